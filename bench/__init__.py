@@ -1,0 +1,1 @@
+"""Campaigns, tables, pictures, and the command line."""

@@ -1,0 +1,163 @@
+"""Markov chains of volatile workers: three states, a stationary distribution, a fit, a stream of states."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from instances.errors import InputError
+from instances.states import DOWN, RECLAIMED, UP, States
+
+__all__ = ["Chain", "StateStream", "fit"]
+
+_SUM_TOLERANCE = 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class Chain:
+    """A 3-state Markov chain over UP, RECLAIMED, DOWN (MODEL section 5).
+
+    Parameters
+    ----------
+    rows
+        Transition probabilities, ``rows[x][y]`` from state x to state y; each row sums to 1 within 1e-9. The
+        numbers are kept as given.
+
+    Raises
+    ------
+    InputError
+        For another shape, a number outside [0, 1], or a row that does not sum to 1.
+
+    Examples
+    --------
+    >>> chain = Chain(((0.9, 0.1, 0.0), (0.5, 0.5, 0.0), (0.0, 0.0, 1.0)))
+    >>> [round(float(share), 4) for share in chain.stationary()]
+    [0.8333, 0.1667, 0.0]
+    """
+
+    rows: tuple[tuple[float, float, float], ...]
+
+    def __post_init__(self) -> None:
+        if len(self.rows) != 3 or any(len(row) != 3 for row in self.rows):
+            raise InputError("expected 3 rows of 3 probabilities, from and to u, r, d", place="markov")
+        rows = tuple((float(row[0]), float(row[1]), float(row[2])) for row in self.rows)
+        for x, row in enumerate(rows):
+            place = f"markov[{x}]"
+            for probability in row:
+                if not 0.0 <= probability <= 1.0:
+                    raise InputError(f"{probability!r}, expected a probability in [0, 1]", place=place)
+            if abs(sum(row) - 1.0) > _SUM_TOLERANCE:
+                raise InputError(f"probabilities sum to {sum(row)!r}, expected 1", place=place)
+        object.__setattr__(self, "rows", rows)
+
+    def stationary(self, start: int = UP) -> npt.NDArray[np.float64]:
+        """Return the long-run share of slots in each state for a chain that starts in ``start``; shape (3,).
+
+        With one recurrent class this is *the* stationary distribution. Otherwise it is the mixture of the classes'
+        distributions that the start leads to, so that a worker that can never go DOWN from UP has a meaningful
+        answer whatever its third row says.
+        """
+        matrix = np.array(self.rows)
+        # (P + P^2 + ... + P^n) / n tends to the limit asked for; solving the lazy chain's limit by repeated squaring
+        # is exact to rounding, and the lazy chain (I + P) / 2 has the same long-run shares and no period.
+        lazy = (np.eye(3) + matrix) / 2
+        for _ in range(64):
+            lazy = lazy @ lazy
+            lazy /= lazy.sum(axis=1, keepdims=True)
+        share: npt.NDArray[np.float64] = lazy[start]
+        return share
+
+
+class StateStream:
+    """The endless states of one worker, drawn as far as asked for.
+
+    Slot 0 is ``start``. One uniform number per later slot decides the transition into it, so the states do not depend
+    on the sizes of the blocks they are drawn in.
+
+    Parameters
+    ----------
+    chain
+        The worker's chain.
+    generator
+        Its own random stream (see `instances.streams.stream`).
+    start
+        The state in slot 0.
+    """
+
+    def __init__(self, chain: Chain, generator: np.random.Generator, start: int = UP) -> None:
+        # within a row the state that stays comes first: the number leaves state x iff it is >= P_xx
+        self._order = [(x, *(y for y in (UP, RECLAIMED, DOWN) if y != x)) for x in (UP, RECLAIMED, DOWN)]
+        self._stay = [chain.rows[x][x] for x in (UP, RECLAIMED, DOWN)]
+        self._second = [chain.rows[x][x] + chain.rows[x][self._order[x][1]] for x in (UP, RECLAIMED, DOWN)]
+        self._never = [chain.rows[x][self._order[x][2]] == 0.0 for x in (UP, RECLAIMED, DOWN)]
+        self._generator = generator
+        self._state = start
+        self._begun = False
+
+    def take(self, slots: int) -> npt.NDArray[np.uint8]:
+        """Return the next ``slots`` states, shape (slots,); about one step of work per change of state."""
+        states = np.empty(slots, dtype=np.uint8)
+        if slots == 0:
+            return states
+        first = 0
+        if not self._begun:
+            states[0] = self._state
+            self._begun, first = True, 1
+        numbers = self._generator.random(slots - first)
+        leaves = [np.flatnonzero(numbers >= stay).tolist() for stay in self._stay]
+        position = 0
+        while position < numbers.size:
+            x = self._state
+            next_leave = bisect_left(leaves[x], position)
+            leave = leaves[x][next_leave] if next_leave < len(leaves[x]) else numbers.size
+            states[first + position : first + leave] = x
+            if leave == numbers.size:
+                break
+            second, third = self._order[x][1:]
+            self._state = second if numbers[leave] < self._second[x] or self._never[x] else third
+            states[first + leave] = self._state
+            position = leave + 1
+        return states
+
+
+def fit(states: States | Sequence[int]) -> Chain:
+    """Return the maximum-likelihood chain of one worker's observed states.
+
+    ``P_xy`` is the share of transitions out of x that go to y. A state that is never left in the trace has no
+    information; its row is given the least committal meaning that keeps the chain well defined: a state never seen
+    returns to UP at once (it is never entered either, so no estimate depends on it), and a state seen only in
+    the last slot stays there.
+
+    Parameters
+    ----------
+    states
+        Codes of one worker, shape (N,), N >= 2.
+
+    Raises
+    ------
+    InputError
+        With fewer than two slots.
+
+    Examples
+    --------
+    >>> fit([0, 0, 1, 0, 0]).rows[0]
+    (0.6666666666666666, 0.3333333333333333, 0.0)
+    """
+    codes = np.asarray(states, dtype=np.int64)
+    if codes.ndim != 1 or codes.size < 2:
+        raise InputError("a chain is fitted on one worker's states, at least two slots")
+    counts = np.bincount(codes[:-1] * 3 + codes[1:], minlength=9).reshape(3, 3)
+    rows: list[tuple[float, float, float]] = []
+    for x in (UP, RECLAIMED, DOWN):
+        total = int(counts[x].sum())
+        if total:
+            u, r, d = (float(count) / total for count in counts[x])
+            rows.append((u, r, d))
+        else:
+            target = x if x == codes[-1] else UP
+            rows.append((float(target == UP), float(target == RECLAIMED), float(target == DOWN)))
+    return Chain(tuple(rows))

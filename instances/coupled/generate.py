@@ -1,0 +1,152 @@
+"""Instances of the paper's experiments (MODEL section 8), and small random ones for tests."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from instances import states as st
+from instances.chains import Chain, StateStream
+from instances.coupled.model import Instance
+from instances.errors import InputError
+from instances.streams import stream
+
+__all__ = ["paper", "small"]
+
+#: What the paper's generator fixes: the range of P_xx, and the lengths relative to wmin.
+STAY_RANGE = (0.90, 0.99)
+W_FACTOR, T_DATA_FACTOR, T_PROG_FACTOR = 10, 1, 5
+
+
+def paper(
+    *,
+    m: int,
+    n_com: int | None,
+    wmin: int,
+    scenario: int,
+    trial: int,
+    slots: int,
+    seed: int = 0,
+    p: int = 20,
+    iterations: int = 10,
+) -> Instance:
+    """Return one instance of the paper's experiments.
+
+    A *scenario* fixes the workers: P_xx uniform in [0.90, 0.99] for each state x, P_xy = (1 - P_xx) / 2, and w_q a
+    uniform integer in [wmin, 10 wmin]; T_data = wmin, T_prog = 5 wmin. A *trial* fixes their states; all
+    workers are UP in slot 0.
+
+    Every worker has one stream for the scenario and one for the trial, so its first N states depend neither on
+    ``slots`` nor on the number of workers.
+
+    Parameters
+    ----------
+    m, n_com, wmin
+        The point of the experiment; the paper has m in {5, 10}, n_com in {5, 10, 20}, wmin in 1..10.
+    scenario, trial
+        Which draw at this point; the paper has ten of each.
+    slots
+        N, the states to generate.
+    seed
+        Seed of the whole experiment.
+    p, iterations
+        20 and 10 in the paper.
+
+    Examples
+    --------
+    >>> short = paper(m=5, n_com=10, wmin=1, scenario=0, trial=0, slots=50)
+    >>> long = paper(m=5, n_com=10, wmin=1, scenario=0, trial=0, slots=500)
+    >>> bool((long.states[:, :50] == short.states).all())
+    True
+    """
+    for name, value, least in (("wmin", wmin, 1), ("p", p, 1), ("slots", slots, 1)):
+        if value < least:
+            raise InputError(f"{value}, expected an integer >= {least}", place=name)
+    point = ("coupled", "paper", 1, seed, m, n_com or 0, wmin, scenario)
+    w: list[int] = []
+    chains: list[Chain] = []
+    states = np.empty((p, slots), dtype=np.uint8)
+    for q in range(p):
+        draw = stream(*point, "worker", q)
+        stays = draw.uniform(*STAY_RANGE, size=3)
+        w.append(int(draw.integers(wmin, W_FACTOR * wmin, endpoint=True)))
+        chains.append(_symmetric(*(float(stay) for stay in stays)))
+        states[q] = StateStream(chains[q], stream(*point, "states", trial, q)).take(slots)
+    states.setflags(write=False)
+    return Instance(
+        tasks=m,
+        iterations=iterations,
+        n_com=n_com,
+        t_prog=T_PROG_FACTOR * wmin,
+        t_data=T_DATA_FACTOR * wmin,
+        w=tuple(w),
+        mu=(None,) * p,
+        states=states,
+        chains=tuple(chains),
+    )
+
+
+def small(
+    seed: int,
+    *,
+    p: int = 3,
+    slots: int = 12,
+    tasks: int = 2,
+    iterations: int = 1,
+    up: float = 0.7,
+    down: float = 0.1,
+) -> Instance:
+    """Return a random general instance, for tests and first steps.
+
+    Speeds in 1..3, mu null or in 1..tasks, n_com null or in 1..p, T_prog and T_data in 0..2, independent states per
+    slot; workers carry the chain that those states were drawn from.
+
+    Parameters
+    ----------
+    seed
+        Names the instance.
+    p, slots, tasks, iterations
+        Its size.
+    up, down
+        Probability of UP and of DOWN in a slot; the rest is RECLAIMED.
+    """
+    if up < 0 or down < 0 or up + down > 1:
+        raise InputError(f"up {up} and down {down}, expected probabilities with a sum of at most 1")
+    for name, value in (("p", p), ("slots", slots), ("tasks", tasks)):
+        if value < 1:
+            raise InputError(f"{value}, expected an integer >= 1", place=name)
+    draw = stream("coupled", "small", 1, seed)
+    w = [int(number) for number in draw.integers(1, 3, size=p, endpoint=True)]
+    mu = _capacities(draw, p, tasks)
+    n_com = int(draw.integers(0, p, endpoint=True)) or None
+    t_prog, t_data = (int(number) for number in draw.integers(0, 2, size=2, endpoint=True))
+    states = draw.choice(
+        np.array([st.UP, st.RECLAIMED, st.DOWN], dtype=np.uint8),
+        size=(p, slots),
+        p=[up, 1 - up - down, down],
+    )
+    row = (up, 1 - up - down, down)
+    return Instance(
+        tasks=tasks,
+        iterations=iterations,
+        n_com=n_com,
+        t_prog=t_prog,
+        t_data=t_data,
+        w=tuple(w),
+        mu=tuple(mu),
+        states=states,
+        chains=(Chain((row, row, row)),) * p,
+    )
+
+
+def _capacities(draw: np.random.Generator, p: int, tasks: int) -> Sequence[int | None]:
+    mu = [int(number) or None for number in draw.integers(0, tasks, size=p, endpoint=True)]
+    if sum(tasks if bound is None else bound for bound in mu) < tasks:
+        mu[0] = None
+    return mu
+
+
+def _symmetric(uu: float, rr: float, dd: float) -> Chain:
+    u, r, d = (1 - uu) / 2, (1 - rr) / 2, (1 - dd) / 2
+    return Chain(((uu, u, u), (r, rr, r), (d, d, dd)))

@@ -1,0 +1,199 @@
+"""What an instance of OFF-LINE-COUPLED is: workers with states, an application, a bounded master."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from operator import index
+from typing import TYPE_CHECKING, Any, SupportsIndex
+
+import numpy as np
+import numpy.typing as npt
+
+from instances import states as st
+from instances.errors import InputError
+
+if TYPE_CHECKING:
+    from instances.chains import Chain
+
+__all__ = ["Instance"]
+
+
+@dataclass(frozen=True, eq=False)
+class Instance:
+    """One tightly-coupled application on p volatile workers, with every state known (MODEL section 1).
+
+    Immutable and validated once, here. Equality, hash and `fingerprint` follow the content.
+
+    Parameters
+    ----------
+    tasks
+        m, tasks per iteration.
+    iterations
+        K, iterations to complete (the makespan objective).
+    n_com
+        Most workers the master can send to in one slot; None: unbounded.
+    t_prog
+        Slots to receive the program.
+    t_data
+        Slots to receive the data of one task.
+    w
+        p integers: slots worker q needs to compute one task while UP.
+    mu
+        p integers or None: most tasks worker q may hold at once; None: unbounded.
+    states
+        The (p, N) states array (see `instances.states`); N is both the known slots and the deadline. It is copied
+        unless it is read-only already, and read-only here.
+    chains
+        p Markov chains or None; empty for none at all. Heuristics need them, optima do not.
+
+    Raises
+    ------
+    InputError
+        Naming the worker and the field.
+
+    Examples
+    --------
+    >>> pair = Instance.from_letters(["uuu", "uru"], w=[1, 1], tasks=2)
+    >>> pair.num_workers, pair.slots, pair.capacities
+    (2, 3, (2, 2))
+    """
+
+    tasks: int
+    iterations: int
+    n_com: int | None
+    t_prog: int
+    t_data: int
+    w: tuple[int, ...]
+    mu: tuple[int | None, ...]
+    states: st.States = field(repr=False)
+    chains: tuple[Chain | None, ...] = field(default=(), repr=False)
+
+    def __post_init__(self) -> None:
+        p = len(self.w)
+        if p == 0:
+            raise InputError("no worker, expected at least one", place="workers")
+        for name, values in (("mu", self.mu), ("markov", self.chains or (None,) * p)):
+            if len(values) != p:
+                raise InputError(f"{len(values)} values, expected one per worker, {p}", place=name)
+        checked = {
+            "tasks": _integer(self.tasks, 1, "tasks"),
+            "iterations": _integer(self.iterations, 1, "iterations"),
+            "n_com": None if self.n_com is None else _integer(self.n_com, 1, "n_com"),
+            "t_prog": _integer(self.t_prog, 0, "t_prog"),
+            "t_data": _integer(self.t_data, 0, "t_data"),
+            "w": tuple(_integer(w, 1, f"workers[{q}].w") for q, w in enumerate(self.w)),
+            "mu": tuple(None if mu is None else _integer(mu, 0, f"workers[{q}].mu") for q, mu in enumerate(self.mu)),
+            "states": _frozen_states(self.states, p),
+            "chains": tuple(self.chains) or (None,) * p,
+        }
+        for name, value in checked.items():
+            object.__setattr__(self, name, value)
+        if sum(self.capacities) < self.tasks:
+            raise InputError(
+                f"{self.tasks} tasks, expected at most {sum(self.capacities)}, the sum of the workers' mu",
+                place="tasks",
+            )
+
+    @classmethod
+    def from_letters(
+        cls,
+        states: Sequence[str],
+        *,
+        w: Sequence[int],
+        tasks: int,
+        iterations: int = 1,
+        n_com: int | None = None,
+        t_prog: int = 0,
+        t_data: int = 0,
+        mu: Sequence[int | None] | None = None,
+        chains: Sequence[Chain | None] = (),
+    ) -> Instance:
+        """Build an instance from one states string per worker, with nothing bounded and nothing to send."""
+        return cls(
+            tasks=tasks,
+            iterations=iterations,
+            n_com=n_com,
+            t_prog=t_prog,
+            t_data=t_data,
+            w=tuple(w),
+            mu=(None,) * len(w) if mu is None else tuple(mu),
+            states=st.from_letters(states),
+            chains=tuple(chains),
+        )
+
+    @property
+    def num_workers(self) -> int:
+        """How many workers, p."""
+        return len(self.w)
+
+    @property
+    def slots(self) -> int:
+        """N, the number of known slots and the deadline."""
+        return int(self.states.shape[1])
+
+    @property
+    def capacities(self) -> tuple[int, ...]:
+        """Most tasks each worker can hold: mu, and m where mu is unbounded or larger."""
+        return tuple(self.tasks if mu is None else min(mu, self.tasks) for mu in self.mu)
+
+    @property
+    def channels(self) -> int:
+        """Most workers that can be served in one slot: n_com, and p where it is unbounded or larger."""
+        return self.num_workers if self.n_com is None else min(self.n_com, self.num_workers)
+
+    @cached_property
+    def up_words(self) -> npt.NDArray[np.uint64]:
+        """Where each worker is UP, as bits for kernels (see `instances.states.pack_up`)."""
+        words = st.pack_up(self.states)
+        words.setflags(write=False)
+        return words
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """``sha256:`` and the digest of the canonical content; it binds schedules and results to this instance."""
+        digest = hashlib.sha256(b"coupled/1\0")
+        numbers = (self.tasks, self.iterations, self.n_com, self.t_prog, self.t_data, self.w, self.mu)
+        digest.update(repr((numbers, self.states.shape)).encode())
+        digest.update(repr([None if chain is None else chain.rows for chain in self.chains]).encode())
+        digest.update(np.ascontiguousarray(self.states).tobytes())
+        return f"sha256:{digest.hexdigest()}"
+
+    def replace(self, **changes: Any) -> Instance:
+        """Return a validated copy with some fields changed."""
+        return Instance(**{**self._fields(), **changes})
+
+    def _fields(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in self.__dataclass_fields__}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Instance, tuple(self._fields().values())  # checked again, frozen again, caches left behind
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Instance) and self.fingerprint == other.fingerprint
+
+    def __hash__(self) -> int:
+        return hash(self.fingerprint)
+
+
+def _integer(number: object, least: int, place: str) -> int:
+    if isinstance(number, bool) or not isinstance(number, SupportsIndex) or index(number) < least:
+        raise InputError(f"{number!r}, expected an integer >= {least}", place=place)
+    return index(number)
+
+
+def _frozen_states(states: object, p: int) -> st.States:
+    if not isinstance(states, np.ndarray) or states.dtype != np.uint8 or states.ndim != 2:
+        raise InputError("expected a two-dimensional array of dtype uint8", place="states")
+    if states.shape[0] != p:
+        raise InputError(f"{states.shape[0]} rows, expected one per worker, {p}", place="states")
+    if states.shape[1] == 0:
+        raise InputError("no slot, expected at least one", place="workers[0].states")
+    if states.max() > st.DOWN:
+        raise InputError("a code above 2, expected 0 (UP), 1 (RECLAIMED) or 2 (DOWN)", place="states")
+    if states.flags.writeable:
+        states = states.copy()
+        states.setflags(write=False)
+    return states

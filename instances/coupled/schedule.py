@@ -1,0 +1,95 @@
+"""Schedules and certificates: the letters of the paper's Figure 1 and the task counts over time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from instances.errors import InputError
+
+__all__ = ["COMPUTE", "DATA", "ENROLLED_IDLE", "NOT_ENROLLED", "PROGRAM", "Configuration", "Schedule"]
+
+PROGRAM, DATA, COMPUTE, ENROLLED_IDLE, NOT_ENROLLED = "P", "D", "C", "I", "."
+_LETTERS = frozenset((PROGRAM, DATA, COMPUTE, ENROLLED_IDLE, NOT_ENROLLED))
+
+
+@dataclass(frozen=True, slots=True)
+class Configuration:
+    """Who is enrolled with how many tasks, from a slot on until the next entry.
+
+    Parameters
+    ----------
+    slot
+        The first slot in which it holds.
+    tasks
+        Tasks of each enrolled worker, by 0-based index; 0 means stand-by. Empty: nobody is enrolled.
+    """
+
+    slot: int
+    tasks: Mapping[int, int]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "tasks", MappingProxyType(dict(sorted(self.tasks.items()))))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Configuration) and self.slot == other.slot and dict(self.tasks) == dict(other.tasks)
+
+    def __hash__(self) -> int:
+        return hash((self.slot, tuple(self.tasks.items())))
+
+    def __reduce__(self) -> tuple[type[Configuration], tuple[int, dict[int, int]]]:
+        return Configuration, (self.slot, dict(self.tasks))
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """A schedule as text (MODEL section 4); what it claims is for the checker to replay.
+
+    Parameters
+    ----------
+    instance
+        Fingerprint of the instance it was made for.
+    letters
+        One string per worker, a letter per slot: ``P`` receives program, ``D`` receives data, ``C`` computes,
+        ``I`` enrolled and idle, ``.`` not enrolled. For a finished run their length is the makespan.
+    configurations
+        In increasing order of slot.
+
+    Raises
+    ------
+    InputError
+        Where the text is not of this form (not: where it breaks a rule).
+    """
+
+    instance: str
+    letters: tuple[str, ...]
+    configurations: tuple[Configuration, ...]
+
+    def __post_init__(self) -> None:
+        for q, row in enumerate(self.letters):
+            place = f"letters[{q}]"
+            if len(row) != len(self.letters[0]):
+                raise InputError(f"{len(row)} slots, expected {len(self.letters[0])} as for letters[0]", place=place)
+            for slot, letter in enumerate(row):
+                if letter not in _LETTERS:
+                    raise InputError(f"letter {letter!r} in slot {slot}, expected one of P, D, C, I and .", place=place)
+        last = -1
+        for i, entry in enumerate(self.configurations):
+            place = f"configurations[{i}]"
+            if entry.slot <= last:
+                raise InputError(
+                    f"slot {entry.slot}, expected above {last}: entries in increasing order, from slot 0 on",
+                    place=f"{place}.slot",
+                )
+            last = entry.slot
+            for q, tasks in entry.tasks.items():
+                if not 0 <= q < len(self.letters):
+                    raise InputError(f"worker {q}, expected 0 to {len(self.letters) - 1}", place=f"{place}.tasks")
+                if tasks < 0:
+                    raise InputError(f"{tasks} tasks, expected 0 or more", place=f"{place}.tasks[{q}]")
+
+    @property
+    def slots(self) -> int:
+        """Slots covered."""
+        return len(self.letters[0]) if self.letters else 0

@@ -1,0 +1,99 @@
+"""States of volatile workers: letters in files, small integers in arrays, packed bits in kernels.
+
+A *states array* has shape (p, N) and dtype ``uint8``: worker by slot, holding `UP`, `RECLAIMED` or `DOWN`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from instances.errors import InputError
+
+__all__ = [
+    "DOWN",
+    "LETTERS",
+    "RECLAIMED",
+    "UP",
+    "States",
+    "from_letters",
+    "pack_up",
+    "to_letters",
+]
+
+UP, RECLAIMED, DOWN = 0, 1, 2
+#: The letter of each state, in the order of the codes.
+LETTERS = "urd"
+
+States = npt.NDArray[np.uint8]
+
+_UNKNOWN = 255
+_CODES = np.full(256, _UNKNOWN, dtype=np.uint8)
+_CODES[np.frombuffer(LETTERS.encode(), dtype=np.uint8)] = [UP, RECLAIMED, DOWN]
+_LETTER_BYTES = np.frombuffer(LETTERS.encode(), dtype=np.uint8)
+
+
+def from_letters(rows: Sequence[str]) -> States:
+    """Return the states array of one string per worker.
+
+    Parameters
+    ----------
+    rows
+        p strings of equal length over the letters ``u``, ``r``, ``d``.
+
+    Raises
+    ------
+    InputError
+        For another letter or an unequal length; the message names worker and slot.
+
+    Examples
+    --------
+    >>> from_letters(["uur", "dru"]).tolist()
+    [[0, 0, 1], [2, 1, 0]]
+    """
+    slots = len(rows[0]) if rows else 0
+    states = np.empty((len(rows), slots), dtype=np.uint8)
+    for q, row in enumerate(rows):
+        place = f"workers[{q}].states"
+        if len(row) != slots:
+            raise InputError(f"{len(row)} slots, expected {slots} as for workers[0]: all equally long", place=place)
+        # "replace" turns every non-ASCII letter into one "?", so that positions stay slots
+        codes = _CODES[np.frombuffer(row.encode("ascii", "replace"), dtype=np.uint8)]
+        wrong = np.flatnonzero(codes == _UNKNOWN)
+        if wrong.size:
+            slot = int(wrong[0])
+            raise InputError(
+                f"letter {row[slot]!r} in slot {slot}, expected one of u (UP), r (RECLAIMED), d (DOWN)",
+                place=place,
+            )
+        states[q] = codes
+    return states
+
+
+def to_letters(states: States) -> list[str]:
+    """Return one string per worker, the inverse of `from_letters`.
+
+    Examples
+    --------
+    >>> to_letters(from_letters(["uur", "dru"]))
+    ['uur', 'dru']
+    """
+    return [_LETTER_BYTES[row].tobytes().decode() for row in states]
+
+
+def pack_up(states: States) -> npt.NDArray[np.uint64]:
+    """Return where each worker is UP as bits: shape (p, ceil(N / 64)); slot t is bit t % 64 of word t // 64.
+
+    Examples
+    --------
+    >>> pack_up(from_letters(["uru", "duu"])).tolist()
+    [[5], [6]]
+    """
+    p, slots = states.shape
+    words = -(-slots // 64)
+    bits = np.zeros((p, words * 64), dtype=np.uint8)
+    bits[:, :slots] = states == UP
+    packed = np.packbits(bits, axis=1, bitorder="little").view("<u8")
+    return packed.astype(np.uint64, copy=False)

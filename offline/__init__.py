@@ -1,0 +1,1 @@
+"""Optima with every state known, proven."""

@@ -1,0 +1,1 @@
+"""OFF-LINE-COUPLED: tightly-coupled iterative applications on volatile workers."""

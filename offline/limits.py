@@ -1,0 +1,61 @@
+"""When a solver has to stop: one monotonic clock, the same for every solver."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+from instances.errors import InputError
+
+__all__ = ["Limits", "Stopwatch"]
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What a solver may spend.
+
+    Parameters
+    ----------
+    time_limit_s
+        Wall-clock seconds; None: no limit.
+    threads
+        Threads a solver may use.
+    seed
+        Seed of a solver that draws random numbers.
+    """
+
+    time_limit_s: float | None = None
+    threads: int = 1
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.time_limit_s is not None and not self.time_limit_s > 0:
+            raise InputError(f"{self.time_limit_s!r}, expected seconds > 0", place="time limit")
+        if self.threads < 1:
+            raise InputError(f"{self.threads!r}, expected at least 1", place="threads")
+
+
+class Stopwatch:
+    """Seconds since it was made, and seconds left of a limit.
+
+    Examples
+    --------
+    >>> Stopwatch(Limits()).left_s() is None
+    True
+    """
+
+    def __init__(self, limits: Limits) -> None:
+        self._begun = time.monotonic()
+        self._limit_s = limits.time_limit_s
+
+    def elapsed_s(self) -> float:
+        """Seconds since the stopwatch was made."""
+        return time.monotonic() - self._begun
+
+    def left_s(self) -> float | None:
+        """Seconds left, at least 0; None without a limit."""
+        return None if self._limit_s is None else max(0.0, self._limit_s - self.elapsed_s())
+
+    def is_over(self) -> bool:
+        """Whether the time limit has passed."""
+        return self.left_s() == 0.0

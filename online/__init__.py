@@ -1,0 +1,1 @@
+"""Schedulers that see only the past."""

@@ -1,0 +1,1 @@
+"""Reductions between ENCD (a biclique of exact size) and OFF-LINE-COUPLED."""
