@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 import numpy.typing as npt
@@ -44,7 +45,8 @@ class Chain:
     def __post_init__(self) -> None:
         if len(self.rows) != 3 or any(len(row) != 3 for row in self.rows):
             raise InputError("expected 3 rows of 3 probabilities, from and to u, r, d", place="markov")
-        rows = tuple((float(row[0]), float(row[1]), float(row[2])) for row in self.rows)
+        # adding 0.0 makes 0.0 of -0.0: equal chains must have equal texts
+        rows = tuple((float(row[0]) + 0.0, float(row[1]) + 0.0, float(row[2]) + 0.0) for row in self.rows)
         for x, row in enumerate(rows):
             place = f"markov[{x}]"
             for probability in row:
@@ -60,16 +62,39 @@ class Chain:
         With one recurrent class this is *the* stationary distribution. Otherwise it is the mixture of the classes'
         distributions that the start leads to, so that a worker that can never go DOWN from UP has a meaningful
         answer whatever its third row says.
+
+        Notes
+        -----
+        Computed from the probabilities of *leaving* in exact rational arithmetic and rounded once, so that a chain
+        that leaves a state once in 1e9 slots is as precise as any other. By the Markov chain tree theorem the share
+        of x is proportional to the sum, over the spanning trees directed to x, of the products of their probabilities.
         """
-        matrix = np.array(self.rows)
-        # (P + P^2 + ... + P^n) / n tends to the limit asked for; solving the lazy chain's limit by repeated squaring
-        # is exact to rounding, and the lazy chain (I + P) / 2 has the same long-run shares and no period.
-        lazy = (np.eye(3) + matrix) / 2
-        for _ in range(64):
-            lazy = lazy @ lazy
-            lazy /= lazy.sum(axis=1, keepdims=True)
-        share: npt.NDArray[np.float64] = lazy[start]
-        return share
+        leave = [[Fraction(0 if x == y else self.rows[x][y]) for y in range(3)] for x in range(3)]
+        y, z = (x for x in (UP, RECLAIMED, DOWN) if x != start)
+        if leave[start][y] and leave[start][z] and not any(leave[y]) and not any(leave[z]):
+            weights = list(leave[start])  # two states to be caught in
+        else:
+            reached = _reached(leave, start)
+            weights = [_tree_weight(leave, x, reached) if x in reached else Fraction(0) for x in range(3)]
+        total = sum(weights)
+        return np.array([float(weight / total) for weight in weights])
+
+
+def _reached(leave: list[list[Fraction]], start: int) -> set[int]:
+    reached = {start}
+    for _ in range(2):  # two steps lead everywhere
+        reached |= {y for x in reached for y in range(3) if leave[x][y]}
+    return reached
+
+
+def _tree_weight(leave: list[list[Fraction]], root: int, within: set[int]) -> Fraction:
+    others = sorted(within - {root})
+    if not others:
+        return Fraction(1)
+    if len(others) == 1:
+        return leave[others[0]][root]
+    a, b = others
+    return leave[a][root] * (leave[b][root] + leave[b][a]) + leave[a][b] * leave[b][root]
 
 
 class StateStream:
@@ -91,9 +116,12 @@ class StateStream:
     def __init__(self, chain: Chain, generator: np.random.Generator, start: int = UP) -> None:
         # within a row the state that stays comes first: the number leaves state x iff it is >= P_xx
         self._order = [(x, *(y for y in (UP, RECLAIMED, DOWN) if y != x)) for x in (UP, RECLAIMED, DOWN)]
-        self._stay = [chain.rows[x][x] for x in (UP, RECLAIMED, DOWN)]
-        self._second = [chain.rows[x][x] + chain.rows[x][self._order[x][1]] for x in (UP, RECLAIMED, DOWN)]
-        self._never = [chain.rows[x][self._order[x][2]] == 0.0 for x in (UP, RECLAIMED, DOWN)]
+        self._stay, self._second = [], []
+        for x, second, third in self._order:
+            stay, to_second, to_third = (chain.rows[x][y] for y in (x, second, third))
+            # where a row sums to a little less than 1, the rest must not lead to a state of probability 0
+            self._stay.append(stay if to_second or to_third else 1.0)
+            self._second.append(stay + to_second if to_third else 1.0)
         self._generator = generator
         self._state = start
         self._begun = False
@@ -118,7 +146,7 @@ class StateStream:
             if leave == numbers.size:
                 break
             second, third = self._order[x][1:]
-            self._state = second if numbers[leave] < self._second[x] or self._never[x] else third
+            self._state = second if numbers[leave] < self._second[x] else third
             states[first + leave] = self._state
             position = leave + 1
         return states
@@ -127,10 +155,10 @@ class StateStream:
 def fit(states: States | Sequence[int]) -> Chain:
     """Return the maximum-likelihood chain of one worker's observed states.
 
-    ``P_xy`` is the share of transitions out of x that go to y. A state that is never left in the trace has no
-    information; its row is given the least committal meaning that keeps the chain well defined: a state never seen
-    returns to UP at once (it is never entered either, so no estimate depends on it), and a state seen only in
-    the last slot stays there.
+    ``P_xy`` is the share of transitions out of x that go to y. A state with no observed transition (never seen, or
+    only in the last slot) leaves its row open: every row is a maximum-likelihood one. RECLAIMED and DOWN then
+    return to UP at once, so that no worker is given up for what was hardly seen. UP is then followed by every state
+    equally likely: a worker of which no UP slot is known must not pass for one that never fails.
 
     Parameters
     ----------
@@ -140,16 +168,18 @@ def fit(states: States | Sequence[int]) -> Chain:
     Raises
     ------
     InputError
-        With fewer than two slots.
+        With fewer than two slots, or codes that are no states.
 
     Examples
     --------
-    >>> fit([0, 0, 1, 0, 0]).rows[0]
-    (0.6666666666666666, 0.3333333333333333, 0.0)
+    >>> fit([0, 0, 1, 0, 0]).rows
+    ((0.6666666666666666, 0.3333333333333333, 0.0), (1.0, 0.0, 0.0), (1.0, 0.0, 0.0))
     """
     codes = np.asarray(states, dtype=np.int64)
     if codes.ndim != 1 or codes.size < 2:
-        raise InputError("a chain is fitted on one worker's states, at least two slots")
+        raise InputError(f"states of shape {codes.shape}, expected one worker's, of at least two slots", place="fit")
+    if codes.min() < UP or codes.max() > DOWN:
+        raise InputError("a code outside 0 (UP), 1 (RECLAIMED), 2 (DOWN)", place="fit")
     counts = np.bincount(codes[:-1] * 3 + codes[1:], minlength=9).reshape(3, 3)
     rows: list[tuple[float, float, float]] = []
     for x in (UP, RECLAIMED, DOWN):
@@ -158,6 +188,5 @@ def fit(states: States | Sequence[int]) -> Chain:
             u, r, d = (float(count) / total for count in counts[x])
             rows.append((u, r, d))
         else:
-            target = x if x == codes[-1] else UP
-            rows.append((float(target == UP), float(target == RECLAIMED), float(target == DOWN)))
-    return Chain(tuple(rows))
+            rows.append((1 / 3, 1 / 3, 1 / 3) if x == UP else (1.0, 0.0, 0.0))
+    return Chain((rows[UP], rows[RECLAIMED], rows[DOWN]))

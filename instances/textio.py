@@ -1,81 +1,107 @@
-"""The edge between files and objects: strict JSON in, atomic text out, errors that name the file."""
+"""The edge between files and objects: strict JSON in, atomic text out, errors that name file, line and field."""
 
 from __future__ import annotations
 
+import json
 import os
-import tempfile
+import re
+import secrets
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 import msgspec
 
 from instances.errors import InputError
 
-__all__ = ["decode", "encode", "read_json", "read_text", "write_text"]
+__all__ = ["convert", "encode", "read_bytes", "read_json", "write_text"]
 
 T = TypeVar("T")
 
+#: How the types of Python are called in JSON, for messages.
+_JSON_NAMES = {dict: "an object", list: "a list", str: "a text", type(None): "null", float: "a number", int: "a number"}
+_STEP = re.compile(r"\.(\w+)|\[(\d+)\]")
 
-def read_text(path: str | os.PathLike[str]) -> bytes:
-    """Return a file's bytes, or raise an `InputError` of one line that names it."""
+
+def read_bytes(path: str | os.PathLike[str]) -> bytes:
+    """Return a file's bytes.
+
+    Raises
+    ------
+    InputError
+        One line that names the file and why it cannot be read.
+    """
     try:
         return Path(path).read_bytes()
     except FileNotFoundError:
         raise InputError("no such file", file=path) from None
+    except IsADirectoryError:
+        raise InputError("a directory, expected a file", file=path) from None
     except OSError as error:
         raise InputError(f"cannot be read: {error.strerror}", file=path) from None
 
 
-def read_json(path: str | os.PathLike[str]) -> bytes:
-    """Return the bytes of a file that holds one JSON value; syntax errors name the line."""
-    text = read_text(path)
-    if not text.strip():
+def read_json(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """Return the one JSON object of a file, as Python objects.
+
+    Stricter than the standard library: a key may stand only once in an object, and ``NaN`` and ``Infinity`` are not
+    numbers.
+
+    Raises
+    ------
+    InputError
+        Naming the file, and the line where the text is not JSON.
+    """
+    raw = read_bytes(path)
+    if not raw.strip():
         raise InputError("empty, expected a JSON object", file=path)
     try:
-        text.decode()
-        msgspec.json.decode(text, type=msgspec.Raw)
+        document = json.loads(raw.decode(), object_pairs_hook=_distinct_keys, parse_constant=_refuse_constant)
     except UnicodeDecodeError as error:
-        line = text[: error.start].count(b"\n") + 1
-        raise InputError("not UTF-8", place=f"line {line}", file=path) from None
-    except msgspec.DecodeError as error:
-        raise InputError(f"not JSON: {error}", place=_line(text, str(error)), file=path) from None
-    return text
+        line = raw[: error.start].count(b"\n") + 1
+        raise InputError("not UTF-8, expected JSON text", place=f"line {line}", file=path) from None
+    except json.JSONDecodeError as error:
+        problem = error.msg[0].lower() + error.msg[1:]
+        place = f"line {error.lineno}, column {error.colno}"
+        if error.pos >= len(error.doc.rstrip()):
+            problem = f"ends too early: {problem}"
+        raise InputError(f"not JSON: {problem}", place=place, file=path) from None
+    except InputError as error:
+        raise error.in_file(path) from None
+    except (RecursionError, ValueError):  # brackets by the thousand, or digits by the thousand
+        raise InputError("not JSON that can be meant: nested too deeply, or too long a number", file=path) from None
+    if not isinstance(document, dict):
+        raise InputError(f"{_JSON_NAMES.get(type(document), 'a truth value')}, expected a JSON object", file=path)
+    return document
 
 
-def decode(text: bytes | msgspec.Raw, kind: type[T], place: str = "") -> T:
-    """Decode strictly into ``kind``; an `InputError` names the field below ``place``."""
+def _distinct_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    members = dict(pairs)
+    if len(members) < len(pairs):
+        keys = [key for key, _ in pairs]
+        twice = next(key for i, key in enumerate(keys) if key in keys[:i])
+        raise InputError(f"key {twice!r} stands twice in an object, expected once")
+    return members
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise InputError(f"not JSON: {name}, expected a finite number")
+
+
+def convert(value: object, kind: type[T], place: str = "") -> T:
+    """Return a decoded JSON value as ``kind``, strictly: no unknown key, no text for a number, no 1.0 for 1.
+
+    Raises
+    ------
+    InputError
+        Naming the field below ``place``, what stands there and what was expected.
+    """
     try:
-        return msgspec.json.decode(text, type=kind)
+        return msgspec.convert(value, kind)
     except msgspec.ValidationError as error:
         message, _, path = str(error).partition(" - at `$")
-        field = (place + path.rstrip("`")).lstrip(".") or "the file"
-        raise InputError(_plain(message), place=field) from None
-
-
-def write_text(path: str | os.PathLike[str], text: str) -> None:
-    """Write a whole file or nothing: to a new file beside it first, then renamed over it."""
-    target = Path(path)
-    if target.exists() and not target.is_file():  # /dev/stdout and the like cannot be renamed over
-        with target.open("w", encoding="utf-8") as out:
-            out.write(text)
-        return
-    try:
-        handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-    except OSError as error:
-        raise InputError(f"cannot be written: {error.strerror}", file=path) from None
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as out:
-            out.write(text)
-            out.flush()
-            os.fsync(out.fileno())
-        os.chmod(name, 0o666 & ~_umask())
-        os.replace(name, target)
-    except OSError as error:
-        Path(name).unlink(missing_ok=True)
-        raise InputError(f"cannot be written: {error.strerror}", file=path) from None
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
+        path = path.rstrip("`")
+        field = (place + path).lstrip(".")
+        raise InputError(_plain(message, value, path), place=field or None) from None
 
 
 def encode(value: Any) -> str:
@@ -83,21 +109,59 @@ def encode(value: Any) -> str:
     return msgspec.json.encode(value).decode()
 
 
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
+def write_text(path: str | os.PathLike[str], text: str) -> None:
+    """Write a whole file or nothing: to a new file beside it first, then renamed over it.
+
+    A link keeps being one; what is no ordinary file (a terminal, a pipe) is written to directly.
+
+    Raises
+    ------
+    InputError
+        Naming the file and why it cannot be written; an earlier content is then untouched.
+    """
+    try:
+        target = Path(os.path.realpath(path))
+        if target.is_dir():
+            raise InputError("a directory, expected a file to write to", file=path)
+        if target.exists() and not target.is_file():
+            target.write_text(text, encoding="utf-8")
+        else:
+            _write_beside(target, text)
+    except FileNotFoundError:
+        raise InputError("cannot be written: no such directory", file=path) from None
+    except OSError as error:
+        raise InputError(f"cannot be written: {error.strerror}", file=path) from None
 
 
-def _line(text: bytes, message: str) -> str:
-    _, _, tail = message.partition("(byte ")
-    end = int(tail.rstrip(")")) if tail else len(text)
-    lines = text[:end].count(b"\n") + 1
-    return f"line {lines}"
+def _write_beside(target: Path, text: str) -> None:
+    draft = target.with_name(f".hindsight-{secrets.token_hex(8)}")
+    try:
+        with draft.open("x", encoding="utf-8") as out:
+            out.write(text)
+            out.flush()
+            os.fsync(out.fileno())
+        draft.replace(target)
+    except BaseException:
+        draft.unlink(missing_ok=True)
+        raise
 
 
-def _plain(message: str) -> str:
-    """Turn msgspec's message into ours: ``Object contains unknown field `x` `` and the like."""
+def _plain(message: str, value: object, path: str) -> str:
+    """Turn msgspec's message into ours: the value that stands there, then what was expected."""
     plain = message.replace("Object contains unknown field", "unknown key")
     plain = plain.replace("Object missing required field", "missing key").replace("`", "")
-    return plain[0].lower() + plain[1:]
+    plain = plain[0].lower() + plain[1:]
+    if not plain.startswith("expected"):
+        return plain
+    plain = plain.partition(", got")[0].replace("object", "an object").replace("array", "a list")
+    for key, position in _STEP.findall(path):
+        if isinstance(value, dict) and key in value:
+            value = value[key]
+        elif isinstance(value, list) and position:
+            value = value[int(position)]
+        else:  # a member of a mapping, whose key msgspec does not tell
+            return plain
+    shown = f"a list of {len(value)}" if isinstance(value, list) else _JSON_NAMES.get(type(value), "")
+    if not isinstance(value, dict | list):
+        shown = encode(value)
+    return f"{shown if len(shown) <= 40 else shown[:40] + '...'}, {plain}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import Annotated, Literal
+from typing import Annotated, Any
 
 import msgspec
 
@@ -12,23 +12,13 @@ from instances.chains import Chain
 from instances.coupled.model import Instance
 from instances.coupled.schedule import Configuration, Schedule
 from instances.errors import InputError
-from instances.textio import decode, encode, read_json, write_text
+from instances.textio import convert, encode, read_json, write_text
 
 __all__ = ["format_instance", "format_schedule", "read", "read_schedule", "write", "write_schedule"]
 
 _Count = Annotated[int, msgspec.Meta(ge=0)]
 _Positive = Annotated[int, msgspec.Meta(ge=1)]
 _Row = tuple[float, float, float]
-
-
-class _InstanceFile(msgspec.Struct, forbid_unknown_fields=True):
-    format: Literal["coupled/1"]
-    tasks: _Positive
-    iterations: _Positive
-    n_com: _Positive | None
-    t_prog: _Count
-    t_data: _Count
-    workers: list[msgspec.Raw]  # decoded one by one, so that an error can name the worker
 
 
 class _WorkerFile(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
@@ -38,16 +28,26 @@ class _WorkerFile(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True
     markov: tuple[_Row, _Row, _Row] | None = None
 
 
+class _InstanceFile(msgspec.Struct, forbid_unknown_fields=True):
+    format: str
+    tasks: _Positive
+    iterations: _Positive
+    n_com: _Positive | None
+    t_prog: _Count
+    t_data: _Count
+    workers: list[_WorkerFile]
+
+
 class _ConfigurationFile(msgspec.Struct, forbid_unknown_fields=True):
     slot: _Count
     tasks: dict[str, _Count]
 
 
 class _ScheduleFile(msgspec.Struct, forbid_unknown_fields=True):
-    format: Literal["schedule/1"]
+    format: str
     instance: str
     letters: list[str]
-    configurations: list[msgspec.Raw]
+    configurations: list[_ConfigurationFile]
 
 
 def read(path: str | os.PathLike[str]) -> Instance:
@@ -64,16 +64,17 @@ def read(path: str | os.PathLike[str]) -> Instance:
         Naming the file, the worker and the field: unknown or missing keys, other letters, negative or
         non-integer numbers, unequal lengths, rows of ``markov`` that do not sum to 1, m above the sum of mu.
     """
-    text = read_json(path)
+    document = read_json(path)
     try:
-        return _instance(text)
+        return _instance(document)
     except InputError as error:
         raise error.in_file(path) from None
 
 
-def _instance(text: bytes) -> Instance:
-    head = decode(text, _InstanceFile)
-    workers = [decode(raw, _WorkerFile, f"workers[{q}]") for q, raw in enumerate(head.workers)]
+def _instance(document: dict[str, Any]) -> Instance:
+    _expect_format(document, "coupled/1")
+    head = convert(document, _InstanceFile)
+    workers = head.workers
     chains: list[Chain | None] = []
     for q, worker in enumerate(workers):
         try:
@@ -91,6 +92,14 @@ def _instance(text: bytes) -> Instance:
         states=st.from_letters([worker.states for worker in workers]),
         chains=tuple(chains),
     )
+
+
+def _expect_format(document: dict[str, Any], name: str) -> None:
+    """Ask for the format before all else, so that a file of another kind is told to be one."""
+    if "format" not in document:
+        raise InputError(f'missing key format, expected "{name}"')
+    if document["format"] != name:
+        raise InputError(f'{encode(document["format"])}, expected "{name}"', place="format")
 
 
 def format_instance(instance: Instance) -> str:
@@ -125,13 +134,11 @@ def read_schedule(path: str | os.PathLike[str]) -> Schedule:
     InputError
         Naming the file and the place. Whether the schedule obeys the rules is for `instances.check` to say.
     """
-    text = read_json(path)
+    document = read_json(path)
     try:
-        head = decode(text, _ScheduleFile)
-        entries = [
-            _configuration(decode(raw, _ConfigurationFile, f"configurations[{i}]"), i)
-            for i, raw in enumerate(head.configurations)
-        ]
+        _expect_format(document, "schedule/1")
+        head = convert(document, _ScheduleFile)
+        entries = [_configuration(entry, i) for i, entry in enumerate(head.configurations)]
         return Schedule(head.instance, tuple(head.letters), tuple(entries))
     except InputError as error:
         raise error.in_file(path) from None

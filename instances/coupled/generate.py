@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from instances import states as st
@@ -105,28 +103,33 @@ def small(
     Parameters
     ----------
     seed
-        Names the instance.
+        Names the instance; every worker has a stream of its own, as in `paper`.
     p, slots, tasks, iterations
         Its size.
     up, down
         Probability of UP and of DOWN in a slot; the rest is RECLAIMED.
     """
-    if up < 0 or down < 0 or up + down > 1:
+    if not (up >= 0 and down >= 0 and up + down <= 1):
         raise InputError(f"up {up} and down {down}, expected probabilities with a sum of at most 1")
     for name, value in (("p", p), ("slots", slots), ("tasks", tasks)):
         if value < 1:
             raise InputError(f"{value}, expected an integer >= 1", place=name)
-    draw = stream("coupled", "small", 1, seed)
-    w = [int(number) for number in draw.integers(1, 3, size=p, endpoint=True)]
-    mu = _capacities(draw, p, tasks)
+    draw = stream("coupled", "small", 2, seed)
     n_com = int(draw.integers(0, p, endpoint=True)) or None
     t_prog, t_data = (int(number) for number in draw.integers(0, 2, size=2, endpoint=True))
-    states = draw.choice(
-        np.array([st.UP, st.RECLAIMED, st.DOWN], dtype=np.uint8),
-        size=(p, slots),
-        p=[up, 1 - up - down, down],
-    )
-    row = (up, 1 - up - down, down)
+    w: list[int] = []
+    mu: list[int | None] = []
+    states = np.empty((p, slots), dtype=np.uint8)
+    row = (up, max(0.0, 1 - up - down), down)  # rounding may leave the middle just below 0
+    for q in range(p):
+        draw = stream("coupled", "small", 2, seed, "worker", q)
+        w.append(int(draw.integers(1, 3, endpoint=True)))
+        mu.append(int(draw.integers(0, tasks, endpoint=True)) or None)
+        numbers = draw.random(slots)
+        states[q] = np.where(numbers < up, st.UP, np.where(numbers < up + row[1], st.RECLAIMED, st.DOWN))
+    if sum(tasks if bound is None else bound for bound in mu) < tasks:
+        mu[0] = None
+    states.setflags(write=False)
     return Instance(
         tasks=tasks,
         iterations=iterations,
@@ -138,13 +141,6 @@ def small(
         states=states,
         chains=(Chain((row, row, row)),) * p,
     )
-
-
-def _capacities(draw: np.random.Generator, p: int, tasks: int) -> Sequence[int | None]:
-    mu = [int(number) or None for number in draw.integers(0, tasks, size=p, endpoint=True)]
-    if sum(tasks if bound is None else bound for bound in mu) < tasks:
-        mu[0] = None
-    return mu
 
 
 def _symmetric(uu: float, rr: float, dd: float) -> Chain:

@@ -18,7 +18,10 @@ from instances.errors import InputError
 if TYPE_CHECKING:
     from instances.chains import Chain
 
-__all__ = ["Instance"]
+__all__ = ["MOST", "Instance"]
+
+#: The largest number an instance may hold.
+MOST = 2**31 - 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +48,7 @@ class Instance:
         p integers or None: most tasks worker q may hold at once; None: unbounded.
     states
         The (p, N) states array (see `instances.states`); N is both the known slots and the deadline. It is copied
-        unless it is read-only already, and read-only here.
+        unless it is read-only and owns its data, and read-only here.
     chains
         p Markov chains or None; empty for none at all. Heuristics need them, optima do not.
 
@@ -181,6 +184,8 @@ class Instance:
 def _integer(number: object, least: int, place: str) -> int:
     if isinstance(number, bool) or not isinstance(number, SupportsIndex) or index(number) < least:
         raise InputError(f"{number!r}, expected an integer >= {least}", place=place)
+    if index(number) > MOST:  # a product of two still fits 64 bits
+        raise InputError(f"{number!r}, expected an integer <= {MOST}", place=place)
     return index(number)
 
 
@@ -193,7 +198,8 @@ def _frozen_states(states: object, p: int) -> st.States:
         raise InputError("no slot, expected at least one", place="workers[0].states")
     if states.max() > st.DOWN:
         raise InputError("a code above 2, expected 0 (UP), 1 (RECLAIMED) or 2 (DOWN)", place="states")
-    if states.flags.writeable:
-        states = states.copy()
+    # a view stays open to whoever holds what it looks at, so only an array of its own is taken over
+    if states.flags.writeable or not states.flags.owndata or not states.flags.c_contiguous:
+        states = np.array(states, order="C")
         states.setflags(write=False)
     return states

@@ -67,13 +67,15 @@ class Schedule:
     configurations: tuple[Configuration, ...]
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "letters", tuple(self.letters))
+        object.__setattr__(self, "configurations", tuple(self.configurations))
         for q, row in enumerate(self.letters):
             place = f"letters[{q}]"
             if len(row) != len(self.letters[0]):
                 raise InputError(f"{len(row)} slots, expected {len(self.letters[0])} as for letters[0]", place=place)
-            for slot, letter in enumerate(row):
-                if letter not in _LETTERS:
-                    raise InputError(f"letter {letter!r} in slot {slot}, expected one of P, D, C, I and .", place=place)
+            if not _LETTERS.issuperset(row):
+                slot, letter = next((slot, letter) for slot, letter in enumerate(row) if letter not in _LETTERS)
+                raise InputError(f"letter {letter!r} in slot {slot}, expected one of P, D, C, I and .", place=place)
         last = -1
         for i, entry in enumerate(self.configurations):
             place = f"configurations[{i}]"
