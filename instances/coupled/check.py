@@ -1,10 +1,315 @@
-"""The independent checker (MODEL sections 2 and 4)."""
+"""The independent checker: rules R1-R5 replayed from the instance and the schedule's text alone (MODEL 2 and 4).
+
+It shares no code with any solver or simulator, so that a mistake of theirs cannot hide here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 
 from instances.coupled.model import Instance
-from instances.coupled.schedule import Schedule
+from instances.coupled.schedule import COMPUTE, DATA, ENROLLED_IDLE, NOT_ENROLLED, PROGRAM, Schedule
+from instances.errors import InputError
+from instances.states import DOWN, UP
 from instances.verdict import Verdict
+
+__all__ = ["check", "is_made_for"]
 
 
 def check(instance: Instance, schedule: Schedule) -> Verdict:
-    """Replay."""
-    raise NotImplementedError
+    """Replay a schedule and name the first slot, and in it the first of R1-R5, that is broken.
+
+    The verdict does not depend on the fingerprint in the schedule (see `is_made_for`). What the rules leave open is
+    settled as follows.
+
+    - A schedule may stop before iteration K is complete: it is valid, and its makespan is None.
+    - It may go on after iteration K. The rules hold there too, further iterations count, and the makespan stays
+      that of iteration K. Slots in which nobody is enrolled break no rule, before, between or after iterations.
+    - A slot that the instance does not know (from N on) breaks R1, the first rule that asks for a state.
+    - An entry after the last letter may only say that nobody is enrolled; another one breaks R2 in its slot.
+    - An entry that repeats what holds anyway changes nothing and is allowed.
+    - After R5 a letter without a new entry breaks R5. After R1 it breaks R2: the worker is no longer enrolled.
+
+    Parameters
+    ----------
+    instance
+        With p workers and N known slots.
+    schedule
+        With p rows of letters.
+
+    Returns
+    -------
+    Verdict
+        After a break, its iterations and makespan are those of the slots before it.
+
+    Raises
+    ------
+    InputError
+        When the schedule has not one row per worker: there is nothing to replay.
+
+    Notes
+    -----
+    O(p) per slot.
+
+    Examples
+    --------
+    >>> from instances import Configuration
+    >>> pair = Instance.from_letters(["uuuu", "uruu"], w=[1, 1], tasks=2, t_prog=1)
+    >>> enrol = Configuration(0, {0: 1, 1: 1})
+    >>> print(check(pair, Schedule(pair.fingerprint, ("PIIC", "PIIC"), (enrol,))))
+    slot 2: R4 broken: worker 0 idles, but all who hold tasks are UP and have program and data
+    >>> print(check(pair, Schedule(pair.fingerprint, ("PIC", "PIC"), (enrol,))))
+    valid, 1 iterations, makespan 3
+    """
+    if len(schedule.letters) != instance.num_workers:
+        raise InputError(
+            f"{len(schedule.letters)} rows, expected one per worker, {instance.num_workers}", place="letters"
+        )
+    replay = _Replay(instance)
+    for slot in _slots(instance, schedule):
+        try:
+            _failure(replay, slot)
+            _choice(replay, slot)
+            if replay.is_communicating():
+                _communication(replay, slot)
+            else:
+                _computation(replay, slot)
+                _end_of_iteration(replay, slot)
+        except _BrokenRule as broken:
+            return Verdict(slot.number, broken.rule, broken.reason, replay.iterations, replay.makespan)
+    number, rule, reason = _beyond_the_text(instance, schedule)
+    return Verdict(number, rule, reason, replay.iterations, replay.makespan)
+
+
+def is_made_for(instance: Instance, schedule: Schedule) -> bool:
+    """Whether the schedule bears this instance's fingerprint; if not, a valid replay may be chance.
+
+    Examples
+    --------
+    >>> lone = Instance.from_letters(["u"], w=[1], tasks=1)
+    >>> is_made_for(lone, Schedule(lone.fingerprint, ("C",), ())), is_made_for(lone, Schedule("", ("C",), ()))
+    (True, False)
+    """
+    return schedule.instance == instance.fingerprint
+
+
+class _BrokenRule(Exception):  # noqa: N818 - a finding that ends the replay, not an error
+    def __init__(self, rule: str, reason: str) -> None:
+        super().__init__(rule, reason)
+        self.rule = rule
+        self.reason = reason
+
+
+@dataclass(frozen=True, slots=True)
+class _Slot:
+    """What the instance and the text say about one slot; ``entry`` is None where no configuration is given."""
+
+    number: int
+    states: bytes
+    letters: tuple[str, ...]
+    entry: Mapping[int, int] | None
+
+
+class _Replay:
+    """What holds at a point of the replay.
+
+    ``tasks`` has the enrolled workers, ``program`` and ``data`` the slots each worker has received, ``program_lost``
+    where a worker lost its program, ``ended_in`` the slot of the last R5 if no entry has followed it.
+    """
+
+    def __init__(self, instance: Instance) -> None:
+        self.instance = instance
+        self.tasks: dict[int, int] = {}
+        self.program = [0] * instance.num_workers
+        self.data = [0] * instance.num_workers
+        self.computed = 0
+        self.iterations = 0
+        self.makespan: int | None = None
+        self.program_lost: dict[int, str] = {}
+        self.ended_in: int | None = None
+
+    def has_program(self, q: int) -> bool:
+        return self.program[q] >= self.instance.t_prog
+
+    def has_data(self, q: int) -> bool:
+        return self.data[q] >= self.tasks[q] * self.instance.t_data
+
+    def is_complete(self) -> bool:
+        return sum(self.tasks.values()) == self.instance.tasks
+
+    def is_communicating(self) -> bool:
+        """Whether this is a communication slot (R3); otherwise it is a computation slot (R4)."""
+        return not self.is_complete() or any(
+            x > 0 and not (self.has_program(q) and self.has_data(q)) for q, x in self.tasks.items()
+        )
+
+    def lose_program(self, q: int, where: str) -> None:
+        if self.program[q]:
+            self.program[q] = 0
+            self.program_lost[q] = where
+
+    def leave(self, q: int, where: str) -> None:
+        """Lose the data and a partial program; a complete program stays."""
+        self.data[q] = 0
+        if not self.has_program(q):
+            self.lose_program(q, where)
+
+    def lacking(self, q: int) -> str:
+        """Say in words what a worker still lacks; empty if nothing."""
+        if not self.has_program(q):
+            lost = self.program_lost.get(q)
+            return "the program" if lost is None else f"the program, which it lost in {lost}"
+        if not self.has_data(q):
+            return f"{_count(self.tasks[q] * self.instance.t_data - self.data[q], 'slot')} of data"
+        return ""
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def _slots(instance: Instance, schedule: Schedule) -> Iterator[_Slot]:
+    p = instance.num_workers
+    entries = {entry.slot: entry.tasks for entry in schedule.configurations}
+    states = instance.states[:, : schedule.slots].T.tobytes()  # slot by slot, p states each
+    known = range(min(schedule.slots, instance.slots))
+    for number, letters in zip(known, zip(*schedule.letters, strict=True), strict=False):
+        yield _Slot(number, states[number * p : (number + 1) * p], letters, entries.get(number))
+
+
+def _failure(replay: _Replay, slot: _Slot) -> None:
+    """R1: a DOWN worker loses program, data and enrolment; if it held tasks, the computation is lost."""
+    for q, state in enumerate(slot.states):
+        if state != DOWN:
+            continue
+        if slot.letters[q] != NOT_ENROLLED:
+            raise _BrokenRule("R1", f"worker {q} is DOWN, but has letter {slot.letters[q]}")
+        if q in replay.tasks and slot.entry is not None and q in slot.entry:
+            raise _BrokenRule("R1", f"worker {q} is DOWN, but the entry keeps it enrolled")
+        replay.data[q] = 0
+        replay.lose_program(q, f"slot {slot.number} (R1)")
+        if replay.tasks.pop(q, 0) > 0:
+            replay.computed = 0
+
+
+def _choice(replay: _Replay, slot: _Slot) -> None:
+    """R2: the entry of this slot, if there is one, replaces the configuration; the letters show who is enrolled."""
+    if slot.entry is not None:
+        _check_entry(replay, slot, slot.entry)
+        for q in replay.tasks.keys() - slot.entry.keys():
+            replay.leave(q, f"slot {slot.number} (R2)")
+        if _held(replay.tasks) != _held(slot.entry):
+            replay.computed = 0
+        replay.tasks = dict(slot.entry)
+        replay.ended_in = None
+    for q, letter in enumerate(slot.letters):
+        if (letter == NOT_ENROLLED) != (q in replay.tasks):
+            continue
+        if letter == NOT_ENROLLED:
+            raise _BrokenRule("R2", f"worker {q} is enrolled, but has letter {letter}")
+        if replay.ended_in is not None:
+            since = f"since the iteration ended in slot {replay.ended_in}, without a new entry"
+            raise _BrokenRule("R5", f"worker {q} is not enrolled {since}, but has letter {letter}")
+        raise _BrokenRule("R2", f"worker {q} is not enrolled, but has letter {letter}")
+
+
+def _check_entry(replay: _Replay, slot: _Slot, entry: Mapping[int, int]) -> None:
+    for q, x in entry.items():
+        if q not in replay.tasks and slot.states[q] != UP:
+            name = "DOWN" if slot.states[q] == DOWN else "RECLAIMED"
+            raise _BrokenRule("R2", f"worker {q} is newly enrolled, but {name}")
+        mu = replay.instance.mu[q]
+        if mu is not None and x > mu:
+            raise _BrokenRule("R2", f"worker {q} has {x} tasks, but may hold at most {mu}")
+    if sum(entry.values()) > replay.instance.tasks:
+        raise _BrokenRule(
+            "R2", f"{sum(entry.values())} tasks are assigned, but an iteration has {replay.instance.tasks}"
+        )
+
+
+def _held(tasks: Mapping[int, int]) -> dict[int, int]:
+    """Who holds tasks: in R2 a worker on stand-by counts as one that is not enrolled, 0 tasks both."""
+    return {q: x for q, x in tasks.items() if x > 0}
+
+
+def _communication(replay: _Replay, slot: _Slot) -> None:
+    """R3: at most n_com enrolled UP workers are served, program first, then data; nobody computes."""
+    _check_nobody_computes(replay, slot)
+    served = [q for q in replay.tasks if slot.letters[q] in (PROGRAM, DATA)]
+    if len(served) > replay.instance.channels:
+        raise _BrokenRule("R3", f"{len(served)} workers are served, but n_com is {replay.instance.n_com}")
+    for q in served:
+        what = "the program" if slot.letters[q] == PROGRAM else "data"
+        if slot.states[q] != UP:
+            raise _BrokenRule("R3", f"worker {q} receives {what}, but is RECLAIMED")
+        if slot.letters[q] == PROGRAM:
+            if replay.has_program(q):
+                raise _BrokenRule("R3", f"worker {q} receives the program, but has it already")
+            replay.program[q] += 1
+        else:
+            if not replay.has_program(q):
+                raise _BrokenRule("R3", f"worker {q} receives data without {replay.lacking(q)}")
+            if replay.has_data(q):
+                raise _BrokenRule(
+                    "R3", f"worker {q} receives data, but lacks none for its {_count(replay.tasks[q], 'task')}"
+                )
+            replay.data[q] += 1
+
+
+def _check_nobody_computes(replay: _Replay, slot: _Slot) -> None:
+    computing = [q for q in replay.tasks if slot.letters[q] == COMPUTE]
+    if not computing:
+        return
+    if not replay.is_complete():
+        assigned = f"{sum(replay.tasks.values())} of {replay.instance.tasks} tasks are assigned"
+        raise _BrokenRule("R3", f"worker {computing[0]} computes, but only {assigned}")
+    for q in computing:
+        if replay.lacking(q):
+            raise _BrokenRule("R3", f"worker {q} computes without {replay.lacking(q)}")
+    other = next(q for q, x in replay.tasks.items() if x > 0 and replay.lacking(q))
+    raise _BrokenRule("R3", f"worker {computing[0]} computes, but worker {other} lacks {replay.lacking(other)}")
+
+
+def _computation(replay: _Replay, slot: _Slot) -> None:
+    """R4: all who hold tasks compute if all of them are UP, else none does; nothing is sent."""
+    absent = next((q for q, x in replay.tasks.items() if x > 0 and slot.states[q] != UP), None)
+    for q, x in replay.tasks.items():
+        letter = slot.letters[q]
+        if letter == (COMPUTE if x > 0 and absent is None else ENROLLED_IDLE):
+            continue
+        if letter in (PROGRAM, DATA):
+            reason = f"worker {q} has letter {letter}, but nothing is sent in a computation slot"
+        elif letter == ENROLLED_IDLE:
+            reason = f"worker {q} idles, but all who hold tasks are UP and have program and data"
+        elif x == 0:
+            reason = f"worker {q} computes, but is on stand-by"
+        else:
+            reason = f"worker {q} computes, but worker {absent} is RECLAIMED"
+        raise _BrokenRule("R4", reason)
+    if absent is None:
+        replay.computed += 1
+
+
+def _end_of_iteration(replay: _Replay, slot: _Slot) -> None:
+    """R5: after W computed slots the iteration is complete and everyone is un-enrolled."""
+    if replay.computed < max(x * replay.instance.w[q] for q, x in replay.tasks.items()):
+        return
+    for q in replay.tasks:
+        replay.leave(q, f"slot {slot.number} (R5)")
+    replay.tasks = {}
+    replay.computed = 0
+    replay.ended_in = slot.number
+    replay.iterations += 1
+    if replay.iterations == replay.instance.iterations:
+        replay.makespan = slot.number + 1
+
+
+def _beyond_the_text(instance: Instance, schedule: Schedule) -> tuple[int, str, str] | tuple[None, None, None]:
+    """Letters after the last known state, or an entry after the last letter that would enrol somebody."""
+    if schedule.slots > instance.slots:
+        return instance.slots, "R1", f"no state is known from slot {instance.slots} on"
+    for entry in schedule.configurations:
+        if entry.slot >= schedule.slots and entry.tasks:
+            return entry.slot, "R2", f"worker {min(entry.tasks)} is enrolled after the last letter"
+    return None, None, None
