@@ -1,0 +1,98 @@
+"""Instances whose workers are the nodes of a real trace."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+from instances.chains import fit
+from instances.coupled.model import Instance
+from instances.errors import InputError
+from instances.intervals import Seconds
+from instances.traces.text import to_length, to_moment
+from instances.traces.trace import Absence, Nodes, Trace
+
+__all__ = ["from_trace"]
+
+
+def from_trace(
+    trace: Trace,
+    *,
+    tasks: int,
+    slot_s: float | str | Seconds,
+    iterations: int = 1,
+    n_com: int | None = None,
+    t_prog: int = 0,
+    t_data: int = 0,
+    w: int | Sequence[int] = 1,
+    mu: int | Sequence[int | None] | None = None,
+    start: float | str | Seconds | None = None,
+    slots: int | None = None,
+    nodes: Nodes = None,
+    absent: Absence = "down",
+    unobserved: Absence | Literal["refuse"] = "refuse",
+    train_slots: int = 0,
+) -> Instance:
+    """Return an instance whose states are those of a window of a trace.
+
+    The chains that the heuristics need are fitted on the ``train_slots`` slots immediately before the instance's
+    window, never on the window itself (MODEL section 1).
+
+    Parameters
+    ----------
+    trace
+        See `instances.traces.read`.
+    tasks, iterations, n_com, t_prog, t_data
+        The application and the master, see `Instance`.
+    w, mu
+        One value for all workers, or one per worker.
+    slot_s, start, slots, nodes, absent, unobserved
+        The window of the instance and what its parts mean, see `instances.traces.Trace.states`. With ``start`` None it
+        is the training window that begins as early as the nodes allow, and nodes chosen by number are
+        observed during the training too.
+    train_slots
+        Slots to fit the chains on; 0: no chains.
+
+    Raises
+    ------
+    InputError
+        As `instances.traces.Trace.states` and `Instance`, and for one training slot, which has no transition.
+
+    Examples
+    --------
+    >>> from instances.intervals import Interval, Presence
+    >>> trace = Trace(("a",), ((Interval(0, 30, Presence.AVAILABLE), Interval(30, 60, Presence.UNAVAILABLE)),))
+    >>> instance = from_trace(trace, tasks=1, slot_s=10, train_slots=3)
+    >>> instance.states.tolist(), instance.chains[0].rows[0]
+    ([[2, 2, 2]], (1.0, 0.0, 0.0))
+    """
+    if train_slots < 0 or train_slots == 1:
+        raise InputError(f"{train_slots}, expected 0 (no chains) or at least 2", place="train_slots")
+    if slots is not None and slots < 1:
+        raise InputError(f"{slots}, expected an integer >= 1", place="slots")
+    if start is not None:
+        start = to_moment(start, "start") - train_slots * to_length(slot_s, "slot_s")
+    states = trace.states(
+        slot_s=slot_s,
+        start=start,
+        slots=None if slots is None else train_slots + slots,
+        nodes=nodes,
+        absent=absent,
+        unobserved=unobserved,
+    )
+    if states.shape[1] <= train_slots:
+        raise InputError(
+            f"{states.shape[1]} slots are there, expected more than train_slots, {train_slots}", place="slots"
+        )
+    p = states.shape[0]
+    return Instance(
+        tasks=tasks,
+        iterations=iterations,
+        n_com=n_com,
+        t_prog=t_prog,
+        t_data=t_data,
+        w=(w,) * p if isinstance(w, int) else tuple(w),
+        mu=(mu,) * p if mu is None or isinstance(mu, int) else tuple(mu),
+        states=states[:, train_slots:],
+        chains=tuple(fit(row[:train_slots]) for row in states) if train_slots else (),
+    )

@@ -1,0 +1,121 @@
+"""Lines, numbers and dates of trace files, read strictly."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import re
+import zlib
+from datetime import UTC, datetime, timedelta
+from fractions import Fraction
+
+from instances.errors import InputError
+from instances.intervals import Seconds, exact_seconds, simplest
+from instances.textio import read_bytes
+
+__all__ = ["excerpt", "moment", "read_lines", "seconds", "to_length", "to_moment"]
+
+_GZIP_MAGIC = b"\x1f\x8b"
+_NUMBER = re.compile(r"[+-]?[0-9]{1,18}(\.[0-9]{0,18})?([eE][+-]?[0-9]{1,2})?", re.ASCII)
+_DATE = re.compile(
+    r"[0-9]{4}-[0-9]{2}-[0-9]{2}([ T][0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,6})?)?(Z|[+-][0-9]{2}:[0-9]{2})?)?"
+)
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
+
+
+def read_lines(path: str | os.PathLike[str]) -> list[str]:
+    """Return the lines of a text file, plain or gzip (told by its content, not its name), without line ends.
+
+    Raises
+    ------
+    InputError
+        Naming the file: missing, empty, gzip cut short or damaged, not UTF-8.
+    """
+    raw = read_bytes(path)
+    if raw.startswith(_GZIP_MAGIC):
+        try:
+            raw = gzip.decompress(raw)
+        except EOFError:
+            raise InputError("gzip data ends too early, expected a whole file", file=path) from None
+        except (gzip.BadGzipFile, zlib.error) as error:
+            raise InputError(f"damaged gzip data: {error}", file=path) from None
+    if not raw.strip():
+        raise InputError("empty, expected a trace", file=path)
+    try:
+        text = raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = raw[: error.start].count(b"\n") + 1
+        raise InputError("not UTF-8, expected the text of a trace", place=f"line {line}", file=path) from None
+    return [line.removesuffix("\r") for line in text.split("\n")]
+
+
+def seconds(text: str) -> Seconds | None:
+    """Return the exact number a text stands for, or None if it is none.
+
+    Examples
+    --------
+    >>> seconds("1099755300"), seconds("0.5"), seconds("nan")
+    (1099755300, Fraction(1, 2), None)
+    """
+    if text.isdigit() and len(text) <= 18 and text.isascii():
+        return int(text)
+    return simplest(Fraction(text)) if _NUMBER.fullmatch(text) else None
+
+
+def moment(text: str) -> Seconds | None:
+    """Return the UNIX seconds of an ISO date and time (UTC unless it names an offset), or None if it is none.
+
+    Examples
+    --------
+    >>> moment("2023-02-15 22:08:16"), moment("1970-01-01T01:00:00.5+01:00"), moment("yesterday")
+    (1676498896, Fraction(1, 2), None)
+    """
+    if not _DATE.fullmatch(text):
+        return None
+    try:
+        date = datetime.fromisoformat(text)
+    except ValueError:  # the 30th of February
+        return None
+    if date.tzinfo is None:
+        date = date.replace(tzinfo=UTC)
+    whole, microseconds = divmod((date - _EPOCH) // _MICROSECOND, 1_000_000)
+    return whole + Fraction(microseconds, 1_000_000) if microseconds else whole
+
+
+def to_length(value: float | str | Seconds, place: str) -> Seconds:
+    """Return a length as a person gives it, a number or its text, in exact seconds.
+
+    Raises
+    ------
+    InputError
+        Unless it is a finite number above 0.
+    """
+    length = seconds(value) if isinstance(value, str) else exact_seconds(value, place)
+    if length is None or length <= 0:
+        raise InputError(f"{value!r}, expected a number of seconds above 0", place=place)
+    return length
+
+
+def to_moment(value: float | str | Seconds, place: str) -> Seconds:
+    """Return a moment as a person gives it, UNIX seconds or an ISO date, in exact UNIX seconds.
+
+    Raises
+    ------
+    InputError
+        Where it is neither.
+    """
+    if not isinstance(value, str):
+        return exact_seconds(value, place)
+    time = seconds(value)
+    time = moment(value) if time is None else time
+    if time is None:
+        raise InputError(
+            f"{excerpt(value)}, expected UNIX seconds or a date and time as 2023-02-15 22:08:16", place=place
+        )
+    return time
+
+
+def excerpt(text: str) -> str:
+    """Return a text as a message can quote it: on one line, and not too long of it."""
+    return repr(text if len(text) <= 40 else text[:40] + "...")
