@@ -1,0 +1,55 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as some
+
+from instances import InputError
+from instances.states import DOWN, LETTERS, RECLAIMED, UP, from_letters, pack_up, to_letters
+
+
+@some.composite
+def rows(draw):
+    slots = draw(some.integers(0, 150))
+    return draw(some.lists(some.text(LETTERS, min_size=slots, max_size=slots), min_size=1, max_size=4))
+
+
+@given(rows())
+def test_letters_and_codes_are_two_views_of_one_thing(letters):
+    states = from_letters(letters)
+    assert states.dtype == np.uint8
+    assert states.shape == (len(letters), len(letters[0]))
+    assert to_letters(states) == letters
+    assert [[LETTERS[code] for code in row] for row in states] == [list(row) for row in letters]
+
+
+@given(rows())
+def test_packed_bits_are_the_up_slots(letters):
+    states = from_letters(letters)
+    words = pack_up(states)
+    assert words.shape == (states.shape[0], -(-states.shape[1] // 64))
+    for row, packed in zip(states, words, strict=True):
+        bits = [int(packed[t // 64]) >> (t % 64) & 1 for t in range(64 * len(packed))]
+        assert bits[: len(row)] == (row == UP).astype(int).tolist()
+        assert not any(bits[len(row) :])
+
+
+@pytest.mark.parametrize(
+    ("letters", "message"),
+    [
+        (["uu", "uxu"[:2]], "workers[1].states: letter 'x' in slot 1, expected one of u (UP), r (RECLAIMED), d (DOWN)"),
+        (["uu", "U "], "workers[1].states: letter 'U' in slot 0"),
+        (["uäu"], "workers[0].states: letter 'ä' in slot 1"),
+        (["u\ud800u"], "workers[0].states: letter '\\ud800' in slot 1"),
+        (["u\0"], "workers[0].states: letter '\\x00' in slot 1"),
+        (["uu", "uuu"], "workers[1].states: 3 slots, expected 2 as for workers[0]"),
+    ],
+)
+def test_what_is_no_state_is_refused_by_worker_and_slot(letters, message):
+    with pytest.raises(InputError) as caught:
+        from_letters(letters)
+    assert message in str(caught.value)
+
+
+def test_codes_are_ordered_by_how_bad_they_are():
+    assert UP < RECLAIMED < DOWN
+    assert LETTERS[UP] + LETTERS[RECLAIMED] + LETTERS[DOWN] == "urd"
