@@ -1,1 +1,19 @@
-"""Schedulers that see only the past."""
+"""Schedulers that see only the past: the simulator, the paper's heuristics, and the protocol for your own."""
+
+from online.coupled.checking import check_policy
+from online.coupled.estimates import ESTIMATORS
+from online.coupled.policies import POLICIES, make_policy
+from online.coupled.simulate import SERVICES, Run, simulate
+from online.coupled.visible import Policy, Visible
+
+__all__ = [
+    "ESTIMATORS",
+    "POLICIES",
+    "SERVICES",
+    "Policy",
+    "Run",
+    "Visible",
+    "check_policy",
+    "make_policy",
+    "simulate",
+]

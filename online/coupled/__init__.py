@@ -1,1 +1,1 @@
-"""OFF-LINE-COUPLED: tightly-coupled iterative applications on volatile workers."""
+"""OFF-LINE-COUPLED on line: tightly-coupled iterative applications on volatile workers, the future unknown."""

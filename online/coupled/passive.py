@@ -1,0 +1,165 @@
+"""The passive heuristics IP, IE, IY, IAY: build a configuration task by task, keep it while it lasts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from online.coupled.criteria import Criterion, is_better, score
+from online.coupled.estimates import Estimate, Estimates, whole_slots
+from online.coupled.visible import Problem, Visible
+
+__all__ = ["Builder", "Candidate", "Passive", "elapsed", "estimates_for"]
+
+
+class Candidate(NamedTuple):
+    """A configuration and what the estimates say of it."""
+
+    tasks: dict[int, int]
+    estimate: Estimate
+
+
+class Builder:
+    """Assign m tasks one by one to the UP worker that serves a criterion best (MODEL section 6).
+
+    Parameters
+    ----------
+    criterion
+        What the partial configuration, with the new task, is judged by. Ties go to the lowest worker index.
+    estimates
+        For the workers of the problem.
+    problem
+        What is to be scheduled.
+
+    Notes
+    -----
+    A task costs one estimate per UP worker. What is built depends on the UP workers, on what they have received and
+    (for Y) on the time; candidates are remembered by that.
+    """
+
+    _MOST_REMEMBERED = 20_000
+
+    def __init__(self, criterion: Criterion, estimates: Estimates, problem: Problem) -> None:
+        self._criterion = criterion
+        self._estimates = estimates
+        self._problem = problem
+        self._built: dict[object, Candidate] = {}
+
+    def build(self, visible: Visible) -> Candidate | None:
+        """Return the configuration built in this slot, as if none were held; None if the UP workers cannot hold m."""
+        up = visible.up
+        if sum(self._problem.capacities[q] for q in up) < self._problem.tasks:
+            return None
+        received = tuple((visible.program[q], visible.data[q]) for q in up)
+        key = (tuple(up), received, elapsed(visible) if self._criterion is Criterion.Y else 0)
+        found = self._built.get(key)
+        if found is None:
+            if len(self._built) >= self._MOST_REMEMBERED:
+                self._built.clear()
+            found = self._built[key] = self._build(visible, up)
+        return found
+
+    def _build(self, visible: Visible, up: list[int]) -> Candidate:
+        partial = _Partial(self._estimates, visible)
+        for _ in range(self._problem.tasks):
+            q, estimate = self._best(partial, up, elapsed(visible))
+            partial.add(q)
+        return Candidate({q: x for q, x in enumerate(partial.tasks) if x}, estimate)
+
+    def _best(self, partial: _Partial, up: list[int], since: int) -> tuple[int, Estimate]:
+        """Return the worker to give the next task, with the estimate that results."""
+        free = [q for q in up if partial.tasks[q] < self._problem.capacities[q]]
+        best = free[0], partial.with_one_more(free[0])
+        best_score = score(self._criterion, best[1], since)
+        for q in free[1:]:
+            estimate = partial.with_one_more(q)
+            value = score(self._criterion, estimate, since)
+            if is_better(value, best_score):
+                best, best_score = (q, estimate), value
+        return best
+
+
+class _Partial:
+    """A configuration under construction, with the parts of its estimate that a further task changes little."""
+
+    def __init__(self, estimates: Estimates, visible: Visible) -> None:
+        p = visible.problem.num_workers
+        self.tasks = [0] * p
+        self._estimates = estimates
+        self._visible = visible
+        self._w = visible.problem.w
+        self._holders: list[int] = []
+        self._members = 0  # the holders as a bit mask
+        self._work = 0
+        self._longest = 0.0
+        self._needed = 0
+
+    def with_one_more(self, q: int) -> Estimate:
+        """Return the estimate of this configuration with one more task on worker q."""
+        estimates = self._estimates
+        x = self.tasks[q] + 1
+        work, longest, needed = self._grown(q, x)
+        members = self._members | 1 << q
+        num_holders = len(self._holders) + (x == 1)
+        e_comm = estimates.communication(longest, needed, num_holders)
+        not_down = estimates.log_not_down_row(whole_slots(e_comm))
+        log_p_comm = not_down[q] if x == 1 else 0.0
+        for holder in self._holders:
+            log_p_comm += not_down[holder]
+        return estimates.iteration(members, work, e_comm, log_p_comm)
+
+    def add(self, q: int) -> None:
+        """Give worker q one more task."""
+        x = self.tasks[q] + 1
+        self._work, self._longest, self._needed = self._grown(q, x)
+        if x == 1:
+            self._holders.append(q)
+            self._members |= 1 << q
+        self.tasks[q] = x
+
+    def _grown(self, q: int, x: int) -> tuple[int, float, int]:
+        """W, the longest transfer and all slots to receive if worker q held x tasks, one more than now."""
+        need = self._visible.needs(q, x)
+        before = self._visible.needs(q, x - 1) if x > 1 else 0
+        return (
+            max(self._work, x * self._w[q]),
+            max(self._longest, self._estimates.duration_alone(q, need)),
+            self._needed + need - before,
+        )
+
+
+class Passive:
+    """Choose where no complete configuration is held: at an iteration's start, and after a member went DOWN.
+
+    Parameters
+    ----------
+    criterion
+        What a configuration is built by; it gives the name IP, IE, IY or IAY.
+    estimator
+        One of `online.coupled.estimates.ESTIMATORS`.
+    """
+
+    def __init__(self, criterion: Criterion, estimator: str) -> None:
+        self.name = f"I{criterion}"
+        self._criterion = criterion
+        self._estimator = estimator
+        self._builder: Builder | None = None
+
+    def choose(self, visible: Visible) -> Mapping[int, int] | None:
+        """Keep a complete configuration; otherwise build one among the UP workers, or hold none."""
+        if visible.slot == 0 or self._builder is None:
+            self._builder = Builder(self._criterion, estimates_for(visible.problem, self._estimator), visible.problem)
+        if visible.is_complete:
+            return None
+        candidate = self._builder.build(visible)
+        return {} if candidate is None else candidate.tasks
+
+
+def estimates_for(problem: Problem, estimator: str) -> Estimates:
+    """Return the estimates a heuristic uses on a problem."""
+    return Estimates(problem.chains, n_com=problem.n_com, estimator=estimator)
+
+
+def elapsed(visible: Visible) -> int:
+    """Return t: slots since the present iteration began, 0 in its first slot."""
+    return visible.slot - visible.iteration_start

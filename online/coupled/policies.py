@@ -1,0 +1,81 @@
+"""The 17 heuristics of the paper by name, and how any policy is made from a text (MODEL section 6)."""
+
+from __future__ import annotations
+
+from instances.errors import InputError
+from online.coupled.chance import Random
+from online.coupled.criteria import Criterion
+from online.coupled.estimates import ESTIMATORS
+from online.coupled.passive import Passive
+from online.coupled.proactive import Proactive
+from online.coupled.visible import Policy
+from online.loading import load_entry_point, load_file
+
+__all__ = ["POLICIES", "make_policy"]
+
+_SWITCHING = (Criterion.P, Criterion.E, Criterion.Y)
+
+#: The built-in heuristics: passive, proactive (criterion - builder), and the baseline.
+POLICIES = (
+    *(f"I{h}" for h in Criterion),
+    *(f"{c}-I{h}" for c in _SWITCHING for h in Criterion),
+    "RANDOM",
+)
+
+
+def make_policy(text: str, *, estimator: str = ESTIMATORS[0], seed: int = 0) -> Policy:
+    """Return a policy by name.
+
+    Parameters
+    ----------
+    text
+        One of `POLICIES`, or ``path/to/file.py:ClassName``, or the name of an installed entry point in the group
+        ``hindsight.policies``.
+    estimator
+        One of `ESTIMATORS`, for the policies that estimate.
+    seed
+        For the policies that draw random numbers.
+
+    Raises
+    ------
+    InputError
+        In one line: for an unknown name or estimator, and for a file or class that cannot be used.
+
+    Notes
+    -----
+    A user's class is built without arguments, or with the keywords ``estimator`` and ``seed`` where its constructor
+    has parameters of these names.
+
+    Examples
+    --------
+    >>> make_policy("Y-IE").name
+    'Y-IE'
+    """
+    if estimator not in ESTIMATORS:
+        raise InputError(f"{estimator!r}, expected one of {', '.join(ESTIMATORS)}", place="estimator")
+    if text in POLICIES:
+        return _built_in(text, estimator, seed)
+    options = {"estimator": estimator, "seed": seed}
+    path, colon, class_name = text.rpartition(":")
+    if colon and path.endswith(".py"):
+        made = load_file(path, class_name, options)
+    else:
+        made = load_entry_point("hindsight.policies", text, options)
+        if made is None:
+            raise InputError(
+                f"{text!r}, expected one of {', '.join(POLICIES)}, or path/to/file.py:ClassName, "
+                "or an entry point of the group hindsight.policies",
+                place="policy",
+            )
+    if not isinstance(made, Policy) or not isinstance(made.name, str):
+        raise InputError("expected a text attribute name and a method choose(visible)", place=f"policy {text}")
+    return made
+
+
+def _built_in(name: str, estimator: str, seed: int) -> Policy:
+    if name == "RANDOM":
+        return Random(seed)
+    switch, _, build = name.rpartition("-I")
+    if switch:
+        return Proactive(Criterion(switch), Criterion(build), estimator)
+    return Passive(Criterion(name[1:]), estimator)

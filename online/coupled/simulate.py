@@ -1,0 +1,255 @@
+"""The slot-by-slot simulator: rules R1 to R5 of MODEL section 2, with a policy that makes the choices."""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Mapping
+from dataclasses import dataclass
+from operator import index
+from types import MappingProxyType
+
+from instances.coupled.model import Instance
+from instances.coupled.schedule import COMPUTE, DATA, ENROLLED_IDLE, NOT_ENROLLED, PROGRAM, Configuration, Schedule
+from instances.errors import HindsightError, InputError
+from instances.states import DOWN, LETTERS, UP
+from online.coupled.visible import History, Policy, Problem, Visible
+
+__all__ = ["SERVICES", "Run", "simulate"]
+
+#: In which order the master serves workers when channels are short (MODEL section 2); the first is the default.
+#: ``index``: in worker order. ``longest``: largest remaining need first, ties in worker order.
+SERVICES = ("index", "longest")
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """What a policy made of an instance.
+
+    Parameters
+    ----------
+    policy
+        The policy's name.
+    makespan
+        Slots until all iterations were complete; None if they were not.
+    iterations
+        Iterations completed.
+    schedule
+        What was done, slot by slot, for `instances.check` to replay.
+    slots
+        Slots simulated: the makespan, or all that were allowed.
+    """
+
+    policy: str
+    makespan: int | None
+    iterations: int
+    schedule: Schedule
+    slots: int
+
+
+def simulate(instance: Instance, policy: Policy, *, service: str = SERVICES[0], slots: int | None = None) -> Run:
+    """Run a policy on an instance, showing it only the past.
+
+    Parameters
+    ----------
+    instance
+        The instance; its states are revealed slot by slot.
+    policy
+        Who chooses (see `Policy`).
+    service
+        One of `SERVICES`.
+    slots
+        Stop after so many slots, at most the slots of the instance; None: all of them.
+
+    Raises
+    ------
+    InputError
+        For an unknown service, too many slots, or a choice that breaks R2 or raises, naming the policy and the slot.
+
+    Notes
+    -----
+    A slot costs O(p) and what the policy takes.
+
+    Examples
+    --------
+    >>> from online.coupled.policies import make_policy
+    >>> pair = Instance.from_letters(["uuuu", "uruu"], w=[1, 1], tasks=2)
+    >>> run = simulate(pair, make_policy("RANDOM", seed=1))
+    >>> run.makespan, run.schedule.letters
+    (2, ('CC', '..'))
+    """
+    if service not in SERVICES:
+        raise InputError(f"{service!r}, expected one of {', '.join(SERVICES)}", place="service")
+    if not isinstance(policy, Policy):
+        raise InputError(f"{policy!r}, expected an object with a name and a method choose(visible)", place="policy")
+    limit = instance.slots if slots is None else slots
+    if not 0 < limit <= instance.slots:
+        raise InputError(f"{limit}, expected 1 to {instance.slots}, the slots of the instance", place="slots")
+    execution = _Execution(instance, longest_first=service == "longest")
+    for slot in range(limit):
+        visible = execution.fail(slot)
+        try:
+            choice = policy.choose(visible)
+        except HindsightError:
+            raise
+        except Exception as error:  # somebody else's code: whatever it raises, say where it did
+            at = traceback.extract_tb(error.__traceback__)[-1]
+            what = f"choose raised {type(error).__name__}: {error} ({at.filename}, line {at.lineno})"
+            raise InputError(" ".join(what.split()), place=f"policy {policy.name}, slot {slot}") from error
+        if choice is not None:
+            try:
+                execution.enrol(choice)
+            except InputError as error:
+                raise InputError(error.expected, place=f"policy {policy.name}, slot {slot}, rule R2") from None
+        execution.work()
+        if execution.iteration == instance.iterations:
+            break
+    return Run(
+        policy=policy.name,
+        makespan=execution.slot + 1 if execution.iteration == instance.iterations else None,
+        iterations=execution.iteration,
+        schedule=execution.schedule(),
+        slots=execution.slot + 1,
+    )
+
+
+class _Execution:
+    """The platform and the application as they stand in a slot.
+
+    `fail`, `enrol` (if the choice changes) and `work` are called in this order in every slot.
+    """
+
+    def __init__(self, instance: Instance, *, longest_first: bool) -> None:
+        p = instance.num_workers
+        self.instance = instance
+        self.problem = Problem.of(instance)
+        self.channels = instance.channels
+        self.longest_first = longest_first
+        self.slot = -1
+        self.iteration = 0
+        self.iteration_start = 0
+        self.now: list[int] = []
+        self.tasks: dict[int, int] = {}
+        self.program = [0] * p
+        self.data = [0] * p
+        self.computed = 0
+        self.history = History(p)
+        self.letters = [bytearray() for _ in range(p)]
+        self.entries: list[Configuration] = []
+
+    def fail(self, slot: int) -> Visible:
+        """R1, and what the policy sees after it."""
+        self.slot = slot
+        states = self.instance.states[:, slot]
+        self.history.append(states)
+        self.now = states.tolist()
+        if DOWN in self.now:
+            for q, state in enumerate(self.now):
+                if state == DOWN:
+                    self.program[q] = self.data[q] = 0
+                    if self.tasks.pop(q, 0) > 0:
+                        self.computed = 0
+        return Visible(
+            problem=self.problem,
+            slot=slot,
+            iteration=self.iteration,
+            iteration_start=self.iteration_start,
+            now=tuple(self.now),
+            tasks=MappingProxyType(self.tasks.copy()),
+            program=tuple(self.program),
+            data=tuple(self.data),
+            computed=self.computed,
+            history=self.history,
+        )
+
+    def enrol(self, choice: Mapping[int, int]) -> None:
+        """R2: take a new configuration; an `InputError` says how it breaks the rule."""
+        tasks = self._legal(choice)
+        if tasks == self.tasks:
+            return
+        if _computing(tasks) != _computing(self.tasks):
+            self.computed = 0
+        for q in self.tasks.keys() - tasks.keys():
+            self._leave(q)
+        self.tasks = tasks
+        self.entries.append(Configuration(self.slot, tasks))
+
+    def work(self) -> None:
+        """R3 or R4, and R5."""
+        for row in self.letters:
+            row.append(ord(NOT_ENROLLED))
+        for q in self.tasks:
+            self._write(q, ENROLLED_IDLE)
+        needs = {q: self._needs(q) for q in self.tasks}
+        is_complete = sum(self.tasks.values()) == self.problem.tasks
+        if not is_complete or any(needs[q] for q, x in self.tasks.items() if x):
+            self._communicate(needs)
+            return
+        computing = _computing(self.tasks)
+        if all(self.now[q] == UP for q in computing):
+            for q in computing:
+                self._write(q, COMPUTE)
+            self.computed += 1
+        if self.computed == max(x * self.problem.w[q] for q, x in computing.items()):
+            self._finish()
+
+    def schedule(self) -> Schedule:
+        """Return what has been done so far."""
+        letters = tuple(row.decode() for row in self.letters)
+        return Schedule(self.instance.fingerprint, letters, tuple(self.entries))
+
+    def _legal(self, choice: Mapping[int, int]) -> dict[int, int]:
+        problem = self.problem
+        if not isinstance(choice, Mapping):
+            raise InputError(f"{choice!r}, expected a mapping of worker to tasks, or None to keep the present one")
+        tasks: dict[int, int] = {}
+        for worker, count in choice.items():
+            try:
+                q, x = index(worker), index(count)
+            except TypeError:
+                raise InputError(f"{worker!r}: {count!r}, expected integers, worker: tasks") from None
+            if not 0 <= q < problem.num_workers:
+                raise InputError(f"worker {q}, expected 0 to {problem.num_workers - 1}")
+            if not 0 <= x <= problem.capacities[q]:
+                raise InputError(f"{x} tasks on worker {q}, expected 0 to {problem.capacities[q]}")
+            if q not in self.tasks and self.now[q] != UP:
+                raise InputError(f"worker {q} enrols in state {LETTERS[self.now[q]]}, expected u (UP)")
+            tasks[q] = x
+        if sum(tasks.values()) > problem.tasks:
+            raise InputError(f"{sum(tasks.values())} tasks in all, expected at most {problem.tasks}")
+        return dict(sorted(tasks.items()))
+
+    def _needs(self, q: int) -> int:
+        data = max(0, self.tasks[q] * self.problem.t_data - self.data[q])
+        return self.problem.t_prog - self.program[q] + data
+
+    def _communicate(self, needs: dict[int, int]) -> None:
+        waiting = [q for q in sorted(needs) if needs[q] and self.now[q] == UP]
+        if self.longest_first:
+            waiting.sort(key=lambda q: -needs[q])  # stable: ties stay in worker order
+        for q in waiting[: self.channels]:
+            if self.program[q] < self.problem.t_prog:
+                self.program[q] += 1
+                self._write(q, PROGRAM)
+            else:
+                self.data[q] += 1
+                self._write(q, DATA)
+
+    def _finish(self) -> None:
+        for q in self.tasks:
+            self._leave(q)
+        self.tasks = {}
+        self.computed = 0
+        self.iteration += 1
+        self.iteration_start = self.slot + 1
+
+    def _leave(self, q: int) -> None:
+        self.data[q] = 0
+        if self.program[q] < self.problem.t_prog:
+            self.program[q] = 0
+
+    def _write(self, q: int, letter: str) -> None:
+        self.letters[q][-1] = ord(letter)
+
+
+def _computing(tasks: Mapping[int, int]) -> dict[int, int]:
+    return {q: x for q, x in tasks.items() if x}

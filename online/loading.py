@@ -1,0 +1,89 @@
+"""Classes from files and installed packages of other people, made into objects, with errors of one line."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.metadata
+import importlib.util
+import inspect
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from instances.errors import InputError
+
+__all__ = ["load_entry_point", "load_file"]
+
+
+def load_file(path: str, class_name: str, options: Mapping[str, object]) -> object:
+    """Return an object of a class in a Python file.
+
+    Parameters
+    ----------
+    path
+        The file. It is executed anew for every call.
+    class_name
+        The class (or function) to call.
+    options
+        Keyword arguments on offer; those that the constructor names are passed.
+
+    Raises
+    ------
+    InputError
+        Naming the file, and what is wrong: no such file or class, an error on import or in the constructor.
+    """
+    file = Path(path)
+    if not file.is_file():
+        raise InputError("no such file", file=path)
+    # a name of its own, so that two files of one name do not meet, and the file's classes can be found again
+    name = f"_policy_{hashlib.sha256(str(file.resolve()).encode()).hexdigest()[:16]}"
+    spec = importlib.util.spec_from_file_location(name, file)
+    if spec is None or spec.loader is None:
+        raise InputError("expected a Python file", file=path)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except (Exception, SystemExit) as error:  # somebody else's file may raise anything
+        del sys.modules[name]
+        raise InputError(f"cannot be imported: {_told(error)}", file=path) from error
+    if not hasattr(module, class_name):
+        raise InputError(f"no class {class_name!r} in it", file=path)
+    return _make(getattr(module, class_name), options, f"{path}:{class_name}")
+
+
+def load_entry_point(group: str, name: str, options: Mapping[str, object]) -> object | None:
+    """Return an object made by an installed entry point, or None if there is none of this name.
+
+    Raises
+    ------
+    InputError
+        Naming the entry point, where it cannot be imported or made.
+    """
+    for point in importlib.metadata.entry_points(group=group, name=name):
+        place = f"entry point {name} = {point.value}"
+        try:
+            factory = point.load()
+        except (Exception, SystemExit) as error:  # somebody else's package may raise anything
+            raise InputError(f"cannot be imported: {_told(error)}", place=place) from error
+        return _make(factory, options, place)
+    return None
+
+
+def _make(factory: Any, options: Mapping[str, object], place: str) -> object:
+    if not isinstance(factory, Callable):  # type: ignore[arg-type]
+        raise InputError(f"{type(factory).__name__}, expected a class", place=place)
+    try:
+        parameters = inspect.signature(factory).parameters
+    except ValueError:  # some built-in classes have no signature
+        parameters = {}  # type: ignore[assignment]
+    known = {key: value for key, value in options.items() if key in parameters}
+    try:
+        return factory(**known)
+    except (Exception, SystemExit) as error:  # somebody else's constructor may raise anything
+        raise InputError(f"cannot be made: {_told(error)}", place=place) from error
+
+
+def _told(error: BaseException) -> str:
+    return " ".join(f"{type(error).__name__}: {error}".split())
