@@ -561,6 +561,17 @@ R5 = [
         ),
     ),
     Clause(
+        "the next iteration needs an entry, however late it begins",
+        "uuuu",
+        Text("C..C", {0: {0: 1}, 3: {0: 1}}),
+        Text("C..C"),
+        *(
+            3,
+            "R5",
+            "worker 0 is not enrolled since the iteration ended in slot 0, without a new entry, but has letter C",
+        ),
+    ),
+    Clause(
         "an entry for nobody is an entry: what is wrong after it is the choice",
         "uuu",
         Text("C..", {0: {0: 1}, 1: {}}),
