@@ -1,5 +1,62 @@
-"""x."""
+"""The command line: ``hindsight``, the front door of the toolkit.
+
+Results go to standard output, progress and messages to standard error. Exit codes: 0 done; 1 a schedule was
+refused by ``check``; 2 bad input or usage, told in one line; 3 the toolkit contradicted itself; 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+import click
+
+from bench.commands.check import check
+from bench.commands.gantt import gantt
+from bench.commands.generate import generate
+from bench.commands.import_ import import_
+from bench.commands.score import score
+from bench.commands.simulate import simulate
+from bench.commands.solve import solve
+from instances.errors import HindsightError, InputError
+
+__all__ = ["hindsight", "main"]
+
+EXIT_USAGE, EXIT_CONTRADICTION, EXIT_INTERRUPTED = 2, 3, 130
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@click.version_option(package_name="hindsight-coupled", prog_name="hindsight")
+def hindsight() -> None:
+    """Compare on-line schedulers on volatile machines with the best that full knowledge of the future allows."""
+
+
+for _command in (generate, import_, solve, simulate, check, gantt, score):
+    hindsight.add_command(_command)
 
 
 def main() -> None:
-    """x."""
+    """Run the command line and exit with its code."""
+    try:
+        code = hindsight.main(prog_name="hindsight", standalone_mode=False)
+        sys.stdout.flush()
+    except click.exceptions.Exit as stop:
+        sys.exit(stop.exit_code)
+    except click.ClickException as error:
+        _fail(" ".join(error.format_message().split()), EXIT_USAGE)
+    except InputError as error:
+        _fail(str(error), EXIT_USAGE)
+    except HindsightError as error:
+        _fail(str(error), EXIT_CONTRADICTION)
+    except (KeyboardInterrupt, click.Abort):
+        _fail("interrupted", EXIT_INTERRUPTED)
+    except BrokenPipeError:
+        # the reader of our output has gone; nothing is left to say, and the interpreter must not flush again
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(0)
+    sys.exit(code if isinstance(code, int) else 0)
+
+
+def _fail(message: str, code: int) -> None:
+    click.echo(f"hindsight: {message}", err=True)
+    sys.exit(code)

@@ -5,7 +5,7 @@ families share lies beside them.
 """
 
 from instances.chains import Chain, fit
-from instances.coupled.check import check
+from instances.coupled.check import check, is_made_for
 from instances.coupled.files import read, read_schedule, write, write_schedule
 from instances.coupled.model import Instance
 from instances.coupled.schedule import Configuration, Schedule
@@ -23,6 +23,7 @@ __all__ = [
     "Verdict",
     "check",
     "fit",
+    "is_made_for",
     "read",
     "read_schedule",
     "write",

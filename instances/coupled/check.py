@@ -41,7 +41,7 @@ def check(instance: Instance, schedule: Schedule) -> Verdict:
     Returns
     -------
     Verdict
-        After a break, its iterations and makespan are those of the slots before it.
+        After a break, its ends are those before it.
 
     Raises
     ------
@@ -60,7 +60,7 @@ def check(instance: Instance, schedule: Schedule) -> Verdict:
     >>> print(check(pair, Schedule(pair.fingerprint, ("PIIC", "PIIC"), (enrol,))))
     slot 2: R4 broken: worker 0 idles, but all who hold tasks are UP and have program and data
     >>> print(check(pair, Schedule(pair.fingerprint, ("PIC", "PIC"), (enrol,))))
-    valid, 1 iterations, makespan 3
+    valid, 1 iteration, makespan 3
     """
     if len(schedule.letters) != instance.num_workers:
         raise InputError(
@@ -77,9 +77,8 @@ def check(instance: Instance, schedule: Schedule) -> Verdict:
                 _computation(replay, slot)
                 _end_of_iteration(replay, slot)
         except _BrokenRule as broken:
-            return Verdict(slot.number, broken.rule, broken.reason, replay.iterations, replay.makespan)
-    number, rule, reason = _beyond_the_text(instance, schedule)
-    return Verdict(number, rule, reason, replay.iterations, replay.makespan)
+            return replay.verdict(slot.number, broken.rule, broken.reason)
+    return replay.verdict(*_beyond_the_text(instance, schedule))
 
 
 def is_made_for(instance: Instance, schedule: Schedule) -> bool:
@@ -124,10 +123,12 @@ class _Replay:
         self.program = [0] * instance.num_workers
         self.data = [0] * instance.num_workers
         self.computed = 0
-        self.iterations = 0
-        self.makespan: int | None = None
+        self.ends: list[int] = []
         self.program_lost: dict[int, str] = {}
         self.ended_in: int | None = None
+
+    def verdict(self, slot: int | None, rule: str | None, reason: str | None) -> Verdict:
+        return Verdict(slot, rule, reason, tuple(self.ends), self.instance.iterations)
 
     def has_program(self, q: int) -> bool:
         return self.program[q] >= self.instance.t_prog
@@ -300,9 +301,7 @@ def _end_of_iteration(replay: _Replay, slot: _Slot) -> None:
     replay.tasks = {}
     replay.computed = 0
     replay.ended_in = slot.number
-    replay.iterations += 1
-    if replay.iterations == replay.instance.iterations:
-        replay.makespan = slot.number + 1
+    replay.ends.append(slot.number + 1)
 
 
 def _beyond_the_text(instance: Instance, schedule: Schedule) -> tuple[int, str, str] | tuple[None, None, None]:

@@ -1,0 +1,27 @@
+"""``hindsight gantt``: a picture of a schedule, in the manner of the paper's Figure 1."""
+
+from __future__ import annotations
+
+import click
+
+
+@click.command()
+@click.argument("file")
+@click.argument("schedule")
+@click.option("-o", "--output", required=True, metavar="OUT", help="A .svg, .pdf or .png file.")
+def gantt(file: str, schedule: str, output: str) -> None:
+    """Draw SCHEDULE over the states of the instance in FILE."""
+    import instances
+    from bench.coupled import pictures
+
+    instance = instances.read(file)
+    text = instances.read_schedule(schedule)
+    verdict = instances.check(instance, text)
+    if not verdict.is_valid:
+        raise instances.InputError(f"not drawn: {verdict}", file=schedule)
+    height = 1.3 + 0.26 * instance.num_workers
+    width = min(24.0, max(9.0, 2.0 + 0.16 * text.slots))
+    figure, (axes,) = pictures.new_figure(width=width, heights=(height,))
+    done = "unfinished" if verdict.makespan is None else f"makespan {verdict.makespan}"
+    pictures.draw_gantt(axes, instance, text, ends=verdict.ends, title=f"{verdict.iterations} iterations, {done}")
+    pictures.save(figure, output)

@@ -1,0 +1,60 @@
+"""``hindsight generate``: the paper's instances, and random small ones."""
+
+from __future__ import annotations
+
+import click
+
+from bench.commands.options import COUNT, POSITIVE, paper_point
+from bench.targets import write_instance
+
+
+@click.command()
+@paper_point
+@click.option("--scenario", type=COUNT, default=0, show_default=True, help="Which draw of the workers.")
+@click.option("--trial", type=COUNT, default=0, show_default=True, help="Which draw of their states.")
+@click.option("--slots", type=POSITIVE, default=None, help="N, slots to generate.  [default: 10000; 12 with --small]")
+@click.option("--seed", type=COUNT, default=0, show_default=True, help="Seed of the whole experiment.")
+@click.option("--small", is_flag=True, help="A small random general instance instead; uses --m, --p, --slots, --seed.")
+@click.option("-o", "--output", default="-", metavar="FILE", help="Where to write it.  [default: standard output]")
+def generate(
+    m: int,
+    n_com: int | None,
+    wmin: int,
+    p: int,
+    iterations: int | None,
+    scenario: int,
+    trial: int,
+    slots: int | None,
+    seed: int,
+    small: bool,
+    output: str,
+) -> None:
+    """Write an instance of the paper's experiment, with its Markov chains.
+
+    The first N states of an instance do not depend on --slots.
+    """
+    from instances.coupled import generate as make
+
+    if small:
+        given = click.get_current_context().get_parameter_source
+        sizes = {"p": p, "tasks": m, "iterations": iterations, "slots": slots}
+        flags = {"p": "p", "tasks": "m", "iterations": "iterations", "slots": "slots"}
+        chosen = {
+            name: value
+            for name, value in sizes.items()
+            if value is not None and given(flags[name]) is click.core.ParameterSource.COMMANDLINE
+        }
+        instance = make.small(seed, **chosen)
+    else:
+        instance = make.paper(
+            m=m,
+            n_com=n_com,
+            wmin=wmin,
+            scenario=scenario,
+            trial=trial,
+            slots=10_000 if slots is None else slots,
+            seed=seed,
+            p=p,
+            iterations=10 if iterations is None else iterations,
+        )
+    write_instance(instance, output)

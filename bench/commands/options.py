@@ -1,0 +1,112 @@
+"""Options that several commands share, so that a flag means the same everywhere."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+import click
+
+__all__ = [
+    "N_COM",
+    "as_json",
+    "estimator",
+    "expand_policies",
+    "paper_point",
+    "policies",
+    "policy_seed",
+    "service",
+    "solver",
+    "stand_by",
+    "time_limit",
+]
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def expand_policies(names: Sequence[str], *, estimator: str) -> list[str]:
+    """Return each policy once, ``all`` as the paper's 17; none given means ``all``.
+
+    Raises
+    ------
+    InputError
+        For a policy that cannot be made: before any work is done.
+    """
+    import online
+
+    expanded = [policy for name in names or ("all",) for policy in (online.POLICIES if name == "all" else (name,))]
+    for name in expanded:
+        online.make_policy(name, estimator=estimator)
+    return list(dict.fromkeys(expanded))
+
+
+class _Bound(click.ParamType[int | None]):
+    """A positive integer, or ``none`` for no bound."""
+
+    name = "INTEGER|none"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int | None:
+        if value is None or value == "none":
+            return None
+        try:
+            number = int(value)
+        except ValueError:
+            number = 0
+        if number < 1:
+            self.fail(f"{value!r}, expected an integer >= 1, or none", param, ctx)
+        return number
+
+
+N_COM = _Bound()
+POSITIVE = click.IntRange(min=1)
+COUNT = click.IntRange(min=0)
+
+as_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON object a line.")
+estimator = click.option(
+    "--estimator",
+    type=click.Choice(["printed", "conditional"]),
+    default="printed",
+    show_default=True,
+    help="Expected duration of a computation: as the paper prints it, or the conditional expectation.",
+)
+service = click.option(
+    "--service",
+    type=click.Choice(["index", "longest"]),
+    default="index",
+    show_default=True,
+    help="Whom the on-line master serves first: worker order, or largest remaining need.",
+)
+policy_seed = click.option("--seed", type=COUNT, default=0, show_default=True, help="Seed of RANDOM.")
+stand_by = click.option(
+    "--stand-by/--no-stand-by",
+    default=True,
+    help="Whether the hindsight player may send programs to workers on stand-by.  [default: may]",
+)
+solver = click.option("--solver", default="auto", show_default=True, help="auto, or a solver by name.")
+time_limit = click.option(
+    "--time-limit",
+    "time_limit_s",
+    type=click.FloatRange(min=0, min_open=True),
+    metavar="S",
+    help="Stop a solve after S seconds with the best schedule and a proven bound.",
+)
+policies = click.option(
+    "--policy",
+    "policies",
+    multiple=True,
+    metavar="NAME|all|FILE.py:CLASS",
+    help="A heuristic by name, all 17 of the paper, or a class of yours. May be given several times.",
+)
+
+
+def paper_point(function: F) -> F:
+    """Add the parameters of the paper's experiment: --m, --n-com, --wmin, --p, --iterations."""
+    for option in (
+        click.option("--iterations", type=POSITIVE, default=None, help="K, iterations to complete."),
+        click.option("--p", type=POSITIVE, default=20, show_default=True, help="Workers."),
+        click.option("--wmin", type=POSITIVE, default=1, show_default=True, help="w is in [wmin, 10 wmin]."),
+        click.option("--n-com", type=N_COM, default=10, show_default=True, help="Workers served in a slot."),
+        click.option("--m", type=POSITIVE, default=5, show_default=True, help="Tasks per iteration."),
+    ):
+        function = option(function)
+    return function

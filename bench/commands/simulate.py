@@ -1,0 +1,62 @@
+"""``hindsight simulate``: on-line heuristics, slot by slot, on the states of an instance."""
+
+from __future__ import annotations
+
+import click
+
+from bench.commands import options
+from bench.output import Table, bad_input
+
+_COLUMNS = ("file", "policy", "estimator", "makespan", "iterations")
+
+
+@click.command()
+@click.argument("files", nargs=-1, required=True, metavar="FILE...")
+@options.policies
+@options.estimator
+@options.service
+@options.policy_seed
+@click.option("--schedule", "out", metavar="OUT", help="Write the schedule; with several runs, into the folder OUT.")
+@options.as_json
+def simulate(
+    files: tuple[str, ...],
+    policies: tuple[str, ...],
+    estimator: str,
+    service: str,
+    seed: int,
+    out: str | None,
+    as_json: bool,
+) -> int:
+    """Run heuristics on each instance; a makespan is null when the run is not finished within the slots."""
+    import instances
+    import online
+    from bench.progress import working
+    from bench.targets import schedule_target
+
+    names = options.expand_policies(policies, estimator=estimator)
+    target = schedule_target(out, several=len(files) * len(names) > 1)
+    table = Table({key: key for key in _COLUMNS}, as_json, title="Runs")
+    failed = 0
+    for file in files:
+        try:
+            instance = instances.read(file)
+            for name in names:
+                policy = online.make_policy(name, estimator=estimator, seed=seed)
+                with working(f"{policy.name} on {file}"):
+                    run = online.simulate(instance, policy, service=service)
+                if target is not None:
+                    instances.write_schedule(run.schedule, target(file, policy.name))
+                table.add(
+                    {
+                        "file": file,
+                        "policy": run.policy,
+                        "estimator": estimator,
+                        "makespan": run.makespan,
+                        "iterations": run.iterations,
+                    }
+                )
+        except instances.InputError as error:
+            bad_input(error)
+            failed = 2
+    table.show()
+    return failed

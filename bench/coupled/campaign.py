@@ -1,0 +1,135 @@
+"""A campaign on coupled instances: the hindsight optimum of each, and every policy on the same states."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import instances
+import offline
+import online
+from bench.coupled.sources import Source
+from bench.engine import Job, code_digest
+from instances import Instance, Schedule, SelfCheckError
+
+__all__ = ["Options", "optimum_job", "policy_job", "schedule_path", "simulate"]
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What a campaign does with every instance.
+
+    Parameters
+    ----------
+    estimator, service
+        As in `online.make_policy` and `online.simulate`.
+    solver, time_limit_s
+        As in `offline.solve`. The optimum is always the one with ``stand_by``: it bounds every scheduler, while a
+        policy may well beat the optimum without (a choice made anew leaves complete programs behind).
+    seed
+        Seed of policies that draw; every run derives its own from it and the instance.
+    """
+
+    estimator: str = "printed"
+    service: str = "index"
+    solver: str = "auto"
+    time_limit_s: float | None = None
+    seed: int = 0
+
+
+def optimum_job(source: Source, options: Options, folder: Path) -> Job:
+    """Return the job that finds the hindsight optimum and keeps its schedule in ``folder``."""
+    parts = ("optimum", source.identity, options.solver, options.time_limit_s)
+    key = _key(*parts)
+    return Job(key, f"optimum of {source.name}", _optimum, (source, options, schedule_path(folder, key)))
+
+
+def policy_job(source: Source, policy: str, options: Options) -> Job:
+    """Return the job that runs one policy; a user's file counts by its content."""
+    content = ""
+    if ":" in policy:
+        content = Path(policy.rpartition(":")[0]).read_text(encoding="utf-8")
+    key = _key("run", source.identity, policy, content, options.estimator, options.service, options.seed)
+    return Job(key, f"{policy} on {source.name}", _run, (source, policy, options))
+
+
+def schedule_path(folder: Path, key: str) -> Path:
+    """Return where the schedule of an optimum is kept."""
+    return folder / "schedules" / f"{key[:16]}.json"
+
+
+def _key(*parts: object) -> str:
+    return hashlib.sha256(repr((code_digest(), *parts)).encode()).hexdigest()
+
+
+def _optimum(source: Source, options: Options, path: Path) -> dict[str, Any]:
+    instance = source.load()
+    result = offline.solve(
+        instance,
+        "makespan",
+        solver=options.solver,
+        stand_by=True,
+        time_limit_s=options.time_limit_s,
+    )
+    if result.schedule is not None:
+        _replay(instance, result.schedule, result.value, f"{result.solver} on {source.name}")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        instances.write_schedule(result.schedule, path)
+    return {
+        "kind": "optimum",
+        "setting": source.setting,
+        "instance": source.name,
+        "fingerprint": instance.fingerprint,
+        "objective": str(result.objective),
+        "stand_by": True,
+        "solver": result.solver,
+        "time_limit_s": options.time_limit_s,
+        "status": str(result.status),
+        "value": result.value,
+        "bound": result.bound,
+        "check": None if result.schedule is None else "valid",
+        "counts": result.counts,
+        "runtime_s": round(result.runtime_s, 6),
+    }
+
+
+def simulate(instance: Instance, policy: str, options: Options) -> online.Run:
+    """Run a policy with the seed that this campaign and instance give it."""
+    built = online.make_policy(policy, estimator=options.estimator, seed=_policy_seed(instance, options))
+    return online.simulate(instance, built, service=options.service)
+
+
+def _policy_seed(instance: Instance, options: Options) -> int:
+    digest = hashlib.sha256(f"{options.seed}:{instance.fingerprint}".encode()).digest()
+    return int.from_bytes(digest[:6], "little")
+
+
+def _run(source: Source, policy: str, options: Options) -> dict[str, Any]:
+    instance = source.load()
+    begun = time.monotonic()
+    run = simulate(instance, policy, options)
+    runtime_s = time.monotonic() - begun
+    _replay(instance, run.schedule, run.makespan, f"{policy} on {source.name}")
+    return {
+        "kind": "run",
+        "setting": source.setting,
+        "instance": source.name,
+        "fingerprint": instance.fingerprint,
+        "policy": policy,
+        "estimator": options.estimator,
+        "service": options.service,
+        "seed": _policy_seed(instance, options),
+        "makespan": run.makespan,
+        "iterations": run.iterations,
+        "check": "valid",
+        "runtime_s": round(runtime_s, 6),
+    }
+
+
+def _replay(instance: Instance, schedule: Schedule, makespan: int | None, who: str) -> None:
+    verdict = instances.check(instance, schedule)
+    if not verdict.is_valid or verdict.makespan != makespan:
+        raise SelfCheckError(f"{who}: claims makespan {makespan}, the checker says: {verdict}")

@@ -1,0 +1,148 @@
+"""The main job: competitive ratios of policies on a set of instances, and what is kept of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import instances
+from bench.coupled.campaign import Options, optimum_job, policy_job, schedule_path, simulate
+from bench.coupled.ratios import Ratio, ratios, table
+from bench.coupled.sources import Source
+from bench.engine import run_jobs
+from bench.journal import Journal
+from instances.errors import InputError
+from instances.textio import write_text
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["Score", "score"]
+
+#: The example drawn beside the optimum has at most this many slots, where there is such a run.
+_EXAMPLE_SLOTS = 120
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """What a campaign found.
+
+    Parameters
+    ----------
+    optima
+        The row of each instance's optimum, in the order of the instances.
+    ratios
+        Of every run on an instance that some schedule finishes.
+    table
+        One row per setting and policy (see `bench.coupled.ratios.table`).
+    files
+        What was written.
+    """
+
+    optima: Sequence[Mapping[str, Any]]
+    ratios: list[Ratio]
+    table: pd.DataFrame
+    files: list[Path]
+
+
+def score(
+    sources: Sequence[Source],
+    policies: Sequence[str],
+    options: Options,
+    folder: Path,
+    *,
+    num_processes: int = 1,
+) -> Score:
+    """Solve every instance, run every policy on the same states, check every schedule, and compare.
+
+    Rows already in ``folder`` are not made again, so an interrupted call goes on where it stopped.
+
+    Parameters
+    ----------
+    sources
+        The instances, with unique names.
+    policies
+        As for `online.make_policy`.
+    options
+        What is done with each.
+    folder
+        Receives ``runs.jsonl``, ``table.csv``, ``ratios.svg``, ``example.svg`` and the schedules of the optima.
+    num_processes
+        Worker processes.
+
+    Raises
+    ------
+    SelfCheckError
+        When the checker refuses a schedule, or a ratio is below 1.
+    """
+    names = [source.name for source in sources]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise InputError("given twice, expected every instance once", file=twice)
+    optimum_jobs = [optimum_job(source, options, folder) for source in sources]
+    policy_jobs = [policy_job(source, policy, options) for source in sources for policy in policies]
+    with Journal(folder) as journal:
+        run_jobs("score", [*optimum_jobs, *policy_jobs], journal, num_processes=num_processes)
+        optima = [journal[job.key] for job in optimum_jobs]
+        runs = [journal[job.key] for job in policy_jobs]
+    found = ratios(optima, runs)
+    frame = table(found, policies)
+    files = [folder / Journal.NAME, folder / "table.csv"]
+    write_text(files[1], frame.to_csv(index=False))
+    if frame["solved"].sum() > 0:
+        files.append(_draw_ratios(found, policies, folder / "ratios.svg"))
+        example = _example(found, optima)
+        if example is not None:
+            place = names.index(example.instance)
+            path = schedule_path(folder, optimum_jobs[place].key)
+            files.append(_draw_example(sources[place], path, example, options, folder / "example.svg"))
+    return Score(optima, found, frame, files)
+
+
+def _draw_ratios(found: Sequence[Ratio], policies: Sequence[str], path: Path) -> Path:
+    from bench.coupled import pictures
+
+    settings = list(dict.fromkeys(ratio.setting for ratio in found))
+    figure, axes = pictures.new_figure(len(settings), heights=(4.2,) * len(settings))
+    for panel, setting in zip(axes, settings, strict=True):
+        mine = [ratio for ratio in found if ratio.setting == setting]
+        pictures.draw_ecdf(panel, mine, policies, title=setting)
+    pictures.save(figure, path)
+    return path
+
+
+def _example(found: Sequence[Ratio], optima: Sequence[Mapping[str, Any]]) -> Ratio | None:
+    """Choose the run to draw: the worst one that still fits the page, with a proven optimum if there is one."""
+    status = {row["instance"]: row["status"] for row in optima}
+    candidates = [
+        ratio for ratio in found if ratio.low is not None and status[ratio.instance] in ("optimal", "feasible")
+    ]
+    return max(
+        candidates,
+        key=lambda ratio: (
+            (ratio.makespan or 0) <= _EXAMPLE_SLOTS,
+            status[ratio.instance] == "optimal",
+            ratio.low if (ratio.makespan or 0) <= _EXAMPLE_SLOTS else -(ratio.makespan or 0),
+        ),
+        default=None,
+    )
+
+
+def _draw_example(source: Source, optimum: Path, example: Ratio, options: Options, path: Path) -> Path:
+    from bench.coupled import pictures
+
+    instance = source.load()
+    best = instances.read_schedule(optimum)
+    run = simulate(instance, example.policy, options)
+    slots = max(best.slots, run.schedule.slots)
+    height = 1.0 + 0.2 * instance.num_workers
+    figure, panels = pictures.new_figure(2, width=min(24.0, max(9.0, 2.0 + 0.13 * slots)), heights=(height, height))
+    for panel, schedule, who in zip(panels, (best, run.schedule), ("hindsight optimum", example.policy), strict=True):
+        verdict = instances.check(instance, schedule)
+        title = f"{who}: makespan {verdict.makespan}  ({source.name})"
+        is_last = panel is panels[-1]
+        pictures.draw_gantt(panel, instance, schedule, ends=verdict.ends, title=title, slots=slots, legend=is_last)
+    pictures.save(figure, path)
+    return path

@@ -1,0 +1,132 @@
+"""The journal of a campaign: one JSON row a line, appended and never rewritten.
+
+A row is on the disk before the next one begins, so a campaign killed at any moment loses at most the row that was
+being written; that torn row is cut off when the journal is opened again. One campaign at a time may hold a journal.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+from io import FileIO
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import msgspec
+from filelock import FileLock, Timeout
+
+from instances.errors import HindsightError, InputError
+
+__all__ = ["Journal"]
+
+
+class Journal:
+    """Rows by key in ``FOLDER/runs.jsonl``, locked while open.
+
+    Parameters
+    ----------
+    folder
+        Made if needed.
+
+    Raises
+    ------
+    InputError
+        When another campaign holds the folder, or a row is broken; the row's line is named and nothing is changed.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> folder = tempfile.mkdtemp()
+    >>> with Journal(folder) as journal:
+    ...     journal.append({"key": "a", "makespan": 7})
+    >>> with Journal(folder) as journal:
+    ...     "a" in journal, journal["a"]["makespan"]
+    (True, 7)
+    """
+
+    NAME = "runs.jsonl"
+
+    def __init__(self, folder: str | os.PathLike[str]) -> None:
+        self.folder = Path(folder)
+        self.path = self.folder / self.NAME
+        #: Bytes of a torn last row that were cut off on opening.
+        self.torn = 0
+        self._rows: dict[str, dict[str, Any]] = {}
+        self._file: FileIO | None = None
+
+    def __enter__(self) -> Journal:
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            self._lock = FileLock(self.folder / ".lock")
+            self._lock.acquire(timeout=0)
+        except Timeout:
+            raise InputError(
+                "another campaign is writing here, expected a folder of its own", file=self.folder
+            ) from None
+        except OSError as error:
+            raise InputError(f"cannot be written: {error.strerror}", file=self.folder) from None
+        try:
+            self._read()
+            self._file = self.path.open("ab", buffering=0)  # a row is written at once or not
+        except OSError as error:
+            self._lock.release()
+            raise InputError(f"cannot be opened: {error.strerror}", file=self.path) from None
+        except BaseException:
+            self._lock.release()
+            raise
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._file is not None:
+            self._file.close()
+            self._file = None
+        self._lock.release()
+
+    def __contains__(self, key: str) -> bool:
+        return key in self._rows
+
+    def __getitem__(self, key: str) -> dict[str, Any]:
+        return self._rows[key]
+
+    def append(self, row: dict[str, Any]) -> None:
+        """Write one row and wait until it is on the disk; ``row["key"]`` names it.
+
+        Raises
+        ------
+        HindsightError
+            When the disk does not take it.
+        """
+        assert self._file is not None, "a journal is written inside its with-block"
+        try:
+            line = msgspec.json.encode(row) + b"\n"
+            if self._file.write(line) < len(line):
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            os.fsync(self._file.fileno())
+        except OSError as error:
+            raise HindsightError(
+                f"{self.path}: row not written: {error.strerror}; the rows before it are safe"
+            ) from None
+        self._rows[row["key"]] = row
+
+    def _read(self) -> None:
+        if not self.path.exists():
+            return
+        text = self.path.read_bytes()
+        whole = text.rfind(b"\n") + 1
+        for number, line in enumerate(text[:whole].splitlines(), start=1):
+            try:
+                row = msgspec.json.decode(line, type=dict[str, Any])
+                self._rows[row["key"]] = row
+            except (msgspec.DecodeError, KeyError, UnicodeDecodeError):
+                raise InputError(
+                    "broken row, expected one JSON object with a key; mend or remove this line",
+                    place=f"line {number}",
+                    file=self.path,
+                ) from None
+        self.torn = len(text) - whole
+        if self.torn:
+            with self.path.open("r+b") as file:
+                file.truncate(whole)

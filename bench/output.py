@@ -1,0 +1,80 @@
+"""One renderer for every command: JSON, one object a line, or a table that a person likes to read."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import click
+import msgspec
+
+__all__ = ["Table", "bad_input"]
+
+
+@dataclass
+class Table:
+    """Rows of one kind, shown as they come (JSON) or together at the end (table).
+
+    Parameters
+    ----------
+    columns
+        Keys of a row, in order, with the heading a person sees.
+    as_json
+        Whether to print one JSON object a line instead.
+    title
+        Above the table.
+    """
+
+    columns: Mapping[str, str]
+    as_json: bool
+    title: str | None = None
+    _rows: list[dict[str, Any]] = field(default_factory=list)
+
+    def add(self, row: Mapping[str, Any]) -> None:
+        """Take a row; in JSON it is printed at once, with exactly the keys of ``columns``."""
+        kept = {key: row[key] for key in self.columns}
+        if self.as_json:
+            click.echo(msgspec.json.encode(kept).decode())
+            sys.stdout.flush()
+        else:
+            self._rows.append(kept)
+
+    def add_all(self, rows: Iterable[Mapping[str, Any]]) -> None:
+        """Take several rows."""
+        for row in rows:
+            self.add(row)
+
+    def show(self) -> None:
+        """Print the table; nothing is left to do in JSON."""
+        if self.as_json or not self._rows:
+            return
+        from rich import box
+        from rich.console import Console
+        from rich.table import Table as RichTable
+
+        table = RichTable(title=self.title, box=box.SIMPLE_HEAD, title_justify="left", title_style="bold")
+        for key, heading in self.columns.items():
+            numeric = all(isinstance(row[key], int | float | None) for row in self._rows)
+            table.add_column(heading, justify="right" if numeric else "left", overflow="fold")
+        for row in self._rows:
+            table.add_row(*(_cell(value) for value in row.values()))
+        # a pipe or a file gets every column whole, whatever the width of the terminal that is not there
+        console = Console(highlight=False, width=None if sys.stdout.isatty() else max(200, _width(self._rows)))
+        console.print(table)
+
+
+def bad_input(error: Exception) -> None:
+    """Say on standard error, in one line, what is wrong with one of several inputs; the others go on."""
+    click.echo(f"hindsight: {error}", err=True)
+
+
+def _cell(value: object) -> str:
+    if value is None:
+        return "-"
+    return f"{value:.3f}" if isinstance(value, float) else str(value)
+
+
+def _width(rows: Sequence[Mapping[str, Any]]) -> int:
+    return max(sum(len(_cell(value)) + 4 for value in row.values()) for row in rows)

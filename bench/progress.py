@@ -1,0 +1,73 @@
+"""Progress on standard error, shown only where somebody watches."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
+
+__all__ = ["counting", "working"]
+
+
+@contextmanager
+def working(what: str) -> Iterator[None]:
+    """Show that something is under way, with the time it has taken so far."""
+    if not sys.stderr.isatty():
+        yield
+        return
+    from rich.console import Console
+    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    console = Console(stderr=True)
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
+    with Progress(*columns, console=console, transient=True) as progress:
+        progress.add_task(what, total=None)
+        yield
+
+
+@contextmanager
+def counting(what: str, total: int, done: int) -> Iterator[_Counter]:
+    """Count jobs: done, rate, time left; plain lines, about one in ten seconds, where nobody watches."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    if sys.stderr.isatty():
+        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+        with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+            yield _Counter(what, total, done, progress)
+    else:
+        yield _Counter(what, total, done, None)
+
+
+class _Counter:
+    _EVERY_S = 10.0
+
+    def __init__(self, what: str, total: int, done: int, progress: Progress | None) -> None:
+        import time
+
+        self._what, self._total, self._done = what, total, done
+        self._begun = self._done
+        self._clock = time.monotonic
+        self._start = self._said = self._clock()
+        self._progress = progress
+        self._task = None if progress is None else progress.add_task(what, total=total, completed=done)
+
+    def step(self, note: str) -> None:
+        """One job more is done; ``note`` says which."""
+        self._done += 1
+        if self._progress is not None and self._task is not None:
+            self._progress.update(self._task, advance=1, description=f"{self._what}: {note}")
+            return
+        now = self._clock()
+        if now - self._said >= self._EVERY_S or self._done == self._total:
+            self._said = now
+            rate = (self._done - self._begun) / max(now - self._start, 1e-9)
+            left_s = (self._total - self._done) / rate
+            sys.stderr.write(
+                f"{self._what}: {self._done}/{self._total}, {rate:.1f}/s, {left_s:.0f} s left, last: {note}\n"
+            )
+            sys.stderr.flush()
