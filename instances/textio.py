@@ -154,13 +154,10 @@ def _plain(message: str, value: object, path: str) -> str:
     if not plain.startswith("expected"):
         return plain
     plain = plain.partition(", got")[0].replace("object", "an object").replace("array", "a list")
+    if "[...]" in path:  # a member of a mapping, whose key msgspec does not tell
+        return plain
     for key, position in _STEP.findall(path):
-        if isinstance(value, dict) and key in value:
-            value = value[key]
-        elif isinstance(value, list) and position:
-            value = value[int(position)]
-        else:  # a member of a mapping, whose key msgspec does not tell
-            return plain
+        value = value[int(position) if position else key]  # type: ignore[index]
     shown = f"a list of {len(value)}" if isinstance(value, list) else _JSON_NAMES.get(type(value), "")
     if not isinstance(value, dict | list):
         shown = encode(value)

@@ -81,9 +81,7 @@ def from_trace(
         unobserved=unobserved,
     )
     if states.shape[1] <= train_slots:
-        raise InputError(
-            f"{states.shape[1]} slots are there, expected more than train_slots, {train_slots}", place="slots"
-        )
+        raise InputError(f"{states.shape[1]} are there, expected more than train_slots, {train_slots}", place="slots")
     p = states.shape[0]
     return Instance(
         tasks=tasks,
