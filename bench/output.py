@@ -56,7 +56,7 @@ class Table:
 
         table = RichTable(title=self.title, box=box.SIMPLE_HEAD, title_justify="left", title_style="bold")
         for key, heading in self.columns.items():
-            numeric = all(isinstance(row[key], int | float | None) for row in self._rows)
+            numeric = all(_is_numeric(row[key]) for row in self._rows)
             table.add_column(heading, justify="right" if numeric else "left", overflow="fold")
         for row in self._rows:
             table.add_row(*(_cell(value) for value in row.values()))
@@ -68,6 +68,10 @@ class Table:
 def bad_input(error: Exception) -> None:
     """Say on standard error, in one line, what is wrong with one of several inputs; the others go on."""
     click.echo(f"hindsight: {error}", err=True)
+
+
+def _is_numeric(value: object) -> bool:
+    return isinstance(value, int | float | None) or (isinstance(value, str) and value[:1].isdigit())
 
 
 def _cell(value: object) -> str:

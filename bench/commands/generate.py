@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
+from click.core import ParameterSource
 
 from bench.commands.options import COUNT, POSITIVE, paper_point
 from bench.targets import write_instance
@@ -21,7 +24,7 @@ def generate(
     n_com: int | None,
     wmin: int,
     p: int,
-    iterations: int | None,
+    iterations: int,
     scenario: int,
     trial: int,
     slots: int | None,
@@ -36,13 +39,12 @@ def generate(
     from instances.coupled import generate as make
 
     if small:
-        given = click.get_current_context().get_parameter_source
-        sizes = {"p": p, "tasks": m, "iterations": iterations, "slots": slots}
-        flags = {"p": "p", "tasks": "m", "iterations": "iterations", "slots": "slots"}
-        chosen = {
-            name: value
-            for name, value in sizes.items()
-            if value is not None and given(flags[name]) is click.core.ParameterSource.COMMANDLINE
+        context = click.get_current_context()
+        sizes = {"p": p, "m": m, "iterations": iterations, "slots": slots}
+        chosen: dict[str, Any] = {
+            "tasks" if flag == "m" else flag: value
+            for flag, value in sizes.items()
+            if context.get_parameter_source(flag) is ParameterSource.COMMANDLINE
         }
         instance = make.small(seed, **chosen)
     else:
@@ -55,6 +57,6 @@ def generate(
             slots=10_000 if slots is None else slots,
             seed=seed,
             p=p,
-            iterations=10 if iterations is None else iterations,
+            iterations=iterations,
         )
     write_instance(instance, output)

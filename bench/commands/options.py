@@ -83,13 +83,6 @@ stand_by = click.option(
     help="Whether the hindsight player may send programs to workers on stand-by.  [default: may]",
 )
 solver = click.option("--solver", default="auto", show_default=True, help="auto, or a solver by name.")
-time_limit = click.option(
-    "--time-limit",
-    "time_limit_s",
-    type=click.FloatRange(min=0, min_open=True),
-    metavar="S",
-    help="Stop a solve after S seconds with the best schedule and a proven bound.",
-)
 policies = click.option(
     "--policy",
     "policies",
@@ -102,7 +95,7 @@ policies = click.option(
 def paper_point(function: F) -> F:
     """Add the parameters of the paper's experiment: --m, --n-com, --wmin, --p, --iterations."""
     for option in (
-        click.option("--iterations", type=POSITIVE, default=None, help="K, iterations to complete."),
+        click.option("--iterations", type=POSITIVE, default=10, show_default=True, help="K, iterations to complete."),
         click.option("--p", type=POSITIVE, default=20, show_default=True, help="Workers."),
         click.option("--wmin", type=POSITIVE, default=1, show_default=True, help="w is in [wmin, 10 wmin]."),
         click.option("--n-com", type=N_COM, default=10, show_default=True, help="Workers served in a slot."),
@@ -110,3 +103,16 @@ def paper_point(function: F) -> F:
     ):
         function = option(function)
     return function
+
+
+def time_limit(default: float | None) -> Callable[[F], F]:
+    """Add --time-limit."""
+    return click.option(
+        "--time-limit",
+        "time_limit_s",
+        type=click.FloatRange(min=0, min_open=True),
+        default=default,
+        show_default=default is not None,
+        metavar="S",
+        help="Stop a solve after S seconds with the best schedule and a proven bound.",
+    )

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 @options.estimator
 @options.service
 @options.solver
-@options.time_limit
+@options.time_limit(60.0)
 @click.option("--jobs", type=options.POSITIVE, default=2, show_default=True, help="Processes at work at once.")
 @click.option(
     "--results", type=click.Path(path_type=Path), default=Path("results/score"), show_default=True, help="Folder."
@@ -39,7 +40,7 @@ def score(
     n_com: int | None,
     wmin: int,
     p: int,
-    iterations: int | None,
+    iterations: int,
     scenarios: int,
     trials: int,
     slots: int,
@@ -48,7 +49,7 @@ def score(
     estimator: str,
     service: str,
     solver: str,
-    time_limit_s: float | None,
+    time_limit_s: float,
     jobs: int,
     results: Path,
     as_json: bool,
@@ -68,7 +69,7 @@ def score(
         sources = [from_file(path) for path in files]
     else:
         sources = [
-            Paper(m, n_com, wmin, scenario, trial, slots, seed, p, 2 if iterations is None else iterations)
+            Paper(m, n_com, wmin, scenario, trial, slots, seed, p, iterations)
             for scenario in range(scenarios)
             for trial in range(trials)
         ]
@@ -91,13 +92,40 @@ def _show(found: Score, as_json: bool) -> None:
         table = Table({key: key for key in COLUMNS}, as_json=True)
         table.add_all(rows)
         return
-    headings = {key: heading for key, heading in COLUMNS.items() if key != "setting"}
+    headings = {
+        "policy": "policy",
+        "solved": "solved",
+        "unfinished": "unfinished",
+        "mean": "mean ratio",
+        "interval": "95% interval",
+        "median": "median ratio",
+        "optimal": "optimal",
+    }
     for setting in dict.fromkeys(row["setting"] for row in found.optima):
         states = Counter(row["status"] for row in found.optima if row["setting"] == setting)
         optima = ", ".join(f"{count} {status}" for status, count in sorted(states.items()))
-        table = Table(headings, as_json=False, title=f"{setting}: hindsight optima: {optima}")
-        table.add_all(row for row in rows if row["setting"] == setting)
+        table = Table(headings, as_json=False, title=f"{setting}; hindsight optima: {optima}")
+        table.add_all(_readable(row) for row in rows if row["setting"] == setting)
         table.show()
-    click.echo("solved, unfinished: runs. Ratios over solved runs; between a number and its 'at most' lies the ratio")
-    click.echo("of an optimum that is not proven. optimal: share of all runs.")
+    click.echo(
+        "solved, unfinished: runs. Ratios (makespan / hindsight optimum) are over solved runs; from..to where an"
+    )
+    click.echo("optimum is not proven. The interval is a bootstrap of the mean. optimal: share of all runs.")
     click.echo("Written: " + ", ".join(str(path) for path in found.files))
+
+
+def _readable(row: Mapping[str, Any]) -> dict[str, Any]:
+    cells = {key: row[key] for key in ("policy", "solved", "unfinished")}
+    cells["mean"] = _range(row["mean"], row["mean_high"])
+    low, high = row["ci_low"], row["ci_high"]
+    cells["interval"] = None if low is None else f"{low:.3f} - {'?' if high is None else f'{high:.3f}'}"
+    cells["median"] = _range(row["median"], row["median_high"])
+    cells["optimal"] = _range(row["optimal"], row["optimal_high"], percent=True)
+    return cells
+
+
+def _range(low: float | None, high: float | None, *, percent: bool = False) -> str | None:
+    if low is None:
+        return None
+    from_, to = (("?" if end is None else f"{end:.0%}" if percent else f"{end:.3f}") for end in (low, high))
+    return from_ if from_ == to else f"{from_}..{to}"

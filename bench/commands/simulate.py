@@ -56,7 +56,7 @@ def simulate(
                     }
                 )
         except instances.InputError as error:
-            bad_input(error)
+            bad_input(error.in_file(file))
             failed = 2
     table.show()
     return failed

@@ -21,7 +21,7 @@ _COLUMNS = ("file", "status", "objective", "value", "bound", "solver", "runtime_
 )
 @options.solver
 @options.stand_by
-@options.time_limit
+@options.time_limit(None)
 @click.option("--threads", type=options.POSITIVE, default=1, show_default=True, help="Threads a solver may use.")
 @click.option("--schedule", "out", metavar="OUT", help="Write the schedule; with several FILEs, into the folder OUT.")
 @options.as_json
@@ -48,7 +48,7 @@ def solve(
         try:
             instance = instances.read(file)
         except instances.InputError as error:
-            bad_input(error)
+            bad_input(error.in_file(file))
             failed = 2
             continue
         with working(f"solving {file}"):

@@ -13,7 +13,7 @@ import offline
 import online
 from bench.coupled.sources import Source
 from bench.engine import Job, code_digest
-from instances import Instance, Schedule, SelfCheckError
+from instances import InputError, Instance, Schedule, SelfCheckError
 
 __all__ = ["Options", "optimum_job", "policy_job", "schedule_path", "simulate"]
 
@@ -110,7 +110,10 @@ def _policy_seed(instance: Instance, options: Options) -> int:
 def _run(source: Source, policy: str, options: Options) -> dict[str, Any]:
     instance = source.load()
     begun = time.monotonic()
-    run = simulate(instance, policy, options)
+    try:
+        run = simulate(instance, policy, options)
+    except InputError as error:
+        raise error.in_file(source.name) from None
     runtime_s = time.monotonic() - begun
     _replay(instance, run.schedule, run.makespan, f"{policy} on {source.name}")
     return {

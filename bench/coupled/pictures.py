@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import groupby
+from math import log
 from typing import TYPE_CHECKING, Any
 
 from bench.coupled.ratios import Ratio
@@ -156,7 +157,7 @@ def draw_ecdf(axes: Axes, found: Sequence[Ratio], policies: Sequence[str], *, ti
     axes.set_xscale("log")
     axes.set_xlim(1.0, top * 1.05)
     axes.set_ylim(0.0, 1.02)
-    ticks = [tick for tick in (1, 1.1, 1.25, 1.5, 2, 3, 5, 10, 20, 50, 100, 1000) if tick <= top * 1.05]
+    ticks = _ratio_ticks(top)
     axes.set_xticks(ticks, labels=[f"{tick:g}" for tick in ticks])
     axes.set_xticks([], minor=True)
     axes.set_xlabel("makespan / hindsight optimum (log scale)")
@@ -165,6 +166,15 @@ def draw_ecdf(axes: Axes, found: Sequence[Ratio], policies: Sequence[str], *, ti
     axes.grid(alpha=0.3)
     axes.legend(loc="center left", bbox_to_anchor=(1.01, 0.5), fontsize=8, frameon=False)
     return axes
+
+
+def _ratio_ticks(top: float) -> list[float]:
+    """Return ticks of a logarithmic axis from 1 to ``top`` whose labels leave room for each other."""
+    ticks = [1.0]
+    for tick in (1.05, 1.1, 1.2, 1.35, 1.5, 1.75, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1000, 10_000, 100_000):
+        if tick <= top * 1.05 and log(tick / ticks[-1]) >= 0.06 * log(top * 1.05):
+            ticks.append(tick)
+    return ticks
 
 
 def _explain(axes: Axes) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import median
 from typing import TYPE_CHECKING, Any
 
 import instances
@@ -114,20 +115,24 @@ def _draw_ratios(found: Sequence[Ratio], policies: Sequence[str], path: Path) ->
 
 
 def _example(found: Sequence[Ratio], optima: Sequence[Mapping[str, Any]]) -> Ratio | None:
-    """Choose the run to draw: the worst one that still fits the page, with a proven optimum if there is one."""
+    """Choose the run to draw: where the best policy does worst, among the runs that fit the page.
+
+    The best policy has the least median ratio. Only optima with a schedule count, proven ones before others; if no run
+    fits the page, the shortest is drawn.
+    """
     status = {row["instance"]: row["status"] for row in optima}
-    candidates = [
-        ratio for ratio in found if ratio.low is not None and status[ratio.instance] in ("optimal", "feasible")
-    ]
-    return max(
-        candidates,
-        key=lambda ratio: (
-            (ratio.makespan or 0) <= _EXAMPLE_SLOTS,
-            status[ratio.instance] == "optimal",
-            ratio.low if (ratio.makespan or 0) <= _EXAMPLE_SLOTS else -(ratio.makespan or 0),
-        ),
-        default=None,
-    )
+    usable = [ratio for ratio in found if ratio.low is not None and status[ratio.instance] in ("optimal", "feasible")]
+    if not usable:
+        return None
+    by_policy: dict[str, list[float]] = {}
+    for ratio in usable:
+        by_policy.setdefault(ratio.policy, []).append(ratio.low or 0.0)
+    best = min(by_policy, key=lambda policy: (-len(by_policy[policy]), median(by_policy[policy])))
+    mine = [ratio for ratio in usable if ratio.policy == best]
+    fitting = [ratio for ratio in mine if (ratio.makespan or 0) <= _EXAMPLE_SLOTS]
+    if not fitting:
+        return min(mine, key=lambda ratio: ratio.makespan or 0)
+    return max(fitting, key=lambda ratio: (status[ratio.instance] == "optimal", ratio.low or 0.0))
 
 
 def _draw_example(source: Source, optimum: Path, example: Ratio, options: Options, path: Path) -> Path:

@@ -16,7 +16,7 @@ FOLDER, VARIABLE = Path("../shared/data/spot_aws_v100"), "HINDSIGHT_SPOT_TRACE"
 
 #: Nine zones sampled every 195 s: fit the chains on a week, then score on windows of a day and a bit, a week apart.
 SLOT_S, TRAIN_SLOTS, SLOTS, WINDOWS = 195, 3_100, 600, 4
-SETTING = "spot m=4 n_com=2 K=2 (9 AWS zones, one slot = 195 s)"
+SETTING = "spot m=4 n_com=2 K=10 (9 AWS zones, one slot = 195 s)"
 
 
 def spot_sources() -> list[Source]:
@@ -42,7 +42,7 @@ def spot_sources() -> list[Source]:
             trace,
             tasks=4,
             slot_s=SLOT_S,
-            iterations=2,
+            iterations=10,
             n_com=2,
             t_prog=3,
             t_data=1,
