@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import importlib.metadata
-import importlib.util
 import inspect
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from instances.errors import InputError
@@ -38,13 +38,11 @@ def load_file(path: str, class_name: str, options: Mapping[str, object]) -> obje
         raise InputError("no such file", file=path)
     # a name of its own, so that two files of one name do not meet, and the file's classes can be found again
     name = f"_policy_{hashlib.sha256(str(file.resolve()).encode()).hexdigest()[:16]}"
-    spec = importlib.util.spec_from_file_location(name, file)
-    if spec is None or spec.loader is None:
-        raise InputError("expected a Python file", file=path)
-    module = importlib.util.module_from_spec(spec)
+    module = ModuleType(name)
+    module.__file__ = path
     sys.modules[name] = module
     try:
-        spec.loader.exec_module(module)
+        exec(compile(file.read_bytes(), path, "exec"), vars(module))  # no byte code is cached beside the file
     except (Exception, SystemExit) as error:  # somebody else's file may raise anything
         del sys.modules[name]
         raise InputError(f"cannot be imported: {_told(error)}", file=path) from error
@@ -72,15 +70,11 @@ def load_entry_point(group: str, name: str, options: Mapping[str, object]) -> ob
 
 
 def _make(factory: Any, options: Mapping[str, object], place: str) -> object:
-    if not isinstance(factory, Callable):  # type: ignore[arg-type]
+    if not callable(factory):
         raise InputError(f"{type(factory).__name__}, expected a class", place=place)
     try:
         parameters = inspect.signature(factory).parameters
-    except ValueError:  # some built-in classes have no signature
-        parameters = {}  # type: ignore[assignment]
-    known = {key: value for key, value in options.items() if key in parameters}
-    try:
-        return factory(**known)
+        return factory(**{key: value for key, value in options.items() if key in parameters})
     except (Exception, SystemExit) as error:  # somebody else's constructor may raise anything
         raise InputError(f"cannot be made: {_told(error)}", place=place) from error
 

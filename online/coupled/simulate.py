@@ -75,7 +75,7 @@ def simulate(instance: Instance, policy: Policy, *, service: str = SERVICES[0], 
     >>> pair = Instance.from_letters(["uuuu", "uruu"], w=[1, 1], tasks=2)
     >>> run = simulate(pair, make_policy("RANDOM", seed=1))
     >>> run.makespan, run.schedule.letters
-    (2, ('CC', '..'))
+    (3, ('...', 'CIC'))
     """
     if service not in SERVICES:
         raise InputError(f"{service!r}, expected one of {', '.join(SERVICES)}", place="service")
