@@ -35,14 +35,14 @@ def brute_sums(chains: list[Chain], slots: int) -> tuple[float, float]:
     return e_u, a
 
 
-probabilities = st.sampled_from([0.0, 0.001, 0.1, 0.25, 0.5, 1.0])
+probabilities = st.sampled_from([0.0, 0.05, 0.1, 0.25, 0.5, 1.0])
 
 
 @st.composite
-def any_chains(draw: st.DrawFn, least_down: float = 0.01) -> Chain:
-    """Chains with zeros and ones in any place, but DOWN at least so likely from UP."""
+def any_chains(draw: st.DrawFn) -> Chain:
+    """Chains with zeros and ones in any place, but one that goes DOWN from UP now and then."""
     rows = []
-    for least in (least_down, 0.0, 0.0):
+    for least in (0.05, 0.0, 0.0):
         down = draw(probabilities.filter(lambda x, least=least: x >= least))
         other = draw(probabilities) * (1 - down)
         rows.append((1 - down - other, other, down) if draw(st.booleans()) else (other, 1 - down - other, down))
@@ -50,10 +50,10 @@ def any_chains(draw: st.DrawFn, least_down: float = 0.01) -> Chain:
 
 
 @given(st.lists(any_chains(), min_size=1, max_size=5))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 def test_both_forms_of_the_sums_equal_a_brute_sum(chains: list[Chain]) -> None:
     workers = [modes(chain) for chain in chains]
-    expected = brute_sums(chains, 6000)  # DOWN with 0.1 or more from UP: 6000 slots are all that matter
+    expected = brute_sums(chains, 12_000)  # l1 <= 0.9976: what comes later is below 1e-12
     assert sums_closed(workers) == pytest.approx(expected, rel=1e-10, abs=1e-14)
     assert sums_truncated(workers) == pytest.approx(expected, rel=1e-10, abs=1e-14)
 
