@@ -4,8 +4,9 @@ import json
 import sys
 from pathlib import Path
 
-import instances
 import pytest
+
+import instances
 from bench.cli import main
 from instances.coupled.generate import paper, small
 
@@ -51,7 +52,7 @@ def refused(outcome, *said: str) -> None:
 def test_help_and_version(hindsight):
     code, out, _ = hindsight("--help")
     assert code == 0
-    assert all(f"  {verb} " in out for verb in "generate import solve simulate check gantt score".split())
+    assert all(f"  {verb} " in out for verb in ["generate", "import", "solve", "simulate", "check", "gantt", "score"])
     assert hindsight("--version")[1].startswith("hindsight, version 0.")
     assert hindsight()[0] == 2  # no verb: the help, as a usage error
 

@@ -18,6 +18,7 @@ from bench.targets import write_instance
 @click.option("--slots", type=POSITIVE, default=None, help="N, slots to generate.  [default: 10000; 12 with --small]")
 @click.option("--seed", type=COUNT, default=0, show_default=True, help="Seed of the whole experiment.")
 @click.option("--small", is_flag=True, help="A small random general instance instead; uses --m, --p, --slots, --seed.")
+@click.option("--drawn", is_flag=True, help="Name what the states are drawn from instead of spelling them out.")
 @click.option("-o", "--output", default="-", metavar="FILE", help="Where to write it.  [default: standard output]")
 def generate(
     m: int,
@@ -30,6 +31,7 @@ def generate(
     slots: int | None,
     seed: int,
     small: bool,
+    drawn: bool,
     output: str,
 ) -> None:
     """Write an instance of the paper's experiment, with its Markov chains.
@@ -38,6 +40,8 @@ def generate(
     """
     from instances.coupled import generate as make
 
+    if small and drawn:
+        raise click.UsageError("--drawn goes with the paper's instances, not with --small")
     if small:
         context = click.get_current_context()
         sizes = {"p": p, "m": m, "iterations": iterations, "slots": slots}
@@ -58,5 +62,6 @@ def generate(
             seed=seed,
             p=p,
             iterations=iterations,
+            drawn=drawn,
         )
     write_instance(instance, output)

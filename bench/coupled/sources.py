@@ -64,7 +64,7 @@ class Paper:
 
     def load(self) -> Instance:
         """Generate it."""
-        return generate.paper(**asdict(self))
+        return generate.paper(**asdict(self), drawn=True)
 
 
 @dataclass(frozen=True, slots=True)

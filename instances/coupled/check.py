@@ -173,7 +173,7 @@ def _count(number: int, noun: str) -> str:
 def _slots(instance: Instance, schedule: Schedule) -> Iterator[_Slot]:
     p = instance.num_workers
     entries = {entry.slot: entry.tasks for entry in schedule.configurations}
-    states = instance.states[:, : schedule.slots].T.tobytes()  # slot by slot, p states each
+    states = instance.prefix(schedule.slots).T.tobytes()  # slot by slot, p states each
     known = range(min(schedule.slots, instance.slots))
     for number, letters in zip(known, zip(*schedule.letters, strict=True), strict=False):
         yield _Slot(number, states[number * p : (number + 1) * p], letters, entries.get(number))

@@ -1,4 +1,9 @@
-"""The file forms ``coupled/1`` (instances) and ``schedule/1`` (schedules), read and written exactly."""
+"""The file forms of instances and schedules, read and written exactly.
+
+``coupled/1`` spells out every state; ``coupled/2`` names what they are drawn from, so that a million slots are a few
+lines: each worker's ``markov`` chain, and ``"states": {"key": [...], "slots": N}`` beside the workers (see
+`instances.sources.Drawn`). ``schedule/1`` is a schedule.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +17,7 @@ from instances.chains import Chain
 from instances.coupled.model import Instance
 from instances.coupled.schedule import Configuration, Schedule
 from instances.errors import InputError
+from instances.sources import Drawn
 from instances.textio import convert, encode, read_json, write_text
 
 __all__ = ["format_instance", "format_schedule", "read", "read_schedule", "write", "write_schedule"]
@@ -28,14 +34,33 @@ class _WorkerFile(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True
     markov: tuple[_Row, _Row, _Row] | None = None
 
 
-class _InstanceFile(msgspec.Struct, forbid_unknown_fields=True):
+class _Application(msgspec.Struct, forbid_unknown_fields=True):
     format: str
     tasks: _Positive
     iterations: _Positive
     n_com: _Positive | None
     t_prog: _Count
     t_data: _Count
+
+
+class _InstanceFile(_Application, forbid_unknown_fields=True):
     workers: list[_WorkerFile]
+
+
+class _DrawnWorkerFile(msgspec.Struct, forbid_unknown_fields=True):
+    w: _Positive
+    mu: _Count | None
+    markov: tuple[_Row, _Row, _Row]
+
+
+class _DrawFile(msgspec.Struct, forbid_unknown_fields=True):
+    key: list[str | int]
+    slots: _Positive
+
+
+class _DrawnInstanceFile(_Application, forbid_unknown_fields=True):
+    states: _DrawFile
+    workers: list[_DrawnWorkerFile]
 
 
 class _ConfigurationFile(msgspec.Struct, forbid_unknown_fields=True):
@@ -56,7 +81,7 @@ def read(path: str | os.PathLike[str]) -> Instance:
     Parameters
     ----------
     path
-        A file of the form ``coupled/1`` (MODEL section 1).
+        A file of the form ``coupled/1`` (MODEL section 1) or ``coupled/2``.
 
     Raises
     ------
@@ -72,39 +97,53 @@ def read(path: str | os.PathLike[str]) -> Instance:
 
 
 def _instance(document: dict[str, Any]) -> Instance:
-    _expect_format(document, "coupled/1")
-    head = convert(document, _InstanceFile)
-    workers = head.workers
-    chains: list[Chain | None] = []
-    for q, worker in enumerate(workers):
-        try:
-            chains.append(None if worker.markov is None else Chain(worker.markov))
-        except InputError as error:
-            raise InputError(error.expected, place=f"workers[{q}].{error.place}") from None
+    _expect_format(document, "coupled/1", "coupled/2")
+    file: _InstanceFile | _DrawnInstanceFile
+    if document["format"] == "coupled/1":
+        file = convert(document, _InstanceFile)
+        chains = [None if worker.markov is None else _chain(q, worker.markov) for q, worker in enumerate(file.workers)]
+        states: st.States | Drawn = st.from_letters([worker.states for worker in file.workers])
+    else:
+        file = convert(document, _DrawnInstanceFile)
+        drawn = [_chain(q, worker.markov) for q, worker in enumerate(file.workers)]
+        chains = [*drawn]
+        states = Drawn(drawn, file.states.key, file.states.slots)
     return Instance(
-        tasks=head.tasks,
-        iterations=head.iterations,
-        n_com=head.n_com,
-        t_prog=head.t_prog,
-        t_data=head.t_data,
-        w=tuple(worker.w for worker in workers),
-        mu=tuple(worker.mu for worker in workers),
-        states=st.from_letters([worker.states for worker in workers]),
+        tasks=file.tasks,
+        iterations=file.iterations,
+        n_com=file.n_com,
+        t_prog=file.t_prog,
+        t_data=file.t_data,
+        w=tuple(worker.w for worker in file.workers),
+        mu=tuple(worker.mu for worker in file.workers),
+        states=states,
         chains=tuple(chains),
     )
 
 
-def _expect_format(document: dict[str, Any], name: str) -> None:
+def _chain(q: int, rows: tuple[_Row, _Row, _Row]) -> Chain:
+    try:
+        return Chain(rows)
+    except InputError as error:
+        raise InputError(error.expected, place=f"workers[{q}].{error.place}") from None
+
+
+def _expect_format(document: dict[str, Any], *names: str) -> None:
     """Ask for the format before all else, so that a file of another kind is told to be one."""
+    expected = " or ".join(f'"{name}"' for name in names)
     if "format" not in document:
-        raise InputError(f'missing key format, expected "{name}"')
-    if document["format"] != name:
-        raise InputError(f'{encode(document["format"])}, expected "{name}"', place="format")
+        raise InputError(f"missing key format, expected {expected}")
+    if document["format"] not in names:
+        raise InputError(f"{encode(document['format'])}, expected {expected}", place="format")
 
 
 def format_instance(instance: Instance) -> str:
-    """Return the text of an instance's file: one worker a line, so that a person can read it."""
-    head = {
+    """Return the text of an instance's file: one worker a line, so that a person can read it.
+
+    It is of the form ``coupled/2`` where the states are drawn from the workers' own chains, else ``coupled/1``.
+    """
+    source = instance.source
+    head: dict[str, Any] = {
         "format": "coupled/1",
         "tasks": instance.tasks,
         "iterations": instance.iterations,
@@ -112,13 +151,17 @@ def format_instance(instance: Instance) -> str:
         "t_prog": instance.t_prog,
         "t_data": instance.t_data,
     }
-    workers = [
-        encode(_WorkerFile(w, mu, letters, None if chain is None else chain.rows))  # type: ignore[arg-type]
-        for w, mu, letters, chain in zip(
-            instance.w, instance.mu, st.to_letters(instance.states), instance.chains, strict=True
-        )
-    ]
-    return encode(head)[:-1] + ',"workers":[\n' + ",\n".join(workers) + "\n]}\n"
+    rows = [None if chain is None else chain.rows for chain in instance.chains]
+    workers: list[dict[str, Any]] = [{"w": w, "mu": mu} for w, mu in zip(instance.w, instance.mu, strict=True)]
+    if isinstance(source, Drawn) and source.chains == instance.chains:
+        head |= {"format": "coupled/2", "states": {"key": source.key, "slots": instance.slots}}
+    else:
+        for worker, letters in zip(workers, st.to_letters(instance.states), strict=True):
+            worker["states"] = letters
+    for worker, markov in zip(workers, rows, strict=True):
+        if markov is not None:
+            worker["markov"] = markov
+    return encode(head)[:-1] + ',"workers":[\n' + ",\n".join(encode(worker) for worker in workers) + "\n]}\n"
 
 
 def write(instance: Instance, path: str | os.PathLike[str]) -> None:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from instances import states as st
-from instances.chains import Chain, StateStream
+from instances.chains import Chain
 from instances.coupled.model import Instance
 from instances.errors import InputError
+from instances.sources import Drawn, Known
 from instances.streams import stream
 
 __all__ = ["paper", "small"]
@@ -28,6 +29,7 @@ def paper(
     seed: int = 0,
     p: int = 20,
     iterations: int = 10,
+    drawn: bool = False,
 ) -> Instance:
     """Return one instance of the paper's experiments.
 
@@ -50,6 +52,9 @@ def paper(
         Seed of the whole experiment.
     p, iterations
         20 and 10 in the paper.
+    drawn
+        Whether the states are drawn as far as somebody looks, instead of all at once. They are the same states, but
+        the instance is another one to fingerprints and files (see `Instance.fingerprint`).
 
     Examples
     --------
@@ -64,14 +69,12 @@ def paper(
     point = ("coupled", "paper", 1, seed, m, n_com or 0, wmin, scenario)
     w: list[int] = []
     chains: list[Chain] = []
-    states = np.empty((p, slots), dtype=np.uint8)
     for q in range(p):
         draw = stream(*point, "worker", q)
         stays = draw.uniform(*STAY_RANGE, size=3)
         w.append(int(draw.integers(wmin, W_FACTOR * wmin, endpoint=True)))
         chains.append(_symmetric(*(float(stay) for stay in stays)))
-        states[q] = StateStream(chains[q], stream(*point, "states", trial, q)).take(slots)
-    states.setflags(write=False)
+    source = Drawn(chains, (*point, "states", trial), slots)
     return Instance(
         tasks=m,
         iterations=iterations,
@@ -80,7 +83,7 @@ def paper(
         t_data=T_DATA_FACTOR * wmin,
         w=tuple(w),
         mu=(None,) * p,
-        states=states,
+        states=source if drawn else Known(source.prefix(slots)),
         chains=tuple(chains),
     )
 

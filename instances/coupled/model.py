@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from operator import index
-from typing import TYPE_CHECKING, Any, SupportsIndex
+from typing import TYPE_CHECKING, Any, SupportsIndex, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from instances import states as st
 from instances.errors import InputError
+from instances.sources import Drawn, Known, StateSource
 
 if TYPE_CHECKING:
     from instances.chains import Chain
@@ -24,7 +26,7 @@ __all__ = ["MOST", "Instance"]
 MOST = 2**31 - 1
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, init=False)
 class Instance:
     """One tightly-coupled application on p volatile workers, with every state known (MODEL section 1).
 
@@ -47,8 +49,8 @@ class Instance:
     mu
         p integers or None: most tasks worker q may hold at once; None: unbounded.
     states
-        The (p, N) states array (see `instances.states`); N is both the known slots and the deadline. It is copied
-        unless it is read-only and owns its data, and read-only here.
+        The (p, N) states array (see `instances.states`), or a source of states (see `instances.sources`). N is both
+        the known slots and the deadline.
     chains
         p Markov chains or None; empty for none at all. Heuristics need them, optima do not.
 
@@ -71,26 +73,42 @@ class Instance:
     t_data: int
     w: tuple[int, ...]
     mu: tuple[int | None, ...]
-    states: st.States = field(repr=False)
-    chains: tuple[Chain | None, ...] = field(default=(), repr=False)
+    source: StateSource = field(repr=False)
+    chains: tuple[Chain | None, ...] = field(repr=False)
 
-    def __post_init__(self) -> None:
-        p = len(self.w)
+    def __init__(
+        self,
+        tasks: int,
+        iterations: int,
+        n_com: int | None,
+        t_prog: int,
+        t_data: int,
+        w: Sequence[int],
+        mu: Sequence[int | None],
+        states: st.States | StateSource,
+        chains: Sequence[Chain | None] = (),
+    ) -> None:
+        p = len(w)
         if p == 0:
             raise InputError("no worker, expected at least one", place="workers")
-        for name, values in (("mu", self.mu), ("markov", self.chains or (None,) * p)):
+        for name, values in (("mu", mu), ("markov", chains or (None,) * p)):
             if len(values) != p:
                 raise InputError(f"{len(values)} values, expected one per worker, {p}", place=name)
+        source = states if isinstance(states, Known | Drawn) else Known(cast(st.States, states))
+        if source.shape[0] != p:
+            raise InputError(f"{source.shape[0]} rows, expected one per worker, {p}", place="states")
         checked = {
-            "tasks": _integer(self.tasks, 1, "tasks"),
-            "iterations": _integer(self.iterations, 1, "iterations"),
-            "n_com": None if self.n_com is None else _integer(self.n_com, 1, "n_com"),
-            "t_prog": _integer(self.t_prog, 0, "t_prog"),
-            "t_data": _integer(self.t_data, 0, "t_data"),
-            "w": tuple(_integer(w, 1, f"workers[{q}].w") for q, w in enumerate(self.w)),
-            "mu": tuple(None if mu is None else _integer(mu, 0, f"workers[{q}].mu") for q, mu in enumerate(self.mu)),
-            "states": _frozen_states(self.states, p),
-            "chains": tuple(self.chains) or (None,) * p,
+            "tasks": _integer(tasks, 1, "tasks"),
+            "iterations": _integer(iterations, 1, "iterations"),
+            "n_com": None if n_com is None else _integer(n_com, 1, "n_com"),
+            "t_prog": _integer(t_prog, 0, "t_prog"),
+            "t_data": _integer(t_data, 0, "t_data"),
+            "w": tuple(_integer(value, 1, f"workers[{q}].w") for q, value in enumerate(w)),
+            "mu": tuple(
+                None if value is None else _integer(value, 0, f"workers[{q}].mu") for q, value in enumerate(mu)
+            ),
+            "source": source,
+            "chains": tuple(chains) or (None,) * p,
         }
         for name, value in checked.items():
             object.__setattr__(self, name, value)
@@ -135,7 +153,16 @@ class Instance:
     @property
     def slots(self) -> int:
         """N, the number of known slots and the deadline."""
-        return int(self.states.shape[1])
+        return self.source.shape[1]
+
+    @property
+    def states(self) -> st.States:
+        """The whole (p, N) states array, read-only; drawn if need be. `prefix` looks at a part of it."""
+        return self.source.prefix(self.slots)
+
+    def prefix(self, slots: int) -> st.States:
+        """Return the states of the first ``slots`` slots, at most N, without drawing the others; read-only."""
+        return self.source.prefix(slots)
 
     @property
     def capacities(self) -> tuple[int, ...]:
@@ -156,23 +183,27 @@ class Instance:
 
     @cached_property
     def fingerprint(self) -> str:
-        """``sha256:`` and the digest of the canonical content; it binds schedules and results to this instance."""
+        """``sha256:`` and the digest of the content; it binds schedules and results to this instance.
+
+        States that are drawn count by what they are drawn from, so that a fingerprint draws nothing; the same states
+        spelled out have another fingerprint.
+        """
         digest = hashlib.sha256(b"coupled/1\0")
         numbers = (self.tasks, self.iterations, self.n_com, self.t_prog, self.t_data, self.w, self.mu)
-        digest.update(repr((numbers, self.states.shape)).encode())
+        digest.update(repr((numbers, self.source.shape)).encode())
         digest.update(repr([None if chain is None else chain.rows for chain in self.chains]).encode())
-        digest.update(np.ascontiguousarray(self.states).tobytes())
+        digest.update(self.source.identity)
         return f"sha256:{digest.hexdigest()}"
 
     def replace(self, **changes: Any) -> Instance:
         """Return a validated copy with some fields changed."""
-        return Instance(**{**self._fields(), **changes})
-
-    def _fields(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in self.__dataclass_fields__}
+        fields = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+        fields["states"] = fields.pop("source")
+        return Instance(**{**fields, **changes})
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Instance, tuple(self._fields().values())  # checked again, frozen again, caches left behind
+        fields = tuple(getattr(self, field.name) for field in dataclasses.fields(self))
+        return Instance, fields  # checked again, frozen again, caches left behind
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Instance) and self.fingerprint == other.fingerprint
@@ -187,19 +218,3 @@ def _integer(number: object, least: int, place: str) -> int:
     if index(number) > MOST:  # a product of two still fits 64 bits
         raise InputError(f"{number!r}, expected an integer <= {MOST}", place=place)
     return index(number)
-
-
-def _frozen_states(states: object, p: int) -> st.States:
-    if not isinstance(states, np.ndarray) or states.dtype != np.uint8 or states.ndim != 2:
-        raise InputError("expected a two-dimensional array of dtype uint8", place="states")
-    if states.shape[0] != p:
-        raise InputError(f"{states.shape[0]} rows, expected one per worker, {p}", place="states")
-    if states.shape[1] == 0:
-        raise InputError("no slot, expected at least one", place="workers[0].states")
-    if states.max() > st.DOWN:
-        raise InputError("a code above 2, expected 0 (UP), 1 (RECLAIMED) or 2 (DOWN)", place="states")
-    # a view stays open to whoever holds what it looks at, so only an array of its own is taken over
-    if states.flags.writeable or not states.flags.owndata or not states.flags.c_contiguous:
-        states = np.array(states, order="C")
-        states.setflags(write=False)
-    return states

@@ -21,6 +21,7 @@ from instances import (
     write_schedule,
 )
 from instances.coupled.files import format_instance, format_schedule
+from instances.coupled.generate import paper
 from instances.states import LETTERS, from_letters
 
 COUNTS = some.integers(0, 2**31 - 1)
@@ -183,7 +184,7 @@ def test_what_is_no_json_object_is_refused_by_file_and_line(tmp_path, reader, ki
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (changed(GOOD, format="coupled/2"), 'format: "coupled/2", expected "coupled/1"'),
+        (changed(GOOD, format="coupled/3"), 'format: "coupled/3", expected "coupled/1" or "coupled/2"'),
         (changed(GOOD, format=1), 'format: 1, expected "coupled/1"'),
         (json.dumps(GOOD_SCHEDULE), 'format: "schedule/1", expected "coupled/1"'),
         (json.dumps(without(GOOD, "format")), 'missing key format, expected "coupled/1"'),
@@ -373,3 +374,36 @@ def test_long_states_are_read_and_written(tmp_path):
     wide = Instance(tasks=1, iterations=1, n_com=None, t_prog=0, t_data=0, w=(1,) * 20, mu=(None,) * 20, states=states)
     write(wide, tmp_path / "wide.json")
     assert read(tmp_path / "wide.json") == wide
+
+
+def test_a_million_slots_are_a_few_lines(tmp_path):
+    path = tmp_path / "long.json"
+    long = paper(m=5, n_com=10, wmin=1, scenario=0, trial=0, slots=1_000_000, drawn=True)
+    write(long, path)
+    assert path.stat().st_size < 10_000
+    again = read(path)
+    assert again == long
+    assert again.slots == 1_000_000
+    spelled_out = paper(m=5, n_com=10, wmin=1, scenario=0, trial=0, slots=300)
+    assert (again.prefix(300) == spelled_out.states).all()
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"states": {"key": ["a"], "slots": 0}}, "states.slots"),
+        ({"states": {"key": [1.5], "slots": 5}}, "states.key[0]"),
+        ({"states": {"slots": 5}}, "states"),
+        ({"states": "uuu"}, "states"),
+        ({"workers": [{"w": 1, "mu": None}]}, "workers[0]: missing key markov"),
+        ({"workers": [{"w": 1, "mu": None, "markov": [[1, 0, 0], [0, 1, 0], [0, 0, 0.5]]}]}, "workers[0].markov[2]"),
+        ({"workers": []}, "workers"),
+    ],
+)
+def test_bad_drawn_instances_are_refused(tmp_path, change, said):
+    path = tmp_path / "long.json"
+    write(paper(m=1, n_com=1, wmin=1, scenario=0, trial=0, slots=9, p=1, drawn=True), path)
+    path.write_text(json.dumps(json.loads(path.read_text()) | change))
+    with pytest.raises(InputError) as refusal:
+        read(path)
+    assert f"long.json: {said}" in str(refusal.value)

@@ -1,6 +1,7 @@
 """Competitive ratios: numbers where the optimum is proven, intervals where not, an error below 1."""
 
 import pytest
+
 from bench.coupled.ratios import COLUMNS, ratios, records, table
 from bench.stats import bootstrap_mean, ecdf
 from instances import SelfCheckError

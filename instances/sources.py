@@ -1,0 +1,130 @@
+"""Where states come from: an array that is known, or streams that are drawn as far as somebody looks.
+
+Every family's instances hold their states through a source, so that a million slots that nobody looks at cost nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+import numpy as np
+
+from instances.chains import Chain, StateStream
+from instances.errors import InputError
+from instances.states import DOWN, States
+from instances.streams import stream
+
+__all__ = ["Drawn", "Known", "StateSource"]
+
+
+class StateSource(Protocol):
+    """States of p workers in N slots."""
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """The numbers of workers and slots, (p, N)."""
+
+    @property
+    def identity(self) -> bytes:
+        """What the states are, for fingerprints: sources of one identity have the same states."""
+
+    def prefix(self, slots: int) -> States:
+        """Return the states of the first ``slots`` slots, at most N; shape (p, slots), read-only."""
+
+
+class Known:
+    """States that are known from the start.
+
+    Parameters
+    ----------
+    states
+        A states array of shape (p, N), N >= 1. It is copied unless it is read-only and owns its data.
+
+    Raises
+    ------
+    InputError
+        For another shape or type, or a code that is no state.
+    """
+
+    def __init__(self, states: States) -> None:
+        if not isinstance(states, np.ndarray) or states.dtype != np.uint8 or states.ndim != 2:
+            raise InputError("expected a two-dimensional array of dtype uint8", place="states")
+        if states.shape[1] == 0:
+            raise InputError("no slot, expected at least one", place="workers[0].states")
+        if states.max(initial=0) > DOWN:
+            raise InputError("a code above 2, expected 0 (UP), 1 (RECLAIMED) or 2 (DOWN)", place="states")
+        # a view stays open to whoever holds what it looks at, so only an array of its own is taken over
+        if states.flags.writeable or not states.flags.owndata or not states.flags.c_contiguous:
+            states = np.array(states, order="C")
+            states.setflags(write=False)
+        self._states = states
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """The numbers of workers and slots, (p, N)."""
+        p, slots = self._states.shape
+        return p, slots
+
+    @property
+    def identity(self) -> bytes:
+        """The states themselves."""
+        return self._states.tobytes()
+
+    def prefix(self, slots: int) -> States:
+        """Return the states of the first ``slots`` slots, at most N; shape (p, slots), read-only."""
+        return self._states[:, :slots]
+
+    def __reduce__(self) -> tuple[type[Known], tuple[States]]:
+        return Known, (self._states,)
+
+
+class Drawn:
+    """States drawn from Markov chains, each worker's from a stream of its own, as far as somebody looks.
+
+    Parameters
+    ----------
+    chains
+        p chains; every worker is UP in slot 0.
+    key
+        Names the streams: worker q draws from ``stream(*key, q)`` (see `instances.streams.stream`).
+    slots
+        N.
+
+    Examples
+    --------
+    >>> chain = Chain(((0.9, 0.1, 0.0), (0.5, 0.5, 0.0), (0.0, 0.0, 1.0)))
+    >>> long = Drawn([chain], ("example", 7), 1_000_000)
+    >>> long.prefix(4).tolist() == Drawn([chain], ("example", 7), 4).prefix(4).tolist()
+    True
+    """
+
+    _FIRST_BLOCK = 512
+
+    def __init__(self, chains: Sequence[Chain], key: Sequence[str | int], slots: int) -> None:
+        if slots < 1:
+            raise InputError(f"{slots}, expected an integer >= 1", place="slots")
+        self.chains = tuple(chains)
+        self.key = tuple(key)
+        self.shape = (len(self.chains), slots)
+        self._streams = [StateStream(chain, stream(*self.key, q)) for q, chain in enumerate(self.chains)]
+        self._states = np.empty((len(self.chains), 0), dtype=np.uint8)
+
+    @property
+    def identity(self) -> bytes:
+        """Chains, key and number of slots; the chains stand for p."""
+        return repr(("drawn/1", [chain.rows for chain in self.chains], self.key, self.shape[1])).encode()
+
+    def prefix(self, slots: int) -> States:
+        """Return the states of the first ``slots`` slots, at most N; shape (p, slots), read-only."""
+        slots = min(slots, self.shape[1])
+        drawn = self._states.shape[1]
+        if slots > drawn:
+            block = min(max(slots, 2 * drawn, self._FIRST_BLOCK), self.shape[1]) - drawn
+            more = np.stack([each.take(block) for each in self._streams])
+            self._states = np.concatenate((self._states, more), axis=1)
+            self._states.setflags(write=False)
+        return self._states[:, :slots]
+
+    def __reduce__(self) -> tuple[type[Drawn], tuple[tuple[Chain, ...], tuple[str | int, ...], int]]:
+        return Drawn, (self.chains, self.key, self.shape[1])

@@ -1,0 +1,73 @@
+"""Sources of states: known or drawn, the same to whoever reads them."""
+
+import pickle
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as some
+
+from instances import Chain, InputError
+from instances.sources import Drawn, Known
+
+CHAINS = [
+    Chain(((0.9, 0.05, 0.05), (0.2, 0.7, 0.1), (0.3, 0.3, 0.4))),
+    Chain(((0.5, 0.5, 0.0), (1.0, 0.0, 0.0), (0.0, 0.0, 1.0))),
+]
+
+
+@given(some.lists(some.integers(1, 3000), max_size=6))
+def test_states_do_not_depend_on_how_they_are_looked_at(looks):
+    source = Drawn(CHAINS, ("test", 1), 3000)
+    for slots in looks:
+        seen = source.prefix(slots)
+        assert seen.shape == (2, slots)
+        assert (seen == Drawn(CHAINS, ("test", 1), slots).prefix(slots)).all()
+
+
+def test_no_more_is_drawn_than_somebody_asks_for():
+    source = Drawn(CHAINS, ("test", 2), 10**12)
+    assert source.prefix(1000).shape == (2, 1000)
+    assert source.shape == (2, 10**12)
+
+
+def test_what_was_seen_stays_as_it_was():
+    source = Drawn(CHAINS, ("test", 3), 5000)
+    first = source.prefix(10)
+    kept = first.copy()
+    source.prefix(5000)
+    assert (first == kept).all()
+    with pytest.raises(ValueError, match="read-only"):
+        source.prefix(5000)[0, 0] = 1
+
+
+def test_drawn_states_travel_as_their_recipe():
+    source = Drawn(CHAINS, ("test", 4), 10**9)
+    source.prefix(2000)
+    text = pickle.dumps(source)
+    assert len(text) < 1500
+    again = pickle.loads(text)
+    assert again.identity == source.identity
+    assert (again.prefix(700) == source.prefix(700)).all()
+
+
+def test_identities_tell_sources_apart():
+    sources = [
+        Drawn(CHAINS, ("test", 5), 10),
+        Drawn(CHAINS, ("test", 5), 11),
+        Drawn(CHAINS, ("test", "5"), 10),
+        Drawn(CHAINS[::-1], ("test", 5), 10),
+        Known(np.zeros((2, 10), dtype=np.uint8)),
+        Known(np.ones((2, 10), dtype=np.uint8)),
+    ]
+    assert len({source.identity for source in sources}) == len(sources)
+
+
+def test_a_prefix_ends_with_the_slots():
+    assert Drawn(CHAINS, ("test", 6), 5).prefix(100).shape == (2, 5)
+    assert Known(np.zeros((3, 5), dtype=np.uint8)).prefix(100).shape == (3, 5)
+
+
+def test_there_is_at_least_one_slot():
+    with pytest.raises(InputError, match="slots: 0"):
+        Drawn(CHAINS, ("test", 7), 0)
