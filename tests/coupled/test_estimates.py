@@ -188,6 +188,7 @@ def test_the_conditional_estimator_is_the_expectation_that_the_paper_defines_and
 
 def test_staying_off_down_against_powers_of_the_whole_chain() -> None:
     chains = [FICKLE, SLOW, NEVER_DOWN, Chain(((0.4, 0.4, 0.2), (0.0, 0.4, 0.6), (1.0, 0.0, 0.0)))]
+    chains.append(Chain(((0.7, 0.3, 0.0), (0.5, 0.4, 0.1), (1.0, 0.0, 0.0))))  # DOWN only by way of RECLAIMED
     estimates = Estimates(chains)
     for (q, chain), slots in itertools.product(enumerate(chains), (0, 1, 2, 3, 10, 57, 300)):
         rows = np.array(chain.rows)
@@ -214,6 +215,35 @@ def test_the_probability_of_an_iteration_takes_the_communication_rounded_up() ->
     assert measured.log_probability == pytest.approx(expected)
     later = estimates.measure({0: 1, 1: 3, 2: 3}, 4)
     assert later.log_probability == pytest.approx(estimates.log_not_down(0, 4) + estimates.log_success(0b111, 4))
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+@pytest.mark.parametrize(("needs", "work"), [({0: 3, 1: 5}, 6), ({0: 4, 1: 4, 2: 0}, 1), ({0: 2, 1: 7, 2: 7, 3: 1}, 9)])
+def test_a_configuration_against_the_formulas_in_plain_numbers(
+    needs: dict[int, int], work: int, estimator: str
+) -> None:
+    chains = [FICKLE, SLOW, FICKLE, SLOW]
+    n_com = 2
+
+    def plain(members: list[int], slots: int) -> tuple[float, float]:
+        e_u, a = brute_sums([chains[q] for q in members], 3000)
+        p_plus, e_c = e_u / (1 + e_u), a / (1 + e_u) ** 2
+        success = p_plus ** (slots - 1)
+        if estimator == "printed":
+            return success, (1 + (slots - 1) * e_c) / success
+        return success, 1 + (slots - 1) * e_c / p_plus
+
+    e_comm = max(plain([q], n)[1] if n else 0.0 for q, n in needs.items())
+    if len(needs) > n_com:
+        e_comm = max(e_comm, sum(needs.values()) / n_com)
+    p_comm = 1.0
+    for q in needs:
+        rows = np.array(chains[q].rows)[:2, :2]
+        p_comm *= np.linalg.matrix_power(rows, math.ceil(e_comm))[0].sum()
+    success, duration = plain(list(needs), work)
+    measured = Estimates(chains, n_com=n_com, estimator=estimator).measure(needs, work)
+    assert math.exp(measured.log_probability) == pytest.approx(p_comm * success, rel=1e-10)
+    assert math.exp(measured.log_duration) == pytest.approx(e_comm + duration, rel=1e-10)
 
 
 def test_rounding_errors_do_not_cost_a_slot() -> None:

@@ -2,14 +2,16 @@
 
 import math
 from collections import Counter
+from collections.abc import Mapping
 
 import pytest
 
 from instances import Chain, InputError, Instance
 from instances.coupled.generate import paper, small
-from online import ESTIMATORS, POLICIES, Run, make_policy, simulate
+from online import ESTIMATORS, POLICIES, Run, Visible, make_policy, simulate
 from online.coupled.criteria import TIE_TOLERANCE, Criterion, is_better, score
-from online.coupled.estimates import Estimate
+from online.coupled.estimates import Estimate, Estimates
+from online.coupled.passive import Builder
 
 # Estimates of these chains are easy: work n on SAFE takes E = n with P = 1. RISKY goes DOWN in one slot of ten and is
 # never RECLAIMED: P_plus = 0.9, E_c = 0.9; work n has P = 0.9^(n-1), and under "printed" E = (1 + 0.9(n-1)) / P.
@@ -98,6 +100,33 @@ def test_criteria_are_logarithms_of_what_the_paper_names() -> None:
     estimate = Estimate(math.log(0.3), math.log(7))
     values = [math.exp(score(criterion, estimate, 5)) for criterion in Criterion]
     assert values == pytest.approx([0.3, 1 / 7, 0.3 / 12, 0.3 / 7])
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+@pytest.mark.parametrize("criterion", Criterion)
+def test_what_is_built_task_by_task_is_measured_as_a_whole(criterion: Criterion, estimator: str) -> None:
+    measured = []
+
+    class Measuring:
+        """RANDOM, so that workers hold this and that, with a builder at its side in every slot."""
+
+        name = "measuring"
+        policy = make_policy("RANDOM")
+
+        def choose(self, visible: Visible) -> Mapping[int, int] | None:
+            problem = visible.problem
+            estimates = Estimates(problem.chains, n_com=problem.n_com, estimator=estimator)
+            candidate = Builder(criterion, estimates, problem).build(visible)
+            if candidate is not None:
+                needs = {q: visible.needs(q, x) for q, x in candidate.tasks.items()}
+                work = max(x * problem.w[q] for q, x in candidate.tasks.items())
+                assert candidate.estimate == pytest.approx(estimates.measure(needs, work), rel=1e-12)
+                measured.append((len(needs) > 1, max(candidate.tasks.values()) > 1))
+            return self.policy.choose(visible)
+
+    simulate(paper(m=6, n_com=1, wmin=1, scenario=2, trial=0, slots=60, p=6), Measuring())
+    simulate(paper(m=5, n_com=2, wmin=3, scenario=3, trial=0, slots=60, p=6).replace(mu=(2,) * 6), Measuring())
+    assert (True, True) in measured
 
 
 def test_a_program_that_is_there_counts() -> None:
