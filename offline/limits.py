@@ -21,7 +21,12 @@ class Limits:
     threads
         Threads a solver may use.
     seed
-        Seed of a solver that draws random numbers.
+        Seed of a solver that draws random numbers, below 2^31.
+
+    Raises
+    ------
+    InputError
+        For a limit that cannot be meant.
     """
 
     time_limit_s: float | None = None
@@ -33,6 +38,8 @@ class Limits:
             raise InputError(f"{self.time_limit_s!r}, expected seconds > 0", place="time limit")
         if self.threads < 1:
             raise InputError(f"{self.threads!r}, expected at least 1", place="threads")
+        if not 0 <= self.seed < 2**31:
+            raise InputError(f"{self.seed!r}, expected an integer from 0 to 2147483647", place="seed")
 
 
 class Stopwatch:

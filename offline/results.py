@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
+from instances.errors import InputError
+
 __all__ = ["Objective", "Result", "Status"]
 
 
@@ -14,6 +16,15 @@ class Objective(StrEnum):
 
     MAKESPAN = "makespan"
     ITERATIONS = "iterations"
+
+    @classmethod
+    def parse(cls, text: Objective | str) -> Objective:
+        """Return the objective of this name; InputError for another."""
+        try:
+            return cls(text)
+        except ValueError:
+            known = " or ".join(cls)
+            raise InputError(f"{text!r}, expected {known}", place="objective") from None
 
 
 class Status(StrEnum):

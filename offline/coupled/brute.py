@@ -1,0 +1,247 @@
+"""Exhaustive search over the slot-by-slot decisions of R1-R5, for tiny instances.
+
+It is the oracle for the other solvers and shares nothing with them: no normal form, no bound, no window. Slot after
+slot it keeps every state that some decisions lead to, and tries every configuration (R2) and every set of served
+workers (R3).
+
+A state holds, for each worker, whether it is enrolled with how many tasks and what it has received, and the computation
+done in this iteration. Two equalities keep the states few; neither gives up a decision:
+
+- Of equal states the one with more iterations completed is kept: the same decisions from there on are worth at least as
+  much.
+- While no computation is done it makes no difference how many tasks an enrolled worker had in the slot before: R1 and
+  R2 look at that only to take the computation away. It is then recorded as 0 tasks.
+
+``stand_by=False`` is read thus: an iteration may not end while a worker that is no member of its final configuration
+(tasks >= 1) has what came of a program slot of this iteration. A worker that has lost it again, by going DOWN (R1) or
+by leaving with a part of it (R2), does not count. To forbid those slots as well gives the same optimum. Leave them
+out, and the data that the worker received on top of them: when the iteration ends nobody has more or less, since the
+worker had lost all that. The only slots that change their kind are computation slots with the worker as a member,
+and what they computed was lost when the worker was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import combinations, product
+from math import prod
+from typing import NamedTuple
+
+from instances.coupled.model import Instance
+from instances.coupled.schedule import Configuration, Schedule
+from instances.errors import InputError
+from instances.states import DOWN, UP
+from offline.limits import Limits, Stopwatch
+from offline.results import Objective, Result, Status
+
+__all__ = ["MAX_STATES", "solve"]
+
+#: Largest number of states, over all slots, that the search accepts (see `num_states`).
+MAX_STATES = 2_000_000
+
+_OUT = -1  # "tasks" of a worker that is not enrolled
+_LEFT = (_OUT, 0, 0, False)
+# tasks (or _OUT), program and data slots received, and whether stand_by=False wants it to compute in this iteration
+_Worker = tuple[int, int, int, bool]
+_State = tuple[int, tuple[_Worker, ...]]  # the computation done, and the workers
+
+
+class _Step(NamedTuple):
+    """One slot: what was chosen and written, the state after it, and whether it ended an iteration."""
+
+    configuration: tuple[int, ...]
+    letters: str
+    state: _State
+    is_end: bool
+
+
+class _Node(NamedTuple):
+    """A reached state: iterations completed so far, and how it was reached."""
+
+    iterations: int
+    step: _Step | None
+    parent: _Node | None
+
+
+def num_states(instance: Instance) -> int:
+    """Return how many states there can be over all slots while nothing is computed: the measure of size here.
+
+    A worker that is not enrolled has the program or not; an enrolled one has a part of it, or all of it and up to
+    x_q T_data slots of data. T_data counts as 1 at least, so that the configurations are measured as well.
+    """
+    data = max(instance.t_data, 1)
+    kinds = [min(instance.t_prog, 1) + 2 + instance.t_prog + cap * data for cap in instance.capacities]
+    return prod(kinds) * instance.slots
+
+
+def solve(instance: Instance, objective: Objective, stand_by: bool, limits: Limits) -> Result:
+    """Solve a tiny instance by trying everything.
+
+    Stopped by its time limit after t slots, it has proven that no schedule is done in t slots.
+
+    Raises
+    ------
+    InputError
+        When `num_states` is above `MAX_STATES`.
+
+    Notes
+    -----
+    Exponential in the number of workers: (configurations) x 2^p steps for each state.
+    """
+    size = num_states(instance)
+    if size > MAX_STATES:
+        raise InputError(
+            f"{size} states to search, expected at most {MAX_STATES}: for fewer workers, tasks or slots, or shorter "
+            "transfers",
+            place="solver brute",
+        )
+    watch = Stopwatch(limits)
+    rules = _Rules(instance, stand_by)
+    target = instance.iterations if objective is Objective.MAKESPAN else None
+    layer = {rules.start: _Node(0, None, None)}
+    best = layer[rules.start]
+    reached = 0  # slots that are searched completely
+    while reached < instance.slots and (target is None or best.iterations < target):
+        following = _next_layer(rules, layer, reached, watch)
+        if following is None:
+            break
+        layer = following
+        reached += 1
+        best = max(layer.values(), key=lambda node: node.iterations)
+    counts = {"slots": reached, "steps": rules.num_steps}
+    is_complete = reached == instance.slots
+    if objective is Objective.ITERATIONS:
+        value: int | None = best.iterations
+        bound: int | None = best.iterations + instance.slots - reached  # an iteration takes a slot at least
+        status = Status.OPTIMAL if value == bound else Status.FEASIBLE
+        schedule = _schedule(instance, best, instance.slots)
+    elif best.iterations == target:
+        value = bound = reached
+        status, schedule = Status.OPTIMAL, _schedule(instance, best, reached)
+    else:
+        value, schedule = None, None
+        status, bound = (Status.INFEASIBLE, None) if is_complete else (Status.UNKNOWN, reached + 1)
+    return Result(status, objective, value, bound, schedule, "brute", watch.elapsed_s(), counts)
+
+
+def _next_layer(rules: _Rules, layer: dict[_State, _Node], slot: int, watch: Stopwatch) -> dict[_State, _Node] | None:
+    following: dict[_State, _Node] = {}
+    for state, node in layer.items():
+        if watch.is_over():
+            return None
+        for step in rules.steps(state, slot):
+            iterations = node.iterations + step.is_end
+            known = following.get(step.state)
+            if known is None or known.iterations < iterations:
+                following[step.state] = _Node(iterations, step, node)
+    return following
+
+
+class _Rules:
+    """R1-R5 for one slot: every step that leads out of a state."""
+
+    def __init__(self, instance: Instance, stand_by: bool) -> None:
+        self._instance = instance
+        self._stand_by = stand_by
+        choices = product(*([_OUT, *range(cap + 1)] for cap in instance.capacities))
+        self._configurations = [choice for choice in choices if sum(max(x, 0) for x in choice) <= instance.tasks]
+        self._known: dict[tuple[_State, bytes], list[_Step]] = {}
+        self.start: _State = (0, (_LEFT,) * instance.num_workers)
+        self.num_steps = 0
+
+    def steps(self, state: _State, slot: int) -> list[_Step]:
+        """Return one step to every state that the slot can lead to."""
+        column = self._instance.states[:, slot]
+        key = state, column.tobytes()
+        if key not in self._known:
+            found: dict[tuple[_State, bool], _Step] = {}
+            for step in self._all_steps(state, (column == UP).tolist(), (column == DOWN).tolist()):
+                found.setdefault((step.state, step.is_end), step)
+            self._known[key] = list(found.values())
+            self.num_steps += len(found)
+        return self._known[key]
+
+    def _all_steps(self, state: _State, up: list[bool], down: list[bool]) -> Iterator[_Step]:
+        done, workers = state
+        if any(down[q] and worker[0] >= 1 for q, worker in enumerate(workers)):  # R1
+            done = 0
+        workers = tuple(_LEFT if down[q] else worker for q, worker in enumerate(workers))
+        tables = [self._choices(worker, up[q], q) for q, worker in enumerate(workers)]
+        before = [max(worker[0], 0) for worker in workers]
+        for choice in self._configurations:  # R2
+            try:
+                chosen = [table[x] for table, x in zip(tables, choice, strict=True)]
+            except KeyError:
+                continue  # who enrols must be UP
+            kept = done if done and before == [max(x, 0) for x in choice] else 0
+            members = [worker for worker in chosen if worker[0] >= 1]
+            if sum(worker[0] for worker in members) == self._instance.tasks and not any(map(self._lacks, members)):
+                yield from self._compute(kept, choice, chosen, up)
+            else:
+                yield from self._communicate(kept, choice, chosen, up)
+
+    def _choices(self, worker: _Worker, is_up: bool, q: int) -> dict[int, _Worker]:
+        """Return what R2 can make of a worker, by its new number of tasks."""
+        tasks, program, data, owes = worker
+        choices = {_OUT: (_OUT, program, 0, owes) if program == self._instance.t_prog else _LEFT}
+        if is_up or tasks != _OUT:
+            choices |= {x: (x, program, data, owes) for x in range(self._instance.capacities[q] + 1)}
+        return choices
+
+    def _lacks(self, worker: _Worker) -> bool:
+        tasks, program, data, _ = worker
+        return tasks != _OUT and (program < self._instance.t_prog or data < tasks * self._instance.t_data)
+
+    def _communicate(
+        self, done: int, choice: tuple[int, ...], workers: list[_Worker], up: list[bool]
+    ) -> Iterator[_Step]:
+        """R3: every set of workers that the master can serve."""
+        waiting = [q for q, worker in enumerate(workers) if up[q] and self._lacks(worker)]
+        for count in range(min(self._instance.channels, len(waiting)) + 1):
+            for served in combinations(waiting, count):
+                after = list(workers)
+                letters = ["." if x == _OUT else "I" for x in choice]
+                for q in served:
+                    tasks, program, data, owes = workers[q]
+                    if program < self._instance.t_prog:
+                        after[q], letters[q] = (tasks, program + 1, data, not self._stand_by), "P"
+                    else:
+                        after[q], letters[q] = (tasks, program, data + 1, owes), "D"
+                yield _Step(choice, "".join(letters), _state(done, after), False)
+
+    def _compute(self, done: int, choice: tuple[int, ...], workers: list[_Worker], up: list[bool]) -> Iterator[_Step]:
+        """R4, and R5 when the computation is complete."""
+        advances = all(is_up for x, is_up in zip(choice, up, strict=True) if x >= 1)
+        done += advances
+        letters = "".join("." if x == _OUT else "C" if x >= 1 and advances else "I" for x in choice)
+        if done < max(x * w for x, w in zip(choice, self._instance.w, strict=True)):
+            yield _Step(choice, letters, _state(done, workers), False)
+        elif not any(owes and tasks < 1 for tasks, _, _, owes in workers):
+            complete = self._instance.t_prog
+            after = [(_OUT, complete, 0, False) if program == complete else _LEFT for _, program, _, _ in workers]
+            yield _Step(choice, letters, (0, tuple(after)), True)
+
+
+def _state(done: int, workers: list[_Worker]) -> _State:
+    if done == 0:
+        return 0, tuple([worker if worker[0] < 1 else (0, *worker[1:]) for worker in workers])
+    return done, tuple(workers)
+
+
+def _schedule(instance: Instance, node: _Node, slots: int) -> Schedule:
+    steps: list[_Step] = []
+    while node.step is not None and node.parent is not None:
+        steps.append(node.step)
+        node = node.parent
+    steps.reverse()
+    while steps and not steps[-1].is_end:  # what came after the last iteration served nothing
+        steps.pop()
+    entries = []
+    carried: dict[int, int] = {}
+    for slot, step in enumerate(steps):
+        enrolled = {q: x for q, x in enumerate(step.configuration) if x != _OUT}
+        if enrolled != {q: x for q, x in carried.items() if instance.states[q, slot] != DOWN}:
+            entries.append(Configuration(slot, enrolled))
+        carried = {} if step.is_end else enrolled
+    rows = ("".join(step.letters[q] for step in steps) for q in range(instance.num_workers))
+    return Schedule(instance.fingerprint, tuple(row.ljust(slots, ".") for row in rows), tuple(entries))

@@ -1,0 +1,157 @@
+"""The exact solvers: one table, one signature, one function to call them all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from importlib.util import find_spec
+from types import MappingProxyType
+
+from instances import check
+from instances.coupled.model import Instance
+from instances.errors import InputError, SelfCheckError
+from offline.limits import Limits
+from offline.results import Objective, Result
+
+__all__ = ["AUTO", "SOLVERS", "Solver", "available_solvers", "solve"]
+
+#: The name that stands for the best available solver.
+AUTO = "auto"
+
+Run = Callable[[Instance, Objective, bool, Limits], Result]
+
+
+@dataclass(frozen=True, slots=True)
+class Solver:
+    """An exact solver; knowing it loads nothing.
+
+    Parameters
+    ----------
+    name
+        What a user calls it.
+    description
+        One line: what it does and for which instances.
+    module
+        Where its ``solve(instance, objective, stand_by, limits) -> Result`` is.
+    requires
+        Packages that it needs beyond numpy.
+    """
+
+    name: str
+    description: str
+    module: str
+    requires: tuple[str, ...] = ()
+
+    def is_available(self) -> bool:
+        """Whether all it requires is installed; nothing is imported to find out."""
+        return all(find_spec(package) is not None for package in self.requires)
+
+    def load(self) -> Run:
+        """Import the solver and return its function; InputError if it is not available."""
+        if not self.is_available():
+            raise InputError(f"{self.name} needs {', '.join(self.requires)} to be installed", place="solver")
+        run: Run = import_module(self.module).solve
+        return run
+
+
+#: Every solver by name, the best first: that is the one ``auto`` takes.
+SOLVERS: Mapping[str, Solver] = MappingProxyType(
+    {
+        solver.name: solver
+        for solver in (
+            Solver(
+                "cpsat",
+                "slot-level CP-SAT model of the general problem, between proven windows",
+                "offline.coupled.cpsat",
+                requires=("ortools",),
+            ),
+            Solver(
+                "brute",
+                "exhaustive search over slot-by-slot decisions, for tiny instances",
+                "offline.coupled.brute",
+            ),
+        )
+    }
+)
+
+
+def available_solvers() -> list[str]:
+    """Return the names of the solvers that can run here, the best first; nothing heavy is imported."""
+    return [name for name, solver in SOLVERS.items() if solver.is_available()]
+
+
+def solve(
+    instance: Instance,
+    objective: Objective | str = Objective.MAKESPAN,
+    *,
+    solver: str = AUTO,
+    stand_by: bool = True,
+    time_limit_s: float | None = None,
+    threads: int = 1,
+    seed: int = 0,
+) -> Result:
+    """Return the hindsight optimum of an instance, with a schedule that the checker has replayed.
+
+    Parameters
+    ----------
+    instance
+        Every state is known: the optimum is over all schedules that R1-R5 admit.
+    objective
+        ``makespan``: fewest slots to complete the instance's iterations. ``iterations``: most iterations completed
+        within its slots, however many it asks for.
+    solver
+        ``auto`` or a name of `SOLVERS`.
+    stand_by
+        False: a worker may receive the program only in an iteration in which it computes (MODEL section 3).
+    time_limit_s
+        Wall-clock seconds; None: no limit. A solver stopped by it returns its best schedule and a proven bound.
+    threads
+        Threads a solver may use.
+    seed
+        Seed of a solver that draws random numbers. The answer of one thread without a time limit depends on
+        nothing else.
+
+    Returns
+    -------
+    Result
+        For the makespan the schedule covers exactly ``value`` slots; for the iterations it covers all slots, and
+        is there even if no iteration can be completed.
+
+    Raises
+    ------
+    InputError
+        For an unknown objective or solver, a limit that cannot be meant, or an instance too large for ``brute``.
+    SelfCheckError
+        If the checker does not confirm the schedule: a defect of the solver.
+
+    Examples
+    --------
+    >>> pair = Instance.from_letters(["uuruu", "uruuu"], w=[1, 2], tasks=2, t_prog=1, n_com=1)
+    >>> answer = solve(pair, solver="brute")
+    >>> print(answer.status, answer.value, answer.bound, *answer.schedule.letters)
+    optimal 4 4 PCIC ....
+    """
+    limits = Limits(time_limit_s, threads, seed)
+    goal = Objective.parse(objective)
+    result = _choose(solver).load()(instance, goal, stand_by, limits)
+    if result.schedule is not None:
+        _confirm(instance, result)
+    return result
+
+
+def _choose(name: str) -> Solver:
+    if name == AUTO:
+        return SOLVERS[available_solvers()[0]]
+    if name not in SOLVERS:
+        raise InputError(f"{name!r}, expected {AUTO} or one of {', '.join(SOLVERS)}", place="solver")
+    return SOLVERS[name]
+
+
+def _confirm(instance: Instance, result: Result) -> None:
+    verdict = check(instance, result.schedule)
+    if not verdict.is_valid:
+        raise SelfCheckError(f"{result.solver} made a schedule that the checker refuses: {verdict}")
+    confirmed = verdict.makespan if result.objective is Objective.MAKESPAN else verdict.iterations
+    if confirmed != result.value:
+        raise SelfCheckError(f"{result.solver} claims {result.objective} {result.value}, the checker says {verdict}")
