@@ -20,6 +20,8 @@ __all__ = ["SERVICES", "Run", "simulate"]
 #: ``index``: in worker order. ``longest``: largest remaining need first, ties in worker order.
 SERVICES = ("index", "longest")
 
+_BLOCK = 512
+
 
 @dataclass(frozen=True, slots=True)
 class Run:
@@ -133,13 +135,16 @@ class _Execution:
         self.data = [0] * p
         self.computed = 0
         self.history = History(p)
+        self.ahead = instance.prefix(0)
         self.letters = [bytearray() for _ in range(p)]
         self.entries: list[Configuration] = []
 
     def fail(self, slot: int) -> Visible:
         """R1, and what the policy sees after it."""
         self.slot = slot
-        states = self.instance.states[:, slot]
+        if slot >= self.ahead.shape[1]:  # states are drawn as the run goes on, not to the last slot of the instance
+            self.ahead = self.instance.prefix(2 * slot + _BLOCK)
+        states = self.ahead[:, slot]
         self.history.append(states)
         self.now = states.tolist()
         if DOWN in self.now:
