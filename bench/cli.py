@@ -11,6 +11,7 @@ import sys
 
 import click
 
+from bench.commands.bench import bench
 from bench.commands.check import check
 from bench.commands.gantt import gantt
 from bench.commands.generate import generate
@@ -31,7 +32,7 @@ def hindsight() -> None:
     """Compare on-line schedulers on volatile machines with the best that full knowledge of the future allows."""
 
 
-for _command in (generate, import_, solve, simulate, check, gantt, score):
+for _command in (generate, import_, solve, simulate, check, gantt, score, bench):
     hindsight.add_command(_command)
 
 

@@ -61,8 +61,8 @@ def score(
     """
     from bench.coupled import score as main_job
     from bench.coupled.campaign import Options
+    from bench.coupled.real import spot_sources
     from bench.coupled.sources import Paper, from_file
-    from bench.coupled.spot import spot_sources
 
     sources: list[Source]
     if files:

@@ -27,8 +27,8 @@ class Options:
     estimator, service
         As in `online.make_policy` and `online.simulate`.
     solver, time_limit_s
-        As in `offline.solve`. The optimum is always the one with ``stand_by``: it bounds every scheduler, while a
-        policy may well beat the optimum without (a choice made anew leaves complete programs behind).
+        As in `offline.solve`. Ratios need the optimum with ``stand_by``, which bounds every scheduler; a policy may
+        well beat the one without (a choice made anew leaves complete programs behind).
     seed
         Seed of policies that draw; every run derives its own from it and the instance.
     """
@@ -40,11 +40,11 @@ class Options:
     seed: int = 0
 
 
-def optimum_job(source: Source, options: Options, folder: Path) -> Job:
-    """Return the job that finds the hindsight optimum and keeps its schedule in ``folder``."""
-    parts = ("optimum", source.identity, options.solver, options.time_limit_s)
-    key = _key(*parts)
-    return Job(key, f"optimum of {source.name}", _optimum, (source, options, schedule_path(folder, key)))
+def optimum_job(source: Source, options: Options, folder: Path | None = None, *, stand_by: bool = True) -> Job:
+    """Return the job that finds a hindsight optimum; its schedule is checked, and kept if there is a ``folder``."""
+    key = _key("optimum", source.identity, options.solver, stand_by, options.time_limit_s)
+    path = None if folder is None else schedule_path(folder, key)
+    return Job(key, f"optimum of {source.name}", _optimum, (source, options, path, stand_by))
 
 
 def policy_job(source: Source, policy: str, options: Options) -> Job:
@@ -65,26 +65,27 @@ def _key(*parts: object) -> str:
     return hashlib.sha256(repr((code_digest(), *parts)).encode()).hexdigest()
 
 
-def _optimum(source: Source, options: Options, path: Path) -> dict[str, Any]:
+def _optimum(source: Source, options: Options, path: Path | None, stand_by: bool) -> dict[str, Any]:
     instance = source.load()
     result = offline.solve(
         instance,
         "makespan",
         solver=options.solver,
-        stand_by=True,
+        stand_by=stand_by,
         time_limit_s=options.time_limit_s,
     )
     if result.schedule is not None:
         _replay(instance, result.schedule, result.value, f"{result.solver} on {source.name}")
-        path.parent.mkdir(parents=True, exist_ok=True)
-        instances.write_schedule(result.schedule, path)
+        if path is not None:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            instances.write_schedule(result.schedule, path)
     return {
         "kind": "optimum",
         "setting": source.setting,
         "instance": source.name,
         "fingerprint": instance.fingerprint,
         "objective": str(result.objective),
-        "stand_by": True,
+        "stand_by": stand_by,
         "solver": result.solver,
         "time_limit_s": options.time_limit_s,
         "status": str(result.status),

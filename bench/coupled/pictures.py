@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["draw_ecdf", "draw_gantt", "new_figure", "save"]
+__all__ = ["COLOURS", "draw_ecdf", "draw_gantt", "new_figure", "save"]
 
 #: Letter, what it means, and its colour.
 _ACTIONS = {
@@ -29,6 +29,8 @@ _ACTIONS = {
     "C": ("computes", "#009E73"),
     "I": ("enrolled, idle", "#F0E442"),
 }
+#: Colours that colour-blind readers can tell apart.
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#999999")
 _END_COLOUR = "#CC79A7"
 _ABSENT = {RECLAIMED: ("RECLAIMED", "#d9d9d9", "////"), DOWN: ("DOWN", "#595959", "")}
 #: Above this many slots the letters would no longer be read.

@@ -1,0 +1,207 @@
+"""``hindsight bench``: measurements and data that the documentation rests on, each rebuilt by one command."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from bench.commands import options
+from bench.output import Table
+
+
+@click.group()
+def bench() -> None:
+    """Rebuild what the documentation claims: optima of the paper's experiment, and solvers against each other."""
+
+
+def _results(name: str) -> Callable[[options.F], options.F]:
+    return click.option(
+        "--results", type=click.Path(path_type=Path), default=Path("results") / name, show_default=True, help="Folder."
+    )
+
+
+_jobs = click.option("--jobs", type=options.POSITIVE, default=2, show_default=True, help="Processes at work at once.")
+
+
+class _Numbers(click.ParamType[Sequence[int]]):
+    """Integers and ranges: ``1,2,5-8``."""
+
+    name = "N,A-B,..."
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Sequence[int]:
+        if not isinstance(value, str):
+            return list(value)
+        numbers: list[int] = []
+        try:
+            for part in value.split(","):
+                first, dash, last = part.partition("-")
+                numbers += range(int(first), int(last) + 1) if dash else [int(first)]
+        except ValueError:
+            numbers = []
+        if not numbers:
+            self.fail(f"{value!r}, expected integers and ranges such as 1,2,5-8", param, ctx)
+        return numbers
+
+
+_NUMBERS = _Numbers()
+
+
+@bench.command()
+@click.option("--m", "ms", type=_NUMBERS, default="5,10", show_default=True, help="Tasks per iteration.")
+@click.option("--n-com", "n_coms", type=_NUMBERS, default="5,10,20", show_default=True, help="Workers served at once.")
+@click.option("--wmin", "wmins", type=_NUMBERS, default="1-10", show_default=True, help="w is in [wmin, 10 wmin].")
+@click.option("--scenarios", type=_NUMBERS, default="0-9", show_default=True, help="Draws of the workers.")
+@click.option("--trials", type=_NUMBERS, default="0-9", show_default=True, help="Draws of their states.")
+@click.option("--seed", type=options.COUNT, default=0, show_default=True, help="Seed of the experiment.")
+@click.option(
+    "--setting",
+    type=click.Choice(["stand-by", "no-stand-by", "both"]),
+    default="both",
+    show_default=True,
+    help="Which optimum.",
+)
+@options.solver
+@options.time_limit(600.0)
+@_jobs
+@_results("optima")
+@options.as_json
+def optima(
+    ms: Sequence[int],
+    n_coms: Sequence[int],
+    wmins: Sequence[int],
+    scenarios: Sequence[int],
+    trials: Sequence[int],
+    seed: int,
+    setting: str,
+    solver: str,
+    time_limit_s: float,
+    jobs: int,
+    results: Path,
+    as_json: bool,
+) -> None:
+    """Find the hindsight optimum of every instance of the paper's experiment, 6,000 by default.
+
+    Horizon 1,000,000 slots, p = 20, K = 10. Writes optima.csv (one row per instance, with its fingerprint),
+    distribution.csv and optima.svg; interrupted, it goes on where it stopped.
+    """
+    from bench.coupled import optima as data
+    from bench.coupled.campaign import Options
+    from bench.coupled.ratios import records
+    from instances.textio import write_text
+
+    sources = data.experiment(ms=ms, n_coms=n_coms, wmins=wmins, scenarios=scenarios, trials=trials, seed=seed)
+    settings = {"stand-by": (True,), "no-stand-by": (False,), "both": (True, False)}[setting]
+    found = data.find_optima(
+        sources, Options(solver=solver, time_limit_s=time_limit_s), results, stand_by=settings, num_processes=jobs
+    )
+    summary = data.distribution(found, "" if True in settings else "_no_stand_by")
+    write_text(results / "distribution.csv", summary.to_csv(index=False))
+    data.draw_distribution(summary, results / "optima.svg")
+    table = Table({name: name for name in summary.columns}, as_json, title="Hindsight optima, in slots")
+    table.add_all(records(summary.astype(object).where(summary.notna(), None)))
+    table.show()
+
+
+@bench.command()
+@click.option("--m", type=options.POSITIVE, default=5, show_default=True, help="Tasks per iteration.")
+@click.option("--n-com", type=options.N_COM, default=10, show_default=True, help="Workers served at once.")
+@click.option("--wmin", "wmins", type=_NUMBERS, default="1", show_default=True, help="w is in [wmin, 10 wmin].")
+@click.option("--iterations", type=_NUMBERS, default="1-5", show_default=True, help="K.")
+@click.option("--instances", type=options.POSITIVE, default=10, show_default=True, help="Instances for each K.")
+@click.option("--slots", type=options.POSITIVE, default=5_000, show_default=True, help="N.")
+@click.option(
+    "--solver", "solvers", multiple=True, default=("native", "cpsat"), show_default=True, help="Who competes."
+)
+@options.time_limit(60.0)
+@_results("solvers")
+@options.as_json
+def solvers(
+    m: int,
+    n_com: int | None,
+    wmins: Sequence[int],
+    iterations: Sequence[int],
+    instances: int,
+    slots: int,
+    solvers: tuple[str, ...],
+    time_limit_s: float,
+    results: Path,
+    as_json: bool,
+) -> None:
+    """Time exact solvers against each other on the paper's instances, one core each, in one process.
+
+    Ratios are times over those of the first solver on the same instance; a stopped solve counts with its time limit, so
+    its ratio is a lower bound.
+    """
+    from bench.coupled import races
+    from bench.coupled.sources import Paper
+
+    sources = [
+        Paper(m, n_com, wmin, number // 10, number % 10, slots, 0, 20, k)
+        for k in iterations
+        for wmin in wmins
+        for number in range(instances)
+    ]
+    rows = races.race(sources, solvers, results, time_limit_s=time_limit_s)
+    _show_race(races.compare(rows, solvers[0]), results, as_json)
+
+
+@bench.command()
+@click.option("--p", "ps", type=_NUMBERS, default="20,50,100,200,500,1000", show_default=True, help="Workers.")
+@click.option("--m", "ms", type=_NUMBERS, default="20,50", show_default=True, help="Tasks per iteration.")
+@click.option("--wmin", "wmins", type=_NUMBERS, default="1-5", show_default=True, help="w is in [wmin, 10 wmin].")
+@click.option("--n-com", "n_coms", type=_NUMBERS, default="5,20", show_default=True, help="Workers served at once.")
+@click.option("--iterations", type=_NUMBERS, default="10", show_default=True, help="K.")
+@click.option("--instances", type=options.POSITIVE, default=1, show_default=True, help="Instances for each point.")
+@click.option("--slots", type=options.POSITIVE, default=100_000, show_default=True, help="N.")
+@options.solver
+@options.time_limit(60.0)
+@_results("scale")
+@options.as_json
+def scale(
+    ps: Sequence[int],
+    ms: Sequence[int],
+    wmins: Sequence[int],
+    n_coms: Sequence[int],
+    iterations: Sequence[int],
+    instances: int,
+    slots: int,
+    solver: str,
+    time_limit_s: float,
+    results: Path,
+    as_json: bool,
+) -> None:
+    """Measure how a solver's time grows with p, m, K, n_com and wmin, and what it does on real traces."""
+    from bench.coupled import races
+    from bench.coupled.real import real_sources
+    from bench.coupled.sources import Paper, Source
+
+    sources: list[Source] = [
+        Paper(m, n_com, wmin, 0, trial, slots, 0, p, k)
+        for p in ps
+        for m in ms
+        for n_com in n_coms
+        for wmin in wmins
+        for k in iterations
+        for trial in range(instances)
+    ]
+    sources += real_sources()
+    rows = races.race(sources, [solver], results, time_limit_s=time_limit_s)
+    races.draw_scale(sources, rows, results / "scale.svg")
+    columns = ("instance", "status", "value", "bound", "gap", "seconds")
+    table = Table({name: name for name in columns}, as_json, title=f"{solver}, at most {time_limit_s:g} s each")
+    table.add_all(rows)
+    table.show()
+
+
+def _show_race(compared: Sequence[dict[str, Any]], results: Path, as_json: bool) -> None:
+    import pandas as pd
+
+    from instances.textio import write_text
+
+    write_text(results / "table.csv", pd.DataFrame(compared).to_csv(index=False))
+    table = Table({name: name for name in compared[0]}, as_json, title="Exact solvers on the same instances")
+    table.add_all(compared)
+    table.show()

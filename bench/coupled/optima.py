@@ -1,0 +1,148 @@
+"""The hindsight optima of the paper's whole experiment (MODEL section 8), with stand-by and without."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from importlib.resources import files
+from itertools import product
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bench.coupled.campaign import Options, optimum_job
+from bench.coupled.sources import Paper
+from bench.engine import run_jobs
+from bench.journal import Journal
+from instances.textio import write_text
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["distribution", "draw_distribution", "experiment", "find_optima", "known_optima"]
+
+MS, N_COMS, WMINS, SCENARIOS, TRIALS = (5, 10), (5, 10, 20), range(1, 11), range(10), range(10)
+#: A run that reaches this many slots has failed.
+SLOTS = 1_000_000
+
+_POINT = ["m", "n_com", "wmin"]
+
+
+def experiment(
+    *,
+    ms: Sequence[int] = MS,
+    n_coms: Sequence[int] = N_COMS,
+    wmins: Sequence[int] = WMINS,
+    scenarios: Sequence[int] = SCENARIOS,
+    trials: Sequence[int] = TRIALS,
+    seed: int = 0,
+) -> list[Paper]:
+    """Return the instances of the experiment: 6,000 by default.
+
+    Examples
+    --------
+    >>> len(experiment())
+    6000
+    """
+    return [
+        Paper(m, n_com, wmin, scenario, trial, SLOTS, seed, p=20, iterations=10)
+        for m, n_com, wmin, scenario, trial in product(ms, n_coms, wmins, scenarios, trials)
+    ]
+
+
+def find_optima(
+    sources: Sequence[Paper], options: Options, folder: Path, *, stand_by: Sequence[bool], num_processes: int
+) -> pd.DataFrame:
+    """Find the optima of the given instances, resuming what ``folder`` holds, and write ``optima.csv`` there.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row per instance: its parameters and fingerprint, and for each setting ``status``, ``makespan`` and
+        ``bound`` (with ``_no_stand_by`` behind the names for that setting). A makespan that is missing
+        where the status is ``infeasible`` is proven not to exist within the slots.
+    """
+    import pandas as pd
+
+    jobs = {setting: [optimum_job(source, options, stand_by=setting) for source in sources] for setting in stand_by}
+    with Journal(folder) as journal:
+        run_jobs("optima", [job for each in jobs.values() for job in each], journal, num_processes=num_processes)
+        found = {setting: [journal[job.key] for job in each] for setting, each in jobs.items()}
+    rows = []
+    for i, source in enumerate(sources):
+        row: dict[str, Any] = {name: getattr(source, name) for name in (*_POINT, "scenario", "trial", "seed")}
+        for setting, optima in found.items():
+            row |= _named(optima[i], "" if setting else "_no_stand_by")
+        rows.append(row)
+    frame = pd.DataFrame(rows).convert_dtypes()
+    write_text(folder / "optima.csv", frame.to_csv(index=False))
+    return frame
+
+
+def _named(row: Mapping[str, Any], ending: str) -> dict[str, Any]:
+    return {
+        "fingerprint": row["fingerprint"],
+        f"status{ending}": row["status"],
+        f"makespan{ending}": row["value"],
+        f"bound{ending}": row["bound"],
+        f"runtime_s{ending}": row["runtime_s"],
+    }
+
+
+def known_optima() -> pd.DataFrame:
+    """Return the optima of all 6,000 instances as published with the toolkit (``hindsight bench optima``)."""
+    import pandas as pd
+
+    with files("bench").joinpath("data/paper_optima.csv").open(encoding="utf-8") as text:
+        return pd.read_csv(text).convert_dtypes()
+
+
+def distribution(optima: pd.DataFrame, ending: str = "") -> pd.DataFrame:
+    """Return how the optima are distributed at each point (m, n_com, wmin) of the experiment.
+
+    Parameters
+    ----------
+    optima
+        As returned by `find_optima` or `known_optima`.
+    ending
+        ``_no_stand_by`` for the optima without.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``instances``, those ``finished`` within the slots, those ``open`` (not proven), and over the finished ones the
+        least, quartiles, mean and largest makespan; ``longer`` counts optima that are longer without stand-by.
+    """
+    import pandas as pd
+
+    rows = []
+    for point, group in optima.groupby(_POINT):
+        makespans = group[f"makespan{ending}"].dropna().astype(float)
+        row: dict[str, Any] = dict(zip(_POINT, point, strict=True))
+        row["instances"] = len(group)
+        row["finished"] = len(makespans)
+        row["open"] = int((~group[f"status{ending}"].isin(["optimal", "infeasible"])).sum())
+        for name, share in (("least", 0.0), ("quartile_1", 0.25), ("median", 0.5), ("quartile_3", 0.75), ("most", 1.0)):
+            row[name] = makespans.quantile(share) if len(makespans) else None
+        row["mean"] = makespans.mean() if len(makespans) else None
+        if {"makespan", "makespan_no_stand_by"} <= set(group):
+            row["longer"] = int((group["makespan_no_stand_by"] > group["makespan"]).sum())
+        rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def draw_distribution(summary: pd.DataFrame, path: Path) -> None:
+    """Draw the median optimum against wmin for each m and n_com, with the middle half of the instances around it."""
+    from bench.coupled import pictures
+
+    figure, (axes,) = pictures.new_figure(heights=(4.5,))
+    styles = zip(pictures.COLOURS, ("-", "--", ":", "-.") * 2, strict=False)
+    for ((m, n_com), group), (colour, dash) in zip(summary.groupby(["m", "n_com"]), styles, strict=False):
+        wmin = group["wmin"].to_numpy()
+        axes.fill_between(wmin, group["quartile_1"], group["quartile_3"], color=colour, alpha=0.12, linewidth=0)
+        axes.plot(wmin, group["median"], dash, color=colour, label=f"m={m}, n_com={n_com}", marker="o", markersize=3)
+    axes.set_yscale("log")
+    axes.set_xlabel("wmin")
+    axes.set_ylabel("hindsight optimum (slots)")
+    axes.set_title("Median optimum and middle half of the instances", loc="left", fontsize=10)
+    axes.grid(alpha=0.3)
+    axes.legend(fontsize=8, frameon=False)
+    pictures.save(figure, path)

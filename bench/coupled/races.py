@@ -1,0 +1,148 @@
+"""Solvers against each other on the same instances, in one run: who proves what, and in how much time."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Sequence
+from math import exp, log
+from pathlib import Path
+from typing import Any
+
+import offline
+from bench.coupled.sources import Paper, Source
+from bench.engine import Job, code_digest, run_jobs
+from bench.journal import Journal
+from instances.coupled.generate import small
+from instances.errors import SelfCheckError
+
+__all__ = ["compare", "draw_scale", "race"]
+
+
+def race(
+    sources: Sequence[Source], solvers: Sequence[str], folder: Path, *, time_limit_s: float, stand_by: bool = True
+) -> list[dict[str, Any]]:
+    """Let every solver solve every instance, one at a time in one process, and return the rows.
+
+    The clock runs from the call of `offline.solve` to its checked answer, with the states at hand and after a first
+    call on a tiny instance, so that neither imports nor compilation nor the drawing of states count. Instances take
+    turns: all solvers on one before the next one, so that a machine whose speed drifts is the same for all.
+
+    Raises
+    ------
+    SelfCheckError
+        When two solvers prove different optima.
+    """
+    jobs = [
+        Job(
+            f"race|{code_digest()}|{source.identity}|{solver}|{time_limit_s}|{stand_by}",
+            f"{solver} on {source.name}",
+            _time,
+            (source, solver, time_limit_s, stand_by),
+        )
+        for source in sources
+        for solver in solvers
+    ]
+    with Journal(folder) as journal:
+        run_jobs("race", jobs, journal, num_processes=1)
+        rows = [journal[job.key] for job in jobs]
+    for source in sources:
+        mine = [row for row in rows if row["instance"] == source.name and row["status"] in ("optimal", "infeasible")]
+        if len({(row["status"], row["value"]) for row in mine}) > 1:
+            raise SelfCheckError(f"{source.name}: {[(row['solver'], row['status'], row['value']) for row in mine]}")
+    return rows
+
+
+def compare(rows: Sequence[dict[str, Any]], base: str) -> list[dict[str, Any]]:
+    """Return one row per setting and solver: proofs, times, and times over those of ``base``.
+
+    A solve that was stopped counts with the time it had, so its ratio is a lower bound; ``stopped`` tells how many.
+    """
+    times = {(row["instance"], row["solver"]): row["seconds"] for row in rows}
+    compared = []
+    for setting in dict.fromkeys(row["setting"] for row in rows):
+        for solver in dict.fromkeys(row["solver"] for row in rows):
+            mine = [row for row in rows if (row["setting"], row["solver"]) == (setting, solver)]
+            if not mine:
+                continue
+            ratios = [row["seconds"] / times[row["instance"], base] for row in mine]
+            compared.append(
+                {
+                    "setting": setting,
+                    "solver": solver,
+                    "instances": len(mine),
+                    "proven": sum(row["status"] in ("optimal", "infeasible") for row in mine),
+                    "stopped": sum(row["status"] in ("feasible", "unknown") for row in mine),
+                    "median_ms": 1000 * statistics.median(row["seconds"] for row in mine),
+                    "most_ms": 1000 * max(row["seconds"] for row in mine),
+                    "median_ratio": statistics.median(ratios),
+                    "mean_ratio": exp(statistics.fmean(log(ratio) for ratio in ratios)),
+                }
+            )
+    return compared
+
+
+def draw_scale(sources: Sequence[Source], rows: Sequence[dict[str, Any]], path: Path) -> None:
+    """Draw the time of every solve of a paper instance against p, m, K, n_com and wmin, one panel each."""
+    from bench.coupled import pictures
+
+    paper = [(source, row) for source, row in zip(sources, rows, strict=True) if isinstance(source, Paper)]
+    axes_of = {"p": "workers p", "m": "tasks m", "n_com": "n_com", "wmin": "wmin", "iterations": "iterations K"}
+    varying = [name for name in axes_of if len({getattr(source, name) for source, _ in paper}) > 1] or ["p"]
+    figure, panels = pictures.new_figure(len(varying), heights=(2.6,) * len(varying))
+    for axes, name in zip(panels, varying, strict=True):
+        values = sorted({getattr(source, name) for source, _ in paper})
+        for proven, marker, label in ((True, "o", "proven"), (False, "x", "stopped")):
+            points = [
+                (values.index(getattr(source, name)) + ((i * 0.618) % 1 - 0.5) * 0.4, row["seconds"])
+                for i, (source, row) in enumerate(paper)
+                if (row["status"] in ("optimal", "infeasible")) is proven
+            ]
+            colour = pictures.COLOURS[0 if proven else 1]
+            x, y = [point[0] for point in points], [point[1] for point in points]
+            axes.scatter(x, y, s=12, marker=marker, color=colour, label=label)
+        medians = [
+            statistics.median(row["seconds"] for source, row in paper if getattr(source, name) == value)
+            for value in values
+        ]
+        axes.plot(range(len(values)), medians, color="black", linewidth=1, label="median")
+        axes.set_yscale("log")
+        axes.set_xticks(range(len(values)), labels=[str(value) for value in values])
+        axes.set_xlabel(axes_of[name])
+        axes.set_ylabel("seconds")
+        axes.grid(alpha=0.3)
+    panels[0].legend(fontsize=8, frameon=False, ncols=3)
+    pictures.save(figure, path)
+
+
+def _time(source: Source, solver: str, time_limit_s: float, stand_by: bool) -> dict[str, Any]:
+    instance = source.load()
+    _ = instance.states
+    _warm(solver)
+    begun = time.perf_counter()
+    result = offline.solve(instance, solver=solver, time_limit_s=time_limit_s, stand_by=stand_by)
+    seconds = time.perf_counter() - begun
+    return {
+        "kind": "race",
+        "setting": source.setting,
+        "instance": source.name,
+        "fingerprint": instance.fingerprint,
+        "solver": solver,
+        "time_limit_s": time_limit_s,
+        "stand_by": stand_by,
+        "status": str(result.status),
+        "value": result.value,
+        "bound": result.bound,
+        "gap": None if result.value is None or result.bound is None else result.value / result.bound - 1,
+        "counts": result.counts,
+        "seconds": seconds,
+    }
+
+
+_warmed: set[str] = set()
+
+
+def _warm(solver: str) -> None:
+    if solver not in _warmed:
+        offline.solve(small(0), solver=solver)
+        _warmed.add(solver)
