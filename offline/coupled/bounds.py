@@ -20,6 +20,7 @@ bounded, so the bound costs O(p^2 m N) plus a bounded search. With no budget spe
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import groupby
 
 from instances.coupled.model import Instance
@@ -55,9 +56,17 @@ class FreePrefetch:
             self._known[start] = self._search(start)
         return self._known[start]
 
-    def earliest_ends(self, iterations: int | None = None) -> list[int]:
-        """Return f(0), f(f(0) + 1), ...: at most ``iterations`` of them, fewer where the slots end before."""
-        ends: list[int] = []
+    def earliest_ends(self, iterations: int | None = None, proven: Sequence[int] = ()) -> list[int]:
+        """Return the earliest ends of iterations 1, 2, ...: f(0), f(f(0) + 1), and so on.
+
+        Parameters
+        ----------
+        iterations
+            How many; there are fewer where the slots end before. None: as many as there are.
+        proven
+            Earliest ends of the first iterations that are known to be later; f is applied from the last of them on.
+        """
+        ends = list(proven)
         while iterations is None or len(ends) < iterations:
             end = self.earliest_end(ends[-1] + 1 if ends else 0)
             if end is None:

@@ -1,12 +1,14 @@
 """Optima by CP-SAT: which models of `slotmodel` are solved, and what their answers mean.
 
-**Makespan.** The free-prefetch bound says when each iteration can end at the earliest. A greedy schedule of makespan v
-gives the horizon: a better one has at most v - 1 slots. Between the two every iteration has a window, usually a short
-one, however many slots are known. If there is nothing in the horizon, v is optimal. Without a greedy schedule the
-horizon doubles; that there is nothing in it is a proven bound.
+The least makespan of 1, 2, 3, ... iterations is settled in this order, since each answer narrows the next question. The
+free-prefetch bound, applied from the last proven end, says when each iteration can end at the earliest. The best
+schedule known, a greedy one or one that goes on greedily from the last answer, says by when all of them can have ended.
+Where the two meet there is nothing to solve. Otherwise a better schedule has to keep within windows between the two,
+usually short ones, however many slots are known; if the model has no solution the schedule is optimal. Where no
+schedule is known, the horizon doubles; that there is nothing in a horizon is a proven bound.
 
-**Iterations.** The greedy schedule completes k iterations in the known slots. As long as the bound allows for more, ask
-whether k + 1 can be completed, until the answer is no.
+For the makespan this ends with the iterations asked for, for the objective ``iterations`` with the first number of them
+that is proven too large. What was proven for fewer iterations bounds more of them, if the time runs out.
 """
 
 from __future__ import annotations
@@ -36,8 +38,8 @@ def solve(instance: Instance, objective: Objective, stand_by: bool, limits: Limi
 
     Notes
     -----
-    With one thread and no time limit the answer is deterministic. CP-SAT's own statuses are its claims: the
-    value of every schedule is recomputed from the schedule.
+    With one thread and no time limit the answer is deterministic. CP-SAT's statuses are its own claims: the value is
+    always recomputed from the schedule.
     """
     search = _Search(instance, stand_by, limits)
     return search.makespan() if objective is Objective.MAKESPAN else search.iterations()
@@ -51,14 +53,14 @@ class _Answer:
     ----------
     plan
         The best plan found, or None.
-    least_end
-        No schedule at all ends the last iteration before this slot.
+    least
+        No schedule at all ends its last iteration before this slot.
     is_final
         False if time ran out: there may be more to find.
     """
 
     plan: _Plan | None
-    least_end: int
+    least: int
     is_final: bool
 
 
@@ -71,75 +73,98 @@ class _Search:
         self._teams = Teams(instance)
         self._bound = FreePrefetch(self._teams)
         self._counts = {"models": 0, "variables": 0, "branches": 0, "conflicts": 0}
+        self._proven: list[int] = []  # no schedule ends its iteration 1, 2, ... before these slots
+        self._plans: list[_Plan] = []
 
     def makespan(self) -> Result:
         """Fewest slots for all the iterations."""
-        instance = self._instance
-        iterations = instance.iterations
-        earliest = self._bound.earliest_ends(iterations)
-        if len(earliest) < iterations:
-            return self._result(Objective.MAKESPAN, Status.INFEASIBLE, None, None, None)
-        plan: _Plan | None = greedy_plan(self._teams, iterations, self._watch)
-        if plan is not None and len(plan) < iterations:
-            plan = None
-        least, horizon = earliest[-1] + 1, 2 * earliest[-1] + 2  # in slots
-        while plan is None or self._makespan(plan) > least:
-            horizon = min(horizon, instance.slots) if plan is None else self._makespan(plan) - 1
-            answer = self._ask(earliest, horizon, is_any_good=False)
-            least = max(least, answer.least_end + 1)
-            plan = answer.plan or plan
-            if not answer.is_final:
+        target = self._instance.iterations
+        earliest = self._bound.earliest_ends(target)
+        self._plans.append(greedy_plan(self._teams, target, self._watch))
+        while len(earliest) == target and len(self._proven) < target and not self._watch.is_over():
+            best = self._best(target)
+            if best and self._end(best) == earliest[-1]:
                 break
-            if plan is None and horizon == instance.slots:
-                return self._result(Objective.MAKESPAN, Status.INFEASIBLE, None, None, None)
-            horizon *= 2
-        if plan is None:
-            return self._result(Objective.MAKESPAN, Status.UNKNOWN, None, least, None)
-        value = self._makespan(plan)
-        status = Status.OPTIMAL if value == least else Status.FEASIBLE
-        return self._result(Objective.MAKESPAN, status, value, least, plan)
+            if not self._settle_next(target):
+                earliest = []
+                break
+            earliest = self._bound.earliest_ends(target, self._proven)
+        if len(earliest) < target:
+            return self._result(Objective.MAKESPAN, Status.INFEASIBLE, None, None, None)
+        best, bound = self._best(target), earliest[-1] + 1
+        if best is None:
+            return self._result(Objective.MAKESPAN, Status.UNKNOWN, None, bound, None)
+        value = self._end(best) + 1
+        status = Status.OPTIMAL if value == bound else Status.FEASIBLE
+        return self._result(Objective.MAKESPAN, status, value, bound, best)
 
     def iterations(self) -> Result:
         """Most iterations in the known slots."""
-        earliest = self._bound.earliest_ends()
-        most = len(earliest)
-        plan = greedy_plan(self._teams, most, self._watch)
-        while len(plan) < most:
-            answer = self._ask(earliest[: len(plan) + 1], self._instance.slots, is_any_good=True)
-            if answer.plan is not None:
-                plan = answer.plan
-            elif answer.is_final:
-                most = len(plan)
-            else:
-                break
-        status = Status.OPTIMAL if len(plan) == most else Status.FEASIBLE
-        return self._result(Objective.ITERATIONS, status, len(plan), most, plan)
+        self._plans.append(greedy_plan(self._teams, None, self._watch))
+        most = len(self._bound.earliest_ends())
+        while most > max(map(len, self._plans)) and len(self._proven) < most and not self._watch.is_over():
+            is_possible = self._settle_next(most)
+            most = len(self._bound.earliest_ends(None, self._proven)) if is_possible else len(self._proven)
+        longest = max(self._plans, key=len)
+        status = Status.OPTIMAL if len(longest) == most else Status.FEASIBLE
+        return self._result(Objective.ITERATIONS, status, len(longest), most, longest)
 
-    def _makespan(self, plan: _Plan) -> int:
+    def _settle_next(self, target: int) -> bool:
+        """Settle the least end of one more iteration; False if it is proven that it cannot be completed.
+
+        If time runs out, a bound is recorded instead. Of the time left each of the steps up to ``target`` gets a
+        share, the last one all there is.
+        """
+        count = len(self._proven) + 1
+        left_s = self._watch.left_s()
+        share_s = None if left_s is None else left_s * 2 / (target - count + 2)
+        earliest = self._bound.earliest_ends(count, self._proven)
+        if len(earliest) < count:
+            return False
+        least, horizon = earliest[-1], 2 * earliest[-1] + 2
+        best = self._best(count)
+        while best is None or self._end(best) > least:
+            horizon = min(horizon, self._instance.slots) if best is None else self._end(best)
+            answer = self._ask(earliest, horizon, share_s)
+            least = max(least, answer.least)
+            if answer.plan is not None:
+                best = answer.plan
+                self._plans.append(greedy_plan(self._teams, target, self._watch, best))
+            if not answer.is_final:
+                break
+            if best is None and horizon == self._instance.slots:
+                return False
+            horizon *= 2
+        self._proven.append(least)
+        return True
+
+    def _best(self, count: int) -> _Plan | None:
+        """Return the first ``count`` iterations of the plan in which they end first."""
+        plans = (plan[:count] for plan in self._plans if len(plan) >= count)
+        return min(plans, key=self._end, default=None)
+
+    def _end(self, plan: _Plan) -> int:
         end = end_of(self._instance, plan[-1])
         if end is None:
             raise SelfCheckError("the last iteration of a plan does not end in the known slots")
-        return end + 1
+        return end
 
-    def _ask(self, earliest: list[int], horizon: int, *, is_any_good: bool) -> _Answer:
-        """Look for iterations within ``horizon`` slots; any, or those that end first."""
+    def _ask(self, earliest: list[int], horizon: int, share_s: float | None) -> _Answer:
+        """Look for the iterations within ``horizon`` slots, so that the last of them ends first."""
         latest = self._bound.latest_ends(horizon - 1, len(earliest))
-        if any(first > last for first, last in zip(earliest, latest, strict=True)):
+        windows = list(zip(earliest, latest, strict=True))
+        if any(first > last for first, last in windows):
             return _Answer(None, horizon, is_final=True)
-        nothing = _Answer(None, earliest[-1], is_final=False)
         try:
-            windows = list(zip(earliest, latest, strict=True))
             slot_model = SlotModel(self._instance, windows, self._watch, stand_by=self._stand_by)
         except OutOfTimeError:
-            return nothing
-        if not is_any_good:
-            slot_model.minimise_end()
+            return _Answer(None, earliest[-1], is_final=False)
+        slot_model.minimise_end()
         solver = cp_model.CpSolver()
         solver.parameters.num_workers = self._limits.threads
         solver.parameters.random_seed = self._limits.seed
-        left_s = self._watch.left_s()
-        if left_s is not None:
-            solver.parameters.max_time_in_seconds = left_s
+        if share_s is not None:
+            solver.parameters.max_time_in_seconds = min(share_s, self._watch.left_s() or 0.0)
         status = solver.solve(slot_model.model)
         self._counts["models"] += 1
         self._counts["variables"] += len(slot_model.model.proto.variables)
@@ -149,13 +174,12 @@ class _Search:
             return _Answer(None, horizon, is_final=True)
         if status == cp_model.OPTIMAL:
             plan = slot_model.plan(solver)
-            return _Answer(plan, self._makespan(plan) - 1, is_final=True)
+            return _Answer(plan, self._end(plan), is_final=True)
         if status not in (cp_model.FEASIBLE, cp_model.UNKNOWN):
             raise SelfCheckError(f"CP-SAT calls the model {solver.status_name(status)}")
-        least_end = earliest[-1]
-        if not is_any_good:  # CP-SAT says 0.0 where it has no bound: the maximum makes that harmless
-            least_end = min(horizon, max(least_end, ceil(solver.best_objective_bound - 1e-6)))
-        return _Answer(slot_model.plan(solver) if status == cp_model.FEASIBLE else None, least_end, is_final=False)
+        # CP-SAT says 0.0 where it has no bound: the maximum makes that harmless
+        least = min(horizon, max(earliest[-1], ceil(solver.best_objective_bound - 1e-6)))
+        return _Answer(slot_model.plan(solver) if status == cp_model.FEASIBLE else None, least, is_final=False)
 
     def _result(
         self, objective: Objective, status: Status, value: int | None, bound: int | None, plan: _Plan | None

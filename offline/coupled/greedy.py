@@ -7,9 +7,11 @@ program for a later iteration, so the schedule is admissible without stand-by to
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from instances.coupled.model import Instance
 from instances.states import DOWN, UP
-from offline.coupled.emit import IterationPlan, end_of
+from offline.coupled.emit import IterationPlan, end_of, holds_program, receive
 from offline.coupled.teams import Budget, Team, Teams
 from offline.limits import Stopwatch
 
@@ -19,26 +21,29 @@ _NODES_PER_LENGTH = 300
 _NODES_IN_ALL = 200_000
 
 
-def greedy_plan(teams: Teams, iterations: int | None, watch: Stopwatch) -> list[IterationPlan]:
-    """Return a plan of at most ``iterations`` iterations (None: as many as there is room for).
+def greedy_plan(
+    teams: Teams, iterations: int | None, watch: Stopwatch, begun: Sequence[IterationPlan] = ()
+) -> list[IterationPlan]:
+    """Return a plan that begins as told and goes on to ``iterations`` iterations; None: as many as there is room for.
 
     It may have fewer than asked for: no team was found in the slots left, or the search or the time was over.
     """
     instance = teams.instance
     left = Budget(_NODES_IN_ALL)
-    plan: list[IterationPlan] = []
-    start = 0
-    holders: set[int] = set()
-    while iterations is None or len(plan) < iterations:
-        iteration = _next_iteration(teams, start, holders, left, watch)
-        if iteration is None:
-            break
-        end = end_of(instance, iteration)
-        if end is None:
-            break
-        plan.append(iteration)
-        holders = {q for q in holders if instance.states[q, start : end + 1].max() < DOWN} | set(iteration.tasks)
+    plan = list(begun)
+    end = end_of(instance, plan[-1]) if plan else -1
+    received: dict[int, int] = {}
+    for iteration in plan:
+        received = receive(instance, iteration, received)
+    while end is not None and (iterations is None or len(plan) < iterations):
         start = end + 1
+        holders = {q for q in received if holds_program(instance, q, received, start)}
+        following = _next_iteration(teams, start, holders, left, watch)
+        if following is None:
+            break
+        plan.append(following)
+        received = receive(instance, following, received)
+        end = end_of(instance, following)
     return plan
 
 

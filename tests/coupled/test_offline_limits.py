@@ -91,7 +91,8 @@ def test_cpsat_stopped_at_once_keeps_the_first_schedule(objective: Objective, mo
     stop_after(monkeypatch, cpsat, 10**9, left_s=1e-9)  # the model is written, the solver gets no time
     result = offline.solve(instance, objective, solver="cpsat")
     assert result.status is Status.FEASIBLE
-    assert result.counts["models"] == 1
+    assert result.counts["models"] > 0
+    assert result.counts["branches"] == 0
     assert_honest(result, best, instance)
 
 
