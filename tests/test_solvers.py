@@ -39,7 +39,7 @@ def test_a_solver_that_is_not_installed_says_so() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"solver": "magic"}, "solver: 'magic', expected auto or one of cpsat, brute"),
+        ({"solver": "magic"}, f"solver: 'magic', expected auto or one of {', '.join(offline.SOLVERS)}"),
         ({"objective": "speed"}, "objective: 'speed', expected makespan or iterations"),
         ({"time_limit_s": 0}, "time limit: 0, expected seconds > 0"),
         ({"time_limit_s": float("nan")}, "time limit: nan, expected seconds > 0"),

@@ -76,7 +76,7 @@ def test_brute_has_proven_the_slots_it_went_through(monkeypatch: pytest.MonkeyPa
 @pytest.mark.parametrize("looks", [0, 3, 5, 6, 7, 8, 10, 100])
 def test_cpsat_stopped_before_it_solves(objective: Objective, looks: int, monkeypatch: pytest.MonkeyPatch) -> None:
     instance = PAPER.replace(states=PAPER.states[:, :70].copy())
-    best = offline.solve(instance, objective).value
+    best = offline.solve(instance, objective, solver="cpsat").value
     assert best is not None
     stop_after(monkeypatch, cpsat, looks)
     result = offline.solve(instance, objective, solver="cpsat")
@@ -86,7 +86,7 @@ def test_cpsat_stopped_before_it_solves(objective: Objective, looks: int, monkey
 @pytest.mark.parametrize("objective", Objective)
 def test_cpsat_stopped_at_once_keeps_the_first_schedule(objective: Objective, monkeypatch: pytest.MonkeyPatch) -> None:
     instance = PAPER.replace(states=PAPER.states[:, :70].copy())
-    best = offline.solve(instance, objective).value
+    best = offline.solve(instance, objective, solver="cpsat").value
     assert best is not None
     stop_after(monkeypatch, cpsat, 10**9, left_s=1e-9)  # the model is written, the solver gets no time
     result = offline.solve(instance, objective, solver="cpsat")
@@ -99,7 +99,7 @@ def test_cpsat_stopped_at_once_keeps_the_first_schedule(objective: Objective, mo
 @pytest.mark.parametrize("solver", ["cpsat", "brute"])
 @pytest.mark.parametrize("objective", Objective)
 def test_a_tiny_time_limit_claims_nothing(solver: str, objective: Objective) -> None:
-    best = offline.solve(INSTANCE, objective).value
+    best = offline.solve(INSTANCE, objective, solver="cpsat").value
     assert best is not None
     result = offline.solve(INSTANCE, objective, solver=solver, time_limit_s=1e-9)
     assert result.bound is not None
@@ -120,7 +120,7 @@ def test_without_any_schedule_the_horizon_grows(monkeypatch: pytest.MonkeyPatch)
     instance = Instance.from_letters(["u" + "r" * 39 + "uu", "u" + "r" * 39 + "uu"], w=[1, 1], mu=[1, 1], tasks=2)
     instance = instance.replace(iterations=2, t_prog=1, n_com=1)
     monkeypatch.setattr(cpsat, "greedy_plan", lambda *_: [])
-    result = offline.solve(instance)
+    result = offline.solve(instance, solver="cpsat")
     assert result.status is Status.INFEASIBLE
     assert (result.value, result.bound, result.schedule) == (None, None, None)
 
@@ -141,11 +141,11 @@ def test_brute_refuses_what_is_too_big(changes: dict[str, object]) -> None:
     message = str(caught.value)
     assert "\n" not in message
     assert f"expected at most {brute.MAX_STATES}" in message
-    assert offline.solve(instance, time_limit_s=20).status in (Status.INFEASIBLE, Status.OPTIMAL)
+    assert offline.solve(instance, solver="cpsat", time_limit_s=20).status in (Status.INFEASIBLE, Status.OPTIMAL)
 
 
 def test_threads_and_seed_change_the_way_but_not_the_optimum() -> None:
-    best = offline.solve(PAPER)
+    best = offline.solve(PAPER, solver="cpsat")
     assert best.status is Status.OPTIMAL
-    other = offline.solve(PAPER, threads=2, seed=7)
+    other = offline.solve(PAPER, solver="cpsat", threads=2, seed=7)
     assert (other.status, other.value, other.bound) == (best.status, best.value, best.bound)
