@@ -18,6 +18,8 @@ class Limits:
     ----------
     time_limit_s
         Wall-clock seconds; None: no limit.
+    memory_limit_mb
+        Megabytes that a solver's own tables may take, for the solvers that count them (``native``); None: no limit.
     threads
         Threads a solver may use.
     seed
@@ -30,12 +32,15 @@ class Limits:
     """
 
     time_limit_s: float | None = None
+    memory_limit_mb: float | None = None
     threads: int = 1
     seed: int = 0
 
     def __post_init__(self) -> None:
         if self.time_limit_s is not None and not self.time_limit_s > 0:
             raise InputError(f"{self.time_limit_s!r}, expected seconds > 0", place="time limit")
+        if self.memory_limit_mb is not None and not self.memory_limit_mb > 0:
+            raise InputError(f"{self.memory_limit_mb!r}, expected megabytes > 0", place="memory limit")
         if self.threads < 1:
             raise InputError(f"{self.threads!r}, expected at least 1", place="threads")
         if not 0 <= self.seed < 2**31:

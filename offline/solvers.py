@@ -61,6 +61,12 @@ SOLVERS: Mapping[str, Solver] = MappingProxyType(
         solver.name: solver
         for solver in (
             Solver(
+                "native",
+                "best-first search over (slot, holders of the program), for the general problem at any size",
+                "offline.coupled.native.rounds",
+                requires=("numba",),
+            ),
+            Solver(
                 "cpsat",
                 "slot-level CP-SAT model of the general problem, between proven windows",
                 "offline.coupled.cpsat",
@@ -88,6 +94,7 @@ def solve(
     solver: str = AUTO,
     stand_by: bool = True,
     time_limit_s: float | None = None,
+    memory_limit_mb: float | None = None,
     threads: int = 1,
     seed: int = 0,
 ) -> Result:
@@ -106,6 +113,8 @@ def solve(
         False: a worker may receive the program only in an iteration in which it computes (MODEL section 3).
     time_limit_s
         Wall-clock seconds; None: no limit. A solver stopped by it returns its best schedule and a proven bound.
+    memory_limit_mb
+        Megabytes for the tables of a solver that counts them; None: no limit.
     threads
         Threads a solver may use.
     seed
@@ -132,7 +141,7 @@ def solve(
     >>> print(answer.status, answer.value, answer.bound, *answer.schedule.letters)
     optimal 4 4 PCIC ....
     """
-    limits = Limits(time_limit_s, threads, seed)
+    limits = Limits(time_limit_s, memory_limit_mb, threads, seed)
     goal = Objective.parse(objective)
     result = _choose(solver).load()(instance, goal, stand_by, limits)
     if result.schedule is not None:

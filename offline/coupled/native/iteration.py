@@ -1,0 +1,564 @@
+r"""One iteration: the sets of workers that complete it in a given slot, and who holds the program.
+
+Normal form
+-----------
+Let an iteration of a valid schedule start in slot s (the slot after the previous iteration's end,
+or 0), when exactly the workers of H hold the program, and end in slot e. Let x be the task counts
+at its end, S = {q : x_q >= 1} and W = max x_q w_q.
+
+**Proposition.** With c the W-th last slot up to e in which all of S are UP:
+
+(a) no worker of S is DOWN in [c, e];
+(b) each q in S *needs* x_q T_data units, and T_prog more unless it is in H and not DOWN in [s, e];
+    each other worker that holds the program at the end and is not such a survivor needs T_prog;
+(c) these needs can be met in slots [s, c): in slot t a worker that is UP at t and not DOWN in
+    [t, e] may receive one unit, at most n_com workers do.
+
+Conversely, for any s <= c <= e, S, x with sum x = m, x <= mu, c as above, and any further set Z
+of workers with which (a)-(c) hold, R1-R5 admit an iteration in slots s..e after which the holders
+are the survivors of H, S and Z.
+
+*Proof.* The W computing slots c_1 < ... < c_W = e that count have all of S UP and lie after
+everything S needs has arrived. They are W common UP slots up to e, so c_1 <= c. From c_1 to e no
+task count changes and no worker of S is DOWN (either would lose the computation), which is (a).
+All these slots are computation slots, so nothing is sent after c_1 (R3, R4): every unit of the
+iteration is sent in [s, c_1). Task data is void and partial programs are lost when an iteration
+ends and when a worker is DOWN, so what counts is received in [s, c_1) after the last DOWN slot up
+to e, or is a whole program held since before s. That is (b) and (c).
+Conversely, enrol every worker from its first unit on (it is UP then; not DOWN before e, so R1 does
+not touch it), workers of S that need nothing from slot c on (they are UP), workers of Z until they
+have the program. Send as the flow of (c) says, program first. Every slot of [s, c) can be made a
+communication slot: the configuration is incomplete while a worker of S is missing, has something to
+send while one lacks something, and otherwise one task count is lowered by one until slot c, which
+by R2 loses nothing but computation. From c on nothing is lacking, so the common UP slots compute,
+and the W-th of them is e. QED
+
+So an iteration is fixed by (s, H, e, W, S, x, Z), c follows from (e, W, S), and all that the future
+sees of it is (e + 1, holders). If n_com does not bind, the holders grow with c, and the best is the
+largest c alone.
+
+Search
+------
+Per last slot e and candidate W, worker q alone would start to compute in its W-th last UP slot c_q
+and could take X_q(c_q) tasks. If these sum to less than m there is nothing (most slots end here).
+Otherwise sets S are enumerated depth first (`advance`): a node is a set with its common UP slots
+as bits, hence its c; adding a worker lowers c, hence every X_q(c), so a node is cut when
+the members and all remaining candidates - each with its own c if added now - cannot hold m tasks.
+If n_com binds, of candidates without the program only as many count as the channel can serve:
+(n_com (c - s) - m T_data) // T_prog of them at most.
+
+`expand` turns sets S into the maximal holder sets: one flow question (`transfer.share`) if all
+stand-by workers can be served, a branching over maximal subsets otherwise. Set S with slot c
+cannot give more holders than U(c), those that could be ready by c if alone, and U grows with c: so
+once a set containing U(c') is found only c > c' are of interest; c' is the threshold of `advance`.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from offline.coupled.native.kernels import Counts, Ints, Words, add, has, kernel, last_common_bit, within
+from offline.coupled.native.problem import Problem
+from offline.coupled.native.transfer import UNDECIDED, YES, share
+from offline.coupled.native.windows import Table
+
+FREE, RELAXED, STAND_BY, OWN = 0, 1, 2, 3
+"""Who may receive the program, and at what cost.
+
+FREE: every program is fetched in advance for nothing (the bound of MODEL section 3).
+RELAXED: stand-by allowed, n_com binds the computing workers only. Exact if n_com >= p.
+STAND_BY: the model with ``stand_by=True``.  OWN: with ``stand_by=False``.
+"""
+
+# Cells of Space.state.
+FOUND, FOUND_LIMIT, EFFORT, EFFORT_LIMIT, NODES, _IW, _DEPTH, _ALIVE, _NUM, _FIRST = range(10)
+
+_PATIENCE = 20_000  # task-count vectors tried before a flow question is left undecided
+NEVER = 1 << 40
+
+
+class Space(NamedTuple):
+    """Working memory of the enumeration.
+
+    Rows of ``cand*`` and ``common`` belong to the depth of the search, the last row of ``cand``
+    to the workers UP at e. The answer is in ``found_*[:state[FOUND]]``.
+    """
+
+    state: Ints
+    base: Ints
+    lo: Ints
+    ready: Ints
+    common: Words
+    cand: Ints
+    cand_c: Ints
+    cand_x: Ints
+    upto: Ints
+    num: Ints
+    node_c: Ints
+    chosen: Ints
+    part: Ints
+    part_lo: Ints
+    part_prog: Ints
+    part_cap: Ints
+    x: Ints
+    sure: Words
+    mine: Words
+    wish: Words
+    found_held: Words
+    found_set: Words
+    found_c: Ints
+    found_iw: Ints
+
+
+def make_space(prob: Problem, slots: int, found: int = 256) -> Space:
+    """Working memory for `slots` slots and at most `found` holder sets at a time."""
+
+    def ints(*shape: int) -> Ints:
+        return np.zeros(shape, np.int64)
+
+    def words(*shape: int) -> Words:
+        return np.zeros(shape, np.uint64)
+
+    p, k = prob.p, prob.words
+    deep = min(prob.m, p) + 2
+    state = ints(10)
+    state[EFFORT_LIMIT] = NEVER
+    state[FOUND_LIMIT] = found
+    return Space(
+        state=state,
+        base=ints(p),
+        lo=ints(p),
+        ready=ints(p),
+        common=words(deep, (slots + 63) // 64),
+        cand=ints(deep, p),
+        cand_c=ints(deep, p),
+        cand_x=ints(deep, p),
+        upto=ints(deep),
+        num=ints(deep),
+        node_c=ints(deep),
+        chosen=ints(deep),
+        part=ints(p),
+        part_lo=ints(p),
+        part_prog=ints(p),
+        part_cap=ints(p),
+        x=ints(p),
+        sure=words(k),
+        mine=words(k),
+        wish=words(k),
+        found_held=words(found, k),
+        found_set=words(found, k),
+        found_c=ints(found),
+        found_iw=ints(found),
+    )
+
+
+@kernel
+def useful(tab: Table, prob: Problem, q: int, t: int, horizon: int) -> bool:
+    """Return whether a program that worker q holds at the start of slot t can still serve.
+
+    To compute with it q has to be UP for the data of a task and for its w_q computing slots, all
+    different, before it is next DOWN. If the known slots do not tell, the answer is True.
+    """
+    if prob.t_prog == 0:
+        return False
+    i = tab.cnt[t, q] + prob.each[q] - 1
+    if i < tab.cnt[tab.length, q]:
+        return bool(tab.down[tab.pos[q, i], q] < t)
+    return bool(tab.length < horizon and tab.down[tab.length - 1, q] < t)
+
+
+@kernel
+def prepare_free(cnt: Counts, down: Counts, prob: Problem, base: Ints, lo: Ints, t: int, e: int) -> None:
+    """Needs in an iteration from t to e if programs come free: see `prepare`."""
+    for q in range(prob.p):
+        a = down[e, q] + 1
+        lo[q] = max(t, a)
+        base[q] = max(cnt[lo[q], q], cnt[a, q] + prob.t_prog)
+
+
+@kernel
+def prepare(tab: Table, prob: Problem, spc: Space, s: int, e: int, held: Words, horizon: int) -> None:
+    """Needs of every worker in an iteration in slots s..e with holders `held` at its start.
+
+    Worker q may receive in UP slots from ``lo`` on, and can then hold x tasks by slot c if
+    ``cnt[c] - base >= x T_data``; it can hold the program by slot ``ready``. ``sure`` are the
+    survivors of `held`, ``mine`` the others that could have the program by slot e; of both only
+    those to whom it is still of use.
+    """
+    spc.sure[:] = np.uint64(0)
+    spc.mine[:] = np.uint64(0)
+    for q in range(prob.p):
+        a = tab.down[e, q] + 1
+        lo = max(s, a)
+        spc.lo[q] = lo
+        spc.base[q] = tab.cnt[lo, q]
+        spc.ready[q] = 0
+        if prob.t_prog == 0:
+            continue
+        if a <= s and has(held, q):
+            if useful(tab, prob, q, e + 1, horizon):
+                add(spc.sure, q)
+            continue
+        spc.base[q] += prob.t_prog
+        if spc.base[q] <= tab.cnt[e, q]:
+            spc.ready[q] = tab.pos[q, spc.base[q] - 1] + 1
+            if useful(tab, prob, q, e + 1, horizon):
+                add(spc.mine, q)
+        else:
+            spc.ready[q] = NEVER
+
+
+@kernel
+def begin(tab: Table, prob: Problem, spc: Space, s: int, e: int) -> int:
+    """Start `advance`; returns the threshold that the data alone sets for c."""
+    n = 0
+    alive = spc.cand[spc.cand.shape[0] - 1]
+    for q in range(prob.p):
+        if tab.cnt[e + 1, q] > tab.cnt[e, q] and tab.cnt[e + 1, q] > spc.base[q]:
+            alive[n] = q
+            n += 1
+    spc.state[_ALIVE] = n
+    spc.state[_IW] = -1
+    spc.state[_DEPTH] = -1
+    spc.state[_FIRST] = s
+    return s - 1 + (prob.m * prob.t_data + prob.n_com - 1) // prob.n_com
+
+
+@kernel
+def _tasks(cnt: Counts, base: Ints, lo: Ints, q: int, c: int, cap: int, t_data: int) -> int:
+    """X_q(c): most tasks worker q can hold if computation starts in slot c, at most `cap`."""
+    room = cnt[c, q] - base[q]
+    if room < 0 or c < lo[q]:
+        return 0
+    if t_data == 0:
+        return cap
+    room //= t_data
+    return cap if room > cap else room
+
+
+@kernel
+def _insert(cand: Ints, cand_c: Ints, cand_x: Ints, n: int, q: int, c: int, x: int) -> None:
+    """Keep candidates in order of falling x (ties in order of entry)."""
+    while n > 0 and cand_x[n - 1] < x:
+        cand[n] = cand[n - 1]
+        cand_c[n] = cand_c[n - 1]
+        cand_x[n] = cand_x[n - 1]
+        n -= 1
+    cand[n] = q
+    cand_c[n] = c
+    cand_x[n] = x
+
+
+@kernel
+def advance(tab: Table, prob: Problem, spc: Space, mode: int, e: int, thr: int) -> int:
+    """Find the next set S with slot c > `thr` whose workers, each alone, could hold m tasks.
+
+    Returns c, with the set in ``chosen[:state[_NUM]]`` and the index of W in ``state[_IW]``; -1
+    when there is none left; -2 when the effort limit is met.
+    """
+    m, td, tp = prob.m, prob.t_data, prob.t_prog
+    cnt, pos, up = tab.cnt, tab.pos, tab.up
+    base, lo, state = spc.base, spc.lo, spc.state
+    work, caps = prob.work, prob.caps
+    alive = spc.cand[spc.cand.shape[0] - 1]
+    cand0, cand0_c, cand0_x = spc.cand[0], spc.cand_c[0], spc.cand_x[0]
+    scarce = mode != FREE and tp > 0 and prob.n_com < prob.p
+    top = e >> 6
+    d = state[_DEPTH]
+    iw = state[_IW]
+    while True:
+        if d < 0:
+            # The next W. Each worker alone: its W-th last UP slot, and what it can hold by then.
+            iw += 1
+            if iw >= work.size or e - work[iw] + 1 <= thr:
+                state[_DEPTH] = -1
+                state[_IW] = work.size
+                return -1
+            n = 0
+            total = 0
+            for j in range(state[_ALIVE]):
+                q = alive[j]
+                i = cnt[e + 1, q] - work[iw]
+                if i < 0:
+                    continue
+                c = pos[q, i]
+                if c <= thr:
+                    continue
+                x = _tasks(cnt, base, lo, q, c, caps[iw, q], td)
+                if x > 0:
+                    _insert(cand0, cand0_c, cand0_x, n, q, c, x)
+                    n += 1
+                    total += x
+            if total < m:
+                continue
+            spc.common[0, (thr + 1) >> 6 : top] = ~np.uint64(0)
+            spc.common[0, top] = ~np.uint64(0) >> np.uint64(63 - (e & 63))
+            spc.num[0] = n
+            spc.upto[0] = 0
+            spc.node_c[0] = e
+            d = 0
+            continue
+        # The next candidate of this node, and the most tasks that any set below could hold.
+        i = spc.upto[d]
+        n = spc.num[d]
+        while i < n and spc.cand_c[d, i] <= thr:
+            i += 1
+        best_c = 0
+        for j in range(i, n):
+            best_c = max(best_c, spc.cand_c[d, j])
+        fresh = NEVER
+        if scarce:
+            fresh = (prob.n_com * (best_c - state[_FIRST]) - m * td) // tp
+        total = 0
+        for j in range(d):
+            q = spc.chosen[j]
+            total += _tasks(cnt, base, lo, q, min(spc.node_c[d], best_c), caps[iw, q], td)
+            if base[q] > cnt[lo[q], q]:
+                fresh -= 1
+        for j in range(i, n):
+            if total >= m:
+                break
+            if spc.cand_c[d, j] > thr:
+                q = spc.cand[d, j]
+                if base[q] == cnt[lo[q], q]:
+                    total += spc.cand_x[d, j]
+                elif fresh > 0:
+                    fresh -= 1
+                    total += spc.cand_x[d, j]
+        if i >= n or total < m or fresh < 0 or (mode == OWN and _nothing_new(spc, d, i)):
+            d -= 1
+            continue
+        state[NODES] += 1
+        state[EFFORT] += 1
+        if state[EFFORT] > state[EFFORT_LIMIT]:
+            return -2
+        # Add it: what can the members hold now?
+        spc.upto[d] = i + 1
+        c = spc.cand_c[d, i]
+        tasks = spc.cand_x[d, i]
+        for j in range(d):
+            q = spc.chosen[j]
+            x = _tasks(cnt, base, lo, q, c, caps[iw, q], td)
+            tasks += x
+            if x == 0:
+                tasks = -1
+                break
+        if tasks < 0:
+            continue
+        q = spc.cand[d, i]
+        spc.chosen[d] = q
+        size = d + 1
+        if size < m:
+            for k in range((thr + 1) >> 6, top + 1):
+                spc.common[size, k] = spc.common[d, k] & up[q, k]
+            k = 0
+            total = tasks
+            for j in range(i + 1, n):
+                if spc.cand_c[d, j] <= thr:
+                    continue
+                q = spc.cand[d, j]
+                c2 = last_common_bit(spc.common[size], up[q], top, max(thr + 1, lo[q]), work[iw])
+                if c2 < 0:
+                    continue
+                x = _tasks(cnt, base, lo, q, c2, caps[iw, q], td)
+                if x > 0:
+                    _insert(spc.cand[size], spc.cand_c[size], spc.cand_x[size], k, q, c2, x)
+                    k += 1
+                    total += x
+            if k > 0 and total >= m:
+                d = size
+                spc.num[d] = k
+                spc.upto[d] = 0
+                spc.node_c[d] = c
+        if tasks >= m:
+            state[_NUM] = size
+            state[_DEPTH] = d
+            state[_IW] = iw
+            return int(c)
+
+
+@kernel
+def _nothing_new(spc: Space, d: int, i: int) -> bool:
+    """Return whether, without stand-by, the members and all candidates from `i` on give no new holder set."""
+    wish = spc.wish
+    wish[:] = spc.sure
+    for j in range(d):
+        if has(spc.mine, spc.chosen[j]):
+            add(wish, spc.chosen[j])
+    for j in range(i, spc.num[d]):
+        if has(spc.mine, spc.cand[d, j]):
+            add(wish, spc.cand[d, j])
+    return known(spc, wish)
+
+
+@kernel
+def known(spc: Space, held: Words) -> bool:
+    """Return whether `held` is contained in a holder set found for this last slot."""
+    spc.state[EFFORT] += spc.state[FOUND] // 8
+    for r in range(spc.state[FOUND]):
+        if within(held, spc.found_held[r]):
+            return True
+    return False
+
+
+@kernel
+def _record(spc: Space, held: Words, size: int, c: int, iw: int) -> bool:
+    """Add a holder set and drop those it contains; False if there is no room."""
+    n = 0
+    for r in range(spc.state[FOUND]):
+        if not within(spc.found_held[r], held):
+            if n < r:
+                spc.found_held[n] = spc.found_held[r]
+                spc.found_set[n] = spc.found_set[r]
+                spc.found_c[n] = spc.found_c[r]
+                spc.found_iw[n] = spc.found_iw[r]
+            n += 1
+    spc.state[FOUND] = n
+    if n >= spc.state[FOUND_LIMIT]:
+        return False
+    spc.found_held[n] = held
+    spc.found_set[n] = np.uint64(0)
+    for j in range(size):
+        add(spc.found_set[n], spc.chosen[j])
+    spc.found_c[n] = c
+    spc.found_iw[n] = iw
+    spc.state[FOUND] = n + 1
+    return True
+
+
+@kernel
+def enlist(tab: Table, prob: Problem, spc: Space, j: int, q: int, c: int, iw: int, computes: bool) -> None:
+    """Make worker q participant j of the next flow question."""
+    spc.part[j] = q
+    spc.part_lo[j] = spc.lo[q]
+    spc.part_prog[j] = spc.base[q] - tab.cnt[spc.lo[q], q]
+    spc.part_cap[j] = 0
+    if computes:
+        spc.part_cap[j] = _tasks(tab.cnt, spc.base, spc.lo, q, c, prob.caps[iw, q], prob.t_data)
+
+
+@kernel
+def fits(tab: Table, prob: Problem, spc: Space, s: int, c: int, ns: int, n: int) -> int:
+    """Return whether participants ``part[:ns]`` can compute and ``part[ns:n]`` be given the program."""
+    if n > prob.n_com:
+        spc.state[EFFORT] += 1 + n * (c - s) // 64
+    return share(tab, prob, s, c, spc.part, ns, n, spc.part_prog, spc.part_cap, spc.part_lo, spc.x, _PATIENCE)
+
+
+@kernel
+def expand(tab: Table, prob: Problem, spc: Space, mode: int, s: int, e: int, last: bool) -> bool:
+    """Find the maximal holder sets after an iteration in slots s..e; `prepare` was called.
+
+    If `last`, any one set will do. Returns False if the answer may be incomplete: the effort
+    limit was met, or the room for holder sets.
+    """
+    state = spc.state
+    state[FOUND] = 0
+    state[EFFORT] = 0
+    thr = begin(tab, prob, spc, s, e)
+    while True:
+        c = advance(tab, prob, spc, mode, e, thr)
+        if c < 0:
+            return bool(c == -1)
+        ns = state[_NUM]
+        iw = state[_IW]
+        for j in range(ns):
+            enlist(tab, prob, spc, j, spc.chosen[j], c, iw, True)
+        n = ns
+        spc.wish[:] = spc.sure
+        if mode == OWN:
+            for j in range(ns):
+                if has(spc.mine, spc.chosen[j]):
+                    add(spc.wish, spc.chosen[j])
+        else:
+            for q in range(prob.p):
+                if has(spc.mine, q) and spc.ready[q] <= c:
+                    add(spc.wish, q)
+                    computes = False
+                    for j in range(ns):
+                        computes = computes or spc.chosen[j] == q
+                    if not computes and mode == STAND_BY and not last:
+                        # Fast workers first: the order matters for what is found first only.
+                        k = n
+                        while k > ns and prob.w[spc.part[k - 1]] > prob.w[q]:
+                            enlist(tab, prob, spc, k, spc.part[k - 1], c, iw, False)
+                            k -= 1
+                        enlist(tab, prob, spc, k, q, c, iw, False)
+                        n += 1
+        if known(spc, spc.wish):
+            continue
+        answer = fits(tab, prob, spc, s, c, ns, n)
+        if answer == YES:
+            if not _record(spc, spc.wish, ns, c, iw):
+                return False
+        elif answer == UNDECIDED:
+            return False
+        elif n > ns:
+            answer = fits(tab, prob, spc, s, c, ns, ns)
+            if answer == UNDECIDED:
+                return False
+            if answer == YES and not _choose(tab, prob, spc, s, c, iw, ns, n):
+                return False
+        if last and state[FOUND] > 0:
+            return True
+        if mode != OWN:
+            for r in range(state[FOUND]):
+                first = NEVER
+                for q in range(prob.p):
+                    if has(spc.mine, q) and not has(spc.found_held[r], q):
+                        first = min(first, spc.ready[q])
+                thr = max(thr, min(e, first - 1))
+
+
+@kernel
+def _choose(tab: Table, prob: Problem, spc: Space, s: int, c: int, iw: int, ns: int, n: int) -> bool:
+    """Record the maximal sets of stand-by workers ``part[ns:n]`` that can be served with S.
+
+    Depth first over the stand-by workers, taking each before leaving it out; a branch whose
+    optimistic set is contained in a known one is cut, so only maximal sets are recorded.
+    """
+    extra = spc.part[ns:n].copy()
+    total = n - ns
+    step = np.zeros(total + 1, np.int64)  # 0: to be taken, 1: to be left out, 2: both done
+    taken = np.zeros(total + 1, np.int64)
+    wish = np.empty(prob.words, np.uint64)
+    own = spc.sure.copy()
+    for j in range(ns):
+        if has(spc.mine, spc.chosen[j]):
+            add(own, spc.chosen[j])
+    d = 0
+    size = ns
+    while d >= 0:
+        if step[d] == 1:
+            size -= taken[d]
+            taken[d] = 0
+        wish[:] = own
+        for j in range(ns, size):
+            add(wish, spc.part[j])
+        for j in range(d + step[d], total):
+            add(wish, extra[j])
+        if step[d] == 2 or known(spc, wish):
+            size -= taken[d]
+            taken[d] = 0
+            step[d] = 0
+            d -= 1
+        elif d == total:
+            if not _record(spc, wish, ns, c, iw):
+                return False
+            d -= 1
+        elif step[d] == 1:
+            step[d] = 2
+            d += 1
+        else:
+            step[d] = 1
+            enlist(tab, prob, spc, size, extra[d], c, iw, False)
+            answer = fits(tab, prob, spc, s, c, ns, size + 1)
+            if answer == UNDECIDED or spc.state[EFFORT] > spc.state[EFFORT_LIMIT]:
+                return False
+            if answer == YES:
+                taken[d] = 1
+                size += 1
+                d += 1
+    return True

@@ -1,0 +1,117 @@
+"""Small tools shared by the kernels: a typed decorator, bit sets, selection of a bit.
+
+numba compiles these functions to machine code once and keeps the result on disk, so only the very
+first use on a machine pays for compilation. A set of workers is an array of 64-bit words, worker q
+being bit ``q % 64`` of word ``q // 64``; with at most 64 workers that is a single word.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+import numpy as np
+from numba import njit, types
+from numba.extending import intrinsic
+from numpy.typing import NDArray
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+Ints = NDArray[np.int64]
+Words = NDArray[np.uint64]
+Counts = NDArray[np.int32]
+Bytes = NDArray[np.uint8]
+Flags = NDArray[np.bool_]
+
+
+def _sources() -> str:
+    """Fingerprint of all sources of this package."""
+    digest = hashlib.sha256()
+    for path in sorted(Path(__file__).parent.glob("*.py")):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+@cache
+def _forget_stale(directory: str) -> None:
+    """Delete machine code in `directory` that was made from other sources.
+
+    numba looks at the file of a function only, but kernels call kernels of other files and have
+    their constants built in.
+    """
+    folder = Path(directory)
+    stamp = folder / "native-kernels.sha256"
+    now = _sources()
+    try:
+        if stamp.exists() and stamp.read_text() == now:
+            return
+        for module in Path(__file__).parent.glob("*.py"):
+            for stale in folder.glob(f"{module.stem}.*.nb[ic]"):
+                stale.unlink(missing_ok=True)
+        folder.mkdir(parents=True, exist_ok=True)
+        stamp.write_text(now)
+    except OSError:  # a cache that cannot be written cannot be stale by our doing
+        return
+
+
+def kernel(function: F) -> F:
+    """Compile `function` on first use and keep the machine code on disk."""
+    compiled = njit(cache=True)(function)
+    _forget_stale(str(compiled.stats.cache_path))
+    return cast(F, compiled)
+
+
+@intrinsic  # type: ignore[misc, untyped-decorator, unused-ignore]
+def _popcount(typing_context: Any, word: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.ctpop(arguments[0])
+
+    return types.int64(types.uint64), generate
+
+
+popcount = cast("Callable[[Any], int]", _popcount)
+"""Number of one bits of a 64-bit word (a single machine instruction)."""
+
+
+@kernel
+def has(words: Words, q: int) -> bool:
+    """Return whether `q` is in the set."""
+    return bool((words[q >> 6] >> np.uint64(q & 63)) & np.uint64(1))
+
+
+@kernel
+def add(words: Words, q: int) -> None:
+    """Put `q` into the set."""
+    words[q >> 6] |= np.uint64(1) << np.uint64(q & 63)
+
+
+@kernel
+def within(a: Words, b: Words) -> bool:
+    """Return whether set `a` is contained in set `b`."""
+    for k in range(a.size):
+        if a[k] & ~b[k]:
+            return False
+    return True
+
+
+@kernel
+def last_common_bit(mask: Words, row: Words, top: int, low: int, count: int) -> int:
+    """Position of the `count`-th highest bit that `mask` and `row` share; -1 if below `low`.
+
+    Words above `top` are not read, so ``mask[top]`` has to be cut to the last slot wanted.
+    """
+    left = count
+    for k in range(top, (low >> 6) - 1, -1):
+        both = mask[k] & row[k]
+        n = popcount(both)
+        if n >= left:
+            for _ in range(n - left):
+                both &= both - np.uint64(1)
+            lowest = both & (~both + np.uint64(1))
+            t = (k << 6) + popcount(lowest - np.uint64(1))
+            return t if t >= low else -1
+        left -= n
+    return -1

@@ -1,0 +1,55 @@
+"""The numbers of an instance that do not depend on the slot, as the kernels read them."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from offline.coupled.native.kernels import Ints
+
+
+class Problem(NamedTuple):
+    """Constants of an instance (symbols of the paper, see MODEL section 1).
+
+    ``most[q]`` is mu_q, at most m; ``each[q]`` = T_data + w_q, the UP slots that every task costs
+    worker q. ``work`` lists the values that W = max x_q w_q can take, ascending, and ``caps[i, q]``
+    is the most tasks that q computes within ``work[i]`` slots; values of W within which all
+    workers together cannot compute m tasks are left out. ``words`` is the length of a set.
+    """
+
+    p: int
+    m: int
+    n_com: int
+    t_prog: int
+    t_data: int
+    w: Ints
+    most: Ints
+    each: Ints
+    work: Ints
+    caps: Ints
+    words: int
+
+
+def make_problem(w: Ints, mu: Ints, m: int, n_com: int, t_prog: int, t_data: int) -> Problem:
+    """Tabulate W and the task counts; a `mu` of m or more is no bound."""
+    p = len(w)
+    w = np.asarray(w, np.int64)
+    most = np.minimum(np.asarray(mu, np.int64), m)
+    values = {int(x * w[q]) for q in range(p) for x in range(1, int(most[q]) + 1)}
+    work = np.array(sorted(values), np.int64)
+    caps = np.minimum(most[None, :], work[:, None] // w[None, :])
+    keep = caps.sum(axis=1) >= m
+    return Problem(
+        p=p,
+        m=m,
+        n_com=min(n_com, p),
+        t_prog=t_prog,
+        t_data=t_data,
+        w=w,
+        most=most,
+        each=w + t_data,
+        work=np.ascontiguousarray(work[keep]),
+        caps=np.ascontiguousarray(caps[keep]),
+        words=(p + 63) // 64,
+    )

@@ -1,0 +1,337 @@
+"""The solver: limits, rounds, and the answer.
+
+Most instances need one best-first search of a few milliseconds. What a first round does not solve
+is attacked in rounds of doubling effort, each shared by three searches with stores of their own:
+
+exact
+    the best-first search of module `search`; ends with the proof;
+relaxed
+    the same with n_com binding the computing workers only and stand-by allowed, which is easy
+    (no choice of holders) and bounds both settings of ``stand_by``;
+dive
+    depth first with incomplete expansions, for good schedules; without stand-by too, which leaves
+    fewer choices.
+
+The answer is optimal when a schedule meets a bound, wherever either came from. Effort is counted,
+not timed, so the answer depends on the instance alone unless a limit ends the search.
+"""
+
+from __future__ import annotations
+
+import time
+from functools import cache
+
+import numpy as np
+
+from instances.coupled.model import Instance
+from instances.states import States
+from offline.coupled.emit import IterationPlan, emit
+from offline.coupled.native.iteration import (
+    EFFORT_LIMIT,
+    FOUND_LIMIT,
+    NEVER,
+    NODES,
+    OWN,
+    RELAXED,
+    STAND_BY,
+    Space,
+    make_space,
+)
+from offline.coupled.native.labels import BEST, COUNT, DOMINATED, EXPANDED, HEAP, make_labels, more_labels
+from offline.coupled.native.plan import make_plan
+from offline.coupled.native.problem import Problem, make_problem
+from offline.coupled.native.search import CUT, NEED_LABELS, NEED_SLOTS, SLICE, SOLVED, run
+from offline.coupled.native.windows import Windows
+from offline.limits import Limits, Stopwatch
+from offline.results import Objective, Result, Status
+
+__all__ = ["Search", "solve", "warm_up"]
+
+_SLICE = 4_000  # units of work between two looks at the clock
+_FIRST_ROUND = 20_000
+_FIRST_LABELS = 1 << 10
+_FIRST_EFFORT = 1 << 14
+_FIRST_FOUND = 64
+_DIVE_FOUND = 8
+_DIVE_BONUS = 1 << 41  # more than any worth
+_DIVE_ROOT = -(1 << 62)  # less than any key
+_EFFORT_PER_SECOND = 4_000_000
+
+
+def solve(instance: Instance, objective: Objective, stand_by: bool, limits: Limits) -> Result:
+    """Solve an instance of the general problem exactly.
+
+    Its states are looked at block by block, as far as the search goes. The answer is deterministic unless a limit ends
+    the search; ``threads`` and ``seed`` make no difference. Loading the kernels' machine code, or compiling it the
+    first time on a machine, is not counted in the time limit.
+
+    Notes
+    -----
+    Exponential in the worst case: one iteration without communication already is OFF-LINE-COUPLED. Counts: ``labels``
+    made, ``nodes`` (sets of workers looked at), iterations ``expanded``, states ``dominated``, ``slots`` looked at.
+    """
+    warm_up()
+    return Search(instance, limits).solve(objective, stand_by)
+
+
+@cache
+def warm_up() -> float:
+    """Load the machine code of the kernels, or compile it; return the seconds that took. Done once in a process."""
+    began = time.monotonic()
+    tiny = Instance.from_letters(["uuuu", "uuuu"], w=[1, 1], tasks=2, n_com=1, t_prog=1, mu=[1, 1])
+    Search(tiny, Limits(), first_block=2).solve(Objective.MAKESPAN, stand_by=True)
+    return time.monotonic() - began
+
+
+class _LimitError(Exception):
+    """The time or the memory is used up."""
+
+
+class Search:
+    """One instance, ready to be searched; its states are looked at block by block, as far as the search goes.
+
+    Parameters
+    ----------
+    instance
+        The instance.
+    limits
+        When to stop; the clock starts here. Memory counts the tables of states and labels.
+    first_block
+        Slots to begin with.
+    """
+
+    def __init__(self, instance: Instance, limits: Limits, first_block: int = 512) -> None:
+        def provide(start: int, stop: int) -> States:
+            return instance.prefix(stop)[:, start:]
+
+        self.problem: Problem = make_problem(
+            np.array(instance.w, np.int64),
+            np.array(instance.capacities, np.int64),
+            instance.tasks,
+            instance.channels,
+            instance.t_prog,
+            instance.t_data,
+        )
+        self.instance = instance
+        self.slots = instance.slots
+        self._limits = limits
+        self._watch = Stopwatch(limits)
+        self._windows = Windows(provide, instance.num_workers, self.slots, first_block)
+        self._space: Space = make_space(self.problem, max(1, self._windows.capacity), _FIRST_FOUND)
+        self._memo = np.zeros(self._windows.capacity + 3, np.int64)
+        self._memo[-2] = -1
+        self._gain = np.zeros(self._windows.capacity + 3, np.int64)
+        self._wish = np.zeros(self.problem.words, np.uint64)
+        self._stores: list[_Store] = []
+
+    def solve(self, objective: Objective, stand_by: bool) -> Result:
+        """Search in rounds until a schedule meets a bound or a limit is met."""
+        prob = self.problem
+        k = self.instance.iterations if objective is Objective.MAKESPAN else 0
+        easy = prob.t_prog == 0 or prob.n_com >= prob.p
+        mode = OWN if not stand_by else RELAXED if easy else STAND_BY
+        exact = _Store(self, mode, k, real=True)
+        self._stores = [exact]
+        best = _Best(self, k)
+        proven = False
+        try:
+            proven = exact.work(best, _FIRST_ROUND)
+            if not proven:
+                others = [_Store(self, mode, k, real=True, dive=True)]
+                if mode == STAND_BY:
+                    others.append(_Store(self, OWN, k, real=True, dive=True))
+                if mode != RELAXED:
+                    others.append(_Store(self, RELAXED, k, real=False))
+                self._stores += others
+                steps = _FIRST_ROUND
+                while not proven:
+                    for store in others:  # each has its share, also after one has the proof
+                        proven |= store.work(best, steps)
+                    steps *= 2
+                    proven = proven or self._bound() >= best.worth or exact.work(best, steps)
+        except _LimitError:
+            proven = False
+        bound = min(self._bound(), best.worth)
+        if proven or bound == best.worth:
+            status = Status.OPTIMAL if best.found else Status.INFEASIBLE
+            bound = best.worth
+        else:
+            status = Status.FEASIBLE if best.found else Status.UNKNOWN
+        sign = 1 if k else -1
+        value = sign * best.worth if best.found else None
+        return Result(
+            status=status,
+            objective=objective,
+            value=value,
+            bound=None if status is Status.INFEASIBLE else self._as_bound(sign, bound),
+            schedule=None if best.plan is None else emit(self.instance, best.plan, slots=value if k else self.slots),
+            solver="native",
+            runtime_s=self._watch.elapsed_s(),
+            counts={
+                "labels": sum(int(store.labels.tally[COUNT]) for store in self._stores),
+                "nodes": int(self._space.state[NODES]),
+                "expanded": sum(int(store.labels.tally[EXPANDED]) for store in self._stores),
+                "dominated": sum(int(store.labels.tally[DOMINATED]) for store in self._stores),
+                "slots": self._windows.length,
+            },
+        )
+
+    def _as_bound(self, sign: int, bound: int) -> int:
+        """Return a bound in the units of the objective, trivial if the search has none."""
+        return max(0, bound) if sign > 0 else min(-bound, self.slots)
+
+    def _bound(self) -> int:
+        """Return the best bound of all stores."""
+        return max(store.bound for store in self._stores)
+
+    # What the stores ask for.
+
+    def check(self) -> None:
+        """Raise if the time limit is met."""
+        if self._watch.is_over():
+            raise _LimitError
+
+    def effort_left(self) -> int:
+        """About how much effort fits into the time left."""
+        left_s = self._watch.left_s()
+        return 1 << 60 if left_s is None else max(1, int(left_s * _EFFORT_PER_SECOND))
+
+    def claim(self, slots: int = 0) -> None:
+        """Raise if tables for `slots` slots, and twice the labels, exceed the memory limit."""
+        if self._limits.memory_limit_mb is not None:
+            labels = sum(array.nbytes for store in self._stores for array in store.labels)
+            tables = self._windows.bytes_for(max(slots, self._windows.length))
+            if tables + 2 * labels > self._limits.memory_limit_mb * 1e6:
+                raise _LimitError
+
+    def grow(self) -> None:
+        """Look at twice as many slots."""
+        length = min(self.slots, 2 * max(1, self._windows.length))
+        self.claim(length)
+        self._windows.grow(length)
+        room = self._windows.capacity + 3
+        memo = np.zeros(room, np.int64)
+        memo[: self._memo.size - 2] = self._memo[:-2]
+        memo[-2:] = self._memo[-2:]
+        gain = np.zeros(room, np.int64)
+        gain[: self._gain.size] = self._gain
+        self._memo, self._gain = memo, gain
+        self._renew(self._space.found_c.size)
+
+    def _renew(self, found: int) -> None:
+        state = self._space.state
+        self._space = make_space(self.problem, self._windows.capacity, found)
+        self._space.state[:] = state
+
+    def call(self, store: _Store, limit: int, steps: int) -> int:
+        """One slice of the search."""
+        return int(
+            run(
+                self._windows.table,
+                self.problem,
+                self._space,
+                self._memo,
+                self._gain,
+                store.labels,
+                store.mode,
+                store.iterations,
+                self.slots,
+                limit,
+                _DIVE_BONUS if store.dive else 0,
+                steps,
+                store.dive,
+                self._wish,
+            )
+        )
+
+    def plan_of(self, store: _Store) -> tuple[IterationPlan, ...]:
+        """Return the best schedule of a store."""
+        return make_plan(
+            self._windows.table,
+            self.problem,
+            self._space,
+            store.labels,
+            int(store.labels.tally[BEST]),
+            store.mode,
+            self.slots,
+        )
+
+    def set_limits(self, effort: int, found: int) -> None:
+        """Limit effort and number of holder sets of a single expansion."""
+        if found > self._space.found_c.size:
+            self._renew(found)
+        self._space.state[EFFORT_LIMIT] = effort
+        self._space.state[FOUND_LIMIT] = found
+
+
+class _Best:
+    """The best schedule known, and its worth, which is minimised: makespan, or -iterations."""
+
+    def __init__(self, search: Search, iterations: int) -> None:
+        self.search = search
+        # No iteration at all is always possible; K iterations may not be.
+        self.found = iterations == 0
+        self.worth = search.slots + 1 if iterations else 0
+        self.plan: tuple[IterationPlan, ...] | None = None if iterations else ()
+
+    def offer(self, store: _Store) -> None:
+        """Take over the best label of a real store if it is better."""
+        if store.real and store.labels.tally[BEST] > 0 and store.worth < self.worth:
+            self.worth, self.found, self.plan = store.worth, True, self.search.plan_of(store)
+
+
+class _Store:
+    """One search with its labels.
+
+    A store is *real* if its labels are schedules of the instance: the relaxed one is not.
+    """
+
+    def __init__(self, search: Search, mode: int, iterations: int, *, real: bool, dive: bool = False) -> None:
+        self.search, self.mode, self.iterations = search, mode, iterations
+        self.real, self.dive = real, dive
+        self.finished = False
+        self.bound = 0 if iterations else -NEVER
+        self.labels = make_labels(iterations if iterations else search.slots, search.problem.words, _FIRST_LABELS)
+        self.labels.heap_key[0] = _DIVE_ROOT if dive else self.bound
+        self._effort = _FIRST_EFFORT
+        self._found = _DIVE_FOUND if dive else _FIRST_FOUND
+
+    def work(self, best: _Best, steps: int) -> bool:
+        """Spend about `steps` units of work; True if `best` is now proven optimal."""
+        search = self.search
+        while steps > 0 and not self.finished:
+            search.check()
+            search.set_limits(min(self._effort, search.effort_left()), self._found)
+            share = min(steps, _SLICE)
+            why = search.call(self, best.worth - 1, share)
+            if not self.dive and self.labels.tally[HEAP] > 0:
+                self.bound = max(self.bound, int(self.labels.heap_key[0]))
+            if why == NEED_SLOTS:
+                search.grow()
+            elif why == NEED_LABELS:
+                search.claim()
+                self.labels = more_labels(self.labels)
+            elif why == CUT:
+                steps -= self._effort // 64
+                if self._effort > 64 * steps:
+                    break
+                self._effort *= 4
+                self._found *= 2
+            elif why == SLICE or (self.dive and why == SOLVED):
+                steps -= share
+                best.offer(self)
+            else:
+                self.finished = True
+                if why == SOLVED:
+                    self.bound = max(self.bound, self.worth)
+                best.offer(self)
+        if not self.finished or self.dive:
+            return False
+        # Nothing better than `best` is left, or what was left has been found.
+        return self.real or self.bound >= best.worth or int(self.labels.tally[HEAP]) == 0
+
+    @property
+    def worth(self) -> int:
+        """Return the worth of the best label."""
+        label = int(self.labels.tally[BEST])
+        return int(self.labels.start[label] if self.iterations else -self.labels.done[label])
