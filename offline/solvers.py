@@ -73,6 +73,12 @@ SOLVERS: Mapping[str, Solver] = MappingProxyType(
                 requires=("ortools",),
             ),
             Solver(
+                "cpsat-whole",
+                "the same model over the whole horizon, without proven windows, to be measured against",
+                "offline.coupled.cpsat_whole",
+                requires=("ortools",),
+            ),
+            Solver(
                 "brute",
                 "exhaustive search over slot-by-slot decisions, for tiny instances",
                 "offline.coupled.brute",

@@ -28,7 +28,7 @@ from offline.coupled.teams import Teams
 from offline.limits import Limits, Stopwatch
 from offline.results import Objective, Result, Status
 
-__all__ = ["solve"]
+__all__ = ["Search", "solve"]
 
 _Plan = list[IterationPlan]
 
@@ -41,7 +41,7 @@ def solve(instance: Instance, objective: Objective, stand_by: bool, limits: Limi
     With one thread and no time limit the answer is deterministic. CP-SAT's statuses are its own claims: the value is
     always recomputed from the schedule.
     """
-    search = _Search(instance, stand_by, limits)
+    search = Search(instance, stand_by, limits)
     return search.makespan() if objective is Objective.MAKESPAN else search.iterations()
 
 
@@ -64,7 +64,11 @@ class _Answer:
     is_final: bool
 
 
-class _Search:
+class Search:
+    """What is known of an instance while it is solved."""
+
+    name = "cpsat"
+
     def __init__(self, instance: Instance, stand_by: bool, limits: Limits) -> None:
         self._instance = instance
         self._stand_by = stand_by
@@ -149,10 +153,13 @@ class _Search:
             raise SelfCheckError("the last iteration of a plan does not end in the known slots")
         return end
 
+    def _latest(self, horizon: int, count: int) -> list[int]:
+        """Return when the first ``count`` iterations must have ended for all of them to end within the horizon."""
+        return self._bound.latest_ends(horizon - 1, count)
+
     def _ask(self, earliest: list[int], horizon: int, share_s: float | None) -> _Answer:
         """Look for the iterations within ``horizon`` slots, so that the last of them ends first."""
-        latest = self._bound.latest_ends(horizon - 1, len(earliest))
-        windows = list(zip(earliest, latest, strict=True))
+        windows = list(zip(earliest, self._latest(horizon, len(earliest)), strict=True))
         if any(first > last for first, last in windows):
             return _Answer(None, horizon, is_final=True)
         try:
@@ -186,4 +193,4 @@ class _Search:
     ) -> Result:
         slots = value if objective is Objective.MAKESPAN else self._instance.slots
         schedule = None if plan is None else emit(self._instance, plan, slots=slots)
-        return Result(status, objective, value, bound, schedule, "cpsat", self._watch.elapsed_s(), self._counts)
+        return Result(status, objective, value, bound, schedule, self.name, self._watch.elapsed_s(), self._counts)

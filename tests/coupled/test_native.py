@@ -35,7 +35,7 @@ def test_all_exact_solvers_agree_on_general_instances(block):
         for objective, stand_by in SETTINGS:
             ours = answer(instance, objective, stand_by=stand_by)
             is_tiny = shape["p"] < 4 and shape["slots"] < 13
-            for solver in ("cpsat", "brute") if is_tiny else ("cpsat",):
+            for solver in ("cpsat", "cpsat-whole", "brute") if is_tiny else ("cpsat",):
                 theirs = offline.solve(instance, objective, solver=solver, stand_by=stand_by)
                 assert ours == (str(theirs.status), theirs.value), (seed, objective, stand_by, solver)
 
