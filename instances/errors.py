@@ -29,13 +29,18 @@ class InputError(HindsightError, ValueError):
     def __init__(self, expected: str, *, place: str | None = None, file: object = None) -> None:
         self.expected = expected
         self.place = place
-        self.file = None if file is None else str(file)
+        self.file = None if file is None else str(file) or "''"
         parts = [part for part in (self.file, place, expected) if part]
-        super().__init__(": ".join(parts))
+        super().__init__("".join(map(_printed, ": ".join(parts))))
 
     def in_file(self, file: object) -> InputError:
         """Return the same error, told to lie in ``file`` (kept if a file is already named)."""
         return InputError(self.expected, place=self.place, file=self.file or file)
+
+
+def _printed(letter: str) -> str:
+    """Return a letter, or what stands for it in one line of text: names of files and keys may hold anything."""
+    return letter if letter.isprintable() else letter.encode("unicode_escape", "backslashreplace").decode()
 
 
 class SelfCheckError(HindsightError):

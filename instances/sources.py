@@ -12,7 +12,7 @@ import numpy as np
 
 from instances.chains import Chain, StateStream
 from instances.errors import InputError
-from instances.states import DOWN, States
+from instances.states import DOWN, MOST_SLOTS, States
 from instances.streams import stream
 
 __all__ = ["Drawn", "Known", "StateSource"]
@@ -104,6 +104,8 @@ class Drawn:
     def __init__(self, chains: Sequence[Chain], key: Sequence[str | int], slots: int) -> None:
         if slots < 1:
             raise InputError(f"{slots}, expected an integer >= 1", place="slots")
+        if slots > MOST_SLOTS:
+            raise InputError(f"{slots}, expected an integer <= {MOST_SLOTS}", place="slots")
         self.chains = tuple(chains)
         self.key = tuple(key)
         self.shape = (len(self.chains), slots)

@@ -15,6 +15,7 @@ from instances.errors import InputError
 __all__ = [
     "DOWN",
     "LETTERS",
+    "MOST_SLOTS",
     "RECLAIMED",
     "UP",
     "States",
@@ -26,6 +27,8 @@ __all__ = [
 UP, RECLAIMED, DOWN = 0, 1, 2
 #: The letter of each state, in the order of the codes.
 LETTERS = "urd"
+#: The largest number of slots that anybody may ask for.
+MOST_SLOTS = 2**31 - 1
 
 States = npt.NDArray[np.uint8]
 

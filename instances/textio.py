@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import json
 import os
 import re
@@ -13,12 +14,21 @@ import msgspec
 
 from instances.errors import InputError
 
-__all__ = ["convert", "encode", "read_bytes", "read_json", "write_text"]
+__all__ = ["convert", "encode", "excerpt", "read_bytes", "read_json", "write_bytes", "write_text"]
 
 T = TypeVar("T")
 
 #: How the types of Python are called in JSON, for messages.
 _JSON_NAMES = {dict: "an object", list: "a list", str: "a text", type(None): "null", float: "a number", int: "a number"}
+#: How msgspec calls what it expects, and how we do.
+_WORDS = {
+    "object": "an object",
+    "array": "a list",
+    "str": "a text",
+    "int": "an integer",
+    "float": "a number",
+    "|": "or",
+}
 _STEP = re.compile(r"\.(\w+)|\[(\d+)\]")
 
 
@@ -55,6 +65,8 @@ def read_json(path: str | os.PathLike[str]) -> dict[str, Any]:
     if not raw.strip():
         raise InputError("empty, expected a JSON object", file=path)
     try:
+        if raw.startswith(codecs.BOM_UTF8):
+            raise InputError("begins with a byte order mark, expected UTF-8 without one")
         document = json.loads(raw.decode(), object_pairs_hook=_distinct_keys, parse_constant=_refuse_constant)
     except UnicodeDecodeError as error:
         line = raw[: error.start].count(b"\n") + 1
@@ -62,7 +74,7 @@ def read_json(path: str | os.PathLike[str]) -> dict[str, Any]:
     except json.JSONDecodeError as error:
         problem = error.msg[0].lower() + error.msg[1:]
         place = f"line {error.lineno}, column {error.colno}"
-        if error.pos >= len(error.doc.rstrip()):
+        if error.pos >= len(error.doc.rstrip()) or problem.startswith("unterminated"):
             problem = f"ends too early: {problem}"
         raise InputError(f"not JSON: {problem}", place=place, file=path) from None
     except InputError as error:
@@ -109,7 +121,17 @@ def encode(value: Any) -> str:
     return msgspec.json.encode(value).decode()
 
 
+def excerpt(text: str) -> str:
+    """Return a text as a message can quote it: on one line, and not too long of it."""
+    return repr(text if len(text) <= 40 else text[:40] + "...")
+
+
 def write_text(path: str | os.PathLike[str], text: str) -> None:
+    """Write a whole text file or nothing, see `write_bytes`."""
+    write_bytes(path, text.encode())
+
+
+def write_bytes(path: str | os.PathLike[str], content: bytes) -> None:
     """Write a whole file or nothing: to a new file beside it first, then renamed over it.
 
     A link keeps being one; what is no ordinary file (a terminal, a pipe) is written to directly.
@@ -120,24 +142,24 @@ def write_text(path: str | os.PathLike[str], text: str) -> None:
         Naming the file and why it cannot be written; an earlier content is then untouched.
     """
     try:
-        target = Path(os.path.realpath(path))
+        target = Path(path)
         if target.is_dir():
             raise InputError("a directory, expected a file to write to", file=path)
         if target.exists() and not target.is_file():
-            target.write_text(text, encoding="utf-8")
+            target.write_bytes(content)
         else:
-            _write_beside(target, text)
+            _write_beside(Path(os.path.realpath(path)), content)
     except FileNotFoundError:
         raise InputError("cannot be written: no such directory", file=path) from None
     except OSError as error:
         raise InputError(f"cannot be written: {error.strerror}", file=path) from None
 
 
-def _write_beside(target: Path, text: str) -> None:
+def _write_beside(target: Path, content: bytes) -> None:
     draft = target.with_name(f".hindsight-{secrets.token_hex(8)}")
     try:
-        with draft.open("x", encoding="utf-8") as out:
-            out.write(text)
+        with draft.open("xb") as out:
+            out.write(content)
             out.flush()
             os.fsync(out.fileno())
         draft.replace(target)
@@ -153,7 +175,8 @@ def _plain(message: str, value: object, path: str) -> str:
     plain = plain[0].lower() + plain[1:]
     if not plain.startswith("expected"):
         return plain
-    plain = plain.partition(", got")[0].replace("object", "an object").replace("array", "a list")
+    words = plain.partition(", got")[0].removeprefix("expected ").split(" ")
+    plain = "expected " + " ".join(_WORDS.get(word, word) for word in words)
     if "[...]" in path:  # a member of a mapping, whose key msgspec does not tell
         return plain
     for key, position in _STEP.findall(path):

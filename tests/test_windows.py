@@ -64,6 +64,7 @@ def test_windows(choice, nodes, start, slots):
         ({"nodes": ["a"], "start": 85, "slots": 2}, "node 'a': not observed in all of slot 1, from 95 s on"),
         ({"nodes": ["c"]}, "node 'c': not observed in all of slot 4, from 90 s on (but in [50, 90), [95, 300))"),
         ({"nodes": ["a"], "slots": 0}, "slots: 0, expected an integer >= 1"),
+        ({"nodes": ["a"], "slots": 10**12}, "slots: 1000000000000 of 10 s, expected at most 2147483647"),
         ({"nodes": ["a"], "start": "noon"}, "start: 'noon', expected UNIX seconds or a date and time as 2023"),
         ({"nodes": ["a"], "start": math.nan}, "start: nan, expected a finite number of seconds"),
         ({"nodes": ["a"], "slot_s": 0}, "slot_s: 0, expected a number of seconds above 0"),

@@ -8,6 +8,7 @@ lines: each worker's ``markov`` chain, and ``"states": {"key": [...], "slots": N
 from __future__ import annotations
 
 import os
+import re
 from typing import Annotated, Any
 
 import msgspec
@@ -18,13 +19,14 @@ from instances.coupled.model import Instance
 from instances.coupled.schedule import Configuration, Schedule
 from instances.errors import InputError
 from instances.sources import Drawn
-from instances.textio import convert, encode, read_json, write_text
+from instances.textio import convert, encode, excerpt, read_json, write_text
 
 __all__ = ["format_instance", "format_schedule", "read", "read_schedule", "write", "write_schedule"]
 
 _Count = Annotated[int, msgspec.Meta(ge=0)]
 _Positive = Annotated[int, msgspec.Meta(ge=1)]
 _Row = tuple[float, float, float]
+_INDEX = re.compile("0|[1-9][0-9]{0,9}")
 
 
 class _WorkerFile(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
@@ -65,7 +67,7 @@ class _DrawnInstanceFile(_Application, forbid_unknown_fields=True):
 
 class _ConfigurationFile(msgspec.Struct, forbid_unknown_fields=True):
     slot: _Count
-    tasks: dict[str, _Count]
+    tasks: dict[str, Any]
 
 
 class _ScheduleFile(msgspec.Struct, forbid_unknown_fields=True):
@@ -190,9 +192,9 @@ def read_schedule(path: str | os.PathLike[str]) -> Schedule:
 def _configuration(entry: _ConfigurationFile, i: int) -> Configuration:
     tasks: dict[int, int] = {}
     for key, count in entry.tasks.items():
-        if not (key.isascii() and key.isdigit() and str(int(key)) == key):
-            raise InputError(f"worker {key!r}, expected a 0-based index", place=f"configurations[{i}].tasks")
-        tasks[int(key)] = count
+        if not _INDEX.fullmatch(key):
+            raise InputError(f"worker {excerpt(key)}, expected a 0-based index", place=f"configurations[{i}].tasks")
+        tasks[int(key)] = convert(count, _Count, f"configurations[{i}].tasks[{key}]")
     return Configuration(entry.slot, tasks)
 
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from instances import states as st
 from instances.chains import Chain
-from instances.coupled.model import Instance
+from instances.coupled.model import MOST, Instance
 from instances.errors import InputError
 from instances.sources import Drawn, Known
 from instances.streams import stream
@@ -63,9 +63,8 @@ def paper(
     >>> bool((long.states[:, :50] == short.states).all())
     True
     """
-    for name, value, least in (("wmin", wmin, 1), ("p", p, 1), ("slots", slots, 1)):
-        if value < least:
-            raise InputError(f"{value}, expected an integer >= {least}", place=name)
+    for name, value, most in (("wmin", wmin, MOST // W_FACTOR), ("p", p, MOST), ("slots", slots, st.MOST_SLOTS)):
+        _expect_count(name, value, most)
     point = ("coupled", "paper", 1, seed, m, n_com or 0, wmin, scenario)
     w: list[int] = []
     chains: list[Chain] = []
@@ -114,9 +113,8 @@ def small(
     """
     if not (up >= 0 and down >= 0 and up + down <= 1):
         raise InputError(f"up {up} and down {down}, expected probabilities with a sum of at most 1")
-    for name, value in (("p", p), ("slots", slots), ("tasks", tasks)):
-        if value < 1:
-            raise InputError(f"{value}, expected an integer >= 1", place=name)
+    for name, value, most in (("p", p, MOST), ("slots", slots, st.MOST_SLOTS), ("tasks", tasks, MOST)):
+        _expect_count(name, value, most)
     draw = stream("coupled", "small", 2, seed)
     n_com = int(draw.integers(0, p, endpoint=True)) or None
     t_prog, t_data = (int(number) for number in draw.integers(0, 2, size=2, endpoint=True))
@@ -144,6 +142,11 @@ def small(
         states=states,
         chains=(Chain((row, row, row)),) * p,
     )
+
+
+def _expect_count(name: str, value: int, most: int) -> None:
+    if not 1 <= value <= most:
+        raise InputError(f"{value}, expected an integer {'>= 1' if value < 1 else f'<= {most}'}", place=name)
 
 
 def _symmetric(uu: float, rr: float, dd: float) -> Chain:

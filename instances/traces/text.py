@@ -11,7 +11,7 @@ from fractions import Fraction
 
 from instances.errors import InputError
 from instances.intervals import Seconds, exact_seconds, simplest
-from instances.textio import read_bytes
+from instances.textio import excerpt, read_bytes
 
 __all__ = ["excerpt", "moment", "read_lines", "seconds", "to_length", "to_moment"]
 
@@ -114,8 +114,3 @@ def to_moment(value: float | str | Seconds, place: str) -> Seconds:
             f"{excerpt(value)}, expected UNIX seconds or a date and time as 2023-02-15 22:08:16", place=place
         )
     return time
-
-
-def excerpt(text: str) -> str:
-    """Return a text as a message can quote it: on one line, and not too long of it."""
-    return repr(text if len(text) <= 40 else text[:40] + "...")

@@ -13,7 +13,7 @@ import numpy as np
 
 from instances.errors import InputError
 from instances.intervals import UNOBSERVED, Interval, Seconds, observed_spans, simplest, to_states
-from instances.states import DOWN, RECLAIMED, States
+from instances.states import DOWN, MOST_SLOTS, RECLAIMED, States
 from instances.traces import choose
 from instances.traces.text import excerpt, to_length, to_moment
 
@@ -145,6 +145,8 @@ class Trace:
             begin = max(self.spans[q][0][0] for q in chosen)
         if slots is None:
             slots = self._slots_left(chosen, begin, length)
+        if slots > MOST_SLOTS:
+            raise InputError(f"{slots} of {length} s, expected at most {MOST_SLOTS}", place="slots")
         return Window(tuple(self.nodes[q] for q in chosen), simplest(Fraction(begin)), slots, length)
 
     def states(

@@ -152,10 +152,11 @@ BAD_TEXTS = {
     "blank": (b" \n\t\n", "empty, expected a JSON object"),
     "truncated": (json.dumps(GOOD)[:-5].encode(), "line 1, column 232: not JSON: ends too early: expecting ',' deli"),
     "truncated lines": (json.dumps(GOOD, indent=1)[:40].encode(), "line 4, column 2: not JSON: ends too early: "),
-    "cut in a text": (b'{"format": "coup', "line 1, column 12: not JSON: unterminated string"),
+    "cut in a text": (b'{"format": "coup', "line 1, column 12: not JSON: ends too early: unterminated string"),
     "two values": (b"{}\n{}", "line 2, column 1: not JSON: extra data"),
     "no JSON": (b"tasks = 5", "line 1, column 1: not JSON: expecting value"),
     "trailing comma": (b'{"tasks": 5,}', "line 1, column 1"),
+    "byte order mark": (b"\xef\xbb\xbf{}", "begins with a byte order mark, expected UTF-8 without one"),
     "not UTF-8": (b'{"format":\n "\xff"}', "line 2: not UTF-8, expected JSON text"),
     "UTF-16": (json.dumps(GOOD).encode("utf-16"), "line 1: not UTF-8, expected JSON text"),
     "a list": (b"[1, 2]", "a list, expected a JSON object"),
@@ -255,7 +256,15 @@ def test_a_bad_instance_is_refused_by_file_worker_and_field(tmp_path, text, mess
         ({"letters": ["PC", "Px"]}, "letters[1]: letter 'x' in slot 1, expected one of P, D, C, I and ."),
         ({"configurations": [{"slot": -1, "tasks": {}}]}, "configurations[0].slot: -1, expected an integer >= 0"),
         ({"configurations": [{"slot": 0}]}, "configurations[0]: missing key tasks"),
-        ({"configurations": [{"slot": 0, "tasks": {"0": -1}}]}, "configurations[0].tasks[...]: expected an integer >= 0"),
+        (
+            {"configurations": [{"slot": 0, "tasks": {"0": -1}}]},
+            "configurations[0].tasks[0]: -1, expected an int",
+        ),
+        (
+            {"configurations": [{"slot": 0, "tasks": {"0": 1.0}}]},
+            "configurations[0].tasks[0]: 1.0, expected an int",
+        ),
+        ({"configurations": [{"slot": 0, "tasks": {"9" * 5000: 1}}]}, "configurations[0].tasks: worker '9999999999"),
         ({"configurations": [{"slot": 0, "tasks": {"x": 1}}]}, "configurations[0].tasks: worker 'x', expected a 0-ba"),
         ({"configurations": [{"slot": 0, "tasks": {"01": 1}}]}, "configurations[0].tasks: worker '01', expected a"),
         ({"configurations": [{"slot": 0, "tasks": {"2": 1}}]}, "configurations[0].tasks: worker 2, expected 0 to 1"),
@@ -369,6 +378,28 @@ def test_a_device_is_written_to_directly(instance):
     write(instance, "/dev/null")
 
 
+@pytest.mark.skipif(not os.path.exists("/dev/fd"), reason="this system gives open pipes no name")
+def test_a_pipe_is_written_to_directly(instance):
+    reading, writing = os.pipe()
+    with os.fdopen(reading) as end:
+        write(instance, f"/dev/fd/{writing}")
+        os.close(writing)
+        assert end.read() == format_instance(instance)
+
+
+def test_a_refusal_is_one_line_whatever_keys_and_names_hold(tmp_path):
+    path = tmp_path / "two\nlines.json"
+    path.write_text(json.dumps({**GOOD, "un\nknown": 1}))
+    with pytest.raises(InputError) as caught:
+        read(path)
+    assert str(caught.value).endswith("two\\nlines.json: unknown key un\\nknown")
+
+
+def test_a_path_without_a_name_is_named_all_the_same():
+    with pytest.raises(InputError, match=r"^'': a directory, expected a file$"):
+        read("")
+
+
 def test_long_states_are_read_and_written(tmp_path):
     states = np.zeros((20, 100_000), dtype=np.uint8)
     wide = Instance(tasks=1, iterations=1, n_com=None, t_prog=0, t_data=0, w=(1,) * 20, mu=(None,) * 20, states=states)
@@ -392,6 +423,7 @@ def test_a_million_slots_are_a_few_lines(tmp_path):
     ("change", "said"),
     [
         ({"states": {"key": ["a"], "slots": 0}}, "states.slots"),
+        ({"states": {"key": ["a"], "slots": 10**15}}, "slots: 1000000000000000, expected an integer <= 2147483647"),
         ({"states": {"key": [1.5], "slots": 5}}, "states.key[0]"),
         ({"states": {"slots": 5}}, "states"),
         ({"states": "uuu"}, "states"),

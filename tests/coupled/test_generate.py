@@ -103,6 +103,9 @@ def test_certain_states_of_small_instances(up, down, codes):
         ({"slots": 0}, "slots: 0, expected an integer >= 1"),
         ({"p": 0}, "p: 0, expected an integer >= 1"),
         ({"iterations": -1}, "iterations: -1, expected an integer >= 1"),
+        ({"wmin": 10**20}, "wmin: 100000000000000000000, expected an integer <= 214748364"),
+        ({"slots": 10**15}, "slots: 1000000000000000, expected an integer <= 2147483647"),
+        ({"slots": 10**15, "drawn": True}, "slots: 1000000000000000, expected an integer <= 2147483647"),
     ],
 )
 def test_a_point_that_cannot_be_meant_is_refused(changes, message):
@@ -112,7 +115,7 @@ def test_a_point_that_cannot_be_meant_is_refused(changes, message):
 
 
 @pytest.mark.parametrize(
-    "changes", [{"p": 0}, {"slots": 0}, {"tasks": 0}, {"up": 0.9, "down": 0.2}, {"up": float("nan")}]
+    "changes", [{"p": 0}, {"slots": 0}, {"slots": 10**15}, {"tasks": 0}, {"up": 0.9, "down": 0.2}, {"up": float("nan")}]
 )
 def test_a_small_instance_that_cannot_be_meant_is_refused(changes):
     with pytest.raises(InputError):
