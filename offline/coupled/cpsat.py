@@ -25,6 +25,7 @@ from offline.coupled.emit import IterationPlan, emit, end_of
 from offline.coupled.greedy import greedy_plan
 from offline.coupled.slotmodel import OutOfTimeError, SlotModel
 from offline.coupled.teams import Teams
+from offline.interruptible import solve_interruptibly
 from offline.limits import Limits, Stopwatch
 from offline.results import Objective, Result, Status
 
@@ -172,7 +173,7 @@ class Search:
         solver.parameters.random_seed = self._limits.seed
         if share_s is not None:
             solver.parameters.max_time_in_seconds = min(share_s, self._watch.left_s() or 0.0)
-        status = solver.solve(slot_model.model)
+        status = solve_interruptibly(solver, slot_model.model)
         self._counts["models"] += 1
         self._counts["variables"] += len(slot_model.model.proto.variables)
         self._counts["branches"] += solver.num_branches
