@@ -27,6 +27,8 @@ _ENDLESS = 1 << 1024
 #: Above this exponent ``exp`` is close to overflow, and sums are formed from logarithms.
 _LARGE_LOG = 700.0
 _MOST_SETS = 100_000
+#: From so many slots on an estimate is computed anew each time instead of kept.
+_LONGEST_TABLE = 100_000
 
 
 class SetEstimate(NamedTuple):
@@ -138,6 +140,8 @@ class Estimates:
     def duration_alone(self, worker: int, slots: int) -> float:
         """Return E^(q)(n), the expected time worker q takes to be UP in n = ``slots`` slots; 0 for n = 0."""
         known = self._alone[worker]
+        if slots >= _LONGEST_TABLE:
+            return self.duration(1 << worker, slots)
         while len(known) <= slots:
             known.append(self.duration(1 << worker, len(known)))
         return known[slots]

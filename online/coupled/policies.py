@@ -69,6 +69,8 @@ def make_policy(text: str, *, estimator: str = ESTIMATORS[0], seed: int = 0) -> 
             )
     if not isinstance(made, Policy) or not isinstance(made.name, str):
         raise InputError("expected a text attribute name and a method choose(visible)", place=f"policy {text}")
+    if not (made.name and made.name.isprintable()):
+        raise InputError(f"name {made.name!r}, expected one line of text", place=f"policy {text}")
     return made
 
 

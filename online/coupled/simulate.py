@@ -93,7 +93,7 @@ def simulate(instance: Instance, policy: Policy, *, service: str = SERVICES[0], 
             choice = policy.choose(visible)
         except HindsightError:
             raise
-        except Exception as error:  # somebody else's code: whatever it raises, say where it did
+        except (Exception, SystemExit) as error:  # somebody else's code: whatever it raises, say where it did
             at = traceback.extract_tb(error.__traceback__)[-1]
             what = f"choose raised {type(error).__name__}: {error} ({at.filename}, line {at.lineno})"
             raise InputError(" ".join(what.split()), place=f"policy {policy.name}, slot {slot}") from error

@@ -113,6 +113,7 @@ def test_a_worker_that_is_always_up_takes_exactly_as_long_as_its_work(estimator:
         assert estimates.duration(0b11, slots) == slots
         assert math.exp(estimates.log_duration(0b11, slots)) == pytest.approx(slots, rel=1e-14)
     assert estimates.duration_alone(0, 0) == 0
+    assert estimates.duration_alone(0, 2**31) == 2**31
     assert estimates.log_not_down(0, 10**9) == 0
 
 

@@ -81,6 +81,8 @@ def test_the_constructor_gets_what_it_names(write: Any, parameters: str, passed:
         ("class FirstUp:\n    def __init__(self): 1 / 0", "cannot be made: ZeroDivisionError"),
         ("class FirstUp:\n    name = 'x'", "expected a text attribute name and a method choose"),
         (FIRST_UP.replace('name = "first-up"', ""), "expected a text attribute name and a method choose"),
+        (FIRST_UP.replace('"first-up"', "''"), "name '', expected one line of text"),
+        (FIRST_UP.replace('"first-up"', r"'a\nb'"), r"name 'a\\nb', expected one line of text"),
         (FIRST_UP.replace('"first-up"', "7"), "expected a text attribute name and a method choose"),
     ],
 )

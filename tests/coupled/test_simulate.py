@@ -1,6 +1,7 @@
 """The simulator: rules R1 to R5 by hand, what a policy sees, and every run replayed by the checker."""
 
 import gc
+import sys
 from collections.abc import Mapping
 from types import MethodType, ModuleType
 from typing import Any
@@ -181,6 +182,17 @@ def test_a_policy_that_raises_is_told_apart_from_a_broken_simulator() -> None:
 
     with pytest.raises(InputError, match=r"^policy broken, slot 0: choose raised IndexError: .*test_simulate.py, line"):
         simulate(small(0), Broken())
+
+
+def test_a_policy_that_ends_python_ends_no_campaign() -> None:
+    class Quitter:
+        name = "quitter"
+
+        def choose(self, visible: Visible) -> Choice:
+            sys.exit(0)
+
+    with pytest.raises(InputError, match=r"^policy quitter, slot 0: choose raised SystemExit: 0 \("):
+        simulate(small(0), Quitter())
 
 
 def test_misuse_is_refused_in_one_line() -> None:
