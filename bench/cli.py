@@ -7,18 +7,25 @@ refused by ``check``; 2 bad input or usage, told in one line; 3 the toolkit cont
 from __future__ import annotations
 
 import os
+import signal
 import sys
+from types import FrameType
+from typing import NoReturn
 
 import click
 
 from bench.commands.bench import bench
+from bench.commands.biclique import biclique
 from bench.commands.check import check
 from bench.commands.gantt import gantt
 from bench.commands.generate import generate
 from bench.commands.import_ import import_
+from bench.commands.reduce import reduce
 from bench.commands.score import score
 from bench.commands.simulate import simulate
 from bench.commands.solve import solve
+from bench.commands.verify_reductions import verify_reductions
+from bench.commands.verify_solvers import verify_solvers
 from instances.errors import HindsightError, InputError
 
 __all__ = ["hindsight", "main"]
@@ -32,23 +39,49 @@ def hindsight() -> None:
     """Compare on-line schedulers on volatile machines with the best that full knowledge of the future allows."""
 
 
-for _command in (generate, import_, solve, simulate, check, gantt, score, bench):
+for _command in (
+    generate,
+    import_,
+    solve,
+    simulate,
+    check,
+    gantt,
+    score,
+    reduce,
+    biclique,
+    verify_reductions,
+    verify_solvers,
+    bench,
+):
     hindsight.add_command(_command)
 
 
 def main() -> None:
     """Run the command line and exit with its code."""
+    before = signal.signal(signal.SIGTERM, _interrupt)
+    try:
+        _run()
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _run() -> NoReturn:
     try:
         code = hindsight.main(prog_name="hindsight", standalone_mode=False)
         sys.stdout.flush()
     except click.exceptions.Exit as stop:
         sys.exit(stop.exit_code)
+    except click.exceptions.NoArgsIsHelpError as error:
+        click.echo(error.format_message(), err=True)
+        sys.exit(EXIT_USAGE)
     except click.ClickException as error:
         _fail(" ".join(error.format_message().split()), EXIT_USAGE)
     except InputError as error:
         _fail(str(error), EXIT_USAGE)
     except HindsightError as error:
         _fail(str(error), EXIT_CONTRADICTION)
+    except MemoryError:
+        _fail("not enough memory for an instance of this size", EXIT_USAGE)
     except (KeyboardInterrupt, click.Abort):
         _fail("interrupted", EXIT_INTERRUPTED)
     except BrokenPipeError:
@@ -58,6 +91,10 @@ def main() -> None:
     sys.exit(code if isinstance(code, int) else 0)
 
 
-def _fail(message: str, code: int) -> None:
+def _interrupt(number: int, frame: FrameType | None) -> None:
+    raise KeyboardInterrupt  # who is asked to end leaves as tidily as who is interrupted
+
+
+def _fail(message: str, code: int) -> NoReturn:
     click.echo(f"hindsight: {message}", err=True)
     sys.exit(code)

@@ -7,9 +7,12 @@ row with that key never has to be made again.
 from __future__ import annotations
 
 import hashlib
+import os
 import platform
 import sys
-from collections.abc import Callable, Sequence
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import version
@@ -67,16 +70,39 @@ def run_jobs(what: str, jobs: Sequence[Job], journal: Journal, *, num_processes:
     if not missing:
         return
     with counting(what, total=len(jobs), done=len(jobs) - len(missing)) as counter:
-        if num_processes == 1 or len(missing) == 1:
-            finished = (job.run() for job in missing)
-        else:
-            from joblib import Parallel, delayed
-
-            pool = Parallel(n_jobs=num_processes, batch_size=1, return_as="generator_unordered")
-            finished = pool(delayed(job.run)() for job in missing)
-        for _, note, row in finished:
+        for _, note, row in _made(missing, num_processes):
             journal.append(row)
             counter.step(note)
+
+
+def _made(jobs: Sequence[Job], num_processes: int) -> Iterator[tuple[str, str, dict[str, Any]]]:
+    if num_processes == 1 or len(jobs) == 1:
+        yield from (job.run() for job in jobs)
+        return
+    from joblib import Parallel, delayed
+    from joblib.externals.loky import get_reusable_executor
+
+    pool = Parallel(n_jobs=num_processes, batch_size=1, return_as="generator_unordered")
+    yield from pool(delayed(_run_in_worker)(job, os.getpid()) for job in jobs)
+    get_reusable_executor().shutdown(wait=True)  # else the workers stay for a next campaign, and delay the exit
+
+
+def _run_in_worker(job: Job, campaign: int) -> tuple[str, str, dict[str, Any]]:
+    """Make a row in a worker process, which ends when the campaign's process is no more."""
+    _end_with(campaign)
+    return job.run()
+
+
+@cache
+def _end_with(parent: int) -> None:
+    """Let this process end within a second of its parent, whatever ended that and whatever this one is at."""
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(1.0)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
 
 
 @cache

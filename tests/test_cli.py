@@ -1,13 +1,16 @@
 """The command line as a person or a script uses it."""
 
 import json
+import signal
 import sys
 from pathlib import Path
 
 import pytest
 
 import instances
+import offline
 from bench.cli import main
+from instances.coupled import generate
 from instances.coupled.generate import paper, small
 
 KEYS_SOLVE = ["file", "status", "objective", "value", "bound", "solver", "runtime_s"]
@@ -54,7 +57,25 @@ def test_help_and_version(hindsight):
     assert code == 0
     assert all(f"  {verb} " in out for verb in ["generate", "import", "solve", "simulate", "check", "gantt", "score"])
     assert hindsight("--version")[1].startswith("hindsight, version 0.")
-    assert hindsight()[0] == 2  # no verb: the help, as a usage error
+    code, out, err = hindsight()  # no verb: the help, as a usage error
+    assert (code, out) == (2, "")
+    assert "\nCommands:\n" in err
+
+
+def test_asked_to_end_it_ends_as_interrupted(hindsight, tiny, monkeypatch):
+    before = signal.getsignal(signal.SIGTERM)
+    monkeypatch.setattr(offline, "solve", lambda *_, **__: signal.raise_signal(signal.SIGTERM))
+    code, out, err = hindsight("solve", tiny)
+    assert (code, out, err.strip()) == (130, "", "hindsight: interrupted")
+    assert signal.getsignal(signal.SIGTERM) is before
+
+
+def test_too_large_for_the_machine_is_bad_input(hindsight, monkeypatch):
+    def exhaust(*_, **__):
+        raise MemoryError
+
+    monkeypatch.setattr(generate, "paper", exhaust)
+    refused(hindsight("generate"), "hindsight: not enough memory for an instance of this size")
 
 
 def test_generate_writes_what_the_library_generates(hindsight, tmp_path):

@@ -1,5 +1,11 @@
 """The campaign engine: each row once, in any number of processes, whatever happens in between."""
 
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
 import pytest
 
 from bench.engine import Job, run_jobs
@@ -53,3 +59,49 @@ def test_progress_is_told_on_standard_error(tmp_path, capsys):
     captured = capsys.readouterr()
     assert captured.out == ""
     assert "squares: 6/6" in captured.err
+
+
+CAMPAIGN = """
+import os, sys, time
+from pathlib import Path
+from bench.engine import Job, run_jobs
+from bench.journal import Journal
+
+def sleep(folder):
+    (Path(folder) / f"{os.getpid()}.worker").touch()
+    time.sleep(600)
+
+if __name__ == "__main__":
+    with Journal(sys.argv[1]) as journal:
+        jobs = [Job(key=str(i), note=str(i), call=sleep, arguments=(sys.argv[1],)) for i in range(2)]
+        run_jobs("sleep", jobs, journal, num_processes=2)
+"""
+
+
+def until(condition):
+    """Wait for a condition, for a minute at most; return whether it came true."""
+    return any(condition() or time.sleep(0.05) for _ in range(1200))
+
+
+@pytest.mark.skipif(os.name != "posix", reason="other systems tell a process nothing of the end of its parent")
+def test_workers_end_with_a_campaign_that_is_killed(tmp_path):
+    (tmp_path / "campaign.py").write_text(CAMPAIGN)
+    campaign = subprocess.Popen(
+        [sys.executable, tmp_path / "campaign.py", tmp_path], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+    try:
+        assert until(lambda: len(list(tmp_path.glob("*.worker"))) == 2)
+    finally:
+        campaign.kill()
+        campaign.wait()
+    workers = [int(path.stem) for path in tmp_path.glob("*.worker")]
+    assert until(lambda: not any(is_alive(worker) for worker in workers))
+
+
+def is_alive(process):
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    stat = Path(f"/proc/{process}/stat")  # one that has ended may wait for somebody to collect it
+    return not stat.exists() or stat.read_text().rpartition(")")[2].split()[0] != "Z"
