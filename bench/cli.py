@@ -15,13 +15,17 @@ from typing import NoReturn
 import click
 
 from bench.commands.bench import bench
+from bench.commands.biclique import biclique
 from bench.commands.check import check
 from bench.commands.gantt import gantt
 from bench.commands.generate import generate
 from bench.commands.import_ import import_
+from bench.commands.reduce import reduce
 from bench.commands.score import score
 from bench.commands.simulate import simulate
 from bench.commands.solve import solve
+from bench.commands.verify_reductions import verify_reductions
+from bench.commands.verify_solvers import verify_solvers
 from instances.errors import HindsightError, InputError
 
 __all__ = ["hindsight", "main"]
@@ -35,7 +39,20 @@ def hindsight() -> None:
     """Compare on-line schedulers on volatile machines with the best that full knowledge of the future allows."""
 
 
-for _command in (generate, import_, solve, simulate, check, gantt, score, bench):
+for _command in (
+    generate,
+    import_,
+    solve,
+    simulate,
+    check,
+    gantt,
+    score,
+    reduce,
+    biclique,
+    verify_reductions,
+    verify_solvers,
+    bench,
+):
     hindsight.add_command(_command)
 
 

@@ -33,15 +33,18 @@ class Solver:
     description
         One line: what it does and for which instances.
     module
-        Where its ``solve(instance, objective, stand_by, limits) -> Result`` is.
+        Where it is.
     requires
         Packages that it needs beyond numpy.
+    function
+        Its name there: a function ``(instance, objective, stand_by, limits) -> Result``.
     """
 
     name: str
     description: str
     module: str
     requires: tuple[str, ...] = ()
+    function: str = "solve"
 
     def is_available(self) -> bool:
         """Whether all it requires is installed; nothing is imported to find out."""
@@ -51,7 +54,7 @@ class Solver:
         """Import the solver and return its function; InputError if it is not available."""
         if not self.is_available():
             raise InputError(f"{self.name} needs {', '.join(self.requires)} to be installed", place="solver")
-        run: Run = import_module(self.module).solve
+        run: Run = getattr(import_module(self.module), self.function)
         return run
 
 
@@ -77,6 +80,20 @@ SOLVERS: Mapping[str, Solver] = MappingProxyType(
                 "the same model over the whole horizon, without proven windows, to be measured against",
                 "offline.coupled.cpsat_whole",
                 requires=("ortools",),
+            ),
+            Solver(
+                "ilp-highs",
+                "integer linear program of the general problem, through PuLP, solved by HiGHS",
+                "offline.coupled.ilp",
+                requires=("pulp", "highspy"),
+                function="solve_by_highs",
+            ),
+            Solver(
+                "ilp-cbc",
+                "the same program, solved by CBC",
+                "offline.coupled.ilp",
+                requires=("pulp",),
+                function="solve_by_cbc",
             ),
             Solver(
                 "brute",

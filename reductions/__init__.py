@@ -1,1 +1,30 @@
-"""Reductions between ENCD (a biclique of exact size) and OFF-LINE-COUPLED."""
+"""Reductions between ENCD (a biclique of exact size) and OFF-LINE-COUPLED (MODEL section 7).
+
+This package knows ``instances`` only: it decides ENCD on the graph (`solve_encd`), and maps problems and witnesses; who
+solves the instances is another package's affair.
+"""
+
+from reductions.direct import Decision
+from reductions.direct import solve as solve_encd
+from reductions.encd import Biclique, Encd
+from reductions.graphs import from_matrix, read_graph, write_graph
+from reductions.largest import Measure, largest
+from reductions.reduction import Reduction, Size
+from reductions.to_coupled import REDUCTIONS, ToMu1, ToMuInf
+
+__all__ = [
+    "REDUCTIONS",
+    "Biclique",
+    "Decision",
+    "Encd",
+    "Measure",
+    "Reduction",
+    "Size",
+    "ToMu1",
+    "ToMuInf",
+    "from_matrix",
+    "largest",
+    "read_graph",
+    "solve_encd",
+    "write_graph",
+]

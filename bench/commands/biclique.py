@@ -1,0 +1,93 @@
+"""``hindsight biclique``: a biclique of exactly this size, or the largest."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from bench.commands import options
+from bench.output import Table, bad_input
+
+if TYPE_CHECKING:
+    import networkx as nx
+
+    from reductions import Decision
+
+_COLUMNS = ("file", "exists", "v", "w")
+
+
+@click.command()
+@click.argument("graphs", nargs=-1, required=True, metavar="GRAPH...")
+@click.option("-a", "a", type=options.POSITIVE, default=None, help="Nodes of V the biclique has.")
+@click.option("-b", "b", type=options.POSITIVE, default=None, help="Nodes of W the biclique has.")
+@click.option(
+    "--largest",
+    type=click.Choice(["edges", "nodes", "balanced"]),
+    default=None,
+    help="Find the largest instead: most edges, most nodes, or most nodes with as many of V as of W.",
+)
+@click.option(
+    "--via",
+    type=click.Choice(["direct", "mu1", "muinf"]),
+    default="direct",
+    show_default=True,
+    help="Search the graph itself, or the schedules of a reduction.",
+)
+@options.solver
+@options.time_limit(None)
+@options.as_json
+def biclique(
+    graphs: tuple[str, ...],
+    a: int | None,
+    b: int | None,
+    largest: str | None,
+    via: str,
+    solver: str,
+    time_limit_s: float | None,
+    as_json: bool,
+) -> int:
+    """Decide for each GRAPH whether it has a biclique with exactly A nodes of V and B of W.
+
+    GRAPH is an edge list (.edgelist) or the rows of the 0/1 biadjacency matrix, V by W (.txt). Nodes are named as in
+    the edge list, or by their row and column, from 0. Where the time limit came first, exists is null.
+    """
+    from bench.coupled.bicliques import decide, largest_biclique
+    from bench.progress import working
+    from instances.errors import InputError
+    from offline.limits import Limits
+    from reductions import Encd, Measure, read_graph
+
+    if (largest is None) != (a is not None and b is not None) or (largest is not None and (a or b)):
+        raise click.UsageError("expected -a A and -b B together, or --largest alone")
+    limits = Limits(time_limit_s)
+    table = Table({key: key for key in _COLUMNS}, as_json, title="Bicliques")
+    failed = 0
+    for file in graphs:
+        try:
+            graph = read_graph(file)
+            with working(f"searching {file}"):
+                if a is not None and b is not None:
+                    decision = decide(Encd(graph, a, b), via, solver, limits)
+                else:
+                    decision = largest_biclique(graph, Measure(str(largest)), via, solver, limits)
+        except InputError as error:
+            bad_input(error)
+            failed = 2
+            continue
+        table.add({"file": file, **_shown(graph, decision, as_json)})
+    table.show()
+    return failed
+
+
+def _shown(graph: nx.Graph[Any], decision: Decision, as_json: bool) -> dict[str, Any]:
+    from reductions.graphs import label
+
+    found = decision.biclique
+    row: dict[str, Any] = {"exists": decision.exists, "v": None, "w": None}
+    if found is not None:
+        row |= {"v": [label(graph, node) for node in found.v], "w": [label(graph, node) for node in found.w]}
+    if as_json:
+        return row
+    shown = {name: None if row[name] is None else " ".join(map(str, row[name])) for name in ("v", "w")}
+    return {"exists": {True: "yes", False: "no", None: "unknown"}[decision.exists], **shown}

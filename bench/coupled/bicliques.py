@@ -1,0 +1,115 @@
+"""ENCD decided in any of three ways: on the graph, or through either reduction with any back end."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import networkx as nx
+
+from instances.errors import InputError, SelfCheckError
+from offline.coupled.common_slots import questions
+from offline.coupled.common_slots.backends import AUTO
+from offline.limits import Limits, Stopwatch
+from offline.results import Objective, Status
+from reductions import REDUCTIONS, Biclique, Decision, Encd, solve_encd
+from reductions.largest import Measure, largest
+
+__all__ = ["DIRECT", "WAYS", "decide", "largest_biclique"]
+
+DIRECT = "direct"
+#: On the graph itself, or the name of a reduction.
+WAYS = (DIRECT, *REDUCTIONS)
+
+
+def decide(problem: Encd, via: str = DIRECT, solver: str = AUTO, limits: Limits | None = None) -> Decision:
+    """Decide an ENCD problem; a biclique that is returned has been checked.
+
+    Parameters
+    ----------
+    problem
+        The question.
+    via
+        One of `WAYS`.
+    solver
+        For a reduction: ``auto`` or a back end of `offline.coupled.common_slots`.
+    limits
+        None: no limit.
+
+    Raises
+    ------
+    InputError
+        For an unknown way or solver, or a solver named for ``direct``.
+    SelfCheckError
+        Where what comes back is no biclique of this size: a defect.
+
+    Examples
+    --------
+    >>> from reductions import from_matrix
+    >>> problem = Encd(from_matrix([[1, 1, 0], [0, 1, 1]]), a=2, b=1)
+    >>> [decide(problem, via).biclique for via in WAYS] == 3 * [Biclique((0, 1), (3,))]
+    True
+    """
+    limits = limits or Limits()
+    if via == DIRECT:
+        if solver != AUTO:
+            raise InputError(
+                f"{solver!r}, expected none with --via direct: the graph itself is searched", place="solver"
+            )
+        decision = solve_encd(problem, time_limit_s=limits.time_limit_s)
+    elif via in REDUCTIONS:
+        decision = _reduce_and_solve(problem, via, solver, limits)
+    else:
+        raise InputError(f"{via!r}, expected one of {', '.join(WAYS)}", place="via")
+    if decision.biclique is not None:
+        try:
+            problem.check(decision.biclique)
+        except InputError as error:
+            raise SelfCheckError(f"via {via}, solver {solver}: {error}") from None
+    return decision
+
+
+def _reduce_and_solve(problem: Encd, via: str, solver: str, limits: Limits) -> Decision:
+    reduction = REDUCTIONS[via]
+    instance, trail = reduction.apply(problem)
+    found = questions.solve(instance, Objective.MAKESPAN, solver, limits)
+    if found.schedule is None:
+        return Decision(False if found.status is Status.INFEASIBLE else None, None)
+    return Decision(True, reduction.backward(found.schedule, trail))
+
+
+def largest_biclique(
+    graph: nx.Graph[Any], measure: Measure, via: str = DIRECT, solver: str = AUTO, limits: Limits | None = None
+) -> Decision:
+    """Return the largest biclique by a measure; ``exists`` is False for a graph without an edge, None out of time.
+
+    Through a reduction, the most common neighbours of a nodes are found by one decision after another.
+    """
+    limits = limits or Limits()
+    watch = Stopwatch(limits)
+
+    def search(graph: nx.Graph[Any], a: int, at_least: int) -> Biclique | None:
+        best = None
+        while True:
+            left_s = watch.left_s()
+            if left_s == 0.0:
+                raise _OutOfTime
+            problem = Encd(graph, a, at_least)
+            decision = decide(problem, via, solver, replace(limits, time_limit_s=left_s))
+            if decision.exists is None:
+                raise _OutOfTime
+            if decision.biclique is None:
+                return best
+            v = decision.biclique.v
+            best = Biclique(v, tuple(j for j in problem.w if all(graph.has_edge(i, j) for i in v)))
+            at_least = len(best.w) + 1
+
+    try:
+        found = largest(graph, measure, search)
+    except _OutOfTime:
+        return Decision(None, None)
+    return Decision(found is not None, found)
+
+
+class _OutOfTime(Exception):  # noqa: N818 - ends a search, no error
+    pass

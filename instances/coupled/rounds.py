@@ -1,0 +1,90 @@
+"""Schedules without communication, written from their iterations (MODEL section 4)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+import numpy as np
+
+from instances.coupled.model import Instance
+from instances.coupled.schedule import COMPUTE, ENROLLED_IDLE, NOT_ENROLLED, Configuration, Schedule
+from instances.errors import InputError
+from instances.states import UP
+
+__all__ = ["Round", "compute_from", "schedule_rounds"]
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """One iteration without communication.
+
+    Parameters
+    ----------
+    tasks
+        x_q >= 1 of each member, by worker.
+    slots
+        The slots in which the computation advances, increasing; the iteration ends with the last.
+    """
+
+    tasks: Mapping[int, int]
+    slots: tuple[int, ...]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "tasks", MappingProxyType(dict(sorted(self.tasks.items()))))
+
+
+def compute_from(instance: Instance, tasks: Mapping[int, int], start: int) -> Round:
+    """Return the round in which these members compute in every common UP slot from ``start`` until they are done.
+
+    R4 leaves no other choice: where all who hold tasks are UP, they compute.
+
+    Parameters
+    ----------
+    instance, tasks
+        The instance, and x_q >= 1 of each member.
+    start
+        The round begins with the first common UP slot from here on.
+
+    Raises
+    ------
+    InputError
+        Where the members have fewer than W = max x_q w_q common UP slots left.
+    """
+    members = sorted(tasks)
+    length = max(tasks[q] * instance.w[q] for q in members)
+    common = np.flatnonzero((instance.states[members, start:] == UP).all(axis=0))[:length] + start
+    if common.size < length:
+        raise InputError(f"{common.size} common UP slots from slot {start} on, expected {length}")
+    return Round(tasks, tuple(common.tolist()))
+
+
+def schedule_rounds(instance: Instance, rounds: Iterable[Round], slots: int | None = None) -> Schedule:
+    """Return the schedule of rounds that follow one another.
+
+    Whether it obeys the rules is for `instances.check` to say.
+
+    Parameters
+    ----------
+    instance, rounds
+        The instance, and its iterations in order.
+    slots
+        Slots covered; None: until the end of the last round.
+
+    Examples
+    --------
+    >>> pair = Instance.from_letters(["uruu", "uuur"], w=[1, 1], tasks=2)
+    >>> schedule_rounds(pair, [compute_from(pair, {0: 1, 1: 1}, 1)]).letters
+    ('..C', '..C')
+    """
+    rounds = list(rounds)
+    if slots is None:
+        slots = rounds[-1].slots[-1] + 1 if rounds else 0
+    letters = np.full((instance.num_workers, slots), NOT_ENROLLED, dtype="U1")
+    for one in rounds:
+        for q in one.tasks:
+            letters[q, one.slots[0] : one.slots[-1] + 1] = ENROLLED_IDLE
+            letters[q, list(one.slots)] = COMPUTE
+    entries = tuple(Configuration(one.slots[0], one.tasks) for one in rounds)
+    return Schedule(instance.fingerprint, tuple("".join(row) for row in letters.tolist()), entries)

@@ -1,0 +1,31 @@
+"""The back ends as solvers of whole instances, in the signature that `offline.solve` asks for.
+
+Nobody receives a program without communication, so ``stand_by`` makes no difference.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from instances.coupled.model import Instance
+from offline.coupled.common_slots import questions
+from offline.limits import Limits
+from offline.results import Objective, Result
+
+__all__ = ["cbc", "common_slots", "cpsat", "highs", "plain", "windows"]
+
+
+def _entry(solver: str) -> Callable[[Instance, Objective, bool, Limits], Result]:
+    def solve(instance: Instance, objective: Objective, stand_by: bool, limits: Limits) -> Result:
+        return questions.solve(instance, objective, solver, limits)
+
+    solve.__doc__ = f"Solve an instance without communication by the back end ``{solver}``."
+    return solve
+
+
+common_slots = _entry("auto")
+windows = _entry("windows")
+plain = _entry("plain")
+cpsat = _entry("cpsat")
+highs = _entry("highs")
+cbc = _entry("cbc")

@@ -1,0 +1,128 @@
+"""ENCD on the graph itself: a branch and bound that knows of no worker and no slot."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import networkx as nx
+
+from reductions.encd import Biclique, Encd, Node
+
+__all__ = ["Decision", "enumerate_all", "solve", "widest"]
+
+_NODES_PER_LOOK = 256  # at the clock
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """Whether the biclique exists (None: the time was over before that was known), and one if so."""
+
+    exists: bool | None
+    biclique: Biclique | None
+
+
+def solve(problem: Encd, *, time_limit_s: float | None = None) -> Decision:
+    """Decide an ENCD problem by branch and bound.
+
+    Nodes that cannot be in any such biclique go first: of V with fewer than b neighbours left, of W with fewer than a,
+    again and again. Then nodes of V are taken one by one, depth first; a branch is left when fewer than b common
+    neighbours remain. The search keeps its own stack, so its depth has no limit.
+
+    Examples
+    --------
+    >>> from reductions.graphs import from_matrix
+    >>> solve(Encd(from_matrix([[1, 1, 0], [1, 1, 1]]), a=2, b=2)).biclique
+    Biclique(v=(0, 1), w=(2, 3))
+    """
+    deadline = None if time_limit_s is None else time.monotonic() + time_limit_s
+    try:
+        found = _search(problem, problem.b, deadline)
+    except _OutOfTime:
+        return Decision(None, None)
+    if found is None:
+        return Decision(False, None)
+    return Decision(True, Biclique(found.v, found.w[: problem.b]))
+
+
+def widest(graph: nx.Graph[Node], a: int, at_least: int) -> Biclique | None:
+    """Return a biclique with a nodes of V and most of W, if that is ``at_least``; None if there is none such.
+
+    Examples
+    --------
+    >>> from reductions.graphs import from_matrix
+    >>> widest(from_matrix([[1, 1, 0], [1, 1, 1], [0, 1, 1]]), a=2, at_least=1).w
+    (3, 4)
+    """
+    best: Biclique | None = None
+    while (found := _search(Encd(graph, a, at_least), at_least, None)) is not None:
+        best, at_least = found, len(found.w) + 1
+    return best
+
+
+def enumerate_all(problem: Encd) -> Iterator[Biclique]:
+    """Yield a biclique for every set of a nodes of V with b common neighbours: the obviously right way, for tests.
+
+    Examples
+    --------
+    >>> from reductions.graphs import from_matrix
+    >>> [biclique.v for biclique in enumerate_all(Encd(from_matrix([[1, 1], [1, 0], [1, 1]]), a=2, b=2))]
+    [(0, 2)]
+    """
+    for chosen in combinations(problem.v, problem.a):
+        common = [node for node in problem.w if all(problem.graph.has_edge(node, other) for other in chosen)]
+        if len(common) >= problem.b:
+            yield Biclique(chosen, tuple(common[: problem.b]))
+
+
+class _OutOfTime(Exception):  # noqa: N818 - ends a search, no error
+    pass
+
+
+def _search(problem: Encd, b: int, deadline: float | None) -> Biclique | None:
+    """Return a biclique with a nodes of V and all their common neighbours, at least b; None if there is none."""
+    rows = _core(problem, b)
+    order = sorted(rows, key=lambda i: -rows[i].bit_count())
+    everything = (1 << len(problem.w)) - 1
+    stack: list[tuple[tuple[int, ...], int, Sequence[int]]] = [((), everything, order)]
+    visited = 0
+    while stack:
+        visited += 1
+        if deadline is not None and visited % _NODES_PER_LOOK == 0 and time.monotonic() > deadline:
+            raise _OutOfTime
+        chosen, common, rest = stack.pop()
+        if len(chosen) == problem.a:
+            return Biclique(tuple(problem.v[i] for i in sorted(chosen)), _nodes(problem.w, common))
+        children = []
+        for position in range(len(rest) - (problem.a - len(chosen)) + 1):
+            i = rest[position]
+            shared = common & rows[i]
+            if shared.bit_count() < b:
+                continue
+            others = [j for j in rest[position + 1 :] if (shared & rows[j]).bit_count() >= b]
+            if len(chosen) + 1 + len(others) >= problem.a:
+                children.append(((*chosen, i), shared, others))
+        stack.extend(reversed(children))
+    return None
+
+
+def _core(problem: Encd, b: int) -> dict[int, int]:
+    """Return the neighbours, as bits, of the nodes of V that are left when hopeless nodes are gone."""
+    matrix = problem.matrix
+    keep_v, keep_w = matrix.sum(axis=1) >= b, matrix.sum(axis=0) >= problem.a
+    while True:
+        left = matrix & keep_v[:, None] & keep_w
+        v, w = left.sum(axis=1) >= b, left.sum(axis=0) >= problem.a
+        if (v == keep_v).all() and (w == keep_w).all():
+            return {int(i): _bits(left[i].nonzero()[0].tolist()) for i in keep_v.nonzero()[0]}
+        keep_v, keep_w = v, w
+
+
+def _bits(positions: Iterable[int]) -> int:
+    return sum(1 << j for j in positions)
+
+
+def _nodes(side: tuple[Node, ...], bits: int) -> tuple[Node, ...]:
+    return tuple(node for j, node in enumerate(side) if bits >> j & 1)

@@ -1,0 +1,155 @@
+"""Bipartite graphs in files: edge lists (``.edgelist``) and rows of the biadjacency matrix (``.txt``)."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import networkx as nx
+import numpy as np
+import numpy.typing as npt
+
+from instances.errors import InputError
+from instances.textio import read_bytes, write_text
+from reductions.encd import Node, check_graph, sides
+
+__all__ = ["from_matrix", "label", "read_graph", "write_graph"]
+
+_DATA = re.compile(r"\s*\{.*\}\s*$")  # the attributes networkx writes behind an edge
+
+
+def from_matrix(matrix: npt.ArrayLike) -> nx.Graph[Any]:
+    """Return the graph of a 0/1 biadjacency matrix, V by W.
+
+    Nodes are 0..|V|-1 and, in W, |V|..|V|+|W|-1, as in networkx; each has its row or column as attribute ``label``.
+
+    Examples
+    --------
+    >>> graph = from_matrix([[1, 0], [1, 1]])
+    >>> list(graph.edges), [label(graph, node) for node in graph]
+    ([(0, 2), (1, 2), (1, 3)], [0, 1, 0, 1])
+    """
+    cells = np.asarray(matrix, dtype=bool)
+    num_v, num_w = cells.shape
+    graph: nx.Graph[Any] = nx.Graph()
+    graph.add_nodes_from((i, {"bipartite": 0, "label": i}) for i in range(num_v))
+    graph.add_nodes_from((num_v + j, {"bipartite": 1, "label": j}) for j in range(num_w))
+    graph.add_edges_from((i, num_v + j) for i, j in np.argwhere(cells).tolist())
+    return graph
+
+
+def label(graph: nx.Graph[Any], node: Node) -> Any:
+    """Return how people call a node: its row or column number in a matrix, else the node itself."""
+    return graph.nodes[node].get("label", node)
+
+
+def read_graph(path: str | os.PathLike[str]) -> nx.Graph[Any]:
+    """Read a bipartite graph.
+
+    Parameters
+    ----------
+    path
+        ``.edgelist``: an edge a line, a node of V and a node of W, separated by blanks (by tabs where the line has
+        one, so that names may hold blanks); what networkx writes behind them in braces is passed over. Nodes are
+        texts. ``.txt``: row by row the 0/1 biadjacency matrix, V by W, with or without blanks or commas between the
+        digits. In both, ``#`` begins a comment, and blank lines are passed over.
+
+    Raises
+    ------
+    InputError
+        One line naming the file, the line and what was expected.
+    """
+    suffix = Path(path).suffix
+    readers = {".edgelist": _read_edges, ".txt": _read_matrix}
+    if suffix not in readers:
+        raise InputError("expected a name that ends in .edgelist or .txt", file=path)
+    try:
+        text = read_bytes(path).decode()
+    except UnicodeDecodeError as error:
+        line = error.object[: error.start].count(b"\n") + 1
+        raise InputError("not UTF-8, expected text", place=f"line {line}", file=path) from None
+    try:
+        return readers[suffix](text)
+    except InputError as error:
+        raise error.in_file(path) from None
+
+
+def _lines(text: str) -> Iterator[tuple[str, str]]:
+    """Yield the place and the text of every line that says something."""
+    for number, line in enumerate(text.splitlines(), start=1):
+        said = line.partition("#")[0]
+        if said.strip():
+            yield f"line {number}", said.strip("\r\n")
+
+
+def _read_edges(text: str) -> nx.Graph[Any]:
+    edges: dict[tuple[str, str], None] = {}
+    columns: tuple[dict[str, None], dict[str, None]] = ({}, {})
+    for place, line in _lines(text):
+        bare = _DATA.sub("", line)
+        names = [name.strip() for name in bare.split("\t")] if "\t" in bare else bare.split()
+        if len(names) != 2 or not all(names):
+            raise InputError(f"{len(names)} names, expected two: a node of V and a node of W", place=place)
+        for name, column, other in zip(names, columns, columns[::-1], strict=True):
+            if name in other:
+                raise InputError(
+                    f"node {name!r} stands in both columns, expected V in the first and W in the second", place=place
+                )
+            column[name] = None
+        if (names[0], names[1]) in edges:
+            raise InputError(f"edge {names[0]!r}, {names[1]!r} stands twice, expected once", place=place)
+        edges[names[0], names[1]] = None
+    if not edges:
+        raise InputError("no edge, expected at least one")
+    graph: nx.Graph[Any] = nx.Graph()
+    for side, column in enumerate(columns):
+        graph.add_nodes_from(column, bipartite=side)
+    graph.add_edges_from(edges)
+    return graph
+
+
+def _read_matrix(text: str) -> nx.Graph[Any]:
+    rows: list[list[bool]] = []
+    for place, line in _lines(text):
+        digits = re.sub(r"[\s,]", "", line)
+        wrong = digits.strip("01")
+        if wrong:
+            raise InputError(f"{wrong[0]!r}, expected rows of 0 and 1", place=place)
+        if rows and len(digits) != len(rows[0]):
+            raise InputError(f"{len(digits)} columns, expected {len(rows[0])} as in the first row", place=place)
+        rows.append([digit == "1" for digit in digits])
+    if not rows or not rows[0]:
+        raise InputError("no row, expected the 0/1 biadjacency matrix")
+    return from_matrix(rows)
+
+
+def write_graph(graph: nx.Graph[Any], path: str | os.PathLike[str]) -> None:
+    """Write a bipartite graph, whole or not at all; the ending of the name chooses the form, as in `read_graph`.
+
+    A matrix keeps every node but no name; an edge list keeps the names, but has no line for a node without edges.
+
+    Raises
+    ------
+    InputError
+        For another ending, a graph that is not bipartite, or names that an edge list cannot hold.
+    """
+    check_graph(graph)
+    suffix = Path(path).suffix
+    v, w = sides(graph)
+    if suffix == ".txt":
+        rows = ("".join("1" if graph.has_edge(i, j) else "0" for j in w) for i in v)
+        write_text(path, "".join(row + "\n" for row in rows))
+    elif suffix == ".edgelist":
+        names = {node: str(node) for node in graph}
+        if len(set(names.values())) < len(names) or any(
+            re.search(r"[\t\r\n#{}]|^\s|\s$|^$", n) for n in names.values()
+        ):
+            raise InputError("names that are equal, empty, or hold #, a brace, a tab or an end of line", file=path)
+        separator = "\t" if any(" " in name for name in names.values()) else " "
+        lines = (f"{names[i]}{separator}{names[j]}\n" for i in v for j in w if graph.has_edge(i, j))
+        write_text(path, "".join(lines))
+    else:
+        raise InputError("expected a name that ends in .edgelist or .txt", file=path)

@@ -1,0 +1,186 @@
+"""ENCD -> OFF-LINE-COUPLED with mu = 1 and with mu unbounded: the two halves of Theorem 4.1 (MODEL section 7).
+
+A worker stands for a node of V, a slot for a node of W; it is UP where there is an edge, and RECLAIMED where there is
+none. An iteration is then a set of workers with enough common UP slots: a biclique. Were non-edges DOWN, the slots of
+an iteration would also have to lie next to each other, and a biclique of slots far apart would be lost: `unsound` is
+the smallest example that both reductions would lose.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+
+import numpy as np
+
+from instances import Instance, Schedule, check
+from instances.coupled.rounds import compute_from, schedule_rounds
+from instances.coupled.schedule import COMPUTE
+from instances.errors import InputError
+from instances.states import DOWN, RECLAIMED, UP, States
+from reductions.encd import Biclique, Encd
+from reductions.graphs import from_matrix
+from reductions.reduction import Size
+
+__all__ = ["REDUCTIONS", "ToMu1", "ToMuInf", "Trail", "unsound", "with_down"]
+
+
+@dataclass(frozen=True, slots=True)
+class Trail:
+    """What the witness maps need: the problem, and the instance it was mapped to."""
+
+    problem: Encd
+    instance: Instance
+
+
+class _ToCoupled(ABC):
+    """What both reductions share: no communication, one iteration, and the witness maps."""
+
+    @abstractmethod
+    def size(self, problem: Encd) -> Size:
+        """Return the number of workers and slots."""
+
+    @abstractmethod
+    def apply(self, problem: Encd) -> tuple[Instance, Trail]:
+        """Return the instance, and the trail for the witness maps."""
+
+    def forward(self, witness: Biclique, data: Trail) -> Schedule:
+        """Map a biclique to a schedule that completes the iteration.
+
+        The workers of v take a task each and compute in all their common UP slots until they are done, as R4
+        demands. So the map keeps v, while the slots are those of the first common neighbours of v.
+
+        Raises
+        ------
+        InputError
+            For what is no biclique of the problem.
+        """
+        data.problem.check(witness)
+        workers = {q: 1 for q, node in enumerate(data.problem.v) if node in set(witness.v)}
+        return schedule_rounds(data.instance, [compute_from(data.instance, workers, 0)])
+
+    def backward(self, witness: Schedule, data: Trail) -> Biclique:
+        """Map a schedule that completes the iteration to a biclique.
+
+        In the slot in which the iteration ends all its members have letter C, and nobody else has. Each has one task,
+        so these are a workers, and the last w slots in which they have letter C are the slots of the iteration.
+
+        Raises
+        ------
+        InputError
+            For a schedule that breaks a rule or completes no iteration.
+        """
+        instance, problem = data.instance, data.problem
+        verdict = check(instance, witness)
+        if not verdict.is_valid or verdict.makespan is None:
+            raise InputError(f"{verdict}, expected a schedule that completes the iteration", place="schedule")
+        end = verdict.makespan
+        members = [q for q, row in enumerate(witness.letters) if row[end - 1] == COMPUTE]
+        computed = [t for t, letter in enumerate(witness.letters[members[0]][:end]) if letter == COMPUTE]
+        slots = [t for t in computed[-instance.w[0] :] if t < len(problem.w)]
+        return Biclique(
+            tuple(problem.v[q] for q in members),
+            tuple(problem.w[t] for t in slots[: problem.b]),
+        )
+
+
+class ToMu1(_ToCoupled):
+    """ENCD -> OFF-LINE-COUPLED(mu=1): a worker per node of V, a slot per node of W; m = a, w = b.
+
+    Size: |V| workers and |W| slots. Two kinds of trivial no-instances need a little more to be instances at all: for
+    a > |V| there is one worker more, never UP, and m = |V| + 1; for empty W there is one slot, in which nobody is UP.
+
+    Examples
+    --------
+    >>> problem = Encd(from_matrix([[1, 0, 1], [1, 1, 1]]), a=2, b=2)
+    >>> instance, trail = ToMu1().apply(problem)
+    >>> instance.tasks, instance.w, instance.states.tolist()
+    (2, (2, 2), [[0, 1, 0], [0, 0, 0]])
+    >>> schedule = ToMu1().forward(Biclique((0, 1), (2, 4)), trail)
+    >>> schedule.letters, ToMu1().backward(schedule, trail)
+    (('CIC', 'CIC'), Biclique(v=(0, 1), w=(2, 4)))
+    """
+
+    name = "mu1"
+
+    def size(self, problem: Encd) -> Size:
+        """Return the number of workers and slots."""
+        num_v = len(problem.v)
+        return Size(num_v + 1 if problem.a > num_v else num_v, max(len(problem.w), 1))
+
+    def apply(self, problem: Encd) -> tuple[Instance, Trail]:
+        """Return the instance, and the trail for the witness maps."""
+        size = self.size(problem)
+        states = np.full((size.workers, size.slots), RECLAIMED, dtype=np.uint8)
+        states[: len(problem.v), : len(problem.w)] = _states(problem)
+        instance = _instance(states, tasks=min(problem.a, size.workers), w=problem.b, mu=1)
+        return instance, Trail(problem, instance)
+
+
+class ToMuInf(_ToCoupled):
+    """ENCD -> OFF-LINE-COUPLED(mu=inf): |W| + 1 further slots in which all are UP; m = a, w = b + |W| + 1.
+
+    N = 2 |W| + 1 < 2 w, so no worker can do two tasks; and of the w slots of a team at most |W| + 1 are further
+    slots, so at least b are nodes of W.
+
+    Size: |V| workers and 2 |W| + 1 slots (one worker, never UP in a slot of W, where V is empty).
+
+    Examples
+    --------
+    >>> problem = Encd(from_matrix([[1, 0], [1, 1]]), a=2, b=1)
+    >>> instance, trail = ToMuInf().apply(problem)
+    >>> instance.tasks, instance.w, instance.mu, instance.states.tolist()
+    (2, (4, 4), (None, None), [[0, 1, 0, 0, 0], [0, 0, 0, 0, 0]])
+    >>> ToMuInf().forward(Biclique((0, 1), (2,)), trail).letters
+    ('CICCC', 'CICCC')
+    """
+
+    name = "muinf"
+
+    def size(self, problem: Encd) -> Size:
+        """Return the number of workers and slots."""
+        return Size(max(len(problem.v), 1), 2 * len(problem.w) + 1)
+
+    def apply(self, problem: Encd) -> tuple[Instance, Trail]:
+        """Return the instance, and the trail for the witness maps."""
+        size, num_w = self.size(problem), len(problem.w)
+        states = np.full((size.workers, size.slots), RECLAIMED, dtype=np.uint8)
+        states[: len(problem.v), :num_w] = _states(problem)
+        states[:, num_w:] = UP
+        instance = _instance(states, tasks=problem.a, w=problem.b + num_w + 1, mu=None)
+        return instance, Trail(problem, instance)
+
+
+#: The reductions by name.
+REDUCTIONS: dict[str, ToMu1 | ToMuInf] = {reduction.name: reduction for reduction in (ToMu1(), ToMuInf())}
+
+
+def with_down(instance: Instance) -> Instance:
+    """Return the instance with every RECLAIMED slot made DOWN: what the reductions must not do."""
+    states = np.where(instance.states == RECLAIMED, DOWN, instance.states).astype(np.uint8)
+    return instance.replace(states=states)
+
+
+def unsound() -> Encd:
+    """Return the smallest yes-instance that both reductions would lose if non-edges were DOWN.
+
+    One node of V and three of W, the one in the middle not adjacent; a = 1, b = 2. The worker is UP in slots 0 and 2,
+    and two slots are needed; DOWN in slot 1, it loses the first of them (R1).
+
+    Examples
+    --------
+    >>> instance, _ = ToMu1().apply(unsound())
+    >>> from instances.states import to_letters
+    >>> to_letters(instance.states), to_letters(with_down(instance).states)
+    (['uru'], ['udu'])
+    """
+    return Encd(from_matrix([[1, 0, 1]]), a=1, b=2)
+
+
+def _states(problem: Encd) -> States:
+    return np.where(problem.matrix, UP, RECLAIMED).astype(np.uint8)
+
+
+def _instance(states: States, *, tasks: int, w: int, mu: int | None) -> Instance:
+    p = states.shape[0]
+    return Instance(tasks=tasks, iterations=1, n_com=None, t_prog=0, t_data=0, w=(w,) * p, mu=(mu,) * p, states=states)
