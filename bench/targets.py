@@ -1,8 +1,10 @@
-"""Where commands write instances and schedules."""
+"""Where commands write instances and schedules: settled before any work is done."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Mapping, Sequence
+from itertools import product
 from pathlib import Path
 
 import click
@@ -10,7 +12,9 @@ import click
 from instances import InputError, Instance, write
 from instances.coupled.files import format_instance
 
-__all__ = ["schedule_target", "write_instance"]
+__all__ = ["schedule_targets", "write_instance"]
+
+_UNFIT_FOR_NAMES = re.compile(r"[^\w.+-]+")
 
 
 def write_instance(instance: Instance, output: str) -> None:
@@ -21,35 +25,43 @@ def write_instance(instance: Instance, output: str) -> None:
         write(instance, output)
 
 
-def schedule_target(out: str | None, *, several: bool) -> Callable[..., Path] | None:
-    """Return the rule that names the schedule file of an instance file and, where it applies, a policy.
+def schedule_targets(
+    out: str | None, files: Sequence[str], policies: Sequence[str] = ("",)
+) -> Mapping[tuple[str, str], Path]:
+    """Return the file of each schedule, by instance file and policy; none if nobody asked for schedules.
 
     Parameters
     ----------
     out
-        What the user asked for; None: no schedule.
-    several
-        Whether more than one schedule will be written: then ``out`` is a folder, made if needed, and a schedule is
-        ``<instance>[.<policy>].schedule.json`` in it.
+        What the user asked for. If more than one schedule will be written it is a folder, made if needed, and a
+        schedule is ``<instance>[.<policy>].schedule.json`` in it.
+    files, policies
+        Every file with every policy makes a schedule; the policy ``""`` has no name.
+
+    Raises
+    ------
+    InputError
+        For a folder that is not there, and for schedules that would overwrite each other.
     """
     if out is None:
-        return None
-    if not several:
-        return lambda *_: Path(out)
+        return {}
+    if len(files) * len(policies) == 1:
+        path = Path(out)
+        if path.is_dir():
+            raise InputError("a directory, expected a file to write to", file=out)
+        if not path.parent.is_dir():
+            raise InputError("cannot be written: no such directory", file=out)
+        return {(files[0], policies[0]): path}
     folder = Path(out)
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError:
         raise InputError("several schedules are written, expected a folder", file=out) from None
-    taken: set[Path] = set()
-
-    def target(file: str, policy: str | None = None) -> Path:
-        stem = Path(file).stem
-        middle = f".{policy}" if policy else ""
-        path = folder / f"{stem}{middle}.schedule.json"
-        if path in taken:
-            raise InputError(f"two instances are called {stem}: schedules would overwrite each other", file=out)
-        taken.add(path)
-        return path
-
-    return target
+    targets: dict[tuple[str, str], Path] = {}
+    for file, policy in product(files, policies):
+        name = f"{Path(file).stem}.{policy}" if policy else Path(file).stem
+        path = folder / f"{_UNFIT_FOR_NAMES.sub('_', name)}.schedule.json"
+        if path in targets.values():
+            raise InputError("two schedules of this name, expected files and policies of different names", file=path)
+        targets[file, policy] = path
+    return targets

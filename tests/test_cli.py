@@ -85,7 +85,8 @@ def test_generate_writes_what_the_library_generates(hindsight, tmp_path):
     )
     assert (code, out, err) == (0, "", "")
     assert instances.read(path) == paper(m=5, n_com=5, wmin=2, scenario=1, trial=3, slots=40)
-    code, out, _ = hindsight("generate", "--small", "--seed", 3, "--m", 4, "--n-com", "none")
+    code, out, err = hindsight("generate", "--small", "--seed", 3, "--m", 4, "--n-com", "none")
+    assert err == "hindsight: not used with --small: --n-com\n"
     (tmp_path / "small.json").write_text(out)
     assert instances.read(tmp_path / "small.json") == small(3, tasks=4)
     assert instances.read(tmp_path / "small.json").num_workers == 3  # p = 20 is the paper's default, not this one's
@@ -201,6 +202,25 @@ def test_gantt_draws_svg_and_refuses_broken_schedules(hindsight, tmp_path, tiny)
     assert sorted(path.suffix for path in tmp_path.iterdir()) == [".json", ".json", ".svg"]
 
 
+def test_a_schedule_of_other_workers_is_refused_by_its_file(hindsight, tmp_path, tiny):
+    schedule = tmp_path / "narrow.json"
+    schedule.write_text('{"format":"schedule/1","instance":"","letters":["."],"configurations":[]}')
+    for verb, *rest in (("check",), ("gantt", "-o", tmp_path / "picture.svg")):
+        refused(hindsight(verb, tiny, schedule, *rest), "narrow.json: letters: 1 rows, expected one per worker, 3")
+
+
+def test_what_a_policy_prints_is_no_result_and_its_name_no_path(hindsight, tmp_path, tiny):
+    mine = tmp_path / "mine.py"
+    mine.write_text("class Loud:\n    name = '../loud'\n\n    def choose(self, visible):\n        print('look')\n")
+    arguments = ("--policy", "RANDOM", "--policy", f"{mine}:Loud", "--schedule", tmp_path / "runs", "--json")
+    code, out, err = hindsight("simulate", tiny, *arguments)
+    assert code == 0
+    assert [row["policy"] for row in objects(out)] == ["RANDOM", "../loud"]
+    assert "look" in err
+    names = sorted(path.name for path in (tmp_path / "runs").iterdir())
+    assert names == ["tiny..._loud.schedule.json", "tiny.RANDOM.schedule.json"]
+
+
 def test_tables_for_people(hindsight, tiny):
     _, out, _ = hindsight("solve", tiny)
     assert "Hindsight optima" in out
@@ -252,6 +272,9 @@ def test_bad_instances_give_one_line_and_exit_two(hindsight, tmp_path, monkeypat
         (["generate", "-o", "no/such/folder/x.json"], "no/such/folder"),
         (["import", "missing.csv", "--slot", "10", "--m", "1"], "missing.csv"),
         (["check", "TINY", "missing.json"], "missing.json"),
+        (["solve", "TINY", "--schedule", "."], ".: a directory, expected a file"),
+        (["simulate", "TINY", "--policy", "IE", "--schedule", "no/such/folder/x.json"], "no such directory"),
+        (["solve", "TINY", "TINY", "--schedule", "out"], "out/tiny.schedule.json: two schedules of this name"),
         (["frobnicate"], "frobnicate"),
     ],
 )
@@ -286,6 +309,21 @@ def test_import_makes_an_instance_of_a_trace(hindsight, tmp_path):
     instance = instances.read(out)
     assert (instance.tasks, instance.w, instance.slots) == (2, (3,), 4)
     assert instance.chains[0] is not None
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--slot", "0"], "slot_s: '0', expected a number of seconds above 0"),
+        (["--slot", "50", "--nodes", "²"], "nodes: '²' is not in the trace"),
+        (["--slot", "50", "--slots", "1000000000000"], "slots: 1000000000000 of 50 s, expected at most"),
+        (["--slot", "50", "-o", "no/such/folder/x.json"], "no such directory"),
+    ],
+)
+def test_a_refused_import_says_one_line_and_assumes_nothing(hindsight, tmp_path, arguments, said):
+    trace = tmp_path / "events.tab"
+    trace.write_text(EVENTS)
+    refused(hindsight("import", trace, "--m", "2", *arguments), said)
 
 
 def test_a_trace_with_overlapping_intervals_is_refused(hindsight, tmp_path):

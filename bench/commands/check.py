@@ -10,7 +10,7 @@ from bench.commands.options import as_json
 from bench.output import Table
 
 
-@click.command()
+@click.command(short_help="Replay a schedule against the rules R1-R5.")
 @click.argument("file")
 @click.argument("schedule")
 @as_json
@@ -20,7 +20,10 @@ def check(file: str, schedule: str, as_json: bool) -> None:
 
     instance = instances.read(file)
     text = instances.read_schedule(schedule)
-    verdict = instances.check(instance, text)
+    try:
+        verdict = instances.check(instance, text)
+    except instances.InputError as error:
+        raise error.in_file(schedule) from None
     if not instances.is_made_for(instance, text):
         click.echo(
             f"hindsight: {schedule}: made for another instance, {text.instance!r}; replayed on {file} all the same",

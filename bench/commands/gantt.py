@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 
-@click.command()
+@click.command(short_help="Draw a schedule over the states of the workers.")
 @click.argument("file")
 @click.argument("schedule")
 @click.option("-o", "--output", required=True, metavar="OUT", help="A .svg, .pdf or .png file.")
@@ -16,7 +16,10 @@ def gantt(file: str, schedule: str, output: str) -> None:
 
     instance = instances.read(file)
     text = instances.read_schedule(schedule)
-    verdict = instances.check(instance, text)
+    try:
+        verdict = instances.check(instance, text)
+    except instances.InputError as error:
+        raise error.in_file(schedule) from None
     if not verdict.is_valid:
         raise instances.InputError(f"not drawn: {verdict}", file=schedule)
     height = 1.3 + 0.26 * instance.num_workers

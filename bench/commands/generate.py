@@ -5,19 +5,20 @@ from __future__ import annotations
 from typing import Any
 
 import click
-from click.core import ParameterSource
 
-from bench.commands.options import COUNT, POSITIVE, paper_point
+from bench.commands.options import COUNT, POSITIVE, given_flags, paper_point, say_unused
 from bench.targets import write_instance
 
 
-@click.command()
+@click.command(short_help="Write an instance of the paper's experiment, or a small one.")
 @paper_point
 @click.option("--scenario", type=COUNT, default=0, show_default=True, help="Which draw of the workers.")
 @click.option("--trial", type=COUNT, default=0, show_default=True, help="Which draw of their states.")
 @click.option("--slots", type=POSITIVE, default=None, help="N, slots to generate.  [default: 10000; 12 with --small]")
 @click.option("--seed", type=COUNT, default=0, show_default=True, help="Seed of the whole experiment.")
-@click.option("--small", is_flag=True, help="A small random general instance instead; uses --m, --p, --slots, --seed.")
+@click.option(
+    "--small", is_flag=True, help="A small random general instance instead; of --m, --p, --iterations, --slots, --seed."
+)
 @click.option("--drawn", is_flag=True, help="Name what the states are drawn from instead of spelling them out.")
 @click.option("-o", "--output", default="-", metavar="FILE", help="Where to write it.  [default: standard output]")
 def generate(
@@ -43,13 +44,10 @@ def generate(
     if small and drawn:
         raise click.UsageError("--drawn goes with the paper's instances, not with --small")
     if small:
-        context = click.get_current_context()
+        given = given_flags()
+        say_unused(given & {"n_com", "wmin", "scenario", "trial"}, "with --small")
         sizes = {"p": p, "m": m, "iterations": iterations, "slots": slots}
-        chosen: dict[str, Any] = {
-            "tasks" if flag == "m" else flag: value
-            for flag, value in sizes.items()
-            if context.get_parameter_source(flag) is ParameterSource.COMMANDLINE
-        }
+        chosen: dict[str, Any] = {"tasks" if flag == "m" else flag: sizes[flag] for flag in sizes if flag in given}
         instance = make.small(seed, **chosen)
     else:
         instance = make.paper(

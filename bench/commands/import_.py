@@ -27,7 +27,7 @@ class _OneOrMany(click.ParamType[int | tuple[int, ...] | None]):
         return numbers[0] if len(numbers) == 1 else numbers
 
 
-@click.command("import")
+@click.command("import", short_help="Turn a trace of real machines into an instance.")
 @click.argument("traces", nargs=-1, required=True, metavar="TRACE...")
 @click.option("--slot", "slot_s", required=True, metavar="S", help="Seconds of a slot.")
 @click.option("--start", metavar="TIME", help="Where slot 0 begins: UNIX seconds, or an ISO date.  [default: earliest]")
@@ -86,11 +86,10 @@ def import_(
     from instances.coupled.imported import from_trace
 
     trace = readers.read(*traces)
-    for assumption in trace.assumptions:
-        click.echo(f"hindsight: assumed: {assumption}", err=True)
     chosen: int | list[str] | None = None
     if nodes is not None:
-        chosen = int(nodes) if nodes.isdigit() and nodes not in trace.nodes else nodes.split(",")
+        is_number = nodes.isascii() and nodes.isdigit() and len(nodes) < 10
+        chosen = int(nodes) if is_number and nodes not in trace.nodes else nodes.split(",")
     instance = from_trace(
         trace,
         tasks=m,
@@ -109,3 +108,5 @@ def import_(
         train_slots=train_slots,
     )
     write_instance(instance, output)
+    for assumption in trace.assumptions:
+        click.echo(f"hindsight: assumed: {assumption}", err=True)

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeVar
 
 import click
+from click.core import ParameterSource
 
 __all__ = [
     "N_COM",
     "as_json",
     "estimator",
     "expand_policies",
+    "given_flags",
     "paper_point",
     "policies",
     "policy_seed",
+    "say_unused",
     "service",
     "solver",
     "stand_by",
@@ -38,6 +41,19 @@ def expand_policies(names: Sequence[str], *, estimator: str) -> list[str]:
     for name in expanded:
         online.make_policy(name, estimator=estimator)
     return list(dict.fromkeys(expanded))
+
+
+def given_flags() -> set[str]:
+    """Return the parameters of the present command that the user gave, rather than left to their defaults."""
+    context = click.get_current_context()
+    return {name for name in context.params if context.get_parameter_source(name) is ParameterSource.COMMANDLINE}
+
+
+def say_unused(flags: Iterable[str], where: str) -> None:
+    """Say on standard error which of the flags that the user gave change nothing."""
+    names = sorted(f"--{flag.replace('_', '-')}" for flag in flags)
+    if names:
+        click.echo(f"hindsight: not used {where}: {', '.join(names)}", err=True)
 
 
 class _Bound(click.ParamType[int | None]):
@@ -88,7 +104,7 @@ policies = click.option(
     "policies",
     multiple=True,
     metavar="NAME|all|FILE.py:CLASS",
-    help="A heuristic by name, all 17 of the paper, or a class of yours. May be given several times.",
+    help="A heuristic by name, all 17 of the paper, or a class of yours. May be given several times.  [default: all]",
 )
 
 

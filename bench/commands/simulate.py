@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sys
+from contextlib import redirect_stdout
+
 import click
 
 from bench.commands import options
@@ -10,7 +13,7 @@ from bench.output import Table, bad_input
 _COLUMNS = ("file", "policy", "estimator", "makespan", "iterations")
 
 
-@click.command()
+@click.command(short_help="Run heuristics on each instance.")
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
 @options.policies
 @options.estimator
@@ -31,10 +34,11 @@ def simulate(
     import instances
     import online
     from bench.progress import working
-    from bench.targets import schedule_target
+    from bench.targets import schedule_targets
 
     names = options.expand_policies(policies, estimator=estimator)
-    target = schedule_target(out, several=len(files) * len(names) > 1)
+    shown = [online.make_policy(name, estimator=estimator).name for name in names]
+    targets = schedule_targets(out, files, shown)
     table = Table({key: key for key in _COLUMNS}, as_json, title="Runs")
     failed = 0
     for file in files:
@@ -42,10 +46,10 @@ def simulate(
             instance = instances.read(file)
             for name in names:
                 policy = online.make_policy(name, estimator=estimator, seed=seed)
-                with working(f"{policy.name} on {file}"):
+                with working(f"{policy.name} on {file}"), redirect_stdout(sys.stderr):  # a policy may print
                     run = online.simulate(instance, policy, service=service)
-                if target is not None:
-                    instances.write_schedule(run.schedule, target(file, policy.name))
+                if targets:
+                    instances.write_schedule(run.schedule, targets[file, policy.name])
                 table.add(
                     {
                         "file": file,

@@ -10,7 +10,7 @@ from bench.output import Table, bad_input
 _COLUMNS = ("file", "status", "objective", "value", "bound", "solver", "runtime_s")
 
 
-@click.command()
+@click.command(short_help="Find the hindsight optimum of each instance.")
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
 @click.option(
     "--objective",
@@ -39,9 +39,9 @@ def solve(
     import instances
     import offline
     from bench.progress import working
-    from bench.targets import schedule_target
+    from bench.targets import schedule_targets
 
-    target = schedule_target(out, several=len(files) > 1)
+    targets = schedule_targets(out, files)
     table = Table({key: key for key in _COLUMNS}, as_json, title="Hindsight optima")
     failed = 0
     for file in files:
@@ -60,8 +60,8 @@ def solve(
                 time_limit_s=time_limit_s,
                 threads=threads,
             )
-        if result.schedule is not None and target is not None:
-            instances.write_schedule(result.schedule, target(file))
+        if result.schedule is not None and targets:
+            instances.write_schedule(result.schedule, targets[file, ""])
         table.add(
             {
                 "file": file,
