@@ -66,6 +66,8 @@ def run_jobs(what: str, jobs: Sequence[Job], journal: Journal, *, num_processes:
     num_processes
         Worker processes; 1 runs in this process.
     """
+    if journal.torn:
+        sys.stderr.write(f"hindsight: {journal.path}: the last row was torn off by an interruption; it is made again\n")
     missing = [job for job in jobs if job.key not in journal]
     if not missing:
         return

@@ -119,10 +119,10 @@ class Journal:
         for number, line in enumerate(text[:whole].splitlines(), start=1):
             try:
                 row = msgspec.json.decode(line, type=dict[str, Any])
-                self._rows[row["key"]] = row
-            except (msgspec.DecodeError, KeyError, UnicodeDecodeError):
+                self._rows[msgspec.convert(row["key"], str)] = row
+            except (msgspec.MsgspecError, KeyError, UnicodeDecodeError):
                 raise InputError(
-                    "broken row, expected one JSON object with a key; mend or remove this line",
+                    "broken row, expected one JSON object with a text key; mend or remove this line",
                     place=f"line {number}",
                     file=self.path,
                 ) from None

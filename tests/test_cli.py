@@ -416,3 +416,19 @@ def test_score_for_people(score):
     assert "mean ratio" in out
     assert "hindsight optima: 3 optimal" in out
     assert "score: 9/9" in err
+
+
+def test_score_says_where_there_is_nothing_to_compare_with(hindsight, tmp_path):
+    path = tmp_path / "never.json"
+    instances.write(instances.Instance.from_letters(["dd"], w=[1], tasks=1), path)
+    code, out, err = hindsight(
+        "score", path, "--policy", "RANDOM", "--m", 7, "--results", tmp_path / "out", "--jobs", 1
+    )
+    assert code == 0
+    assert "files; hindsight optima: 1 infeasible: no schedule finishes" in out
+    assert err.splitlines()[0] == "hindsight: not used with FILE: --m"
+
+
+def test_score_knows_its_solvers_before_it_makes_a_folder(hindsight, tmp_path, tiny):
+    refused(hindsight("score", tiny, "--solver", "magic", "--results", tmp_path / "out"), "solver: 'magic', expected")
+    assert not (tmp_path / "out").exists()

@@ -13,6 +13,7 @@ __all__ = [
     "as_json",
     "estimator",
     "expand_policies",
+    "expect_solver",
     "given_flags",
     "paper_point",
     "policies",
@@ -41,6 +42,16 @@ def expand_policies(names: Sequence[str], *, estimator: str) -> list[str]:
     for name in expanded:
         online.make_policy(name, estimator=estimator)
     return list(dict.fromkeys(expanded))
+
+
+def expect_solver(name: str) -> None:
+    """Raise `InputError` for a solver that cannot run here: before any work is done."""
+    import offline
+    from instances import InputError
+
+    available = offline.available_solvers()
+    if name not in ("auto", *available):
+        raise InputError(f"{name!r}, expected auto or one of {', '.join(available)}", place="solver")
 
 
 def given_flags() -> set[str]:

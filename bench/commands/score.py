@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from bench.coupled.sources import Source
 
 
-@click.command()
+@click.command(short_help="Score heuristics against the hindsight optimum.")
 @click.argument("files", nargs=-1, metavar="[FILE]...")
 @options.paper_point
 @click.option("--scenarios", type=options.POSITIVE, default=5, show_default=True, help="Draws of the workers.")
@@ -64,8 +64,11 @@ def score(
     from bench.coupled.real import spot_sources
     from bench.coupled.sources import Paper, from_file
 
+    options.expect_solver(solver)
     sources: list[Source]
     if files:
+        unused = {"m", "n_com", "wmin", "p", "iterations", "scenarios", "trials", "slots"}
+        options.say_unused(options.given_flags() & unused, "with FILE")
         sources = [from_file(path) for path in files]
     else:
         sources = [
@@ -104,9 +107,12 @@ def _show(found: Score, as_json: bool) -> None:
     for setting in dict.fromkeys(row["setting"] for row in found.optima):
         states = Counter(row["status"] for row in found.optima if row["setting"] == setting)
         optima = ", ".join(f"{count} {status}" for status, count in sorted(states.items()))
-        table = Table(headings, as_json=False, title=f"{setting}; hindsight optima: {optima}")
+        title = f"{setting}; hindsight optima: {optima}"
+        table = Table(headings, as_json=False, title=title)
         table.add_all(_readable(row) for row in rows if row["setting"] == setting)
         table.show()
+        if states["infeasible"] == states.total():
+            click.echo(f"{title}: no schedule finishes, so there is nothing to compare with.")
     click.echo(
         "solved, unfinished: runs. Ratios (makespan / hindsight optimum) are over solved runs; from..to where an"
     )

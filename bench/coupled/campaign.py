@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import hashlib
+import sys
 import time
+from contextlib import redirect_stdout
 from dataclasses import dataclass
+from importlib.metadata import entry_points
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +18,7 @@ import online
 from bench.coupled.sources import Source
 from bench.engine import Job, code_digest
 from instances import InputError, Instance, Schedule, SelfCheckError
+from instances.textio import read_bytes
 
 __all__ = ["Options", "optimum_job", "policy_job", "schedule_path", "simulate"]
 
@@ -48,12 +53,20 @@ def optimum_job(source: Source, options: Options, folder: Path | None = None, *,
 
 
 def policy_job(source: Source, policy: str, options: Options) -> Job:
-    """Return the job that runs one policy; a user's file counts by its content."""
-    content = ""
-    if ":" in policy:
-        content = Path(policy.rpartition(":")[0]).read_text(encoding="utf-8")
+    """Return the job that runs one policy; a user's own counts by the content of its file."""
+    content = _digest_of_own(policy)
     key = _key("run", source.identity, policy, content, options.estimator, options.service, options.seed)
     return Job(key, f"{policy} on {source.name}", _run, (source, policy, options))
+
+
+def _digest_of_own(policy: str) -> str:
+    """Return the digest of the file of a user's own policy; nothing for those of the paper."""
+    path, _, _ = policy.rpartition(":")
+    if not path:
+        points = () if policy in online.POLICIES else entry_points(group="hindsight.policies", name=policy)
+        specs = (find_spec(point.module) for point in points)
+        path = next((spec.origin for spec in specs if spec is not None and spec.origin is not None), "")
+    return hashlib.sha256(read_bytes(path)).hexdigest() if path else ""
 
 
 def schedule_path(folder: Path, key: str) -> Path:
@@ -74,11 +87,9 @@ def _optimum(source: Source, options: Options, path: Path | None, stand_by: bool
         stand_by=stand_by,
         time_limit_s=options.time_limit_s,
     )
-    if result.schedule is not None:
-        _replay(instance, result.schedule, result.value, f"{result.solver} on {source.name}")
-        if path is not None:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            instances.write_schedule(result.schedule, path)
+    if result.schedule is not None and path is not None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        instances.write_schedule(result.schedule, path)
     return {
         "kind": "optimum",
         "setting": source.setting,
@@ -91,7 +102,7 @@ def _optimum(source: Source, options: Options, path: Path | None, stand_by: bool
         "status": str(result.status),
         "value": result.value,
         "bound": result.bound,
-        "check": None if result.schedule is None else "valid",
+        "check": None if result.schedule is None else "valid",  # or `offline.solve` had raised
         "counts": result.counts,
         "runtime_s": round(result.runtime_s, 6),
     }
@@ -100,7 +111,8 @@ def _optimum(source: Source, options: Options, path: Path | None, stand_by: bool
 def simulate(instance: Instance, policy: str, options: Options) -> online.Run:
     """Run a policy with the seed that this campaign and instance give it."""
     built = online.make_policy(policy, estimator=options.estimator, seed=_policy_seed(instance, options))
-    return online.simulate(instance, built, service=options.service)
+    with redirect_stdout(sys.stderr):  # what a policy prints is no result
+        return online.simulate(instance, built, service=options.service)
 
 
 def _policy_seed(instance: Instance, options: Options) -> int:

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from statistics import median
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
+
+import msgspec
 
 import instances
 from bench.coupled.campaign import Options, optimum_job, policy_job, schedule_path, simulate
 from bench.coupled.ratios import Ratio, ratios, table
 from bench.coupled.sources import Source
-from bench.engine import run_jobs
+from bench.engine import Job, run_jobs
 from bench.journal import Journal
 from instances.errors import InputError
-from instances.textio import write_text
+from instances.textio import convert, write_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -79,27 +82,58 @@ def score(
         When the checker refuses a schedule, or a ratio is below 1.
     """
     names = [source.name for source in sources]
-    twice = next((name for name in names if names.count(name) > 1), None)
-    if twice is not None:
-        raise InputError("given twice, expected every instance once", file=twice)
+    known: dict[str, str] = {}
+    for source in sources:
+        if known.setdefault(source.identity, source.name) != source.name or names.count(source.name) > 1:
+            same = "given twice" if names.count(source.name) > 1 else f"the same instance as {known[source.identity]}"
+            raise InputError(f"{same}, expected every instance once", file=source.name)
     optimum_jobs = [optimum_job(source, options, folder) for source in sources]
     policy_jobs = [policy_job(source, policy, options) for source in sources for policy in policies]
     with Journal(folder) as journal:
         run_jobs("score", [*optimum_jobs, *policy_jobs], journal, num_processes=num_processes)
-        optima = [journal[job.key] for job in optimum_jobs]
-        runs = [journal[job.key] for job in policy_jobs]
+        optima = [_row(journal, job, source, _Optimum) for job, source in zip(optimum_jobs, sources, strict=True)]
+        each = product(sources, policies)
+        runs = [_row(journal, job, source, _Run) for job, (source, _) in zip(policy_jobs, each, strict=True)]
     found = ratios(optima, runs)
     frame = table(found, policies)
     files = [folder / Journal.NAME, folder / "table.csv"]
     write_text(files[1], frame.to_csv(index=False))
     if frame["solved"].sum() > 0:
         files.append(_draw_ratios(found, policies, folder / "ratios.svg"))
-        example = _example(found, optima)
+        pairs = zip(optima, optimum_jobs, strict=True)
+        drawable = [row for row, job in pairs if schedule_path(folder, job.key).exists()]
+        example = _example(found, drawable)
         if example is not None:
             place = names.index(example.instance)
             path = schedule_path(folder, optimum_jobs[place].key)
             files.append(_draw_example(sources[place], path, example, options, folder / "example.svg"))
     return Score(optima, found, frame, files)
+
+
+class _Optimum(msgspec.Struct):
+    """What a row of an optimum must hold to be compared with."""
+
+    solver: str
+    status: Literal["optimal", "feasible", "infeasible", "unknown"]
+    value: int | None
+    bound: int | None
+
+
+class _Run(msgspec.Struct):
+    """What a row of a run must hold to be compared."""
+
+    policy: str
+    makespan: int | None
+
+
+def _row(journal: Journal, job: Job, source: Source, kind: type[_Optimum | _Run]) -> Mapping[str, Any]:
+    """Return a job's row under the present name of its instance; it may have been made under another one."""
+    row = journal[job.key]
+    try:
+        convert(row, kind, f"row {job.key[:16]}")
+    except InputError as error:
+        raise error.in_file(journal.path) from None
+    return {**row, "setting": source.setting, "instance": source.name}
 
 
 def _draw_ratios(found: Sequence[Ratio], policies: Sequence[str], path: Path) -> Path:
@@ -117,11 +151,11 @@ def _draw_ratios(found: Sequence[Ratio], policies: Sequence[str], path: Path) ->
 def _example(found: Sequence[Ratio], optima: Sequence[Mapping[str, Any]]) -> Ratio | None:
     """Choose the run to draw: where the best policy does worst, among the runs that fit the page.
 
-    The best policy has the least median ratio. Only optima with a schedule count, proven ones before others; if no run
-    fits the page, the shortest is drawn.
+    The best policy has the least median ratio. Only the given optima count, those with a schedule, proven ones before
+    others; if no run fits the page, the shortest is drawn.
     """
     status = {row["instance"]: row["status"] for row in optima}
-    usable = [ratio for ratio in found if ratio.low is not None and status[ratio.instance] in ("optimal", "feasible")]
+    usable = [ratio for ratio in found if ratio.low is not None and ratio.instance in status]
     if not usable:
         return None
     by_policy: dict[str, list[float]] = {}
