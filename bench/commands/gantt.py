@@ -22,9 +22,10 @@ def gantt(file: str, schedule: str, output: str) -> None:
         raise error.in_file(schedule) from None
     if not verdict.is_valid:
         raise instances.InputError(f"not drawn: {verdict}", file=schedule)
-    height = 1.3 + 0.26 * instance.num_workers
+    height = min(40.0, 1.3 + 0.26 * instance.num_workers)
     width = min(24.0, max(9.0, 2.0 + 0.16 * text.slots))
     figure, (axes,) = pictures.new_figure(width=width, heights=(height,))
     done = "unfinished" if verdict.makespan is None else f"makespan {verdict.makespan}"
-    pictures.draw_gantt(axes, instance, text, ends=verdict.ends, title=f"{verdict.iterations} iterations, {done}")
+    title = f"{verdict.iterations} iteration{'' if verdict.iterations == 1 else 's'}, {done}"
+    pictures.draw_gantt(axes, instance, text, ends=verdict.ends, title=title)
     pictures.save(figure, output)

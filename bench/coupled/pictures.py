@@ -7,8 +7,8 @@ readers can tell apart, and every meaning is also told by a letter, a hatch or a
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import groupby
-from math import log
+from itertools import groupby, product
+from math import ceil, log
 from typing import TYPE_CHECKING, Any
 
 from bench.coupled.ratios import Ratio
@@ -33,10 +33,15 @@ _ACTIONS = {
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#999999")
 _END_COLOUR = "#CC79A7"
 _ABSENT = {RECLAIMED: ("RECLAIMED", "#d9d9d9", "////"), DOWN: ("DOWN", "#595959", "")}
+#: Endings of files, and what keeps the time of day out of each, so that equal figures give equal files.
+_ENDINGS: dict[str, dict[str, Any]] = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {}}
 #: Above this many slots the letters would no longer be read.
 _LETTERED_SLOTS = 60
+#: Of more workers only some are named.
+_LABELLED_WORKERS = 100
 _CRITERION_COLOURS = {"P": "#0072B2", "E": "#D55E00", "Y": "#009E73", "": "#000000"}
 _HEURISTIC_DASHES = {"IP": "-", "IE": "--", "IY": "-.", "IAY": ":"}
+_RANDOM_COLOUR, _OTHER_COLOURS = "#999999", ("#CC79A7", "#E69F00", "#56B4E9")
 
 
 def new_figure(rows: int = 1, *, width: float = 9.0, heights: Sequence[float] = (4.0,)) -> tuple[Figure, list[Axes]]:
@@ -51,28 +56,23 @@ def new_figure(rows: int = 1, *, width: float = 9.0, heights: Sequence[float] = 
 
 
 def save(figure: Figure, path: Any) -> None:
-    """Write a figure; the ending (.svg, .pdf, .png) says how. Equal figures give equal SVG files."""
-    import os
+    """Write a figure; the ending (.svg, .pdf, .png) says how. Equal figures give equal files."""
+    from io import BytesIO
     from pathlib import Path
 
     import matplotlib as mpl
 
     from instances.errors import InputError
+    from instances.textio import write_bytes
 
-    target = Path(path)
-    ending = target.suffix.lstrip(".").lower()
-    if ending not in figure.canvas.get_supported_filetypes():
-        raise InputError(f"ending {target.suffix!r}, expected .svg, .pdf or .png", file=path)
-    partial = target.with_name(f".{target.name}.partial")
-    try:
-        with mpl.rc_context({"svg.hashsalt": "hindsight", "svg.fonttype": "none"}):
-            metadata = {"Date": None} if ending == "svg" else {}
-            figure.savefig(partial, format=ending, dpi=150, metadata=metadata)
-        os.replace(partial, target)
-    except OSError as error:
-        raise InputError(f"cannot be written: {error.strerror}", file=path) from None
-    finally:
-        partial.unlink(missing_ok=True)
+    suffix = Path(path).suffix
+    ending = suffix.removeprefix(".").lower()
+    if ending not in _ENDINGS:
+        raise InputError(f"ending {suffix!r}, expected .svg, .pdf or .png", file=path)
+    picture = BytesIO()
+    with mpl.rc_context({"svg.hashsalt": "hindsight", "svg.fonttype": "none"}):
+        figure.savefig(picture, format=ending, dpi=150, metadata=_ENDINGS[ending])
+    write_bytes(path, picture.getvalue())
 
 
 def draw_gantt(
@@ -122,7 +122,7 @@ def draw_gantt(
         axes.axvline(end, color=_END_COLOUR, linewidth=1.4)
     axes.set_xlim(0, max(slots, 1))
     axes.set_ylim(instance.num_workers - 0.5, -0.5)
-    step = max(1, instance.num_workers // 25)
+    step = max(1, ceil(instance.num_workers / _LABELLED_WORKERS))
     axes.set_yticks(range(0, instance.num_workers, step))
     axes.set_yticklabels([f"worker {q}, w={instance.w[q]}" for q in range(0, instance.num_workers, step)], fontsize=7)
     axes.set_xlabel("slot")
@@ -135,29 +135,29 @@ def draw_gantt(
 def draw_ecdf(axes: Axes, found: Sequence[Ratio], policies: Sequence[str], *, title: str = "") -> Axes:
     """Draw for each policy the share of its runs whose ratio is at most x.
 
-    Runs that did not finish stay in the denominator: a curve ends where they begin. Where a ratio is an interval its
-    upper end counts, so the true curve lies on or above the one drawn.
+    Runs that did not finish stay in the denominator: a curve ends below 1 by their share. Where a ratio is an interval
+    its upper end counts, so the true curve lies on or above the one drawn.
     """
-    top = 1.0
-    for policy in policies:
+    top = max((ratio.high for ratio in found if ratio.high is not None), default=1.0)
+    right = max(top**1.03, 1.05)
+    left = right**-0.015  # what is optimal at once shows beside the frame
+    for policy, (colour, dash) in _styles(policies).items():
         mine = [ratio for ratio in found if ratio.policy == policy]
         highs = [ratio.high for ratio in mine if ratio.high is not None]
         if not highs:
             continue
         x, share = ecdf(highs, total=len(mine))
-        top = max(top, float(x[-1]))
-        criterion, _, heuristic = policy.rpartition("-")
         axes.step(
-            [1.0, *x],
-            [0.0, *share],
+            [left, *x, right],
+            [0.0, *share, share[-1]],
             where="post",
             label=policy,
-            color=_CRITERION_COLOURS.get(criterion, "#CC79A7") if policy != "RANDOM" else "#999999",
-            linestyle=_HEURISTIC_DASHES.get(heuristic, "-"),
+            color=colour,
+            linestyle=dash,
             linewidth=1.5,
         )
     axes.set_xscale("log")
-    axes.set_xlim(1.0, top * 1.05)
+    axes.set_xlim(left, right)
     axes.set_ylim(0.0, 1.02)
     ticks = _ratio_ticks(top)
     axes.set_xticks(ticks, labels=[f"{tick:g}" for tick in ticks])
@@ -168,6 +168,22 @@ def draw_ecdf(axes: Axes, found: Sequence[Ratio], policies: Sequence[str], *, ti
     axes.grid(alpha=0.3)
     axes.legend(loc="center left", bbox_to_anchor=(1.01, 0.5), fontsize=8, frameon=False)
     return axes
+
+
+def _styles(policies: Sequence[str]) -> dict[str, tuple[str, str]]:
+    """Return colour and dash: by criterion and builder for the paper's heuristics, of their own for others."""
+    styles: dict[str, tuple[str, str]] = {}
+    others = product(_HEURISTIC_DASHES.values(), _OTHER_COLOURS)
+    for policy in policies:
+        criterion, _, builder = policy.rpartition("-")
+        if criterion in _CRITERION_COLOURS and builder in _HEURISTIC_DASHES:
+            styles[policy] = _CRITERION_COLOURS[criterion], _HEURISTIC_DASHES[builder]
+        elif policy == "RANDOM":
+            styles[policy] = _RANDOM_COLOUR, "-"
+        else:
+            dash, colour = next(others, ("-", "#000000"))
+            styles[policy] = colour, dash
+    return styles
 
 
 def _ratio_ticks(top: float) -> list[float]:

@@ -176,7 +176,7 @@ def _draw_example(source: Source, optimum: Path, example: Ratio, options: Option
     best = instances.read_schedule(optimum)
     run = simulate(instance, example.policy, options)
     slots = max(best.slots, run.schedule.slots)
-    height = 1.0 + 0.2 * instance.num_workers
+    height = min(20.0, 1.0 + 0.2 * instance.num_workers)
     figure, panels = pictures.new_figure(2, width=min(24.0, max(9.0, 2.0 + 0.13 * slots)), heights=(height, height))
     for panel, schedule, who in zip(panels, (best, run.schedule), ("hindsight optimum", example.policy), strict=True):
         verdict = instances.check(instance, schedule)
