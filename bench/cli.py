@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
+from contextlib import suppress
 from types import FrameType
 from typing import NoReturn
 
@@ -58,6 +59,9 @@ for _command in (
 
 def main() -> None:
     """Run the command line and exit with its code."""
+    for stream in ("stdout", "stderr"):
+        if getattr(sys, stream) is None:  # closed by who called us
+            setattr(sys, stream, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
     before = signal.signal(signal.SIGTERM, _interrupt)
     try:
         _run()
@@ -67,7 +71,8 @@ def main() -> None:
 
 def _run() -> NoReturn:
     try:
-        code = hindsight.main(prog_name="hindsight", standalone_mode=False)
+        with hindsight.make_context("hindsight", sys.argv[1:]) as context:
+            code = hindsight.invoke(context)
         sys.stdout.flush()
     except click.exceptions.Exit as stop:
         sys.exit(stop.exit_code)
@@ -84,10 +89,12 @@ def _run() -> NoReturn:
         _fail("not enough memory for an instance of this size", EXIT_USAGE)
     except (KeyboardInterrupt, click.Abort):
         _fail("interrupted", EXIT_INTERRUPTED)
-    except BrokenPipeError:
-        # the reader of our output has gone; nothing is left to say, and the interpreter must not flush again
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except BrokenPipeError:  # the reader of our output has gone; nothing is left to say
+        _drop_output()
         sys.exit(0)
+    except OSError as error:
+        _drop_output()
+        _fail(f"{error.filename or 'standard output'}: {error.strerror}", EXIT_USAGE)
     sys.exit(code if isinstance(code, int) else 0)
 
 
@@ -95,6 +102,12 @@ def _interrupt(number: int, frame: FrameType | None) -> None:
     raise KeyboardInterrupt  # who is asked to end leaves as tidily as who is interrupted
 
 
+def _drop_output() -> None:
+    """Send what standard output still holds nowhere: the interpreter flushes it again at its end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
 def _fail(message: str, code: int) -> NoReturn:
-    click.echo(f"hindsight: {message}", err=True)
+    with suppress(OSError):  # where nobody can be told, the exit code still tells
+        click.echo(f"hindsight: {message}", err=True)
     sys.exit(code)

@@ -1,7 +1,9 @@
 """The command line as a person or a script uses it."""
 
 import json
+import shutil
 import signal
+import subprocess
 import sys
 from pathlib import Path
 
@@ -68,6 +70,23 @@ def test_asked_to_end_it_ends_as_interrupted(hindsight, tiny, monkeypatch):
     code, out, err = hindsight("solve", tiny)
     assert (code, out, err.strip()) == (130, "", "hindsight: interrupted")
     assert signal.getsignal(signal.SIGTERM) is before
+
+
+def run_in_shell(line):
+    script = f"{sys.executable} -c 'from bench.cli import main; main()' {line}"
+    return subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=False, timeout=60)
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="shell redirections need a shell")
+def test_output_that_nobody_takes(tiny):
+    cut = run_in_shell(f"simulate {tiny} --json | head -1; exit ${{PIPESTATUS[0]}}")
+    assert (cut.returncode, cut.stderr) == (0, "")
+    assert list(objects(cut.stdout)[0]) == KEYS_SIMULATE
+    closed = run_in_shell(f"check {tiny} {tiny} >&- 2>&-")
+    assert (closed.returncode, closed.stdout, closed.stderr) == (2, "", "")
+    if Path("/dev/full").exists():
+        full = run_in_shell(f"solve {tiny} --json > /dev/full")
+        assert (full.returncode, full.stderr) == (2, "hindsight: standard output: No space left on device\n")
 
 
 def test_too_large_for_the_machine_is_bad_input(hindsight, monkeypatch):
