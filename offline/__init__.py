@@ -5,7 +5,20 @@ Families of problems live in sub-packages (``offline.coupled``); what all famili
 """
 
 from offline.coupled.bounds import free_prefetch_bound
+from offline.coupled.common_slots.core.public import SharedSlots, earliest_common_slots, max_common_slots
 from offline.results import Objective, Result, Status
 from offline.solvers import SOLVERS, Solver, available_solvers, solve
 
-__all__ = ["SOLVERS", "Objective", "Result", "Solver", "Status", "available_solvers", "free_prefetch_bound", "solve"]
+__all__ = [
+    "SOLVERS",
+    "Objective",
+    "Result",
+    "SharedSlots",
+    "Solver",
+    "Status",
+    "available_solvers",
+    "earliest_common_slots",
+    "free_prefetch_bound",
+    "max_common_slots",
+    "solve",
+]

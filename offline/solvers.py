@@ -11,6 +11,9 @@ from types import MappingProxyType
 from instances import check
 from instances.coupled.model import Instance
 from instances.errors import InputError, SelfCheckError
+from instances.sources import Known
+from instances.states import DOWN, UP
+from offline.coupled.common_slots.windows import is_easy
 from offline.limits import Limits
 from offline.results import Objective, Result
 
@@ -82,6 +85,19 @@ SOLVERS: Mapping[str, Solver] = MappingProxyType(
                 requires=("ortools",),
             ),
             Solver(
+                "windows",
+                "polynomial, without communication where the UP slots of every worker come in one piece",
+                "offline.coupled.common_slots.entries",
+                function="windows",
+            ),
+            Solver(
+                "core",
+                "k-subset intersection on 64-bit words, for instances without communication",
+                "offline.coupled.common_slots.entries",
+                requires=("numba",),
+                function="core",
+            ),
+            Solver(
                 "ilp-highs",
                 "integer linear program of the general problem, through PuLP, solved by HiGHS",
                 "offline.coupled.ilp",
@@ -131,7 +147,7 @@ def solve(
         ``makespan``: fewest slots to complete the instance's iterations. ``iterations``: most iterations completed
         within its slots, however many it asks for.
     solver
-        ``auto`` or a name of `SOLVERS`.
+        ``auto`` or a name of `SOLVERS`. ``auto`` is the polynomial ``windows`` where it applies, else the best one.
     stand_by
         False: a worker may receive the program only in an iteration in which it computes (MODEL section 3).
     time_limit_s
@@ -166,18 +182,25 @@ def solve(
     """
     limits = Limits(time_limit_s, memory_limit_mb, threads, seed)
     goal = Objective.parse(objective)
-    result = _choose(solver).load()(instance, goal, stand_by, limits)
+    result = _choose(solver, instance).load()(instance, goal, stand_by, limits)
     if result.schedule is not None:
         _confirm(instance, result)
     return result
 
 
-def _choose(name: str) -> Solver:
+def _choose(name: str, instance: Instance) -> Solver:
     if name == AUTO:
-        return SOLVERS[available_solvers()[0]]
+        return SOLVERS["windows" if _is_easy(instance) else available_solvers()[0]]
     if name not in SOLVERS:
         raise InputError(f"{name!r}, expected {AUTO} or one of {', '.join(SOLVERS)}", place="solver")
     return SOLVERS[name]
+
+
+def _is_easy(instance: Instance) -> bool:
+    """Whether the polynomial solver applies; states that are drawn as needed are not all drawn to find out."""
+    if instance.t_prog or instance.t_data or not isinstance(instance.source, Known):
+        return False
+    return is_easy(instance.states == UP, instance.states == DOWN)
 
 
 def _confirm(instance: Instance, result: Result) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = ("instances", "offline", "online", "reductions", "bench")
-HEAVY = ("ortools", "pulp", "highspy", "matplotlib", "pandas", "scipy", "numba", "joblib", "networkx")
+HEAVY = ("ortools", "pulp", "highspy", "matplotlib", "pandas", "scipy", "numba", "joblib")
 
 
 def run(*command: str | Path, **kwargs) -> str:

@@ -9,7 +9,9 @@ from typing import Any
 import click
 
 from bench.commands import options
+from bench.markdown import markdown_table
 from bench.output import Table
+from instances.textio import write_text
 
 
 @click.group()
@@ -90,7 +92,6 @@ def optima(
     from bench.coupled import optima as data
     from bench.coupled.campaign import Options
     from bench.coupled.ratios import records
-    from instances.textio import write_text
 
     sources = data.experiment(ms=ms, n_coms=n_coms, wmins=wmins, scenarios=scenarios, trials=trials, seed=seed)
     settings = {"stand-by": (True,), "no-stand-by": (False,), "both": (True, False)}[setting]
@@ -99,9 +100,11 @@ def optima(
     )
     summary = data.distribution(found, "" if True in settings else "_no_stand_by")
     write_text(results / "distribution.csv", summary.to_csv(index=False))
+    rows = records(summary.astype(object).where(summary.notna(), None))
+    write_text(results / "distribution.md", markdown_table(rows, list(summary.columns)))
     data.draw_distribution(summary, results / "optima.svg")
     table = Table({name: name for name in summary.columns}, as_json, title="Hindsight optima, in slots")
-    table.add_all(records(summary.astype(object).where(summary.notna(), None)))
+    table.add_all(rows)
     table.show()
 
 
@@ -191,6 +194,7 @@ def scale(
     rows = races.race(sources, [solver], results, time_limit_s=time_limit_s)
     races.draw_scale(sources, rows, results / "scale.svg")
     columns = ("instance", "status", "value", "bound", "gap", "seconds")
+    write_text(results / "table.md", markdown_table(rows, columns))
     table = Table({name: name for name in columns}, as_json, title=f"{solver}, at most {time_limit_s:g} s each")
     table.add_all(rows)
     table.show()
@@ -199,9 +203,8 @@ def scale(
 def _show_race(compared: Sequence[dict[str, Any]], results: Path, as_json: bool) -> None:
     import pandas as pd
 
-    from instances.textio import write_text
-
     write_text(results / "table.csv", pd.DataFrame(compared).to_csv(index=False))
+    write_text(results / "table.md", markdown_table(compared, list(compared[0])))
     table = Table({name: name for name in compared[0]}, as_json, title="Exact solvers on the same instances")
     table.add_all(compared)
     table.show()

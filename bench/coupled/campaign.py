@@ -20,7 +20,7 @@ from bench.engine import Job, code_digest
 from instances import InputError, Instance, Schedule, SelfCheckError
 from instances.textio import read_bytes
 
-__all__ = ["Options", "optimum_job", "policy_job", "schedule_path", "simulate"]
+__all__ = ["Options", "optima_job", "optimum_job", "policy_job", "schedule_path", "simulate"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,11 +45,19 @@ class Options:
     seed: int = 0
 
 
-def optimum_job(source: Source, options: Options, folder: Path | None = None, *, stand_by: bool = True) -> Job:
-    """Return the job that finds a hindsight optimum; its schedule is checked, and kept if there is a ``folder``."""
-    key = _key("optimum", source.identity, options.solver, stand_by, options.time_limit_s)
-    path = None if folder is None else schedule_path(folder, key)
-    return Job(key, f"optimum of {source.name}", _optimum, (source, options, path, stand_by))
+def optimum_job(source: Source, options: Options, folder: Path) -> Job:
+    """Return the job that finds the hindsight optimum and keeps its checked schedule in ``folder``."""
+    key = _key("optimum", source.identity, options.solver, options.time_limit_s)
+    return Job(key, f"optimum of {source.name}", _optimum, (source, options, schedule_path(folder, key)))
+
+
+def optima_job(source: Source, options: Options, settings: tuple[bool, ...]) -> Job:
+    """Return the job that finds the optimum in one or both settings of ``stand_by``; the states are drawn once.
+
+    Its row has a part for each setting, named ``stand_by`` and ``no_stand_by``.
+    """
+    key = _key("optima", source.identity, options.solver, options.time_limit_s, settings)
+    return Job(key, f"optima of {source.name}", _optima, (source, options, settings))
 
 
 def policy_job(source: Source, policy: str, options: Options) -> Job:
@@ -78,25 +86,37 @@ def _key(*parts: object) -> str:
     return hashlib.sha256(repr((code_digest(), *parts)).encode()).hexdigest()
 
 
-def _optimum(source: Source, options: Options, path: Path | None, stand_by: bool) -> dict[str, Any]:
+def _optimum(source: Source, options: Options, path: Path) -> dict[str, Any]:
     instance = source.load()
-    result = offline.solve(
-        instance,
-        "makespan",
-        solver=options.solver,
-        stand_by=stand_by,
-        time_limit_s=options.time_limit_s,
-    )
-    if result.schedule is not None and path is not None:
+    result = _solve(instance, options, stand_by=True)
+    if result.schedule is not None:
         path.parent.mkdir(parents=True, exist_ok=True)
         instances.write_schedule(result.schedule, path)
+    return {"kind": "optimum", **_names(source, instance), "stand_by": True, **_answer(result, options)}
+
+
+def _optima(source: Source, options: Options, settings: tuple[bool, ...]) -> dict[str, Any]:
+    instance = source.load()
+    answers = {
+        "stand_by" if setting else "no_stand_by": _answer(_solve(instance, options, stand_by=setting), options)
+        for setting in settings
+    }
+    return {"kind": "optima", **_names(source, instance), **answers}
+
+
+def _solve(instance: Instance, options: Options, *, stand_by: bool) -> offline.Result:
+    return offline.solve(
+        instance, "makespan", solver=options.solver, stand_by=stand_by, time_limit_s=options.time_limit_s
+    )
+
+
+def _names(source: Source, instance: Instance) -> dict[str, Any]:
+    return {"setting": source.setting, "instance": source.name, "fingerprint": instance.fingerprint}
+
+
+def _answer(result: offline.Result, options: Options) -> dict[str, Any]:
     return {
-        "kind": "optimum",
-        "setting": source.setting,
-        "instance": source.name,
-        "fingerprint": instance.fingerprint,
         "objective": str(result.objective),
-        "stand_by": stand_by,
         "solver": result.solver,
         "time_limit_s": options.time_limit_s,
         "status": str(result.status),
@@ -131,9 +151,7 @@ def _run(source: Source, policy: str, options: Options) -> dict[str, Any]:
     _replay(instance, run.schedule, run.makespan, f"{policy} on {source.name}")
     return {
         "kind": "run",
-        "setting": source.setting,
-        "instance": source.name,
-        "fingerprint": instance.fingerprint,
+        **_names(source, instance),
         "policy": policy,
         "estimator": options.estimator,
         "service": options.service,

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from importlib.resources import files
 from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bench.coupled.campaign import Options, optimum_job
+from bench.coupled.campaign import Options, optima_job
 from bench.coupled.sources import Paper
 from bench.engine import run_jobs
 from bench.journal import Journal
@@ -62,29 +62,26 @@ def find_optima(
     """
     import pandas as pd
 
-    jobs = {setting: [optimum_job(source, options, stand_by=setting) for source in sources] for setting in stand_by}
+    jobs = [optima_job(source, options, tuple(stand_by)) for source in sources]
     with Journal(folder) as journal:
-        run_jobs("optima", [job for each in jobs.values() for job in each], journal, num_processes=num_processes)
-        found = {setting: [journal[job.key] for job in each] for setting, each in jobs.items()}
+        run_jobs("optima", jobs, journal, num_processes=num_processes)
+        found = [journal[job.key] for job in jobs]
     rows = []
-    for i, source in enumerate(sources):
+    for source, optima in zip(sources, found, strict=True):
         row: dict[str, Any] = {name: getattr(source, name) for name in (*_POINT, "scenario", "trial", "seed")}
-        for setting, optima in found.items():
-            row |= _named(optima[i], "" if setting else "_no_stand_by")
+        row["fingerprint"] = optima["fingerprint"]
+        for setting in stand_by:
+            ending = "" if setting else "_no_stand_by"
+            answer = optima["stand_by" if setting else "no_stand_by"]
+            row |= {
+                f"status{ending}": answer["status"],
+                f"makespan{ending}": answer["value"],
+                f"bound{ending}": answer["bound"],
+            }
         rows.append(row)
     frame = pd.DataFrame(rows).convert_dtypes()
     write_text(folder / "optima.csv", frame.to_csv(index=False))
     return frame
-
-
-def _named(row: Mapping[str, Any], ending: str) -> dict[str, Any]:
-    return {
-        "fingerprint": row["fingerprint"],
-        f"status{ending}": row["status"],
-        f"makespan{ending}": row["value"],
-        f"bound{ending}": row["bound"],
-        f"runtime_s{ending}": row["runtime_s"],
-    }
 
 
 def known_optima() -> pd.DataFrame:

@@ -66,6 +66,7 @@ BACKENDS: Mapping[str, Backend] = MappingProxyType(
         backend.name: backend
         for backend in (
             Backend("windows", "polynomial; where the UP slots of every worker come in one piece", f"{_HERE}.windows"),
+            Backend("core", "core search on 64-bit words", f"{_HERE}.core.backend", ("numba",)),
             Backend("plain", "plain branch and bound over workers", f"{_HERE}.plain"),
             Backend("cpsat", "CP-SAT model, the length of the team left implicit", f"{_HERE}.cpsat", ("ortools",)),
             Backend(
@@ -88,7 +89,7 @@ def available_backends() -> list[str]:
 
 
 def choose(problem: CommonSlots, name: str = AUTO) -> Backend:
-    """Return the back end of this name; ``auto``: the polynomial one where it applies, else the branch and bound.
+    """Return the back end of this name; ``auto``: the polynomial one where it applies, else the core search.
 
     Raises
     ------
@@ -96,7 +97,8 @@ def choose(problem: CommonSlots, name: str = AUTO) -> Backend:
         For an unknown name, or ``windows`` where it does not apply.
     """
     if name == AUTO:
-        return BACKENDS["windows" if is_easy(problem.up, problem.down) else "plain"]
+        search = "core" if BACKENDS["core"].is_available() else "plain"
+        return BACKENDS["windows" if is_easy(problem.up, problem.down) else search]
     if name not in BACKENDS:
         raise InputError(f"{name!r}, expected {AUTO} or one of {', '.join(BACKENDS)}", place="solver")
     if name == "windows" and not is_easy(problem.up, problem.down):

@@ -12,7 +12,7 @@ from offline.coupled.common_slots import questions
 from offline.limits import Limits
 from offline.results import Objective, Result
 
-__all__ = ["cbc", "common_slots", "cpsat", "highs", "plain", "windows"]
+__all__ = ["core", "windows"]
 
 
 def _entry(solver: str) -> Callable[[Instance, Objective, bool, Limits], Result]:
@@ -23,9 +23,5 @@ def _entry(solver: str) -> Callable[[Instance, Objective, bool, Limits], Result]
     return solve
 
 
-common_slots = _entry("auto")
+core = _entry("core")
 windows = _entry("windows")
-plain = _entry("plain")
-cpsat = _entry("cpsat")
-highs = _entry("highs")
-cbc = _entry("cbc")

@@ -1,0 +1,169 @@
+"""From a boolean array to the best rows: easy cases, the first solution, the choice of side, the proof."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from offline.coupled.common_slots.core.bounds import earliest_bound, widest_bound
+from offline.coupled.common_slots.core.kernels.attempt import attempt
+from offline.coupled.common_slots.core.kernels.layout import DONE, PAUSED
+from offline.coupled.common_slots.core.matrix import Matrix, octets_of
+from offline.coupled.common_slots.core.sides import SHORT, decide, shares_visited, sides_for
+from offline.limits import Stopwatch
+
+__all__ = ["Block", "earliest", "exists", "widest"]
+
+Booleans = npt.NDArray[np.bool_]
+
+_SMALL = 1 << 17  # entries up to which `attempt` is made
+_TINY = 1 << 14  # entries up to which its beam is narrow
+_LONG = 5e6  # ns from which a better incumbent and a better estimate are worth their price
+
+
+class Block(NamedTuple):
+    """Rows, columns in which they are all True, and a proven bound on the value asked for; no rows: none found."""
+
+    rows: list[int]
+    columns: list[int]
+    bound: int
+
+
+def widest(up: Booleans, m: int, watch: Stopwatch, floor: int = 0) -> Block:
+    """Return m <= p rows with most common columns, all of those, and a bound on their number.
+
+    Rows with no more than ``floor`` columns are of no interest, unless it is 0: then the bound is at most the floor,
+    and there are none.
+    """
+    p, n = up.shape
+    if n <= floor:
+        return Block([] if floor else list(range(m)), [], n)
+    if m == 1:
+        sizes = np.count_nonzero(up, axis=1)
+        row = int(np.argmax(sizes))
+        most = int(sizes[row])
+        return (
+            Block([row], np.flatnonzero(up[row]).tolist(), most) if most > floor or not floor else Block([], [], most)
+        )
+    octets = octets_of(up)
+    width = 8
+    matrix = None
+    if floor == 0 and up.size <= _SMALL:
+        width = 3 if up.size <= _TINY else 8
+        row_numbers, column_numbers = np.empty(p, np.int64), np.empty(n + 1, np.int64)
+        status = attempt(octets.view(np.uint64), n, m, width, SHORT, shares_visited(m), row_numbers, column_numbers)
+        best, *columns = column_numbers[: column_numbers[0] + 1].tolist()
+        rows = row_numbers[:m].tolist()
+        if status == DONE and best > 0:
+            return Block(rows, columns, best)
+        matrix = Matrix(octets, n)
+    else:
+        matrix = Matrix(octets, n)
+        best, rows = matrix.beam(m, width, n)
+    if best <= floor:
+        best, rows = floor, []
+    if best == 0:
+        degrees = np.count_nonzero(up, axis=0)
+        column = int(np.argmax(degrees))
+        if degrees[column] < m:
+            return Block(list(range(m)), [], 0)
+        best, rows = 1, matrix.rows_of([column], m)
+    sides = sides_for(matrix, m, best + 1, n, 12)
+    if sides and sides[0].cost > _LONG:
+        better, better_rows = matrix.beam(m, 64, n)
+        if better > best:
+            best, rows = better, better_rows
+        per_dive = 0.25 * m * up.size / 64.0  # ns, roughly
+        dives = int(min(100.0 + 0.01 * sides[0].cost / per_dive, 5000.0, 1.0 + 1e8 / per_dive))
+        sides = sides_for(matrix, m, best + 1, n, dives)
+    status = DONE
+    if sides:
+        status, found = decide(sides, m, False, watch)
+        rows = found or rows
+    columns = matrix.columns(rows) if rows else []
+    best = max(best, len(columns))
+    return Block(rows, columns, best if status == DONE else max(best, widest_bound(matrix, m, best)))
+
+
+def earliest(up: Booleans, m: int, w: int, watch: Stopwatch) -> Block | None:
+    """Return m rows with w common columns in the shortest prefix, their first w, and a bound on its length.
+
+    None if there are no such rows; a block without rows if the time was over before any were found.
+    """
+    p, n = up.shape
+    if m > p or w > n:
+        return None
+    if w == 0:
+        return Block(list(range(m)), [], 0)
+    if m == 1 or w == 1:
+        return _earliest_simple(up, m, w)
+    matrix = Matrix(octets_of(up), n)
+    rows: list[int] = []
+    columns: list[int] = []
+    prefix = n
+    while True:  # the beam, on shorter and shorter prefixes
+        count, beam_rows = matrix.beam(m, 8, prefix)
+        if count < w:
+            break
+        rows = beam_rows
+        columns = matrix.columns(rows)[:w]
+        prefix = columns[-1]
+    while prefix >= w:
+        sides = sides_for(matrix, m, w, prefix, 12)
+        if not sides:
+            break
+        status, found = decide(sides, m, True, watch)
+        if status == PAUSED:
+            return Block(rows, columns, earliest_bound(matrix, m, w, prefix))
+        if status == DONE or found is None:
+            break
+        rows = found
+        columns = matrix.columns(rows)[:w]
+        prefix = columns[-1]
+    return Block(rows, columns, columns[-1] + 1) if rows else None
+
+
+def exists(up: Booleans, m: int, w: int, watch: Stopwatch) -> Block | None:
+    """Return any m rows with w >= 1 common columns, and all of those; None if there are none.
+
+    A block without rows if the time was over before any were found.
+    """
+    p, n = up.shape
+    if m > p or w > n:
+        return None
+    matrix = Matrix(octets_of(up), n)
+    count, rows = matrix.beam(m, 8, n)
+    if count < w and (m == 1 or w == 1):
+        found = _earliest_simple(up, m, w)
+        if found is None:
+            return None
+        rows = found.rows
+    elif count < w:
+        sides = sides_for(matrix, m, w, n, 12)
+        if not sides:
+            return None
+        status, better = decide(sides, m, True, watch)
+        if better is None:
+            return None if status == DONE else Block([], [], n)
+        rows = better
+    columns = matrix.columns(rows)
+    return Block(rows, columns, len(columns))
+
+
+def _earliest_simple(up: Booleans, m: int, w: int) -> Block | None:
+    """`earliest` for one row or one column."""
+    if m == 1:
+        reached = np.cumsum(up, axis=1) >= w
+        ends = np.where(reached.any(axis=1), reached.argmax(axis=1), up.shape[1])
+        row = int(ends.argmin())
+        if ends[row] == up.shape[1]:
+            return None
+        columns = np.flatnonzero(up[row])[:w].tolist()
+        return Block([row], columns, columns[-1] + 1)
+    wide = np.flatnonzero(np.count_nonzero(up, axis=0) >= m)
+    if wide.size == 0:
+        return None
+    column = int(wide[0])
+    return Block(np.flatnonzero(up[:, column])[:m].tolist(), [column], column + 1)
