@@ -83,6 +83,9 @@ def from_trace(
     if states.shape[1] <= train_slots:
         raise InputError(f"{states.shape[1]} are there, expected more than train_slots, {train_slots}", place="slots")
     p = states.shape[0]
+    for name, values in (("w", w), ("mu", mu)):
+        if values is not None and not isinstance(values, int) and len(values) != p:
+            raise InputError(f"{len(values)} values, expected one per worker, {p}", place=name)
     return Instance(
         tasks=tasks,
         iterations=iterations,

@@ -74,7 +74,8 @@ def test_nodes_that_hardly_change_have_chains_all_the_same():
         ({"slots": 0}, "slots: 0, expected an integer >= 1"),
         ({"start": 3, "train_slots": 4}, "node 'a': not observed in all of slot 0, from -1 s on"),
         ({"nodes": 4}, "nodes: 4, expected 1 to 3"),
-        ({"w": [1, 2]}, "mu: 3 values, expected one per worker, 2"),
+        ({"w": [1, 2]}, "w: 2 values, expected one per worker, 3"),
+        ({"mu": [1, 2]}, "mu: 2 values, expected one per worker, 3"),
         ({"mu": 0}, "tasks: 1 tasks, expected at most 0"),
     ],
 )
