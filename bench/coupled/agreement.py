@@ -46,8 +46,8 @@ def random_instance(number: int, seed: int = 0) -> Instance:
     """
     draw = stream("agreement", 1, seed, number)
     is_large = number % 5 == 4
-    p = int(draw.integers(7, 12)) if is_large else int(draw.integers(1, _MOST_WORKERS_OF_BRUTE, endpoint=True))
-    slots = int(draw.integers(20, 40)) if is_large else int(draw.integers(1, 16, endpoint=True))
+    p = int(draw.integers(7, 10)) if is_large else int(draw.integers(1, _MOST_WORKERS_OF_BRUTE, endpoint=True))
+    slots = int(draw.integers(16, 30)) if is_large else int(draw.integers(1, 16, endpoint=True))
     kind = draw.choice(["mu=1", "mu=inf", "all different"])
     tasks = int(draw.integers(1, min(p, 6) if kind == "mu=1" else 6, endpoint=True))
     up = draw.uniform(0.4, 0.95)

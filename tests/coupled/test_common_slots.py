@@ -187,7 +187,7 @@ def test_every_back_end_has_a_solver(name: str) -> None:
 
 
 def test_an_unknown_back_end_is_refused() -> None:
-    with pytest.raises(InputError, match="expected auto or one of windows, plain"):
+    with pytest.raises(InputError, match="expected auto or one of windows, core, plain"):
         answer(GOOD, "nobody")
 
 

@@ -150,7 +150,7 @@ def test_bad_limits_and_widths_are_refused() -> None:
 
 
 def test_numbers_0_and_1_are_booleans() -> None:
-    found = max_common_slots(np.array([[1, 0, 1], [1, 1, 1]]), 2)  # type: ignore[arg-type]
+    found = max_common_slots(np.array([[1, 0, 1], [1, 1, 1]]), 2)
     assert found is not None
     assert found.slots == (0, 2)
 
@@ -184,8 +184,11 @@ def test_the_bounds_of_stopped_searches_are_bounds(seed: int) -> None:
         both = matrix.Matrix(matrix.octets_of(up), up.shape[1])
         best = brute_max(up, m)
         assert bounds.widest_bound(both, m, 0) >= best
+        time = Stopwatch(Limits(time_limit_s=60))
+        assert best <= driver._relaxed_widest(up, m, time, up.shape[1]) <= up.shape[1]
         w = int(rng.integers(1, 6))
         earliest = brute_earliest(up, m, w)
+        assert driver._relaxed_earliest(up, m, w, time, 0) <= (earliest or up.shape[1] + 1)
         assert bounds.earliest_bound(both, m, w, up.shape[1]) <= (earliest or max(w, up.shape[1] + 1))
 
 

@@ -12,7 +12,7 @@ from offline.coupled.common_slots.core.kernels.attempt import attempt
 from offline.coupled.common_slots.core.kernels.layout import DONE, PAUSED
 from offline.coupled.common_slots.core.matrix import Matrix, octets_of
 from offline.coupled.common_slots.core.sides import SHORT, decide, shares_visited, sides_for
-from offline.limits import Stopwatch
+from offline.limits import Limits, Stopwatch
 
 __all__ = ["Block", "earliest", "exists", "widest"]
 
@@ -31,11 +31,12 @@ class Block(NamedTuple):
     bound: int
 
 
-def widest(up: Booleans, m: int, watch: Stopwatch, floor: int = 0) -> Block:
+def widest(up: Booleans, m: int, watch: Stopwatch, floor: int = 0, is_relaxed: bool = False) -> Block:
     """Return m <= p rows with most common columns, all of those, and a bound on their number.
 
     Rows with no more than ``floor`` columns are of no interest, unless it is 0: then the bound is at most the floor,
-    and there are none.
+    and there are none. Where the time will not do, a quarter of it goes to bounds (see `_relaxed_widest`), unless this
+    is one of them.
     """
     p, n = up.shape
     if n <= floor:
@@ -80,14 +81,17 @@ def widest(up: Booleans, m: int, watch: Stopwatch, floor: int = 0) -> Block:
         sides = sides_for(matrix, m, best + 1, n, dives)
     status = DONE
     if sides:
-        status, found = decide(sides, m, False, watch)
+        status, found = decide(sides, m, False, watch if is_relaxed else _most_of(watch, sides[0].cost))
         rows = found or rows
     columns = matrix.columns(rows) if rows else []
     best = max(best, len(columns))
-    return Block(rows, columns, best if status == DONE else max(best, widest_bound(matrix, m, best)))
+    if status == DONE:
+        return Block(rows, columns, best)
+    bound = widest_bound(matrix, m, best)
+    return Block(rows, columns, bound if is_relaxed else max(best, min(bound, _relaxed_widest(up, m, watch, bound))))
 
 
-def earliest(up: Booleans, m: int, w: int, watch: Stopwatch) -> Block | None:
+def earliest(up: Booleans, m: int, w: int, watch: Stopwatch, is_relaxed: bool = False) -> Block | None:
     """Return m rows with w common columns in the shortest prefix, their first w, and a bound on its length.
 
     None if there are no such rows; a block without rows if the time was over before any were found.
@@ -114,15 +118,48 @@ def earliest(up: Booleans, m: int, w: int, watch: Stopwatch) -> Block | None:
         sides = sides_for(matrix, m, w, prefix, 12)
         if not sides:
             break
-        status, found = decide(sides, m, True, watch)
+        status, found = decide(sides, m, True, watch if is_relaxed else _most_of(watch, sides[0].cost))
         if status == PAUSED:
-            return Block(rows, columns, earliest_bound(matrix, m, w, prefix))
+            bound = earliest_bound(matrix, m, w, prefix)
+            if not is_relaxed:
+                bound = min(prefix + 1, max(bound, _relaxed_earliest(up[:, :prefix], m, w, watch, bound)))
+            return Block(rows, columns, bound) if rows or bound <= n else None
         if status == DONE or found is None:
             break
         rows = found
         columns = matrix.columns(rows)[:w]
         prefix = columns[-1]
     return Block(rows, columns, columns[-1] + 1) if rows else None
+
+
+def _most_of(watch: Stopwatch, cost: float) -> Stopwatch:
+    """Return a watch that leaves a quarter of the time to bounds, if a search of so many ns will not end in time."""
+    left = watch.left_s()
+    if not left or cost < 1e9 * left:
+        return watch
+    return Stopwatch(Limits(time_limit_s=0.75 * left))
+
+
+def _relaxed_widest(up: Booleans, m: int, watch: Stopwatch, bound: int) -> int:
+    """Improve a bound on the columns m rows share by those that 3, 4, ... < m rows share, while there is time."""
+    for k in range(3, m):
+        left = watch.left_s()
+        if not left:
+            break
+        block = widest(up, k, Stopwatch(Limits(time_limit_s=left)), is_relaxed=True)
+        bound = min(bound, block.bound)
+    return bound
+
+
+def _relaxed_earliest(up: Booleans, m: int, w: int, watch: Stopwatch, bound: int) -> int:
+    """Improve a bound on the prefix of m rows by those of 3, 4, ... < m rows, while there is time."""
+    for k in range(3, m):
+        left = watch.left_s()
+        if not left:
+            break
+        block = earliest(up, k, w, Stopwatch(Limits(time_limit_s=left)), is_relaxed=True)
+        bound = up.shape[1] + 1 if block is None else max(bound, block.bound)
+    return bound
 
 
 def exists(up: Booleans, m: int, w: int, watch: Stopwatch) -> Block | None:

@@ -79,6 +79,7 @@ class Search:
         self.team: Team | None = None
         self.value: int | None = None
         self.is_stopped = False
+        self.proven: int | None = None  # about the one length whose search was stopped
         self.counts = {"boards": 0, "searches": 0}
         if problem.aim is Aim.HEAVIEST:
             self.team, self.value = Team({}, ()), 0
@@ -226,6 +227,8 @@ class Search:
             found = driver.widest(np.ascontiguousarray(plain.up.T), plain.width, self.watch, floor)
             self.is_stopped = found.bound > max(floor, len(found.columns))
             rows = found.columns
+        if self.is_stopped and aim is not Aim.HEAVIEST:
+            self.proven = found.bound
         if rows:
             self._take(board, plain.owners[rows].tolist())
 
@@ -306,6 +309,7 @@ class Search:
             return
         reached = [self.value] if self.value is not None else []
         for interval in left:
+            proven = self.proven if interval is left[-1] else None  # the last one is the one that was stopped
             plain = self._plain(interval)
             if plain is None:
                 continue
@@ -314,9 +318,11 @@ class Search:
             matrix = Matrix(octets_of(plain.up), plain.up.shape[1])
             if problem.aim is Aim.EARLIEST:
                 prefix = bounds.earliest_bound(matrix, plain.goal, plain.width, matrix.n)
+                prefix = prefix if proven is None else min(matrix.n + 1, max(prefix, proven))
                 reached.append(int(interval.board.slots[prefix - 1]) + 1 if prefix <= matrix.n else problem.slots + 1)
             else:
                 widest = bounds.widest_bound(matrix, plain.goal, plain.width - 1)
+                widest = widest if proven is None else min(widest, max(proven, plain.width - 1))
                 reached.append(widest // self.lengths[interval.first])
         if reached:
             self.bound = min(self.bound, max(reached)) if problem.aim.is_maximal else max(self.bound, min(reached))

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 from numba import njit
-from numba.core import config
+from numba.core import config as numba_config
 
 __all__ = ["ALL", "NONE", "WORD", "Ints", "Reals", "Table", "Words", "folder_name", "kernel"]
 
@@ -26,6 +26,8 @@ Table = npt.NDArray[np.float64]
 WORD = np.uint64
 NONE = WORD(0)
 ALL = ~WORD(0)
+
+config: Any = numba_config  # its options are set at run time, out of sight of type checkers
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -42,7 +44,8 @@ def kernel(signature: str) -> Callable[[Function], Function]:
     def compiled(function: Function) -> Function:
         folder = _cache_folder()
         with _cached_in(folder):
-            dispatcher: Function = njit(signature, cache=folder is not None)(function)
+            compiler: Any = njit(signature, cache=folder is not None)
+            dispatcher: Function = compiler(function)
         return dispatcher
 
     return compiled
