@@ -166,7 +166,8 @@ def draw_ecdf(axes: Axes, found: Sequence[Ratio], policies: Sequence[str], *, ti
     axes.set_ylabel("share of runs")
     axes.set_title(title, loc="left", fontsize=10)
     axes.grid(alpha=0.3)
-    axes.legend(loc="center left", bbox_to_anchor=(1.01, 0.5), fontsize=8, frameon=False)
+    if axes.lines:
+        axes.legend(loc="center left", bbox_to_anchor=(1.01, 0.5), fontsize=8, frameon=False)
     return axes
 
 

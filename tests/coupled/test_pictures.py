@@ -38,6 +38,12 @@ def test_where_all_is_optimal_there_is_still_something_to_see():
     assert lines["IE"].get_xydata().tolist() == [[left, 0], [1, 1], [right, 1]]
 
 
+@pytest.mark.filterwarnings("error")
+def test_ratios_without_upper_ends_leave_the_picture_empty():
+    _, lines = curves([Ratio("setting", "instance", "IE", 7, 1.0, None)], ["IE"])
+    assert lines == {}
+
+
 def test_no_two_policies_look_the_same():
     policies = [*POLICIES, *(f"mine.py:Mine{i}" for i in range(12))]
     _, lines = curves([ratio(policy, 1.5) for policy in policies], policies)
