@@ -6,8 +6,9 @@ Families of problems live in sub-packages (``offline.coupled``); what all famili
 
 from offline.coupled.bounds import free_prefetch_bound
 from offline.coupled.common_slots.core.public import SharedSlots, earliest_common_slots, max_common_slots
+from offline.coupled.solvers import SOLVERS, available_solvers, solve
 from offline.results import Objective, Result, Status
-from offline.solvers import SOLVERS, Solver, available_solvers, solve
+from offline.solvers import Solver
 
 __all__ = [
     "SOLVERS",

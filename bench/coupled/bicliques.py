@@ -9,9 +9,9 @@ import networkx as nx
 
 from instances.errors import InputError, SelfCheckError
 from offline.coupled.common_slots import questions
-from offline.coupled.common_slots.backends import AUTO
 from offline.limits import Limits, Stopwatch
 from offline.results import Objective, Status
+from offline.solvers import AUTO
 from reductions import REDUCTIONS, Biclique, Decision, Encd, solve_encd
 from reductions.largest import Measure, largest
 

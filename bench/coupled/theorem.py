@@ -21,9 +21,10 @@ from instances.errors import InputError, SelfCheckError
 from instances.states import DOWN, UP, to_letters
 from instances.streams import stream
 from offline.coupled.common_slots import questions
-from offline.coupled.common_slots.backends import AUTO, BACKENDS
+from offline.coupled.common_slots.backends import BACKENDS
 from offline.limits import Limits
 from offline.results import Objective, Status
+from offline.solvers import AUTO
 from reductions import REDUCTIONS, Biclique, ToMu1, ToMuInf, solve_encd, write_graph
 from reductions.direct import enumerate_all
 from reductions.to_coupled import Trail, unsound, with_down

@@ -25,10 +25,11 @@ from instances.coupled.rounds import Round, compute_from, schedule_rounds
 from instances.errors import InputError
 from instances.states import DOWN, UP
 from offline.coupled.common_slots import levels
-from offline.coupled.common_slots.backends import AUTO, answer
+from offline.coupled.common_slots.backends import answer
 from offline.coupled.common_slots.problem import NO_LIMITS, Aim, Answer, CommonSlots, Team
 from offline.limits import Limits, Stopwatch
 from offline.results import Objective, Result, Status
+from offline.solvers import AUTO
 
 __all__ = ["earliest_finish", "exists", "largest_m", "largest_w", "problem_of", "solve"]
 
