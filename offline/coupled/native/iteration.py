@@ -349,8 +349,7 @@ def advance(tab: Table, prob: Problem, spc: Space, mode: int, e: int, thr: int) 
         i = spc.upto[d]
         n = spc.num[d]
         while i < n and (
-            spc.cand_c[d, i] <= thr
-            or (mode != FREE and i > 0 and _are_twins(spc, spc.cand[d, i - 1], spc.cand[d, i]))
+            spc.cand_c[d, i] <= thr or (mode != FREE and i > 0 and _are_twins(spc, spc.cand[d, i - 1], spc.cand[d, i]))
         ):
             i += 1
         best_c = 0
@@ -508,7 +507,20 @@ def fits(tab: Table, prob: Problem, spc: Space, s: int, c: int, ns: int, n: int)
     before = patience[0]
     answer = share(tab, prob, s, c, spc.part, ns, n, spc.part_prog, spc.part_cap, spc.part_lo, spc.x, patience)
     spc.state[EFFORT] += cost * (before - patience[0])
+    if answer == NO and n > prob.n_com:
+        spc.state[EFFORT] += cost * n // 4  # augmenting paths were looked for in vain
     return answer
+
+
+@kernel
+def _is_hopeless(cnt: Counts, prob: Problem, base: Ints, e: int) -> bool:
+    """Return whether the workers have too few UP slots by e: every task costs its worker T_data + w_q of them."""
+    total = 0
+    for q in range(prob.p):
+        have = cnt[e + 1, q] - base[q]
+        if have > 0:
+            total += min(prob.most[q], have // prob.each[q])
+    return total < prob.m
 
 
 @kernel
@@ -521,6 +533,8 @@ def expand(tab: Table, prob: Problem, spc: Space, mode: int, s: int, e: int, hor
     state = spc.state
     state[FOUND] = 0
     state[EFFORT] = 0
+    if _is_hopeless(tab.cnt, prob, spc.base, e):
+        return True
     arrange(tab, prob, spc, s, e, horizon)
     thr = begin(tab, prob, spc, s, e)
     while True:

@@ -153,7 +153,8 @@ class Search:
                     steps *= 2
                     gap = best.worth - self._bound()
                     if best.found and gap > 0 and not proven:
-                        lean = _Store(self, mode, k, real=True, dive=True, bonus=max(1, gap // max(1, k or -best.worth)))
+                        share = max(1, gap // max(1, k or -best.worth))
+                        lean = _Store(self, mode, k, real=True, dive=True, bonus=share)
                         self._stores[len(others) + 1 :] = [lean]
                         lean.work(best, steps)
                     proven = proven or self._bound() >= best.worth or exact.work(best, steps)
