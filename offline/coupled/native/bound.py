@@ -15,7 +15,10 @@ the two conditions of F; with b = max(t, a_q) they read
 ``cnt[c] - max(cnt[b], cnt[a_q] + T_prog) >= x T_data``. Both weaken as t falls, so whatever is
 possible from t is possible from t' < t: F is non-decreasing, and composition bounds a chain. QED
 
-F is computed on demand and kept. The scan for F(t) starts at F(t') - 1 for the nearest t' <= t that
+What is computed is an f <= F: when a last slot has cost too many nodes it is taken for possible. The
+composition of f bounds as well: by induction f^k(t) <= F^k(t), since f(f^(k-1)(t)) <= F(f^(k-1)(t)) <= F(F^(k-1)(t)).
+
+f is computed on demand and kept. The scan for F(t) starts at F(t') - 1 for the nearest t' <= t that
 is known, and jumps over last slots that are out of reach: worker q needs T_data + w_q UP slots
 after its base for each task, and what it has of them grows by at most one per slot
 (`_out_of_reach`).
@@ -23,7 +26,7 @@ after its base for each task, and what it has of them grows by at most one per s
 
 from __future__ import annotations
 
-from offline.coupled.native.iteration import FREE, NEVER, Space, advance, begin, prepare_free
+from offline.coupled.native.iteration import EFFORT, EFFORT_LIMIT, FREE, NEVER, Space, advance, begin, prepare_free
 from offline.coupled.native.kernels import Counts, Ints, kernel
 from offline.coupled.native.problem import Problem
 from offline.coupled.native.windows import Table
@@ -32,6 +35,7 @@ BEYOND, PAUSE = -1, -2
 """Not a slot: more slots must be known first; stopped after `_SCAN` slots, call again."""
 
 _SCAN = 20_000
+_NODES = 1 << 20  # nodes for one last slot
 
 
 @kernel
@@ -101,7 +105,11 @@ def free_finish(tab: Table, prob: Problem, spc: Space, memo: Ints, t: int, horiz
             e += ahead
             continue
         thr = begin(tab, prob, spc, t, e)
-        if advance(tab, prob, spc, FREE, e, thr) >= 0:
+        # The budget of this question is its own: were it the rest of an expansion's, F could come out too late.
+        kept, spc.state[EFFORT], spc.state[EFFORT_LIMIT] = spc.state[EFFORT_LIMIT], 0, _NODES
+        found = advance(tab, prob, spc, FREE, e, thr)
+        spc.state[EFFORT_LIMIT] = kept
+        if found != -1:
             memo[t] = e + 1
             return e + 1
         e += 1

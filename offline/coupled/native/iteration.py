@@ -33,6 +33,14 @@ send while one lacks something, and otherwise one task count is lowered by one u
 by R2 loses nothing but computation. From c on nothing is lacking, so the common UP slots compute,
 and the W-th of them is e. QED
 
+**Twins.** Let ``end`` be a slot in which all schedules that are still of interest have ended: the
+number of slots, or the makespan to beat less one. Workers with equal w and mu that are UP in all slots
+s..end-1, and both in H or both not, are *twins*. Exchanging their names from s on turns valid
+schedules into valid schedules of the same length, so of all sets S, and of all Z for a given S, that
+differ in the choice among twins only one each is needed: the first twins in a fixed order
+compute, the next are on stand-by. `advance` and `_choose` leave out a worker if they leave out its
+twin before it. Likewise a program counts only if it can be of use before ``end`` (`useful`).
+
 So an iteration is fixed by (s, H, e, W, S, x, Z), c follows from (e, W, S), and all that the future
 sees of it is (e + 1, holders). If n_com does not bind, the holders grow with c, and the best is the
 largest c alone.
@@ -61,7 +69,7 @@ import numpy as np
 
 from offline.coupled.native.kernels import Counts, Ints, Words, add, has, kernel, last_common_bit, within
 from offline.coupled.native.problem import Problem
-from offline.coupled.native.transfer import UNDECIDED, YES, share
+from offline.coupled.native.transfer import NO, UNDECIDED, YES, share
 from offline.coupled.native.windows import Table
 
 FREE, RELAXED, STAND_BY, OWN = 0, 1, 2, 3
@@ -75,7 +83,6 @@ STAND_BY: the model with ``stand_by=True``.  OWN: with ``stand_by=False``.
 # Cells of Space.state.
 FOUND, FOUND_LIMIT, EFFORT, EFFORT_LIMIT, NODES, _IW, _DEPTH, _ALIVE, _NUM, _FIRST = range(10)
 
-_PATIENCE = 20_000  # task-count vectors tried before a flow question is left undecided
 NEVER = 1 << 40
 
 
@@ -90,6 +97,8 @@ class Space(NamedTuple):
     base: Ints
     lo: Ints
     ready: Ints
+    order: Ints
+    twin: Ints
     common: Words
     cand: Ints
     cand_c: Ints
@@ -131,6 +140,8 @@ def make_space(prob: Problem, slots: int, found: int = 256) -> Space:
         base=ints(p),
         lo=ints(p),
         ready=ints(p),
+        order=np.arange(p, dtype=np.int64),
+        twin=ints(p),
         common=words(deep, (slots + 63) // 64),
         cand=ints(deep, p),
         cand_c=ints(deep, p),
@@ -156,16 +167,16 @@ def make_space(prob: Problem, slots: int, found: int = 256) -> Space:
 
 @kernel
 def useful(tab: Table, prob: Problem, q: int, t: int, horizon: int) -> bool:
-    """Return whether a program that worker q holds at the start of slot t can still serve.
+    """Return whether a program that worker q holds at the start of slot t can still serve before `horizon`.
 
     To compute with it q has to be UP for the data of a task and for its w_q computing slots, all
-    different, before it is next DOWN. If the known slots do not tell, the answer is True.
+    different, before it is next DOWN and before `horizon`. If the known slots do not tell, the answer is True.
     """
     if prob.t_prog == 0:
         return False
     i = tab.cnt[t, q] + prob.each[q] - 1
     if i < tab.cnt[tab.length, q]:
-        return bool(tab.down[tab.pos[q, i], q] < t)
+        return bool(tab.pos[q, i] < horizon and tab.down[tab.pos[q, i], q] < t)
     return bool(tab.length < horizon and tab.down[tab.length - 1, q] < t)
 
 
@@ -211,11 +222,45 @@ def prepare(tab: Table, prob: Problem, spc: Space, s: int, e: int, held: Words, 
 
 
 @kernel
+def is_up_throughout(tab: Table, q: int, s: int, horizon: int) -> bool:
+    """Return whether worker q is known to be UP in all slots s..horizon-1."""
+    return bool(horizon <= tab.length and s <= horizon and tab.cnt[horizon, q] - tab.cnt[s, q] == horizon - s)
+
+
+@kernel
+def arrange(tab: Table, prob: Problem, spc: Space, s: int, e: int, horizon: int) -> None:
+    """Put the workers in the order in which they are tried, and find the twins; `prepare` was called.
+
+    The order matters for what is found first only: holders first, then those that can do most tasks
+    before they are next DOWN. Twins, ``twin[q] == twin[r] >= 0``, are neighbours in it.
+    """
+    key = np.empty(prob.p, np.int64)
+    top = min(tab.length, horizon) - 1
+    for q in range(prob.p):
+        holds = spc.base[q] == tab.cnt[spc.lo[q], q]
+        spc.twin[q] = -1
+        if is_up_throughout(tab, q, s, horizon):
+            spc.twin[q] = 2 * prob.kind[q] + (1 if holds else 0)
+        low, high = e, top + 1  # UP or RECLAIMED in low, and `high` is its next DOWN or out of sight
+        if top > e and tab.down[top, q] > e:
+            while high - low > 1:
+                middle = (low + high) // 2
+                if tab.down[middle, q] > e:
+                    high = middle
+                else:
+                    low = middle
+        tasks = min(1 << 20, 64 * max(0, high - e) // prob.each[q]) if prob.each[q] > 0 else 1 << 20
+        key[q] = ((0 if holds else 1) << 60) - (tasks << 20) + prob.kind[q]
+    spc.order[:] = np.argsort(key, kind="mergesort")
+
+
+@kernel
 def begin(tab: Table, prob: Problem, spc: Space, s: int, e: int) -> int:
     """Start `advance`; returns the threshold that the data alone sets for c."""
     n = 0
     alive = spc.cand[spc.cand.shape[0] - 1]
-    for q in range(prob.p):
+    for k in range(prob.p):
+        q = spc.order[k]
         if tab.cnt[e + 1, q] > tab.cnt[e, q] and tab.cnt[e + 1, q] > spc.base[q]:
             alive[n] = q
             n += 1
@@ -303,7 +348,9 @@ def advance(tab: Table, prob: Problem, spc: Space, mode: int, e: int, thr: int) 
         # The next candidate of this node, and the most tasks that any set below could hold.
         i = spc.upto[d]
         n = spc.num[d]
-        while i < n and spc.cand_c[d, i] <= thr:
+        while i < n and (
+            spc.cand_c[d, i] <= thr or (mode != FREE and i > 0 and _are_twins(spc, spc.cand[d, i - 1], spc.cand[d, i]))
+        ):
             i += 1
         best_c = 0
         for j in range(i, n):
@@ -380,6 +427,11 @@ def advance(tab: Table, prob: Problem, spc: Space, mode: int, e: int, thr: int) 
 
 
 @kernel
+def _are_twins(spc: Space, q: int, r: int) -> bool:
+    return bool(spc.twin[q] >= 0 and spc.twin[q] == spc.twin[r])
+
+
+@kernel
 def _nothing_new(spc: Space, d: int, i: int) -> bool:
     """Return whether, without stand-by, the members and all candidates from `i` on give no new holder set."""
     wish = spc.wish
@@ -442,13 +494,37 @@ def enlist(tab: Table, prob: Problem, spc: Space, j: int, q: int, c: int, iw: in
 @kernel
 def fits(tab: Table, prob: Problem, spc: Space, s: int, c: int, ns: int, n: int) -> int:
     """Return whether participants ``part[:ns]`` can compute and ``part[ns:n]`` be given the program."""
+    total = prob.m * prob.t_data
+    for j in range(n):
+        total += spc.part_prog[j]
+    if total > prob.n_com * (c - s):
+        spc.state[EFFORT] += 1
+        return NO
+    cost = 1 + n * (c - s) // 64
     if n > prob.n_com:
-        spc.state[EFFORT] += 1 + n * (c - s) // 64
-    return share(tab, prob, s, c, spc.part, ns, n, spc.part_prog, spc.part_cap, spc.part_lo, spc.x, _PATIENCE)
+        spc.state[EFFORT] += cost
+    patience = np.array([max(1, (spc.state[EFFORT_LIMIT] - spc.state[EFFORT]) // cost)])
+    before = patience[0]
+    answer = share(tab, prob, s, c, spc.part, ns, n, spc.part_prog, spc.part_cap, spc.part_lo, spc.x, patience)
+    spc.state[EFFORT] += cost * (before - patience[0])
+    if answer == NO and n > prob.n_com:
+        spc.state[EFFORT] += cost * n // 4  # augmenting paths were looked for in vain
+    return answer
 
 
 @kernel
-def expand(tab: Table, prob: Problem, spc: Space, mode: int, s: int, e: int, last: bool) -> bool:
+def _is_hopeless(cnt: Counts, prob: Problem, base: Ints, e: int) -> bool:
+    """Return whether the workers have too few UP slots by e: every task costs its worker T_data + w_q of them."""
+    total = 0
+    for q in range(prob.p):
+        have = cnt[e + 1, q] - base[q]
+        if have > 0:
+            total += min(prob.most[q], have // prob.each[q])
+    return total < prob.m
+
+
+@kernel
+def expand(tab: Table, prob: Problem, spc: Space, mode: int, s: int, e: int, horizon: int, last: bool) -> bool:
     """Find the maximal holder sets after an iteration in slots s..e; `prepare` was called.
 
     If `last`, any one set will do. Returns False if the answer may be incomplete: the effort
@@ -457,6 +533,9 @@ def expand(tab: Table, prob: Problem, spc: Space, mode: int, s: int, e: int, las
     state = spc.state
     state[FOUND] = 0
     state[EFFORT] = 0
+    if _is_hopeless(tab.cnt, prob, spc.base, e):
+        return True
+    arrange(tab, prob, spc, s, e, horizon)
     thr = begin(tab, prob, spc, s, e)
     while True:
         c = advance(tab, prob, spc, mode, e, thr)
@@ -473,19 +552,15 @@ def expand(tab: Table, prob: Problem, spc: Space, mode: int, s: int, e: int, las
                 if has(spc.mine, spc.chosen[j]):
                     add(spc.wish, spc.chosen[j])
         else:
-            for q in range(prob.p):
+            for k in range(prob.p):
+                q = spc.order[k]
                 if has(spc.mine, q) and spc.ready[q] <= c:
                     add(spc.wish, q)
                     computes = False
                     for j in range(ns):
                         computes = computes or spc.chosen[j] == q
                     if not computes and mode == STAND_BY and not last:
-                        # Fast workers first: the order matters for what is found first only.
-                        k = n
-                        while k > ns and prob.w[spc.part[k - 1]] > prob.w[q]:
-                            enlist(tab, prob, spc, k, spc.part[k - 1], c, iw, False)
-                            k -= 1
-                        enlist(tab, prob, spc, k, q, c, iw, False)
+                        enlist(tab, prob, spc, n, q, c, iw, False)
                         n += 1
         if known(spc, spc.wish):
             continue
@@ -537,8 +612,16 @@ def _choose(tab: Table, prob: Problem, spc: Space, s: int, c: int, iw: int, ns: 
         wish[:] = own
         for j in range(ns, size):
             add(wish, spc.part[j])
-        for j in range(d + step[d], total):
+        j = d + step[d]  # the first that is still open; twins of one that is left out are left out too
+        if step[d] > 0:
+            j = d + 1
+        if j > 0 and taken[j - 1] == 0:
+            out = extra[j - 1]
+            while j < total and _are_twins(spc, out, extra[j]):
+                j += 1
+        while j < total:
             add(wish, extra[j])
+            j += 1
         if step[d] == 2 or known(spc, wish):
             size -= taken[d]
             taken[d] = 0
@@ -553,9 +636,16 @@ def _choose(tab: Table, prob: Problem, spc: Space, s: int, c: int, iw: int, ns: 
             d += 1
         else:
             step[d] = 1
+            if d > 0 and taken[d - 1] == 0 and _are_twins(spc, extra[d - 1], extra[d]):
+                continue
             enlist(tab, prob, spc, size, extra[d], c, iw, False)
             answer = fits(tab, prob, spc, s, c, ns, size + 1)
             if answer == UNDECIDED or spc.state[EFFORT] > spc.state[EFFORT_LIMIT]:
+                wish[:] = own  # so far it can be done: a holder set, if not a maximal one
+                for j in range(ns, size):
+                    add(wish, spc.part[j])
+                if not known(spc, wish):
+                    _record(spc, wish, ns, c, iw)
                 return False
             if answer == YES:
                 taken[d] = 1

@@ -19,6 +19,11 @@ H2 hold the program, and the master is as free as there. This is a valid iterati
 which the holders include those of the second schedule; with more holders, everything the second
 does later can be done too. The last slot is the same. QED
 
+The names in this are free: let r be in H1 and not DOWN in [t1, t2), not in H2, and let q in H2 and r
+have equal w and mu and both be UP in all slots from t2 to the end of what is of interest. Then r may
+stand for q (`_twin_of`): exchange q and r in the completion of the second label, which is valid from H2
+with r for q. Each r stands for one q.
+
 With stand-by this leaves very few labels: whoever ends later must have gained, meanwhile, a
 program that an idle master could not have delivered.
 
@@ -31,8 +36,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from offline.coupled.native.iteration import OWN, RELAXED
-from offline.coupled.native.kernels import Flags, Ints, Words, has, kernel
+from offline.coupled.native.iteration import OWN, RELAXED, is_up_throughout
+from offline.coupled.native.kernels import Flags, Ints, Words, add, has, kernel
 from offline.coupled.native.problem import Problem
 from offline.coupled.native.transfer import can_send
 from offline.coupled.native.windows import Table
@@ -149,8 +154,29 @@ def pop(lab: Labels) -> None:
 
 
 @kernel
-def covered(tab: Table, prob: Problem, lab: Labels, mode: int, done: int, t: int, held: Words, skip: int) -> bool:
+def _twin_of(tab: Table, prob: Problem, held: Words, taken: Words, q: int, t1: int, t: int, horizon: int) -> bool:
+    """Take a worker that held the program from t1 to t and is a twin of q from t on; False if there is none."""
+    for k in range(prob.words):
+        if held[k] & ~taken[k]:
+            for r in range(64 * k, min(prob.p, 64 * k + 64)):
+                if (
+                    prob.kind[r] == prob.kind[q]
+                    and has(held, r)
+                    and not has(taken, r)
+                    and is_up_throughout(tab, r, t, horizon)
+                    and (t == 0 or tab.down[t - 1, r] < t1)
+                ):
+                    add(taken, r)
+                    return True
+    return False
+
+
+@kernel
+def covered(
+    tab: Table, prob: Problem, lab: Labels, mode: int, done: int, t: int, held: Words, horizon: int, skip: int
+) -> bool:
     """Return whether (done, t, held) is dominated by a living label other than `skip`."""
+    taken = np.zeros(prob.words, np.uint64)
     part = np.empty(prob.p, np.int64)
     need = np.full(prob.p, prob.t_prog, np.int64)
     lo = np.empty(prob.p, np.int64)
@@ -160,6 +186,7 @@ def covered(tab: Table, prob: Problem, lab: Labels, mode: int, done: int, t: int
         good = not lab.dead[i] and i != skip and t1 <= t
         n = 0
         k = 0
+        twins = False
         while good and k < prob.words:
             bits = held[k]
             q = 64 * k
@@ -167,6 +194,13 @@ def covered(tab: Table, prob: Problem, lab: Labels, mode: int, done: int, t: int
                 if bits & np.uint64(1):
                     first = tab.down[t - 1, q] + 1 if t > 0 else 0
                     if first > t1 or not has(lab.held[i], q):
+                        if is_up_throughout(tab, q, t, horizon):
+                            if not twins:
+                                twins = True
+                                taken[:] = held
+                            if _twin_of(tab, prob, lab.held[i], taken, q, t1, t, horizon):
+                                bits &= ~np.uint64(1)
+                                continue
                         part[n] = q
                         lo[n] = max(first, t1)
                         if mode == OWN or tab.cnt[t, q] - tab.cnt[lo[n], q] < prob.t_prog:

@@ -6,7 +6,7 @@ import numpy as np
 
 from instances.errors import SelfCheckError
 from offline.coupled.emit import IterationPlan
-from offline.coupled.native.iteration import OWN, Space, enlist, fits, prepare
+from offline.coupled.native.iteration import EFFORT, EFFORT_LIMIT, NEVER, OWN, Space, enlist, fits, prepare
 from offline.coupled.native.kernels import Ints, has
 from offline.coupled.native.labels import Labels
 from offline.coupled.native.problem import Problem
@@ -31,6 +31,7 @@ def make_plan(
     The flow questions of the search are asked again, for the same sets, to get their answers in
     full.
     """
+    spc.state[EFFORT], spc.state[EFFORT_LIMIT] = 0, NEVER
     steps = []
     later: set[int] = set()  # workers whose program a later iteration takes for granted
     for i in reversed(_chain(lab, label)):

@@ -15,7 +15,8 @@ class Problem(NamedTuple):
     ``most[q]`` is mu_q, at most m; ``each[q]`` = T_data + w_q, the UP slots that every task costs
     worker q. ``work`` lists the values that W = max x_q w_q can take, ascending, and ``caps[i, q]``
     is the most tasks that q computes within ``work[i]`` slots; values of W within which all
-    workers together cannot compute m tasks are left out. ``words`` is the length of a set.
+    workers together cannot compute m tasks are left out. ``words`` is the length of a set. ``kind[q]`` is equal for
+    workers with equal w and mu.
     """
 
     p: int
@@ -29,6 +30,7 @@ class Problem(NamedTuple):
     work: Ints
     caps: Ints
     words: int
+    kind: Ints
 
 
 def make_problem(w: Ints, mu: Ints, m: int, n_com: int, t_prog: int, t_data: int) -> Problem:
@@ -39,6 +41,7 @@ def make_problem(w: Ints, mu: Ints, m: int, n_com: int, t_prog: int, t_data: int
     values = {int(x * w[q]) for q in range(p) for x in range(1, int(most[q]) + 1)}
     work = np.array(sorted(values), np.int64)
     caps = np.minimum(most[None, :], work[:, None] // w[None, :])
+    kinds = {pair: i for i, pair in enumerate(sorted({(int(w[q]), int(most[q])) for q in range(p)}))}
     keep = caps.sum(axis=1) >= m
     return Problem(
         p=p,
@@ -52,4 +55,5 @@ def make_problem(w: Ints, mu: Ints, m: int, n_com: int, t_prog: int, t_data: int
         work=np.ascontiguousarray(work[keep]),
         caps=np.ascontiguousarray(caps[keep]),
         words=(p + 63) // 64,
+        kind=np.array([kinds[int(w[q]), int(most[q])] for q in range(p)], np.int64),
     )

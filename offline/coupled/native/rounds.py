@@ -1,7 +1,7 @@
 """The solver: limits, rounds, and the answer.
 
 Most instances need one best-first search of a few milliseconds. What a first round does not solve
-is attacked in rounds of doubling effort, each shared by three searches with stores of their own:
+is attacked in rounds of doubling effort, each shared by searches with stores of their own:
 
 exact
     the best-first search of module `search`; ends with the proof;
@@ -10,7 +10,10 @@ relaxed
     (no choice of holders) and bounds both settings of ``stand_by``;
 dive
     depth first with incomplete expansions, for good schedules; without stand-by too, which leaves
-    fewer choices.
+    fewer choices;
+lean
+    a dive that credits a completed iteration with its share of the gap left instead of everything, so that it compares
+    beginnings of different lengths; begun afresh in every round.
 
 The answer is optimal when a schedule meets a bound, wherever either came from. Effort is counted,
 not timed, so the answer depends on the instance alone unless a limit ends the search.
@@ -148,6 +151,12 @@ class Search:
                     for store in others:  # each has its share, also after one has the proof
                         proven |= store.work(best, steps)
                     steps *= 2
+                    gap = best.worth - self._bound()
+                    if best.found and gap > 0 and not proven:
+                        share = max(1, gap // max(1, k or -best.worth))
+                        lean = _Store(self, mode, k, real=True, dive=True, bonus=share)
+                        self._stores[len(others) + 1 :] = [lean]
+                        lean.work(best, steps)
                     proven = proven or self._bound() >= best.worth or exact.work(best, steps)
         except _LimitError:
             proven = False
@@ -237,7 +246,7 @@ class Search:
                 store.iterations,
                 self.slots,
                 limit,
-                _DIVE_BONUS if store.dive else 0,
+                store.bonus,
                 steps,
                 store.dive,
                 self._wish,
@@ -286,9 +295,12 @@ class _Store:
     A store is *real* if its labels are schedules of the instance: the relaxed one is not.
     """
 
-    def __init__(self, search: Search, mode: int, iterations: int, *, real: bool, dive: bool = False) -> None:
+    def __init__(
+        self, search: Search, mode: int, iterations: int, *, real: bool, dive: bool = False, bonus: int = _DIVE_BONUS
+    ) -> None:
         self.search, self.mode, self.iterations = search, mode, iterations
         self.real, self.dive = real, dive
+        self.bonus = bonus if dive else 0
         self.finished = False
         self.bound = 0 if iterations else -NEVER
         self.labels = make_labels(iterations if iterations else search.slots, search.problem.words, _FIRST_LABELS)

@@ -22,6 +22,9 @@ the head bounds all schedules from below at any time; when the head yields a sch
 key, that schedule is optimal. Every step raises some label's e, so the search ends. Keys never
 fall along a path, since F is non-decreasing and no iteration that starts in t ends before F(t).
 
+Only schedules worth at most ``limit`` are of interest, and all of the above is said of those; for the makespan
+they end before slot ``end``. The limit only falls, so what was dropped before is not missed later.
+
 Diving. With a large `bonus` per completed iteration in the key the same search goes depth first,
 and `limit` cuts what cannot beat the best schedule known. This is used to obtain good schedules of
 instances too large to be solved, then also with `cut_ok`: incomplete expansions are accepted.
@@ -85,6 +88,7 @@ def run(
     """
     tally = lab.tally
     spare = spc.found_c.size
+    end = min(horizon, limit) if iterations > 0 else horizon  # no slot from here on is of interest
     while tally[HEAP] > 0:
         if steps <= 0:
             return SLICE
@@ -103,7 +107,7 @@ def run(
                 return NEED_SLOTS
             if first == PAUSE:
                 return SLICE
-            if first >= NEVER or covered(tab, prob, lab, mode, done, s, lab.held[i], i):
+            if first >= NEVER or covered(tab, prob, lab, mode, done, s, lab.held[i], end, i):
                 if first < NEVER:
                     lab.dead[i] = True
                     tally[DOMINATED] += 1
@@ -138,15 +142,15 @@ def run(
             pop(lab)
             push(lab, key, i)
             continue
-        prepare(tab, prob, spc, s, e, lab.held[i], horizon)
+        prepare(tab, prob, spc, s, e, lab.held[i], end)
         wish[:] = spc.sure
         for k in range(prob.words):
             wish[k] |= spc.mine[k]
-        if not last and covered(tab, prob, lab, mode, done + 1, e + 1, wish, -1):
+        if not last and covered(tab, prob, lab, mode, done + 1, e + 1, wish, end, -1):
             lab.nxt[i] = e + 1
             tally[DOMINATED] += 1
             continue
-        complete = expand(tab, prob, spc, mode, s, e, last)
+        complete = expand(tab, prob, spc, mode, s, e, end, last)
         tally[EXPANDED] += 1
         tally[EFFORT_SPENT] += spc.state[EFFORT]
         steps -= spc.state[EFFORT] // 64
@@ -154,7 +158,7 @@ def run(
             return CUT
         lab.nxt[i] = e + 1
         for r in range(spc.state[FOUND]):
-            if not last and covered(tab, prob, lab, mode, done + 1, e + 1, spc.found_held[r], -1):
+            if not last and covered(tab, prob, lab, mode, done + 1, e + 1, spc.found_held[r], end, -1):
                 tally[DOMINATED] += 1
                 continue
             n = tally[COUNT]

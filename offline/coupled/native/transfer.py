@@ -172,7 +172,7 @@ def share(
     caps: Ints,
     lo: Ints,
     x: Ints,
-    patience: int,
+    patience: Ints,
 ) -> int:
     """Find task counts with which everything can be sent.
 
@@ -183,7 +183,7 @@ def share(
     -------
     int
         YES, and then ``x[:ns]`` sums to m with 1 <= x_j <= caps_j; NO; or UNDECIDED after
-        `patience` vectors of task counts.
+        ``patience[0]`` vectors of task counts, which is counted down.
     """
     m, td, n_com = prob.m, prob.t_data, prob.n_com
     busy = 0
@@ -258,8 +258,8 @@ def share(
             x[j] = 1
             j -= 1
             continue
-        patience -= 1
-        if patience < 0:
+        patience[0] -= 1
+        if patience[0] < 0:
             return UNDECIDED
         for i in range(ns):
             need[i] = prog[i] + x[i] * td
