@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from bench.commands import options
+from bench.commands.bench_core import core
 from bench.markdown import markdown_table
 from bench.output import Table
 from instances.textio import write_text
@@ -17,6 +18,9 @@ from instances.textio import write_text
 @click.group()
 def bench() -> None:
     """Rebuild what the documentation claims: optima of the paper's experiment, and solvers against each other."""
+
+
+bench.add_command(core)
 
 
 def _results(name: str) -> Callable[[options.F], options.F]:
