@@ -120,6 +120,8 @@ def solve(problem: CommonSlots, limits: Limits = NO_LIMITS) -> Answer:
     """
     from ortools.sat.python import cp_model
 
+    from offline.interruptible import solve_interruptibly
+
     watch = Stopwatch(limits)
     incumbent = greedy(problem)
     built = build(problem, incumbent)
@@ -130,7 +132,7 @@ def solve(problem: CommonSlots, limits: Limits = NO_LIMITS) -> Answer:
     left_s = watch.left_s()
     if left_s is not None:
         solver.parameters.max_time_in_seconds = left_s
-    status = solver.solve(built.model)
+    status = solve_interruptibly(solver, built.model)
     if status == cp_model.MODEL_INVALID:
         raise RuntimeError(f"CP-SAT refuses the model: {built.model.validate()}")
     found = Found(is_proven=status in (cp_model.OPTIMAL, cp_model.INFEASIBLE))
