@@ -38,11 +38,11 @@ _GROUPS = ("small", "hard", "markov", "growth")
 )
 @click.option("--seeds", type=options.POSITIVE, default=5, show_default=True, help="Arrays of every cell.")
 @click.option(
-    "--model-seeds",
+    "--few-seeds",
     type=options.POSITIVE,
     default=2,
     show_default=True,
-    help="How many of them the models (cpsat, highs, cbc) are put to; small cells only.",
+    help="How many of them are put to the models (cpsat, highs, cbc; small cells only), and to eclat in growth cells.",
 )
 @click.option(
     "--results", type=click.Path(path_type=Path), default=Path("results/core"), show_default=True, help="Folder."
@@ -54,7 +54,7 @@ def core(
     sides: str | None,
     reference: Path | None,
     seeds: int,
-    model_seeds: int,
+    few_seeds: int,
     results: Path,
     time_limit_s: float,
     as_json: bool,
@@ -80,7 +80,7 @@ def core(
             names = tuple(name for name in names if name != "eclat")
     cells = cells_of(_GROUPS if "all" in groups else groups)
     made = make_sides(names, reference)
-    rows = duels.duel(cells, made, results, seeds=seeds, model_seeds=model_seeds, limit_s=time_limit_s)
+    rows = duels.duel(cells, made, results, seeds=seeds, few_seeds=few_seeds, limit_s=time_limit_s)
     compared = duels.compare(rows)
     _write(compared, results)
     core_report.draw(compared, results / "core.svg")

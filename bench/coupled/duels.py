@@ -33,7 +33,7 @@ _PATIENCE = 2
 
 
 def duel(
-    cells: Sequence[Cell], sides: Sequence[Side], folder: Path, *, seeds: int, model_seeds: int, limit_s: float
+    cells: Sequence[Cell], sides: Sequence[Side], folder: Path, *, seeds: int, few_seeds: int, limit_s: float
 ) -> list[dict[str, Any]]:
     """Let every side do both tasks on every cell and seed, and return the rows.
 
@@ -48,8 +48,8 @@ def duel(
         Who does what; the models meet the small cells only.
     folder
         Of the journal: what stands there is not measured again.
-    seeds, model_seeds
-        Arrays for each cell, and how many of them are put to the models.
+    seeds, few_seeds
+        Arrays for each cell, and how many of them are put to the slow: the models, and Eclat in growth cells.
     limit_s
         Of a solve; a stopped one counts with the time it had.
 
@@ -67,8 +67,7 @@ def duel(
                 for task in "AB":
                     known: dict[str, int | None] = {}
                     for side in sides:
-                        at_most = model_seeds if side.name in MODELS else seeds
-                        if task not in side.tasks or seed >= at_most or (side.name in MODELS and cell.group != "small"):
+                        if task not in side.tasks or seed >= _num_seeds(side, cell, seeds, few_seeds):
                             continue
                         if seed >= _PATIENCE and stopped.get((task, side.name), 0) >= _PATIENCE:
                             continue
@@ -176,6 +175,12 @@ def loading_times(folder: Path) -> dict[str, float]:
             journal.append({"key": key, "import_s": seconds[1], "compile_s": seconds[2] - seconds[1]})
         row = journal[key]
     return {"import_s": row["import_s"], "compile_s": row["compile_s"]}
+
+
+def _num_seeds(side: Side, cell: Cell, seeds: int, few_seeds: int) -> int:
+    if side.name in MODELS:
+        return min(seeds, few_seeds) if cell.group == "small" else 0
+    return min(seeds, few_seeds) if side.name == "eclat" and cell.group == "growth" else seeds
 
 
 def _measure(side: Side, cell: Cell, seed: int, task: str, limit_s: float) -> dict[str, Any]:

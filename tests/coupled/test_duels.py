@@ -53,7 +53,7 @@ def _rows(answers, monkeypatch, tmp_path, *, seeds=1, proven=True, cell=CELL):
 
     monkeypatch.setattr(duels, "_warmed", set(answers))
     sides = [side(name, value) for name, value in answers.items()]
-    rows = duels.duel([cell], sides, tmp_path, seeds=seeds, model_seeds=1, limit_s=1.0)
+    rows = duels.duel([cell], sides, tmp_path, seeds=seeds, few_seeds=1, limit_s=1.0)
     return rows, calls
 
 
@@ -79,7 +79,7 @@ def test_models_and_a_file_answer_alike(tmp_path):
     path = tmp_path / "searches.py"
     path.write_text(REFERENCE)
     sides = make_sides(("core", "c-plain", "c-tuned", "cpsat", "highs", "cbc"), path)
-    rows = duels.duel([CELL], sides, tmp_path, seeds=1, model_seeds=1, limit_s=20.0)
+    rows = duels.duel([CELL], sides, tmp_path, seeds=1, few_seeds=1, limit_s=20.0)
     assert {row["side"] for row in rows if row["task"] == "A"} == {side.name for side in sides}
     assert "c-plain" not in {row["side"] for row in rows if row["task"] == "B"}
     assert all(row["is_proven"] for row in rows)
@@ -112,6 +112,13 @@ def test_what_the_journal_holds_is_not_measured_again(monkeypatch, tmp_path):
 def test_models_meet_small_cells_only(monkeypatch, tmp_path):
     rows, _ = _rows({"core": 3, "cpsat": 3}, monkeypatch, tmp_path, cell=Cell("hard", 8, 60, 0.8, 3))
     assert {row["side"] for row in rows} == {"core"}
+
+
+def test_the_slow_get_fewer_seeds(monkeypatch, tmp_path):
+    rows, _ = _rows({"core": 3, "eclat": 3, "cpsat": 3}, monkeypatch, tmp_path, seeds=3)
+    assert [sum(row["side"] == side for row in rows) for side in ("core", "eclat", "cpsat")] == [6, 6, 2]
+    rows, _ = _rows({"core": 3, "eclat": 3}, monkeypatch, tmp_path, seeds=3, cell=Cell("growth", 8, 60, 0.8, 3, "p"))
+    assert [sum(row["side"] == side for row in rows) for side in ("core", "eclat")] == [6, 2]
 
 
 def _row(side, seed, seconds, *, proven=True, m=10, task="A"):
