@@ -39,8 +39,8 @@ def report(compared: Sequence[Row]) -> str:
 def targets(compared: Sequence[Row]) -> list[Row]:
     """Return the targets, each with what was measured and whether it is met; those without a side to it are left out.
 
-    A ratio over the core search is at least what it says, where the other side was stopped. A shape in two groups
-    counts once.
+    A ratio over the core search is at least what it says, where the other side was stopped: where that is not enough,
+    the verdict is open. A shape in two groups counts once.
     """
     verdicts: list[Row] = []
     for task in "AB":
@@ -115,7 +115,8 @@ def _draw_cells(axes: Any, rows: Sequence[Row], sides: Sequence[str], task: str,
         if cells[i]["group"] != cells[i - 1]["group"]:
             axes.axvline(i - 0.5, color="black", linewidth=0.8)
     labels = [f"{row['p']}x{row['N']}, {_density(row)}, m={row['m']}" for row in cells]
-    axes.set_xticks(range(len(cells)), labels=labels if is_lowest else [""] * len(cells), rotation=60, ha="right")
+    labels = labels if is_lowest else [""] * len(cells)
+    axes.set_xticks(range(len(cells)), labels=labels, rotation=60, ha="right", rotation_mode="anchor")
     axes.tick_params(axis="x", labelsize=8)
     axes.set_xlim(-0.6, len(cells) - 0.4)
     axes.set_yscale("log")
@@ -211,5 +212,5 @@ def _verdict(task: str, what: str, asked: str, measured: float, cell: Row | None
         "asked": asked,
         "measured": measured,
         "where": where,
-        "met": "yes" if is_met else "no",
+        "met": "yes" if is_met else "open: stopped" if cell is not None and cell["stopped"] else "no",
     }

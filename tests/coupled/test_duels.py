@@ -148,6 +148,13 @@ def test_targets_say_yes_and_no():
     assert verdicts["core, 100 x 1000, .5, m=10, seconds"] == (pytest.approx(3.0), "no")
 
 
+def test_a_stopped_side_leaves_a_target_open():
+    rows = [_row("core", 0, 1.0), _row("eclat", 0, 10.0, proven=False)]
+    verdicts = {row["target"]: row["met"] for row in core_report.targets(duels.compare(rows))}
+    assert verdicts["Eclat / core, worst cell"] == "yes"
+    assert verdicts["Eclat / core, worst cell with m = 10, p > 20"] == "open: stopped"
+
+
 def test_picture_of_tables_and_growth(tmp_path):
     cells = [Cell("small", 20, 200, 0.5, 5), Cell("markov", 20, 200, None, 5), *cells_of(["growth"])]
     rows = [
