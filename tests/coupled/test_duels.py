@@ -32,6 +32,7 @@ def _mine(transactions, *, target, supp, zmin, zmax, algo):
     from itertools import combinations
 
     assert (target, algo) == ("s", "b")
+    assert transactions[-1] == []  # the miner loses item sets where an item is everywhere
     items = sorted({item for items in transactions for item in items})
     counted = [
         (team, sum(set(team) <= set(items) for items in transactions))
