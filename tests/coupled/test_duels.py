@@ -156,6 +156,14 @@ def test_a_stopped_side_leaves_a_target_open():
     assert verdicts["Eclat / core, worst cell with m = 10, p > 20"] == "open: stopped"
 
 
+def test_a_sure_miss_counts_more_than_an_open_one():
+    rows = [_row("core", 0, 1.0), _row("eclat", 0, 2.0, proven=False)]
+    rows += [_row("core", 0, 1.0, m=5), _row("eclat", 0, 3.0, m=5)]
+    verdicts = {row["target"]: row for row in core_report.targets(duels.compare(rows))}
+    assert verdicts["Eclat / core, worst cell"]["met"] == "no"
+    assert verdicts["Eclat / core, worst cell"]["measured"] == pytest.approx(3.0)
+
+
 def test_picture_of_tables_and_growth(tmp_path):
     cells = [Cell("small", 20, 200, 0.5, 5), Cell("markov", 20, 200, None, 5), *cells_of(["growth"])]
     rows = [
