@@ -110,3 +110,10 @@ def test_a_stopwatch_runs_forwards() -> None:
     while not tight.is_over():
         pass
     assert tight.left_s() == 0.0
+
+
+def test_more_iterations_than_slots_are_infeasible_at_once() -> None:
+    instance = Instance.from_letters(["uuu"], w=[1], tasks=1, iterations=2**31 - 1)
+    for solver in offline.available_solvers():
+        result = offline.solve(instance, solver=solver)
+        assert (result.status, result.value, result.bound) == (offline.Status.INFEASIBLE, None, None)

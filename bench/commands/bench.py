@@ -15,7 +15,7 @@ from bench.output import Table
 from instances.textio import write_text
 
 
-@click.group()
+@click.group(short_help="Rebuild what the documentation claims.")
 def bench() -> None:
     """Rebuild what the documentation claims: optima of the paper's experiment, and solvers against each other."""
 

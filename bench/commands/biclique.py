@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _COLUMNS = ("file", "exists", "v", "w")
 
 
-@click.command()
+@click.command(short_help="Find a biclique of an exact size, or the largest.")
 @click.argument("graphs", nargs=-1, required=True, metavar="GRAPH...")
 @click.option("-a", "a", type=options.POSITIVE, default=None, help="Nodes of V the biclique has.")
 @click.option("-b", "b", type=options.POSITIVE, default=None, help="Nodes of W the biclique has.")

@@ -7,7 +7,7 @@ import click
 from bench.commands import options
 
 
-@click.command()
+@click.command(short_help="Write the instance that a biclique question reduces to.")
 @click.argument("graph")
 @click.option("-a", "a", type=options.POSITIVE, required=True, help="Nodes of V the biclique has.")
 @click.option("-b", "b", type=options.POSITIVE, required=True, help="Nodes of W the biclique has.")

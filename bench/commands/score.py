@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 @click.command(short_help="Score heuristics against the hindsight optimum.")
 @click.argument("files", nargs=-1, metavar="[FILE]...")
 @options.paper_point
-@click.option("--scenarios", type=options.POSITIVE, default=5, show_default=True, help="Draws of the workers.")
+@click.option("--scenarios", type=options.POSITIVE, default=10, show_default=True, help="Draws of the workers.")
 @click.option("--trials", type=options.POSITIVE, default=2, show_default=True, help="Draws of the states of each.")
 @click.option("--slots", type=options.POSITIVE, default=5_000, show_default=True, help="N, slots to generate.")
 @click.option("--seed", type=options.COUNT, default=0, show_default=True, help="Seed of everything that is drawn.")

@@ -19,7 +19,7 @@ _COLUMNS = {
 }
 
 
-@click.command("verify-reductions")
+@click.command("verify-reductions", short_help="Prove the reductions by machine, as far as it goes.")
 @click.option(
     "--kind", "kinds", multiple=True, metavar="KIND", help="Only this kind of graphs. May be given several times."
 )

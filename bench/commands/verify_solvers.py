@@ -10,7 +10,7 @@ from bench.commands import options
 from bench.output import Table
 
 
-@click.command("verify-solvers")
+@click.command("verify-solvers", short_help="Compare all back ends without communication.")
 @click.option("--instances", type=options.POSITIVE, default=10_000, show_default=True, help="Random instances.")
 @click.option("--seed", type=options.COUNT, default=0, show_default=True, help="Seed of the instances.")
 @click.option(

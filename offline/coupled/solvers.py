@@ -14,7 +14,7 @@ from instances.sources import Known
 from instances.states import DOWN, UP
 from offline.coupled.common_slots.windows import is_easy
 from offline.limits import Limits
-from offline.results import Objective, Result
+from offline.results import Objective, Result, Status
 from offline.solvers import AUTO, Solver, by_name, named
 
 __all__ = ["SOLVERS", "available_solvers", "solve"]
@@ -135,7 +135,10 @@ def solve(
     """
     limits = Limits(time_limit_s, memory_limit_mb, threads, seed)
     goal = Objective.parse(objective)
-    result: Result = _choose(solver, instance).load()(instance, goal, stand_by, limits)
+    chosen = _choose(solver, instance)
+    if goal is Objective.MAKESPAN and instance.iterations > instance.slots:  # an iteration takes a slot at least
+        return Result(Status.INFEASIBLE, goal, None, None, None, chosen.name, 0.0)
+    result: Result = chosen.load()(instance, goal, stand_by, limits)
     if result.schedule is not None:
         _confirm(instance, result)
     return result
