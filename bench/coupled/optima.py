@@ -8,7 +8,7 @@ from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bench.coupled.campaign import Options, optima_job
+from bench.coupled.jobs import Options, optima_job
 from bench.coupled.sources import Paper
 from bench.engine import run_jobs
 from bench.journal import Journal

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import product
 from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any, Literal
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import msgspec
 
 import instances
-from bench.coupled.campaign import Options, optimum_job, policy_job, schedule_path, simulate
+from bench.coupled.jobs import Options, optimum_job, policy_job, schedule_path, simulate
 from bench.coupled.ratios import Ratio, ratios, table
 from bench.coupled.sources import Source
 from bench.engine import Job, run_jobs
@@ -88,12 +87,14 @@ def score(
             same = "given twice" if names.count(source.name) > 1 else f"the same instance as {known[source.identity]}"
             raise InputError(f"{same}, expected every instance once", file=source.name)
     optimum_jobs = [optimum_job(source, options, folder) for source in sources]
-    policy_jobs = [policy_job(source, policy, options) for source in sources for policy in policies]
+    policy_jobs = [[policy_job(source, policy, options) for policy in policies] for source in sources]
+    jobs = [job for optimum, runs in zip(optimum_jobs, policy_jobs, strict=True) for job in (optimum, *runs)]
     with Journal(folder) as journal:
-        run_jobs("score", [*optimum_jobs, *policy_jobs], journal, num_processes=num_processes)
+        run_jobs("score", jobs, journal, num_processes=num_processes)
         optima = [_row(journal, job, source, _Optimum) for job, source in zip(optimum_jobs, sources, strict=True)]
-        each = product(sources, policies)
-        runs = [_row(journal, job, source, _Run) for job, (source, _) in zip(policy_jobs, each, strict=True)]
+        runs = [
+            _row(journal, job, source, _Run) for mine, source in zip(policy_jobs, sources, strict=True) for job in mine
+        ]
     found = ratios(optima, runs)
     frame = table(found, policies)
     files = [folder / Journal.NAME, folder / "table.csv"]
