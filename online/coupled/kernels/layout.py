@@ -1,0 +1,81 @@
+"""What the kernels of the simulator are handed, in groups."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from online.coupled.kernels.compiling import Bytes, Ints, Reals, Words
+
+__all__ = [
+    "BUILD", "COMPUTED", "ENTRIES", "ITERATION", "ITERATION_START", "NUMBERS", "PASSIVE", "RANDOM", "SLOT",
+    "BY_E", "BY_P", "BY_AY", "BY_Y", "Application", "Choice", "Record", "Standing", "States", "Tables",
+]  # fmt: skip
+
+#: Criteria by number.
+BY_P, BY_E, BY_Y, BY_AY = range(4)
+#: Values of ``Choice.switch`` that are no criterion: choose only when there is no complete configuration.
+PASSIVE, RANDOM = -1, -2
+
+#: Places in ``Standing.at``.
+SLOT, ITERATION, ITERATION_START, COMPUTED, ENTRIES, NUMBERS = range(6)
+
+
+class Application(NamedTuple):
+    """The instance without its states."""
+
+    tasks: int
+    iterations: int
+    n_com: int  # p + 1 where it is unbounded
+    channels: int
+    t_prog: int
+    t_data: int
+    w: Ints
+    capacities: Ints
+
+
+class Choice(NamedTuple):
+    """The heuristic and its options."""
+
+    switch: int  # criterion of a proactive heuristic; or PASSIVE, RANDOM
+    build: int  # criterion of the builder
+    is_printed: bool
+    highest: bool
+    service: int  # place in SERVICES
+
+
+class Tables(NamedTuple):
+    """What the estimates remember of the chains (see `online.coupled.kernels.estimates`)."""
+
+    modes: Reals  # (p, 4), sorted
+    order: Ints  # the workers in that order
+    single: Reals  # (p, 4): p_plus, log_p_plus, e_c, e_given_success of each worker
+    matrices: Reals  # (p, 4)
+    sets: Reals  # (2^k, 4)
+    keys: Words  # the same as words
+    count: Ints  # (1,): sets in the table
+    not_down_keys: Reals
+    not_down: Reals
+    alone: Reals  # (p, n)
+
+
+class States(NamedTuple):
+    """The states as bit masks, slot by slot, as far as they are drawn."""
+
+    up: Words
+    down: Words
+
+
+class Standing(NamedTuple):
+    """Where a run stands between two calls."""
+
+    at: Ints
+    tasks: Ints
+    program: Ints
+    data: Ints
+
+
+class Record(NamedTuple):
+    """The schedule of the first slots."""
+
+    letters: Bytes  # (slots, p)
+    entries: Ints  # slot, workers enrolled, then worker and tasks of each

@@ -1,0 +1,333 @@
+"""Rules R1 to R5 slot by slot: the twin of `online.coupled.simulate`, for the built-in heuristics."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from online.coupled.kernels.build import TIE_TOLERANCE, build, finish, score
+from online.coupled.kernels.compiling import NONE, ONE, WORD, Ints, Words, kernel, lowest
+from online.coupled.kernels.estimates import row_alone
+from online.coupled.kernels.layout import (
+    COMPUTED,
+    ENTRIES,
+    ITERATION,
+    ITERATION_START,
+    NUMBERS,
+    RANDOM,
+    SLOT,
+    Application,
+    Choice,
+    Record,
+    Standing,
+    States,
+    Tables,
+)
+
+__all__ = ["DONE", "MORE_ENTRIES", "MORE_NUMBERS", "MORE_SETS", "MORE_STATES", "run"]
+
+#: Why `run` returns: the run is over, or something must grow before it goes on.
+DONE, MORE_STATES, MORE_SETS, MORE_ENTRIES, MORE_NUMBERS = range(5)
+
+_PROGRAM, _DATA, _COMPUTE, _IDLE = np.uint8(ord("P")), np.uint8(ord("D")), np.uint8(ord("C")), np.uint8(ord("I"))
+
+
+@kernel()
+def run(
+    application: Application,
+    choice: Choice,
+    tables: Tables,
+    states: States,
+    standing: Standing,
+    record: Record,
+    numbers: Words,
+    limit: int,
+) -> int:
+    """Go on from slot ``standing.at[SLOT]`` to the end, to ``limit``, or to where something is short.
+
+    ``record.letters`` has as many rows as slots are to be recorded; entries are recorded for these slots.
+    """
+    at, tasks, program, data = standing
+    up, down = states
+    w, capacities = application.w, application.capacities
+    t_prog, t_data = application.t_prog, application.t_data
+    p = w.size
+    is_passive = choice.switch < 0
+    built = np.zeros(p, np.int64)
+    need = np.zeros(p, np.int64)
+    recorded = record.letters.shape[0]
+    entries = record.entries
+
+    slot, iteration, begun = at[SLOT], at[ITERATION], at[ITERATION_START]
+    computed, num_entries, drawn = at[COMPUTED], at[ENTRIES], at[NUMBERS]
+    members = lacking = received = NONE
+    total = work = 0
+    for q in range(p):
+        if program[q] > 0 or data[q] > 0:
+            received |= ONE << WORD(q)
+        if tasks[q] > 0:
+            members |= ONE << WORD(q)
+            total += tasks[q]
+            work = max(work, tasks[q] * w[q])
+            need[q] = t_prog - program[q] + max(0, tasks[q] * t_data - data[q])
+            if need[q] > 0:
+                lacking |= ONE << WORD(q)
+    is_complete = total == application.tasks
+
+    code = DONE
+    while slot < limit and iteration < application.iterations:
+        if slot >= up.size:
+            code = MORE_STATES
+            break
+        if 2 * tables.count[0] > tables.keys.shape[0]:
+            code = MORE_SETS
+            break
+        if slot < recorded and num_entries + 2 * p + 2 > entries.size:
+            code = MORE_ENTRIES
+            break
+        now_up, now_down = up[slot], down[slot]
+        # R1
+        lost = now_down & received
+        received &= ~lost
+        while lost != NONE:
+            q = lowest(lost)
+            lost &= lost - ONE
+            program[q] = data[q] = 0
+        lost = now_down & members
+        if lost != NONE:
+            members &= ~lost
+            lacking &= ~lost
+            is_complete = False
+            computed = 0
+            while lost != NONE:
+                q = lowest(lost)
+                lost &= lost - ONE
+                tasks[q] = 0
+        # R2
+        if not is_complete or not is_passive:
+            room = 0
+            rest = now_up
+            while rest != NONE:
+                q = lowest(rest)
+                rest &= rest - ONE
+                room += capacities[q]
+            taken = False
+            if room >= application.tasks:
+                built[:] = 0
+                if choice.switch == RANDOM:
+                    if drawn + application.tasks > numbers.size:
+                        code = MORE_NUMBERS
+                        break
+                    used = draw(application, now_up, numbers, drawn, built)
+                    if used < 0:
+                        code = MORE_NUMBERS
+                        break
+                    drawn = used
+                    taken = True
+                else:
+                    log_p, log_e = build(application, choice, tables, standing, now_up, slot - begun, built)
+                    taken = True
+                    if is_complete:
+                        is_same = True
+                        for q in range(p):
+                            if built[q] != tasks[q]:
+                                is_same = False
+                        if is_same:
+                            taken = False
+                        else:
+                            held_p, held_e = held(application, choice, tables, tasks, need, members, work - computed)
+                            taken = (
+                                score(choice.switch, log_p, log_e, slot - begun)
+                                > score(choice.switch, held_p, held_e, slot - begun) + TIE_TOLERANCE
+                            )
+            elif not is_complete and members != NONE:
+                built[:] = 0
+                taken = True
+            if taken:
+                old = members
+                members = lacking = NONE
+                work = 0
+                computed = 0
+                is_complete = room >= application.tasks
+                for q in range(p):
+                    tasks[q] = built[q]
+                    if built[q] > 0:
+                        members |= ONE << WORD(q)
+                        work = max(work, built[q] * w[q])
+                        need[q] = t_prog - program[q] + max(0, built[q] * t_data - data[q])
+                        if need[q] > 0:
+                            lacking |= ONE << WORD(q)
+                received = leave(old & ~members, t_prog, program, data, received)
+                if slot < recorded:
+                    num_entries = note(slot, members, tasks, entries, num_entries)
+        # R3, R4, R5
+        is_noted = slot < recorded
+        if is_noted:
+            rest = members
+            while rest != NONE:
+                q = lowest(rest)
+                rest &= rest - ONE
+                record.letters[slot, q] = _IDLE
+        if lacking != NONE:
+            waiting = lacking & now_up
+            channels = application.channels
+            if choice.service == 0:
+                while waiting != NONE and channels > 0:
+                    q = lowest(waiting)
+                    waiting &= waiting - ONE
+                    channels -= 1
+                    received |= ONE << WORD(q)
+                    if program[q] < t_prog:
+                        program[q] += 1
+                        if is_noted:
+                            record.letters[slot, q] = _PROGRAM
+                    else:
+                        data[q] += 1
+                        if is_noted:
+                            record.letters[slot, q] = _DATA
+                    need[q] -= 1
+                    if need[q] == 0:
+                        lacking &= ~(ONE << WORD(q))
+            else:
+                while waiting != NONE and channels > 0:
+                    q = first(waiting, choice.service, need, program, data, t_prog)
+                    waiting &= ~(ONE << WORD(q))
+                    channels -= 1
+                    received |= ONE << WORD(q)
+                    if program[q] < t_prog:
+                        program[q] += 1
+                        if is_noted:
+                            record.letters[slot, q] = _PROGRAM
+                    else:
+                        data[q] += 1
+                        if is_noted:
+                            record.letters[slot, q] = _DATA
+                    need[q] -= 1
+                    if need[q] == 0:
+                        lacking &= ~(ONE << WORD(q))
+        elif is_complete and now_up & members == members:
+            computed += 1
+            if is_noted:
+                rest = members
+                while rest != NONE:
+                    q = lowest(rest)
+                    rest &= rest - ONE
+                    record.letters[slot, q] = _COMPUTE
+            if computed == work:
+                received = leave(members, t_prog, program, data, received)
+                tasks[:] = 0
+                members = NONE
+                is_complete = False
+                computed = 0
+                iteration += 1
+                begun = slot + 1
+        slot += 1
+    at[SLOT], at[ITERATION], at[ITERATION_START] = slot, iteration, begun
+    at[COMPUTED], at[ENTRIES], at[NUMBERS] = computed, num_entries, drawn
+    return code
+
+
+@kernel()
+def held(
+    application: Application, choice: Choice, tables: Tables, tasks: Ints, need: Ints, members: WORD, work: int
+) -> tuple[float, float]:
+    """Return log P and log E of the configuration held, with ``work`` slots of computation to go."""
+    holders = np.empty(tasks.size, np.int64)
+    num = 0
+    needed = 0
+    longest = 0.0
+    rest = members
+    while rest != NONE:
+        q = lowest(rest)
+        rest &= rest - ONE
+        holders[num] = q
+        num += 1
+        needed += need[q]
+        longest = max(longest, row_alone(q, need[q], tables.alone, tables.single, choice.is_printed))
+    return finish(application, choice, tables, holders, num, members, work, longest, needed)
+
+
+@kernel()
+def leave(leaving: WORD, t_prog: int, program: Ints, data: Ints, received: WORD) -> WORD:
+    """Take data and partial programs from workers; return who still has something."""
+    while leaving != NONE:
+        q = lowest(leaving)
+        leaving &= leaving - ONE
+        data[q] = 0
+        if program[q] < t_prog:
+            program[q] = 0
+        if program[q] == 0:
+            received &= ~(ONE << WORD(q))
+    return received
+
+
+@kernel()
+def note(slot: int, members: WORD, tasks: Ints, entries: Ints, num: int) -> int:
+    """Write an entry of the schedule; return how long the list of entries is now."""
+    entries[num] = slot
+    at = num + 2
+    rest = members
+    while rest != NONE:
+        q = lowest(rest)
+        rest &= rest - ONE
+        entries[at] = q
+        entries[at + 1] = tasks[q]
+        at += 2
+    entries[num + 1] = (at - num - 2) // 2
+    return at
+
+
+@kernel()
+def first(waiting: WORD, service: int, need: Ints, program: Ints, data: Ints, t_prog: int) -> int:
+    """Return who of the waiting workers is served next: ``longest`` (1) or ``begun`` (2)."""
+    best = -1
+    best_rank = 0
+    while waiting != NONE:
+        q = lowest(waiting)
+        waiting &= waiting - ONE
+        if service == 1:
+            rank = need[q]
+        else:
+            rank = np.int64((program[q] if program[q] < t_prog else data[q]) > 0)
+        if best < 0 or rank > best_rank:
+            best = q
+            best_rank = rank
+    return best
+
+
+@kernel()
+def draw(application: Application, up: WORD, numbers: Words, drawn: int, built: Ints) -> int:
+    """Fill ``built`` with tasks on random UP workers; return the place of the next number, -1 where they run out.
+
+    The numbers are the 32-bit words that numpy's ``Generator.integers`` takes, and this is how it makes them a choice
+    (Lemire's method), so that the plain twin draws the same.
+    """
+    capacities = application.capacities
+    for _ in range(application.tasks):
+        free = 0
+        rest = up
+        while rest != NONE:
+            q = lowest(rest)
+            rest &= rest - ONE
+            if built[q] < capacities[q]:
+                free += 1
+        pick = 0
+        if free > 1:
+            threshold = WORD(2**32 - free) % WORD(free)
+            while True:
+                if drawn == numbers.size:
+                    return -1
+                product = numbers[drawn] * WORD(free)
+                drawn += 1
+                if product & WORD(0xFFFFFFFF) >= threshold:
+                    break
+            pick = np.int64(product >> WORD(32))
+        rest = up
+        while rest != NONE:
+            q = lowest(rest)
+            rest &= rest - ONE
+            if built[q] < capacities[q]:
+                if pick == 0:
+                    built[q] += 1
+                    break
+                pick -= 1
+    return drawn
