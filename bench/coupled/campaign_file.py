@@ -34,7 +34,9 @@ from bench.coupled.campaign import Campaign
 from bench.coupled.jobs import Options
 from bench.coupled.sources import Paper, Source, from_file
 from instances.errors import InputError
+from instances.sources import STARTS
 from instances.textio import convert, read_bytes
+from online.coupled.criteria import TIES
 
 __all__ = ["read_campaign"]
 
@@ -53,6 +55,8 @@ class _Points(msgspec.Struct, forbid_unknown_fields=True):
     slots: _Count = 1_000_000
     p: _Count = 20
     iterations: _Count = 10
+    mu: _Count | None = None
+    start: str = STARTS[0]
     seed: _Seed = 0
     files: list[str] = []
 
@@ -61,9 +65,10 @@ class _File(msgspec.Struct, forbid_unknown_fields=True):
     """What a campaign file may say."""
 
     instances: list[_Points]
-    policies: list[str] = ["all"]
-    estimators: list[str] = ["printed"]
-    services: list[str] = ["index"]
+    policies: tuple[str, ...] = ("all",)
+    estimators: tuple[str, ...] = ("printed",)
+    services: tuple[str, ...] = ("index",)
+    ties: tuple[str, ...] = ("lowest",)
     solver: str = "auto"
     time_limit_s: Annotated[float, msgspec.Meta(gt=0)] | None = 60.0
     check_slots: _Count | None = None
@@ -112,18 +117,20 @@ def _campaign(file: _File, folder: Path) -> Campaign:
         Options(
             estimator=estimator,
             service=service,
+            ties=ties,
             solver=file.solver,
             time_limit_s=file.time_limit_s,
             seed=file.seed,
             check_slots=file.check_slots,
         )
-        for estimator, service in product(file.estimators, file.services)
+        for estimator, service, ties in product(file.estimators, file.services, file.ties)
     ]
     if not (policies and readings):
-        raise InputError("nothing to run, expected at least one policy, estimator and service")
+        raise InputError("nothing to run, expected at least one policy, estimator, service and order of ties")
     for name, values, known in (
         ("estimators", file.estimators, online.ESTIMATORS),
         ("services", file.services, online.SERVICES),
+        ("ties", file.ties, TIES),
     ):
         for value in values:
             if value not in known:
@@ -139,6 +146,8 @@ def _sources(points: _Points, folder: Path) -> list[Source]:
     for name in ("m", "n_com", "wmin"):
         if not getattr(points, name):
             raise InputError("missing or empty, expected a list of integers >= 1, or files", place=name)
+    if points.start not in STARTS:
+        raise InputError(f"{points.start!r}, expected one of {', '.join(STARTS)}", place="start")
     return [
         Paper(
             m,
@@ -150,6 +159,8 @@ def _sources(points: _Points, folder: Path) -> list[Source]:
             points.seed,
             points.p,
             points.iterations,
+            points.mu,
+            points.start,
         )
         for m, n_com, wmin, scenario, trial in product(
             points.m, points.n_com, points.wmin, range(points.scenarios), range(points.trials)

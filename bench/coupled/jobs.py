@@ -19,8 +19,13 @@ from bench.coupled.sources import Source
 from bench.engine import Job, code_digest
 from instances import InputError, Instance, SelfCheckError
 from instances.textio import read_bytes
+from online.coupled.runs import run_policy
 
 __all__ = ["Options", "optima_job", "optimum_job", "policy_job", "schedule_path", "simulate"]
+
+
+#: Schedules of optima are kept up to this many slots: enough to draw, and 6,000 of them fit a small disk.
+_KEPT_SLOTS = 2_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,8 +34,8 @@ class Options:
 
     Parameters
     ----------
-    estimator, service
-        As in `online.make_policy` and `online.simulate`.
+    estimator, service, ties
+        As in `online.run_policy`.
     solver, time_limit_s
         As in `offline.solve`. Ratios need the optimum with ``stand_by``, which bounds every scheduler; a policy may
         well beat the one without (a choice made anew leaves complete programs behind).
@@ -42,6 +47,7 @@ class Options:
 
     estimator: str = "printed"
     service: str = "index"
+    ties: str = "lowest"
     solver: str = "auto"
     time_limit_s: float | None = None
     seed: int = 0
@@ -67,7 +73,7 @@ def optima_job(source: Source, options: Options, settings: tuple[bool, ...]) -> 
 def policy_job(source: Source, policy: str, options: Options) -> Job:
     """Return the job that runs one policy; a user's own counts by the content of its file."""
     content = _digest_of_own(policy)
-    how = (options.estimator, options.service, options.seed, options.check_slots)
+    how = (options.estimator, options.service, options.ties, options.seed, options.check_slots)
     key = _key("online", "run", source.identity, policy, content, *how)
     return Job(key, f"{policy} on {source.name}", _run, (source, policy, options), group=source.identity)
 
@@ -106,7 +112,7 @@ def _load(source: Source) -> Instance:
 def _optimum(source: Source, options: Options, path: Path) -> dict[str, Any]:
     instance = _load(source)
     result = _solve(instance, options, stand_by=True)
-    if result.schedule is not None:
+    if result.schedule is not None and result.schedule.slots <= _KEPT_SLOTS:
         path.parent.mkdir(parents=True, exist_ok=True)
         instances.write_schedule(result.schedule, path)
     return {"kind": "optimum", **_names(source, instance), "stand_by": True, **_answer(result, options)}
@@ -148,9 +154,16 @@ def _answer(result: offline.Result, options: Options) -> dict[str, Any]:
 
 def simulate(instance: Instance, policy: str, options: Options) -> online.Run:
     """Run a policy with the seed that this campaign and instance give it."""
-    built = online.make_policy(policy, estimator=options.estimator, seed=_policy_seed(instance, options))
     with redirect_stdout(sys.stderr):  # what a policy prints is no result
-        return online.simulate(instance, built, service=options.service)
+        return run_policy(
+            instance,
+            policy,
+            estimator=options.estimator,
+            service=options.service,
+            ties=options.ties,
+            seed=_policy_seed(instance, options),
+            schedule_slots=options.check_slots,
+        )
 
 
 def _policy_seed(instance: Instance, options: Options) -> int:
@@ -173,6 +186,7 @@ def _run(source: Source, policy: str, options: Options) -> dict[str, Any]:
         "policy": policy,
         "estimator": options.estimator,
         "service": options.service,
+        "ties": options.ties,
         "seed": _policy_seed(instance, options),
         "makespan": run.makespan,
         "iterations": run.iterations,
