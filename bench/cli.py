@@ -21,7 +21,9 @@ from bench.commands.check import check
 from bench.commands.gantt import gantt
 from bench.commands.generate import generate
 from bench.commands.import_ import import_
+from bench.commands.recheck import recheck
 from bench.commands.reduce import reduce
+from bench.commands.reproduce import reproduce
 from bench.commands.score import score
 from bench.commands.simulate import simulate
 from bench.commands.solve import solve
@@ -48,6 +50,8 @@ for _command in (
     check,
     gantt,
     score,
+    reproduce,
+    recheck,
     reduce,
     biclique,
     verify_reductions,

@@ -9,6 +9,7 @@ import click
 from click.core import ParameterSource
 
 __all__ = [
+    "NUMBERS",
     "N_COM",
     "as_json",
     "estimator",
@@ -84,7 +85,28 @@ class _Bound(click.ParamType[int | None]):
         return number
 
 
+class _Numbers(click.ParamType[Sequence[int]]):
+    """Integers and ranges: ``1,2,5-8``."""
+
+    name = "N,A-B,..."
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Sequence[int]:
+        if not isinstance(value, str):
+            return list(value)
+        numbers: list[int] = []
+        try:
+            for part in value.split(","):
+                first, dash, last = part.partition("-")
+                numbers += range(int(first), int(last) + 1) if dash else [int(first)]
+        except ValueError:
+            numbers = []
+        if not numbers:
+            self.fail(f"{value!r}, expected integers and ranges such as 1,2,5-8", param, ctx)
+        return numbers
+
+
 N_COM = _Bound()
+NUMBERS = _Numbers()
 POSITIVE = click.IntRange(min=1)
 COUNT = click.IntRange(min=0)
 

@@ -152,8 +152,10 @@ def _answer(result: offline.Result, options: Options) -> dict[str, Any]:
     }
 
 
-def simulate(instance: Instance, policy: str, options: Options) -> online.Run:
-    """Run a policy with the seed that this campaign and instance give it."""
+def simulate(
+    instance: Instance, policy: str, options: Options, *, engine: str = "auto", seed: int | None = None
+) -> online.Run:
+    """Run a policy with the given seed, by default the one that this campaign and instance give it."""
     with redirect_stdout(sys.stderr):  # what a policy prints is no result
         return run_policy(
             instance,
@@ -161,8 +163,9 @@ def simulate(instance: Instance, policy: str, options: Options) -> online.Run:
             estimator=options.estimator,
             service=options.service,
             ties=options.ties,
-            seed=_policy_seed(instance, options),
+            seed=_policy_seed(instance, options) if seed is None else seed,
             schedule_slots=options.check_slots,
+            engine=engine,
         )
 
 
