@@ -1,6 +1,20 @@
-"""A configuration built task by task: the twin of `online.coupled.passive.Builder`."""
+"""A configuration built task by task: the twin of `online.coupled.passive.Builder`, with a memory.
+
+Three things make it fast, and none changes what is built.
+
+- *Nodes.* The tasks given so far are a node of a tree. At a node P_plus^(W-1) and E(W) of the configuration with one
+  more task on worker q depend on nothing else, so they are computed once and kept, as plain numbers.
+- *A scan in plain numbers.* At each step the criterion of every free worker is formed without logarithms. If the best is
+  ahead of all others by a relative 1e-9, far more than rounding or the tolerance of ties, it is chosen. Otherwise, or where
+  numbers come near the ends of the range of floats, the step is decided by the logarithms of the plain twin.
+- *The last build.* What was built last is kept step by step. When workers leave that were never close to being
+  chosen, it stands; when others come, or need less than before, they are compared with the winner of each step, and only
+  from the first step at which they are close to it or better is anything built anew.
+"""
 
 from __future__ import annotations
+
+import math
 
 import numpy as np
 
@@ -16,11 +30,13 @@ from online.coupled.kernels.estimates import (
     row_of_set,
     whole_slots,
 )
-from online.coupled.kernels.layout import BY_AY, BY_E, BY_P, BY_Y, Application, Choice, Standing, Tables
+from online.coupled.kernels.layout import BY_E, BY_P, BY_Y, Application, Choice, Plans, Standing, Tables, Trace
 
-__all__ = ["TIE_TOLERANCE", "build", "score"]
+__all__ = ["TIE_TOLERANCE", "build", "finish", "score"]
 
 TIE_TOLERANCE = 1e-12
+_CLEAR = 1e-9
+_LEAST = 1e-280
 
 
 @kernel()
@@ -35,99 +51,246 @@ def score(criterion: int, log_probability: float, log_duration: float, elapsed: 
     return log_probability - log_duration
 
 
-@kernel()
+@kernel(forceinline=True)
 def build(
-    application: Application, choice: Choice, tables: Tables, standing: Standing, up: WORD, elapsed: int, built: Ints
-) -> tuple[float, float]:
-    """Fill ``built`` with tasks x_q, and return log P and log E of them; the UP workers can hold m tasks."""
+    application: Application,
+    choice: Choice,
+    tables: Tables,
+    plans: Plans,
+    trace: Trace,
+    standing: Standing,
+    up: WORD,
+    first: int,
+    elapsed: int,
+) -> None:
+    """Build from step ``first`` on; the steps before it stand. The UP workers can hold m tasks."""
     criterion = choice.build
-    is_printed = choice.is_printed
-    w, capacities, t_data, n_com = application.w, application.capacities, application.t_data, application.n_com
-    sets, keys, count, modes, order = tables.sets, tables.keys, tables.count, tables.modes, tables.order
-    nd_keys, not_down, matrices = tables.not_down_keys, tables.not_down, tables.matrices
-    p = w.size
-    workers = np.empty(p, np.int64)
-    num = 0
+    w, capacities, t_prog, t_data = application.w, application.capacities, application.t_prog, application.t_data
+    n_com = application.n_com
+    child, success, duration = plans.child, plans.success, plans.duration
+    built, before, need, alone = trace.built, trace.before, trace.need, trace.alone
+    if first == 0:
+        trace.close[0] = NONE
+        if plans.count[0] + application.tasks + 1 > child.shape[0]:
+            plans.count[0] = 0
+        if plans.count[0] == 0:
+            new_node(plans, NONE, 0)
+        trace.node[0] = 0
+        trace.longest[0] = 0.0
+        trace.needed[0] = 0
+        trace.num_holders[0] = 0
+    built[:] = 0
+    for k in range(first):
+        built[trace.worker[k]] += 1
     rest = up
+    num = 0
     while rest != NONE:
         q = lowest(rest)
         rest &= rest - ONE
-        built[q] = 0
-        if capacities[q] > 0:
-            workers[num] = q
-            num += 1
-    if choice.highest:
-        workers[:num] = workers[:num][::-1].copy()
-    before = np.zeros(num, np.int64)  # what the worker has to receive for its present tasks
-    need = np.empty(num, np.int64)  # and with one more
-    longest_of = np.empty(num)
-    row_of = np.empty(num, np.int64)
-    for i in range(num):
-        q = workers[i]
-        need[i] = application.t_prog - standing.program[q] + max(0, t_data - standing.data[q])
-        longest_of[i] = row_alone(q, need[i], tables.alone, tables.single, is_printed)
-    holders = np.empty(p, np.int64)
-    num_holders = 0
-    members = NONE
-    work = 0
-    longest = 0.0
-    needed = 0
-    is_grown = True
-    best_p = best_e = 0.0
-    for _ in range(application.tasks):
+        x = built[q]
+        if x == capacities[q]:
+            continue
+        trace.workers[num] = q
+        num += 1
+        lacks = t_prog - standing.program[q]
+        before[q] = lacks + max(0, x * t_data - standing.data[q]) if x > 0 else 0
+        need[q] = lacks + max(0, (x + 1) * t_data - standing.data[q])
+        alone[q] = row_alone(q, need[q], tables.alone, tables.single, choice.is_printed)
+    num_holders = trace.num_holders[first]
+    node = trace.node[first]
+    longest = trace.longest[first]
+    needed = trace.needed[first]
+    for k in range(first, application.tasks):
         best = -1
-        best_score = 0.0
+        best_value = -np.inf
+        next_value = -np.inf
         for i in range(num):
-            q = workers[i]
+            q = trace.workers[i]
             x = built[q]
             if x == capacities[q]:
                 continue
-            joins = x == 0
-            if is_grown and joins:
-                row_of[i] = row_of_set(members | ONE << WORD(q), sets, keys, count, modes, order)
-            new_work = max(work, (x + 1) * w[q])
-            e_comm = max(longest, longest_of[i])
-            holding = num_holders + joins
-            if holding > n_com:
-                e_comm = max(e_comm, (needed + need[i] - before[i]) / n_com)
-            row = row_of[i]
-            log_p = sets[row, LOG_P]
-            log_probability = log_e = 0.0
-            if criterion != BY_E:
-                nd = not_down_row(whole_slots(e_comm), nd_keys, not_down, matrices)
-                log_p_comm = not_down[nd, q] if joins else 0.0
-                for k in range(num_holders):
-                    log_p_comm += not_down[nd, holders[k]]
-                log_probability = log_p_comm + (0.0 if new_work == 1 else (new_work - 1) * log_p)
-            if criterion != BY_P:
-                log_e = log_sum(log_duration(new_work, log_p, sets[row, E_C], sets[row, E_GIVEN], is_printed), e_comm)
-            value = score(criterion, log_probability, log_e, elapsed)
-            if best < 0 or value > best_score + TIE_TOLERANCE:
-                best = i
-                best_score = value
-                best_p = log_probability
-                best_e = log_e
-        q = workers[best]
+            e_comm = max(longest, alone[q])
+            if num_holders + (x == 0) > n_com:
+                e_comm = max(e_comm, (needed + need[q] - before[q]) / n_com)
+            if duration[node, q] != duration[node, q]:
+                fill(application, choice, tables, plans, node, q, x + 1)
+            value = value_of(criterion, tables, trace, duration[node, q], success[node, q], q, x, e_comm, num_holders, elapsed)
+            if value > best_value:
+                next_value = best_value
+                best_value = value
+                best = q
+            elif value > next_value:
+                next_value = value
+        is_hard = best_value < _LEAST if criterion != BY_E else best_value == -np.inf
+        if is_hard or next_value >= best_value - _CLEAR * abs(best_value):
+            trace.close[0] = ~NONE
+            best = exact_step(
+                application, choice, tables, plans, trace, num, node, num_holders, longest, needed, elapsed
+            )
+        q = best
         x = built[q] + 1
-        work = max(work, x * w[q])
-        longest = max(longest, longest_of[best])
-        needed += need[best] - before[best]
-        is_grown = x == 1
-        if is_grown:
-            holders[num_holders] = q
+        trace.worker[k] = q
+        trace.best[k] = -np.inf if is_hard else best_value
+        longest = max(longest, alone[q])
+        needed += need[q] - before[q]
+        if x == 1:
+            trace.holders[num_holders] = q
             num_holders += 1
-            members |= ONE << WORD(q)
-            for i in range(num):  # the set of every holder is the set of all holders
-                if built[workers[i]] > 0:
-                    row_of[i] = row_of[best]
+        next_node = child[node, q]
+        if next_node < 0:
+            next_node = new_node(
+                plans, plans.members[node] | ONE << WORD(q), max(plans.work[node], x * w[q])
+            )
+            child[node, q] = next_node
+        node = next_node
         built[q] = x
-        before[best] = need[best]
+        before[q] = need[q]
         if x < capacities[q]:
-            need[best] = application.t_prog - standing.program[q] + max(0, (x + 1) * t_data - standing.data[q])
-            longest_of[best] = row_alone(q, need[best], tables.alone, tables.single, is_printed)
-    if criterion == BY_P or criterion == BY_E:
-        return finish(application, choice, tables, holders, num_holders, members, work, longest, needed)
-    return best_p, best_e
+            need[q] = t_prog - standing.program[q] + max(0, (x + 1) * t_data - standing.data[q])
+            alone[q] = row_alone(q, need[q], tables.alone, tables.single, choice.is_printed)
+        trace.node[k + 1] = node
+        trace.longest[k + 1] = longest
+        trace.needed[k + 1] = needed
+        trace.num_holders[k + 1] = num_holders
+
+
+@kernel(forceinline=True)
+def first_challenged(
+    application: Application,
+    choice: Choice,
+    tables: Tables,
+    plans: Plans,
+    trace: Trace,
+    standing: Standing,
+    q: int,
+    steps: int,
+    elapsed: int,
+) -> int:
+    """Return the first of the first ``steps`` steps at which worker q, who has no task there, is close or better."""
+    if application.capacities[q] == 0:
+        return steps
+    need = application.t_prog - standing.program[q] + max(0, application.t_data - standing.data[q])
+    alone = row_alone(q, need, tables.alone, tables.single, choice.is_printed)
+    for k in range(steps):
+        node = trace.node[k]
+        num_holders = trace.num_holders[k]
+        e_comm = max(trace.longest[k], alone)
+        if num_holders + 1 > application.n_com:
+            e_comm = max(e_comm, (trace.needed[k] + need) / application.n_com)
+        if plans.duration[node, q] != plans.duration[node, q]:
+            fill(application, choice, tables, plans, node, q, 1)
+        value = value_of(
+            choice.build, tables, trace, plans.duration[node, q], plans.success[node, q], q, 0, e_comm, num_holders, elapsed
+        )
+        best = trace.best[k]
+        if value >= best - _CLEAR * abs(best):
+            return k
+    return steps
+
+
+@kernel(forceinline=True)
+def value_of(
+    criterion: int,
+    tables: Tables,
+    trace: Trace,
+    duration: float,
+    success: float,
+    q: int,
+    x: int,
+    e_comm: float,
+    num_holders: int,
+    elapsed: int,
+) -> float:
+    """Return the criterion in plain numbers, more is better: P, -E, P / (E + t) or P / E."""
+    if criterion == BY_E:
+        return -(duration + e_comm)
+    row = not_down_row(whole_slots(e_comm), tables.not_down_slots, tables.not_down, tables.stays, tables.matrices)
+    probability = success
+    if x == 0:
+        probability *= tables.stays[row, q]
+    for k in range(num_holders):
+        probability *= tables.stays[row, trace.holders[k]]
+    if criterion == BY_P:
+        return probability
+    if criterion == BY_Y:
+        return probability / (duration + e_comm + elapsed)
+    return probability / (duration + e_comm)
+
+
+@kernel()
+def new_node(plans: Plans, members: WORD, work: int) -> int:
+    """Return a node about which nothing is known but its set and its W."""
+    node = plans.count[0]
+    plans.count[0] += 1
+    plans.child[node] = -1
+    plans.duration[node] = np.nan
+    plans.members[node] = members
+    plans.work[node] = work
+    return node
+
+
+@kernel()
+def fill(application: Application, choice: Choice, tables: Tables, plans: Plans, node: int, q: int, x: int) -> None:
+    """Compute what a node has to know of one more task, the x-th, on worker q.
+
+    Beyond e^600 a duration is infinite and a probability 0: worse than any other, and a step where no worker has
+    another value is decided by logarithms.
+    """
+    members = plans.members[node] | ONE << WORD(q)
+    work = max(plans.work[node], x * application.w[q])
+    row = row_of_set(members, tables.sets, tables.keys, tables.count, tables.modes, tables.order)
+    sets = tables.sets
+    log_p = 0.0 if work == 1 else (work - 1) * sets[row, LOG_P]
+    log_e = log_duration(work, sets[row, LOG_P], sets[row, E_C], sets[row, E_GIVEN], choice.is_printed)
+    plans.success[node, q] = math.exp(log_p) if log_p > -600.0 else 0.0
+    plans.duration[node, q] = math.exp(log_e) if log_e < 600.0 else np.inf
+
+
+@kernel()
+def exact_step(
+    application: Application,
+    choice: Choice,
+    tables: Tables,
+    plans: Plans,
+    trace: Trace,
+    num: int,
+    node: int,
+    num_holders: int,
+    longest: float,
+    needed: int,
+    elapsed: int,
+) -> int:
+    """Return the worker to give the next task, decided as the plain twin does."""
+    criterion = choice.build
+    sets = tables.sets
+    members = plans.members[node]
+    best = -1
+    best_score = 0.0
+    for place in range(num):
+        q = trace.workers[num - 1 - place if choice.highest else place]
+        x = trace.built[q]
+        if x == application.capacities[q]:
+            continue
+        e_comm = max(longest, trace.alone[q])
+        if num_holders + (x == 0) > application.n_com:
+            e_comm = max(e_comm, (needed + trace.need[q] - trace.before[q]) / application.n_com)
+        work = max(plans.work[node], (x + 1) * application.w[q])
+        row = row_of_set(members | ONE << WORD(q), sets, tables.keys, tables.count, tables.modes, tables.order)
+        log_probability = log_e = 0.0
+        if criterion != BY_E:
+            nd = not_down_row(whole_slots(e_comm), tables.not_down_slots, tables.not_down, tables.stays, tables.matrices)
+            log_probability = tables.not_down[nd, q] if x == 0 else 0.0
+            for k in range(num_holders):
+                log_probability += tables.not_down[nd, trace.holders[k]]
+            log_probability += 0.0 if work == 1 else (work - 1) * sets[row, LOG_P]
+        if criterion != BY_P:
+            log_e = log_duration(work, sets[row, LOG_P], sets[row, E_C], sets[row, E_GIVEN], choice.is_printed)
+            log_e = log_sum(log_e, e_comm)
+        value = score(criterion, log_probability, log_e, elapsed)
+        if best < 0 or value > best_score + TIE_TOLERANCE:
+            best = q
+            best_score = value
+    return best
 
 
 @kernel()
@@ -148,7 +311,7 @@ def finish(
         e_comm = max(e_comm, needed / application.n_com)
     row = row_of_set(members, tables.sets, tables.keys, tables.count, tables.modes, tables.order)
     sets = tables.sets
-    nd = not_down_row(whole_slots(e_comm), tables.not_down_keys, tables.not_down, tables.matrices)
+    nd = not_down_row(whole_slots(e_comm), tables.not_down_slots, tables.not_down, tables.stays, tables.matrices)
     log_p_comm = 0.0
     for k in range(num_holders):
         log_p_comm += tables.not_down[nd, holders[k]]

@@ -29,6 +29,7 @@ _BLOCK = 512
 #: Half of it is free when a slot begins, for the at most 64 * 64 sets that one choice looks at.
 _FIRST_SETS = 1 << 14
 _ROWS = 1 << 12
+_NODES = 1 << 13
 _MOST_ALONE = 1 << 12
 
 
@@ -66,6 +67,8 @@ def run_kernel(
         memory = _memory(plain.complete(instance.chains))
     longest = instance.t_prog + max(instance.capacities) * instance.t_data
     tables = _no_tables() if memory is None else memory.tables(choice.is_printed, longest)
+    plans = _no_plans() if memory is None else memory.plans(instance.w, choice.is_printed, instance.tasks)
+    trace = _trace(p, instance.tasks)
     masks = _masks_of(instance.source)
     numbers = _Numbers(seed, instance.tasks)
     standing = layout.Standing(*(np.zeros(n, dtype=np.int64) for n in (layout.NUMBERS + 1, p, p, p)))
@@ -75,7 +78,7 @@ def run_kernel(
         states = masks.first(min(limit, 2 * done + _BLOCK))
         until = min(limit, states.up.size)
         code = slots.run(
-            application, choice, tables, states, standing, recorder.room(until), numbers.words, until
+            application, choice, tables, plans, trace, states, standing, recorder.room(until), numbers.words, until
         )
         done, iterations = (int(standing.at[place]) for place in (layout.SLOT, layout.ITERATION))
         if code == slots.DONE and (done == limit or iterations == instance.iterations):
@@ -104,6 +107,8 @@ class _Memory:
         self._count = np.zeros(1, dtype=np.int64)
         self._not_down_slots = np.full(_ROWS, -1.0)
         self._not_down = np.empty((_ROWS, len(chains)))
+        self._stays = np.empty((_ROWS, len(chains)))
+        self._plans: dict[tuple[tuple[int, ...], bool], layout.Plans] = {}
         self._alone: dict[bool, Reals] = {}
 
     def tables(self, is_printed: bool, longest: int) -> layout.Tables:
@@ -122,8 +127,19 @@ class _Memory:
             self._count,
             self._not_down_slots,
             self._not_down,
+            self._stays,
             alone,
         )
+
+    def plans(self, w: tuple[int, ...], is_printed: bool, tasks: int) -> layout.Plans:
+        """Return the tree of partial configurations for workers of these speeds."""
+        found = self._plans.get((w, is_printed))
+        nodes = max(_NODES, 2 * tasks + 2)
+        if found is None or len(found.work) < nodes:
+            if len(self._plans) >= 2:
+                self._plans.clear()
+            found = self._plans[w, is_printed] = _plans(len(w), nodes)
+        return found
 
     def grow(self) -> None:
         """Make room for more sets."""
@@ -140,6 +156,40 @@ def _memory(chains: tuple[Chain, ...]) -> _Memory:
 @lru_cache(maxsize=1)
 def _no_tables() -> layout.Tables:
     return _Memory([Chain(((1.0, 0.0, 0.0),) * 3)]).tables(True, 0)
+
+
+@lru_cache(maxsize=1)
+def _no_plans() -> layout.Plans:
+    return _plans(1, 1)
+
+
+def _plans(p: int, nodes: int) -> layout.Plans:
+    return layout.Plans(
+        np.zeros(1, dtype=np.int64),
+        np.empty((nodes, p), dtype=np.int64),
+        np.empty((nodes, p)),
+        np.empty((nodes, p)),
+        np.empty(nodes, dtype=np.uint64),
+        np.empty(nodes, dtype=np.int64),
+    )
+
+
+def _trace(p: int, tasks: int) -> layout.Trace:
+    return layout.Trace(
+        np.zeros(tasks, dtype=np.int64),
+        np.zeros(tasks),
+        np.zeros(tasks + 1, dtype=np.int64),
+        np.zeros(tasks + 1),
+        np.zeros(tasks + 1, dtype=np.int64),
+        np.zeros(tasks + 1, dtype=np.int64),
+        np.zeros(p, dtype=np.int64),
+        np.zeros(p, dtype=np.int64),
+        np.zeros(1, dtype=np.uint64),
+        np.zeros(p, dtype=np.int64),
+        np.zeros(p, dtype=np.int64),
+        np.zeros(p, dtype=np.int64),
+        np.zeros(p),
+    )
 
 
 class _Masks:

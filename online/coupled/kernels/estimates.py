@@ -103,20 +103,26 @@ def whole_slots(duration: float) -> float:
 
 
 @kernel()
-def not_down_row(slots: float, keys: Reals, rows: Reals, matrices: Reals) -> int:
-    """Return the row of log P_ND(t) of all workers, made now if it is not there.
+def not_down_row(slots: float, keys: Reals, rows: Reals, stays: Reals, matrices: Reals) -> int:
+    """Return the row of log P_ND(t) (in ``rows``) and P_ND(t) (in ``stays``) of all workers, made now if need be.
 
     A row lies where the low digits of t say, and gives way to another t of the same digits.
     """
     i = np.int64(slots) & (keys.size - 1) if slots < 2.0**62 else keys.size - 1
     if keys[i] != slots:
-        keys[i] = slots
-        mantissa, exponent = (0.5, 1025) if slots == np.inf else math.frexp(slots)
-        doublings = max(0, exponent - 53)
-        digits = np.int64(math.ldexp(mantissa, exponent - doublings))
-        for q in range(matrices.shape[0]):
-            rows[i, q] = _log_stays(matrices[q], digits, doublings)
+        _fill_row(i, slots, keys, rows, stays, matrices)
     return i
+
+
+@kernel()
+def _fill_row(i: int, slots: float, keys: Reals, rows: Reals, stays: Reals, matrices: Reals) -> None:
+    keys[i] = slots
+    mantissa, exponent = (0.5, 1025) if slots == np.inf else math.frexp(slots)
+    doublings = max(0, exponent - 53)
+    digits = np.int64(math.ldexp(mantissa, exponent - doublings))
+    for q in range(matrices.shape[0]):
+        rows[i, q] = _log_stays(matrices[q], digits, doublings)
+        stays[i, q] = math.exp(rows[i, q])
 
 
 @kernel()

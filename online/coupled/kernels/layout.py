@@ -8,7 +8,7 @@ from online.coupled.kernels.compiling import Bytes, Ints, Reals, Words
 
 __all__ = [
     "BUILD", "COMPUTED", "ENTRIES", "ITERATION", "ITERATION_START", "NUMBERS", "PASSIVE", "RANDOM", "SLOT",
-    "BY_E", "BY_P", "BY_AY", "BY_Y", "Application", "Choice", "Record", "Standing", "States", "Tables",
+    "BY_E", "BY_P", "BY_AY", "BY_Y", "Application", "Choice", "Record", "Plans", "Standing", "States", "Tables", "Trace",
 ]  # fmt: skip
 
 #: Criteria by number.
@@ -53,9 +53,39 @@ class Tables(NamedTuple):
     sets: Reals  # (2^k, 4)
     keys: Words  # the same as words
     count: Ints  # (1,): sets in the table
-    not_down_keys: Reals
+    not_down_slots: Reals
     not_down: Reals
+    stays: Reals  # exp(not_down)
     alone: Reals  # (p, n)
+
+
+class Plans(NamedTuple):
+    """The tree of partial configurations (see `online.coupled.kernels.build`); row i is a node, 0 the empty one."""
+
+    count: Ints  # (1,): nodes in use
+    child: Ints  # (n, p): the node with one more task on worker q, -1 where there is none yet
+    success: Reals  # (n, p): P_plus^(W-1) with one more task on worker q
+    duration: Reals  # (n, p): E(W) with it, nan where neither is known yet
+    members: Words  # (n,)
+    work: Ints  # (n,): W
+
+
+class Trace(NamedTuple):
+    """The last build, step by step: what was known before step k, who won and how."""
+
+    worker: Ints
+    best: Reals
+    node: Ints
+    longest: Reals
+    needed: Ints
+    num_holders: Ints
+    holders: Ints  # (p,): workers in the order in which they got their first task
+    built: Ints  # (p,): tasks
+    close: Words  # (1,): workers whose leaving may change what is built
+    workers: Ints  # scratch: free UP workers
+    before: Ints  # scratch: what each has to receive for its tasks so far
+    need: Ints  # scratch: and with one more
+    alone: Reals  # scratch: how long that takes
 
 
 class States(NamedTuple):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from online.coupled.kernels.build import TIE_TOLERANCE, build, finish, score
+from online.coupled.kernels.build import TIE_TOLERANCE, build, finish, first_challenged, score
 from online.coupled.kernels.compiling import NONE, ONE, WORD, Ints, Words, kernel, lowest
 from online.coupled.kernels.estimates import row_alone
 from online.coupled.kernels.layout import (
@@ -13,14 +13,17 @@ from online.coupled.kernels.layout import (
     ITERATION,
     ITERATION_START,
     NUMBERS,
+    BY_Y,
     RANDOM,
     SLOT,
     Application,
     Choice,
+    Plans,
     Record,
     Standing,
     States,
     Tables,
+    Trace,
 )
 
 __all__ = ["DONE", "MORE_ENTRIES", "MORE_NUMBERS", "MORE_SETS", "MORE_STATES", "run"]
@@ -36,6 +39,8 @@ def run(
     application: Application,
     choice: Choice,
     tables: Tables,
+    plans: Plans,
+    trace: Trace,
     states: States,
     standing: Standing,
     record: Record,
@@ -52,7 +57,10 @@ def run(
     t_prog, t_data = application.t_prog, application.t_data
     p = w.size
     is_passive = choice.switch < 0
-    built = np.zeros(p, np.int64)
+    built = trace.built
+    known_up = NONE
+    changed = NONE
+    is_known = False
     need = np.zeros(p, np.int64)
     recorded = record.letters.shape[0]
     entries = record.entries
@@ -92,6 +100,7 @@ def run(
             q = lowest(lost)
             lost &= lost - ONE
             program[q] = data[q] = 0
+            changed |= ONE << WORD(q)
         lost = now_down & members
         if lost != NONE:
             members &= ~lost
@@ -112,8 +121,8 @@ def run(
                 room += capacities[q]
             taken = False
             if room >= application.tasks:
-                built[:] = 0
                 if choice.switch == RANDOM:
+                    built[:] = 0
                     if drawn + application.tasks > numbers.size:
                         code = MORE_NUMBERS
                         break
@@ -124,7 +133,37 @@ def run(
                     drawn = used
                     taken = True
                 else:
-                    log_p, log_e = build(application, choice, tables, standing, now_up, slot - begun, built)
+                    start = 0
+                    if (
+                        is_known
+                        and choice.build != BY_Y
+                        and plans.count[0] + application.tasks < plans.work.size
+                    ):
+                        start = application.tasks
+                        rest = known_up & ~now_up
+                        if rest & trace.close[0] != NONE:
+                            start = 0
+                        rest |= changed
+                        while rest != NONE:
+                            q = lowest(rest)
+                            rest &= rest - ONE
+                            if built[q] > 0:
+                                for k in range(start):
+                                    if trace.worker[k] == q:
+                                        start = k
+                                        break
+                        rest = now_up & (~known_up | changed)
+                        while rest != NONE and start > 0:
+                            q = lowest(rest)
+                            rest &= rest - ONE
+                            start = first_challenged(
+                                application, choice, tables, plans, trace, standing, q, start, slot - begun
+                            )
+                    if start < application.tasks:
+                        build(application, choice, tables, plans, trace, standing, now_up, start, slot - begun)
+                    is_known = True
+                    known_up = now_up
+                    changed = NONE
                     taken = True
                     if is_complete:
                         is_same = True
@@ -134,6 +173,12 @@ def run(
                         if is_same:
                             taken = False
                         else:
+                            last = application.tasks
+                            node = trace.node[last]
+                            log_p, log_e = finish(
+                                application, choice, tables, trace.holders, trace.num_holders[last],
+                                plans.members[node], plans.work[node], trace.longest[last], trace.needed[last],
+                            )
                             held_p, held_e = held(application, choice, tables, tasks, need, members, work - computed)
                             taken = (
                                 score(choice.switch, log_p, log_e, slot - begun)
@@ -141,6 +186,7 @@ def run(
                             )
             elif not is_complete and members != NONE:
                 built[:] = 0
+                is_known = False
                 taken = True
             if taken:
                 old = members
@@ -157,6 +203,7 @@ def run(
                         if need[q] > 0:
                             lacking |= ONE << WORD(q)
                 received = leave(old & ~members, t_prog, program, data, received)
+                changed |= old & ~members
                 if slot < recorded:
                     num_entries = note(slot, members, tasks, entries, num_entries)
         # R3, R4, R5
@@ -176,6 +223,7 @@ def run(
                     waiting &= waiting - ONE
                     channels -= 1
                     received |= ONE << WORD(q)
+                    changed |= ONE << WORD(q)
                     if program[q] < t_prog:
                         program[q] += 1
                         if is_noted:
@@ -193,6 +241,7 @@ def run(
                     waiting &= ~(ONE << WORD(q))
                     channels -= 1
                     received |= ONE << WORD(q)
+                    changed |= ONE << WORD(q)
                     if program[q] < t_prog:
                         program[q] += 1
                         if is_noted:
@@ -214,6 +263,7 @@ def run(
                     record.letters[slot, q] = _COMPUTE
             if computed == work:
                 received = leave(members, t_prog, program, data, received)
+                changed |= members
                 tasks[:] = 0
                 members = NONE
                 is_complete = False
