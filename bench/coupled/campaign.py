@@ -38,16 +38,19 @@ class Campaign:
         for source in self.sources:
             if source.identity in known:
                 same = (
-                    "given twice" if known[source.identity] == source.name else f"the same as {known[source.identity]}"
+                    "given twice"
+                    if known[source.identity] == source.name
+                    else f"the same instance as {known[source.identity]}"
                 )
                 raise InputError(f"{same}, expected every instance once", place=source.name)
             known[source.identity] = source.name
 
     def jobs(self, folder: Path) -> list[Job]:
         """Return a job for each optimum and each run, those of an instance side by side."""
-        return [job for source in self.sources for job in self._jobs_of(source, folder)]
+        return [job for source in self.sources for job in self.jobs_of(source, folder)]
 
-    def _jobs_of(self, source: Source, folder: Path) -> list[Job]:
+    def jobs_of(self, source: Source, folder: Path) -> list[Job]:
+        """Return the job for an instance's optimum, and then those for the runs on it, by reading and policy."""
         runs = [policy_job(source, policy, reading) for reading in self.readings for policy in self.policies]
         return [optimum_job(source, self.readings[0], folder), *runs]
 

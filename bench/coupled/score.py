@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import msgspec
 
 import instances
-from bench.coupled.jobs import Options, optimum_job, policy_job, schedule_path, simulate
+from bench.coupled.campaign import Campaign
+from bench.coupled.jobs import Options, schedule_path, simulate
 from bench.coupled.ratios import Ratio, ratios, table
 from bench.coupled.sources import Source
 from bench.engine import Job, run_jobs
@@ -80,20 +81,14 @@ def score(
     SelfCheckError
         When the checker refuses a schedule, or a ratio is below 1.
     """
-    names = [source.name for source in sources]
-    known: dict[str, str] = {}
-    for source in sources:
-        if known.setdefault(source.identity, source.name) != source.name or names.count(source.name) > 1:
-            same = "given twice" if names.count(source.name) > 1 else f"the same instance as {known[source.identity]}"
-            raise InputError(f"{same}, expected every instance once", file=source.name)
-    optimum_jobs = [optimum_job(source, options, folder) for source in sources]
-    policy_jobs = [[policy_job(source, policy, options) for policy in policies] for source in sources]
-    jobs = [job for optimum, runs in zip(optimum_jobs, policy_jobs, strict=True) for job in (optimum, *runs)]
+    campaign = Campaign(sources, policies, [options])
+    jobs = [campaign.jobs_of(source, folder) for source in sources]
+    optimum_jobs = [mine[0] for mine in jobs]
     with Journal(folder) as journal:
-        run_jobs("score", jobs, journal, num_processes=num_processes)
+        run_jobs("score", [job for mine in jobs for job in mine], journal, num_processes=num_processes)
         optima = [_row(journal, job, source, _Optimum) for job, source in zip(optimum_jobs, sources, strict=True)]
         runs = [
-            _row(journal, job, source, _Run) for mine, source in zip(policy_jobs, sources, strict=True) for job in mine
+            _row(journal, job, source, _Run) for mine, source in zip(jobs, sources, strict=True) for job in mine[1:]
         ]
     found = ratios(optima, runs)
     frame = table(found, policies)
@@ -105,7 +100,7 @@ def score(
         drawable = [row for row, job in pairs if schedule_path(folder, job.key).exists()]
         example = _example(found, drawable)
         if example is not None:
-            place = names.index(example.instance)
+            place = [source.name for source in sources].index(example.instance)
             path = schedule_path(folder, optimum_jobs[place].key)
             files.append(_draw_example(sources[place], path, example, options, folder / "example.svg"))
     return Score(optima, found, frame, files)

@@ -160,5 +160,5 @@ def test_a_missing_instance_file_is_named(folder):
 
 def test_an_instance_counts_once(folder):
     given = Given("a", "files", small(3))
-    with pytest.raises(InputError, match=r"^b: the same as a, expected every instance once$"):
+    with pytest.raises(InputError, match=r"^b: the same instance as a, expected every instance once$"):
         Campaign([given, Given("b", "files", small(3))], ["IE"], [Options()])
