@@ -69,19 +69,29 @@ def build(
     n_com = application.n_com
     child, success, duration = plans.child, plans.success, plans.duration
     built, before, need, alone = trace.built, trace.before, trace.need, trace.alone
+    workers, holders, trace_worker, trace_best = trace.workers, trace.holders, trace.worker, trace.best
+    trace_node, trace_longest, trace_needed = trace.node, trace.longest, trace.needed
+    trace_num_holders = trace.num_holders
+    program, data = standing.program, standing.data
+    known_alone = tables.alone
+    rows, stays = tables.not_down_slots, tables.stays
+    row_mask = rows.size - 1
+    num_tasks = application.tasks
+    time = float(elapsed) if criterion == BY_Y else 0.0
     if first == 0:
         trace.close[0] = NONE
         if plans.count[0] + application.tasks + 1 > child.shape[0]:
             plans.count[0] = 0
         if plans.count[0] == 0:
             new_node(plans, NONE, 0)
-        trace.node[0] = 0
-        trace.longest[0] = 0.0
-        trace.needed[0] = 0
-        trace.num_holders[0] = 0
-    built[:] = 0
+        trace_node[0] = 0
+        trace_longest[0] = 0.0
+        trace_needed[0] = 0
+        trace_num_holders[0] = 0
+    for q in range(built.size):
+        built[q] = 0
     for k in range(first):
-        built[trace.worker[k]] += 1
+        built[trace_worker[k]] += 1
     rest = up
     num = 0
     while rest != NONE:
@@ -90,51 +100,90 @@ def build(
         x = built[q]
         if x == capacities[q]:
             continue
-        trace.workers[num] = q
+        workers[num] = q
         num += 1
-        lacks = t_prog - standing.program[q]
-        before[q] = lacks + max(0, x * t_data - standing.data[q]) if x > 0 else 0
-        need[q] = lacks + max(0, (x + 1) * t_data - standing.data[q])
-        alone[q] = row_alone(q, need[q], tables.alone, tables.single, choice.is_printed)
-    num_holders = trace.num_holders[first]
-    node = trace.node[first]
-    longest = trace.longest[first]
-    needed = trace.needed[first]
-    for k in range(first, application.tasks):
+        lacks = t_prog - program[q]
+        before[q] = lacks + max(0, x * t_data - data[q]) if x > 0 else 0
+        n = lacks + max(0, (x + 1) * t_data - data[q])
+        need[q] = n
+        expected = known_alone[q, n] if n < known_alone.shape[1] else np.nan
+        if expected != expected:
+            expected = row_alone(q, n, known_alone, tables.single, choice.is_printed)
+        alone[q] = expected
+    num_holders = trace_num_holders[first]
+    node = trace_node[first]
+    longest = trace_longest[first]
+    needed = trace_needed[first]
+    for k in range(first, num_tasks):
         best = -1
         best_value = -np.inf
-        next_value = -np.inf
-        for i in range(num):
-            q = trace.workers[i]
+        clear = -np.inf  # what is below cannot matter
+        is_close = False
+        guess = trace_worker[k]  # who won last time: most others are then seen to lose at one glance
+        for i in range(-1, num):
+            if i < 0:
+                q = guess
+                if not up >> WORD(q) & ONE:
+                    continue
+            else:
+                q = workers[i]
+                if q == guess:
+                    continue
             x = built[q]
             if x == capacities[q]:
+                continue
+            if criterion == BY_P:
+                if success[node, q] < clear:
+                    continue
+            elif criterion == BY_E:
+                if -duration[node, q] < clear:
+                    continue
+            elif success[node, q] < clear * (duration[node, q] + time):
                 continue
             e_comm = max(longest, alone[q])
             if num_holders + (x == 0) > n_com:
                 e_comm = max(e_comm, (needed + need[q] - before[q]) / n_com)
-            if duration[node, q] != duration[node, q]:
+            computation = duration[node, q]
+            if computation != computation:
                 fill(application, choice, tables, plans, node, q, x + 1)
-            value = value_of(criterion, tables, trace, duration[node, q], success[node, q], q, x, e_comm, num_holders, elapsed)
+                computation = duration[node, q]
+            if criterion == BY_E:
+                value = -(computation + e_comm)
+            else:
+                whole = whole_slots(e_comm)
+                row = np.int64(whole) & row_mask if whole < 2.0**62 else row_mask
+                if rows[row] != whole:
+                    not_down_row(whole, rows, tables.not_down, stays, tables.matrices)
+                value = success[node, q]
+                if x == 0:
+                    value *= stays[row, q]
+                for h in range(num_holders):
+                    value *= stays[row, holders[h]]
+                if criterion == BY_Y:
+                    value /= computation + e_comm + time
+                elif criterion != BY_P:
+                    value /= computation + e_comm
             if value > best_value:
-                next_value = best_value
+                is_close = best_value >= value - _CLEAR * abs(value)
                 best_value = value
+                clear = value - _CLEAR * abs(value)
                 best = q
-            elif value > next_value:
-                next_value = value
+            elif value >= clear:
+                is_close = True
         is_hard = best_value < _LEAST if criterion != BY_E else best_value == -np.inf
-        if is_hard or next_value >= best_value - _CLEAR * abs(best_value):
+        if is_hard or is_close:
             trace.close[0] = ~NONE
             best = exact_step(
                 application, choice, tables, plans, trace, num, node, num_holders, longest, needed, elapsed
             )
         q = best
         x = built[q] + 1
-        trace.worker[k] = q
-        trace.best[k] = -np.inf if is_hard else best_value
+        trace_worker[k] = q
+        trace_best[k] = -np.inf if is_hard else best_value
         longest = max(longest, alone[q])
         needed += need[q] - before[q]
         if x == 1:
-            trace.holders[num_holders] = q
+            holders[num_holders] = q
             num_holders += 1
         next_node = child[node, q]
         if next_node < 0:
@@ -146,12 +195,16 @@ def build(
         built[q] = x
         before[q] = need[q]
         if x < capacities[q]:
-            need[q] = t_prog - standing.program[q] + max(0, (x + 1) * t_data - standing.data[q])
-            alone[q] = row_alone(q, need[q], tables.alone, tables.single, choice.is_printed)
-        trace.node[k + 1] = node
-        trace.longest[k + 1] = longest
-        trace.needed[k + 1] = needed
-        trace.num_holders[k + 1] = num_holders
+            n = t_prog - program[q] + max(0, (x + 1) * t_data - data[q])
+            need[q] = n
+            expected = known_alone[q, n] if n < known_alone.shape[1] else np.nan
+            if expected != expected:
+                expected = row_alone(q, n, known_alone, tables.single, choice.is_printed)
+            alone[q] = expected
+        trace_node[k + 1] = node
+        trace_longest[k + 1] = longest
+        trace_needed[k + 1] = needed
+        trace_num_holders[k + 1] = num_holders
 
 
 @kernel(forceinline=True)
@@ -223,7 +276,7 @@ def new_node(plans: Plans, members: WORD, work: int) -> int:
     node = plans.count[0]
     plans.count[0] += 1
     plans.child[node] = -1
-    plans.duration[node] = np.nan
+    plans.duration[node] = plans.success[node] = np.nan
     plans.members[node] = members
     plans.work[node] = work
     return node
