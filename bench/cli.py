@@ -23,6 +23,7 @@ from bench.commands.generate import generate
 from bench.commands.import_ import import_
 from bench.commands.recheck import recheck
 from bench.commands.reduce import reduce
+from bench.commands.report import report
 from bench.commands.reproduce import reproduce
 from bench.commands.score import score
 from bench.commands.simulate import simulate
@@ -50,6 +51,7 @@ for _command in (
     check,
     gantt,
     score,
+    report,
     reproduce,
     recheck,
     reduce,

@@ -104,9 +104,10 @@ def draw_gantt(
     """
     slots = schedule.slots if slots is None else slots
     is_lettered = slots <= _LETTERED_SLOTS
+    states = instance.prefix(min(slots, instance.slots))  # of states that are drawn, no more than is shown
     for q, row in enumerate(schedule.letters):
         for code, (_, colour, hatch) in _ABSENT.items():
-            spans = _runs(instance.states[q, :slots].tolist(), code)
+            spans = _runs(states[q].tolist(), code)
             axes.broken_barh(spans, (q - 0.5, 1.0), facecolor=colour, hatch=hatch, edgecolor="#a6a6a6", linewidth=0)
         for letter, (_, colour) in _ACTIONS.items():
             spans = _runs(row, letter)
