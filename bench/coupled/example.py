@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import instances
 import offline
 import online
-from bench.coupled.campaign import Options, simulate
+from bench.coupled.jobs import Options, simulate
 from bench.coupled.ratios import records
 from bench.coupled.sources import Paper
 from bench.stats import quantile
@@ -95,6 +95,8 @@ def _drawn(row: dict[str, Any]) -> Instance:
         seed=number("instance_seed", 0),
         p=number("p", 20),
         iterations=number("iterations", 10),
+        mu=None if pd.isna(row["mu"]) else int(row["mu"]),
+        start=row["start"] if isinstance(row["start"], str) else "up",
     ).load()
 
 

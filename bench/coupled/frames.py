@@ -25,9 +25,20 @@ OPTIONS = ("estimator", "service", "ties")
 #: Of what code and machine a row is.
 PROVENANCE = ("version", "code", "python", "numpy", "ortools", "machine", "command")
 
-_INTEGERS = ("m", "n_com", "wmin", "scenario", "trial", "instance_seed", "p", "iterations")
+_INTEGERS = ("m", "n_com", "wmin", "scenario", "trial", "instance_seed", "p", "iterations", "mu")
 _NUMBERS = ("makespan", "slot_limit", "optimum", "optimum_bound", "runtime_s", "optimum_runtime_s", "time_limit_s")
-_TEXTS = ("setting", "instance", "fingerprint", "policy", *OPTIONS, "optimum_status", "check", "engine", "solver")
+_TEXTS = (
+    "setting",
+    "instance",
+    "fingerprint",
+    "policy",
+    *OPTIONS,
+    "optimum_status",
+    "check",
+    "engine",
+    "solver",
+    "start",
+)
 _COLUMNS = (*_TEXTS, *_INTEGERS, *_NUMBERS, "seed", "optimum_check", *PROVENANCE)
 _STATUSES = ("optimal", "feasible", "infeasible", "unknown")
 _POINT = re.compile(r" (?:m|n_com|wmin)=\S+")
@@ -41,10 +52,10 @@ class Results:
     ----------
     runs
         One row per run, sorted, so that the order in which rows were made does not show: ``setting``, ``instance``,
-        ``fingerprint`` (the instance's name where none is told); the point of the experiment where it is of one
-        (``p``, ``m``, ``n_com``, ``wmin``, ``iterations``, ``scenario``, ``trial``, ``instance_seed``); ``policy``,
-        ``estimator``, ``service``, ``ties``, ``makespan`` (missing: unfinished), ``slot_limit``; ``optimum``,
-        ``optimum_bound``, ``optimum_status`` (missing: nobody has solved it); ``check``, times in seconds and the
+        ``fingerprint`` (setting and instance where none is told); the point of the experiment where it is of one
+        (``p``, ``m``, ``n_com``, ``wmin``, ``iterations``, ``scenario``, ``trial``, ``instance_seed``);
+        ``policy``, ``estimator``, ``service``, ``ties``, ``makespan`` (missing: unfinished), ``slot_limit``;
+        ``optimum``, ``optimum_bound``, ``optimum_status`` (missing: nobody has solved it); ``check``, times in seconds and the
         provenance. ``population`` is the setting less m, n_com and wmin: runs of one population are put together.
     optima
         One row per instance that was solved: ``fingerprint``, ``optimum_status`` and what else is known of it.
@@ -70,6 +81,8 @@ class _Point(msgspec.Struct):
     trial: int | None = None
     seed: int | None = None
     slots: int | None = None
+    mu: int | None = None
+    start: str | None = None
 
 
 class _Row(msgspec.Struct, kw_only=True):
@@ -198,9 +211,10 @@ def _common(row: _Row) -> dict[str, Any]:
     return {
         "setting": row.setting,
         "instance": row.instance,
-        "fingerprint": row.fingerprint or row.instance,
+        "fingerprint": row.fingerprint or f"{row.setting}: {row.instance}",
         **{name: getattr(point, name) for name in _INTEGERS if name != "instance_seed"},
         "instance_seed": point.seed,
+        "start": point.start,
         **{name: getattr(row, name) for name in PROVENANCE},
     }
 
@@ -229,7 +243,9 @@ def _from_table(path: Path) -> Results:
         raise InputError("nothing, expected a policy", place=f"row {raw['policy'].isna().argmax() + 1}", file=path)
     if "instance" not in raw:
         raw["instance"] = _names_of_points(raw, path)
-    raw["fingerprint"] = raw["fingerprint"].fillna(raw["instance"]) if "fingerprint" in raw else raw["instance"]
+    raw["instance"] = raw["instance"].astype(str)
+    named = raw["setting"].astype(str) + ": " + raw["instance"] if "setting" in raw else raw["instance"]
+    raw["fingerprint"] = raw["fingerprint"].fillna(named) if "fingerprint" in raw else named
     if "optimum_status" in raw:
         unknown = raw["optimum_status"].notna() & ~raw["optimum_status"].isin(_STATUSES)
         if unknown.any():

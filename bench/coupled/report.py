@@ -218,7 +218,7 @@ def _ranges(overall: pd.DataFrame, files: _Files) -> Figure:
     report_pictures.draw_ranges(axes, order)
     return Figure(
         "How far from the optimum",
-        "Bar: the middle half of the runs. Black: their median. Diamond: the mean of the finished runs, and its 95% "
+        "Bar: the middle half of the runs. Mark: their median. Diamond: the mean of the finished runs, and its 95% "
         "interval." + (" Arrow: the third quartile falls on unfinished runs." if overall["unfinished"].any() else ""),
         [files.picture("ranges", "", drawing)],
     )
@@ -323,7 +323,7 @@ def _against(runs: pd.DataFrame, metrics: pd.DataFrame, reference: str, files: _
     note = (
         f"#fails: runs that reach the slot limit. %diff: mean over scenarios of the difference to {reference}, "
         "relative to the smaller of the two, of means over the trials that both finish; below 0 is faster. %wins, "
-        f"%wins30: scenarios in which the mean is at most {reference}'s, and at most 30% above. stdv: of %diff over scenarios. "
+        f"%wins30: scenarios in which the mean is at most {reference}'s, and at most 30% above. stdv: of %diff. "
         "Scenarios: those compared, of those run."
     )
     file = files.table("versus", metrics)

@@ -184,7 +184,7 @@ def draw_curves(
     return axes
 
 
-def draw_diff(axes: Axes, table: pd.DataFrame, shown: Sequence[str], *, reference: str) -> Axes:
+def draw_diff(axes: Axes, table: pd.DataFrame, shown: Sequence[str], *, reference: str, title: str = "") -> Axes:
     """Draw %diff against wmin for a few policies, as in the paper's Figure 2.
 
     Parameters
@@ -197,6 +197,8 @@ def draw_diff(axes: Axes, table: pd.DataFrame, shown: Sequence[str], *, referenc
         Those that get a line.
     reference
         The policy at zero.
+    title
+        Above the legend.
     """
     from matplotlib.ticker import MaxNLocator
 
@@ -217,7 +219,7 @@ def draw_diff(axes: Axes, table: pd.DataFrame, shown: Sequence[str], *, referenc
             markerfacecolor=colour if marker == "o" else "white",
         )
     axes.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=10))
-    _finish(axes, handles, [names[policy] for policy in shown], "wmin", f"%diff to {reference}")
+    _finish(axes, handles, [names[policy] for policy in shown], "wmin", f"%diff to {reference}", title)
     return axes
 
 
@@ -273,7 +275,9 @@ def draw_ranges(axes: Axes, table: pd.DataFrame) -> Axes:
     return axes
 
 
-def _finish(axes: Axes, handles: Sequence[Artist], names: Sequence[str], xlabel: str, ylabel: str) -> None:
+def _finish(
+    axes: Axes, handles: Sequence[Artist], names: Sequence[str], xlabel: str, ylabel: str, title: str = ""
+) -> None:
     axes.set_xlabel(_plain(xlabel), fontsize=9)
     axes.set_ylabel(_plain(ylabel), fontsize=9)
     axes.tick_params(labelsize=8.5)
@@ -287,6 +291,9 @@ def _finish(axes: Axes, handles: Sequence[Artist], names: Sequence[str], xlabel:
         bbox_to_anchor=(0.0, 1.0),
         ncols=min(4, max(1, len(names))) if max(map(len, names), default=0) <= 8 else 2,
         fontsize=9,
+        title=_plain(title) or None,
+        title_fontsize=9,
+        alignment="left",
         frameon=False,
         handlelength=2.0,
         handletextpad=0.5,
