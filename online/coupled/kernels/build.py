@@ -26,6 +26,7 @@ from online.coupled.kernels.estimates import (
     log_duration,
     log_sum,
     not_down_row,
+    place_of_slots,
     row_alone,
     row_of_set,
     whole_slots,
@@ -151,7 +152,7 @@ def build(
                 value = -(computation + e_comm)
             else:
                 whole = whole_slots(e_comm)
-                row = np.int64(whole) & row_mask if whole < 2.0**62 else row_mask
+                row = place_of_slots(whole, row_mask)
                 if rows[row] != whole:
                     not_down_row(whole, rows, tables.not_down, stays, tables.matrices)
                 value = success[node, q]
@@ -275,8 +276,9 @@ def new_node(plans: Plans, members: WORD, work: int) -> int:
     """Return a node about which nothing is known but its set and its W."""
     node = plans.count[0]
     plans.count[0] += 1
-    plans.child[node] = -1
-    plans.duration[node] = plans.success[node] = np.nan
+    for q in range(plans.child.shape[1]):
+        plans.child[node, q] = -1
+        plans.duration[node, q] = plans.success[node, q] = np.nan
     plans.members[node] = members
     plans.work[node] = work
     return node

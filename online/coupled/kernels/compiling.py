@@ -27,9 +27,12 @@ _kernels: Any = kernels_of(Path(__file__).parent, "simulator")
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
-def kernel(**options: Any) -> Callable[[Function], Function]:
-    """Compile a function at its first call; a division by zero gives inf or nan, as in C."""
-    made: Callable[[Function], Function] = _kernels(error_model="numpy", **options)
+def kernel(*, allocates: bool = False, **options: Any) -> Callable[[Function], Function]:
+    """Compile a function at its first call; a division by zero gives inf or nan, as in C.
+
+    Unless it ``allocates`` arrays nobody counts references to those it is handed: counting took most of the time.
+    """
+    made: Callable[[Function], Function] = _kernels(error_model="numpy", _nrt=allocates, **options)
     return made
 
 

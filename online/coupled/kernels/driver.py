@@ -28,7 +28,7 @@ MOST_WORKERS = 64
 _BLOCK = 512
 #: Half of it is free when a slot begins, for the at most 64 * 64 sets that one choice looks at.
 _FIRST_SETS = 1 << 14
-_ROWS = 1 << 12
+_ROWS = 1 << 14
 _NODES = 1 << 13
 _MOST_ALONE = 1 << 12
 
@@ -71,7 +71,7 @@ def run_kernel(
     trace = _trace(p, instance.tasks)
     masks = _masks_of(instance.source)
     numbers = _Numbers(seed, instance.tasks)
-    standing = layout.Standing(*(np.zeros(n, dtype=np.int64) for n in (layout.NUMBERS + 1, p, p, p)))
+    standing = layout.Standing(*(np.zeros(n, dtype=np.int64) for n in (layout.NUMBERS + 1, p, p, p, p, p)))
     recorder = _Recorder(p, schedule_slots)
     while True:
         done = int(standing.at[layout.SLOT])

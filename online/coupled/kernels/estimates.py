@@ -13,7 +13,7 @@ import numpy as np
 from online.coupled.kernels.compiling import WORD, Ints, Reals, Words, kernel
 from online.coupled.kernels.sums import estimate_set
 
-__all__ = ["E_C", "E_GIVEN", "LOG_P", "log_duration", "log_sum", "not_down_row", "place_of", "row_alone", "row_of_set", "whole_slots"]
+__all__ = ["E_C", "E_GIVEN", "LOG_P", "log_duration", "log_sum", "not_down_row", "place_of", "place_of_slots", "row_alone", "row_of_set", "whole_slots"]
 
 #: Columns of the table of sets; column 0 holds the set, as the bits of a float.
 LOG_P, E_C, E_GIVEN = 1, 2, 3
@@ -103,12 +103,21 @@ def whole_slots(duration: float) -> float:
 
 
 @kernel()
+def place_of_slots(slots: float, mask: int) -> int:
+    """Return where the row of log P_ND(t) lies, among ``mask + 1`` rows."""
+    if slots >= 2.0**62:
+        return mask
+    word = WORD(np.int64(slots))
+    return np.int64((word ^ (word >> WORD(14)) * WORD(0x2545F491)) & WORD(mask))
+
+
+@kernel()
 def not_down_row(slots: float, keys: Reals, rows: Reals, stays: Reals, matrices: Reals) -> int:
     """Return the row of log P_ND(t) (in ``rows``) and P_ND(t) (in ``stays``) of all workers, made now if need be.
 
-    A row lies where the low digits of t say, and gives way to another t of the same digits.
+    A row lies where `place_of_slots` says, and gives way to another t of the same place.
     """
-    i = np.int64(slots) & (keys.size - 1) if slots < 2.0**62 else keys.size - 1
+    i = place_of_slots(slots, keys.size - 1)
     if keys[i] != slots:
         _fill_row(i, slots, keys, rows, stays, matrices)
     return i

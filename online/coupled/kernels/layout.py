@@ -102,6 +102,8 @@ class Standing(NamedTuple):
     tasks: Ints
     program: Ints
     data: Ints
+    need: Ints  # what a member still has to receive
+    holders: Ints  # scratch
 
 
 class Record(NamedTuple):

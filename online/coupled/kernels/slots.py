@@ -51,7 +51,7 @@ def run(
 
     ``record.letters`` has as many rows as slots are to be recorded; entries are recorded for these slots.
     """
-    at, tasks, program, data = standing
+    at, tasks, program, data, need, holders = standing
     up, down = states
     w, capacities = application.w, application.capacities
     t_prog, t_data = application.t_prog, application.t_data
@@ -61,7 +61,7 @@ def run(
     known_up = NONE
     changed = NONE
     is_known = False
-    need = np.zeros(p, np.int64)
+    need = standing.need
     recorded = record.letters.shape[0]
     entries = record.entries
 
@@ -122,7 +122,8 @@ def run(
             taken = False
             if room >= application.tasks:
                 if choice.switch == RANDOM:
-                    built[:] = 0
+                    for q in range(p):
+                        built[q] = 0
                     if drawn + application.tasks > numbers.size:
                         code = MORE_NUMBERS
                         break
@@ -179,13 +180,14 @@ def run(
                                 application, choice, tables, trace.holders, trace.num_holders[last],
                                 plans.members[node], plans.work[node], trace.longest[last], trace.needed[last],
                             )
-                            held_p, held_e = held(application, choice, tables, tasks, need, members, work - computed)
+                            held_p, held_e = held(application, choice, tables, holders, need, members, work - computed)
                             taken = (
                                 score(choice.switch, log_p, log_e, slot - begun)
                                 > score(choice.switch, held_p, held_e, slot - begun) + TIE_TOLERANCE
                             )
             elif not is_complete and members != NONE:
-                built[:] = 0
+                for q in range(p):
+                        built[q] = 0
                 is_known = False
                 taken = True
             if taken:
@@ -264,7 +266,8 @@ def run(
             if computed == work:
                 received = leave(members, t_prog, program, data, received)
                 changed |= members
-                tasks[:] = 0
+                for q in range(p):
+                    tasks[q] = 0
                 members = NONE
                 is_complete = False
                 computed = 0
@@ -278,10 +281,9 @@ def run(
 
 @kernel()
 def held(
-    application: Application, choice: Choice, tables: Tables, tasks: Ints, need: Ints, members: WORD, work: int
+    application: Application, choice: Choice, tables: Tables, holders: Ints, need: Ints, members: WORD, work: int
 ) -> tuple[float, float]:
     """Return log P and log E of the configuration held, with ``work`` slots of computation to go."""
-    holders = np.empty(tasks.size, np.int64)
     num = 0
     needed = 0
     longest = 0.0

@@ -14,7 +14,7 @@ _RELATIVE_ERROR = 1e-14
 _MOST_SLOTS = 2.0**62
 
 
-@kernel()
+@kernel(allocates=True)
 def estimate_set(members: WORD, modes: Reals, order: Ints) -> tuple[float, float, float, float]:
     """Return p_plus, log_p_plus, e_c and e_given_success (see `online.coupled.estimates.SetEstimate`).
 
@@ -51,7 +51,7 @@ def estimate_set(members: WORD, modes: Reals, order: Ints) -> tuple[float, float
     return p_plus, -math.log1p(1.0 / e_u), e_c, e_c / p_plus
 
 
-@kernel()
+@kernel(allocates=True)
 def _closed(modes: Reals, chosen: Ints, size: int) -> tuple[float, float]:
     weights = np.ones(1 << size)
     gaps = np.zeros(1 << size)
@@ -78,7 +78,7 @@ def _closed(modes: Reals, chosen: Ints, size: int) -> tuple[float, float]:
     return max(0.0, e_u), max(0.0, a)
 
 
-@kernel()
+@kernel(allocates=True)
 def _truncated(modes: Reals, chosen: Ints, size: int) -> tuple[float, float]:
     settled = _slots_to_settle(modes, chosen, size)
     log_lambda = 0.0
@@ -107,14 +107,14 @@ def _truncated(modes: Reals, chosen: Ints, size: int) -> tuple[float, float]:
     return e_u + leading * tail_u, a + leading * tail_a
 
 
-@kernel()
+@kernel(allocates=True)
 def _tail(log_ratio: float, last: float) -> tuple[float, float]:
     gap = -math.expm1(log_ratio)
     rest = math.exp(log_ratio * (last + 1.0)) / gap
     return rest, rest * (last + 1.0 / gap)
 
 
-@kernel()
+@kernel(allocates=True)
 def _slots_to_settle(modes: Reals, chosen: Ints, size: int) -> float:
     slots = 0.0
     for i in range(size):
