@@ -15,7 +15,7 @@ the two conditions of F; with b = max(t, a_q) they read
 ``cnt[c] - max(cnt[b], cnt[a_q] + T_prog) >= x T_data``. Both weaken as t falls, so whatever is
 possible from t is possible from t' < t: F is non-decreasing, and composition bounds a chain. QED
 
-What is computed is an f <= F: when a last slot has cost too many nodes it is taken for possible. The
+What is computed is an f <= F: when a last slot has cost too much effort it is taken for possible. The
 composition of f bounds as well: by induction f^k(t) <= F^k(t), since f(f^(k-1)(t)) <= F(f^(k-1)(t)) <= F(F^(k-1)(t)).
 
 f is computed on demand and kept. The scan for F(t) starts at F(t') - 1 for the nearest t' <= t that
@@ -26,16 +26,16 @@ after its base for each task, and what it has of them grows by at most one per s
 
 from __future__ import annotations
 
-from offline.coupled.native.iteration import EFFORT, EFFORT_LIMIT, FREE, NEVER, Space, advance, begin, prepare_free
-from offline.coupled.native.kernels import Counts, Ints, kernel
+from offline.coupled.native.iteration import FREE, NEVER, Space, advance, begin, prepare_free
+from offline.coupled.native.kernels import LIMIT, SPENT, STOP, Counts, Ints, kernel
 from offline.coupled.native.problem import Problem
 from offline.coupled.native.windows import Table
 
 BEYOND, PAUSE = -1, -2
-"""Not a slot: more slots must be known first; stopped after `_SCAN` slots, call again."""
+"""Not a slot: more slots must be known first; stopped after `_SCAN` slots or by the time limit, call again."""
 
 _SCAN = 20_000
-_NODES = 1 << 20  # nodes for one last slot
+_EFFORT = 1 << 20  # for one last slot
 
 
 @kernel
@@ -93,12 +93,14 @@ def free_finish(tab: Table, prob: Problem, spc: Space, memo: Ints, t: int, horiz
     if memo[memo.size - 2] == t:
         e = max(e, memo[memo.size - 1])
     steps = _SCAN
+    effort = spc.effort
     while e < horizon:
         if e >= tab.length or steps == 0:
             memo[memo.size - 2] = t
             memo[memo.size - 1] = e
             return BEYOND if steps > 0 else PAUSE
         steps -= 1
+        effort[SPENT] += 1 + prob.p // 16
         prepare_free(tab.cnt, tab.down, prob, spc.base, spc.lo, t, e)
         ahead = _out_of_reach(tab.cnt, prob, spc.base, e)
         if ahead > 0:
@@ -106,9 +108,11 @@ def free_finish(tab: Table, prob: Problem, spc: Space, memo: Ints, t: int, horiz
             continue
         thr = begin(tab, prob, spc, t, e)
         # The budget of this question is its own: were it the rest of an expansion's, F could come out too late.
-        kept, spc.state[EFFORT], spc.state[EFFORT_LIMIT] = spc.state[EFFORT_LIMIT], 0, _NODES
+        effort[LIMIT] = min(effort[SPENT] + _EFFORT, effort[STOP])
         found = advance(tab, prob, spc, FREE, e, thr)
-        spc.state[EFFORT_LIMIT] = kept
+        if found == -2 and effort[SPENT] > effort[STOP]:
+            steps = 0
+            continue
         if found != -1:
             memo[t] = e + 1
             return e + 1

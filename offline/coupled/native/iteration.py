@@ -1,4 +1,4 @@
-r"""One iteration: the sets of workers that complete it in a given slot, and who holds the program.
+r"""One iteration: its normal form, and the sets of workers that complete it in a given slot.
 
 Normal form
 -----------
@@ -54,11 +54,6 @@ as bits, hence its c; adding a worker lowers c, hence every X_q(c), so a node is
 the members and all remaining candidates - each with its own c if added now - cannot hold m tasks.
 If n_com binds, of candidates without the program only as many count as the channel can serve:
 (n_com (c - s) - m T_data) // T_prog of them at most.
-
-`expand` turns sets S into the maximal holder sets: one flow question (`transfer.share`) if all
-stand-by workers can be served, a branching over maximal subsets otherwise. Set S with slot c
-cannot give more holders than U(c), those that could be ready by c if alone, and U grows with c: so
-once a set containing U(c') is found only c > c' are of interest; c' is the threshold of `advance`.
 """
 
 from __future__ import annotations
@@ -67,9 +62,22 @@ from typing import NamedTuple
 
 import numpy as np
 
-from offline.coupled.native.kernels import Counts, Ints, Words, add, has, kernel, last_common_bit, within
+from offline.coupled.native.kernels import (
+    LIMIT,
+    SPENT,
+    STOP,
+    Counts,
+    Ints,
+    Words,
+    add,
+    assign,
+    has,
+    kernel,
+    last_common_bit,
+    within,
+)
 from offline.coupled.native.problem import Problem
-from offline.coupled.native.transfer import NO, UNDECIDED, YES, share
+from offline.coupled.native.transfer import Flow, make_flow
 from offline.coupled.native.windows import Table
 
 FREE, RELAXED, STAND_BY, OWN = 0, 1, 2, 3
@@ -81,9 +89,9 @@ STAND_BY: the model with ``stand_by=True``.  OWN: with ``stand_by=False``.
 """
 
 # Cells of Space.state.
-FOUND, FOUND_LIMIT, EFFORT, EFFORT_LIMIT, NODES, _IW, _DEPTH, _ALIVE, _NUM, _FIRST = range(10)
+FOUND, FOUND_LIMIT, EFFORT_LIMIT, NODES, NUM, IW, _DEPTH, _ALIVE, _FIRST = range(9)
 
-NEVER = 1 << 40
+NEVER = 1 << 50
 
 
 class Space(NamedTuple):
@@ -94,10 +102,13 @@ class Space(NamedTuple):
     """
 
     state: Ints
+    effort: Ints
+    flow: Flow
     base: Ints
     lo: Ints
     ready: Ints
     order: Ints
+    key: Ints
     twin: Ints
     common: Words
     cand: Ints
@@ -112,9 +123,14 @@ class Space(NamedTuple):
     part_prog: Ints
     part_cap: Ints
     x: Ints
+    extra: Ints
+    step: Ints
+    taken: Ints
     sure: Words
     mine: Words
     wish: Words
+    hope: Words
+    own: Words
     found_held: Words
     found_set: Words
     found_c: Ints
@@ -132,15 +148,18 @@ def make_space(prob: Problem, slots: int, found: int = 256) -> Space:
 
     p, k = prob.p, prob.words
     deep = min(prob.m, p) + 2
-    state = ints(10)
-    state[EFFORT_LIMIT] = NEVER
+    state, effort = ints(9), ints(3)
+    state[EFFORT_LIMIT] = effort[LIMIT] = effort[STOP] = NEVER
     state[FOUND_LIMIT] = found
     return Space(
         state=state,
+        effort=effort,
+        flow=make_flow(p, slots, effort),
         base=ints(p),
         lo=ints(p),
         ready=ints(p),
         order=np.arange(p, dtype=np.int64),
+        key=ints(p),
         twin=ints(p),
         common=words(deep, (slots + 63) // 64),
         cand=ints(deep, p),
@@ -155,9 +174,14 @@ def make_space(prob: Problem, slots: int, found: int = 256) -> Space:
         part_prog=ints(p),
         part_cap=ints(p),
         x=ints(p),
+        extra=ints(p),
+        step=ints(p + 1),
+        taken=ints(p + 1),
         sure=words(k),
         mine=words(k),
         wish=words(k),
+        hope=words(k),
+        own=words(k),
         found_held=words(found, k),
         found_set=words(found, k),
         found_c=ints(found),
@@ -234,13 +258,13 @@ def arrange(tab: Table, prob: Problem, spc: Space, s: int, e: int, horizon: int)
     The order matters for what is found first only: holders first, then those that can do most tasks
     before they are next DOWN. Twins, ``twin[q] == twin[r] >= 0``, are neighbours in it.
     """
-    key = np.empty(prob.p, np.int64)
+    key, order, twin = spc.key, spc.order, spc.twin
     top = min(tab.length, horizon) - 1
     for q in range(prob.p):
         holds = spc.base[q] == tab.cnt[spc.lo[q], q]
-        spc.twin[q] = -1
+        twin[q] = -1
         if is_up_throughout(tab, q, s, horizon):
-            spc.twin[q] = 2 * prob.kind[q] + (1 if holds else 0)
+            twin[q] = 2 * prob.kind[q] + (1 if holds else 0)
         low, high = e, top + 1  # UP or RECLAIMED in low, and `high` is its next DOWN or out of sight
         if top > e and tab.down[top, q] > e:
             while high - low > 1:
@@ -251,7 +275,16 @@ def arrange(tab: Table, prob: Problem, spc: Space, s: int, e: int, horizon: int)
                     low = middle
         tasks = min(1 << 20, 64 * max(0, high - e) // prob.each[q]) if prob.each[q] > 0 else 1 << 20
         key[q] = ((0 if holds else 1) << 60) - (tasks << 20) + prob.kind[q]
-    spc.order[:] = np.argsort(key, kind="mergesort")
+    for i in range(1, prob.p):  # nearly in order from the last time
+        q = order[i]
+        k = i
+        while k > 0:
+            r = order[k - 1]
+            if key[r] < key[q] or (key[r] == key[q] and (twin[r] < twin[q] or (twin[r] == twin[q] and r < q))):
+                break
+            order[k] = r
+            k -= 1
+        order[k] = q
 
 
 @kernel
@@ -265,14 +298,14 @@ def begin(tab: Table, prob: Problem, spc: Space, s: int, e: int) -> int:
             alive[n] = q
             n += 1
     spc.state[_ALIVE] = n
-    spc.state[_IW] = -1
+    spc.state[IW] = -1
     spc.state[_DEPTH] = -1
     spc.state[_FIRST] = s
     return s - 1 + (prob.m * prob.t_data + prob.n_com - 1) // prob.n_com
 
 
 @kernel
-def _tasks(cnt: Counts, base: Ints, lo: Ints, q: int, c: int, cap: int, t_data: int) -> int:
+def most_tasks(cnt: Counts, base: Ints, lo: Ints, q: int, c: int, cap: int, t_data: int) -> int:
     """X_q(c): most tasks worker q can hold if computation starts in slot c, at most `cap`."""
     room = cnt[c, q] - base[q]
     if room < 0 or c < lo[q]:
@@ -300,7 +333,7 @@ def _insert(cand: Ints, cand_c: Ints, cand_x: Ints, n: int, q: int, c: int, x: i
 def advance(tab: Table, prob: Problem, spc: Space, mode: int, e: int, thr: int) -> int:
     """Find the next set S with slot c > `thr` whose workers, each alone, could hold m tasks.
 
-    Returns c, with the set in ``chosen[:state[_NUM]]`` and the index of W in ``state[_IW]``; -1
+    Returns c, with the set in ``chosen[:state[NUM]]`` and the index of W in ``state[IW]``; -1
     when there is none left; -2 when the effort limit is met.
     """
     m, td, tp = prob.m, prob.t_data, prob.t_prog
@@ -312,14 +345,14 @@ def advance(tab: Table, prob: Problem, spc: Space, mode: int, e: int, thr: int) 
     scarce = mode != FREE and tp > 0 and prob.n_com < prob.p
     top = e >> 6
     d = state[_DEPTH]
-    iw = state[_IW]
+    iw = state[IW]
     while True:
         if d < 0:
             # The next W. Each worker alone: its W-th last UP slot, and what it can hold by then.
             iw += 1
             if iw >= work.size or e - work[iw] + 1 <= thr:
                 state[_DEPTH] = -1
-                state[_IW] = work.size
+                state[IW] = work.size
                 return -1
             n = 0
             total = 0
@@ -331,7 +364,7 @@ def advance(tab: Table, prob: Problem, spc: Space, mode: int, e: int, thr: int) 
                 c = pos[q, i]
                 if c <= thr:
                     continue
-                x = _tasks(cnt, base, lo, q, c, caps[iw, q], td)
+                x = most_tasks(cnt, base, lo, q, c, caps[iw, q], td)
                 if x > 0:
                     _insert(cand0, cand0_c, cand0_x, n, q, c, x)
                     n += 1
@@ -349,7 +382,7 @@ def advance(tab: Table, prob: Problem, spc: Space, mode: int, e: int, thr: int) 
         i = spc.upto[d]
         n = spc.num[d]
         while i < n and (
-            spc.cand_c[d, i] <= thr or (mode != FREE and i > 0 and _are_twins(spc, spc.cand[d, i - 1], spc.cand[d, i]))
+            spc.cand_c[d, i] <= thr or (mode != FREE and i > 0 and are_twins(spc, spc.cand[d, i - 1], spc.cand[d, i]))
         ):
             i += 1
         best_c = 0
@@ -361,7 +394,7 @@ def advance(tab: Table, prob: Problem, spc: Space, mode: int, e: int, thr: int) 
         total = 0
         for j in range(d):
             q = spc.chosen[j]
-            total += _tasks(cnt, base, lo, q, min(spc.node_c[d], best_c), caps[iw, q], td)
+            total += most_tasks(cnt, base, lo, q, min(spc.node_c[d], best_c), caps[iw, q], td)
             if base[q] > cnt[lo[q], q]:
                 fresh -= 1
         for j in range(i, n):
@@ -378,8 +411,8 @@ def advance(tab: Table, prob: Problem, spc: Space, mode: int, e: int, thr: int) 
             d -= 1
             continue
         state[NODES] += 1
-        state[EFFORT] += 1
-        if state[EFFORT] > state[EFFORT_LIMIT]:
+        spc.effort[SPENT] += 1 + (n - i) // 16
+        if spc.effort[SPENT] > spc.effort[LIMIT]:
             return -2
         # Add it: what can the members hold now?
         spc.upto[d] = i + 1
@@ -387,7 +420,7 @@ def advance(tab: Table, prob: Problem, spc: Space, mode: int, e: int, thr: int) 
         tasks = spc.cand_x[d, i]
         for j in range(d):
             q = spc.chosen[j]
-            x = _tasks(cnt, base, lo, q, c, caps[iw, q], td)
+            x = most_tasks(cnt, base, lo, q, c, caps[iw, q], td)
             tasks += x
             if x == 0:
                 tasks = -1
@@ -409,7 +442,7 @@ def advance(tab: Table, prob: Problem, spc: Space, mode: int, e: int, thr: int) 
                 c2 = last_common_bit(spc.common[size], up[q], top, max(thr + 1, lo[q]), work[iw])
                 if c2 < 0:
                     continue
-                x = _tasks(cnt, base, lo, q, c2, caps[iw, q], td)
+                x = most_tasks(cnt, base, lo, q, c2, caps[iw, q], td)
                 if x > 0:
                     _insert(spc.cand[size], spc.cand_c[size], spc.cand_x[size], k, q, c2, x)
                     k += 1
@@ -420,14 +453,15 @@ def advance(tab: Table, prob: Problem, spc: Space, mode: int, e: int, thr: int) 
                 spc.upto[d] = 0
                 spc.node_c[d] = c
         if tasks >= m:
-            state[_NUM] = size
+            state[NUM] = size
             state[_DEPTH] = d
-            state[_IW] = iw
+            state[IW] = iw
             return int(c)
 
 
 @kernel
-def _are_twins(spc: Space, q: int, r: int) -> bool:
+def are_twins(spc: Space, q: int, r: int) -> bool:
+    """Return whether q and r are twins, as `arrange` found them."""
     return bool(spc.twin[q] >= 0 and spc.twin[q] == spc.twin[r])
 
 
@@ -435,7 +469,7 @@ def _are_twins(spc: Space, q: int, r: int) -> bool:
 def _nothing_new(spc: Space, d: int, i: int) -> bool:
     """Return whether, without stand-by, the members and all candidates from `i` on give no new holder set."""
     wish = spc.wish
-    wish[:] = spc.sure
+    assign(wish, spc.sure)
     for j in range(d):
         if has(spc.mine, spc.chosen[j]):
             add(wish, spc.chosen[j])
@@ -448,207 +482,8 @@ def _nothing_new(spc: Space, d: int, i: int) -> bool:
 @kernel
 def known(spc: Space, held: Words) -> bool:
     """Return whether `held` is contained in a holder set found for this last slot."""
-    spc.state[EFFORT] += spc.state[FOUND] // 8
+    spc.effort[SPENT] += spc.state[FOUND] * held.size // 16
     for r in range(spc.state[FOUND]):
         if within(held, spc.found_held[r]):
             return True
     return False
-
-
-@kernel
-def _record(spc: Space, held: Words, size: int, c: int, iw: int) -> bool:
-    """Add a holder set and drop those it contains; False if there is no room."""
-    n = 0
-    for r in range(spc.state[FOUND]):
-        if not within(spc.found_held[r], held):
-            if n < r:
-                spc.found_held[n] = spc.found_held[r]
-                spc.found_set[n] = spc.found_set[r]
-                spc.found_c[n] = spc.found_c[r]
-                spc.found_iw[n] = spc.found_iw[r]
-            n += 1
-    spc.state[FOUND] = n
-    if n >= spc.state[FOUND_LIMIT]:
-        return False
-    spc.found_held[n] = held
-    spc.found_set[n] = np.uint64(0)
-    for j in range(size):
-        add(spc.found_set[n], spc.chosen[j])
-    spc.found_c[n] = c
-    spc.found_iw[n] = iw
-    spc.state[FOUND] = n + 1
-    return True
-
-
-@kernel
-def enlist(tab: Table, prob: Problem, spc: Space, j: int, q: int, c: int, iw: int, computes: bool) -> None:
-    """Make worker q participant j of the next flow question."""
-    spc.part[j] = q
-    spc.part_lo[j] = spc.lo[q]
-    spc.part_prog[j] = spc.base[q] - tab.cnt[spc.lo[q], q]
-    spc.part_cap[j] = 0
-    if computes:
-        spc.part_cap[j] = _tasks(tab.cnt, spc.base, spc.lo, q, c, prob.caps[iw, q], prob.t_data)
-
-
-@kernel
-def fits(tab: Table, prob: Problem, spc: Space, s: int, c: int, ns: int, n: int) -> int:
-    """Return whether participants ``part[:ns]`` can compute and ``part[ns:n]`` be given the program."""
-    total = prob.m * prob.t_data
-    for j in range(n):
-        total += spc.part_prog[j]
-    if total > prob.n_com * (c - s):
-        spc.state[EFFORT] += 1
-        return NO
-    cost = 1 + n * (c - s) // 64
-    if n > prob.n_com:
-        spc.state[EFFORT] += cost
-    patience = np.array([max(1, (spc.state[EFFORT_LIMIT] - spc.state[EFFORT]) // cost)])
-    before = patience[0]
-    answer = share(tab, prob, s, c, spc.part, ns, n, spc.part_prog, spc.part_cap, spc.part_lo, spc.x, patience)
-    spc.state[EFFORT] += cost * (before - patience[0])
-    if answer == NO and n > prob.n_com:
-        spc.state[EFFORT] += cost * n // 4  # augmenting paths were looked for in vain
-    return answer
-
-
-@kernel
-def _is_hopeless(cnt: Counts, prob: Problem, base: Ints, e: int) -> bool:
-    """Return whether the workers have too few UP slots by e: every task costs its worker T_data + w_q of them."""
-    total = 0
-    for q in range(prob.p):
-        have = cnt[e + 1, q] - base[q]
-        if have > 0:
-            total += min(prob.most[q], have // prob.each[q])
-    return total < prob.m
-
-
-@kernel
-def expand(tab: Table, prob: Problem, spc: Space, mode: int, s: int, e: int, horizon: int, last: bool) -> bool:
-    """Find the maximal holder sets after an iteration in slots s..e; `prepare` was called.
-
-    If `last`, any one set will do. Returns False if the answer may be incomplete: the effort
-    limit was met, or the room for holder sets.
-    """
-    state = spc.state
-    state[FOUND] = 0
-    state[EFFORT] = 0
-    if _is_hopeless(tab.cnt, prob, spc.base, e):
-        return True
-    arrange(tab, prob, spc, s, e, horizon)
-    thr = begin(tab, prob, spc, s, e)
-    while True:
-        c = advance(tab, prob, spc, mode, e, thr)
-        if c < 0:
-            return bool(c == -1)
-        ns = state[_NUM]
-        iw = state[_IW]
-        for j in range(ns):
-            enlist(tab, prob, spc, j, spc.chosen[j], c, iw, True)
-        n = ns
-        spc.wish[:] = spc.sure
-        if mode == OWN:
-            for j in range(ns):
-                if has(spc.mine, spc.chosen[j]):
-                    add(spc.wish, spc.chosen[j])
-        else:
-            for k in range(prob.p):
-                q = spc.order[k]
-                if has(spc.mine, q) and spc.ready[q] <= c:
-                    add(spc.wish, q)
-                    computes = False
-                    for j in range(ns):
-                        computes = computes or spc.chosen[j] == q
-                    if not computes and mode == STAND_BY and not last:
-                        enlist(tab, prob, spc, n, q, c, iw, False)
-                        n += 1
-        if known(spc, spc.wish):
-            continue
-        answer = fits(tab, prob, spc, s, c, ns, n)
-        if answer == YES:
-            if not _record(spc, spc.wish, ns, c, iw):
-                return False
-        elif answer == UNDECIDED:
-            return False
-        elif n > ns:
-            answer = fits(tab, prob, spc, s, c, ns, ns)
-            if answer == UNDECIDED:
-                return False
-            if answer == YES and not _choose(tab, prob, spc, s, c, iw, ns, n):
-                return False
-        if last and state[FOUND] > 0:
-            return True
-        if mode != OWN:
-            for r in range(state[FOUND]):
-                first = NEVER
-                for q in range(prob.p):
-                    if has(spc.mine, q) and not has(spc.found_held[r], q):
-                        first = min(first, spc.ready[q])
-                thr = max(thr, min(e, first - 1))
-
-
-@kernel
-def _choose(tab: Table, prob: Problem, spc: Space, s: int, c: int, iw: int, ns: int, n: int) -> bool:
-    """Record the maximal sets of stand-by workers ``part[ns:n]`` that can be served with S.
-
-    Depth first over the stand-by workers, taking each before leaving it out; a branch whose
-    optimistic set is contained in a known one is cut, so only maximal sets are recorded.
-    """
-    extra = spc.part[ns:n].copy()
-    total = n - ns
-    step = np.zeros(total + 1, np.int64)  # 0: to be taken, 1: to be left out, 2: both done
-    taken = np.zeros(total + 1, np.int64)
-    wish = np.empty(prob.words, np.uint64)
-    own = spc.sure.copy()
-    for j in range(ns):
-        if has(spc.mine, spc.chosen[j]):
-            add(own, spc.chosen[j])
-    d = 0
-    size = ns
-    while d >= 0:
-        if step[d] == 1:
-            size -= taken[d]
-            taken[d] = 0
-        wish[:] = own
-        for j in range(ns, size):
-            add(wish, spc.part[j])
-        j = d + step[d]  # the first that is still open; twins of one that is left out are left out too
-        if step[d] > 0:
-            j = d + 1
-        if j > 0 and taken[j - 1] == 0:
-            out = extra[j - 1]
-            while j < total and _are_twins(spc, out, extra[j]):
-                j += 1
-        while j < total:
-            add(wish, extra[j])
-            j += 1
-        if step[d] == 2 or known(spc, wish):
-            size -= taken[d]
-            taken[d] = 0
-            step[d] = 0
-            d -= 1
-        elif d == total:
-            if not _record(spc, wish, ns, c, iw):
-                return False
-            d -= 1
-        elif step[d] == 1:
-            step[d] = 2
-            d += 1
-        else:
-            step[d] = 1
-            if d > 0 and taken[d - 1] == 0 and _are_twins(spc, extra[d - 1], extra[d]):
-                continue
-            enlist(tab, prob, spc, size, extra[d], c, iw, False)
-            answer = fits(tab, prob, spc, s, c, ns, size + 1)
-            if answer == UNDECIDED or spc.state[EFFORT] > spc.state[EFFORT_LIMIT]:
-                wish[:] = own  # so far it can be done: a holder set, if not a maximal one
-                for j in range(ns, size):
-                    add(wish, spc.part[j])
-                if not known(spc, wish):
-                    _record(spc, wish, ns, c, iw)
-                return False
-            if answer == YES:
-                taken[d] = 1
-                size += 1
-                d += 1
-    return True

@@ -26,6 +26,12 @@ Counts = NDArray[np.int32]
 Bytes = NDArray[np.uint8]
 Flags = NDArray[np.bool_]
 
+SPENT, LIMIT, STOP = range(3)
+"""Cells of an ``effort`` array: units done so far; where the present question, and where all work has to stop.
+
+A unit is about a quarter of a microsecond. Effort is counted, not timed, so that answers are reproducible.
+"""
+
 
 def _sources() -> str:
     """Fingerprint of all sources of this package."""
@@ -58,8 +64,12 @@ def _forget_stale(directory: str) -> None:
 
 
 def kernel(function: F) -> F:
-    """Compile `function` on first use and keep the machine code on disk."""
-    compiled = njit(cache=True)(function)
+    """Compile `function` on first use and keep the machine code on disk.
+
+    Kernels make no arrays: all they need is handed to them. So numba need not count references to arrays (``_nrt``),
+    which would take longer than the work itself, with dozens of arrays handed on from kernel to kernel.
+    """
+    compiled = njit(cache=True, _nrt=False)(function)
     _forget_stale(str(compiled.stats.cache_path))
     return cast(F, compiled)
 
@@ -74,6 +84,13 @@ def _popcount(typing_context: Any, word: Any) -> Any:
 
 popcount = cast("Callable[[Any], int]", _popcount)
 """Number of one bits of a 64-bit word (a single machine instruction)."""
+
+
+@kernel
+def assign(a: Words, b: Words) -> None:
+    """Make set `a` equal to set `b`."""
+    for k in range(a.size):
+        a[k] = b[k]
 
 
 @kernel

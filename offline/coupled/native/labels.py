@@ -36,14 +36,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from offline.coupled.native.iteration import OWN, RELAXED, is_up_throughout
-from offline.coupled.native.kernels import Flags, Ints, Words, add, has, kernel
+from offline.coupled.native.iteration import OWN, RELAXED, Space, is_up_throughout
+from offline.coupled.native.kernels import LIMIT, SPENT, STOP, Flags, Ints, Words, add, assign, has, kernel, popcount
 from offline.coupled.native.problem import Problem
-from offline.coupled.native.transfer import can_send
+from offline.coupled.native.transfer import YES, can_send
 from offline.coupled.native.windows import Table
 
+_EFFORT = 1 << 16  # for one question about dominance
+
 # Cells of Labels.tally.
-COUNT, HEAP, BEST, POPPED, DOMINATED, EXPANDED, EFFORT_SPENT = range(7)
+COUNT, HEAP, BEST, POPPED, DOMINATED, EXPANDED = range(6)
 
 
 class Labels(NamedTuple):
@@ -89,7 +91,7 @@ def make_labels(iterations: int, words: int, room: int) -> Labels:
         newest=ints(iterations + 1) - 1,
         heap_key=ints(room),
         heap_label=ints(room),
-        tally=ints(7),
+        tally=ints(6),
     )
     lab.tally[COUNT] = lab.tally[HEAP] = 1
     lab.parent[0] = lab.older[0] = -1
@@ -173,15 +175,25 @@ def _twin_of(tab: Table, prob: Problem, held: Words, taken: Words, q: int, t1: i
 
 @kernel
 def covered(
-    tab: Table, prob: Problem, lab: Labels, mode: int, done: int, t: int, held: Words, horizon: int, skip: int
+    tab: Table,
+    prob: Problem,
+    spc: Space,
+    lab: Labels,
+    mode: int,
+    done: int,
+    t: int,
+    held: Words,
+    horizon: int,
+    skip: int,
 ) -> bool:
-    """Return whether (done, t, held) is dominated by a living label other than `skip`."""
-    taken = np.zeros(prob.words, np.uint64)
-    part = np.empty(prob.p, np.int64)
-    need = np.full(prob.p, prob.t_prog, np.int64)
-    lo = np.empty(prob.p, np.int64)
+    """Return whether (done, t, held) is known to be dominated by a living label other than `skip`."""
+    taken, part, lo = spc.own, spc.part, spc.part_lo
+    effort = spc.effort
+    effort[LIMIT] = min(effort[SPENT] + _EFFORT, effort[STOP])
+    looked_at = 0
     i = lab.newest[done]
     while i >= 0:
+        looked_at += 1
         t1 = lab.start[i]
         good = not lab.dead[i] and i != skip and t1 <= t
         n = 0
@@ -189,28 +201,33 @@ def covered(
         twins = False
         while good and k < prob.words:
             bits = held[k]
-            q = 64 * k
             while bits:
-                if bits & np.uint64(1):
-                    first = tab.down[t - 1, q] + 1 if t > 0 else 0
-                    if first > t1 or not has(lab.held[i], q):
-                        if is_up_throughout(tab, q, t, horizon):
-                            if not twins:
-                                twins = True
-                                taken[:] = held
-                            if _twin_of(tab, prob, lab.held[i], taken, q, t1, t, horizon):
-                                bits &= ~np.uint64(1)
-                                continue
-                        part[n] = q
-                        lo[n] = max(first, t1)
-                        if mode == OWN or tab.cnt[t, q] - tab.cnt[lo[n], q] < prob.t_prog:
-                            good = False
-                            break
-                        n += 1
-                bits >>= np.uint64(1)
-                q += 1
+                lowest = bits & (~bits + np.uint64(1))
+                bits ^= lowest
+                q = 64 * k + popcount(lowest - np.uint64(1))
+                first = tab.down[t - 1, q] + 1 if t > 0 else 0
+                if first <= t1 and lab.held[i, k] & lowest:
+                    continue
+                if is_up_throughout(tab, q, t, horizon):
+                    if not twins:
+                        twins = True
+                        assign(taken, held)
+                    if _twin_of(tab, prob, lab.held[i], taken, q, t1, t, horizon):
+                        continue
+                part[n] = q
+                lo[n] = max(first, t1)
+                if mode == OWN or tab.cnt[t, q] - tab.cnt[lo[n], q] < prob.t_prog:
+                    good = False
+                    break
+                n += 1
             k += 1
-        if good and (mode == RELAXED or n <= prob.n_com or can_send(tab, prob.n_com, t1, t, part, need, lo, n)):
+        if good and mode != RELAXED and n > prob.n_com:
+            for j in range(n):
+                spc.part_prog[j] = prob.t_prog
+            good = can_send(tab, spc.flow, prob.n_com, t1, t, part, spc.part_prog, lo, n) == YES
+        if good:
+            effort[SPENT] += 1 + looked_at // 4
             return True
         i = lab.older[i]
+    effort[SPENT] += 1 + looked_at // 4
     return False

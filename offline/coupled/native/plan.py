@@ -6,8 +6,9 @@ import numpy as np
 
 from instances.errors import SelfCheckError
 from offline.coupled.emit import IterationPlan
-from offline.coupled.native.iteration import EFFORT, EFFORT_LIMIT, NEVER, OWN, Space, enlist, fits, prepare
-from offline.coupled.native.kernels import Ints, has
+from offline.coupled.native.holders import enlist, fits
+from offline.coupled.native.iteration import NEVER, OWN, Space, prepare
+from offline.coupled.native.kernels import LIMIT, Ints, has
 from offline.coupled.native.labels import Labels
 from offline.coupled.native.problem import Problem
 from offline.coupled.native.transfer import YES, send
@@ -31,7 +32,7 @@ def make_plan(
     The flow questions of the search are asked again, for the same sets, to get their answers in
     full.
     """
-    spc.state[EFFORT], spc.state[EFFORT_LIMIT] = 0, NEVER
+    spc.effort[LIMIT] = NEVER
     steps = []
     later: set[int] = set()  # workers whose program a later iteration takes for granted
     for i in reversed(_chain(lab, label)):
@@ -64,9 +65,8 @@ def _spell_out(
         raise SelfCheckError(f"iteration in slots {s}..{e} cannot be spelled out")
     tasks = [int(x) for x in spc.x[:ns]] + [0] * (n - ns)
     need: Ints = spc.part_prog[:n] + np.array(tasks, np.int64) * prob.t_data
-    sent = np.zeros((n, c - s), np.uint8)
-    load = np.zeros(c - s, np.int64)
-    if not send(tab, prob.n_com, s, c, spc.part, need, spc.part_lo, n, sent, load):
+    if send(tab, spc.flow, prob.n_com, s, c, spc.part, need, spc.part_lo, n) != YES:
         raise SelfCheckError(f"iteration in slots {s}..{e} cannot be served")
+    sent = spc.flow.sent[: n * (c - s)].reshape(c - s, n).T
     service = {int(spc.part[j]): tuple(int(t) + s for t in sent[j].nonzero()[0]) for j in range(n) if need[j] > 0}
     return IterationPlan(dict(sorted(zip(computing, tasks, strict=False))), dict(sorted(service.items())), c)

@@ -40,6 +40,7 @@ from offline.coupled.native.iteration import (
     Space,
     make_space,
 )
+from offline.coupled.native.kernels import SPENT, STOP
 from offline.coupled.native.labels import BEST, COUNT, DOMINATED, EXPANDED, HEAP, make_labels, more_labels
 from offline.coupled.native.plan import make_plan
 from offline.coupled.native.problem import Problem, make_problem
@@ -58,7 +59,8 @@ _FIRST_FOUND = 64
 _DIVE_FOUND = 8
 _DIVE_BONUS = 1 << 41  # more than any worth
 _DIVE_ROOT = -(1 << 62)  # less than any key
-_EFFORT_PER_SECOND = 4_000_000
+_EFFORT_PER_SECOND = 4_000_000  # until it has been measured
+_MEASURABLE = 1_000_000
 
 
 def solve(instance: Instance, objective: Objective, stand_by: bool, limits: Limits) -> Result:
@@ -203,7 +205,11 @@ class Search:
     def effort_left(self) -> int:
         """About how much effort fits into the time left."""
         left_s = self._watch.left_s()
-        return 1 << 60 if left_s is None else max(1, int(left_s * _EFFORT_PER_SECOND))
+        if left_s is None:
+            return NEVER
+        spent = int(self._space.effort[SPENT])
+        rate = spent / self._watch.elapsed_s() if spent > _MEASURABLE else _EFFORT_PER_SECOND
+        return max(1, int(left_s * rate))
 
     def claim(self, slots: int = 0) -> None:
         """Raise if tables for `slots` slots, and twice the labels, exceed the memory limit."""
@@ -228,12 +234,15 @@ class Search:
         self._renew(self._space.found_c.size)
 
     def _renew(self, found: int) -> None:
-        state = self._space.state
+        state, effort = self._space.state, self._space.effort
         self._space = make_space(self.problem, self._windows.capacity, found)
         self._space.state[:] = state
+        self._space.effort[:] = effort
 
     def call(self, store: _Store, limit: int, steps: int) -> int:
         """One slice of the search."""
+        effort = self._space.effort
+        effort[STOP] = min(NEVER, effort[SPENT] + self.effort_left())
         return int(
             run(
                 self._windows.table,
@@ -313,7 +322,7 @@ class _Store:
         search = self.search
         while steps > 0 and not self.finished:
             search.check()
-            search.set_limits(min(self._effort, search.effort_left()), self._found)
+            search.set_limits(self._effort, self._found)
             share = min(steps, _SLICE)
             why = search.call(self, best.worth - 1, share)
             if not self.dive and self.labels.tally[HEAP] > 0:

@@ -33,13 +33,13 @@ instances too large to be solved, then also with `cut_ok`: incomplete expansions
 from __future__ import annotations
 
 from offline.coupled.native.bound import BEYOND, PAUSE, compose, free_finish, most_from
-from offline.coupled.native.iteration import EFFORT, FOUND, NEVER, Space, expand, prepare
-from offline.coupled.native.kernels import Ints, Words, kernel
+from offline.coupled.native.holders import expand
+from offline.coupled.native.iteration import FOUND, NEVER, Space, prepare
+from offline.coupled.native.kernels import SPENT, Ints, Words, assign, kernel
 from offline.coupled.native.labels import (
     BEST,
     COUNT,
     DOMINATED,
-    EFFORT_SPENT,
     EXPANDED,
     HEAP,
     POPPED,
@@ -54,6 +54,8 @@ from offline.coupled.native.windows import Table
 SOLVED, EXHAUSTED, NEED_SLOTS, NEED_LABELS, SLICE, CUT = range(6)
 """Why `run` stopped: best label found; nothing left; grow the table; grow the labels; its share
 of work is done; an expansion was cut short."""
+
+_PER_STEP = 64  # units of effort in a step of work
 
 
 @kernel
@@ -87,16 +89,18 @@ def run(
         Accept incomplete expansions.
     """
     tally = lab.tally
+    effort = spc.effort
+    since = effort[SPENT]
     spare = spc.found_c.size
     end = min(horizon, limit) if iterations > 0 else horizon  # no slot from here on is of interest
     while tally[HEAP] > 0:
-        if steps <= 0:
+        if steps * _PER_STEP <= effort[SPENT] - since:
             return SLICE
         if tally[COUNT] + spare >= lab.start.size:
             return NEED_LABELS
         i = lab.heap_label[0]
         done, s, e = lab.done[i], lab.start[i], lab.nxt[i]
-        steps -= 1
+        effort[SPENT] += 1
         if iterations == 0 and bonus == 0 and -lab.heap_key[0] <= lab.done[tally[BEST]]:
             return SOLVED
         if e == s:  # not looked at yet
@@ -107,7 +111,7 @@ def run(
                 return NEED_SLOTS
             if first == PAUSE:
                 return SLICE
-            if first >= NEVER or covered(tab, prob, lab, mode, done, s, lab.held[i], end, i):
+            if first >= NEVER or covered(tab, prob, spc, lab, mode, done, s, lab.held[i], end, i):
                 if first < NEVER:
                     lab.dead[i] = True
                     tally[DOMINATED] += 1
@@ -143,22 +147,21 @@ def run(
             push(lab, key, i)
             continue
         prepare(tab, prob, spc, s, e, lab.held[i], end)
-        wish[:] = spc.sure
+        effort[SPENT] += 1 + prob.p // 16
+        assign(wish, spc.sure)
         for k in range(prob.words):
             wish[k] |= spc.mine[k]
-        if not last and covered(tab, prob, lab, mode, done + 1, e + 1, wish, end, -1):
+        if not last and covered(tab, prob, spc, lab, mode, done + 1, e + 1, wish, end, -1):
             lab.nxt[i] = e + 1
             tally[DOMINATED] += 1
             continue
         complete = expand(tab, prob, spc, mode, s, e, end, last)
         tally[EXPANDED] += 1
-        tally[EFFORT_SPENT] += spc.state[EFFORT]
-        steps -= spc.state[EFFORT] // 64
         if not complete and not cut_ok:
             return CUT
         lab.nxt[i] = e + 1
         for r in range(spc.state[FOUND]):
-            if not last and covered(tab, prob, lab, mode, done + 1, e + 1, spc.found_held[r], end, -1):
+            if not last and covered(tab, prob, spc, lab, mode, done + 1, e + 1, spc.found_held[r], end, -1):
                 tally[DOMINATED] += 1
                 continue
             n = tally[COUNT]
@@ -166,8 +169,8 @@ def run(
             lab.done[n] = done + 1
             lab.start[n] = lab.nxt[n] = e + 1
             lab.parent[n] = i
-            lab.held[n] = spc.found_held[r]
-            lab.members[n] = spc.found_set[r]
+            assign(lab.held[n], spc.found_held[r])
+            assign(lab.members[n], spc.found_set[r])
             lab.c[n] = spc.found_c[r]
             lab.iw[n] = spc.found_iw[r]
             lab.dead[n] = False

@@ -20,97 +20,136 @@ it is a necessary condition, checked before the whole task counts are enumerated
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
-from offline.coupled.native.kernels import Bytes, Ints, kernel
+from offline.coupled.native.kernels import LIMIT, SPENT, Bytes, Flags, Ints, kernel
 from offline.coupled.native.problem import Problem
 from offline.coupled.native.windows import Table
 
 YES, NO, UNDECIDED = 1, 0, -1
 
 
+class Flow(NamedTuple):
+    """Working memory of the questions, and the answer to the last one of `send`.
+
+    Of n participants and slots s..c-1, ``sent[(t - s) * n + j]`` tells whether the master serves participant j in slot
+    t, and ``load[t - s]`` how many it serves then.
+    """
+
+    effort: Ints
+    sent: Bytes
+    load: Ints
+    left: Ints
+    need: Ints
+    room: Ints
+    served: Ints
+    slack: Ints
+    seen: Flags
+    before: Ints
+    through: Ints
+    queue: Ints
+    scanned: Flags
+
+
+def make_flow(workers: int, slots: int, effort: Ints) -> Flow:
+    """Working memory for so many workers and slots."""
+
+    def ints(n: int) -> Ints:
+        return np.zeros(n, np.int64)
+
+    return Flow(
+        effort=effort,
+        sent=np.zeros(workers * slots, np.uint8),
+        load=ints(slots),
+        left=ints(workers),
+        need=ints(workers),
+        room=ints(workers),
+        served=ints(workers),
+        slack=ints(workers),
+        seen=np.zeros(workers, np.bool_),
+        before=ints(workers),
+        through=ints(workers),
+        queue=ints(workers),
+        scanned=np.zeros(slots, np.bool_),
+    )
+
+
 @kernel
-def _augment(
-    tab: Table,
-    n_com: int,
-    s: int,
-    c: int,
-    part: Ints,
-    lo: Ints,
-    n: int,
-    j: int,
-    sent: Bytes,
-    load: Ints,
-) -> bool:
+def _augment(tab: Table, flow: Flow, n_com: int, s: int, c: int, part: Ints, lo: Ints, n: int, j: int) -> bool:
     """Send one more unit to participant `j`, rerouting units of others; False if impossible."""
-    seen = np.zeros(n, np.bool_)
-    before = np.full(n, -1, np.int64)
-    through = np.full(n, -1, np.int64)
-    scanned = np.zeros(c - s, np.bool_)
-    queue = np.empty(n, np.int64)
+    sent, load, cnt = flow.sent, flow.load, tab.cnt
+    seen, before, through, scanned, queue = flow.seen, flow.before, flow.through, flow.scanned, flow.queue
+    for b in range(n):
+        seen[b] = False
+    for i in range(c - s):
+        scanned[i] = False
     queue[0] = j
     seen[j] = True
     head, tail = 0, 1
+    cost = n + c - s
     while head < tail:
         a = queue[head]
         head += 1
         q = part[a]
+        cost += c - lo[a]
         for t in range(lo[a], c):
             i = t - s
-            if scanned[i] or sent[a, i] or tab.cnt[t + 1, q] == tab.cnt[t, q]:
+            if scanned[i] or sent[i * n + a] or cnt[t + 1, q] == cnt[t, q]:
                 continue
             if load[i] < n_com:
                 load[i] += 1
-                sent[a, i] = 1
+                sent[i * n + a] = 1
                 while a != j:
                     i = through[a]
-                    sent[a, i] = 0
+                    sent[i * n + a] = 0
                     a = before[a]
-                    sent[a, i] = 1
+                    sent[i * n + a] = 1
+                flow.effort[SPENT] += 1 + cost // 64
                 return True
             scanned[i] = True
+            cost += n
             for b in range(n):
-                if sent[b, i] and not seen[b]:
+                if sent[i * n + b] and not seen[b]:
                     seen[b] = True
                     before[b] = a
                     through[b] = i
                     queue[tail] = b
                     tail += 1
+    flow.effort[SPENT] += 1 + cost // 64
     return False
 
 
 @kernel
-def send(
-    tab: Table,
-    n_com: int,
-    s: int,
-    c: int,
-    part: Ints,
-    need: Ints,
-    lo: Ints,
-    n: int,
-    sent: Bytes,
-    load: Ints,
-) -> bool:
-    """Fill ``sent[j, t - s]`` so that participant j gets ``need[j]`` units before slot c."""
-    left = need[:n].copy()
+def send(tab: Table, flow: Flow, n_com: int, s: int, c: int, part: Ints, need: Ints, lo: Ints, n: int) -> int:
+    """Find out in which slots to send, so that each participant j gets ``need[j]`` units before slot c.
+
+    Returns YES, with the answer in `flow`, or NO; UNDECIDED if the effort limit was met before.
+    """
+    sent, load, left, served, slack = flow.sent, flow.load, flow.left, flow.served, flow.slack
+    cnt = tab.cnt
     waiting = 0
     for j in range(n):
+        left[j] = need[j]
         if left[j] > 0:
             waiting += 1
-            if lo[j] >= c or tab.cnt[c, part[j]] - tab.cnt[lo[j], part[j]] < left[j]:
-                return False
-    served = np.empty(n, np.int64)
-    slack = np.empty(n, np.int64)
+            if lo[j] >= c or cnt[c, part[j]] - cnt[lo[j], part[j]] < left[j]:
+                return NO
+    for i in range(n * (c - s)):
+        sent[i] = 0
+    for i in range(c - s):
+        load[i] = 0
+    flow.effort[SPENT] += 1 + n * (c - s) // 64
     for t in range(s, c):
         if waiting == 0:
-            return True
+            return YES
         k = 0
         for j in range(n):
             q = part[j]
-            if left[j] == 0 or t < lo[j] or tab.cnt[t + 1, q] == tab.cnt[t, q]:
+            if left[j] == 0 or t < lo[j] or cnt[t + 1, q] == cnt[t, q]:
                 continue
-            v = tab.cnt[c, q] - tab.cnt[t, q] - left[j]
+            v = cnt[c, q] - cnt[t, q] - left[j]
             if k < n_com:
                 i = k
                 k += 1
@@ -126,22 +165,24 @@ def send(
             served[i] = j
         for i in range(k):
             j = served[i]
-            sent[j, t - s] = 1
+            sent[(t - s) * n + j] = 1
             left[j] -= 1
             if left[j] == 0:
                 waiting -= 1
         load[t - s] = k
     for j in range(n):
         while left[j] > 0:
-            if not _augment(tab, n_com, s, c, part, lo, n, j, sent, load):
-                return False
+            if flow.effort[SPENT] > flow.effort[LIMIT]:
+                return UNDECIDED
+            if not _augment(tab, flow, n_com, s, c, part, lo, n, j):
+                return NO
             left[j] -= 1
-    return True
+    return YES
 
 
 @kernel
-def can_send(tab: Table, n_com: int, s: int, c: int, part: Ints, need: Ints, lo: Ints, n: int) -> bool:
-    """Answer the same question, without a schedule where that is easy."""
+def can_send(tab: Table, flow: Flow, n_com: int, s: int, c: int, part: Ints, need: Ints, lo: Ints, n: int) -> int:
+    """Answer the same question, without the slots where that is easy."""
     busy = 0
     total = 0
     for j in range(n):
@@ -149,20 +190,19 @@ def can_send(tab: Table, n_com: int, s: int, c: int, part: Ints, need: Ints, lo:
             busy += 1
             total += need[j]
             if lo[j] >= c or tab.cnt[c, part[j]] - tab.cnt[lo[j], part[j]] < need[j]:
-                return False
+                return NO
     if busy <= n_com:
-        return True
+        return YES
     if total > n_com * (c - s):
-        return False
-    sent = np.zeros((n, c - s), np.uint8)
-    load = np.zeros(c - s, np.int64)
-    return send(tab, n_com, s, c, part, need, lo, n, sent, load)
+        return NO
+    return send(tab, flow, n_com, s, c, part, need, lo, n)
 
 
 @kernel
 def share(
     tab: Table,
     prob: Problem,
+    flow: Flow,
     s: int,
     c: int,
     part: Ints,
@@ -172,7 +212,6 @@ def share(
     caps: Ints,
     lo: Ints,
     x: Ints,
-    patience: Ints,
 ) -> int:
     """Find task counts with which everything can be sent.
 
@@ -182,17 +221,17 @@ def share(
     Returns
     -------
     int
-        YES, and then ``x[:ns]`` sums to m with 1 <= x_j <= caps_j; NO; or UNDECIDED after
-        ``patience[0]`` vectors of task counts, which is counted down.
+        YES, and then ``x[:ns]`` sums to m with 1 <= x_j <= caps_j; NO; or UNDECIDED if the effort limit was met
+        before.
     """
     m, td, n_com = prob.m, prob.t_data, prob.n_com
+    need, room = flow.need, flow.room
     busy = 0
     for j in range(n):
         if prog[j] > 0 or (j < ns and td > 0):
             busy += 1
     # First try: one task each, the others to those with most room. Final when nothing binds.
     rest = m - ns
-    room = np.empty(ns, np.int64)
     for j in range(ns):
         x[j] = 1
         room[j] = tab.cnt[c, part[j]] - tab.cnt[lo[j], part[j]] - prog[j] - td
@@ -208,13 +247,11 @@ def share(
         rest -= 1
     if busy <= n_com:
         return YES
-    need = np.empty(n, np.int64)
     for j in range(n):
         need[j] = prog[j] + (x[j] * td if j < ns else 0)
-    if can_send(tab, n_com, s, c, part, need, lo, n):
-        return YES
-    if td == 0:
-        return NO
+    answer = can_send(tab, flow, n_com, s, c, part, need, lo, n)
+    if answer != NO or td == 0:
+        return answer
     # Divisible data: extend one task each as long as possible.
     total = m * td
     for j in range(n):
@@ -223,15 +260,16 @@ def share(
             need[j] = prog[j] + td
     if total > n_com * (c - s):
         return NO
-    sent = np.zeros((n, c - s), np.uint8)
-    load = np.zeros(c - s, np.int64)
-    if not send(tab, n_com, s, c, part, need, lo, n, sent, load):
-        return NO
+    answer = send(tab, flow, n_com, s, c, part, need, lo, n)
+    if answer != YES:
+        return answer
     want = (m - ns) * td
     for j in range(ns):
         x[j] = 1
         extra = (caps[j] - 1) * td
-        while want > 0 and extra > 0 and _augment(tab, n_com, s, c, part, lo, n, j, sent, load):
+        while want > 0 and extra > 0 and _augment(tab, flow, n_com, s, c, part, lo, n, j):
+            if flow.effort[SPENT] > flow.effort[LIMIT]:
+                return UNDECIDED
             want -= 1
             extra -= 1
             if td == 1:
@@ -258,12 +296,15 @@ def share(
             x[j] = 1
             j -= 1
             continue
-        patience[0] -= 1
-        if patience[0] < 0:
+        flow.effort[SPENT] += 1
+        if flow.effort[SPENT] > flow.effort[LIMIT]:
             return UNDECIDED
         for i in range(ns):
             need[i] = prog[i] + x[i] * td
-        if not can_send(tab, n_com, s, c, part, need, lo, n):
+        answer = can_send(tab, flow, n_com, s, c, part, need, lo, n)
+        if answer == UNDECIDED:
+            return UNDECIDED
+        if answer == NO:
             continue
         if left == 0:
             return YES

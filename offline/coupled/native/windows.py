@@ -14,7 +14,7 @@ provider, each at least as long as everything before, and keeps four tables:
     the last DOWN slot of q up to t, -1 if there is none: what q holds after t, it has received
     after that slot (rule R1).
 
-Memory is 12 bytes and a bit for each worker and slot that has been looked at.
+Memory is 12 bytes and a bit for each worker and slot that has been looked at; the search takes a byte more.
 """
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ class Windows:
     def bytes_for(self, length: int) -> int:
         """Memory while growing to `length` slots (old and new tables side by side)."""
         extra = self.capacity if length > self.capacity else 0
-        return (min(length, self.slots) + extra) * self.num_workers * 13
+        return (min(length, self.slots) + extra) * self.num_workers * 14
 
     def grow(self, length: int) -> None:
         """Know the first `length` slots (or all, if there are fewer)."""
