@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["COLOURS", "draw_ecdf", "draw_gantt", "new_figure", "save"]
+__all__ = ["COLOURS", "draw_ecdf", "draw_gantt", "new_figure", "new_grid", "save"]
 
 #: Letter, what it means, and its colour.
 _ACTIONS = {
@@ -218,3 +218,13 @@ def _runs(row: Sequence[Any], wanted: object) -> list[tuple[int, int]]:
             spans.append((start, length))
         start += length
     return spans
+
+
+def new_grid(rows: int, columns: int) -> tuple[Figure, list[list[Axes]]]:
+    """Return a figure with a grid of axes, its rows below each other; no display is needed."""
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(5.2 * columns, 3.4 * rows), layout="constrained")
+    FigureCanvasSVG(figure)
+    return figure, [list(row) for row in figure.subplots(rows, columns, squeeze=False)]

@@ -38,8 +38,11 @@ METRICS = ("fails", "diff", "wins", "wins30", "stdv")
 #: The tasks per iteration that each of the paper's tables is about.
 TABLES = {"I": 5, "II": 10}
 
+#: Policies with a line in Figure 2: more would not be told apart.
+_SHOWN = ("IP", "IY", "IAY", "P-IE", "E-IP", "E-IE", "E-IAY", "Y-IE", "Y-IAY")
+
 _COMPACT = (
-    *("m", "n_com", "wmin", "scenario", "trial", "instance_seed", "setting", "policy", *OPTIONS),
+    *("m", "n_com", "wmin", "scenario", "trial", "instance_seed", "setting", "instance", "policy", *OPTIONS),
     *("makespan", "slot_limit", "optimum", "optimum_status"),
 )
 
@@ -271,15 +274,16 @@ def write_compact(runs: Mapping[str, pd.DataFrame], path: Path) -> None:
 
 
 def draw_figure_2(runs: Mapping[str, pd.DataFrame], path: Path) -> None:
-    """Draw %diff against wmin, a row of panels for each reading and a panel for each m."""
-    from bench.coupled import pictures
+    """Draw %diff against wmin: a row of panels for each reading, a panel for each m."""
+    from bench.coupled import pictures, report_pictures
 
-    figure, rows = pictures.new_grid(len(runs), len(TABLES))
-    for panels, (name, frame) in zip(rows, runs.items(), strict=True):
-        for axes, (number, m) in zip(panels, TABLES.items(), strict=True):
+    figure, panels = pictures.new_grid(len(runs), len(TABLES))
+    for row, (name, frame) in zip(panels, runs.items(), strict=True):
+        for axes, (number, m) in zip(row, TABLES.items(), strict=True):
             mine = frame[frame["m"] == m]
+            title = f"m = {m} (Table {number}), reading {name}"
             if len(mine):
-                pictures.draw_diff(
-                    axes, diff_by_wmin(mine, panels=()), title=f"m = {m} (Table {number}), reading {name}"
-                )
+                report_pictures.draw_diff(axes, diff_by_wmin(mine, panels=()), _SHOWN, reference="IE", title=title)
+            else:
+                axes.set_axis_off()
     pictures.save(figure, path)
