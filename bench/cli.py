@@ -17,6 +17,7 @@ import click
 
 from bench.commands.bench import bench
 from bench.commands.biclique import biclique
+from bench.commands.campaign import campaign
 from bench.commands.check import check
 from bench.commands.gantt import gantt
 from bench.commands.generate import generate
@@ -51,6 +52,7 @@ for _command in (
     check,
     gantt,
     score,
+    campaign,
     report,
     reproduce,
     recheck,

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from pathlib import Path
 
 import click
 
 from bench.commands import options
+from bench.journal import Journal
+from bench.output import Table
+from instances.errors import InputError
 
 
 @click.command(short_help="Run a whole campaign from a file.")
@@ -50,8 +54,8 @@ def campaign(
     """
     from bench.coupled.campaign import run_campaign
     from bench.coupled.campaign_file import read_campaign
+    from bench.coupled.distributions import summary
     from bench.coupled.frames import read_results
-    from bench.coupled.summary import summary
     from bench.coupled.ratios import records
 
     plan = read_campaign(file)
@@ -67,3 +71,12 @@ def campaign(
     if parquet:
         written.append(folder / "runs.parquet")
         found.runs.to_parquet(written[-1])
+    frame = summary(found.runs)
+    table = Table(dict(zip(frame.columns, frame.columns, strict=True)), as_json, title="Makespan / hindsight optimum")
+    table.add_all(records(frame.astype(object).where(frame.notna(), None)))
+    table.show()
+    if not as_json:
+        click.echo(
+            "Medians and shares are over all runs on instances that some schedule finishes, means over finished ones."
+        )
+        click.echo("Written: " + ", ".join(map(str, written)) + f". A page with pictures: hindsight report {folder}")

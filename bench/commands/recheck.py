@@ -19,8 +19,10 @@ from bench.output import Table
 )
 @options.as_json
 def recheck(results: Path, count: int, seed: int, most_slots: int, as_json: bool) -> int:
-    """Draw runs of a campaign at random and make them anew: the instance from its parameters, the run by the plain
-    simulator, and every slot replayed by the checker. Exit code 1 when a row differs.
+    """Draw runs of a campaign at random and make them anew by slower and simpler means.
+
+    The instance is generated from its parameters, the run made by the plain simulator, and every slot replayed by the
+    checker. Exit code 1 when a row differs.
     """
     from bench.coupled import recheck as again
     from bench.progress import counting

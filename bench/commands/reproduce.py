@@ -58,7 +58,7 @@ def reproduce(
     results: Path,
     as_json: bool,
 ) -> None:
-    """Run the paper's 17 heuristics on its 6,000 instances, and rebuild Tables I and II and Figure 2.
+    r"""Run the paper's 17 heuristics on its 6,000 instances, and rebuild Tables I and II and Figure 2.
 
     \b
     Written into the results folder:

@@ -14,13 +14,25 @@ import numpy as np
 import numpy.typing as npt
 
 from bench.coupled.ratios import records
+from bench.coupled.frames import OPTIONS
 from bench.coupled.versus import in_order
 from bench.stats import percentiles, quantile, resample, resampled_means, resampled_medians
+from instances.errors import SelfCheckError
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["COLUMNS", "clusters", "contradictions", "distribution", "groups", "medians", "profile", "with_ratios"]
+__all__ = [
+    "COLUMNS",
+    "clusters",
+    "contradictions",
+    "distribution",
+    "groups",
+    "medians",
+    "profile",
+    "summary",
+    "with_ratios",
+]
 
 _SHARES = {"within10": 1.1, "within30": 1.3, "within100": 2.0}
 _QUANTILES = {"quartile_1": 0.25, "median": 0.5, "quartile_3": 0.75}
@@ -201,6 +213,41 @@ def profile(runs: pd.DataFrame) -> pd.DataFrame:
     table = table[is_whole & table.notna().any(axis=1)]
     shares = table.div(table.min(axis=1), axis=0).fillna(np.inf)
     return pd.DataFrame({policy: shares[policy] for policy in in_order(shares.columns.to_numpy())})
+
+
+def summary(runs: pd.DataFrame) -> pd.DataFrame:
+    """Return the distribution of ratios of each policy, for each combination of population and options apart.
+
+    Parameters
+    ----------
+    runs
+        As in `bench.coupled.frames.Results`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``population``, ``estimator``, ``service``, ``ties``, and of `distribution` the medians, the means over finished runs and the shares.
+
+    Raises
+    ------
+    SelfCheckError
+        When a run is better than what was proven to be best.
+    """
+    import pandas as pd
+
+    wrong = contradictions(runs)
+    if wrong:
+        raise SelfCheckError(wrong[0])
+    parts = []
+    by = ["population", *OPTIONS]
+    for point, group in with_ratios(runs).groupby(by, dropna=False, sort=True):
+        part = distribution(group)
+        for name, value in zip(by, point, strict=True):
+            part[name] = value
+        parts.append(part)
+    left_out = ("quartile", "ci_")
+    kept = [*by, *(name for name in COLUMNS if not name.endswith("_high") and not name.startswith(left_out))]
+    return pd.concat(parts, ignore_index=True)[kept] if parts else pd.DataFrame(columns=kept)
 
 
 def _summary(
