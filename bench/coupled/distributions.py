@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from bench.coupled.ratios import records
 from bench.coupled.frames import OPTIONS
+from bench.coupled.ratios import records
 from bench.coupled.versus import in_order
 from bench.stats import percentiles, quantile, resample, resampled_means, resampled_medians
 from instances.errors import SelfCheckError
@@ -226,7 +226,8 @@ def summary(runs: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        ``population``, ``estimator``, ``service``, ``ties``, and of `distribution` the medians, the means over finished runs and the shares.
+        ``population``, ``estimator``, ``service``, ``ties``, and of `distribution` the medians, the means over finished
+        runs and the shares.
 
     Raises
     ------
@@ -243,7 +244,7 @@ def summary(runs: pd.DataFrame) -> pd.DataFrame:
     for point, group in with_ratios(runs).groupby(by, dropna=False, sort=True):
         part = distribution(group)
         for name, value in zip(by, point, strict=True):
-            part[name] = value
+            part[name] = str(value)
         parts.append(part)
     left_out = ("quartile", "ci_")
     kept = [*by, *(name for name in COLUMNS if not name.endswith("_high") and not name.startswith(left_out))]
