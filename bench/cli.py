@@ -30,6 +30,7 @@ from bench.commands.score import score
 from bench.commands.simulate import simulate
 from bench.commands.solve import solve
 from bench.commands.verify_reductions import verify_reductions
+from bench.commands.verify_simulator import verify_simulator
 from bench.commands.verify_solvers import verify_solvers
 from instances.errors import HindsightError, InputError
 
@@ -60,6 +61,7 @@ for _command in (
     biclique,
     verify_reductions,
     verify_solvers,
+    verify_simulator,
     bench,
 ):
     hindsight.add_command(_command)

@@ -23,6 +23,7 @@ __all__ = [
     "service",
     "solver",
     "stand_by",
+    "ties",
     "time_limit",
 ]
 
@@ -120,10 +121,17 @@ estimator = click.option(
 )
 service = click.option(
     "--service",
-    type=click.Choice(["index", "longest"]),
+    type=click.Choice(["index", "longest", "begun"]),
     default="index",
     show_default=True,
-    help="Whom the on-line master serves first: worker order, or largest remaining need.",
+    help="Whom the on-line master serves first: worker order, largest remaining need, or who has begun to receive.",
+)
+ties = click.option(
+    "--ties",
+    type=click.Choice(["lowest", "highest"]),
+    default="lowest",
+    show_default=True,
+    help="Who gets a task where several workers would serve a heuristic equally well, by index.",
 )
 policy_seed = click.option("--seed", type=COUNT, default=0, show_default=True, help="Seed of RANDOM.")
 stand_by = click.option(

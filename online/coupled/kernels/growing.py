@@ -19,4 +19,5 @@ def grow_sets(old: Words, new: Words) -> None:
             row = place_of(old[i, 0], mask)
             while new[row, 0] != NONE:
                 row = (row + 1) & mask
-            new[row] = old[i]
+            for column in range(4):
+                new[row, column] = old[i, column]
