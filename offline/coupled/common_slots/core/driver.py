@@ -38,7 +38,7 @@ def widest(up: Booleans, m: int, watch: Stopwatch, floor: int = 0, is_relaxed: b
     and there are none. Where the time will not do, a quarter of it goes to bounds (see `_relaxed_widest`), unless this
     is one of them.
     """
-    p, n = up.shape
+    n = up.shape[1]
     if n <= floor:
         return Block([] if floor else list(range(m)), [], n)
     if m == 1:

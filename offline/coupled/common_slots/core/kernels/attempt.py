@@ -29,6 +29,7 @@ from offline.coupled.common_slots.core.kernels.layout import (
     MORE_ITEMS,
     PAUSED,
     ROOT_BITS,
+    ROOT_BY_ROWS,
     ROOT_DEPTH,
     ROOT_ITEMS,
     ROOT_SPLIT,
@@ -39,7 +40,7 @@ from offline.coupled.common_slots.core.kernels.layout import (
 )
 from offline.coupled.common_slots.core.kernels.roots import arrange, rooted
 from offline.coupled.common_slots.core.kernels.search import search
-from offline.coupled.common_slots.core.kernels.vectors import lowest
+from offline.coupled.common_slots.core.kernels.vectors import lowest, popcount
 from offline.coupled.common_slots.core.kernels.words import orient, pack
 
 __all__ = ["AT_ONCE", "SHORT", "WIDEST", "earliest_at_once", "widest_at_once"]
@@ -47,49 +48,88 @@ __all__ = ["AT_ONCE", "SHORT", "WIDEST", "earliest_at_once", "widest_at_once"]
 WIDEST = 40  # columns wanted beyond which the column side is not considered
 SHORT = 80_000.0  # ns below which the row side is taken at once
 AT_ONCE = 2_000_000.0  # ns beyond which a search is not begun here
-_CLEAR = 25_000.0  # ns below which a better incumbent costs more than it saves
+_CLEAR = 120_000.0  # ns below which a better incumbent costs more than it saves
 _NARROW, _WIDE = 3, 8  # widths of the beam
-_DIVES = 6
+_DIVES, _MORE_DIVES = 6, 16  # of the estimate, for short searches and for others
+_UNEVEN = 1_000_000.0  # ns below which an uneven root is not split: its order by size does as much
+_STEPS = 500_000  # made at least before a search is given up
+
+
+@kernel("boolean(uint64[::1], int64[::1])")
+def is_uneven(root: Words, numbers: Ints) -> bool:
+    """Whether a quarter of the items has at least half as many bits again as another quarter."""
+    n, stride = numbers[ROOT_ITEMS], numbers[ROOT_STRIDE]
+    low, high = 0, 0
+    for w in range(numbers[ROOT_DEPTH]):
+        low += popcount(root[w * stride + n // 4])
+        high += popcount(root[w * stride + n - 1 - n // 4])
+    return 2 * high >= 3 * low
 
 
 @kernel(
-    "Tuple((int64, int64[::1]))(uint64[:,::1], uint64[:,::1], int64, int64, int64, int64, int64, float64,"
-    " float64[:,::1], float64[:,:,::1])"
+    "Tuple((float64, int64[::1], uint64[::1], int64[::1]))(uint64[:,::1], uint64[:,::1], int64, int64, int64, int64,"
+    " int64, float64[:,::1], float64[:,:,::1])"
 )
-def answer(
+def plan(
     by_row: Words,
     by_column: Words,
     p: int,
     prefix: int,
     m: int,
     w: int,
-    purpose: int,
-    limit: float,
+    with_columns: int,
     shares: Table,
     column_shares: Tables,
-) -> tuple[int, Ints]:
-    """Look for m rows with w columns in the prefix, and for more than w with another purpose than ``ANY``.
+) -> tuple[float, Ints, Words, Ints]:
+    """Choose a side for the question whether m rows share w columns in the prefix, and its split.
 
-    Returns a status and the rows of the last solution, none if there is none.  ``PAUSED``: the search
-    may take more than ``limit`` ns, or has taken more.  ``shares`` is the table of `visited` for m, ``column_shares`` those of all numbers of
-    columns up to ``WIDEST``.
+    Returns the nanoseconds the search may take, and the root as `rooted` does; an empty one means no.  The column side
+    is only considered ``with_columns``.  ``shares`` is the table of `visited` for m, ``column_shares`` are those for
+    all numbers of columns up to ``WIDEST``.
     """
-    nobody = np.empty(0, np.int64)
     numbers, root, names = rooted(by_row, by_column, p, prefix, m, w)
+    numbers[ROOT_BY_ROWS] = 1
     if numbers[ROOT_ITEMS] == 0:
-        return DONE, nobody
+        return 0.0, numbers, root, names
     cost = split(root, numbers, m, w, by_column.shape[0], _DIVES, shares)
-    kx, ky, bits, by_rows = m, w, by_column, True
-    if cost > SHORT and limit > SHORT and 2 <= w <= WIDEST:
-        other_numbers, other_root, other_names = rooted(by_column, by_row, prefix, p, w, m)
-        if other_numbers[ROOT_ITEMS] == 0:
-            return DONE, nobody
-        other_cost = split(other_root, other_numbers, w, m, by_row.shape[0], _DIVES, column_shares[w])
-        if other_cost < cost:
-            numbers, root, names, cost = other_numbers, other_root, other_names, other_cost
-            kx, ky, bits, by_rows = w, m, by_row, False
-    if cost > limit:
-        return PAUSED, nobody
+    if cost < _UNEVEN and is_uneven(root, numbers):
+        numbers[ROOT_SPLIT] = 1
+    elif cost > SHORT:
+        cost = split(root, numbers, m, w, by_column.shape[0], _MORE_DIVES, shares)
+    if not with_columns or cost < SHORT or w < 2 or w > WIDEST:
+        return cost, numbers, root, names
+    other_numbers, other_root, other_names = rooted(by_column, by_row, prefix, p, w, m)
+    if other_numbers[ROOT_ITEMS] == 0:
+        return 0.0, other_numbers, other_root, other_names
+    other_cost = split(other_root, other_numbers, w, m, by_row.shape[0], _MORE_DIVES, column_shares[w])
+    if other_cost < cost:
+        return other_cost, other_numbers, other_root, other_names
+    return cost, numbers, root, names
+
+
+@kernel(
+    "Tuple((int64, int64[::1]))(uint64[:,::1], uint64[:,::1], int64, int64, int64, int64, int64[::1], uint64[::1],"
+    " int64[::1])"
+)
+def follow(
+    by_row: Words,
+    by_column: Words,
+    m: int,
+    w: int,
+    find_any: int,
+    steps: int,
+    numbers: Ints,
+    root: Words,
+    names: Ints,
+) -> tuple[int, Ints]:
+    """Search as planned, for some ``steps``; return ``DONE`` or ``PAUSED``, and rows of the last solution.
+
+    There are no rows if there is no solution.  After one the search goes on for more than w columns, unless
+    ``find_any``.
+    """
+    by_rows = numbers[ROOT_BY_ROWS] == 1
+    kx, ky, bits = (m, w, by_column) if by_rows else (w, m, by_row)
+    purpose = ANY if find_any else MORE_BITS if by_rows else MORE_ITEMS
     n, depth, stride = numbers[ROOT_ITEMS], numbers[ROOT_DEPTH], numbers[ROOT_STRIDE]
     s = numbers[ROOT_SPLIT]
     groups = (kx - 1) // (s - 1) if s > 1 else 1
@@ -101,19 +141,14 @@ def answer(
     frames = np.empty((64, FRAME_FIELDS), np.int64)
     words = np.empty((3 * depth + 20) * (n + 64), np.uint64)
     solution = np.empty(64 * depth + 64, np.int64)
-    if purpose != ANY:
-        purpose = MORE_BITS if by_rows else MORE_ITEMS
-    steps = np.int64(limit / 4.0 + 2.0 * cost)
     search(
         root, stride, depth, numbers[ROOT_BITS], bits, n, s, groups, purpose,
         state, frames, words, names, solution, steps,
     )  # fmt: skip
-    status = state[STATUS] if state[STATUS] == DONE or state[STATUS] == HIT else PAUSED
+    status = DONE if state[STATUS] == DONE or state[STATUS] == HIT else PAUSED
     found = solution[: state[FOUND]]
-    if found.size == 0:
-        return status, nobody
-    if not by_rows:
-        return status, found[:m]
+    if found.size == 0 or not by_rows:
+        return status, found[: min(m, found.size)]
     rows = np.empty(m, np.int64)
     number = 0
     for k in range(by_column.shape[0]):
@@ -160,16 +195,21 @@ def widest_at_once(
     by_column = np.zeros(((p + 63) >> 6, 64 * n_words), np.uint64)
     orient(packed, by_row, by_column)
     best = max(beam(by_row, p, n, m, _NARROW, rows), floor)
-    status, better = answer(by_row, by_column, p, n, m, best + 1, MORE_BITS, _CLEAR, shares, column_shares)
-    if status == PAUSED:
+    cost, numbers, root, names = plan(by_row, by_column, p, n, m, best + 1, 0, shares, column_shares)
+    if cost > _CLEAR:
         wide_rows = np.empty(p, np.int64)
         reached = beam(by_row, p, n, m, _WIDE, wide_rows)
         if reached > best:
-            best = reached
             rows[:m] = wide_rows[:m]
-        status, better = answer(by_row, by_column, p, n, m, best + 1, MORE_BITS, AT_ONCE, shares, column_shares)
-    if better.size > 0:
-        rows[:m] = better
+        if reached > best or best < WIDEST:
+            best = max(best, reached)
+            cost, numbers, root, names = plan(by_row, by_column, p, n, m, best + 1, 1, shares, column_shares)
+    status = DONE if numbers[ROOT_ITEMS] == 0 else PAUSED
+    if status == PAUSED and cost < AT_ONCE:
+        steps = int(_STEPS + 2.0 * cost)
+        status, better = follow(by_row, by_column, m, best + 1, 0, steps, numbers, root, names)
+        if better.size > 0:
+            rows[:m] = better
     columns[0] = shared(packed, rows, m, columns[1:])
     return status
 
@@ -194,11 +234,17 @@ def earliest_at_once(
     if prefix <= n:
         columns[0] = shared(packed, rows, m, columns[1:])
     status = DONE
-    while prefix > w:
-        status, better = answer(by_row, by_column, p, prefix - 1, m, w, ANY, AT_ONCE, shares, column_shares)
-        if better.size == 0:
+    while status == DONE and prefix > w:
+        cost, numbers, root, names = plan(by_row, by_column, p, prefix - 1, m, w, 1, shares, column_shares)
+        if numbers[ROOT_ITEMS] == 0:
             break
-        rows[:m] = better
-        columns[0] = shared(packed, rows, m, columns[1:])
-        prefix = columns[w] + 1
-    return PAUSED if status == PAUSED else DONE
+        status = PAUSED
+        if cost < AT_ONCE:
+            steps = int(_STEPS + 2.0 * cost)
+            status, better = follow(by_row, by_column, m, w, 1, steps, numbers, root, names)
+            if better.size == 0:
+                break
+            rows[:m] = better
+            columns[0] = shared(packed, rows, m, columns[1:])
+            prefix = columns[w] + 1
+    return status

@@ -1,4 +1,4 @@
-"""The first solution: a beam search over sets of rows."""
+"""The first solution: a beam search over sets of rows, and exchanges of one row for another."""
 
 from __future__ import annotations
 
@@ -11,9 +11,51 @@ from offline.coupled.common_slots.core.kernels.vectors import lowest, popcount
 __all__ = ["beam", "shrink"]
 
 
+@kernel("int64(uint64[:,::1], int64, int64, int64, uint64[::1], int64[::1])")
+def exchange(by_row: Words, p: int, prefix: int, best: int, members: Words, chosen: Ints) -> int:
+    """Exchange one row for another as long as that leaves more than ``best`` common columns; return how many.
+
+    ``members`` are the rows chosen, as bits; no column from ``prefix`` on counts.
+    """
+    n_words = (prefix + 63) >> 6
+    padded, m = by_row.shape[1], chosen.size
+    items = by_row.reshape(by_row.size)
+    common = np.empty(n_words, np.uint64)
+    counts = np.empty(8, np.int64)
+    since = 0  # members looked at since the last exchange
+    d = 0
+    while since < m:
+        for w in range(n_words):
+            word = ALL
+            for x in range(m):
+                if x != d:
+                    word &= by_row[w, chosen[x]]
+            common[w] = word
+        if prefix & 63:
+            common[n_words - 1] &= (WORD(1) << WORD(prefix & 63)) - WORD(1)
+        since += 1
+        for i in range(0, p, 8):
+            if count8(items, i, padded, n_words, common, p - i, counts, 0) <= best:
+                continue
+            for x in range(i, min(i + 8, p)):
+                if counts[x - i] > best and not (members[x >> 6] >> WORD(x & 63)) & WORD(1):
+                    best = counts[x - i]
+                    members[chosen[d] >> 6] ^= WORD(1) << WORD(chosen[d] & 63)
+                    members[x >> 6] |= WORD(1) << WORD(x & 63)
+                    chosen[d] = x
+                    since = 0
+        d = d + 1 if d + 1 < m else 0
+    number = 0
+    for i in range(p):
+        if (members[i >> 6] >> WORD(i & 63)) & WORD(1):
+            chosen[number] = i
+            number += 1
+    return best
+
+
 @kernel("int64(uint64[:,::1], int64, int64, int64, int64, int64[::1])")
 def beam(by_row: Words, p: int, prefix: int, m: int, width: int, chosen: Ints) -> int:
-    """Build row sets of size m one row at a time, keeping the ``width`` best of each size.
+    """Build row sets of size m one row at a time, keeping the ``width`` best of each size; improve the best at last.
 
     Only the first ``prefix`` columns count.  Writes the best set to ``chosen`` and returns the
     number of columns it shares.
@@ -97,7 +139,7 @@ def beam(by_row: Words, p: int, prefix: int, m: int, width: int, chosen: Ints) -
         if (members[0, i >> 6] >> WORD(i & 63)) & WORD(1):
             chosen[number] = i
             number += 1
-    return best
+    return exchange(by_row, p, prefix, best, members[0], chosen[:m])
 
 
 @kernel("int64(uint64[:,::1], int64, int64, int64, int64, int64, int64[::1])")

@@ -73,7 +73,9 @@ def count8(
 
 
 @operation
-def fits8(typing: Any, words: Any, at: Any, stride: Any, depth: Any, common: Any, lanes: Any, need: Any, size: Any) -> Any:
+def fits8(
+    typing: Any, words: Any, at: Any, stride: Any, depth: Any, common: Any, lanes: Any, need: Any, size: Any
+) -> Any:
     """Of the first ``lanes`` of eight candidates, those with need <= ones < size, as the low bits of a word.
 
     The candidates stand as for `count8`.

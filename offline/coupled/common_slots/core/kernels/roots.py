@@ -187,9 +187,7 @@ def arrange(root: Words, stride: int, depth: int, n: int, groups: int, falling: 
         root[w * stride : w * stride + n] = line
 
 
-@kernel(
-    "Tuple((int64[::1], uint64[::1], int64[::1]))(uint64[:,::1], uint64[:,::1], int64, int64, int64, int64)"
-)
+@kernel("Tuple((int64[::1], uint64[::1], int64[::1]))(uint64[:,::1], uint64[:,::1], int64, int64, int64, int64)")
 def rooted(items: Words, bits: Words, n_items: int, n_bits: int, kx: int, ky: int) -> tuple[Ints, Words, Ints]:
     """Return the root of a side: its numbers, its words and the names of its bits.
 
