@@ -23,10 +23,10 @@ from instances.errors import SelfCheckError
 from offline.coupled.bounds import FreePrefetch
 from offline.coupled.emit import IterationPlan, emit, end_of
 from offline.coupled.greedy import greedy_plan
-from offline.coupled.slotmodel import OutOfTimeError, SlotModel
+from offline.coupled.slotmodel import SlotModel
 from offline.coupled.teams import Teams
 from offline.interruptible import solve_interruptibly
-from offline.limits import Limits, Stopwatch
+from offline.limits import Limits, OutOfTimeError, Stopwatch
 from offline.results import Objective, Result, Status
 
 __all__ = ["Search", "solve"]
