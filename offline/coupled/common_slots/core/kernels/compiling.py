@@ -11,12 +11,14 @@ import numpy.typing as npt
 
 from instances.compiling import kernels_of
 
-__all__ = ["ALL", "NONE", "WORD", "Ints", "Reals", "Table", "Words", "kernel"]
+__all__ = ["ALL", "NONE", "WORD", "Booleans", "Ints", "Reals", "Table", "Tables", "Words", "kernel"]
 
+Booleans = npt.NDArray[np.bool_]
 Words = npt.NDArray[np.uint64]
 Ints = npt.NDArray[np.int64]
 Reals = npt.NDArray[np.float64]
 Table = npt.NDArray[np.float64]
+Tables = npt.NDArray[np.float64]
 
 WORD = np.uint64
 NONE = WORD(0)
