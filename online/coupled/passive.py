@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from online.coupled.criteria import Criterion, is_better, score
+from online.coupled.criteria import TIES, Criterion, is_better, score
 from online.coupled.estimates import Estimate, Estimates, whole_slots
 from online.coupled.visible import Problem, Visible
 
@@ -41,7 +41,7 @@ class Builder:
 
     _MOST_REMEMBERED = 20_000
 
-    def __init__(self, criterion: Criterion, estimates: Estimates, problem: Problem, ties: str) -> None:
+    def __init__(self, criterion: Criterion, estimates: Estimates, problem: Problem, ties: str = TIES[0]) -> None:
         self._criterion = criterion
         self._estimates = estimates
         self._problem = problem

@@ -134,7 +134,7 @@ def test_who_runs_where(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="built-in heuristics on at most 64 workers, not '.*own.py:Own' on 1"):
         run_policy(lone, own, engine="kernel")
     wide = Instance.from_letters(["uuu"] * 65, w=[1] * 65, tasks=2, chains=[HALF_UP] * 65)
-    assert run_policy(wide, "IE").makespan == 2
+    assert run_policy(wide, "IE").makespan == 1
     with pytest.raises(InputError, match="at most 64 workers, not 'IE' on 65"):
         run_policy(wide, "IE", engine="kernel")
 

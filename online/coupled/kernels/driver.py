@@ -178,6 +178,7 @@ def _trace(p: int, tasks: int) -> layout.Trace:
     return layout.Trace(
         np.zeros(tasks, dtype=np.int64),
         np.zeros(tasks),
+        np.zeros(tasks),
         np.zeros(tasks + 1, dtype=np.int64),
         np.zeros(tasks + 1),
         np.zeros(tasks + 1, dtype=np.int64),

@@ -75,6 +75,7 @@ class Trace(NamedTuple):
 
     worker: Ints
     best: Reals
+    rival: Reals  # no other worker can reach more, whatever the members have yet to receive
     node: Ints
     longest: Reals
     needed: Ints

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from online.coupled.kernels.build import TIE_TOLERANCE, build, finish, first_challenged, score
+from online.coupled.kernels.build import build
 from online.coupled.kernels.compiling import NONE, ONE, WORD, Ints, Words, kernel, lowest
-from online.coupled.kernels.estimates import row_alone
 from online.coupled.kernels.layout import (
     COMPUTED,
     ENTRIES,
@@ -25,6 +24,8 @@ from online.coupled.kernels.layout import (
     Tables,
     Trace,
 )
+from online.coupled.kernels.review import review
+from online.coupled.kernels.steps import is_gain
 
 __all__ = ["DONE", "MORE_ENTRIES", "MORE_NUMBERS", "MORE_SETS", "MORE_STATES", "run"]
 
@@ -55,7 +56,7 @@ def run(
     up, down = states
     w, capacities = application.w, application.capacities
     t_prog, t_data = application.t_prog, application.t_data
-    p = w.size
+    p, num_tasks = w.size, application.tasks
     is_passive = choice.switch < 0
     built = trace.built
     known_up = NONE
@@ -79,7 +80,7 @@ def run(
             need[q] = t_prog - program[q] + max(0, tasks[q] * t_data - data[q])
             if need[q] > 0:
                 lacking |= ONE << WORD(q)
-    is_complete = total == application.tasks
+    is_complete = total == num_tasks
 
     code = DONE
     while slot < limit and iteration < application.iterations:
@@ -115,16 +116,16 @@ def run(
         if not is_complete or not is_passive:
             room = 0
             rest = now_up
-            while rest != NONE:
+            while room < num_tasks and rest != NONE:
                 q = lowest(rest)
                 rest &= rest - ONE
                 room += capacities[q]
             taken = False
-            if room >= application.tasks:
+            if room >= num_tasks:
                 if choice.switch == RANDOM:
                     for q in range(p):
                         built[q] = 0
-                    if drawn + application.tasks > numbers.size:
+                    if drawn + num_tasks > numbers.size:
                         code = MORE_NUMBERS
                         break
                     used = draw(application, now_up, numbers, drawn, built)
@@ -134,60 +135,25 @@ def run(
                     drawn = used
                     taken = True
                 else:
+                    elapsed = slot - begun
                     start = 0
-                    if (
-                        is_known
-                        and choice.build != BY_Y
-                        and plans.count[0] + application.tasks < plans.work.size
-                    ):
-                        start = application.tasks
-                        rest = known_up & ~now_up
-                        if rest & trace.close[0] != NONE:
-                            start = 0
-                        rest |= changed
-                        while rest != NONE:
-                            q = lowest(rest)
-                            rest &= rest - ONE
-                            if built[q] > 0:
-                                for k in range(start):
-                                    if trace.worker[k] == q:
-                                        start = k
-                                        break
-                        rest = now_up & (~known_up | changed)
-                        while rest != NONE and start > 0:
-                            q = lowest(rest)
-                            rest &= rest - ONE
-                            start = first_challenged(
-                                application, choice, tables, plans, trace, standing, q, start, slot - begun
-                            )
-                    if start < application.tasks:
-                        build(application, choice, tables, plans, trace, standing, now_up, start, slot - begun)
+                    if is_known:
+                        gone = known_up & ~now_up
+                        new = now_up & (~known_up | changed)
+                        start = review(application, choice, tables, plans, trace, standing, gone, new, elapsed)
+                    if start < num_tasks:
+                        build(application, choice, tables, plans, trace, standing, now_up, start, elapsed)
                     is_known = True
                     known_up = now_up
                     changed = NONE
-                    taken = True
-                    if is_complete:
-                        is_same = True
-                        for q in range(p):
-                            if built[q] != tasks[q]:
-                                is_same = False
-                        if is_same:
-                            taken = False
-                        else:
-                            last = application.tasks
-                            node = trace.node[last]
-                            log_p, log_e = finish(
-                                application, choice, tables, trace.holders, trace.num_holders[last],
-                                plans.members[node], plans.work[node], trace.longest[last], trace.needed[last],
-                            )
-                            held_p, held_e = held(application, choice, tables, holders, need, members, work - computed)
-                            taken = (
-                                score(choice.switch, log_p, log_e, slot - begun)
-                                > score(choice.switch, held_p, held_e, slot - begun) + TIE_TOLERANCE
-                            )
+                    taken = not is_complete or not is_same(plans.members[trace.node[num_tasks]], built, members, tasks)
+                    if taken and is_complete:
+                        taken = is_gain(
+                            application, choice, tables, plans, trace, need, holders, members, work - computed, elapsed
+                        )
             elif not is_complete and members != NONE:
                 for q in range(p):
-                        built[q] = 0
+                    built[q] = 0
                 is_known = False
                 taken = True
             if taken:
@@ -195,7 +161,7 @@ def run(
                 members = lacking = NONE
                 work = 0
                 computed = 0
-                is_complete = room >= application.tasks
+                is_complete = room >= num_tasks
                 for q in range(p):
                     tasks[q] = built[q]
                     if built[q] > 0:
@@ -271,6 +237,7 @@ def run(
                 members = NONE
                 is_complete = False
                 computed = 0
+                is_known = is_known and choice.build != BY_Y  # time begins anew, and with it the bounds
                 iteration += 1
                 begun = slot + 1
         slot += 1
@@ -280,22 +247,16 @@ def run(
 
 
 @kernel()
-def held(
-    application: Application, choice: Choice, tables: Tables, holders: Ints, need: Ints, members: WORD, work: int
-) -> tuple[float, float]:
-    """Return log P and log E of the configuration held, with ``work`` slots of computation to go."""
-    num = 0
-    needed = 0
-    longest = 0.0
-    rest = members
-    while rest != NONE:
-        q = lowest(rest)
-        rest &= rest - ONE
-        holders[num] = q
-        num += 1
-        needed += need[q]
-        longest = max(longest, row_alone(q, need[q], tables.alone, tables.single, choice.is_printed))
-    return finish(application, choice, tables, holders, num, members, work, longest, needed)
+def is_same(one: WORD, built: Ints, other: WORD, tasks: Ints) -> bool:
+    """Whether two configurations, each a set and its tasks, are the same."""
+    if one != other:
+        return False
+    while one != NONE:
+        q = lowest(one)
+        one &= one - ONE
+        if built[q] != tasks[q]:
+            return False
+    return True
 
 
 @kernel()
