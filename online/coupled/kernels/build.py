@@ -9,7 +9,11 @@ Two things make it fast, and neither changes what is built.
   more than rounding or the tolerance of ties, it is chosen. Otherwise, or where numbers come near the ends of the
   range of floats, the step is decided as the plain twin decides it.
 
-What was built stays in the trace, for `online.coupled.kernels.review`.
+What was built stays in the trace, with a promise for each step: for the next `HORIZON` slots in which transfers go on or
+time counts, the winner's criterion stays above ``clear``, and that of all others below, if nobody new comes. (The winner:
+the less there is to receive the better, and of criterion Y the time is taken as late as it may be. The others: members
+are taken to have received what they can by then.) Steps from ``firm`` on have no such promise. See
+`online.coupled.kernels.review`.
 """
 
 from __future__ import annotations
@@ -22,26 +26,48 @@ from online.coupled.kernels.layout import BY_AY, BY_E, BY_P, BY_Y, Application, 
 from online.coupled.kernels.nodes import fill, new_node
 from online.coupled.kernels.steps import exact_step
 
-__all__ = ["CLEAR", "LEAST", "build", "prepare"]
+__all__ = ["HORIZON", "alone_for", "build", "need_for"]
 
 #: Criteria this far apart, relatively, are different beyond doubt.
-CLEAR = 1e-9
+_CLEAR = 1e-9
+#: For how many slots a step is promised.
+HORIZON = 8
 #: Probabilities below are left to logarithms.
-LEAST = 1e-280
+_LEAST = 1e-280
 
 
 @kernel(forceinline=True)
-def prepare(application: Application, choice: Choice, tables: Tables, trace: Trace, standing: Standing, q: int) -> None:
-    """Write what worker q has to receive for its tasks in ``trace.built`` and with one more, and how long that takes."""
-    x = trace.built[q]
-    lacks = application.t_prog - standing.program[q]
-    trace.before[q] = lacks + max(0, x * application.t_data - standing.data[q]) if x > 0 else 0
-    need = lacks + max(0, (x + 1) * application.t_data - standing.data[q])
-    trace.need[q] = need
+def need_for(application: Application, standing: Standing, q: int, x: int) -> int:
+    """Return the slots that worker q has to receive for x >= 1 tasks."""
+    return application.t_prog - standing.program[q] + max(0, x * application.t_data - standing.data[q])
+
+
+@kernel(forceinline=True)
+def alone_for(choice: Choice, tables: Tables, q: int, need: int) -> float:
+    """Return how long it takes worker q to receive so much, were it alone."""
     alone = tables.alone[q, need] if need < tables.alone.shape[1] else np.nan
     if alone != alone:
         alone = row_alone(q, need, tables.alone, tables.single, choice.is_printed)
+    return alone
+
+
+@kernel(forceinline=True)
+def prepare(
+    application: Application, choice: Choice, tables: Tables, trace: Trace, standing: Standing, members: WORD, q: int
+) -> None:
+    """Write what worker q has to receive for its tasks in ``trace.built`` and with one more, and how long that takes.
+
+    ``trace.low`` is how long it takes at the horizon, at the least.
+    """
+    x = trace.built[q]
+    trace.before[q] = need_for(application, standing, q, x) if x > 0 else 0
+    need = need_for(application, standing, q, x + 1)
+    trace.need[q] = need
+    alone = alone_for(choice, tables, q, need)
     trace.alone[q] = alone
+    if members >> WORD(q) & ONE:
+        alone = alone_for(choice, tables, q, max(0, need - HORIZON))
+    trace.low[q] = alone
 
 
 @kernel(forceinline=True)
@@ -53,14 +79,18 @@ def build(
     trace: Trace,
     standing: Standing,
     up: WORD,
+    members: WORD,
     first: int,
     elapsed: int,
 ) -> None:
-    """Build from step ``first`` on; the steps before it stand. The UP workers can hold m tasks."""
+    """Build from step ``first`` on; the steps before it stand. The UP workers can hold m tasks.
+
+    ``members`` are enrolled now, so that what they have to receive may become less.
+    """
     criterion = choice.build
     w, capacities, n_com, num_tasks = application.w, application.capacities, application.n_com, application.tasks
     success, duration, child = plans.success, plans.duration, plans.child
-    built, before, need, alone = trace.built, trace.before, trace.need, trace.alone
+    built, before, need, alone, low = trace.built, trace.before, trace.need, trace.alone, trace.low
     workers, holders, stays, rows = trace.workers, trace.holders, tables.stays, tables.not_down_slots
     row_mask = rows.size - 1
     time = float(elapsed) if criterion == BY_Y else 0.0
@@ -71,13 +101,19 @@ def build(
         if plans.count[0] == 0:
             new_node(plans, NONE, 0)
         trace.node[0] = 0
-        trace.longest[0] = 0.0
-        trace.needed[0] = 0
+        trace.lowest[0] = 0.0
         trace.num_holders[0] = 0
     for q in range(built.size):
         built[q] = 0
     for k in range(first):
         built[trace.worker[k]] += 1
+    num_holders, node, lowest_longest = trace.num_holders[first], trace.node[first], trace.lowest[first]
+    longest = 0.0
+    needed = 0
+    for h in range(num_holders):
+        need_of = need_for(application, standing, holders[h], built[holders[h]])
+        needed += need_of
+        longest = max(longest, alone_for(choice, tables, holders[h], need_of))
     num = 0
     rest = up
     while rest != NONE:
@@ -86,9 +122,8 @@ def build(
         if built[q] < capacities[q]:
             workers[num] = q
             num += 1
-            prepare(application, choice, tables, trace, standing, q)
-    num_holders, node = trace.num_holders[first], trace.node[first]
-    longest, needed = trace.longest[first], trace.needed[first]
+            prepare(application, choice, tables, trace, standing, members, q)
+    firm = num_tasks
     for k in range(first, num_tasks):
         best = -1
         best_value = best_bound = clear = rival = -np.inf
@@ -137,18 +172,34 @@ def build(
                     value *= stays[row, holders[h]]
                 if criterion == BY_Y or criterion == BY_AY:
                     value /= computation + e_comm + time
-            if e_comm == alone[q]:
-                bound = value  # what others have yet to receive changes nothing, while this worker has as much to
+            if num_holders + (x == 0) <= n_com:
+                e_low = max(lowest_longest, low[q])
+                if e_low == e_comm:
+                    bound = value
+                elif criterion == BY_E:
+                    bound = -(computation + e_low)
+                else:
+                    whole = whole_slots(e_low)
+                    row = place_of_slots(whole, row_mask)
+                    if rows[row] != whole:
+                        not_down_row(whole, rows, tables.not_down, stays, tables.matrices)
+                    bound = success[node, q]
+                    if x == 0:
+                        bound *= stays[row, q]
+                    for h in range(num_holders):
+                        bound *= stays[row, holders[h]]
+                    if criterion == BY_Y or criterion == BY_AY:
+                        bound /= computation + e_low + time
             if value > best_value:
-                is_close = best_value >= value - CLEAR * abs(value)
+                is_close = best_value >= value - _CLEAR * abs(value)
                 rival = max(rival, best_bound)
                 best_value, best_bound = value, bound
-                clear = value - CLEAR * abs(value)
+                clear = value - _CLEAR * abs(value)
                 best = q
             else:
                 is_close = is_close or value >= clear
                 rival = max(rival, bound)
-        is_hard = best_value < LEAST if criterion != BY_E else best_value == -np.inf
+        is_hard = best_value < _LEAST if criterion != BY_E else best_value == -np.inf
         if is_hard or is_close:
             trace.close[0] = ~NONE
             rival = np.inf
@@ -156,9 +207,13 @@ def build(
         q = best
         x = built[q] + 1
         trace.worker[k] = q
-        trace.best[k] = -np.inf if is_hard else best_value
-        trace.rival[k] = rival
+        if criterion == BY_Y and best_value > 0.0:  # the time at the horizon
+            best_value *= (duration[node, q] + time) / (duration[node, q] + time + HORIZON)
+        trace.clear[k] = -np.inf if is_hard else best_value - _CLEAR * abs(best_value)
+        if not rival < trace.clear[k]:
+            firm = min(firm, k)
         longest = max(longest, alone[q])
+        lowest_longest = max(lowest_longest, low[q])
         needed += need[q] - before[q]
         if x == 1:
             holders[num_holders] = q
@@ -170,8 +225,8 @@ def build(
         node = next_node
         built[q] = x
         if x < capacities[q]:
-            prepare(application, choice, tables, trace, standing, q)
+            prepare(application, choice, tables, trace, standing, members, q)
         trace.node[k + 1] = node
-        trace.longest[k + 1] = longest
-        trace.needed[k + 1] = needed
+        trace.lowest[k + 1] = lowest_longest
         trace.num_holders[k + 1] = num_holders
+    trace.firm[0] = firm

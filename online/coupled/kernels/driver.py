@@ -175,21 +175,24 @@ def _plans(p: int, nodes: int) -> layout.Plans:
 
 
 def _trace(p: int, tasks: int) -> layout.Trace:
+    def ints(size: int) -> Ints:
+        return np.zeros(size, dtype=np.int64)
+
     return layout.Trace(
-        np.zeros(tasks, dtype=np.int64),
-        np.zeros(tasks),
-        np.zeros(tasks),
-        np.zeros(tasks + 1, dtype=np.int64),
-        np.zeros(tasks + 1),
-        np.zeros(tasks + 1, dtype=np.int64),
-        np.zeros(tasks + 1, dtype=np.int64),
-        np.zeros(p, dtype=np.int64),
-        np.zeros(p, dtype=np.int64),
-        np.zeros(1, dtype=np.uint64),
-        np.zeros(p, dtype=np.int64),
-        np.zeros(p, dtype=np.int64),
-        np.zeros(p, dtype=np.int64),
-        np.zeros(p),
+        worker=ints(tasks),
+        clear=np.zeros(tasks),
+        lowest=np.zeros(tasks + 1),
+        node=ints(tasks + 1),
+        num_holders=ints(tasks + 1),
+        holders=ints(p),
+        built=ints(p),
+        firm=ints(1),
+        close=np.zeros(1, dtype=np.uint64),
+        workers=ints(p),
+        before=ints(p),
+        need=ints(p),
+        alone=np.zeros(p),
+        low=np.zeros(p),
     )
 
 

@@ -74,19 +74,19 @@ class Trace(NamedTuple):
     """The last build, step by step: what was known before step k, who won and how."""
 
     worker: Ints
-    best: Reals
-    rival: Reals  # no other worker can reach more, whatever the members have yet to receive
+    clear: Reals  # what no other worker reaches and the winner exceeds, up to the horizon
+    lowest: Reals  # the longest transfer of those chosen before, at the horizon, at the least
     node: Ints
-    longest: Reals
-    needed: Ints
     num_holders: Ints
     holders: Ints  # (p,): workers in the order in which they got their first task
     built: Ints  # (p,): tasks
+    firm: Ints  # (1,): the first step of which nothing is promised
     close: Words  # (1,): workers whose leaving may change what is built
     workers: Ints  # scratch: free UP workers
     before: Ints  # scratch: what each has to receive for its tasks so far
     need: Ints  # scratch: and with one more
     alone: Reals  # scratch: how long that takes
+    low: Reals  # scratch: and at the horizon, at the least
 
 
 class States(NamedTuple):

@@ -1,23 +1,17 @@
 """Does what was built before still stand? From which step on must it be built anew?
 
-The trace of the last build holds, for each step, the winner, its criterion and a bound on what the others could reach
-there whatever the members have yet to receive. Time passes, transfers go on, workers come and go:
+Each step of the trace is promised against time and transfers (see `online.coupled.kernels.build`). So only what is not
+promised has to be looked at: who goes, who comes, and steps without a promise.
 
-- Who goes without ever having been close to being chosen changes nothing. Where a chosen one goes, or one that was
-  close, the steps before stand.
-- Who comes, or has other needs than before, is compared with the winner of each step.
-- Where winners have received something since, or time counts (criterion Y), the winner's criterion is formed anew at
-  each step and compared with the bound. The bound stays valid: it was formed at an earlier time of the same
-  iteration, and for workers that need the whole time of their own transfer or as if they needed none.
-
-Whatever is nearer than a relative 1e-9 to the winner sends the step back to be built anew.
+- Who goes without ever having been close to being chosen changes nothing. Where a chosen one goes, the steps before
+  its first task stand.
+- Who comes is compared with the winner of each step, or rather the most it can reach up to the horizon with the least
+  that is promised of the winner.
 """
 
 from __future__ import annotations
 
-import numpy as np
-
-from online.coupled.kernels.build import CLEAR, LEAST, prepare
+from online.coupled.kernels.build import HORIZON, alone_for, need_for
 from online.coupled.kernels.compiling import NONE, ONE, WORD, kernel, lowest
 from online.coupled.kernels.estimates import not_down_row, place_of_slots, whole_slots
 from online.coupled.kernels.layout import BY_AY, BY_E, BY_P, BY_Y, Application, Choice, Plans, Standing, Tables, Trace
@@ -36,6 +30,8 @@ def review(
     standing: Standing,
     gone: WORD,
     new: WORD,
+    members: WORD,
+    is_moved: bool,
     elapsed: int,
 ) -> int:
     """Return the first step that has to be built anew; m if none.
@@ -45,80 +41,41 @@ def review(
     gone
         Workers that are UP no more.
     new
-        UP workers that were not, or whose needs have changed.
+        UP workers that were not.
+    members
+        Who was enrolled when the trace was made.
+    is_moved
+        Whether transfers have gone on or time counts.
     """
     criterion = choice.build
-    capacities, n_com, num_tasks = application.capacities, application.n_com, application.tasks
-    success, duration = plans.success, plans.duration
-    built, before, need, alone = trace.built, trace.before, trace.need, trace.alone
-    holders, stays, rows = trace.holders, tables.stays, tables.not_down_slots
+    n_com, num_tasks = application.n_com, application.tasks
+    success, duration, holders = plans.success, plans.duration, trace.holders
+    stays, rows = tables.stays, tables.not_down_slots
     row_mask = rows.size - 1
     time = float(elapsed) if criterion == BY_Y else 0.0
     if gone & trace.close[0] != NONE or plans.count[0] + num_tasks >= plans.work.size:
         return 0
-    stop = num_tasks
-    chosen = plans.members[trace.node[num_tasks]]
-    if gone & chosen != NONE:
-        for k in range(num_tasks):
+    stop = trace.firm[0] if is_moved else num_tasks
+    if gone & plans.members[trace.node[num_tasks]] != NONE:
+        for k in range(stop):
             if gone >> WORD(trace.worker[k]) & ONE:
                 stop = k
                 break
-    is_moved = criterion == BY_Y or new & chosen != NONE
-    if not is_moved and new == NONE:
-        return stop
-    rest = chosen | new if is_moved else new
-    while rest != NONE:
-        q = lowest(rest)
-        rest &= rest - ONE
-        built[q] = 0
-        prepare(application, choice, tables, trace, standing, q)
-    longest = 0.0
-    needed = 0
-    for k in range(stop):
-        node = trace.node[k]
-        num_holders = trace.num_holders[k]
-        winner = trace.worker[k]
-        if not is_moved:
-            best = trace.best[k]
-            longest = trace.longest[k]
-            needed = trace.needed[k]
-        else:
-            trace.longest[k] = longest
-            trace.needed[k] = needed
-            x = built[winner]
-            e_comm = max(longest, alone[winner])
-            if num_holders + (x == 0) > n_com:
-                e_comm = max(e_comm, (needed + need[winner] - before[winner]) / n_com)
-            if criterion == BY_E:
-                best = -(duration[node, winner] + e_comm)
-            else:
-                whole = whole_slots(e_comm)
-                row = place_of_slots(whole, row_mask)
-                if rows[row] != whole:
-                    not_down_row(whole, rows, tables.not_down, stays, tables.matrices)
-                best = success[node, winner]
-                if x == 0:
-                    best *= stays[row, winner]
-                for h in range(num_holders):
-                    best *= stays[row, holders[h]]
-                if criterion == BY_Y or criterion == BY_AY:
-                    best /= duration[node, winner] + e_comm + time
-                if best < LEAST:
-                    return k
-            if not trace.rival[k] < best - CLEAR * abs(best):
-                return k
-            trace.best[k] = best
-        clear = best - CLEAR * abs(best)
-        rest = new
-        while rest != NONE:
-            q = lowest(rest)
-            rest &= rest - ONE
-            x = built[q]
-            if q == winner or x == capacities[q]:
-                continue
+    while new != NONE and stop > 0:
+        q = lowest(new)
+        new &= new - ONE
+        if application.capacities[q] == 0:
+            continue
+        need = need_for(application, standing, q, 1)
+        if members >> WORD(q) & ONE:
+            need = max(0, need - HORIZON)
+        alone = alone_for(choice, tables, q, need)
+        for k in range(stop):
+            node = trace.node[k]
+            clear = trace.clear[k]
             computation = duration[node, q]
             if computation != computation:
-                fill(application, choice, tables, plans, node, q, x + 1)
+                fill(application, choice, tables, plans, node, q, 1)
                 computation = duration[node, q]
             if criterion == BY_E:
                 bound = -computation
@@ -126,36 +83,22 @@ def review(
                 bound = success[node, q]
             else:
                 bound = success[node, q] / (computation + time)
-            if not bound < clear:
-                e_comm = max(longest, alone[q])
-                if num_holders + (x == 0) > n_com:
-                    e_comm = max(e_comm, (needed + need[q] - before[q]) / n_com)
+            num_holders = trace.num_holders[k]
+            if not bound < clear and num_holders < n_com:
+                e_low = max(trace.lowest[k], alone)
                 if criterion == BY_E:
-                    value = -(computation + e_comm)
+                    bound = -(computation + e_low)
                 else:
-                    whole = whole_slots(e_comm)
+                    whole = whole_slots(e_low)
                     row = place_of_slots(whole, row_mask)
                     if rows[row] != whole:
                         not_down_row(whole, rows, tables.not_down, stays, tables.matrices)
-                    value = success[node, q]
-                    if x == 0:
-                        value *= stays[row, q]
+                    bound = success[node, q] * stays[row, q]
                     for h in range(num_holders):
-                        value *= stays[row, holders[h]]
+                        bound *= stays[row, holders[h]]
                     if criterion == BY_Y or criterion == BY_AY:
-                        value /= computation + e_comm + time
-                if not value < clear:
-                    return k
-                if e_comm == alone[q]:
-                    bound = value
-            trace.rival[k] = max(trace.rival[k], bound)
-        if is_moved:
-            longest = max(longest, alone[winner])
-            needed += need[winner] - before[winner]
-            built[winner] += 1
-            if k + 1 < num_tasks and built[winner] < capacities[winner]:
-                prepare(application, choice, tables, trace, standing, winner)
-    if is_moved:
-        trace.longest[stop] = longest
-        trace.needed[stop] = needed
+                        bound /= computation + e_low + time
+            if not bound < clear:
+                stop = k
+                break
     return stop

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from online.coupled.kernels.build import build
+from online.coupled.kernels.build import HORIZON, build
 from online.coupled.kernels.compiling import NONE, ONE, WORD, Ints, Words, kernel, lowest
 from online.coupled.kernels.layout import (
+    BY_Y,
     COMPUTED,
     ENTRIES,
     ITERATION,
     ITERATION_START,
     NUMBERS,
-    BY_Y,
     RANDOM,
     SLOT,
     Application,
@@ -31,6 +31,9 @@ __all__ = ["DONE", "MORE_ENTRIES", "MORE_NUMBERS", "MORE_SETS", "MORE_STATES", "
 
 #: Why `run` returns: the run is over, or something must grow before it goes on.
 DONE, MORE_STATES, MORE_SETS, MORE_ENTRIES, MORE_NUMBERS = range(5)
+
+#: Places in `online.coupled.simulate.SERVICES`.
+BY_INDEX, BY_LONGEST = 0, 1
 
 _PROGRAM, _DATA, _COMPUTE, _IDLE = np.uint8(ord("P")), np.uint8(ord("D")), np.uint8(ord("C")), np.uint8(ord("I"))
 
@@ -52,7 +55,7 @@ def run(
 
     ``record.letters`` has as many rows as slots are to be recorded; entries are recorded for these slots.
     """
-    at, tasks, program, data, need, holders = standing
+    at, tasks, program, data, need, _ = standing
     up, down = states
     w, capacities = application.w, application.capacities
     t_prog, t_data = application.t_prog, application.t_data
@@ -60,7 +63,9 @@ def run(
     is_passive = choice.switch < 0
     built = trace.built
     known_up = NONE
-    changed = NONE
+    enrolled = NONE  # who was when the trace was made
+    moves = 0  # slots since in which needs may have become less, or time has passed that counts
+    is_moved = False
     is_known = False
     need = standing.need
     recorded = record.letters.shape[0]
@@ -101,7 +106,6 @@ def run(
             q = lowest(lost)
             lost &= lost - ONE
             program[q] = data[q] = 0
-            changed |= ONE << WORD(q)
         lost = now_down & members
         if lost != NONE:
             members &= ~lost
@@ -137,25 +141,34 @@ def run(
                 else:
                     elapsed = slot - begun
                     start = 0
-                    if is_known:
+                    is_moved = is_moved or choice.build == BY_Y
+                    if is_moved:
+                        moves += 1
+                    if is_known and moves < HORIZON:
                         gone = known_up & ~now_up
-                        new = now_up & (~known_up | changed)
-                        start = review(application, choice, tables, plans, trace, standing, gone, new, elapsed)
+                        new = now_up & ~known_up
+                        start = review(
+                            application, choice, tables, plans, trace, standing, gone, new, enrolled, is_moved, elapsed
+                        )
+                    if start == 0:
+                        moves = 0
+                        enrolled = members
                     if start < num_tasks:
-                        build(application, choice, tables, plans, trace, standing, now_up, start, elapsed)
+                        build(application, choice, tables, plans, trace, standing, now_up, enrolled, start, elapsed)
                     is_known = True
+                    is_moved = False
                     known_up = now_up
-                    changed = NONE
                     taken = not is_complete or not is_same(plans.members[trace.node[num_tasks]], built, members, tasks)
                     if taken and is_complete:
                         taken = is_gain(
-                            application, choice, tables, plans, trace, need, holders, members, work - computed, elapsed
+                            application, choice, tables, plans, trace, standing, members, work - computed, elapsed
                         )
-            elif not is_complete and members != NONE:
-                for q in range(p):
-                    built[q] = 0
-                is_known = False
-                taken = True
+            else:
+                is_known = False  # the trace was not looked at in this slot
+                if not is_complete and members != NONE:
+                    for q in range(p):
+                        built[q] = 0
+                    taken = True
             if taken:
                 old = members
                 members = lacking = NONE
@@ -171,7 +184,7 @@ def run(
                         if need[q] > 0:
                             lacking |= ONE << WORD(q)
                 received = leave(old & ~members, t_prog, program, data, received)
-                changed |= old & ~members
+                is_known = False  # others will receive now
                 if slot < recorded:
                     num_entries = note(slot, members, tasks, entries, num_entries)
         # R3, R4, R5
@@ -184,43 +197,28 @@ def run(
                 record.letters[slot, q] = _IDLE
         if lacking != NONE:
             waiting = lacking & now_up
+            is_moved = is_moved or waiting != NONE
             channels = application.channels
-            if choice.service == 0:
-                while waiting != NONE and channels > 0:
+            while waiting != NONE and channels > 0:
+                if choice.service == BY_INDEX:
                     q = lowest(waiting)
-                    waiting &= waiting - ONE
-                    channels -= 1
-                    received |= ONE << WORD(q)
-                    changed |= ONE << WORD(q)
-                    if program[q] < t_prog:
-                        program[q] += 1
-                        if is_noted:
-                            record.letters[slot, q] = _PROGRAM
-                    else:
-                        data[q] += 1
-                        if is_noted:
-                            record.letters[slot, q] = _DATA
-                    need[q] -= 1
-                    if need[q] == 0:
-                        lacking &= ~(ONE << WORD(q))
-            else:
-                while waiting != NONE and channels > 0:
+                else:
                     q = first(waiting, choice.service, need, program, data, t_prog)
-                    waiting &= ~(ONE << WORD(q))
-                    channels -= 1
-                    received |= ONE << WORD(q)
-                    changed |= ONE << WORD(q)
-                    if program[q] < t_prog:
-                        program[q] += 1
-                        if is_noted:
-                            record.letters[slot, q] = _PROGRAM
-                    else:
-                        data[q] += 1
-                        if is_noted:
-                            record.letters[slot, q] = _DATA
-                    need[q] -= 1
-                    if need[q] == 0:
-                        lacking &= ~(ONE << WORD(q))
+                bit = ONE << WORD(q)
+                waiting &= ~bit
+                channels -= 1
+                received |= bit
+                letter = _PROGRAM
+                if program[q] < t_prog:
+                    program[q] += 1
+                else:
+                    data[q] += 1
+                    letter = _DATA
+                if is_noted:
+                    record.letters[slot, q] = letter
+                need[q] -= 1
+                if need[q] == 0:
+                    lacking &= ~bit
         elif is_complete and now_up & members == members:
             computed += 1
             if is_noted:
@@ -231,13 +229,12 @@ def run(
                     record.letters[slot, q] = _COMPUTE
             if computed == work:
                 received = leave(members, t_prog, program, data, received)
-                changed |= members
                 for q in range(p):
                     tasks[q] = 0
                 members = NONE
                 is_complete = False
                 computed = 0
-                is_known = is_known and choice.build != BY_Y  # time begins anew, and with it the bounds
+                is_known = False  # time begins anew
                 iteration += 1
                 begun = slot + 1
         slot += 1
@@ -291,13 +288,13 @@ def note(slot: int, members: WORD, tasks: Ints, entries: Ints, num: int) -> int:
 
 @kernel()
 def first(waiting: WORD, service: int, need: Ints, program: Ints, data: Ints, t_prog: int) -> int:
-    """Return who of the waiting workers is served next: ``longest`` (1) or ``begun`` (2)."""
+    """Return who of the waiting workers is served next: by largest need, or who has begun to receive."""
     best = -1
     best_rank = 0
     while waiting != NONE:
         q = lowest(waiting)
         waiting &= waiting - ONE
-        if service == 1:
+        if service == BY_LONGEST:
             rank = need[q]
         else:
             rank = np.int64((program[q] if program[q] < t_prog else data[q]) > 0)

@@ -85,15 +85,25 @@ def score_of(
     application: Application,
     choice: Choice,
     tables: Tables,
+    standing: Standing,
+    tasks: Ints,
     holders: Ints,
     num_holders: int,
     members: WORD,
     work: int,
-    longest: float,
-    needed: int,
     elapsed: int,
 ) -> float:
-    """Return the score of a configuration by the criterion that decides on a switch (``Estimates.iteration``)."""
+    """Return the score of a configuration by the criterion that decides on a switch (``Estimates.measure``).
+
+    ``work`` is the computation still to do.
+    """
+    needed = 0
+    longest = 0.0
+    for k in range(num_holders):
+        q = holders[k]
+        need = application.t_prog - standing.program[q] + max(0, tasks[q] * application.t_data - standing.data[q])
+        needed += need
+        longest = max(longest, row_alone(q, need, tables.alone, tables.single, choice.is_printed))
     e_comm = longest
     if num_holders > application.n_com:
         e_comm = max(e_comm, needed / application.n_com)
@@ -118,32 +128,24 @@ def is_gain(
     tables: Tables,
     plans: Plans,
     trace: Trace,
-    need: Ints,
-    holders: Ints,
+    standing: Standing,
     members: WORD,
     work: int,
     elapsed: int,
 ) -> bool:
-    """Whether what was built is strictly better than what is held.
-
-    ``work`` is the computation the held configuration has still to do, ``need`` what its members have to receive.
-    """
+    """Whether what was built is strictly better than what is held: ``members`` with ``work`` still to compute."""
     last = application.tasks
     node = trace.node[last]
     gained = score_of(
-        application, choice, tables, trace.holders, trace.num_holders[last], plans.members[node], plans.work[node],
-        trace.longest[last], trace.needed[last], elapsed,
+        application, choice, tables, standing, trace.built, trace.holders, trace.num_holders[last],
+        plans.members[node], plans.work[node], elapsed,
     )  # fmt: skip
+    holders = standing.holders
     num = 0
-    needed = 0
-    longest = 0.0
     rest = members
     while rest != NONE:
-        q = lowest(rest)
+        holders[num] = lowest(rest)
         rest &= rest - ONE
-        holders[num] = q
         num += 1
-        needed += need[q]
-        longest = max(longest, row_alone(q, need[q], tables.alone, tables.single, choice.is_printed))
-    held = score_of(application, choice, tables, holders, num, members, work, longest, needed, elapsed)
+    held = score_of(application, choice, tables, standing, standing.tasks, holders, num, members, work, elapsed)
     return gained > held + TIE_TOLERANCE
