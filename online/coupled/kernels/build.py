@@ -31,7 +31,7 @@ __all__ = ["HORIZON", "alone_for", "build", "need_for"]
 #: Criteria this far apart, relatively, are different beyond doubt.
 _CLEAR = 1e-9
 #: For how many slots a step is promised.
-HORIZON = 8
+HORIZON = 12
 #: Probabilities below are left to logarithms.
 _LEAST = 1e-280
 
