@@ -140,10 +140,10 @@ class StateStream:
         if not self._begun:
             states[0] = self._state
             self._begun, first = True, 1
-        numbers = self._generator.random(slots - first)
-        if numbers.size >= _WORTH_COMPILING:
-            self._state = _walk(numbers, self._stay, self._second, self._order, self._state, states[first:])
+        if slots >= _WORTH_COMPILING:
+            self._walk(states[first:])
             return states
+        numbers = self._generator.random(slots - first)
         leaves = [np.flatnonzero(numbers >= stay).tolist() for stay in self._stay]
         position = 0
         while position < numbers.size:
@@ -159,18 +159,16 @@ class StateStream:
             position = leave + 1
         return states
 
+    def _walk(self, states: npt.NDArray[np.uint8]) -> None:
+        """Fill the states in machine code."""
+        from instances.kernels.walk import walk  # noqa: PLC0415  # numba, for long streams only
 
-def _walk(
-    numbers: npt.NDArray[np.float64],
-    stay: list[float],
-    second: list[float],
-    order: list[tuple[int, int, int]],
-    state: int,
-    states: npt.NDArray[np.uint8],
-) -> int:
-    from instances.kernels.walk import walk  # noqa: PLC0415  # numba, for long streams only
-
-    return int(walk(numbers, np.array([stay, second]).T.copy(), np.array(order), state, states))
+        bounds, order = np.array([self._stay, self._second]).T.copy(), np.array(self._order)
+        numbers = np.empty(_WORTH_COMPILING)  # a few at a time, so that they stay near the processor
+        for first in range(0, states.size, numbers.size):
+            part = states[first : first + numbers.size]
+            self._generator.random(out=numbers[: part.size])
+            self._state = int(walk(numbers[: part.size], bounds, order, self._state, part))
 
 
 def fit(states: States | Sequence[int]) -> Chain:

@@ -137,9 +137,12 @@ class Drawn:
         drawn = self._states.shape[1]
         if slots > drawn:
             block = min(max(slots, 2 * drawn, self._FIRST_BLOCK), self.shape[1]) - drawn
-            more = np.stack([each.take(block) for each in self._streams])
-            self._states = np.concatenate((self._states, more), axis=1)
-            self._states.setflags(write=False)
+            states = np.empty((len(self._streams), drawn + block), dtype=np.uint8)
+            states[:, :drawn] = self._states
+            for row, each in zip(states, self._streams, strict=True):
+                row[drawn:] = each.take(block)
+            states.setflags(write=False)
+            self._states = states
         return self._states[:, :slots]
 
     def _first(self, q: int) -> int:

@@ -18,10 +18,11 @@ def fill_masks(states: Bytes, first: int, up: Words, down: Words) -> None:
     p, slots = states.shape
     for start in range(first, slots, _TILE):
         stop = min(slots, start + _TILE)
-        for t in range(start, stop):
-            up[t] = down[t] = WORD(0)
+        up_now, down_now = up[start:stop], down[start:stop]
+        for t in range(up_now.size):
+            up_now[t] = down_now[t] = WORD(0)
         for q in range(p):
-            row = states[q]
-            for t in range(start, stop):
-                up[t] |= WORD(row[t] == UP) << WORD(q)
-                down[t] |= WORD(row[t] == DOWN) << WORD(q)
+            row = states[q, start:stop]
+            for t in range(up_now.size):  # from 0 on, and so in vectors
+                up_now[t] |= WORD(row[t] == UP) << WORD(q)
+                down_now[t] |= WORD(row[t] == DOWN) << WORD(q)
