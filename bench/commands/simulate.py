@@ -48,9 +48,7 @@ def simulate(
             instance = instances.read(file)
             for name in names:
                 with working(f"{name} on {file}"), redirect_stdout(sys.stderr):  # a policy may print
-                    run = online.run_policy(
-                        instance, name, estimator=estimator, service=service, ties=ties, seed=seed
-                    )
+                    run = online.run_policy(instance, name, estimator=estimator, service=service, ties=ties, seed=seed)
                 if targets:
                     instances.write_schedule(run.schedule, targets[file, run.policy])
                 table.add(

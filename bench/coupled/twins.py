@@ -100,7 +100,9 @@ def compare_twins(instance: Instance, policy: str, **options: Any) -> online.Run
     plain = online.run_policy(instance, policy, engine="plain", **options)
     if fast != plain:
         letters = zip(fast.schedule.letters, plain.schedule.letters, strict=True)
-        places = [next((t for t, (a, b) in enumerate(zip(one, two, strict=False)) if a != b), -1) for one, two in letters]
+        places = [
+            next((t for t, (a, b) in enumerate(zip(one, two, strict=False)) if a != b), -1) for one, two in letters
+        ]
         parting = min((place for place in places if place >= 0), default="the entries or the end")
         raise SelfCheckError(f"{policy} with {options}: the simulators part in slot {parting}")
     verdict = check(instance, fast.schedule)

@@ -90,8 +90,10 @@ def run_policy(
     is_worth_it = limit > _FEW_SLOTS or "online.coupled.kernels.driver" in sys.modules
     if engine == "plain" or not can_compile or (engine == "auto" and not is_worth_it):
         run = simulate(instance, made, service=service, slots=limit)
-        return run if schedule_slots is None else Run(
-            run.policy, run.makespan, run.iterations, _first(run.schedule, schedule_slots), run.slots
+        return (
+            run
+            if schedule_slots is None
+            else Run(run.policy, run.makespan, run.iterations, _first(run.schedule, schedule_slots), run.slots)
         )
     from online.coupled.kernels import layout  # noqa: PLC0415  # numba, only where it is wanted
     from online.coupled.kernels.driver import run_kernel  # noqa: PLC0415

@@ -198,9 +198,7 @@ def test_estimates_of_sets(seed: int) -> None:
         found = estimate_set(np.uint64(members), tables.modes, tables.order)
         assert found == pytest.approx(tuple(plain.of_set(members)), rel=1e-11)
     for t in (0.0, 1.0, 7.0, 1e6, 2.0**53 + 2, 2.0**70, np.inf):
-        row = compiled.not_down_row(
-            t, tables.not_down_slots, tables.not_down, tables.stays, tables.matrices
-        )
+        row = compiled.not_down_row(t, tables.not_down_slots, tables.not_down, tables.stays, tables.matrices)
         expected = plain.log_not_down_row(int(t) if t < np.inf else 1 << 1024)
         assert tables.not_down[row].tolist() == expected
 

@@ -203,7 +203,9 @@ def build(
         if is_hard or is_close:
             trace.close[0] = ~NONE
             rival = np.inf
-            best = exact_step(application, choice, tables, plans, trace, num, node, num_holders, longest, needed, elapsed)
+            best = exact_step(
+                application, choice, tables, plans, trace, num, node, num_holders, longest, needed, elapsed
+            )
         q = best
         x = built[q] + 1
         trace.worker[k] = q

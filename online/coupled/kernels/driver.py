@@ -276,6 +276,8 @@ class _Recorder:
         i = 0
         while i < end:
             last = i + 2 + 2 * flat[i + 1]
-            entries.append(Configuration(flat[i], dict(zip(flat[i + 2 : last : 2], flat[i + 3 : last : 2], strict=True))))
+            entries.append(
+                Configuration(flat[i], dict(zip(flat[i + 2 : last : 2], flat[i + 3 : last : 2], strict=True)))
+            )
             i = last
         return Schedule(fingerprint, tuple(row.tobytes().decode("ascii") for row in letters), tuple(entries))

@@ -13,7 +13,19 @@ import numpy as np
 from online.coupled.kernels.compiling import WORD, Ints, Reals, Words, kernel
 from online.coupled.kernels.sums import estimate_set
 
-__all__ = ["E_C", "E_GIVEN", "LOG_P", "log_duration", "log_sum", "not_down_row", "place_of", "place_of_slots", "row_alone", "row_of_set", "whole_slots"]
+__all__ = [
+    "E_C",
+    "E_GIVEN",
+    "LOG_P",
+    "log_duration",
+    "log_sum",
+    "not_down_row",
+    "place_of",
+    "place_of_slots",
+    "row_alone",
+    "row_of_set",
+    "whole_slots",
+]
 
 #: Columns of the table of sets; column 0 holds the set, as the bits of a float.
 LOG_P, E_C, E_GIVEN = 1, 2, 3

@@ -65,7 +65,9 @@ def exact_step(
         row = row_of_set(members | ONE << WORD(q), sets, tables.keys, tables.count, tables.modes, tables.order)
         log_probability = log_e = 0.0
         if criterion != BY_E:
-            nd = not_down_row(whole_slots(e_comm), tables.not_down_slots, tables.not_down, tables.stays, tables.matrices)
+            nd = not_down_row(
+                whole_slots(e_comm), tables.not_down_slots, tables.not_down, tables.stays, tables.matrices
+            )
             log_probability = tables.not_down[nd, q] if x == 0 else 0.0
             for k in range(num_holders):
                 log_probability += tables.not_down[nd, trace.holders[k]]
