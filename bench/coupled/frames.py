@@ -55,8 +55,9 @@ class Results:
         ``fingerprint`` (setting and instance where none is told); the point of the experiment where it is of one
         (``p``, ``m``, ``n_com``, ``wmin``, ``iterations``, ``scenario``, ``trial``, ``instance_seed``);
         ``policy``, ``estimator``, ``service``, ``ties``, ``makespan`` (missing: unfinished), ``slot_limit``;
-        ``optimum``, ``optimum_bound``, ``optimum_status`` (missing: nobody has solved it); ``check``, times in seconds and the
-        provenance. ``population`` is the setting less m, n_com and wmin: runs of one population are put together.
+        ``optimum``, ``optimum_bound``, ``optimum_status`` (missing: nobody has solved it); ``check``, times in
+        seconds and the provenance. ``population`` is the setting less m, n_com and wmin: runs of one population are
+        put together.
     optima
         One row per instance that was solved: ``fingerprint``, ``optimum_status`` and what else is known of it.
     left_out
@@ -307,7 +308,7 @@ def _frame(rows: Sequence[dict[str, Any]] | pd.DataFrame) -> pd.DataFrame:
     for name in ("setting", "instance", "policy"):
         texts = frame[name].dropna().unique()
         frame[name] = frame[name].map({text: _printed(str(text)) for text in texts})
-    frame["setting"] = frame["setting"].fillna("all runs")
+    frame["setting"] = frame["setting"].astype(object).fillna("all runs")
     pointed = frame["m"].notna()
     settings = {text: _POINT.sub("", text) for text in frame["setting"].unique()}
     frame["population"] = frame["setting"].where(~pointed, frame["setting"].map(settings))
