@@ -13,6 +13,7 @@ from bench.coupled.distributions import contradictions, distribution, medians, p
 from bench.coupled.example import Example, find_example
 from bench.coupled.frames import OPTIONS, read_results
 from bench.coupled.report_items import Files
+from bench.coupled.report_pictures import short_names
 from bench.coupled.versus import in_order, versus
 from bench.html import Figure, PageTable, render
 from instances.textio import write_text
@@ -99,6 +100,9 @@ def write_report(results: Path, folder: Path, *, reference: str = "IE") -> Repor
         For results that cannot be read, and a folder that cannot be written.
     """
     read = read_results(results)
+    names = short_names(in_order(read.runs["policy"].unique()))
+    read.runs["policy"] = read.runs["policy"].map(names)
+    reference = names.get(reference, reference)
     files = Files(folder)
     wrong = contradictions(read.runs)
     ratios = with_ratios(read.runs)
@@ -128,7 +132,7 @@ def write_report(results: Path, folder: Path, *, reference: str = "IE") -> Repor
             "tiles": report_words.tiles(read),
             "sections": sections,
             "example": None if example is None else report_items.drawn_example(example, files),
-            "facts": report_words.facts(read, name),
+            "facts": report_words.facts(read, name, names),
             "unfinished": unfinished,
             "version": version("hindsight-coupled"),
         },

@@ -111,7 +111,9 @@ def curves(name: str, wide: pd.DataFrame, files: Files) -> Figure:
     ylabel = f"share of {'runs' if is_ecdf else 'instances'}"
     xlabel = "makespan / hindsight optimum" if is_ecdf else "makespan / best heuristic's"
     for title, shown in families.items():
-        drawing, (axes,) = pictures.new_figure(width=report_pictures.WIDTH, heights=(2.6,))
+        drawing, (axes,) = pictures.new_figure(
+            width=report_pictures.WIDTH, heights=(report_pictures.panel_height(shown),)
+        )
         report_pictures.draw_curves(
             axes, steps, shown, right=ends[title], xlabel=f"{xlabel} (log scale)", ylabel=ylabel
         )
@@ -204,13 +206,15 @@ def against(runs: pd.DataFrame, metrics: pd.DataFrame, reference: str, files: Fi
 
 def _by_wmin(runs: pd.DataFrame, metrics: pd.DataFrame, reference: str, files: Files) -> list[Figure | PageTable]:
     together = diff_by_wmin(runs, reference, panels=())
-    if together["wmin"].nunique() < 2:
+    if together["wmin"].nunique() < 2 or together.loc[together["policy"] != reference, "diff"].isna().all():
         return []
     files.table("diff-by-wmin", together)
     policies = [policy for policy in in_order(metrics["policy"].to_list()) if policy != reference]
     panels = []
     for title, shown in report_pictures.families(policies).items():
-        drawing, (axes,) = pictures.new_figure(width=report_pictures.WIDTH, heights=(2.6,))
+        drawing, (axes,) = pictures.new_figure(
+            width=report_pictures.WIDTH, heights=(report_pictures.panel_height(shown),)
+        )
         report_pictures.draw_diff(axes, together, shown, reference=reference)
         panels.append(files.picture(f"diff-{title}", _panel_title(title), drawing))
     items: list[Figure | PageTable] = [
@@ -229,7 +233,9 @@ def _by_wmin(runs: pd.DataFrame, metrics: pd.DataFrame, reference: str, files: F
         best = known.sort_values("diff", kind="stable")["policy"].tolist()[:_BEST]
         panels = []
         for (m, n_com), table in points:
-            drawing, (axes,) = pictures.new_figure(width=report_pictures.WIDTH, heights=(2.6,))
+            drawing, (axes,) = pictures.new_figure(
+                width=report_pictures.WIDTH, heights=(report_pictures.panel_height(best),)
+            )
             report_pictures.draw_diff(axes, table, best, reference=reference)
             point = f"m = {report_tables.parameter(m)}, n_com = {report_tables.parameter(n_com)}"
             panels.append(

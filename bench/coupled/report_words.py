@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import isfinite
 from typing import TYPE_CHECKING
 
@@ -173,15 +173,26 @@ def tiles(results: Results) -> list[tuple[str, str, str]]:
     ]
 
 
-def facts(results: Results, name: str) -> list[tuple[str, str]]:
-    """Return how the runs were made: what, and the values that occur."""
+def facts(results: Results, name: str, names: Mapping[str, str]) -> list[tuple[str, str]]:
+    """Return how the runs were made: what, and the values that occur.
+
+    Parameters
+    ----------
+    results, name
+        What they were read from.
+    names
+        The name on the page of each heuristic.
+    """
     runs, optima = results.runs, results.optima
     found = [("Results", name)]
-    names = {"python": "Python", "numpy": "NumPy", "ortools": "OR-Tools", "version": "hindsight", "code": "code digest"}
+    longer = [f"{short} is {policy}" for policy, short in names.items() if short != policy]
+    if longer:
+        found.append(("heuristics", "; ".join(longer)))
+    words = {"python": "Python", "numpy": "NumPy", "ortools": "OR-Tools", "version": "hindsight", "code": "code digest"}
     for column in (*PROVENANCE, *OPTIONS, "engine"):
         values = _values(runs, optima, column)
         if values:
-            found.append((names.get(column, column), values))
+            found.append((words.get(column, column), values))
     found += _numbers(runs, "slot_limit", "slot limit")
     found += _numbers(runs, "instance_seed", "seed of the instances")
     points = [

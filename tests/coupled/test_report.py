@@ -170,16 +170,23 @@ def test_nothing_in_the_rows_is_taken_for_markup(report):
 
 
 def test_one_policy_of_ones_own(report):
-    written, page = report(rows(("mine.py:Mine",)))
-    assert "mine.py:Mine: half of the runs take at most" in page.text
+    written, page = report(rows(("own/mine.py:Mine",)))
+    assert "Mine: half of the runs take at most" in page.text
+    assert "Mine is own/mine.py:Mine" in page.text
     assert "Performance profiles" not in page.text
     assert "Against" not in page.text
     assert (written.page.parent / "ecdf-all.svg").is_file()
 
 
 def test_another_reference(report):
-    _, page = report(rows(("IP", "IY", "mine")), reference="IY")
-    assert "Against IY" in page.text
+    _, page = report(rows(("IP", "IY", "mine.py:Mine")), reference="mine.py:Mine")
+    assert "Against Mine" in page.text
+
+
+def test_a_class_that_is_called_like_a_heuristic_of_the_paper_is_not_taken_for_it(report):
+    _, page = report(rows(("some/mine.py:IE", "IP")))
+    assert "mine.py:IE is some/mine.py:IE" in page.text
+    assert "Against IE" not in page.text
 
 
 def test_no_run_finished(report):
