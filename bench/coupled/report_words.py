@@ -216,6 +216,11 @@ def facts(results: Results, name: str, names: Mapping[str, str]) -> list[tuple[s
         counts = frame[column].astype(object).fillna("not told").value_counts().sort_index()
         if set(counts.index) - {"not told"}:
             found.append((what, ", ".join(f"{count(number_)} {verdict}" for verdict, number_ in counts.items())))
+    if runs["checked_slots"].notna().any():
+        known = runs[runs["checked_slots"].notna() & runs["slots"].notna()]
+        text = f"{count(known['checked_slots'].sum())} of {count(known['slots'].sum())}"
+        whole = int((known["checked_slots"] >= known["slots"]).sum())
+        found.append(("slots replayed by the checker", f"{text}; {plural(whole, 'run')} as a whole"))
     found.append(("rows left out", _left_out(results)))
     return found
 

@@ -262,6 +262,16 @@ def test_a_run_is_drawn_beside_the_optimum(tmp_path):
     assert "hindsight optimum: makespan" in picture
 
 
+@pytest.mark.parametrize("change", [{"makespan": 1000}, {"fingerprint": "sha256:0"}, {"policy": "own.py:IE"}])
+def test_a_run_that_cannot_be_made_again_as_told_is_not_drawn(report, tmp_path, change):
+    score([Paper(2, 2, 1, 0, 0, 400, 0, 4, 2)], ["IE"], Options(), tmp_path)
+    found = [json.loads(line) for line in (tmp_path / "runs.jsonl").read_text().splitlines()]
+    for row in found:
+        row |= {name: value for name, value in change.items() if name in row}
+    _, page = report(found)
+    assert "One run beside the optimum" not in page.text
+
+
 def test_a_compact_table_gives_the_same_findings(report, tmp_path):
     found = rows(("IE", "IP"))
     written, _ = report(found)
