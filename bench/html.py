@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from markupsafe import Markup
 
 __all__ = ["Cell", "Figure", "PageTable", "render"]
 
@@ -72,4 +75,14 @@ def render(template: str, values: Mapping[str, Any]) -> str:
         keep_trailing_newline=True,
     )
     environment.filters["markup"] = Markup
+    environment.filters["whole"] = _whole
     return environment.get_template(template).render(**values)
+
+
+def _whole(text: str) -> Markup:
+    """Return text in which short words with a hyphen, such as names of heuristics, stay on one line."""
+    from markupsafe import Markup, escape
+
+    span = Markup('<span class="whole">{}</span>')
+    words = text.split(" ")
+    return Markup(" ").join(span.format(word) if "-" in word and len(word) <= 12 else escape(word) for word in words)

@@ -28,6 +28,7 @@ __all__ = [
     "contradictions",
     "distribution",
     "groups",
+    "in_median_order",
     "medians",
     "profile",
     "summary",
@@ -179,25 +180,32 @@ def medians(ratios: pd.DataFrame) -> pd.DataFrame:
     policies = in_order(ratios["policy"].unique())
     cluster = clusters(ratios)
     weights = resample(int(cluster.max()) + 1)
-    middle: dict[str, float] = {}
+    middle: dict[str, tuple[float, float]] = {}
     lows, highs = {}, {}
     for policy in policies:
         mine = (ratios["policy"] == policy).to_numpy()
         low, high = ratios["low"].to_numpy()[mine], ratios["high"].to_numpy()[mine]
-        middle[policy] = quantile(low, 0.5)
+        middle[policy] = quantile(high, 0.5), quantile(low, 0.5)
         lows[policy] = resampled_medians(low, cluster[mine], weights)
         highs[policy] = resampled_medians(high, cluster[mine], weights)
-    best = min(policies, key=lambda policy: (middle[policy], policies.index(policy)))
+    best = min(policies, key=lambda policy: middle[policy])
     rows = []
     for policy in policies:
-        row: dict[str, Any] = {"policy": policy, "behind_low": 0.0, "behind_high": 0.0}
-        row["ci_low"], row["ci_high"] = percentiles(lows[policy])[0], percentiles(highs[policy])[1]
-        if policy != best:
+        row: dict[str, Any] = {"policy": policy}
+        if weights.shape[1] > 1:  # one scenario says nothing of others
+            row["ci_low"], row["ci_high"] = percentiles(lows[policy])[0], percentiles(highs[policy])[1]
             with np.errstate(invalid="ignore"):
                 row["behind_low"] = percentiles(lows[policy] - highs[best])[0]
                 row["behind_high"] = percentiles(highs[policy] - lows[best])[1]
+        if policy == best:
+            row["behind_low"] = row["behind_high"] = 0.0
         rows.append(row)
     return pd.DataFrame(rows, columns=["policy", "ci_low", "ci_high", "behind_low", "behind_high"])
+
+
+def in_median_order(table: pd.DataFrame) -> pd.DataFrame:
+    """Return rows of `distribution` by increasing median; what is only bounded from below comes last."""
+    return table.sort_values(["median_high", "median", "mean"], kind="stable", na_position="last", ignore_index=True)
 
 
 def profile(runs: pd.DataFrame) -> pd.DataFrame:

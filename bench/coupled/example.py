@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -54,29 +53,33 @@ def find_example(ratios: pd.DataFrame) -> Example | None:
     known = ratios[ratios["policy"].isin([policy for policy in online.POLICIES if policy != "RANDOM"])]
     if len(known) == 0:
         return None
-    medians = {policy: quantile(group["low"], 0.5) for policy, group in known.groupby("policy")}
+    medians = {policy: quantile(group["high"], 0.5) for policy, group in known.groupby("policy")}
     best = min(online.POLICIES, key=lambda policy: medians.get(policy, float("inf")))
     mine = known[(known["policy"] == best) & (known["makespan"] <= MOST_SLOTS) & (known["low"] == known["high"])]
     worst = mine.sort_values(["low", "instance"], ascending=[False, True], kind="stable")
     for row in records(worst.head(_TRIES)):
-        instance = next((found for found in _instances(row) if found.fingerprint == row["fingerprint"]), None)
+        instance = _instance(row)
         example = None if instance is None else _replayed(instance, row)
         if example is not None:
             return example
     return None
 
 
-def _instances(row: dict[str, Any]) -> Iterator[Instance]:
-    """Yield what the row's instance may be; its fingerprint tells whether it is."""
+def _instance(row: dict[str, Any]) -> Instance | None:
+    """Return the row's instance if it can be had; where the row tells no fingerprint, the makespans must tell."""
     import pandas as pd
 
     try:
         if not pd.isna(row["m"]):
-            yield _drawn(row)
+            found = _drawn(row)
         elif Path(row["instance"]).is_file():
-            yield instances.read(row["instance"])
-    except HindsightError:
-        return
+            found = instances.read(row["instance"])
+        else:
+            return None
+    except (HindsightError, OSError):
+        return None
+    is_told = row["fingerprint"].startswith("sha256:")
+    return found if found.fingerprint == row["fingerprint"] or not is_told else None
 
 
 def _drawn(row: dict[str, Any]) -> Instance:

@@ -26,7 +26,17 @@ OPTIONS = ("estimator", "service", "ties")
 PROVENANCE = ("version", "code", "python", "numpy", "ortools", "machine", "command")
 
 _INTEGERS = ("m", "n_com", "wmin", "scenario", "trial", "instance_seed", "p", "iterations", "mu")
-_NUMBERS = ("makespan", "slot_limit", "optimum", "optimum_bound", "runtime_s", "optimum_runtime_s", "time_limit_s")
+_SLOTS = ("slots", "checked_slots")
+_NUMBERS = (
+    "makespan",
+    *_SLOTS,
+    "slot_limit",
+    "optimum",
+    "optimum_bound",
+    "runtime_s",
+    "optimum_runtime_s",
+    "time_limit_s",
+)
 _TEXTS = (
     "setting",
     "instance",
@@ -54,9 +64,11 @@ class Results:
         One row per run, sorted, so that the order in which rows were made does not show: ``setting``, ``instance``,
         ``fingerprint`` (setting and instance where none is told); the point of the experiment where it is of one
         (``p``, ``m``, ``n_com``, ``wmin``, ``iterations``, ``scenario``, ``trial``, ``instance_seed``);
-        ``policy``, ``estimator``, ``service``, ``ties``, ``makespan`` (missing: unfinished), ``slot_limit``;
-        ``optimum``, ``optimum_bound``, ``optimum_status`` (missing: nobody has solved it); ``check``, times in seconds and the
-        provenance. ``population`` is the setting less m, n_com and wmin: runs of one population are put together.
+        ``policy``, ``estimator``, ``service``, ``ties``, ``makespan`` (missing: unfinished), ``slot_limit``,
+        ``slots`` simulated and ``checked_slots`` among them;
+        ``optimum``, ``optimum_bound``, ``optimum_status`` (missing: nobody has solved it); ``check``, times in
+        seconds and the provenance. ``population`` is the setting less m, n_com and wmin: runs of one population are
+        put together.
     optima
         One row per instance that was solved: ``fingerprint``, ``optimum_status`` and what else is known of it.
     left_out
@@ -109,7 +121,9 @@ class _Run(_Row, kw_only=True):
     service: str | None = None
     ties: str | None = None
     seed: int | None = None
+    slots: int | None = None
     slot_limit: int | None = None
+    checked_slots: int | None = None
     engine: str | None = None
 
 
@@ -180,7 +194,7 @@ def _from_journal(folder: Path) -> Results:
 def _run(row: _Run) -> dict[str, Any]:
     limit = row.slot_limit if row.slot_limit is not None else row.point and row.point.slots
     return _common(row) | {
-        **{name: getattr(row, name) for name in ("policy", "makespan", *OPTIONS, "seed", "engine", "check")},
+        **{name: getattr(row, name) for name in ("policy", "makespan", *OPTIONS, "seed", "engine", "check", *_SLOTS)},
         "slot_limit": limit,
         "runtime_s": row.runtime_s,
     }
@@ -307,7 +321,7 @@ def _frame(rows: Sequence[dict[str, Any]] | pd.DataFrame) -> pd.DataFrame:
     for name in ("setting", "instance", "policy"):
         texts = frame[name].dropna().unique()
         frame[name] = frame[name].map({text: _printed(str(text)) for text in texts})
-    frame["setting"] = frame["setting"].fillna("all runs")
+    frame["setting"] = frame["setting"].astype(object).fillna("all runs")
     pointed = frame["m"].notna()
     settings = {text: _POINT.sub("", text) for text in frame["setting"].unique()}
     frame["population"] = frame["setting"].where(~pointed, frame["setting"].map(settings))

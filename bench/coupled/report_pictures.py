@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
-from math import log
+from math import ceil, log
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
+import online
 from bench.coupled.ratios import records
 from bench.coupled.versus import in_order
 from bench.stats import ecdf, thinned
@@ -22,12 +23,24 @@ if TYPE_CHECKING:
     from matplotlib.artist import Artist
     from matplotlib.axes import Axes
 
-__all__ = ["WIDTH", "curves", "draw_curves", "draw_diff", "draw_ranges", "families", "short_names", "upper_end"]
+__all__ = [
+    "WIDTH",
+    "curves",
+    "draw_curves",
+    "draw_diff",
+    "draw_ranges",
+    "families",
+    "panel_height",
+    "short_names",
+    "upper_end",
+]
 
 #: Of a panel, in inches.
 WIDTH = 4.0
 #: This many curves a panel can hold.
 _MOST_CURVES = 5
+#: Of a longer name the middle is left out.
+_LONGEST_NAME = 22
 _BAND, _GRID, _INK = "#e4e4e4", "#b8b8b8", "#000000"
 _BUILDERS = ("IE", "IAY", "IY", "IP")
 #: Colour and dash of a criterion, marker of the passive heuristic below: the same in every picture.
@@ -53,6 +66,8 @@ _TICKS = (
     (1, 10, 100, 1000, 10_000, 100_000, 1_000_000),
 )
 _ROOM = 0.1
+#: Letters that a line of a legend holds.
+_LETTERS = 54
 
 
 def families(policies: Sequence[str]) -> dict[str, list[str]]:
@@ -82,16 +97,31 @@ def families(policies: Sequence[str]) -> dict[str, list[str]]:
 
 
 def short_names(policies: Sequence[str]) -> dict[str, str]:
-    """Return names that fit a picture: without folders, if they stay different.
+    """Return names that fit a picture, as short as they stay different from each other and from the paper's.
 
     Examples
     --------
-    >>> short_names(["IE", "my/own/fast.py:Fast"])
-    {'IE': 'IE', 'my/own/fast.py:Fast': 'fast.py:Fast'}
+    >>> short_names(["IE", "my/own.py:Fast", "a.py:Slow", "b.py:Slow"])
+    {'IE': 'IE', 'my/own.py:Fast': 'Fast', 'a.py:Slow': 'a.py:Slow', 'b.py:Slow': 'b.py:Slow'}
+    >>> short_names(["x.py:AHeuristicWithAVeryLongNameIndeed"])
+    {'x.py:AHeuristicWithAVeryLongNameIndeed': 'AHeuristicWi…meIndeed'}
     """
-    names = {policy: policy.rpartition("/")[2] for policy in policies}
-    taken = list(names.values())
-    return {policy: name if taken.count(name) == 1 else policy for policy, name in names.items()}
+    names = {policy: policy for policy in policies}
+    for shorten in (lambda name: name.rpartition("/")[2], lambda name: name.rpartition(":")[2], _clipped):
+        shorter = {policy: shorten(name) for policy, name in names.items()}
+        taken = [*shorter.values(), *(policy for policy in online.POLICIES if policy not in names)]
+        names = {policy: name if taken.count(name) == 1 else names[policy] for policy, name in shorter.items()}
+    return names
+
+
+def _clipped(name: str) -> str:
+    return name if len(name) <= _LONGEST_NAME else f"{name[:12]}…{name[-8:]}"
+
+
+def panel_height(shown: Sequence[str]) -> float:
+    """Return the height of a panel in inches: its legend takes nothing from the axes."""
+    names = list(short_names(shown).values())
+    return 2.45 + 0.16 * ceil(len(names) / _legend_columns(names))
 
 
 def upper_end(ratios: pd.DataFrame) -> float:
@@ -165,7 +195,7 @@ def draw_curves(
         axes.fill_between(grid, shares.min(axis=0), shares.max(axis=0), step="post", color=_BAND, linewidth=0)
     names = short_names(shown)
     handles: list[Artist] = []
-    for policy, (colour, dash, _) in _looks(shown).items():
+    for policy, (colour, dash) in _lines(shown).items():
         mine = steps[steps["policy"] == policy]
         last = mine["share"].iloc[-1] if len(mine) else 0.0
         handles += axes.plot(
@@ -289,7 +319,7 @@ def _finish(
         [_plain(name) for name in names],
         loc="lower left",
         bbox_to_anchor=(0.0, 1.0),
-        ncols=min(4, max(1, len(names))) if max(map(len, names), default=0) <= 8 else 2,
+        ncols=_legend_columns(names),
         fontsize=9,
         title=_plain(title) or None,
         title_fontsize=9,
@@ -318,6 +348,14 @@ def _looks(policies: Sequence[str]) -> dict[str, tuple[str, Any, str]]:
     return looks
 
 
+def _lines(policies: Sequence[str]) -> dict[str, tuple[str, Any]]:
+    """Return colour and dash of curves without markers; where two would look the same all get others."""
+    lines = {policy: look[:2] for policy, look in _looks(policies).items()}
+    if len(set(lines.values())) < len(lines):
+        lines = dict(zip(lines, (*_CRITERIA.values(), *_OTHERS), strict=False))
+    return lines
+
+
 def _set_ticks(axes: Axes, right: float) -> None:
     """Set ticks of a logarithmic axis from 1 whose labels leave room for each other."""
     for wanted in _TICKS:
@@ -327,6 +365,10 @@ def _set_ticks(axes: Axes, right: float) -> None:
             break
     axes.set_xticks(ticks, labels=[f"{tick:,.10g}" for tick in ticks])
     axes.set_xticks([], minor=True)
+
+
+def _legend_columns(names: Sequence[str]) -> int:
+    return max(1, min(4, len(names), _LETTERS // (max(map(len, names), default=0) + 6)))
 
 
 def _plain(text: str) -> str:

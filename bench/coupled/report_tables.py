@@ -17,7 +17,7 @@ __all__ = ["by_parameter", "count", "interval", "number", "ratio_table", "share"
 
 _QUARTILES = ("quartile_1", "median", "quartile_3")
 #: What stands where there is no number.
-NOTHING = "–"  # noqa: RUF001
+NOTHING, MINUS = "–", "−"  # noqa: RUF001
 
 
 def number(value: float) -> str:
@@ -128,13 +128,13 @@ def versus_table(table: pd.DataFrame, *, caption: str, file: str, note: str = ""
     """Return the metrics against a reference (see `bench.coupled.versus.versus`), the fastest first."""
     rows = []
     for row in records(table.sort_values("diff", kind="stable")):
-        cells = [Cell(str(row["policy"])), Cell(count(row["runs"])), Cell(count(row["fails"]))]
-        cells.append(Cell(f"{row['compared']:,} of {row['scenarios']:,}"))
-        cells.append(Cell(NOTHING if isnan(row["diff"]) else f"{row['diff']:+.1f}".replace("-", "−")))  # noqa: RUF001
+        diff = NOTHING if isnan(row["diff"]) else f"{row['diff']:+.1f}".replace("-", MINUS)
+        cells = [Cell(row["policy"]), Cell(count(row["fails"])), Cell("0" if row["diff"] == 0 else diff)]
         cells += [Cell(NOTHING if isnan(row[name]) else f"{row[name]:.1f}") for name in ("wins", "wins30", "stdv")]
-        rows.append(cells)
-    headings = [versus.COLUMNS[name] for name in ("policy", "runs", "fails")]
-    headings += ["scenarios", *(versus.COLUMNS[name] for name in ("diff", "wins", "wins30", "stdv"))]
+        rows.append([*cells, Cell(f"{row['compared']:,} of {row['scenarios']:,}"), Cell(count(row["runs"]))])
+    headings = [
+        versus.COLUMNS[name] for name in ("policy", "fails", "diff", "wins", "wins30", "stdv", "scenarios", "runs")
+    ]
     return PageTable(caption, headings, rows, file, note, is_narrow=is_narrow, is_dense=is_narrow)
 
 
@@ -153,7 +153,9 @@ def unfinished_table(runs: pd.DataFrame, *, file: str, most: int = 20) -> PageTa
         cells = [Cell(str(first["instance"])), Cell(count(len(group))), Cell(limit), Cell(optimum)]
         rows.append(((-len(group), str(first["instance"]), str(fingerprint)), [*cells, Cell(shown, is_text=True)]))
     rows.sort(key=lambda row: row[0])
-    caption = f"{count((~is_hopeless).sum())} unfinished runs on {count(len(rows))} instances that may be finished"
+    caption = "None on an instance that some schedule may finish"
+    if rows:
+        caption = f"{count((~is_hopeless).sum())} on {count(len(rows))} instances that some schedule may finish"
     if len(rows) > most:
         caption += f"; the {most} instances with most of them"
     note = "A run is unfinished when it reaches its slot limit before its last iteration ends."

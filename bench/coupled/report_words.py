@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import isfinite
 from typing import TYPE_CHECKING
 
+from bench.coupled.distributions import in_median_order
 from bench.coupled.frames import OPTIONS, PROVENANCE, Results
 from bench.coupled.ratios import records
 from bench.coupled.report_tables import count, interval, number, share
@@ -103,22 +104,24 @@ def _why_no_ratio(runs: pd.DataFrame) -> str:
 
 
 def _of_ratios(overall: pd.DataFrame, medians: pd.DataFrame) -> list[str]:
-    order = overall.sort_values(["median", "mean"], kind="stable", na_position="last")
-    rows = records(order.merge(medians, on="policy", suffixes=("_mean", "")))
+    order = in_median_order(overall)
+    rows = records(order.merge(medians, on="policy", suffixes=("_mean", ""), how="left"))
     best = rows[0]
-    if not isfinite(best["median_high"]) and best["unfinished"] * 2 >= best["runs"]:
-        found = ["No heuristic finishes more than half of its runs, so medians are only bounded from below."]
+    who = f"Best by median ratio: {best['policy']}. Half of its" if len(rows) > 1 else f"{best['policy']}: half of the"
+    if isfinite(best["median_high"]):
+        ends = (
+            f" (95% interval {number(best['ci_low'])} to {number(best['ci_high'])})"
+            if isfinite(best["ci_high"])
+            else ""
+        )
+        middle = interval(best["median"], best["median_high"])
+        found = [f"{who} runs take at most {middle} times the hindsight optimum{ends}."]
+    elif isfinite(best["median"]):
+        found = [
+            f"{who} runs take {number(best['median'])} times the hindsight optimum or more; no upper end is known."
+        ]
     else:
-        found = []
-    ends = f"95% interval {number(best['ci_low'])} to {number(best['ci_high'])}" if isfinite(best["ci_high"]) else ""
-    middle = interval(best["median"], best["median_high"])
-    found.append(
-        f"Best by median ratio: {best['policy']}. Half of its runs take at most {middle} times the hindsight optimum"
-        f"{f' ({ends})' if ends else ''}."
-        if len(rows) > 1
-        else f"{best['policy']}: half of its runs take at most {middle} times the hindsight optimum"
-        f"{f' ({ends})' if ends else ''}."
-    )
+        found = ["No heuristic finishes more than half of its runs, so no median is known."]
     close = [row["policy"] for row in rows[1:] if not row["behind_low"] > 0]
     if close:
         found.append(f"Not told apart from it by these runs: {joined(close)}.")
@@ -170,15 +173,26 @@ def tiles(results: Results) -> list[tuple[str, str, str]]:
     ]
 
 
-def facts(results: Results, name: str) -> list[tuple[str, str]]:
-    """Return how the runs were made: what, and the values that occur."""
+def facts(results: Results, name: str, names: Mapping[str, str]) -> list[tuple[str, str]]:
+    """Return how the runs were made: what, and the values that occur.
+
+    Parameters
+    ----------
+    results, name
+        What they were read from.
+    names
+        The name on the page of each heuristic.
+    """
     runs, optima = results.runs, results.optima
     found = [("Results", name)]
-    names = {"python": "Python", "numpy": "NumPy", "ortools": "OR-Tools", "version": "hindsight", "code": "code digest"}
+    longer = [f"{short} is {policy}" for policy, short in names.items() if short != policy]
+    if longer:
+        found.append(("heuristics", "; ".join(longer)))
+    words = {"python": "Python", "numpy": "NumPy", "ortools": "OR-Tools", "version": "hindsight", "code": "code digest"}
     for column in (*PROVENANCE, *OPTIONS, "engine"):
         values = _values(runs, optima, column)
         if values:
-            found.append((names.get(column, column), values))
+            found.append((words.get(column, column), values))
     found += _numbers(runs, "slot_limit", "slot limit")
     found += _numbers(runs, "instance_seed", "seed of the instances")
     points = [
@@ -199,9 +213,14 @@ def facts(results: Results, name: str) -> list[tuple[str, str]]:
         if frame[column].notna().any():
             found.append((what, _duration(float(frame[column].sum()))))
     for frame, column, what in ((runs, "check", "checks of runs"), (optima, "optimum_check", "checks of optima")):
-        counts = frame[column].fillna("not told").value_counts().sort_index()
+        counts = frame[column].astype(object).fillna("not told").value_counts().sort_index()
         if set(counts.index) - {"not told"}:
             found.append((what, ", ".join(f"{count(number_)} {verdict}" for verdict, number_ in counts.items())))
+    if runs["checked_slots"].notna().any():
+        known = runs[runs["checked_slots"].notna() & runs["slots"].notna()]
+        text = f"{count(known['checked_slots'].sum())} of {count(known['slots'].sum())}"
+        whole = int((known["checked_slots"] >= known["slots"]).sum())
+        found.append(("slots replayed by the checker", f"{text}; {plural(whole, 'run')} as a whole"))
     found.append(("rows left out", _left_out(results)))
     return found
 
