@@ -59,8 +59,29 @@ def test_a_question_must_be_whole(files: list[str], arguments: list[str]) -> Non
 
 
 def test_a_solver_of_no_use_is_refused(files: list[str]) -> None:
-    result = CliRunner().invoke(biclique, [files[0], "-a", "1", "-b", "1", "--solver", "cpsat"], standalone_mode=False)
-    assert (result.return_value, "the graph itself is searched" in result.stderr) == (2, True)
+    for arguments, message in (
+        (["--solver", "cpsat"], "the graph itself is searched"),
+        (["--solver", "nobody", "--via", "mu1"], "expected auto or one of windows"),
+    ):
+        result = CliRunner().invoke(biclique, [*files, "-a", "1", "-b", "1", *arguments])
+        assert isinstance(result.exception, InputError)
+        assert message in str(result.exception)
+        assert result.stdout == ""
+
+
+def test_a_solver_that_does_not_apply_to_a_file_names_it(tmp_path: Path) -> None:
+    write_graph(from_matrix([[1, 0, 1]]), tmp_path / "gap.txt")
+    arguments = [str(tmp_path / "gap.txt"), "-a", "1", "-b", "2", "--via", "mu1", "--solver", "windows"]
+    result = CliRunner().invoke(biclique, arguments, standalone_mode=False)
+    assert result.return_value == 2
+    assert result.stderr.startswith(f"hindsight: {tmp_path / 'gap.txt'}: solver: windows applies only")
+
+
+@pytest.mark.parametrize("via", ["direct", "mu1", "muinf"])
+def test_numbers_beyond_all_measure_are_answered(files: list[str], via: str) -> None:
+    for a, b in ((10**30, 1), (1, 10**30), (4, 4)):
+        result = CliRunner().invoke(biclique, [files[0], "-a", str(a), "-b", str(b), "--via", via, "--json"])
+        assert json.loads(result.stdout)["exists"] is False
 
 
 def test_the_reduced_instance_is_written(files: list[str], tmp_path: Path) -> None:
