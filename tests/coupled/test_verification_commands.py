@@ -11,6 +11,7 @@ from bench.commands.biclique import biclique
 from bench.commands.reduce import reduce
 from bench.commands.verify_reductions import verify_reductions
 from bench.commands.verify_solvers import verify_solvers
+from bench.coupled import verification
 from bench.coupled.agreement import QUESTIONS, agree, random_instance
 from instances import InputError, SelfCheckError, read
 from offline.coupled.common_slots import plain
@@ -105,6 +106,37 @@ def test_verify_reductions_counts_by_kind_and_explains(tmp_path: Path) -> None:
     assert "uru completes the iteration in 3 slots, udu never does" in text
     assert "With UP and DOWN only the problem is easy" in text
     assert list(tmp_path.iterdir()) == []
+
+
+def test_an_interrupted_verification_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(verification, "_BLOCK", 4)
+    arguments = ["--kind", "planted", "--kind", "near-miss", "--graphs", "10", "--json"]
+    plainly = CliRunner().invoke(verify_reductions, [*arguments, "--failures", str(tmp_path / "failures")]).stdout
+    kept = [*arguments, "--results", str(tmp_path / "kept"), "--failures", str(tmp_path / "failures")]
+    verified = []
+
+    def stop_at_the_third(*given: object) -> dict[str, object]:
+        verified.append(given[:3])
+        if len(verified) == 3:
+            raise KeyboardInterrupt
+        return verify_some(*given)
+
+    verify_some = verification._verify_some
+    monkeypatch.setattr(verification, "_verify_some", stop_at_the_third)
+    assert CliRunner().invoke(verify_reductions, kept).exit_code == 1
+    assert CliRunner().invoke(verify_reductions, kept).stdout == plainly
+    assert verified == [*[("planted", *block) for block in ((0, 4), (4, 8), (8, 10))], ("planted", 8, 10)] + [
+        ("near-miss", *block) for block in ((0, 4), (4, 8), (8, 10))
+    ]
+
+
+def test_blocks_of_instances_add_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(verification, "_BLOCK", 5)
+    arguments = ["--instances", "12", "--solver", "plain", "--solver", "brute", "--json"]
+    first = CliRunner().invoke(verify_solvers, [*arguments, "--results", str(tmp_path)])
+    assert first.stdout == CliRunner().invoke(verify_solvers, arguments).stdout
+    monkeypatch.setattr(verification, "_agree_on_some", None)  # nothing is left to do
+    assert CliRunner().invoke(verify_solvers, [*arguments, "--results", str(tmp_path)]).stdout == first.stdout
 
 
 def test_a_counter_example_is_a_file_and_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
