@@ -47,7 +47,7 @@ def largest(graph: nx.Graph[Any], measure: Measure, search: Widest = widest, *, 
     f can beat the best so far, and a search that finds nothing better lowers the bound for all further a.
 
     The most nodes come from a matching in the bipartite complement, unless that leaves a side empty (see
-    `reductions.complement`); then they are searched for as well.
+    `reductions.complement`); then they are searched for as well, until there are as many as the matching allows.
 
     Parameters
     ----------
@@ -74,14 +74,18 @@ def largest(graph: nx.Graph[Any], measure: Measure, search: Widest = widest, *, 
     check_graph(graph)
     graph = nx.freeze(graph.copy())  # searched many times, checked once
     problem = Encd(graph, 1, 1)
+    most: int | None = None  # that no biclique has more nodes is known
     if measure is Measure.NODES and is_matched:
         rows, columns = most_nodes(problem.matrix)
+        most = len(rows) + len(columns)
         if rows and columns:
             return Decision(True, Biclique(tuple(problem.v[i] for i in rows), tuple(problem.w[j] for j in columns)))
     degrees = sorted(problem.matrix.sum(axis=1).tolist(), reverse=True)
     best = _greedy(problem, measure)
     bound = max(degrees, default=0)
     for a, degree in enumerate(degrees, start=1):
+        if best is not None and size_of(measure, best) == most:
+            break
         if measure is Measure.BALANCED and best is not None and a <= len(best.v):
             continue
         bound = min(bound, degree)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
 from typing import Any, TypeVar
 
 import click
@@ -19,6 +20,7 @@ __all__ = [
     "paper_point",
     "policies",
     "policy_seed",
+    "results",
     "say_unused",
     "service",
     "solver",
@@ -140,6 +142,13 @@ stand_by = click.option(
     help="Whether the hindsight player may send programs to workers on stand-by.  [default: may]",
 )
 solver = click.option("--solver", default="auto", show_default=True, help="auto, or a solver by name.")
+results = click.option(
+    "--results",
+    type=click.Path(path_type=Path),
+    default=None,
+    metavar="FOLDER",
+    help="Keep what is done in this folder; interrupted, the same command goes on where it was.",
+)
 policies = click.option(
     "--policy",
     "policies",

@@ -23,18 +23,26 @@ from bench.output import Table
     show_default=True,
     help="Folder for an instance on which they disagree.",
 )
+@options.results
 @options.as_json
-def verify_solvers(instances: int, seed: int, solvers: tuple[str, ...], failures: Path, as_json: bool) -> None:
+def verify_solvers(
+    instances: int, seed: int, solvers: tuple[str, ...], failures: Path, results: Path | None, as_json: bool
+) -> None:
     """Put questions about random instances without communication to every back end, and compare.
 
     Decision, earliest finish, makespan, iterations, largest w and largest m in turn; every schedule is checked. The
     first disagreement ends the command with exit code 3, and its instance is written to a file.
     """
     from bench.coupled.agreement import agree
+    from bench.coupled.verification import verify_instances
     from bench.progress import counting
 
-    with counting("instances", instances, 0) as counter:
-        answered = agree(instances=instances, seed=seed, solvers=solvers or None, failures=failures, step=counter.step)
+    chosen = solvers or None
+    if results is not None:
+        answered = verify_instances(results, instances=instances, seed=seed, solvers=chosen, failures=failures)
+    else:
+        with counting("instances", instances, 0) as counter:
+            answered = agree(instances=instances, seed=seed, solvers=chosen, failures=failures, step=counter.step)
     table = Table({"solver": "solver", "instances": "instances answered alike"}, as_json)
     table.add_all({"solver": solver, "instances": number} for solver, number in answered.items())
     table.show()

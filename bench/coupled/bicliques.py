@@ -9,14 +9,15 @@ import networkx as nx
 
 from instances.errors import InputError, SelfCheckError
 from offline.coupled.common_slots import questions
+from offline.coupled.common_slots.backends import BACKENDS
 from offline.coupled.common_slots.core.public import max_common_slots
 from offline.limits import Limits, Stopwatch
 from offline.results import Objective, Status
-from offline.solvers import AUTO
+from offline.solvers import AUTO, named
 from reductions import REDUCTIONS, Biclique, Decision, Encd, solve_encd
 from reductions.largest import Measure, Widest, largest
 
-__all__ = ["DIRECT", "WAYS", "decide", "largest_biclique"]
+__all__ = ["DIRECT", "WAYS", "decide", "expect_way", "largest_biclique"]
 
 DIRECT = "direct"
 #: On the graph itself, or the name of a reduction.
@@ -51,7 +52,7 @@ def decide(problem: Encd, via: str = DIRECT, solver: str = AUTO, limits: Limits 
     >>> [decide(problem, via).biclique for via in WAYS] == 3 * [Biclique((0, 1), (3,))]
     True
     """
-    _expect_way(via, solver)
+    expect_way(via, solver)
     limits = limits or Limits()
     if via == DIRECT:
         decision = solve_encd(problem, time_limit_s=limits.time_limit_s)
@@ -87,7 +88,7 @@ def largest_biclique(
     InputError
         As `decide`.
     """
-    _expect_way(via, solver)
+    expect_way(via, solver)
     limits = limits or Limits()
     watch = Stopwatch(limits)
     if via == DIRECT:
@@ -142,8 +143,11 @@ def _core_search(graph: nx.Graph[Any], watch: Stopwatch) -> Widest:
     return search
 
 
-def _expect_way(via: str, solver: str) -> None:
+def expect_way(via: str, solver: str) -> None:
+    """Raise `InputError` for a way or a solver that there is not, before any work is done."""
     if via not in WAYS:
         raise InputError(f"{via!r}, expected one of {', '.join(WAYS)}", place="via")
     if via == DIRECT and solver != AUTO:
         raise InputError(f"{solver!r}, expected none with --via direct: the graph itself is searched", place="solver")
+    if solver != AUTO:
+        named(solver, BACKENDS)
