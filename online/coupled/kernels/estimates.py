@@ -70,7 +70,7 @@ def row_alone(q: int, slots: int, alone: Reals, single: Reals, is_printed: bool)
     """
     if slots < alone.shape[1]:
         known = alone[q, slots]
-        if known == known:
+        if not np.isnan(known):
             return known
     if slots == 0:
         value = 0.0

@@ -294,10 +294,8 @@ def first(waiting: WORD, service: int, need: Ints, program: Ints, data: Ints, t_
     while waiting != NONE:
         q = lowest(waiting)
         waiting &= waiting - ONE
-        if service == BY_LONGEST:
-            rank = need[q]
-        else:
-            rank = np.int64((program[q] if program[q] < t_prog else data[q]) > 0)
+        begun = program[q] if program[q] < t_prog else data[q]
+        rank = need[q] if service == BY_LONGEST else min(1, begun)
         if best < 0 or rank > best_rank:
             best = q
             best_rank = rank

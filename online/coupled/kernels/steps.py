@@ -14,7 +14,7 @@ from online.coupled.kernels.estimates import (
     row_of_set,
     whole_slots,
 )
-from online.coupled.kernels.layout import BY_E, BY_P, BY_Y, Application, Choice, Plans, Tables, Trace
+from online.coupled.kernels.layout import BY_E, BY_P, BY_Y, Application, Choice, Plans, Standing, Tables, Trace
 
 __all__ = ["TIE_TOLERANCE", "exact_step", "is_gain", "score"]
 

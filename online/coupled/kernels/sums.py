@@ -1,4 +1,4 @@
-"""P_plus and E_c of one set of workers: the twin of `online.coupled.sums` and of `online.coupled.estimates.estimate_set`."""
+"""P_plus and E_c of one set of workers: the twin of `online.coupled.sums`, and of ``estimate_set`` there beside."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def _truncated(modes: Reals, chosen: Ints, size: int) -> tuple[float, float]:
         t = last + 1.0
         product = 1.0
         for i in range(size):
-            weight, gap, other_weight, other_gap = modes[chosen[i]]
+            weight, _, other_weight, other_gap = modes[chosen[i]]
             product *= weight * math.exp(log_l1[i] * t) + other_weight * math.pow(1.0 - other_gap, t)
         e_u += product
         a += t * product
