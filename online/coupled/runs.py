@@ -51,8 +51,8 @@ def run_policy(
     slots
         Stop after so many slots, at most the slots of the instance; None: all of them.
     schedule_slots
-        The schedule of the run is that of its first ``schedule_slots`` slots; None: of all. With 0 it has no slot, and a
-        long run costs no memory for letters.
+        The schedule of the run is that of its first ``schedule_slots`` slots; None: of all. With 0 it has no slot, and
+        a long run costs no memory for letters.
     engine
         One of `ENGINES`.
 

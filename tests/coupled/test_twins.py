@@ -1,8 +1,8 @@
 """The simulator in machine code and its plain twin: the same runs, letter by letter."""
 
+import json
 import subprocess
 import sys
-from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
@@ -10,8 +10,9 @@ import pytest
 from click.testing import CliRunner
 
 import online
+from bench.commands.bench_simulator import simulator
 from bench.commands.verify_simulator import verify_simulator
-from bench.coupled import twins
+from bench.coupled import simulator_race, twins
 from bench.coupled.twins import compare_twins, options_of, random_instance
 from instances import Chain, InputError, Instance, SelfCheckError, check
 from instances.chains import StateStream
@@ -117,21 +118,14 @@ def test_random_draws_as_numpy_does_also_in_long_runs() -> None:
     assert len(run.schedule.configurations) > 300
 
 
-class Own:
-    name = "own"
-
-    def choose(self, visible: online.Visible) -> Mapping[int, int] | None:
-        return None
-
-
 def test_who_runs_where(tmp_path: Path) -> None:
     (tmp_path / "own.py").write_text(
-        "class Own:\n    name = 'own'\n    def choose(self, visible):\n        return {0: 1} if visible.slot == 0 else None\n"
+        "class Own:\n    name = 'own'\n    def choose(self, visible):\n        return {0: 1}\n"
     )
     own = f"{tmp_path / 'own.py'}:Own"
     lone = Instance.from_letters(["uu"], w=[1], tasks=1)
     assert run_policy(lone, own).makespan == 1
-    with pytest.raises(InputError, match="built-in heuristics on at most 64 workers, not '.*own.py:Own' on 1"):
+    with pytest.raises(InputError, match=r"built-in heuristics on at most 64 workers, not '.*own.py:Own' on 1"):
         run_policy(lone, own, engine="kernel")
     wide = Instance.from_letters(["uuu"] * 65, w=[1] * 65, tasks=2, chains=[HALF_UP] * 65)
     assert run_policy(wide, "IE").makespan == 1
@@ -211,3 +205,27 @@ def test_nothing_loads_numba_before_it_is_needed() -> None:
         "online.run_policy(i, 'IP'); assert 'numba' in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_the_race_of_the_simulators(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    loading = {"compile_s": 12.3, "load_s": 0.4, "machine": "abacus"}  # compiling it all once more takes too long here
+    monkeypatch.setattr(simulator_race, "loading_times", lambda: loading)
+    arguments = ["--instances", "1", "--slots", "100", "--policy", "IE", "--policy", "E-IE", "--results", str(tmp_path)]
+    result = CliRunner().invoke(simulator, [*arguments, "--json"])
+    assert result.exit_code == 0, result.output
+    rows = [json.loads(line) for line in result.stdout.splitlines()]
+    assert [row["policy"] for row in rows] == ["IE", "E-IE", "all passive", "all proactive"]
+    assert all(row["ratio"] > 0 for row in rows)
+    assert "Machine: abacus; one core. Before a first run, not counted above: 12.3 s of" in (tmp_path / "table.md").read_text()
+    assert CliRunner().invoke(simulator, ["--policy", "own.py:Own"]).exit_code != 0
+
+
+def test_the_race_tells_a_difference(monkeypatch: pytest.MonkeyPatch) -> None:
+    real = online.run_policy
+
+    def wrong(instance: Instance, policy: str, **options: object) -> online.Run:
+        return real(instance, policy, **{**options, "ties": "highest", "seed": len(str(options["engine"]))})  # type: ignore[arg-type]
+
+    monkeypatch.setattr(online, "run_policy", wrong)
+    with pytest.raises(SelfCheckError, match="RANDOM on instance 0: the simulators differ"):
+        simulator_race.race(["RANDOM"], instances=1, slots=50)

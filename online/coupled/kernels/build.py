@@ -5,14 +5,14 @@ Two things make it fast, and neither changes what is built.
 - *Nodes.* The tasks given so far are a node of a tree. At a node P_plus^(W-1) and E(W) of the configuration with one
   more task on worker q depend on nothing else, so they are computed once and kept, as plain numbers.
 - *A scan in plain numbers.* At each step the criterion of every free worker is formed without logarithms; a worker that
-  would lose even if it had nothing to receive is passed over. If the best is ahead of all others by a relative 1e-9, far
-  more than rounding or the tolerance of ties, it is chosen. Otherwise, or where numbers come near the ends of the
-  range of floats, the step is decided as the plain twin decides it.
+  would lose even if it had nothing to receive is passed over. If the best is ahead of all others by a relative 1e-9,
+  far more than rounding or the tolerance of ties, it is chosen. Otherwise, or where numbers come near the ends of
+  the range of floats, the step is decided as the plain twin decides it.
 
-What was built stays in the trace, with a promise for each step: for the next `HORIZON` slots in which transfers go on or
-time counts, the winner's criterion stays above ``clear``, and that of all others below, if nobody new comes. (The winner:
-the less there is to receive the better, and of criterion Y the time is taken as late as it may be. The others: members
-are taken to have received what they can by then.) Steps from ``firm`` on have no such promise. See
+What was built stays in the trace, with a promise for each step: for the next `HORIZON` slots in which transfers go on
+or time counts, the winner's criterion stays above ``clear``, and that of all others below, if nobody new comes. (The
+winner: the less there is to receive the better, and of criterion Y the time is taken as late as it may be. The others:
+members are taken to have received what they can by then.) Steps from ``firm`` on have no such promise. See
 `online.coupled.kernels.review`.
 """
 
@@ -36,7 +36,8 @@ HORIZON = 12
 @kernel(forceinline=True)
 def need_for(application: Application, standing: Standing, q: int, x: int) -> int:
     """Return the slots that worker q has to receive for x >= 1 tasks."""
-    return application.t_prog - standing.program[q] + max(0, x * application.t_data - standing.data[q])
+    need: int = application.t_prog - standing.program[q] + max(0, x * application.t_data - standing.data[q])
+    return need
 
 
 @kernel(forceinline=True)
@@ -92,9 +93,9 @@ def build(
     time = float(elapsed) if criterion == BY_Y else 0.0
     if first == 0:
         trace.close[0] = NONE
-        if plans.count[0] + num_tasks + 1 > child.shape[0]:
-            plans.count[0] = 0
-        if plans.count[0] == 0:
+        if plans.num_nodes[0] + num_tasks + 1 > child.shape[0]:
+            plans.num_nodes[0] = 0
+        if plans.num_nodes[0] == 0:
             new_node(plans, NONE, 0)
         trace.node[0] = 0
         trace.lowest[0] = 0.0
@@ -149,9 +150,7 @@ def build(
             is_short = num_holders + (x == 0) > n_com
             if is_short:
                 e_comm = max(e_comm, (needed + need[q] - before[q]) / n_com)
-            reached = value(
-                criterion, tables, computation, success[node, q], time, e_comm, q, x, holders, num_holders
-            )
+            reached = value(criterion, tables, computation, success[node, q], time, e_comm, q, x, holders, num_holders)
             if not is_short:
                 e_low = max(lowest_longest, low[q])
                 bound = reached

@@ -39,4 +39,4 @@ def kernel(*, allocates: bool = False, **options: Any) -> Callable[[Function], F
 @kernel()
 def lowest(word: WORD) -> int:
     """Return the place of the lowest bit of a word that has one."""
-    return np.int64(trailing_zeros(word))
+    return int(np.int64(trailing_zeros(word)))

@@ -53,7 +53,7 @@ def review(
     n_com, num_tasks = application.n_com, application.tasks
     success, duration, holders = plans.success, plans.duration, trace.holders
     time = float(elapsed) if criterion == BY_Y else 0.0
-    if gone & trace.close[0] != NONE or plans.count[0] + num_tasks >= plans.work.size:
+    if gone & trace.close[0] != NONE or plans.num_nodes[0] + num_tasks >= plans.work.size:
         return 0
     stop = trace.firm[0] if is_moved else num_tasks
     if gone & plans.members[trace.node[num_tasks]] != NONE:

@@ -92,7 +92,7 @@ def run(
         if slot >= up.size:
             code = MORE_STATES
             break
-        if 2 * tables.count[0] > tables.keys.shape[0]:
+        if 2 * tables.num_sets[0] > tables.keys.shape[0]:
             code = MORE_SETS
             break
         if slot < recorded and num_entries + 2 * p + 2 > entries.size:
@@ -328,7 +328,7 @@ def draw(application: Application, up: WORD, numbers: Words, drawn: int, built: 
                 drawn += 1
                 if product & WORD(0xFFFFFFFF) >= threshold:
                     break
-            pick = np.int64(product >> WORD(32))
+            pick = int(np.int64(product >> WORD(32)))
         rest = up
         while rest != NONE:
             q = lowest(rest)

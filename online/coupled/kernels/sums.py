@@ -125,4 +125,5 @@ def _slots_to_settle(modes: Reals, chosen: Ints, size: int) -> float:
         if rho >= 1.0:
             return _MOST_SLOTS
         slots = max(slots, math.log(size * other_weight / (weight * _RELATIVE_ERROR)) / -math.log(rho))
-    return 1.0 + np.ceil(min(slots, _MOST_SLOTS))
+    settled: float = 1.0 + np.ceil(min(slots, _MOST_SLOTS))
+    return settled
