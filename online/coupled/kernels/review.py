@@ -81,7 +81,9 @@ def review(
             num_holders = trace.num_holders[k]
             if not bound < clear and num_holders < n_com:
                 e_low = max(trace.lowest[k], alone)
-                bound = value(criterion, tables, computation, success[node, q], time, e_low, q, ZERO, holders, num_holders)
+                bound = value(
+                    criterion, tables, computation, success[node, q], time, e_low, q, ZERO, holders, num_holders
+                )
             if not bound < clear:
                 stop = k
                 break
