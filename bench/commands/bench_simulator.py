@@ -41,6 +41,7 @@ def simulator(
     for name in names:
         if name not in online.POLICIES:
             raise InputError(f"{name!r}, expected one of {', '.join(online.POLICIES)}", place="policy")
+    results.mkdir(parents=True, exist_ok=True)
     with counting("runs", instances * len(names), 0) as counter:
         rows = racing.race(names, instances=instances, slots=slots, estimator=estimator, seed=seed, step=counter.step)
     medians = racing.summary(rows)

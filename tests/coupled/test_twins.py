@@ -224,7 +224,18 @@ def test_nothing_loads_numba_before_it_is_needed() -> None:
 def test_the_race_of_the_simulators(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     loading = {"compile_s": 12.3, "load_s": 0.4, "machine": "abacus"}  # compiling it all once more takes too long here
     monkeypatch.setattr(simulator_race, "loading_times", lambda: loading)
-    arguments = ["--instances", "1", "--slots", "100", "--policy", "IE", "--policy", "E-IE", "--results", str(tmp_path)]
+    arguments = [
+        "--instances",
+        "1",
+        "--slots",
+        "100",
+        "--policy",
+        "IE",
+        "--policy",
+        "E-IE",
+        "--results",
+        str(tmp_path / "new"),
+    ]
     result = CliRunner().invoke(simulator, [*arguments, "--json"])
     assert result.exit_code == 0, result.output
     rows = [json.loads(line) for line in result.stdout.splitlines()]
@@ -232,7 +243,7 @@ def test_the_race_of_the_simulators(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert all(row["ratio"] > 0 for row in rows)
     assert (
         "Machine: abacus; one core. Before a first run, not counted above: 12.3 s of"
-        in (tmp_path / "table.md").read_text()
+        in (tmp_path / "new" / "table.md").read_text()
     )
     assert CliRunner().invoke(simulator, ["--policy", "own.py:Own"]).exit_code != 0
 
