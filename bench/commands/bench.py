@@ -10,6 +10,7 @@ import click
 
 from bench.commands import options
 from bench.commands.bench_core import core
+from bench.commands.bench_simulator import simulator
 from bench.markdown import markdown_table
 from bench.output import Table
 from instances.textio import write_text
@@ -21,6 +22,7 @@ def bench() -> None:
 
 
 bench.add_command(core)
+bench.add_command(simulator)
 
 
 def _results(name: str) -> Callable[[options.F], options.F]:

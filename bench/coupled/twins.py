@@ -24,8 +24,8 @@ _PAPER_SLOTS = 2_000
 def random_instance(number: int, seed: int = 0) -> Instance:
     """Return an instance for the simulators: every tenth one of the paper's, the others general and small.
 
-    Capacities, channels, speeds, transfers and chains vary; chains may be shared by workers, so that there are ties, have
-    transitions of probability 0, or differ from those that the states were drawn from.
+    Capacities, channels, speeds, transfers and chains vary; chains may be shared by workers, so that there are ties,
+    have transitions of probability 0, or differ from those that the states were drawn from.
 
     Examples
     --------

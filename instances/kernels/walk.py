@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -12,7 +13,13 @@ from instances.compiling import kernels_of
 
 __all__ = ["walk"]
 
-kernel: Any = kernels_of(Path(__file__).parent, "states")
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def kernel(signature: str) -> Callable[[Function], Function]:
+    """Compile a function for these types when its module is imported, or load it as it was compiled before."""
+    made: Callable[[Function], Function] = kernels_of(Path(__file__).parent, "states")(signature)
+    return made
 
 
 @kernel("int64(float64[::1], float64[:,::1], int64[:,::1], int64, uint8[::1])")

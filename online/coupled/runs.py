@@ -17,7 +17,7 @@ __all__ = ["ENGINES", "run_policy"]
 #: ``kernel``: machine code, for the built-in heuristics. ``plain``: `simulate`. ``auto``: the first that can.
 ENGINES = ("auto", "plain", "kernel")
 
-_MOST_WORKERS = 64  # of the kernel
+_MOST_WORKERS, _MOST_TASKS = 64, 10_000  # of the kernel
 #: Up to so many slots the plain simulator is done before machine code is loaded.
 _FEW_SLOTS = 2_000
 
@@ -51,8 +51,8 @@ def run_policy(
     slots
         Stop after so many slots, at most the slots of the instance; None: all of them.
     schedule_slots
-        The schedule of the run is that of its first ``schedule_slots`` slots; None: of all. With 0 it has no slot, and a
-        long run costs no memory for letters.
+        The schedule of the run is that of its first ``schedule_slots`` slots; None: of all. With 0 it has no slot, and
+        a long run costs no memory for letters.
     engine
         One of `ENGINES`.
 
@@ -63,10 +63,10 @@ def run_policy(
 
     Notes
     -----
-    The states are drawn as the run goes on. Where the engine is ``auto``, the built-in heuristics on at most 64 workers
-    run in machine code, which is compiled at the first call after installation; runs of few slots do so only where it
-    is loaded already. Machine code costs tens of nanoseconds a slot for passive heuristics, a few hundred for
-    proactive ones.
+    The states are drawn as the run goes on. Where the engine is ``auto``, the built-in heuristics with at most 64
+    workers and 10,000 tasks run in machine code, which is compiled at the first call after installation; runs of few
+    slots do so only where it is loaded already. Machine code costs tens of nanoseconds a slot for passive heuristics,
+    one or two hundred for proactive ones.
 
     Examples
     --------
@@ -80,11 +80,11 @@ def run_policy(
     if schedule_slots is not None and schedule_slots < 0:
         raise InputError(f"{schedule_slots}, expected an integer >= 0", place="schedule_slots")
     made = make_policy(policy, estimator=estimator, ties=ties, seed=seed)
-    can_compile = policy in POLICIES and instance.num_workers <= _MOST_WORKERS
+    can_compile = policy in POLICIES and instance.num_workers <= _MOST_WORKERS and instance.tasks <= _MOST_TASKS
     if engine == "kernel" and not can_compile:
         raise InputError(
-            f"the kernel runs the built-in heuristics on at most {_MOST_WORKERS} workers, not {policy!r} on "
-            f"{instance.num_workers}",
+            f"the kernel runs the built-in heuristics with at most {_MOST_WORKERS} workers and {_MOST_TASKS} tasks, "
+            f"not {policy!r} with {instance.num_workers} and {instance.tasks}",
             place="engine",
         )
     is_worth_it = limit > _FEW_SLOTS or "online.coupled.kernels.driver" in sys.modules

@@ -1,8 +1,8 @@
 """The simulator in machine code and its plain twin: the same runs, letter by letter."""
 
+import json
 import subprocess
 import sys
-from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
@@ -10,8 +10,9 @@ import pytest
 from click.testing import CliRunner
 
 import online
+from bench.commands.bench_simulator import simulator
 from bench.commands.verify_simulator import verify_simulator
-from bench.coupled import twins
+from bench.coupled import simulator_race, twins
 from bench.coupled.twins import compare_twins, options_of, random_instance
 from instances import Chain, InputError, Instance, SelfCheckError, check
 from instances.chains import StateStream
@@ -21,7 +22,8 @@ from instances.streams import stream
 from online import POLICIES, SERVICES, TIES, run_policy
 from online.coupled.estimates import Estimates
 from online.coupled.kernels import estimates as compiled
-from online.coupled.kernels.driver import _Memory
+from online.coupled.kernels import memory
+from online.coupled.kernels.memory import Memory
 from online.coupled.kernels.sums import estimate_set
 
 ALWAYS_UP = Chain(((1.0, 0.0, 0.0), (0.5, 0.5, 0.0), (0.5, 0.0, 0.5)))
@@ -117,26 +119,32 @@ def test_random_draws_as_numpy_does_also_in_long_runs() -> None:
     assert len(run.schedule.configurations) > 300
 
 
-class Own:
-    name = "own"
-
-    def choose(self, visible: online.Visible) -> Mapping[int, int] | None:
-        return None
-
-
 def test_who_runs_where(tmp_path: Path) -> None:
     (tmp_path / "own.py").write_text(
-        "class Own:\n    name = 'own'\n    def choose(self, visible):\n        return {0: 1} if visible.slot == 0 else None\n"
+        "class Own:\n    name = 'own'\n    def choose(self, visible):\n        return {0: 1}\n"
     )
     own = f"{tmp_path / 'own.py'}:Own"
     lone = Instance.from_letters(["uu"], w=[1], tasks=1)
     assert run_policy(lone, own).makespan == 1
-    with pytest.raises(InputError, match="built-in heuristics on at most 64 workers, not '.*own.py:Own' on 1"):
+    with pytest.raises(InputError, match=r"at most 64 workers and 10000 tasks, not '.*own.py:Own' with 1 and 1"):
         run_policy(lone, own, engine="kernel")
     wide = Instance.from_letters(["uuu"] * 65, w=[1] * 65, tasks=2, chains=[HALF_UP] * 65)
     assert run_policy(wide, "IE").makespan == 1
-    with pytest.raises(InputError, match="at most 64 workers, not 'IE' on 65"):
+    with pytest.raises(InputError, match="not 'IE' with 65 and 2"):
         run_policy(wide, "IE", engine="kernel")
+    with pytest.raises(InputError, match="not 'RANDOM' with 1 and 10001"):
+        run_policy(lone.replace(tasks=10_001), "RANDOM", engine="kernel")
+
+
+def test_tables_that_are_full_are_emptied(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(memory, "_FIRST_SETS", 1 << 8)
+    monkeypatch.setattr(memory, "_MOST_SETS", 1 << 10)
+    monkeypatch.setattr(memory, "_NODES", 16)
+    monkeypatch.setattr(memory, "_ROWS", 16)
+    monkeypatch.setattr(memory, "_MOST_ALONE", 3)
+    instance = paper(m=7, n_com=3, wmin=1, scenario=77, trial=0, slots=1500, seed=5, p=11)
+    for policy in ("E-IE", "P-IY", "Y-IAY"):
+        compare_twins(instance, policy)
 
 
 @pytest.mark.parametrize(
@@ -190,8 +198,8 @@ def test_estimates_of_sets(seed: int) -> None:
     chains = [chain for chain in random_instance(seed * 10 + 1, 11).chains if chain is not None]
     chains += [chain for chain in random_instance(seed * 10 + 9, 11).chains if chain is not None]
     chains += [ALWAYS_UP, HALF_UP]
-    memory, plain = _Memory(chains), Estimates(chains)
-    tables = memory.tables(True, 10)
+    plain = Estimates(chains)
+    tables = Memory(chains).tables(True, 10)
     draw = np.random.default_rng(seed)
     for size in (1, 2, 5, 9, 14):
         members = sum(1 << int(q) for q in draw.choice(len(chains), size=min(size, len(chains)), replace=False))
@@ -211,3 +219,41 @@ def test_nothing_loads_numba_before_it_is_needed() -> None:
         "online.run_policy(i, 'IP'); assert 'numba' in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_the_race_of_the_simulators(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    loading = {"compile_s": 12.3, "load_s": 0.4, "machine": "abacus"}  # compiling it all once more takes too long here
+    monkeypatch.setattr(simulator_race, "loading_times", lambda: loading)
+    arguments = [
+        "--instances",
+        "1",
+        "--slots",
+        "100",
+        "--policy",
+        "IE",
+        "--policy",
+        "E-IE",
+        "--results",
+        str(tmp_path / "new"),
+    ]
+    result = CliRunner().invoke(simulator, [*arguments, "--json"])
+    assert result.exit_code == 0, result.output
+    rows = [json.loads(line) for line in result.stdout.splitlines()]
+    assert [row["policy"] for row in rows] == ["IE", "E-IE", "all passive", "all proactive"]
+    assert all(row["ratio"] > 0 for row in rows)
+    assert (
+        "Machine: abacus; one core. Before a first run, not counted above: 12.3 s of"
+        in (tmp_path / "new" / "table.md").read_text()
+    )
+    assert CliRunner().invoke(simulator, ["--policy", "own.py:Own"]).exit_code != 0
+
+
+def test_the_race_tells_a_difference(monkeypatch: pytest.MonkeyPatch) -> None:
+    real = online.run_policy
+
+    def wrong(instance: Instance, policy: str, **options: object) -> online.Run:
+        return real(instance, policy, **{**options, "ties": "highest", "seed": len(str(options["engine"]))})  # type: ignore[arg-type]
+
+    monkeypatch.setattr(online, "run_policy", wrong)
+    with pytest.raises(SelfCheckError, match="RANDOM on instance 0: the simulators differ"):
+        simulator_race.race(["RANDOM"], instances=1, slots=50)

@@ -5,14 +5,14 @@ Two things make it fast, and neither changes what is built.
 - *Nodes.* The tasks given so far are a node of a tree. At a node P_plus^(W-1) and E(W) of the configuration with one
   more task on worker q depend on nothing else, so they are computed once and kept, as plain numbers.
 - *A scan in plain numbers.* At each step the criterion of every free worker is formed without logarithms; a worker that
-  would lose even if it had nothing to receive is passed over. If the best is ahead of all others by a relative 1e-9, far
-  more than rounding or the tolerance of ties, it is chosen. Otherwise, or where numbers come near the ends of the
-  range of floats, the step is decided as the plain twin decides it.
+  would lose even if it had nothing to receive is passed over. If the best is ahead of all others by a relative 1e-9,
+  far more than rounding or the tolerance of ties, it is chosen. Otherwise, or where numbers come near the ends of
+  the range of floats, the step is decided as the plain twin decides it.
 
-What was built stays in the trace, with a promise for each step: for the next `HORIZON` slots in which transfers go on or
-time counts, the winner's criterion stays above ``clear``, and that of all others below, if nobody new comes. (The winner:
-the less there is to receive the better, and of criterion Y the time is taken as late as it may be. The others: members
-are taken to have received what they can by then.) Steps from ``firm`` on have no such promise. See
+What was built stays in the trace, with a promise for each step: for the next `HORIZON` slots in which transfers go on
+or time counts, the winner's criterion stays above ``clear``, and that of all others below, if nobody new comes. (The
+winner: the less there is to receive the better, and of criterion Y the time is taken as late as it may be. The others:
+members are taken to have received what they can by then.) Steps from ``firm`` on have no such promise. See
 `online.coupled.kernels.review`.
 """
 
@@ -20,33 +20,31 @@ from __future__ import annotations
 
 import numpy as np
 
-from online.coupled.kernels.compiling import NONE, ONE, WORD, kernel, lowest
-from online.coupled.kernels.estimates import not_down_row, place_of_slots, row_alone, whole_slots
-from online.coupled.kernels.layout import BY_AY, BY_E, BY_P, BY_Y, Application, Choice, Plans, Standing, Tables, Trace
+from online.coupled.kernels.compiling import NONE, ONE, WORD, ZERO, kernel, lowest
+from online.coupled.kernels.criteria import CLEAR, HARD, best_value, is_hard, value
+from online.coupled.kernels.estimates import row_alone
+from online.coupled.kernels.layout import BY_Y, Application, Choice, Plans, Standing, Tables, Trace
 from online.coupled.kernels.nodes import fill, new_node
 from online.coupled.kernels.steps import exact_step
 
 __all__ = ["HORIZON", "alone_for", "build", "need_for"]
 
-#: Criteria this far apart, relatively, are different beyond doubt.
-_CLEAR = 1e-9
 #: For how many slots a step is promised.
 HORIZON = 12
-#: Probabilities below are left to logarithms.
-_LEAST = 1e-280
 
 
 @kernel(forceinline=True)
 def need_for(application: Application, standing: Standing, q: int, x: int) -> int:
     """Return the slots that worker q has to receive for x >= 1 tasks."""
-    return application.t_prog - standing.program[q] + max(0, x * application.t_data - standing.data[q])
+    need: int = application.t_prog - standing.program[q] + max(0, x * application.t_data - standing.data[q])
+    return need
 
 
 @kernel(forceinline=True)
 def alone_for(choice: Choice, tables: Tables, q: int, need: int) -> float:
     """Return how long it takes worker q to receive so much, were it alone."""
     alone = tables.alone[q, need] if need < tables.alone.shape[1] else np.nan
-    if alone != alone:
+    if np.isnan(alone):
         alone = row_alone(q, need, tables.alone, tables.single, choice.is_printed)
     return alone
 
@@ -91,15 +89,14 @@ def build(
     w, capacities, n_com, num_tasks = application.w, application.capacities, application.n_com, application.tasks
     success, duration, child = plans.success, plans.duration, plans.child
     built, before, need, alone, low = trace.built, trace.before, trace.need, trace.alone, trace.low
-    workers, holders, stays, rows = trace.workers, trace.holders, tables.stays, tables.not_down_slots
-    row_mask = rows.size - 1
+    workers, holders = trace.workers, trace.holders
     time = float(elapsed) if criterion == BY_Y else 0.0
     if first == 0:
         trace.close[0] = NONE
-        if plans.count[0] + num_tasks + 1 > child.shape[0]:
-            plans.count[0] = 0
-        if plans.count[0] == 0:
-            new_node(plans, NONE, 0)
+        if plans.num_nodes[0] + num_tasks + 1 > child.shape[0]:
+            plans.num_nodes[0] = 0
+        if plans.num_nodes[0] == 0:
+            new_node(plans, NONE, ZERO)
         trace.node[0] = 0
         trace.lowest[0] = 0.0
         trace.num_holders[0] = 0
@@ -109,7 +106,7 @@ def build(
         built[trace.worker[k]] += 1
     num_holders, node, lowest_longest = trace.num_holders[first], trace.node[first], trace.lowest[first]
     longest = 0.0
-    needed = 0
+    needed = ZERO
     for h in range(num_holders):
         need_of = need_for(application, standing, holders[h], built[holders[h]])
         needed += need_of
@@ -126,7 +123,7 @@ def build(
     firm = num_tasks
     for k in range(first, num_tasks):
         best = -1
-        best_value = best_bound = clear = rival = -np.inf
+        most = best_bound = clear = rival = -np.inf
         is_close = False
         guess = trace.worker[k]  # who won last time: most others are then seen to lose at one glance
         for i in range(-1, num):
@@ -142,65 +139,36 @@ def build(
             if x == capacities[q]:
                 continue
             computation = duration[node, q]
-            if computation != computation:
+            if np.isnan(computation):
                 fill(application, choice, tables, plans, node, q, x + 1)
                 computation = duration[node, q]
-            # the criterion of a worker that has nothing to receive
-            if criterion == BY_E:
-                bound = -computation
-            elif criterion == BY_P:
-                bound = success[node, q]
-            else:
-                bound = success[node, q] / (computation + time)
+            bound = best_value(criterion, computation, success[node, q], time)
             if bound < clear:
                 rival = max(rival, bound)
                 continue
             e_comm = max(longest, alone[q])
-            if num_holders + (x == 0) > n_com:
+            is_short = num_holders + (x == 0) > n_com
+            if is_short:
                 e_comm = max(e_comm, (needed + need[q] - before[q]) / n_com)
-            if criterion == BY_E:
-                value = -(computation + e_comm)
-            else:
-                whole = whole_slots(e_comm)
-                row = place_of_slots(whole, row_mask)
-                if rows[row] != whole:
-                    not_down_row(whole, rows, tables.not_down, stays, tables.matrices)
-                value = success[node, q]
-                if x == 0:
-                    value *= stays[row, q]
-                for h in range(num_holders):
-                    value *= stays[row, holders[h]]
-                if criterion == BY_Y or criterion == BY_AY:
-                    value /= computation + e_comm + time
-            if num_holders + (x == 0) <= n_com:
+            reached = value(criterion, tables, computation, success[node, q], time, e_comm, q, x, holders, num_holders)
+            if not is_short:
                 e_low = max(lowest_longest, low[q])
-                if e_low == e_comm:
-                    bound = value
-                elif criterion == BY_E:
-                    bound = -(computation + e_low)
-                else:
-                    whole = whole_slots(e_low)
-                    row = place_of_slots(whole, row_mask)
-                    if rows[row] != whole:
-                        not_down_row(whole, rows, tables.not_down, stays, tables.matrices)
-                    bound = success[node, q]
-                    if x == 0:
-                        bound *= stays[row, q]
-                    for h in range(num_holders):
-                        bound *= stays[row, holders[h]]
-                    if criterion == BY_Y or criterion == BY_AY:
-                        bound /= computation + e_low + time
-            if value > best_value:
-                is_close = best_value >= value - _CLEAR * abs(value)
+                bound = reached
+                if e_low < e_comm:
+                    bound = value(
+                        criterion, tables, computation, success[node, q], time, e_low, q, x, holders, num_holders
+                    )
+            if reached > most:
+                is_close = most >= reached - CLEAR * abs(reached)
                 rival = max(rival, best_bound)
-                best_value, best_bound = value, bound
-                clear = value - _CLEAR * abs(value)
+                most, best_bound = reached, bound
+                clear = reached - CLEAR * abs(reached)
                 best = q
             else:
-                is_close = is_close or value >= clear
+                is_close = is_close or reached >= clear
                 rival = max(rival, bound)
-        is_hard = best_value < _LEAST if criterion != BY_E else best_value == -np.inf
-        if is_hard or is_close:
+        is_left = is_hard(criterion, most)
+        if is_left or is_close:
             trace.close[0] = ~NONE
             rival = np.inf
             best = exact_step(
@@ -209,9 +177,9 @@ def build(
         q = best
         x = built[q] + 1
         trace.worker[k] = q
-        if criterion == BY_Y and best_value > 0.0:  # the time at the horizon
-            best_value *= (duration[node, q] + time) / (duration[node, q] + time + HORIZON)
-        trace.clear[k] = -np.inf if is_hard else best_value - _CLEAR * abs(best_value)
+        if criterion == BY_Y and not is_left:  # the time at the horizon
+            most *= (duration[node, q] + time) / (duration[node, q] + time + HORIZON)
+        trace.clear[k] = HARD if is_left else most - CLEAR * abs(most)
         if not rival < trace.clear[k]:
             firm = min(firm, k)
         longest = max(longest, alone[q])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -12,7 +12,7 @@ from numba.cpython.unsafe.numbers import trailing_zeros
 
 from instances.compiling import kernels_of
 
-__all__ = ["NONE", "ONE", "WORD", "Bytes", "Ints", "Reals", "Words", "kernel", "lowest"]
+__all__ = ["NONE", "ONE", "WORD", "ZERO", "Bytes", "Ints", "Reals", "Words", "kernel", "lowest"]
 
 Words = npt.NDArray[np.uint64]
 Ints = npt.NDArray[np.int64]
@@ -22,6 +22,8 @@ Bytes = npt.NDArray[np.uint8]
 WORD = np.uint64
 NONE = WORD(0)
 ONE = WORD(1)
+#: A number that is no constant to the compiler: functions are compiled anew for each constant they are handed.
+ZERO: Any = np.int64(0)
 
 _kernels: Any = kernels_of(Path(__file__).parent, "simulator")
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -39,4 +41,4 @@ def kernel(*, allocates: bool = False, **options: Any) -> Callable[[Function], F
 @kernel()
 def lowest(word: WORD) -> int:
     """Return the place of the lowest bit of a word that has one."""
-    return np.int64(trailing_zeros(word))
+    return int(np.int64(trailing_zeros(word)))

@@ -1,36 +1,24 @@
-"""A run in machine code: what is remembered between runs, and what grows during one."""
+"""A run in machine code, and what grows during one."""
 
 from __future__ import annotations
 
 import weakref
-from collections.abc import Sequence
-from functools import lru_cache
 
 import numpy as np
 
-from instances.chains import Chain
 from instances.coupled.model import Instance
 from instances.coupled.schedule import NOT_ENROLLED, Configuration, Schedule
 from instances.sources import StateSource
 from instances.streams import stream
 from online.coupled import estimates as plain
 from online.coupled.kernels import layout, slots
-from online.coupled.kernels.compiling import Bytes, Ints, Reals, Words
-from online.coupled.kernels.growing import grow_sets
+from online.coupled.kernels.compiling import Bytes, Ints, Words
 from online.coupled.kernels.masks import fill_masks
-from online.coupled.sums import modes
+from online.coupled.kernels.memory import Memory, memory_of, no_plans, no_tables
 
-__all__ = ["MOST_WORKERS", "run_kernel"]
-
-#: A set of workers is a word.
-MOST_WORKERS = 64
+__all__ = ["run_kernel"]
 
 _BLOCK = 512
-#: Half of it is free when a slot begins, for the at most 64 * 64 sets that one choice looks at.
-_FIRST_SETS = 1 << 14
-_ROWS = 1 << 14
-_NODES = 1 << 13
-_MOST_ALONE = 1 << 12
 
 
 def run_kernel(
@@ -41,7 +29,7 @@ def run_kernel(
     Parameters
     ----------
     instance
-        With at most `MOST_WORKERS` workers, and chains unless the choice is RANDOM.
+        With at most 64 workers, and chains unless the choice is RANDOM.
     choice
         The heuristic.
     seed
@@ -62,12 +50,12 @@ def run_kernel(
         np.array(instance.w, dtype=np.int64),
         np.array(instance.capacities, dtype=np.int64),
     )
-    memory: _Memory | None = None
+    memory: Memory | None = None
     if choice.switch != layout.RANDOM:
-        memory = _memory(plain.complete(instance.chains))
+        memory = memory_of(plain.complete(instance.chains))
     longest = instance.t_prog + max(instance.capacities) * instance.t_data
-    tables = _no_tables() if memory is None else memory.tables(choice.is_printed, longest)
-    plans = _no_plans() if memory is None else memory.plans(instance.w, choice.is_printed, instance.tasks)
+    tables = no_tables() if memory is None else memory.tables(choice.is_printed, longest)
+    plans = no_plans() if memory is None else memory.plans(instance.w, choice.is_printed, instance.tasks)
     trace = _trace(p, instance.tasks)
     masks = _masks_of(instance.source)
     numbers = _Numbers(seed, instance.tasks)
@@ -91,87 +79,6 @@ def run_kernel(
         elif code == slots.MORE_NUMBERS:
             numbers.grow(int(standing.at[layout.NUMBERS]))
             standing.at[layout.NUMBERS] = 0
-
-
-class _Memory:
-    """What the estimates of one set of chains remember, for all runs with these chains."""
-
-    def __init__(self, chains: Sequence[Chain]) -> None:
-        of_worker = [modes(chain) for chain in chains]
-        order = sorted(range(len(chains)), key=lambda q: of_worker[q])
-        self._modes = np.array([of_worker[q] for q in order])
-        self._order = np.array(order, dtype=np.int64)
-        self._single = np.array([plain.estimate_set([each]) for each in of_worker])
-        self._matrices = np.array([plain.up_or_reclaimed(chain) for chain in chains])
-        self._sets = np.zeros((_FIRST_SETS, 4))
-        self._count = np.zeros(1, dtype=np.int64)
-        self._not_down_slots = np.full(_ROWS, -1.0)
-        self._not_down = np.empty((_ROWS, len(chains)))
-        self._stays = np.empty((_ROWS, len(chains)))
-        self._plans: dict[tuple[tuple[int, ...], bool], layout.Plans] = {}
-        self._alone: dict[bool, Reals] = {}
-
-    def tables(self, is_printed: bool, longest: int) -> layout.Tables:
-        """Return the tables for one estimator, with transfers of up to ``longest`` slots."""
-        alone = self._alone.get(is_printed)
-        columns = min(longest, _MOST_ALONE) + 1
-        if alone is None or alone.shape[1] < columns:
-            alone = self._alone[is_printed] = np.full((len(self._order), columns), np.nan)
-        return layout.Tables(
-            self._modes,
-            self._order,
-            self._single,
-            self._matrices,
-            self._sets,
-            self._sets.view(np.uint64),
-            self._count,
-            self._not_down_slots,
-            self._not_down,
-            self._stays,
-            alone,
-        )
-
-    def plans(self, w: tuple[int, ...], is_printed: bool, tasks: int) -> layout.Plans:
-        """Return the tree of partial configurations for workers of these speeds."""
-        found = self._plans.get((w, is_printed))
-        nodes = max(_NODES, 2 * tasks + 2)
-        if found is None or len(found.work) < nodes:
-            if len(self._plans) >= 2:
-                self._plans.clear()
-            found = self._plans[w, is_printed] = _plans(len(w), nodes)
-        return found
-
-    def grow(self) -> None:
-        """Make room for more sets."""
-        more = np.zeros((4 * len(self._sets), 4))
-        grow_sets(self._sets.view(np.uint64), more.view(np.uint64))
-        self._sets = more
-
-
-@lru_cache(maxsize=4)
-def _memory(chains: tuple[Chain, ...]) -> _Memory:
-    return _Memory(chains)
-
-
-@lru_cache(maxsize=1)
-def _no_tables() -> layout.Tables:
-    return _Memory([Chain(((1.0, 0.0, 0.0),) * 3)]).tables(True, 0)
-
-
-@lru_cache(maxsize=1)
-def _no_plans() -> layout.Plans:
-    return _plans(1, 1)
-
-
-def _plans(p: int, nodes: int) -> layout.Plans:
-    return layout.Plans(
-        np.zeros(1, dtype=np.int64),
-        np.empty((nodes, p), dtype=np.int64),
-        np.empty((nodes, p)),
-        np.empty((nodes, p)),
-        np.empty(nodes, dtype=np.uint64),
-        np.empty(nodes, dtype=np.int64),
-    )
 
 
 def _trace(p: int, tasks: int) -> layout.Trace:

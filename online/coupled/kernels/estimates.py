@@ -38,7 +38,7 @@ _GOLDEN = WORD(0x9E3779B97F4A7C15)
 @kernel()
 def place_of(members: WORD, mask: int) -> int:
     """Return where to look for a set first, in a table of ``mask + 1`` rows."""
-    return np.int64((members * _GOLDEN) >> WORD(32)) & mask
+    return int(np.int64((members * _GOLDEN) >> WORD(32))) & mask
 
 
 @kernel()
@@ -69,8 +69,8 @@ def row_alone(q: int, slots: int, alone: Reals, single: Reals, is_printed: bool)
     ``alone`` remembers it for the first n, nan where it was not asked for yet.
     """
     if slots < alone.shape[1]:
-        known = alone[q, slots]
-        if known == known:
+        known: float = alone[q, slots]
+        if not np.isnan(known):
             return known
     if slots == 0:
         value = 0.0
@@ -120,7 +120,7 @@ def place_of_slots(slots: float, mask: int) -> int:
     if slots >= 2.0**62:
         return mask
     word = WORD(np.int64(slots))
-    return np.int64((word ^ (word >> WORD(14)) * WORD(0x2545F491)) & WORD(mask))
+    return int(np.int64((word ^ (word >> WORD(14)) * WORD(0x2545F491)) & WORD(mask)))
 
 
 @kernel()
@@ -140,7 +140,7 @@ def _fill_row(i: int, slots: float, keys: Reals, rows: Reals, stays: Reals, matr
     keys[i] = slots
     mantissa, exponent = (0.5, 1025) if slots == np.inf else math.frexp(slots)
     doublings = max(0, exponent - 53)
-    digits = np.int64(math.ldexp(mantissa, exponent - doublings))
+    digits = int(math.ldexp(mantissa, exponent - doublings))
     for q in range(matrices.shape[0]):
         rows[i, q] = _log_stays(matrices[q], digits, doublings)
         stays[i, q] = math.exp(rows[i, q])

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from online.coupled.kernels.compiling import NONE, Words, kernel
 from online.coupled.kernels.estimates import place_of
 

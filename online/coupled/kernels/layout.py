@@ -7,9 +7,27 @@ from typing import NamedTuple
 from online.coupled.kernels.compiling import Bytes, Ints, Reals, Words
 
 __all__ = [
-    "BUILD", "COMPUTED", "ENTRIES", "ITERATION", "ITERATION_START", "NUMBERS", "PASSIVE", "RANDOM", "SLOT",
-    "BY_E", "BY_P", "BY_AY", "BY_Y", "Application", "Choice", "Record", "Plans", "Standing", "States", "Tables", "Trace",
-]  # fmt: skip
+    "BY_AY",
+    "BY_E",
+    "BY_P",
+    "BY_Y",
+    "COMPUTED",
+    "ENTRIES",
+    "ITERATION",
+    "ITERATION_START",
+    "NUMBERS",
+    "PASSIVE",
+    "RANDOM",
+    "SLOT",
+    "Application",
+    "Choice",
+    "Plans",
+    "Record",
+    "Standing",
+    "States",
+    "Tables",
+    "Trace",
+]
 
 #: Criteria by number.
 BY_P, BY_E, BY_Y, BY_AY = range(4)
@@ -52,7 +70,7 @@ class Tables(NamedTuple):
     matrices: Reals  # (p, 4)
     sets: Reals  # (2^k, 4)
     keys: Words  # the same as words
-    count: Ints  # (1,): sets in the table
+    num_sets: Ints  # (1,)
     not_down_slots: Reals
     not_down: Reals
     stays: Reals  # exp(not_down)
@@ -62,7 +80,7 @@ class Tables(NamedTuple):
 class Plans(NamedTuple):
     """The tree of partial configurations (see `online.coupled.kernels.build`); row i is a node, 0 the empty one."""
 
-    count: Ints  # (1,): nodes in use
+    num_nodes: Ints  # (1,)
     child: Ints  # (n, p): the node with one more task on worker q, -1 where there is none yet
     success: Reals  # (n, p): P_plus^(W-1) with one more task on worker q
     duration: Reals  # (n, p): E(W) with it, nan where neither is known yet

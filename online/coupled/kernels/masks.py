@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from instances.states import DOWN, UP
 from online.coupled.kernels.compiling import WORD, Bytes, Words, kernel
 

@@ -18,8 +18,8 @@ _LARGEST_LOG = 600.0
 @kernel()
 def new_node(plans: Plans, members: WORD, work: int) -> int:
     """Return a node about which nothing is known but its set and its W."""
-    node = plans.count[0]
-    plans.count[0] += 1
+    node: int = plans.num_nodes[0]
+    plans.num_nodes[0] += 1
     for q in range(plans.child.shape[1]):
         plans.child[node, q] = -1
         plans.duration[node, q] = plans.success[node, q] = np.nan
@@ -37,7 +37,7 @@ def fill(application: Application, choice: Choice, tables: Tables, plans: Plans,
     """
     members = plans.members[node] | ONE << WORD(q)
     work = max(plans.work[node], x * application.w[q])
-    row = row_of_set(members, tables.sets, tables.keys, tables.count, tables.modes, tables.order)
+    row = row_of_set(members, tables.sets, tables.keys, tables.num_sets, tables.modes, tables.order)
     sets = tables.sets
     log_p = 0.0 if work == 1 else (work - 1) * sets[row, LOG_P]
     log_e = log_duration(work, sets[row, LOG_P], sets[row, E_C], sets[row, E_GIVEN], choice.is_printed)

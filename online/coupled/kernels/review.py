@@ -1,4 +1,4 @@
-"""Does what was built before still stand? From which step on must it be built anew?
+"""From which step on what was built before must be built anew.
 
 Each step of the trace is promised against time and transfers (see `online.coupled.kernels.build`). So only what is not
 promised has to be looked at: who goes, who comes, and steps without a promise.
@@ -11,10 +11,12 @@ promised has to be looked at: who goes, who comes, and steps without a promise.
 
 from __future__ import annotations
 
+import numpy as np
+
 from online.coupled.kernels.build import HORIZON, alone_for, need_for
-from online.coupled.kernels.compiling import NONE, ONE, WORD, kernel, lowest
-from online.coupled.kernels.estimates import not_down_row, place_of_slots, whole_slots
-from online.coupled.kernels.layout import BY_AY, BY_E, BY_P, BY_Y, Application, Choice, Plans, Standing, Tables, Trace
+from online.coupled.kernels.compiling import NONE, ONE, WORD, ZERO, kernel, lowest
+from online.coupled.kernels.criteria import best_value, value
+from online.coupled.kernels.layout import BY_Y, Application, Choice, Plans, Standing, Tables, Trace
 from online.coupled.kernels.nodes import fill
 
 __all__ = ["review"]
@@ -50,10 +52,8 @@ def review(
     criterion = choice.build
     n_com, num_tasks = application.n_com, application.tasks
     success, duration, holders = plans.success, plans.duration, trace.holders
-    stays, rows = tables.stays, tables.not_down_slots
-    row_mask = rows.size - 1
     time = float(elapsed) if criterion == BY_Y else 0.0
-    if gone & trace.close[0] != NONE or plans.count[0] + num_tasks >= plans.work.size:
+    if gone & trace.close[0] != NONE or plans.num_nodes[0] + num_tasks >= plans.work.size:
         return 0
     stop = trace.firm[0] if is_moved else num_tasks
     if gone & plans.members[trace.node[num_tasks]] != NONE:
@@ -66,7 +66,7 @@ def review(
         new &= new - ONE
         if application.capacities[q] == 0:
             continue
-        need = need_for(application, standing, q, 1)
+        need = need_for(application, standing, q, ZERO + 1)
         if members >> WORD(q) & ONE:
             need = max(0, need - HORIZON)
         alone = alone_for(choice, tables, q, need)
@@ -74,30 +74,16 @@ def review(
             node = trace.node[k]
             clear = trace.clear[k]
             computation = duration[node, q]
-            if computation != computation:
-                fill(application, choice, tables, plans, node, q, 1)
+            if np.isnan(computation):
+                fill(application, choice, tables, plans, node, q, ZERO + 1)
                 computation = duration[node, q]
-            if criterion == BY_E:
-                bound = -computation
-            elif criterion == BY_P:
-                bound = success[node, q]
-            else:
-                bound = success[node, q] / (computation + time)
+            bound = best_value(criterion, computation, success[node, q], time)
             num_holders = trace.num_holders[k]
             if not bound < clear and num_holders < n_com:
                 e_low = max(trace.lowest[k], alone)
-                if criterion == BY_E:
-                    bound = -(computation + e_low)
-                else:
-                    whole = whole_slots(e_low)
-                    row = place_of_slots(whole, row_mask)
-                    if rows[row] != whole:
-                        not_down_row(whole, rows, tables.not_down, stays, tables.matrices)
-                    bound = success[node, q] * stays[row, q]
-                    for h in range(num_holders):
-                        bound *= stays[row, holders[h]]
-                    if criterion == BY_Y or criterion == BY_AY:
-                        bound /= computation + e_low + time
+                bound = value(
+                    criterion, tables, computation, success[node, q], time, e_low, q, ZERO, holders, num_holders
+                )
             if not bound < clear:
                 stop = k
                 break

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from online.coupled.kernels.build import HORIZON, build
+from online.coupled.kernels.chance import draw
 from online.coupled.kernels.compiling import NONE, ONE, WORD, Ints, Words, kernel, lowest
 from online.coupled.kernels.layout import (
     BY_Y,
@@ -67,7 +68,6 @@ def run(
     moves = 0  # slots since in which needs may have become less, or time has passed that counts
     is_moved = False
     is_known = False
-    need = standing.need
     recorded = record.letters.shape[0]
     entries = record.entries
 
@@ -92,7 +92,7 @@ def run(
         if slot >= up.size:
             code = MORE_STATES
             break
-        if 2 * tables.count[0] > tables.keys.shape[0]:
+        if 2 * tables.num_sets[0] > tables.keys.shape[0]:
             code = MORE_SETS
             break
         if slot < recorded and num_entries + 2 * p + 2 > entries.size:
@@ -294,50 +294,9 @@ def first(waiting: WORD, service: int, need: Ints, program: Ints, data: Ints, t_
     while waiting != NONE:
         q = lowest(waiting)
         waiting &= waiting - ONE
-        if service == BY_LONGEST:
-            rank = need[q]
-        else:
-            rank = np.int64((program[q] if program[q] < t_prog else data[q]) > 0)
+        begun = program[q] if program[q] < t_prog else data[q]
+        rank = need[q] if service == BY_LONGEST else min(1, begun)
         if best < 0 or rank > best_rank:
             best = q
             best_rank = rank
     return best
-
-
-@kernel()
-def draw(application: Application, up: WORD, numbers: Words, drawn: int, built: Ints) -> int:
-    """Fill ``built`` with tasks on random UP workers; return the place of the next number, -1 where they run out.
-
-    The numbers are the 32-bit words that numpy's ``Generator.integers`` takes, and this is how it makes them a choice
-    (Lemire's method), so that the plain twin draws the same.
-    """
-    capacities = application.capacities
-    for _ in range(application.tasks):
-        free = 0
-        rest = up
-        while rest != NONE:
-            q = lowest(rest)
-            rest &= rest - ONE
-            if built[q] < capacities[q]:
-                free += 1
-        pick = 0
-        if free > 1:
-            threshold = WORD(2**32 - free) % WORD(free)
-            while True:
-                if drawn == numbers.size:
-                    return -1
-                product = numbers[drawn] * WORD(free)
-                drawn += 1
-                if product & WORD(0xFFFFFFFF) >= threshold:
-                    break
-            pick = np.int64(product >> WORD(32))
-        rest = up
-        while rest != NONE:
-            q = lowest(rest)
-            rest &= rest - ONE
-            if built[q] < capacities[q]:
-                if pick == 0:
-                    built[q] += 1
-                    break
-                pick -= 1
-    return drawn

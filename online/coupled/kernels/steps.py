@@ -14,7 +14,7 @@ from online.coupled.kernels.estimates import (
     row_of_set,
     whole_slots,
 )
-from online.coupled.kernels.layout import BY_E, BY_P, BY_Y, Application, Choice, Plans, Tables, Trace
+from online.coupled.kernels.layout import BY_E, BY_P, BY_Y, Application, Choice, Plans, Standing, Tables, Trace
 
 __all__ = ["TIE_TOLERANCE", "exact_step", "is_gain", "score"]
 
@@ -62,7 +62,7 @@ def exact_step(
         if num_holders + (x == 0) > application.n_com:
             e_comm = max(e_comm, (needed + trace.need[q] - trace.before[q]) / application.n_com)
         work = max(plans.work[node], (x + 1) * application.w[q])
-        row = row_of_set(members | ONE << WORD(q), sets, tables.keys, tables.count, tables.modes, tables.order)
+        row = row_of_set(members | ONE << WORD(q), sets, tables.keys, tables.num_sets, tables.modes, tables.order)
         log_probability = log_e = 0.0
         if criterion != BY_E:
             nd = not_down_row(
@@ -109,7 +109,7 @@ def score_of(
     e_comm = longest
     if num_holders > application.n_com:
         e_comm = max(e_comm, needed / application.n_com)
-    row = row_of_set(members, tables.sets, tables.keys, tables.count, tables.modes, tables.order)
+    row = row_of_set(members, tables.sets, tables.keys, tables.num_sets, tables.modes, tables.order)
     sets = tables.sets
     log_probability = log_e = 0.0
     if choice.switch != BY_E:

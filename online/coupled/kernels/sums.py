@@ -1,4 +1,4 @@
-"""P_plus and E_c of one set of workers: the twin of `online.coupled.sums` and of `online.coupled.estimates.estimate_set`."""
+"""P_plus and E_c of one set of workers: the twin of `online.coupled.sums`, and of ``estimate_set`` there beside."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from online.coupled.kernels.compiling import ONE, WORD, Ints, Reals, kernel
+from online.coupled.kernels.compiling import ONE, WORD, ZERO, Ints, Reals, kernel
 
 __all__ = ["estimate_set"]
 
@@ -29,7 +29,7 @@ def estimate_set(members: WORD, modes: Reals, order: Ints) -> tuple[float, float
     """
     p = order.size
     chosen = np.empty(p, np.int64)
-    size = 0
+    size = ZERO
     is_endless = True
     share = 1.0
     for rank in range(p):
@@ -94,7 +94,7 @@ def _truncated(modes: Reals, chosen: Ints, size: int) -> tuple[float, float]:
         t = last + 1.0
         product = 1.0
         for i in range(size):
-            weight, gap, other_weight, other_gap = modes[chosen[i]]
+            weight, _, other_weight, other_gap = modes[chosen[i]]
             product *= weight * math.exp(log_l1[i] * t) + other_weight * math.pow(1.0 - other_gap, t)
         e_u += product
         a += t * product
@@ -125,4 +125,5 @@ def _slots_to_settle(modes: Reals, chosen: Ints, size: int) -> float:
         if rho >= 1.0:
             return _MOST_SLOTS
         slots = max(slots, math.log(size * other_weight / (weight * _RELATIVE_ERROR)) / -math.log(rho))
-    return 1.0 + np.ceil(min(slots, _MOST_SLOTS))
+    settled: float = 1.0 + np.ceil(min(slots, _MOST_SLOTS))
+    return settled
