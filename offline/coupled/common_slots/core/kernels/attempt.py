@@ -229,7 +229,7 @@ def earliest_at_once(
     by_row = np.zeros((n_words, (p + 63) & ~63), np.uint64)
     by_column = np.zeros(((p + 63) >> 6, 64 * n_words), np.uint64)
     orient(packed, by_row, by_column)
-    prefix = shrink(by_row, p, n, m, w, _WIDE, rows)
+    prefix = shrink(by_row, by_column, p, n, m, w, _WIDE, rows)
     columns[0] = 0
     if prefix <= n:
         columns[0] = shared(packed, rows, m, columns[1:])
