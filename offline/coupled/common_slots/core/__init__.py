@@ -55,7 +55,7 @@ foreseen takes turns with the other, in doubling shares and with a common incumb
 factor only.
 
 **Incumbent.** A beam search over sets of rows gives the first solution, and exchanges of one row for another improve
-it. For a prefix the beam looks at short prefixes first, twice as long each time, and at shorter ones once it succeeds.
+it. For a prefix the beam looks at short prefixes first, four times as long each time, then at shorter and shorter ones.
 
 **In one call.** Small questions take less time than a few calls from Python. `kernels.attempt` does all of it in one
 call, from the boolean array to the answer: words, beam, core, estimate and search, as long as the estimate is some

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from offline.coupled.common_slots.core.bounds import earliest_bound, widest_bound
-from offline.coupled.common_slots.core.kernels.attempt import earliest_at_once, widest_at_once
+from offline.coupled.common_slots.core.kernels.attempt import at_once
 from offline.coupled.common_slots.core.kernels.layout import DONE, PAUSED
 from offline.coupled.common_slots.core.matrix import Matrix, octets_of
 from offline.coupled.common_slots.core.sides import column_shares, decide, shares_visited, sides_for
@@ -49,7 +48,7 @@ def widest(up: Booleans, m: int, watch: Stopwatch, floor: int = 0, is_relaxed: b
             Block([row], np.flatnonzero(up[row]).tolist(), most) if most > floor or not floor else Block([], [], most)
         )
     if up.size <= _SMALL:
-        status, best, rows, columns = _at_once(widest_at_once, up, m, floor)
+        status, best, rows, columns = _at_once(up, m, floor, is_earliest=False)
         if status == DONE and (best > 0 or floor > 0):
             return Block(rows, columns, best) if best > floor else Block([], [], floor)
         matrix = Matrix(octets_of(up), n)
@@ -97,7 +96,7 @@ def earliest(up: Booleans, m: int, w: int, watch: Stopwatch, is_relaxed: bool = 
     if m == 1 or w == 1:
         return _earliest_simple(up, m, w)
     if up.size <= _SMALL:
-        status, _, rows, columns = _at_once(earliest_at_once, up, m, w)
+        status, _, rows, columns = _at_once(up, m, w, is_earliest=True)
         if status == DONE:
             return Block(rows, columns[:w], columns[w - 1] + 1) if columns else None
         matrix = Matrix(octets_of(up), n)
@@ -126,12 +125,12 @@ def earliest(up: Booleans, m: int, w: int, watch: Stopwatch, is_relaxed: bool = 
     return Block(rows, columns, columns[-1] + 1) if rows else None
 
 
-def _at_once(kernel: Callable[..., int], up: Booleans, m: int, goal: int) -> tuple[int, int, list[int], list[int]]:
+def _at_once(up: Booleans, m: int, goal: int, *, is_earliest: bool) -> tuple[int, int, list[int], list[int]]:
     """Return status, number of columns, rows and columns of a search in one call."""
     if not up.flags.c_contiguous or not up.flags.writeable:
         up = up.copy()
     rows, columns = np.empty(up.shape[0], np.int64), np.empty(up.shape[1] + 1, np.int64)
-    status = kernel(up, m, goal, shares_visited(m), column_shares(), rows, columns)
+    status = at_once(up, m, goal, int(is_earliest), shares_visited(m), column_shares(), rows, columns)
     number = int(columns[0])
     return status, number, rows[:m].tolist(), columns[1 : number + 1].tolist()
 

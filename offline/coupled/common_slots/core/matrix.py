@@ -34,7 +34,7 @@ class Matrix:
     def shrink(self, m: int, w: int, width: int) -> list[int]:
         """Return m rows with w columns in a short prefix, found by the beam; none if it finds none."""
         chosen = np.zeros(self.p, np.int64)
-        prefix = shrink(self.by_row, self.p, self.n, m, w, width, chosen)
+        prefix = shrink(self.by_row, self.by_column, self.p, self.n, m, w, width, chosen)
         return chosen[:m].tolist() if prefix <= self.n else []
 
     def columns(self, rows: list[int]) -> list[int]:

@@ -43,11 +43,11 @@ from offline.coupled.common_slots.core.kernels.search import search
 from offline.coupled.common_slots.core.kernels.vectors import lowest, popcount
 from offline.coupled.common_slots.core.kernels.words import orient, pack
 
-__all__ = ["AT_ONCE", "SHORT", "WIDEST", "earliest_at_once", "widest_at_once"]
+__all__ = ["SHORT", "WIDEST", "at_once"]
 
 WIDEST = 40  # columns wanted beyond which the column side is not considered
 SHORT = 80_000.0  # ns below which the row side is taken at once
-AT_ONCE = 2_000_000.0  # ns beyond which a search is not begun here
+_AT_ONCE = 2_000_000.0  # ns beyond which a search is not begun here
 _CLEAR = 120_000.0  # ns below which a better incumbent costs more than it saves
 _NARROW, _WIDE = 3, 8  # widths of the beam
 _DIVES, _MORE_DIVES = 6, 16  # of the estimate, for short searches and for others
@@ -177,15 +177,16 @@ def shared(packed: Words, rows: Ints, m: int, columns: Ints) -> int:
     return number
 
 
-@kernel("int64(b1[:,::1], int64, int64, float64[:,::1], float64[:,:,::1], int64[::1], int64[::1])")
-def widest_at_once(
-    up: Booleans, m: int, floor: int, shares: Table, column_shares: Tables, rows: Ints, columns: Ints
+@kernel("int64(b1[:,::1], int64, int64, int64, float64[:,::1], float64[:,:,::1], int64[::1], int64[::1])")
+def at_once(
+    up: Booleans, m: int, goal: int, is_earliest: int, shares: Table, column_shares: Tables, rows: Ints, columns: Ints
 ) -> int:
-    """Look for m rows with most columns, more than ``floor`` of them, in one call.
+    """Answer a question about a boolean array in one call.
 
-    Writes the best rows found to ``rows`` and their common columns to ``columns[1:]``, with their
-    number in ``columns[0]``; rows with no more than ``floor`` columns are not meant.  Returns ``DONE`` if nothing
-    is better, ``PAUSED`` if that is not known.
+    Either, with ``is_earliest``, which m rows share ``goal`` >= 1 columns in the shortest prefix; or which m rows share
+    most columns, if more than ``goal``.  Writes the best rows found to ``rows`` and their common columns to
+    ``columns[1:]``, with their number in ``columns[0]``; with fewer columns than asked for the rows mean nothing.
+    Returns ``DONE`` if nothing is better, ``PAUSED`` if that is not known.
     """
     p, n = up.shape
     n_words = (n + 63) >> 6
@@ -194,57 +195,42 @@ def widest_at_once(
     by_row = np.zeros((n_words, (p + 63) & ~63), np.uint64)
     by_column = np.zeros(((p + 63) >> 6, 64 * n_words), np.uint64)
     orient(packed, by_row, by_column)
-    best = max(beam(by_row, p, n, m, _NARROW, rows), floor)
-    cost, numbers, root, names = plan(by_row, by_column, p, n, m, best + 1, 0, shares, column_shares)
-    if cost > _CLEAR:
-        wide_rows = np.empty(p, np.int64)
-        reached = beam(by_row, p, n, m, _WIDE, wide_rows)
-        if reached > best:
-            rows[:m] = wide_rows[:m]
-        if reached > best or best < WIDEST:
-            best = max(best, reached)
-            cost, numbers, root, names = plan(by_row, by_column, p, n, m, best + 1, 1, shares, column_shares)
-    status = DONE if numbers[ROOT_ITEMS] == 0 else PAUSED
-    if status == PAUSED and cost < AT_ONCE:
-        steps = int(_STEPS + 2.0 * cost)
-        status, better = follow(by_row, by_column, m, best + 1, 0, steps, numbers, root, names)
-        if better.size > 0:
-            rows[:m] = better
-    columns[0] = shared(packed, rows, m, columns[1:])
-    return status
-
-
-@kernel("int64(b1[:,::1], int64, int64, float64[:,::1], float64[:,:,::1], int64[::1], int64[::1])")
-def earliest_at_once(
-    up: Booleans, m: int, w: int, shares: Table, column_shares: Tables, rows: Ints, columns: Ints
-) -> int:
-    """Look for m rows with w >= 1 columns in the shortest prefix, in one call; as `widest_at_once`.
-
-    ``columns[0]`` becomes 0 if there are no such rows, or none are found.
-    """
-    p, n = up.shape
-    n_words = (n + 63) >> 6
-    packed = np.zeros((p, n_words), np.uint64)
-    pack(up, packed)
-    by_row = np.zeros((n_words, (p + 63) & ~63), np.uint64)
-    by_column = np.zeros(((p + 63) >> 6, 64 * n_words), np.uint64)
-    orient(packed, by_row, by_column)
-    prefix = shrink(by_row, p, n, m, w, _WIDE, rows)
     columns[0] = 0
-    if prefix <= n:
+    prefix, w = n, goal
+    if is_earliest:
+        prefix = shrink(by_row, by_column, p, n, m, w, _WIDE, rows) - 1
+        if prefix < n:
+            columns[0] = shared(packed, rows, m, columns[1:])
+    else:
+        w = max(beam(by_row, p, n, m, _NARROW, rows), goal) + 1
         columns[0] = shared(packed, rows, m, columns[1:])
+    is_clear = is_earliest == 1
     status = DONE
-    while status == DONE and prefix > w:
-        cost, numbers, root, names = plan(by_row, by_column, p, prefix - 1, m, w, 1, shares, column_shares)
+    while prefix >= w:
+        cost, numbers, root, names = plan(
+            by_row, by_column, p, prefix, m, w, 1 if is_clear else 0, shares, column_shares
+        )
         if numbers[ROOT_ITEMS] == 0:
             break
+        if cost > _CLEAR and not is_clear:
+            is_clear = True
+            others = np.empty(p, np.int64)
+            reached = beam(by_row, p, n, m, _WIDE, others)
+            if reached >= w:
+                rows[:m] = others[:m]
+                columns[0] = shared(packed, rows, m, columns[1:])
+            if reached >= w or w <= WIDEST:
+                w = max(w, reached + 1)
+                continue
         status = PAUSED
-        if cost < AT_ONCE:
-            steps = int(_STEPS + 2.0 * cost)
-            status, better = follow(by_row, by_column, m, w, 1, steps, numbers, root, names)
-            if better.size == 0:
-                break
+        if cost >= _AT_ONCE:
+            break
+        steps = int(_STEPS + 2.0 * cost)
+        status, better = follow(by_row, by_column, m, w, is_earliest, steps, numbers, root, names)
+        if better.size > 0:
             rows[:m] = better
             columns[0] = shared(packed, rows, m, columns[1:])
-            prefix = columns[w] + 1
+        if better.size == 0 or not is_earliest:
+            break
+        prefix = columns[w]
     return status

@@ -6,6 +6,8 @@ import numpy as np
 
 from offline.coupled.common_slots.core.kernels.blocks import count8
 from offline.coupled.common_slots.core.kernels.compiling import ALL, WORD, Ints, Words, kernel
+from offline.coupled.common_slots.core.kernels.layout import ROOT_ITEMS
+from offline.coupled.common_slots.core.kernels.roots import rooted
 from offline.coupled.common_slots.core.kernels.vectors import lowest, popcount
 
 __all__ = ["beam", "shrink"]
@@ -142,12 +144,12 @@ def beam(by_row: Words, p: int, prefix: int, m: int, width: int, chosen: Ints) -
     return exchange(by_row, p, prefix, best, members[0], chosen[:m])
 
 
-@kernel("int64(uint64[:,::1], int64, int64, int64, int64, int64, int64[::1])")
-def shrink(by_row: Words, p: int, n: int, m: int, w: int, width: int, chosen: Ints) -> int:
+@kernel("int64(uint64[:,::1], uint64[:,::1], int64, int64, int64, int64, int64, int64[::1])")
+def shrink(by_row: Words, by_column: Words, p: int, n: int, m: int, w: int, width: int, chosen: Ints) -> int:
     """Look for m rows with w >= 1 columns in a short prefix; return its length, n + 1 if none are found.
 
-    Prefixes are doubled until the beam succeeds, and shortened until it fails.  Writes the best
-    set to ``chosen``.
+    Prefixes are made longer until the beam succeeds, and shorter until it fails; it is not tried again where
+    the core of all columns is empty.  Writes the best set to ``chosen``.
     """
     rows = np.empty(p, np.int64)
     size = max(64, w)
@@ -160,7 +162,9 @@ def shrink(by_row: Words, p: int, n: int, m: int, w: int, width: int, chosen: In
         if beam(by_row, p, size, m, width, rows) < w:
             if not is_growing or size == n:
                 break
-            size *= 2
+            if size <= max(64, w) and rooted(by_row, by_column, p, n, m, w)[0][ROOT_ITEMS] == 0:
+                break
+            size *= 4
             continue
         is_growing = False
         chosen[:m] = rows[:m]
