@@ -27,7 +27,7 @@ def test_every_heuristic_ran_on_every_instance(runs):
 def test_no_run_is_better_than_the_published_optimum(runs):
     point = ["m", "n_com", "wmin", "scenario", "trial"]
     optima = known_optima()[[*point, "status", "makespan"]].rename(columns={"makespan": "best"})
-    both = runs.astype({name: "Int64" for name in point}).merge(optima, on=point, validate="many_to_one")
+    both = runs.astype(dict.fromkeys(point, "Int64")).merge(optima, on=point, validate="many_to_one")
     assert len(both) == len(runs)
     assert (both["optimum_status"] == both["status"]).all()
     assert (both["optimum"].fillna(0) == both["best"].fillna(0)).all()
