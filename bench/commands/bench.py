@@ -96,12 +96,16 @@ def optima(
 
 
 @bench.command()
-@click.option("--m", type=options.POSITIVE, default=5, show_default=True, help="Tasks per iteration.")
-@click.option("--n-com", type=options.N_COM, default=10, show_default=True, help="Workers served at once.")
-@click.option("--wmin", "wmins", type=options.NUMBERS, default="1", show_default=True, help="w is in [wmin, 10 wmin].")
+@click.option("--m", "ms", type=options.NUMBERS, default="5,10", show_default=True, help="Tasks per iteration.")
+@click.option(
+    "--n-com", "n_coms", type=options.NUMBERS, default="5,10,20", show_default=True, help="Workers served at once."
+)
+@click.option(
+    "--wmin", "wmins", type=options.NUMBERS, default="1-10", show_default=True, help="w is in [wmin, 10 wmin]."
+)
 @click.option("--iterations", type=options.NUMBERS, default="1-5", show_default=True, help="K.")
 @click.option("--instances", type=options.POSITIVE, default=10, show_default=True, help="Instances for each K.")
-@click.option("--slots", type=options.POSITIVE, default=5_000, show_default=True, help="N.")
+@click.option("--slots", type=options.POSITIVE, default=100_000, show_default=True, help="N.")
 @click.option(
     "--solver", "solvers", multiple=True, default=("native", "cpsat"), show_default=True, help="Who competes."
 )
@@ -109,8 +113,8 @@ def optima(
 @_results("solvers")
 @options.as_json
 def solvers(
-    m: int,
-    n_com: int | None,
+    ms: Sequence[int],
+    n_coms: Sequence[int],
     wmins: Sequence[int],
     iterations: Sequence[int],
     instances: int,
@@ -122,18 +126,12 @@ def solvers(
 ) -> None:
     """Time exact solvers against each other on the paper's instances, one core each, in one process.
 
-    Ratios are times over those of the first solver on the same instance; a stopped solve counts with its time limit, so
-    its ratio is a lower bound.
+    For each K the instances are spread evenly over the points m, n_com, wmin. Ratios are times over those of the first
+    solver on the same instance; a stopped solve counts with its time limit, so its ratio is a lower bound.
     """
     from bench.coupled import races
-    from bench.coupled.sources import Paper
 
-    sources = [
-        Paper(m, n_com, wmin, number // 10, number % 10, slots, 0, 20, k)
-        for k in iterations
-        for wmin in wmins
-        for number in range(instances)
-    ]
+    sources = races.spread(ms, n_coms, wmins, iterations, instances, slots)
     rows = races.race(sources, solvers, results, time_limit_s=time_limit_s)
     _show_race(races.compare(rows, solvers[0]), results, as_json)
 

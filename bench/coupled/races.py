@@ -5,6 +5,7 @@ from __future__ import annotations
 import statistics
 import time
 from collections.abc import Sequence
+from itertools import product
 from math import exp, log
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ from bench.journal import Journal
 from instances.coupled.generate import small
 from instances.errors import SelfCheckError
 
-__all__ = ["compare", "draw_scale", "race"]
+__all__ = ["compare", "draw_scale", "race", "spread"]
 
 
 def race(
@@ -54,21 +55,19 @@ def race(
 
 
 def compare(rows: Sequence[dict[str, Any]], base: str) -> list[dict[str, Any]]:
-    """Return one row per setting and solver: proofs, times, and times over those of ``base``.
+    """Return one row per number of iterations K and solver: proofs, times, and times over those of ``base``.
 
     A solve that was stopped counts with the time it had, so its ratio is a lower bound; ``stopped`` tells how many.
     """
     times = {(row["instance"], row["solver"]): row["seconds"] for row in rows}
     compared = []
-    for setting in dict.fromkeys(row["setting"] for row in rows):
+    for iterations in dict.fromkeys(row["iterations"] for row in rows):
         for solver in dict.fromkeys(row["solver"] for row in rows):
-            mine = [row for row in rows if (row["setting"], row["solver"]) == (setting, solver)]
-            if not mine:
-                continue
+            mine = [row for row in rows if (row["iterations"], row["solver"]) == (iterations, solver)]
             ratios = [row["seconds"] / times[row["instance"], base] for row in mine]
             compared.append(
                 {
-                    "setting": setting,
+                    "K": iterations,
                     "solver": solver,
                     "instances": len(mine),
                     "proven": sum(row["status"] in ("optimal", "infeasible") for row in mine),
@@ -80,6 +79,26 @@ def compare(rows: Sequence[dict[str, Any]], base: str) -> list[dict[str, Any]]:
                 }
             )
     return compared
+
+
+def spread(
+    ms: Sequence[int], n_coms: Sequence[int], wmins: Sequence[int], iterations: Sequence[int], number: int, slots: int
+) -> list[Paper]:
+    """Return for each K so many instances of the paper's generator, spread evenly over the points m, n_com, wmin.
+
+    Examples
+    --------
+    >>> sources = spread([5, 10], [5, 10, 20], range(1, 11), [3], 10, 1000)
+    >>> [(source.m, source.n_com, source.wmin) for source in sources[:4]]
+    [(5, 5, 4), (5, 5, 10), (5, 10, 6), (5, 20, 2)]
+    """
+    points = list(product(ms, n_coms, wmins))
+    chosen = [points[(2 * i + 1) * len(points) // (2 * number) % len(points)] for i in range(number)]
+    return [
+        Paper(m, n_com, wmin, i // 10 % 10, i % 10, slots, 0, 20, k)
+        for k in iterations
+        for i, (m, n_com, wmin) in enumerate(chosen)
+    ]
 
 
 def draw_scale(sources: Sequence[Source], rows: Sequence[dict[str, Any]], path: Path) -> None:
@@ -124,8 +143,8 @@ def _time(source: Source, solver: str, time_limit_s: float, stand_by: bool) -> d
     seconds = time.perf_counter() - begun
     return {
         "kind": "race",
-        "setting": source.setting,
         "instance": source.name,
+        "iterations": instance.iterations,
         "fingerprint": instance.fingerprint,
         "solver": solver,
         "time_limit_s": time_limit_s,
