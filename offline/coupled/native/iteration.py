@@ -68,6 +68,7 @@ from offline.coupled.native.kernels import (
     STOP,
     Counts,
     Ints,
+    Reals,
     Words,
     add,
     assign,
@@ -109,6 +110,7 @@ class Space(NamedTuple):
     ready: Ints
     order: Ints
     key: Ints
+    merit: Reals
     twin: Ints
     common: Words
     cand: Ints
@@ -160,6 +162,7 @@ def make_space(prob: Problem, slots: int, found: int = 256) -> Space:
         ready=ints(p),
         order=np.arange(p, dtype=np.int64),
         key=ints(p),
+        merit=np.zeros((0, p)),
         twin=ints(p),
         common=words(deep, (slots + 63) // 64),
         cand=ints(deep, p),
@@ -255,8 +258,9 @@ def is_up_throughout(tab: Table, q: int, s: int, horizon: int) -> bool:
 def arrange(tab: Table, prob: Problem, spc: Space, s: int, e: int, horizon: int) -> None:
     """Put the workers in the order in which they are tried, and find the twins; `prepare` was called.
 
-    The order matters for what is found first only: holders first, then those that can do most tasks
-    before they are next DOWN. Twins, ``twin[q] == twin[r] >= 0``, are neighbours in it.
+    The order matters for what is found first only: holders first, then those of most ``merit`` after e, if that is
+    known, then those that can do most tasks before they are next DOWN. Twins, ``twin[q] == twin[r] >= 0``, are
+    neighbours in it.
     """
     key, order, twin = spc.key, spc.order, spc.twin
     top = min(tab.length, horizon) - 1
@@ -274,7 +278,9 @@ def arrange(tab: Table, prob: Problem, spc: Space, s: int, e: int, horizon: int)
                 else:
                     low = middle
         tasks = min(1 << 20, 64 * max(0, high - e) // prob.each[q]) if prob.each[q] > 0 else 1 << 20
-        key[q] = ((0 if holds else 1) << 60) - (tasks << 20) + prob.kind[q]
+        if e + 1 < spc.merit.shape[0]:
+            tasks += int(spc.merit[e + 1, q] * 1024.0) << 20
+        key[q] = ((0 if holds else 1) << 62) - (tasks << 20) + prob.kind[q]
     for i in range(1, prob.p):  # nearly in order from the last time
         q = order[i]
         k = i

@@ -24,6 +24,7 @@ Ints = NDArray[np.int64]
 Words = NDArray[np.uint64]
 Counts = NDArray[np.int32]
 Bytes = NDArray[np.uint8]
+Reals = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 
 SPENT, LIMIT, STOP = range(3)
