@@ -85,7 +85,8 @@ FREE, RELAXED, STAND_BY, OWN = 0, 1, 2, 3
 """Who may receive the program, and at what cost.
 
 FREE: every program is fetched in advance for nothing (the bound of MODEL section 3).
-RELAXED: stand-by allowed, n_com binds the computing workers only. Exact if n_com >= p.
+RELAXED: stand-by allowed, n_com binds only what is sent to workers that compute in the same iteration or whom dominance
+sends programs. Exact if n_com >= p.
 STAND_BY: the model with ``stand_by=True``.  OWN: with ``stand_by=False``.
 """
 

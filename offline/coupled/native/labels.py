@@ -36,7 +36,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from offline.coupled.native.iteration import OWN, RELAXED, Space, is_up_throughout
+from offline.coupled.native.iteration import OWN, Space, is_up_throughout
 from offline.coupled.native.kernels import LIMIT, SPENT, STOP, Flags, Ints, Words, add, assign, has, kernel, popcount
 from offline.coupled.native.problem import Problem
 from offline.coupled.native.transfer import YES, can_send
@@ -221,7 +221,7 @@ def covered(
                     break
                 n += 1
             k += 1
-        if good and mode != RELAXED and n > prob.n_com:
+        if good and n > prob.n_com:
             for j in range(n):
                 spc.part_prog[j] = prob.t_prog
             good = can_send(tab, spc.flow, prob.n_com, t1, t, part, spc.part_prog, lo, n) == YES

@@ -88,6 +88,7 @@ class Rents(NamedTuple):
     cheap: Ints
     cheap_x: Ints
     cheap_rent: Ints
+    chains: Ints
 
 
 def make_rents(workers: int, slots: int, iterations: int) -> Rents:
@@ -116,6 +117,7 @@ def make_rents(workers: int, slots: int, iterations: int) -> Rents:
         cheap=ints(workers),
         cheap_x=ints(workers),
         cheap_rent=ints(workers),
+        chains=ints(1),
     )
 
 
@@ -360,6 +362,7 @@ def _search(
 def _learn(tab: Table, prob: Problem, spc: Space, rnt: Rents, mode: int, label: int, end: int) -> None:
     """Enter the chain that leads to a label into ``usage`` and ``loss``."""
     usage = rnt.usage
+    rnt.chains[0] += 1
     while label > 0:
         i = rnt.parent[label]
         s, c, e = rnt.start[i], rnt.c[label], rnt.start[label] - 1
@@ -393,15 +396,27 @@ def _learn(tab: Table, prob: Problem, spc: Space, rnt: Rents, mode: int, label: 
 
 @kernel
 def merits(tab: Table, prob: Problem, rnt: Rents, end: int, merit: Reals) -> None:
-    """Fill ``merit[t, q]`` with how often chains used worker q from slot t on, until its next DOWN or slot `end`."""
+    """Fill ``merit[t, q]`` with how often a chain used worker q from slot t on, until its next DOWN or slot `end`."""
     for q in range(prob.p):
         for t in range(merit.shape[0]):
             merit[t, q] = 0.0
         for t in range(min(end, merit.shape[0]) - 1, -1, -1):
             if tab.down[t, q] != t:
-                merit[t, q] = rnt.usage[t, q]
+                merit[t, q] = rnt.usage[t, q] / max(1, rnt.chains[0])
                 if t + 1 < merit.shape[0]:
                     merit[t, q] += merit[t + 1, q]
+
+
+@kernel
+def credit(prob: Problem, spc: Space, held: Words, t: int) -> float:
+    """Slots that the channel would take for those programs of the holders that chains use from slot t on."""
+    if t >= spc.merit.shape[0]:
+        return 0.0
+    programs = 0.0
+    for q in range(prob.p):
+        if has(held, q):
+            programs += min(1.0, spc.merit[t, q])
+    return programs * prob.t_prog / prob.n_com
 
 
 @kernel

@@ -13,9 +13,8 @@ dive
     fewer choices;
 rents
     the bound of module `rent`, if programs have to be sent over a channel that binds;
-lean
-    a dive that credits a completed iteration with its share of the gap left instead of everything, so that it compares
-    beginnings of different lengths; begun afresh in every round.
+beam
+    a beam search (module `beam`), twice as wide in every round.
 
 The answer is optimal when a schedule meets a bound, wherever either came from. Effort is counted,
 not timed, so the answer depends on the instance alone unless a limit ends the search.
@@ -31,6 +30,7 @@ import numpy as np
 from instances.coupled.model import Instance
 from instances.states import States
 from offline.coupled.emit import IterationPlan, emit
+from offline.coupled.native.beam import Beam
 from offline.coupled.native.iteration import (
     EFFORT_LIMIT,
     FOUND_LIMIT,
@@ -57,6 +57,7 @@ __all__ = ["Search", "solve", "warm_up"]
 
 _FIRST_ROUND = 20_000
 _FIRST_FOUND = 64
+_FIRST_WIDTH = 20
 _EFFORT_PER_SECOND = 4_000_000  # until it has been measured
 _MEASURABLE = 1_000_000
 
@@ -120,14 +121,14 @@ class Search:
         self._limits = limits
         self._watch = Stopwatch(limits)
         self._windows = Windows(provide, instance.num_workers, self.slots, first_block)
-        self._space: Space = make_space(self.problem, max(1, self._windows.capacity), _FIRST_FOUND)
-        self._memo = np.zeros(self._windows.capacity + 3, np.int64)
-        self._memo[-2] = -1
+        self.space: Space = make_space(self.problem, max(1, self._windows.capacity), _FIRST_FOUND)
+        self.memo = np.zeros(self._windows.capacity + 3, np.int64)
+        self.memo[-2] = -1
         self._gain = np.zeros(self._windows.capacity + 3, np.int64)
         self._wish = np.zeros(self.problem.words, np.uint64)
         self._stores: list[Store] = []
         self._rents: RentBound | None = None
-        self._merit = self._space.merit
+        self._merit = self.space.merit
 
     def solve(self, objective: Objective, stand_by: bool) -> Result:
         """Search in rounds until a schedule meets a bound or a limit is met."""
@@ -151,6 +152,7 @@ class Search:
                 if prob.t_prog > 0 and mode != RELAXED:
                     self._rents = RentBound(self, mode, k)
                 steps = _FIRST_ROUND
+                width = _FIRST_WIDTH
                 while not proven:
                     for store in others:  # each has its share, also after one has the proof
                         proven |= store.work(best, steps)
@@ -158,12 +160,11 @@ class Search:
                         self._rents.work(best, steps)
                         self._rents.advise()
                     steps *= 2
-                    gap = best.worth - self.bound()
-                    if best.found and gap > 0 and not proven:
-                        share = max(1, gap // max(1, k or -best.worth))
-                        lean = Store(self, mode, k, real=True, dive=True, bonus=share)
-                        self._stores[len(others) + 1 :] = [lean]
-                        lean.work(best, steps)
+                    if not proven and self.bound() < best.worth:
+                        beam = Beam(self, mode, k, width)
+                        self._stores[len(others) + 1 :] = [beam]
+                        beam.work(best)
+                        width *= 2
                     proven = proven or self.bound() >= best.worth or exact.work(best, steps)
         except LimitError:
             proven = False
@@ -185,7 +186,7 @@ class Search:
             runtime_s=self._watch.elapsed_s(),
             counts={
                 "labels": sum(int(store.labels.tally[COUNT]) for store in self._stores),
-                "nodes": int(self._space.state[NODES]),
+                "nodes": int(self.space.state[NODES]),
                 "expanded": sum(int(store.labels.tally[EXPANDED]) for store in self._stores),
                 "dominated": sum(int(store.labels.tally[DOMINATED]) for store in self._stores),
                 "slots": self._windows.length,
@@ -213,7 +214,7 @@ class Search:
         left_s = self._watch.left_s()
         if left_s is None:
             return NEVER
-        spent = int(self._space.effort[SPENT])
+        spent = int(self.space.effort[SPENT])
         rate = spent / self._watch.elapsed_s() if spent > _MEASURABLE else _EFFORT_PER_SECOND
         return max(1, int(left_s * rate))
 
@@ -234,30 +235,30 @@ class Search:
         self._windows.grow(length)
         room = self._windows.capacity + 3
         memo = np.zeros(room, np.int64)
-        memo[: self._memo.size - 2] = self._memo[:-2]
-        memo[-2:] = self._memo[-2:]
+        memo[: self.memo.size - 2] = self.memo[:-2]
+        memo[-2:] = self.memo[-2:]
         gain = np.zeros(room, np.int64)
         gain[: self._gain.size] = self._gain
-        self._memo, self._gain = memo, gain
-        self._renew(self._space.found_c.size)
+        self.memo, self._gain = memo, gain
+        self._renew(self.space.found_c.size)
 
     def _renew(self, found: int) -> None:
-        state, effort = self._space.state, self._space.effort
-        self._space = make_space(self.problem, self._windows.capacity, found)
-        self._space.state[:] = state
-        self._space.effort[:] = effort
+        state, effort = self.space.state, self.space.effort
+        self.space = make_space(self.problem, self._windows.capacity, found)
+        self.space.state[:] = state
+        self.space.effort[:] = effort
         self.set_merit(self._merit)
 
     def call(self, store: Store, limit: int, steps: int) -> int:
         """One slice of the search."""
-        effort = self._space.effort
+        effort = self.space.effort
         effort[STOP] = min(NEVER, effort[SPENT] + self.effort_left())
         return int(
             run(
                 self._windows.table,
                 self.problem,
-                self._space,
-                self._memo,
+                self.space,
+                self.memo,
                 self._gain,
                 store.labels,
                 store.mode,
@@ -273,7 +274,7 @@ class Search:
 
     def effort_spent(self) -> int:
         """Effort since the beginning."""
-        return int(self._space.effort[SPENT])
+        return int(self.space.effort[SPENT])
 
     @property
     def table(self) -> Table:
@@ -284,16 +285,22 @@ class Search:
         """Return how many slots have been looked at."""
         return self._windows.length
 
+    def allow(self, effort: int, found: int) -> None:
+        """Limit a single expansion, and all work by the time left."""
+        self.set_limits(effort, found)
+        spent = self.space.effort
+        spent[STOP] = min(NEVER, spent[SPENT] + self.effort_left())
+
     def refute(self, rents: Rents, mode: int, iterations: int, end: int, rounds: int, steps: int) -> int:
         """Try to refute that the iterations can be completed within `end` slots, by `rents`."""
-        effort = self._space.effort
+        effort = self.space.effort
         effort[STOP] = min(NEVER, effort[SPENT] + min(64 * steps, self.effort_left()))
         return int(
             refute(
                 self._windows.table,
                 self.problem,
-                self._space,
-                self._memo,
+                self.space,
+                self.memo,
                 rents,
                 mode,
                 iterations,
@@ -306,14 +313,14 @@ class Search:
     def set_merit(self, merit: Reals) -> None:
         """Tell whom to try first, see `iteration.arrange`."""
         self._merit = merit
-        self._space = self._space._replace(merit=merit)
+        self.space = self.space._replace(merit=merit)
 
     def plan_of(self, store: Store) -> tuple[IterationPlan, ...]:
         """Return the best schedule of a store."""
         return make_plan(
             self._windows.table,
             self.problem,
-            self._space,
+            self.space,
             store.labels,
             int(store.labels.tally[BEST]),
             store.mode,
@@ -322,7 +329,7 @@ class Search:
 
     def set_limits(self, effort: int, found: int) -> None:
         """Limit effort and number of holder sets of a single expansion."""
-        if found > self._space.found_c.size:
+        if found > self.space.found_c.size:
             self._renew(found)
-        self._space.state[EFFORT_LIMIT] = effort
-        self._space.state[FOUND_LIMIT] = found
+        self.space.state[EFFORT_LIMIT] = effort
+        self.space.state[FOUND_LIMIT] = found

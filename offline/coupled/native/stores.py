@@ -21,8 +21,9 @@ _SLICE = 4_000  # units of work between two looks at the clock
 _FIRST_LABELS = 1 << 10
 _FIRST_EFFORT = 1 << 14
 _FIRST_FOUND = 64
+_DIVE_EFFORT = 1 << 11
 _DIVE_FOUND = 8
-_DIVE_BONUS = 1 << 41  # more than any worth
+_DIVE_BONUS = 1 << 32  # more than any worth
 _DIVE_ROOT = -(1 << 62)  # less than any key
 _PER_STEP = 64  # units of effort in a step of work
 _RENT_CELLS = 1 << 20  # slots times workers that are few enough for rents
@@ -62,7 +63,7 @@ class Store:
         self.bound = 0 if iterations else -NEVER
         self.labels = make_labels(iterations if iterations else search.slots, search.problem.words, _FIRST_LABELS)
         self.labels.heap_key[0] = _DIVE_ROOT if dive else self.bound
-        self._effort = _FIRST_EFFORT
+        self._effort = _DIVE_EFFORT if dive else _FIRST_EFFORT
         self._found = _DIVE_FOUND if dive else _FIRST_FOUND
 
     def work(self, best: Best, steps: int) -> bool:
@@ -170,6 +171,7 @@ class RentBound:
             if old is not None:
                 new.usage[: len(old.usage)] = old.usage
                 new.loss[:] = old.loss
+                new.chains[:] = old.chains
             self.rents = new
             return new
         return old
