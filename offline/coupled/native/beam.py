@@ -69,6 +69,10 @@ class Beam(Store):
         is_first = True
         e = free - 1
         while e < min(last, self._end):
+            # Before the expansion: to look further ahead may take more slots, and working memory of another size.
+            ahead = self._earliest(e + 1, self.iterations - done - 1) if self.iterations else e + 1
+            if ahead > self._end:
+                break
             while search.slots_known() <= e:
                 search.grow()
             search.allow(_EFFORT, _FOUND)
@@ -80,9 +84,7 @@ class Beam(Store):
             if num_found and is_first:
                 is_first = False
                 last = e + 1 + max(_LATER, (e + 1 - start) // 4)
-            ahead = self._earliest(e + 1, self.iterations - done - 1) if num_found and self.iterations else e + 1
-            spc = search.space
-            for r in range(num_found if ahead <= self._end else 0):
+            for r in range(num_found):
                 key = e + 1, int.from_bytes(spc.found_held[r].tobytes(), "little")
                 if key not in found:
                     rank = ahead - float(credit(prob, spc, spc.found_held[r], e + 1))

@@ -261,7 +261,7 @@ def arrange(tab: Table, prob: Problem, spc: Space, s: int, e: int, horizon: int)
 
     The order matters for what is found first only: holders first, then those of most ``merit`` after e, if that is
     known, then those that can do most tasks before they are next DOWN. Twins, ``twin[q] == twin[r] >= 0``, are
-    neighbours in it.
+    neighbours in it if their merit is equal; where they are not, both are tried.
     """
     key, order, twin = spc.key, spc.order, spc.twin
     top = min(tab.length, horizon) - 1
@@ -280,7 +280,7 @@ def arrange(tab: Table, prob: Problem, spc: Space, s: int, e: int, horizon: int)
                     low = middle
         tasks = min(1 << 20, 64 * max(0, high - e) // prob.each[q]) if prob.each[q] > 0 else 1 << 20
         if e + 1 < spc.merit.shape[0]:
-            tasks += int(spc.merit[e + 1, q] * 1024.0) << 20
+            tasks += int(min(spc.merit[e + 1, q], 1000.0) * 1024.0) << 20
         key[q] = ((0 if holds else 1) << 62) - (tasks << 20) + prob.kind[q]
     for i in range(1, prob.p):  # nearly in order from the last time
         q = order[i]

@@ -83,7 +83,9 @@ def warm_up() -> float:
     """Load the machine code of the kernels, or compile it; return the seconds that took. Done once in a process."""
     began = time.monotonic()
     tiny = Instance.from_letters(["uuuu", "uuuu"], w=[1, 1], tasks=2, n_com=1, t_prog=1, mu=[1, 1])
-    Search(tiny, Limits(), first_block=2).solve(Objective.MAKESPAN, stand_by=True)
+    search = Search(tiny, Limits(), first_block=2)
+    search.solve(Objective.MAKESPAN, stand_by=True)
+    search.rehearse()
     return time.monotonic() - began
 
 
@@ -102,9 +104,13 @@ class Search:
         When to stop; the clock starts here. Memory counts the tables of states and labels.
     first_block
         Slots to begin with.
+    first_round
+        Units of work for the exact search before the others join in.
     """
 
-    def __init__(self, instance: Instance, limits: Limits, first_block: int = 512) -> None:
+    def __init__(
+        self, instance: Instance, limits: Limits, first_block: int = 512, first_round: int = _FIRST_ROUND
+    ) -> None:
         def provide(start: int, stop: int) -> States:
             return instance.prefix(stop)[:, start:]
 
@@ -127,6 +133,7 @@ class Search:
         self._gain = np.zeros(self._windows.capacity + 3, np.int64)
         self._wish = np.zeros(self.problem.words, np.uint64)
         self._stores: list[Store] = []
+        self._first_round = first_round
         self._rents: RentBound | None = None
         self._merit = self.space.merit
 
@@ -141,7 +148,7 @@ class Search:
         best = Best(self, k)
         proven = False
         try:
-            proven = exact.work(best, _FIRST_ROUND)
+            proven = exact.work(best, self._first_round)
             if not proven:
                 others = [Store(self, mode, k, real=True, dive=True)]
                 if mode == STAND_BY:
@@ -151,7 +158,7 @@ class Search:
                 self._stores += others
                 if prob.t_prog > 0 and mode != RELAXED:
                     self._rents = RentBound(self, mode, k)
-                steps = _FIRST_ROUND
+                steps = self._first_round
                 width = _FIRST_WIDTH
                 while not proven:
                     for store in others:  # each has its share, also after one has the proof
@@ -284,6 +291,14 @@ class Search:
     def slots_known(self) -> int:
         """Return how many slots have been looked at."""
         return self._windows.length
+
+    def rehearse(self) -> None:
+        """Call the kernels that `solve` calls for hard instances only, so that they are ready in time."""
+        self._rents = RentBound(self, STAND_BY, 1)
+        self._rents.bound = 1
+        self._rents.work(Best(self, 1), 1)
+        self._rents.advise()
+        Beam(self, STAND_BY, 1, 1).work(Best(self, 1))
 
     def allow(self, effort: int, found: int) -> None:
         """Limit a single expansion, and all work by the time left."""

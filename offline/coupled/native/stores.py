@@ -74,8 +74,8 @@ class Store:
             search.set_limits(self._effort, self._found)
             share = min(steps, _SLICE)
             why = search.call(self, best.worth - 1, share)
-            if not self.dive and self.labels.tally[HEAP] > 0:
-                self.bound = max(self.bound, int(self.labels.heap_key[0]))
+            if not self.dive:
+                self.bound = max(self.bound, self._least(best.worth))
             if why == NEED_SLOTS:
                 search.grow()
             elif why == NEED_LABELS:
@@ -98,7 +98,16 @@ class Store:
         if not self.finished or self.dive:
             return False
         # Nothing better than `best` is left, or what was left has been found.
-        return self.real or self.bound >= best.worth or int(self.labels.tally[HEAP]) == 0
+        return self.real or self.bound >= best.worth
+
+    def _least(self, limit: int) -> int:
+        """Return the least worth below `limit` that schedules found, or still to be found, can have; or `limit`."""
+        least = limit
+        if self.labels.tally[HEAP] > 0:
+            least = min(least, int(self.labels.heap_key[0]))
+        if self.labels.tally[BEST] > 0:
+            least = min(least, self.worth)
+        return least
 
     @property
     def worth(self) -> int:
