@@ -17,15 +17,20 @@ import click
 
 from bench.commands.bench import bench
 from bench.commands.biclique import biclique
+from bench.commands.campaign import campaign
 from bench.commands.check import check
 from bench.commands.gantt import gantt
 from bench.commands.generate import generate
 from bench.commands.import_ import import_
+from bench.commands.recheck import recheck
 from bench.commands.reduce import reduce
+from bench.commands.report import report
+from bench.commands.reproduce import reproduce
 from bench.commands.score import score
 from bench.commands.simulate import simulate
 from bench.commands.solve import solve
 from bench.commands.verify_reductions import verify_reductions
+from bench.commands.verify_simulator import verify_simulator
 from bench.commands.verify_solvers import verify_solvers
 from instances.errors import HindsightError, InputError
 
@@ -48,10 +53,15 @@ for _command in (
     check,
     gantt,
     score,
+    campaign,
+    report,
+    reproduce,
+    recheck,
     reduce,
     biclique,
     verify_reductions,
     verify_solvers,
+    verify_simulator,
     bench,
 ):
     hindsight.add_command(_command)

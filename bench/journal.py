@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import errno
 import os
+from collections.abc import Sequence
 from io import FileIO
 from pathlib import Path
 from types import TracebackType
@@ -19,6 +20,12 @@ from filelock import FileLock, Timeout
 from instances.errors import HindsightError, InputError
 
 __all__ = ["Journal"]
+
+
+class _Keyed(msgspec.Struct):
+    """What every row has; the rest is read when somebody asks for it."""
+
+    key: str
 
 
 class Journal:
@@ -52,7 +59,7 @@ class Journal:
         self.path = self.folder / self.NAME
         #: Bytes of a torn last row that were cut off on opening.
         self.torn = 0
-        self._rows: dict[str, dict[str, Any]] = {}
+        self._lines: dict[str, bytes] = {}  # as they stand in the file: a campaign may have 100,000 of them
         self._file: FileIO | None = None
 
     def __enter__(self) -> Journal:
@@ -86,10 +93,10 @@ class Journal:
         self._lock.release()
 
     def __contains__(self, key: str) -> bool:
-        return key in self._rows
+        return key in self._lines
 
     def __getitem__(self, key: str) -> dict[str, Any]:
-        return self._rows[key]
+        return msgspec.json.decode(self._lines[key], type=dict[str, Any])
 
     def append(self, row: dict[str, Any]) -> None:
         """Write one row and wait until it is on the disk; ``row["key"]`` names it.
@@ -99,17 +106,30 @@ class Journal:
         HindsightError
             When the disk does not take it.
         """
+        self.append_all([row])
+
+    def append_all(self, rows: Sequence[dict[str, Any]]) -> None:
+        """Write rows and wait until they are on the disk; ``row["key"]`` names each.
+
+        Raises
+        ------
+        HindsightError
+            When the disk does not take it.
+        """
         assert self._file is not None, "a journal is written inside its with-block"
+        if not rows:
+            return
         try:
-            line = msgspec.json.encode(row) + b"\n"
-            if self._file.write(line) < len(line):
+            lines = {row["key"]: msgspec.json.encode(row) for row in rows}
+            text = b"".join(line + b"\n" for line in lines.values())
+            if self._file.write(text) < len(text):
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
             os.fsync(self._file.fileno())
         except OSError as error:
             raise HindsightError(
                 f"{self.path}: row not written: {error.strerror}; the rows before it are safe"
             ) from None
-        self._rows[row["key"]] = row
+        self._lines.update(lines)
 
     def _read(self) -> None:
         if not self.path.exists():
@@ -118,9 +138,8 @@ class Journal:
         whole = text.rfind(b"\n") + 1
         for number, line in enumerate(text[:whole].splitlines(), start=1):
             try:
-                row = msgspec.json.decode(line, type=dict[str, Any])
-                self._rows[msgspec.convert(row["key"], str)] = row
-            except (msgspec.MsgspecError, KeyError, UnicodeDecodeError):
+                self._lines[msgspec.json.decode(line, type=_Keyed).key] = line
+            except (msgspec.MsgspecError, UnicodeDecodeError):
                 raise InputError(
                     "broken row, expected one JSON object with a text key; mend or remove this line",
                     place=f"line {number}",

@@ -50,17 +50,20 @@ class _Counter:
         import time
 
         self._what, self._total, self._done = what, total, done
+        self._failed = 0
         self._begun = self._done
         self._clock = time.monotonic
         self._start = self._said = self._clock()
         self._progress = progress
         self._task = None if progress is None else progress.add_task(what, total=total, completed=done)
 
-    def step(self, note: str) -> None:
-        """One job more is done; ``note`` says which."""
+    def step(self, note: str, *, failed: bool = False) -> None:
+        """One job more is done, or has failed; ``note`` says which."""
         self._done += 1
+        self._failed += failed
+        failures = f", {self._failed} failed" if self._failed else ""
         if self._progress is not None and self._task is not None:
-            self._progress.update(self._task, advance=1, description=f"{self._what}: {note}")
+            self._progress.update(self._task, advance=1, description=f"{self._what}{failures}: {note}")
             return
         now = self._clock()
         if now - self._said >= self._EVERY_S or self._done == self._total:
@@ -68,6 +71,6 @@ class _Counter:
             rate = (self._done - self._begun) / max(now - self._start, 1e-9)
             left_s = (self._total - self._done) / rate
             sys.stderr.write(
-                f"{self._what}: {self._done}/{self._total}, {rate:.1f}/s, {left_s:.0f} s left, last: {note}\n"
+                f"{self._what}: {self._done}/{self._total}, {rate:.1f}/s, {left_s:.0f} s left{failures}, last: {note}\n"
             )
             sys.stderr.flush()

@@ -16,6 +16,8 @@ from instances.states import DOWN, RECLAIMED, UP, States
 __all__ = ["Chain", "StateStream", "fit"]
 
 _SUM_TOLERANCE = 1e-9
+#: From so many slots on machine code draws the states; fewer are drawn before it is loaded.
+_WORTH_COMPILING = 8192
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +117,10 @@ class StateStream:
 
     def __init__(self, chain: Chain, generator: np.random.Generator, start: int = UP) -> None:
         # within a row the state that stays comes first: the number leaves state x iff it is >= P_xx
-        self._order = [(x, *(y for y in (UP, RECLAIMED, DOWN) if y != x)) for x in (UP, RECLAIMED, DOWN)]
+        self._order: list[tuple[int, int, int]] = []
+        for x in (UP, RECLAIMED, DOWN):
+            second, third = (y for y in (UP, RECLAIMED, DOWN) if y != x)
+            self._order.append((x, second, third))
         self._stay, self._second = [], []
         for x, second, third in self._order:
             stay, to_second, to_third = (chain.rows[x][y] for y in (x, second, third))
@@ -135,6 +140,9 @@ class StateStream:
         if not self._begun:
             states[0] = self._state
             self._begun, first = True, 1
+        if slots >= _WORTH_COMPILING:
+            self._walk(states[first:])
+            return states
         numbers = self._generator.random(slots - first)
         leaves = [np.flatnonzero(numbers >= stay).tolist() for stay in self._stay]
         position = 0
@@ -150,6 +158,17 @@ class StateStream:
             states[first + leave] = self._state
             position = leave + 1
         return states
+
+    def _walk(self, states: npt.NDArray[np.uint8]) -> None:
+        """Fill the states in machine code."""
+        from instances.kernels.walk import walk  # noqa: PLC0415  # numba, for long streams only
+
+        bounds, order = np.array([self._stay, self._second]).T.copy(), np.array(self._order)
+        numbers = np.empty(_WORTH_COMPILING)  # a few at a time, so that they stay near the processor
+        for first in range(0, states.size, numbers.size):
+            part = states[first : first + numbers.size]
+            self._generator.random(out=numbers[: part.size])
+            self._state = int(walk(numbers[: part.size], bounds, order, self._state, part))
 
 
 def fit(states: States | Sequence[int]) -> Chain:

@@ -5,17 +5,21 @@ Every family's instances hold their states through a source, so that a million s
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Protocol
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any, Protocol
 
 import numpy as np
 
 from instances.chains import Chain, StateStream
 from instances.errors import InputError
-from instances.states import DOWN, MOST_SLOTS, States
+from instances.states import DOWN, MOST_SLOTS, UP, States
 from instances.streams import stream
 
-__all__ = ["Drawn", "Known", "StateSource"]
+__all__ = ["STARTS", "Drawn", "Known", "StateSource"]
+
+#: How workers begin (MODEL section 2); the first is the default.
+STARTS = ("up", "stationary")
 
 
 class StateSource(Protocol):
@@ -85,11 +89,13 @@ class Drawn:
     Parameters
     ----------
     chains
-        p chains; every worker is UP in slot 0.
+        p chains.
     key
         Names the streams: worker q draws from ``stream(*key, q)`` (see `instances.streams.stream`).
     slots
         N.
+    start
+        One of `STARTS`: ``up``, or ``stationary`` for a state drawn from the chain's long-run distribution.
 
     Examples
     --------
@@ -101,7 +107,11 @@ class Drawn:
 
     _FIRST_BLOCK = 512
 
-    def __init__(self, chains: Sequence[Chain], key: Sequence[str | int], slots: int) -> None:
+    def __init__(
+        self, chains: Sequence[Chain], key: Sequence[str | int], slots: int, *, start: str = STARTS[0]
+    ) -> None:
+        if start not in STARTS:
+            raise InputError(f"{start!r}, expected one of {', '.join(STARTS)}", place="start")
         if slots < 1:
             raise InputError(f"{slots}, expected an integer >= 1", place="slots")
         if slots > MOST_SLOTS:
@@ -109,13 +119,17 @@ class Drawn:
         self.chains = tuple(chains)
         self.key = tuple(key)
         self.shape = (len(self.chains), slots)
-        self._streams = [StateStream(chain, stream(*self.key, q)) for q, chain in enumerate(self.chains)]
+        self.start = start
+        self._streams = [
+            StateStream(chain, stream(*self.key, q), self._first(q)) for q, chain in enumerate(self.chains)
+        ]
         self._states = np.empty((len(self.chains), 0), dtype=np.uint8)
 
     @property
     def identity(self) -> bytes:
-        """Chains, key and number of slots; the chains stand for p."""
-        return repr(("drawn/1", [chain.rows for chain in self.chains], self.key, self.shape[1])).encode()
+        """Chains, key, number of slots and, unless it is UP, the start; the chains stand for p."""
+        start = () if self.start == STARTS[0] else (self.start,)
+        return repr(("drawn/1", [chain.rows for chain in self.chains], self.key, self.shape[1], *start)).encode()
 
     def prefix(self, slots: int) -> States:
         """Return the states of the first ``slots`` slots, at most N; shape (p, slots), read-only."""
@@ -123,10 +137,20 @@ class Drawn:
         drawn = self._states.shape[1]
         if slots > drawn:
             block = min(max(slots, 2 * drawn, self._FIRST_BLOCK), self.shape[1]) - drawn
-            more = np.stack([each.take(block) for each in self._streams])
-            self._states = np.concatenate((self._states, more), axis=1)
-            self._states.setflags(write=False)
+            states = np.empty((len(self._streams), drawn + block), dtype=np.uint8)
+            states[:, :drawn] = self._states
+            for row, each in zip(states, self._streams, strict=True):
+                row[drawn:] = each.take(block)
+            states.setflags(write=False)
+            self._states = states
         return self._states[:, :slots]
 
-    def __reduce__(self) -> tuple[type[Drawn], tuple[tuple[Chain, ...], tuple[str | int, ...], int]]:
-        return Drawn, (self.chains, self.key, self.shape[1])
+    def _first(self, q: int) -> int:
+        """Return the state of worker q in slot 0, from a stream of its own, so that the later numbers stay the same."""
+        if self.start == "up":
+            return UP
+        shares = self.chains[q].stationary().cumsum()
+        return int(min((shares <= stream(*self.key, q, "start").random() * shares[-1]).sum(), DOWN))
+
+    def __reduce__(self) -> tuple[Callable[..., Drawn], tuple[Any, ...]]:
+        return partial(Drawn, start=self.start), (self.chains, self.key, self.shape[1])

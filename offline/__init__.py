@@ -6,6 +6,7 @@ Families of problems live in sub-packages (``offline.coupled``); what all famili
 
 from offline.coupled.bounds import free_prefetch_bound
 from offline.coupled.common_slots.core.public import SharedSlots, earliest_common_slots, max_common_slots
+from offline.coupled.model_files import write_model
 from offline.coupled.solvers import SOLVERS, available_solvers, solve
 from offline.results import Objective, Result, Status
 from offline.solvers import Solver
@@ -22,4 +23,5 @@ __all__ = [
     "free_prefetch_bound",
     "max_common_slots",
     "solve",
+    "write_model",
 ]

@@ -7,7 +7,11 @@ from dataclasses import dataclass
 
 from instances.errors import InputError
 
-__all__ = ["Limits", "Stopwatch"]
+__all__ = ["Limits", "OutOfTimeError", "Stopwatch"]
+
+
+class OutOfTimeError(Exception):
+    """The time was over before a model was written down. It stays within a solver, whose result tells of it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,27 +38,25 @@ def solve(problem: Encd, *, time_limit_s: float | None = None) -> Decision:
     Biclique(v=(0, 1), w=(2, 3))
     """
     deadline = None if time_limit_s is None else time.monotonic() + time_limit_s
-    try:
-        found = _search(problem, problem.b, deadline)
-    except _OutOfTime:
-        return Decision(None, None)
-    if found is None:
-        return Decision(False, None)
-    return Decision(True, Biclique(found.v, found.w[: problem.b]))
+    decision = _search(problem, problem.b, deadline)
+    if decision.biclique is None:
+        return decision
+    return Decision(True, Biclique(decision.biclique.v, decision.biclique.w[: problem.b]))
 
 
-def widest(graph: nx.Graph[Node], a: int, at_least: int) -> Biclique | None:
-    """Return a biclique with a nodes of V and most of W, if that is ``at_least``; None if there is none such.
+def widest(graph: nx.Graph[Node], a: int, at_least: int) -> Decision:
+    """Find a biclique with a nodes of V and most of W, if that is ``at_least``.
 
     Examples
     --------
     >>> from reductions.graphs import from_matrix
-    >>> widest(from_matrix([[1, 1, 0], [1, 1, 1], [0, 1, 1]]), a=2, at_least=1).w
-    (3, 4)
+    >>> graph = from_matrix([[1, 1, 0], [1, 1, 1], [0, 1, 1]])
+    >>> widest(graph, a=2, at_least=1).biclique.w, widest(graph, a=2, at_least=3)
+    ((3, 4), Decision(exists=False, biclique=None))
     """
-    best: Biclique | None = None
-    while (found := _search(Encd(graph, a, at_least), at_least, None)) is not None:
-        best, at_least = found, len(found.w) + 1
+    best = Decision(False, None)
+    while (found := _search(Encd(graph, a, at_least), at_least, None)).biclique is not None:
+        best, at_least = found, len(found.biclique.w) + 1
     return best
 
 
@@ -77,12 +75,8 @@ def enumerate_all(problem: Encd) -> Iterator[Biclique]:
             yield Biclique(chosen, tuple(common[: problem.b]))
 
 
-class _OutOfTime(Exception):  # noqa: N818 - ends a search, no error
-    pass
-
-
-def _search(problem: Encd, b: int, deadline: float | None) -> Biclique | None:
-    """Return a biclique with a nodes of V and all their common neighbours, at least b; None if there is none."""
+def _search(problem: Encd, b: int, deadline: float | None) -> Decision:
+    """Look for a biclique with a nodes of V and all their common neighbours, at least b."""
     rows = _core(problem, b)
     order = sorted(rows, key=lambda i: -rows[i].bit_count())
     everything = (1 << len(problem.w)) - 1
@@ -91,10 +85,10 @@ def _search(problem: Encd, b: int, deadline: float | None) -> Biclique | None:
     while stack:
         visited += 1
         if deadline is not None and visited % _NODES_PER_LOOK == 0 and time.monotonic() > deadline:
-            raise _OutOfTime
+            return Decision(None, None)
         chosen, common, rest = stack.pop()
         if len(chosen) == problem.a:
-            return Biclique(tuple(problem.v[i] for i in sorted(chosen)), _nodes(problem.w, common))
+            return Decision(True, Biclique(tuple(problem.v[i] for i in sorted(chosen)), _nodes(problem.w, common)))
         children = []
         for position in range(len(rest) - (problem.a - len(chosen)) + 1):
             i = rest[position]
@@ -105,7 +99,7 @@ def _search(problem: Encd, b: int, deadline: float | None) -> Biclique | None:
             if len(chosen) + 1 + len(others) >= problem.a:
                 children.append(((*chosen, i), shared, others))
         stack.extend(reversed(children))
-    return None
+    return Decision(False, None)
 
 
 def _core(problem: Encd, b: int) -> dict[int, int]:

@@ -13,11 +13,13 @@ import numpy as np
 import numpy.typing as npt
 
 from instances.errors import InputError
-from instances.textio import read_bytes, write_text
+from instances.textio import excerpt, read_bytes, write_text
 from reductions.encd import Node, check_graph, sides
 
 __all__ = ["from_matrix", "label", "read_graph", "write_graph"]
 
+_END_OF_LINE = re.compile(r"\r\n|\r|\n")
+_ROW = re.compile(r"\s*+[01](?:\s*+(?:,\s*+)?[01])*\s*")
 _DATA = re.compile(r"\s*\{.*\}\s*$")  # the attributes networkx writes behind an edge
 
 
@@ -55,7 +57,8 @@ def read_graph(path: str | os.PathLike[str]) -> nx.Graph[Any]:
         ``.edgelist``: an edge a line, a node of V and a node of W, separated by blanks (by tabs where the line has
         one, so that names may hold blanks); what networkx writes behind them in braces is passed over. Nodes are
         texts. ``.txt``: row by row the 0/1 biadjacency matrix, V by W, with or without blanks or commas between the
-        digits. In both, ``#`` begins a comment, and blank lines are passed over.
+        digits. In both, ``#`` begins a comment, and blank lines are passed over. The text is UTF-8 without a byte order
+        mark.
 
     Raises
     ------
@@ -72,6 +75,8 @@ def read_graph(path: str | os.PathLike[str]) -> nx.Graph[Any]:
         line = error.object[: error.start].count(b"\n") + 1
         raise InputError("not UTF-8, expected text", place=f"line {line}", file=path) from None
     try:
+        if text.startswith("\ufeff"):
+            raise InputError("begins with a byte order mark, expected UTF-8 without one")
         return readers[suffix](text)
     except InputError as error:
         raise error.in_file(path) from None
@@ -79,10 +84,10 @@ def read_graph(path: str | os.PathLike[str]) -> nx.Graph[Any]:
 
 def _lines(text: str) -> Iterator[tuple[str, str]]:
     """Yield the place and the text of every line that says something."""
-    for number, line in enumerate(text.splitlines(), start=1):
+    for number, line in enumerate(_END_OF_LINE.split(text), start=1):
         said = line.partition("#")[0]
         if said.strip():
-            yield f"line {number}", said.strip("\r\n")
+            yield f"line {number}", said
 
 
 def _read_edges(text: str) -> nx.Graph[Any]:
@@ -93,6 +98,8 @@ def _read_edges(text: str) -> nx.Graph[Any]:
         names = [name.strip() for name in bare.split("\t")] if "\t" in bare else bare.split()
         if len(names) != 2 or not all(names):
             raise InputError(f"{len(names)} names, expected two: a node of V and a node of W", place=place)
+        if not "".join(names).isprintable():
+            raise InputError(f"{excerpt(bare)}, expected names of characters that can be printed", place=place)
         for name, column, other in zip(names, columns, columns[::-1], strict=True):
             if name in other:
                 raise InputError(
@@ -118,6 +125,8 @@ def _read_matrix(text: str) -> nx.Graph[Any]:
         wrong = digits.strip("01")
         if wrong:
             raise InputError(f"{wrong[0]!r}, expected rows of 0 and 1", place=place)
+        if not _ROW.fullmatch(line):
+            raise InputError("a comma without a digit on both sides, expected rows of 0 and 1", place=place)
         if rows and len(digits) != len(rows[0]):
             raise InputError(f"{len(digits)} columns, expected {len(rows[0])} as in the first row", place=place)
         rows.append([digit == "1" for digit in digits])

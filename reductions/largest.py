@@ -7,14 +7,19 @@ from enum import StrEnum
 from typing import Any
 
 import networkx as nx
+import numpy as np
 
-from reductions.direct import widest
-from reductions.encd import Biclique, check_graph, sides
+from reductions.complement import most_nodes
+from reductions.direct import Decision, widest
+from reductions.encd import Biclique, Encd, check_graph
 
 __all__ = ["Measure", "Widest", "largest", "size_of"]
 
-#: A search for the most common neighbours of a nodes of V: (graph, a, at_least) -> biclique, or None.
-Widest = Callable[["nx.Graph[Any]", int, int], Biclique | None]
+#: A search for the most common neighbours of a nodes of V, if they are so many: (graph, a, at_least) -> decision.
+Widest = Callable[["nx.Graph[Any]", int, int], Decision]
+
+
+_STARTS = 8  # of the greedy biclique
 
 
 class Measure(StrEnum):
@@ -34,29 +39,33 @@ def size_of(measure: Measure, biclique: Biclique) -> int:
     return a * b if measure is Measure.EDGES else a + b
 
 
-def largest(graph: nx.Graph[Any], measure: Measure, search: Widest = widest) -> Biclique | None:
-    """Return a largest biclique; None for a graph without an edge.
+def largest(graph: nx.Graph[Any], measure: Measure, search: Widest = widest, *, is_matched: bool = True) -> Decision:
+    """Find a largest biclique; there is none in a graph without an edge.
 
-    Let f(a) be the most common neighbours that a nodes of V have. f does not increase, and f(a) is at most the a-th
-    largest degree; so for a = 1, 2, ... only those a are searched whose bound on f can beat the best so far, and a
-    search that finds nothing better lowers the bound for all further a.
+    A greedy biclique comes first. Then let f(a) be the most common neighbours that a nodes of V have. f does not
+    increase, and f(a) is at most the a-th largest degree; so for a = 1, 2, ... only those a are searched whose bound on
+    f can beat the best so far, and a search that finds nothing better lowers the bound for all further a.
+
+    The most nodes come from a matching in the bipartite complement, unless that leaves a side empty (see
+    `reductions.complement`); then they are searched for as well, until there are as many as the matching allows.
 
     Parameters
     ----------
     graph
         Bipartite, with the attribute ``bipartite``.
     measure
-        By edges and balanced the problem is NP-hard; by nodes it is polynomial, by matching in the bipartite
-        complement, but this search answers it as well.
+        By edges and balanced the problem is NP-hard.
     search
-        Any exact search.
+        Any exact search. Where it is stopped, with ``exists`` None, so is this.
+    is_matched
+        False: no matching; everything is searched for.
 
     Examples
     --------
     >>> from reductions.graphs import from_matrix
     >>> graph = from_matrix([[1, 1, 1, 1], [0, 1, 1, 0], [0, 1, 1, 0]])
     >>> for measure in Measure:
-    ...     found = largest(graph, measure)
+    ...     found = largest(graph, measure).biclique
     ...     print(measure, size_of(measure, found), found.v, found.w)
     edges 6 (0, 1, 2) (4, 5)
     nodes 5 (0,) (3, 4, 5, 6)
@@ -64,23 +73,58 @@ def largest(graph: nx.Graph[Any], measure: Measure, search: Widest = widest) -> 
     """
     check_graph(graph)
     graph = nx.freeze(graph.copy())  # searched many times, checked once
-    v, _ = sides(graph)
-    degrees = sorted((graph.degree(node) for node in v), reverse=True)
-    best: Biclique | None = None
+    problem = Encd(graph, 1, 1)
+    most: int | None = None  # that no biclique has more nodes is known
+    if measure is Measure.NODES and is_matched:
+        rows, columns = most_nodes(problem.matrix)
+        most = len(rows) + len(columns)
+        if rows and columns:
+            return Decision(True, Biclique(tuple(problem.v[i] for i in rows), tuple(problem.w[j] for j in columns)))
+    degrees = sorted(problem.matrix.sum(axis=1).tolist(), reverse=True)
+    best = _greedy(problem, measure)
     bound = max(degrees, default=0)
     for a, degree in enumerate(degrees, start=1):
+        if best is not None and size_of(measure, best) == most:
+            break
+        if measure is Measure.BALANCED and best is not None and a <= len(best.v):
+            continue
         bound = min(bound, degree)
         needed = _needed(measure, a, best)
         if bound < needed:
             if bound == 0 or measure is Measure.BALANCED:
                 break
             continue
-        found = search(graph, a, needed)
+        decision = search(graph, a, needed)
+        if decision.exists is None:
+            return decision
+        found = decision.biclique
         if found is None:
             bound = needed - 1
             continue
         bound = len(found.w)
         best = Biclique(found.v, found.w[:a]) if measure is Measure.BALANCED else found
+    return Decision(best is not None, best)
+
+
+def _greedy(problem: Encd, measure: Measure) -> Biclique | None:
+    """Return a large biclique: from some nodes of V, always add the node that keeps most neighbours."""
+    matrix = problem.matrix
+    cells = matrix.astype(np.float32)
+    best: Biclique | None = None
+    for start in np.argsort(-matrix.sum(axis=1), kind="stable")[:_STARTS].tolist():
+        chosen, common = [start], matrix[start]
+        while common.any():
+            k = min(len(chosen), int(common.sum())) if measure is Measure.BALANCED else None
+            v, w = sorted(chosen[:k]), np.flatnonzero(common)[:k].tolist()
+            found = Biclique(tuple(problem.v[i] for i in v), tuple(problem.w[j] for j in w))
+            if best is None or size_of(measure, found) > size_of(measure, best):
+                best = found
+            kept = cells @ common.astype(np.float32)
+            kept[chosen] = -1.0
+            chosen.append(int(kept.argmax()))
+            if kept[chosen[-1]] < 0.0:
+                break
+            common = common & matrix[chosen[-1]]
     return best
 
 

@@ -4,6 +4,9 @@ A worker stands for a node of V, a slot for a node of W; it is UP where there is
 none. An iteration is then a set of workers with enough common UP slots: a biclique. Were non-edges DOWN, the slots of
 an iteration would also have to lie next to each other, and a biclique of slots far apart would be lost: `unsound` is
 the smallest example that both reductions would lose.
+
+Of a and b no more than |V| + 1 and |W| + 1 is taken over: larger numbers make no-instances all the same, but instances
+have numbers of 32 bits.
 """
 
 from __future__ import annotations
@@ -88,7 +91,7 @@ class ToMu1(_ToCoupled):
     """ENCD -> OFF-LINE-COUPLED(mu=1): a worker per node of V, a slot per node of W; m = a, w = b.
 
     Size: |V| workers and |W| slots. Two kinds of trivial no-instances need a little more to be instances at all: for
-    a > |V| there is one worker more, never UP, and m = |V| + 1; for empty W there is one slot, in which nobody is UP.
+    a > |V| there is one worker more, never UP; for empty W there is one slot, in which nobody is UP.
 
     Examples
     --------
@@ -113,7 +116,7 @@ class ToMu1(_ToCoupled):
         size = self.size(problem)
         states = np.full((size.workers, size.slots), RECLAIMED, dtype=np.uint8)
         states[: len(problem.v), : len(problem.w)] = _states(problem)
-        instance = _instance(states, tasks=min(problem.a, size.workers), w=problem.b, mu=1)
+        instance = _instance(states, tasks=_cut(problem)[0], w=_cut(problem)[1], mu=1)
         return instance, Trail(problem, instance)
 
 
@@ -147,7 +150,7 @@ class ToMuInf(_ToCoupled):
         states = np.full((size.workers, size.slots), RECLAIMED, dtype=np.uint8)
         states[: len(problem.v), :num_w] = _states(problem)
         states[:, num_w:] = UP
-        instance = _instance(states, tasks=problem.a, w=problem.b + num_w + 1, mu=None)
+        instance = _instance(states, tasks=_cut(problem)[0], w=_cut(problem)[1] + num_w + 1, mu=None)
         return instance, Trail(problem, instance)
 
 
@@ -175,6 +178,10 @@ def unsound() -> Encd:
     (['uru'], ['udu'])
     """
     return Encd(from_matrix([[1, 0, 1]]), a=1, b=2)
+
+
+def _cut(problem: Encd) -> tuple[int, int]:
+    return min(problem.a, len(problem.v) + 1), min(problem.b, len(problem.w) + 1)
 
 
 def _states(problem: Encd) -> States:

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from bench.engine import Job, run_jobs
+from bench.engine import Job, code_digest, run_jobs
 from bench.journal import Journal
+from instances import HindsightError, InputError
 
 
 def square(number: int) -> dict[str, int]:
@@ -64,8 +65,9 @@ def test_progress_is_told_on_standard_error(tmp_path, capsys):
 CAMPAIGN = """
 import os, sys, time
 from pathlib import Path
-from bench.engine import Job, run_jobs
+from bench.engine import Job, code_digest, run_jobs
 from bench.journal import Journal
+from instances import HindsightError, InputError
 
 def sleep(folder):
     (Path(folder) / f"{os.getpid()}.worker").touch()
@@ -105,3 +107,85 @@ def is_alive(process):
         return False
     stat = Path(f"/proc/{process}/stat")  # one that has ended may wait for somebody to collect it
     return not stat.exists() or stat.read_text().rpartition(")")[2].split()[0] != "Z"
+
+
+def where(number: int) -> dict[str, int]:
+    time.sleep(0.02)
+    return {"number": number, "process": os.getpid()}
+
+
+def test_jobs_of_a_group_share_a_process(tmp_path):
+    groups = [Job(str(i), str(i), where, (i,), group=str(i // 4)) for i in range(16)]
+    with Journal(tmp_path) as journal:
+        run_jobs("test", groups, journal, num_processes=2)
+        rows = [journal[str(i)] for i in range(16)]
+    assert [row["number"] for row in rows] == list(range(16))
+    for first in range(0, 16, 4):
+        assert len({row["process"] for row in rows[first : first + 4]}) == 1
+
+
+def test_a_long_group_hands_over_what_it_has(tmp_path, monkeypatch):
+    handed = []
+
+    class Watching(Journal):
+        def append_all(self, rows):
+            handed.append(len(rows))
+            super().append_all(rows)
+
+    group = [Job(str(i), str(i), where, (i,), group="one") for i in range(5)]
+    monkeypatch.setattr("bench.engine._run_in_worker", one_at_a_time)
+    with Watching(tmp_path) as journal:
+        run_jobs("test", group, journal, num_processes=2)
+        assert [journal[str(i)]["number"] for i in range(5)] == list(range(5))
+    assert handed == [1] * 5
+
+
+def one_at_a_time(jobs, owner):
+    from bench.engine import _outcome
+
+    return [_outcome(jobs[0])]
+
+
+def odd(number: int) -> dict[str, int]:
+    if number % 2 == 0:
+        raise InputError(f"{number}, expected an odd number", place="policy")
+    return {"number": number}
+
+
+@pytest.mark.parametrize("num_processes", [1, 2])
+def test_jobs_that_fail_leave_no_row_and_stop_no_other(tmp_path, capsys, num_processes):
+    some = [Job(str(i), str(i), odd, (i,)) for i in range(6)]
+    with Journal(tmp_path) as journal:
+        with pytest.raises(
+            InputError, match=r"^policy: \d, expected an odd number \(and 2 more failed; the other rows"
+        ):
+            run_jobs("test", some, journal, num_processes=num_processes)
+        assert [str(i) in journal for i in range(6)] == [False, True] * 3
+    assert "3 failed" in capsys.readouterr().err
+
+
+def die(number: int) -> dict[str, int]:
+    os._exit(9)
+
+
+def test_a_lost_worker_is_told_in_one_line(tmp_path):
+    with Journal(tmp_path) as journal, pytest.raises(HindsightError, match="a worker process was lost") as caught:
+        run_jobs("test", [Job(str(i), str(i), die, (i,)) for i in range(4)], journal, num_processes=2)
+    assert len(str(caught.value).splitlines()) == 1
+
+
+def elsewhere(number: int) -> dict[str, int]:
+    import bench.engine
+
+    bench.engine.provenance = lambda: {"code": "other"}
+    return {"number": number}
+
+
+def test_workers_with_other_code_are_refused(tmp_path):
+    with Journal(tmp_path) as journal, pytest.raises(HindsightError, match=r"runs other code \(other\) than this"):
+        run_jobs("test", [Job(str(i), str(i), elsewhere, (i,)) for i in range(4)], journal, num_processes=2)
+
+
+def test_the_digest_of_code_is_by_package():
+    assert len({code_digest(), code_digest("online"), code_digest("instances", "online")}) == 3
+    assert code_digest("instances", "offline", "online") == code_digest()

@@ -71,3 +71,33 @@ def test_a_prefix_ends_with_the_slots():
 def test_there_is_at_least_one_slot():
     with pytest.raises(InputError, match="slots: 0"):
         Drawn(CHAINS, ("test", 7), 0)
+
+
+def test_a_stationary_start_changes_slot_0_and_keeps_the_numbers_that_follow():
+    chain = Chain(((0.5, 0.3, 0.2), (0.2, 0.6, 0.2), (0.3, 0.3, 0.4)))
+    chains = [chain] * 3000
+    first = Drawn(chains, ("test", 8), 1, start="stationary").prefix(1)[:, 0]
+    shares = np.bincount(first, minlength=3) / len(chains)
+    assert np.abs(shares - chain.stationary()).max() < 0.03
+    two = [Drawn(chains[:50], ("test", 8), 400, start=start).prefix(400) for start in ("up", "stationary")]
+    met = (two[0] == two[1]).cumsum(axis=1)
+    assert (two[1][:, 0] == first[:50]).all()
+    assert (met[:, -1] > 100).all()  # with the same numbers two chains that meet once stay together mostly
+
+
+def test_a_never_down_worker_does_not_start_down():
+    chain = Chain(((0.5, 0.5, 0.0), (0.5, 0.5, 0.0), (0.0, 0.0, 1.0)))
+    assert Drawn([chain] * 500, ("test", 9), 1, start="stationary").prefix(1).max() == 1
+
+
+def test_an_unknown_start_is_refused():
+    with pytest.raises(InputError, match=r"^start: 'down', expected one of up, stationary$"):
+        Drawn(CHAINS, ("test", 7), 5, start="down")
+
+
+def test_a_start_is_part_of_the_identity_and_survives_pickling():
+    up, stationary = (Drawn(CHAINS, ("test", 10), 50, start=start) for start in ("up", "stationary"))
+    assert up.identity != stationary.identity
+    again = pickle.loads(pickle.dumps(stationary))
+    assert again.identity == stationary.identity
+    assert (again.prefix(50) == stationary.prefix(50)).all()

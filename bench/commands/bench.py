@@ -10,6 +10,7 @@ import click
 
 from bench.commands import options
 from bench.commands.bench_core import core
+from bench.commands.bench_simulator import simulator
 from bench.markdown import markdown_table
 from bench.output import Table
 from instances.textio import write_text
@@ -21,6 +22,7 @@ def bench() -> None:
 
 
 bench.add_command(core)
+bench.add_command(simulator)
 
 
 def _results(name: str) -> Callable[[options.F], options.F]:
@@ -32,35 +34,16 @@ def _results(name: str) -> Callable[[options.F], options.F]:
 _jobs = click.option("--jobs", type=options.POSITIVE, default=2, show_default=True, help="Processes at work at once.")
 
 
-class _Numbers(click.ParamType[Sequence[int]]):
-    """Integers and ranges: ``1,2,5-8``."""
-
-    name = "N,A-B,..."
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Sequence[int]:
-        if not isinstance(value, str):
-            return list(value)
-        numbers: list[int] = []
-        try:
-            for part in value.split(","):
-                first, dash, last = part.partition("-")
-                numbers += range(int(first), int(last) + 1) if dash else [int(first)]
-        except ValueError:
-            numbers = []
-        if not numbers:
-            self.fail(f"{value!r}, expected integers and ranges such as 1,2,5-8", param, ctx)
-        return numbers
-
-
-_NUMBERS = _Numbers()
-
-
 @bench.command()
-@click.option("--m", "ms", type=_NUMBERS, default="5,10", show_default=True, help="Tasks per iteration.")
-@click.option("--n-com", "n_coms", type=_NUMBERS, default="5,10,20", show_default=True, help="Workers served at once.")
-@click.option("--wmin", "wmins", type=_NUMBERS, default="1-10", show_default=True, help="w is in [wmin, 10 wmin].")
-@click.option("--scenarios", type=_NUMBERS, default="0-9", show_default=True, help="Draws of the workers.")
-@click.option("--trials", type=_NUMBERS, default="0-9", show_default=True, help="Draws of their states.")
+@click.option("--m", "ms", type=options.NUMBERS, default="5,10", show_default=True, help="Tasks per iteration.")
+@click.option(
+    "--n-com", "n_coms", type=options.NUMBERS, default="5,10,20", show_default=True, help="Workers served at once."
+)
+@click.option(
+    "--wmin", "wmins", type=options.NUMBERS, default="1-10", show_default=True, help="w is in [wmin, 10 wmin]."
+)
+@click.option("--scenarios", type=options.NUMBERS, default="0-9", show_default=True, help="Draws of the workers.")
+@click.option("--trials", type=options.NUMBERS, default="0-9", show_default=True, help="Draws of their states.")
 @click.option("--seed", type=options.COUNT, default=0, show_default=True, help="Seed of the experiment.")
 @click.option(
     "--setting",
@@ -94,7 +77,7 @@ def optima(
     distribution.csv and optima.svg; interrupted, it goes on where it stopped.
     """
     from bench.coupled import optima as data
-    from bench.coupled.campaign import Options
+    from bench.coupled.jobs import Options
     from bench.coupled.ratios import records
 
     sources = data.experiment(ms=ms, n_coms=n_coms, wmins=wmins, scenarios=scenarios, trials=trials, seed=seed)
@@ -115,8 +98,8 @@ def optima(
 @bench.command()
 @click.option("--m", type=options.POSITIVE, default=5, show_default=True, help="Tasks per iteration.")
 @click.option("--n-com", type=options.N_COM, default=10, show_default=True, help="Workers served at once.")
-@click.option("--wmin", "wmins", type=_NUMBERS, default="1", show_default=True, help="w is in [wmin, 10 wmin].")
-@click.option("--iterations", type=_NUMBERS, default="1-5", show_default=True, help="K.")
+@click.option("--wmin", "wmins", type=options.NUMBERS, default="1", show_default=True, help="w is in [wmin, 10 wmin].")
+@click.option("--iterations", type=options.NUMBERS, default="1-5", show_default=True, help="K.")
 @click.option("--instances", type=options.POSITIVE, default=10, show_default=True, help="Instances for each K.")
 @click.option("--slots", type=options.POSITIVE, default=5_000, show_default=True, help="N.")
 @click.option(
@@ -156,11 +139,15 @@ def solvers(
 
 
 @bench.command()
-@click.option("--p", "ps", type=_NUMBERS, default="20,50,100,200,500,1000", show_default=True, help="Workers.")
-@click.option("--m", "ms", type=_NUMBERS, default="20,50", show_default=True, help="Tasks per iteration.")
-@click.option("--wmin", "wmins", type=_NUMBERS, default="1-5", show_default=True, help="w is in [wmin, 10 wmin].")
-@click.option("--n-com", "n_coms", type=_NUMBERS, default="5,20", show_default=True, help="Workers served at once.")
-@click.option("--iterations", type=_NUMBERS, default="10", show_default=True, help="K.")
+@click.option("--p", "ps", type=options.NUMBERS, default="20,50,100,200,500,1000", show_default=True, help="Workers.")
+@click.option("--m", "ms", type=options.NUMBERS, default="20,50", show_default=True, help="Tasks per iteration.")
+@click.option(
+    "--wmin", "wmins", type=options.NUMBERS, default="1-5", show_default=True, help="w is in [wmin, 10 wmin]."
+)
+@click.option(
+    "--n-com", "n_coms", type=options.NUMBERS, default="5,20", show_default=True, help="Workers served at once."
+)
+@click.option("--iterations", type=options.NUMBERS, default="10", show_default=True, help="K.")
 @click.option("--instances", type=options.POSITIVE, default=1, show_default=True, help="Instances for each point.")
 @click.option("--slots", type=options.POSITIVE, default=100_000, show_default=True, help="N.")
 @options.solver

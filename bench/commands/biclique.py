@@ -52,7 +52,7 @@ def biclique(
     GRAPH is an edge list (.edgelist) or the rows of the 0/1 biadjacency matrix, V by W (.txt). Nodes are named as in
     the edge list, or by their row and column, from 0. Where the time limit came first, exists is null.
     """
-    from bench.coupled.bicliques import decide, largest_biclique
+    from bench.coupled.bicliques import decide, expect_way, largest_biclique
     from bench.progress import working
     from instances.errors import InputError
     from offline.limits import Limits
@@ -60,6 +60,7 @@ def biclique(
 
     if (largest is None) != (a is not None and b is not None) or (largest is not None and (a or b)):
         raise click.UsageError("expected -a A and -b B together, or --largest alone")
+    expect_way(via, solver)
     limits = Limits(time_limit_s)
     table = Table({key: key for key in _COLUMNS}, as_json, title="Bicliques")
     failed = 0
@@ -72,7 +73,7 @@ def biclique(
                 else:
                     decision = largest_biclique(graph, Measure(str(largest)), via, solver, limits)
         except InputError as error:
-            bad_input(error)
+            bad_input(error.in_file(file))
             failed = 2
             continue
         table.add({"file": file, **_shown(graph, decision, as_json)})

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 from click.core import ParameterSource
 
 __all__ = [
+    "NUMBERS",
     "N_COM",
     "as_json",
     "estimator",
@@ -18,10 +20,12 @@ __all__ = [
     "paper_point",
     "policies",
     "policy_seed",
+    "results",
     "say_unused",
     "service",
     "solver",
     "stand_by",
+    "ties",
     "time_limit",
 ]
 
@@ -84,7 +88,28 @@ class _Bound(click.ParamType[int | None]):
         return number
 
 
+class _Numbers(click.ParamType[Sequence[int]]):
+    """Integers and ranges: ``1,2,5-8``."""
+
+    name = "N,A-B,..."
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Sequence[int]:
+        if not isinstance(value, str):
+            return list(value)
+        numbers: list[int] = []
+        try:
+            for part in value.split(","):
+                first, dash, last = part.partition("-")
+                numbers += range(int(first), int(last) + 1) if dash else [int(first)]
+        except ValueError:
+            numbers = []
+        if not numbers:
+            self.fail(f"{value!r}, expected integers and ranges such as 1,2,5-8", param, ctx)
+        return numbers
+
+
 N_COM = _Bound()
+NUMBERS = _Numbers()
 POSITIVE = click.IntRange(min=1)
 COUNT = click.IntRange(min=0)
 
@@ -98,10 +123,17 @@ estimator = click.option(
 )
 service = click.option(
     "--service",
-    type=click.Choice(["index", "longest"]),
+    type=click.Choice(["index", "longest", "begun"]),
     default="index",
     show_default=True,
-    help="Whom the on-line master serves first: worker order, or largest remaining need.",
+    help="Whom the on-line master serves first: worker order, largest remaining need, or who has begun to receive.",
+)
+ties = click.option(
+    "--ties",
+    type=click.Choice(["lowest", "highest"]),
+    default="lowest",
+    show_default=True,
+    help="Who gets a task where several workers would serve a heuristic equally well, by index.",
 )
 policy_seed = click.option("--seed", type=COUNT, default=0, show_default=True, help="Seed of RANDOM.")
 stand_by = click.option(
@@ -110,6 +142,13 @@ stand_by = click.option(
     help="Whether the hindsight player may send programs to workers on stand-by.  [default: may]",
 )
 solver = click.option("--solver", default="auto", show_default=True, help="auto, or a solver by name.")
+results = click.option(
+    "--results",
+    type=click.Path(path_type=Path),
+    default=None,
+    metavar="FOLDER",
+    help="Keep what is done in this folder; interrupted, the same command goes on where it was.",
+)
 policies = click.option(
     "--policy",
     "policies",

@@ -60,7 +60,7 @@ def score(
     at hand. An interrupted call goes on where it stopped; rows already in the results folder are not made again.
     """
     from bench.coupled import score as main_job
-    from bench.coupled.campaign import Options
+    from bench.coupled.jobs import Options
     from bench.coupled.real import spot_sources
     from bench.coupled.sources import Paper, from_file
 

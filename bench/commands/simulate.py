@@ -18,6 +18,7 @@ _COLUMNS = ("file", "policy", "estimator", "makespan", "iterations")
 @options.policies
 @options.estimator
 @options.service
+@options.ties
 @options.policy_seed
 @click.option("--schedule", "out", metavar="OUT", help="Write the schedule; with several runs, into the folder OUT.")
 @options.as_json
@@ -26,6 +27,7 @@ def simulate(
     policies: tuple[str, ...],
     estimator: str,
     service: str,
+    ties: str,
     seed: int,
     out: str | None,
     as_json: bool,
@@ -45,11 +47,10 @@ def simulate(
         try:
             instance = instances.read(file)
             for name in names:
-                policy = online.make_policy(name, estimator=estimator, seed=seed)
-                with working(f"{policy.name} on {file}"), redirect_stdout(sys.stderr):  # a policy may print
-                    run = online.simulate(instance, policy, service=service)
+                with working(f"{name} on {file}"), redirect_stdout(sys.stderr):  # a policy may print
+                    run = online.run_policy(instance, name, estimator=estimator, service=service, ties=ties, seed=seed)
                 if targets:
-                    instances.write_schedule(run.schedule, targets[file, policy.name])
+                    instances.write_schedule(run.schedule, targets[file, run.policy])
                 table.add(
                     {
                         "file": file,

@@ -24,6 +24,12 @@ _COLUMNS = ("file", "status", "objective", "value", "bound", "solver", "runtime_
 @options.time_limit(None)
 @click.option("--threads", type=options.POSITIVE, default=1, show_default=True, help="Threads a solver may use.")
 @click.option("--schedule", "out", metavar="OUT", help="Write the schedule; with several FILEs, into the folder OUT.")
+@click.option(
+    "--write-model",
+    "model",
+    metavar="OUT",
+    help="Write the model of the makespan first: .lp or .mps (integer program), .pbtxt or .pb (CP-SAT). One FILE only.",
+)
 @options.as_json
 def solve(
     files: tuple[str, ...],
@@ -33,6 +39,7 @@ def solve(
     time_limit_s: float | None,
     threads: int,
     out: str | None,
+    model: str | None,
     as_json: bool,
 ) -> int:
     """Find the hindsight optimum of each instance, with a checked schedule and a proven bound."""
@@ -41,6 +48,8 @@ def solve(
     from bench.progress import working
     from bench.targets import schedule_targets
 
+    if model is not None and (len(files) > 1 or objective != "makespan"):
+        raise click.UsageError("--write-model goes with one FILE and the objective makespan")
     targets = schedule_targets(out, files)
     table = Table({key: key for key in _COLUMNS}, as_json, title="Hindsight optima")
     failed = 0
@@ -51,6 +60,9 @@ def solve(
             bad_input(error.in_file(file))
             failed = 2
             continue
+        if model is not None:
+            with working(f"writing {model}"):
+                offline.write_model(instance, model, solver=solver, stand_by=stand_by, time_limit_s=time_limit_s)
         with working(f"solving {file}"):
             result = offline.solve(
                 instance,

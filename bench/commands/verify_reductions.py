@@ -36,9 +36,17 @@ _COLUMNS = {
     show_default=True,
     help="Folder for the graph of a counter-example.",
 )
+@options.results
 @options.as_json
 def verify_reductions(
-    kinds: tuple[str, ...], graphs: int, labelled: bool, seed: int, solver: str, failures: Path, as_json: bool
+    kinds: tuple[str, ...],
+    graphs: int,
+    labelled: bool,
+    seed: int,
+    solver: str,
+    failures: Path,
+    results: Path | None,
+    as_json: bool,
 ) -> None:
     """Try both reductions from ENCD on every small bipartite graph, and on tens of thousands of larger ones.
 
@@ -46,24 +54,30 @@ def verify_reductions(
     witnesses that map both ways, and no to no; the first failure ends the command with exit code 3, and its graph is
     written to a file. Then: why non-edges must be RECLAIMED, and that the problem is easy without RECLAIMED.
     """
-    from bench.coupled import theorem
+    from bench.coupled import theorem, verification
     from bench.progress import counting
 
     chosen = tuple(dict.fromkeys(kinds)) or theorem.ALL_KINDS
     table = Table(_COLUMNS, as_json, title="Questions about graphs, each through both reductions, none failed")
-    for kind in chosen:
-        total = theorem.num_graphs(kind, graphs=graphs, labelled=labelled)
-        with counting("graphs", total, 0) as counter:
-            counts = theorem.verify(
-                kinds=[kind],
-                graphs=graphs,
-                labelled=labelled,
-                seed=seed,
-                solver=solver,
-                failures=failures,
-                step=counter.step,
-            )
-        table.add({"kind": kind, **asdict(counts[kind])})
+    if results is not None:
+        counts = verification.verify_graphs(
+            results, kinds=chosen, graphs=graphs, labelled=labelled, seed=seed, solver=solver, failures=failures
+        )
+    else:
+        counts = {}
+        for kind in chosen:
+            total = theorem.num_graphs(kind, graphs=graphs, labelled=labelled)
+            with counting("graphs", total, 0) as counter:
+                counts |= theorem.verify(
+                    kinds=[kind],
+                    graphs=graphs,
+                    labelled=labelled,
+                    seed=seed,
+                    solver=solver,
+                    failures=failures,
+                    step=counter.step,
+                )
+    table.add_all({"kind": kind, **asdict(count)} for kind, count in counts.items())
     table.show()
     if as_json:
         return

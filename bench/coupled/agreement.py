@@ -75,6 +75,7 @@ def random_instance(number: int, seed: int = 0) -> Instance:
 def agree(
     *,
     instances: int,
+    first: int = 0,
     seed: int = 0,
     solvers: Sequence[str] | None = None,
     failures: Path | None = None,
@@ -84,8 +85,8 @@ def agree(
 
     Parameters
     ----------
-    instances
-        How many.
+    instances, first
+        How many, and the number of the first.
     seed
         Of the instances.
     solvers
@@ -112,7 +113,7 @@ def agree(
     """
     solvers = available_backends() if solvers is None else solvers
     answered = dict.fromkeys(solvers, 0)
-    for number in range(instances):
+    for number in range(first, first + instances):
         instance = random_instance(number, seed)
         question = list(QUESTIONS)[number // 5 % len(QUESTIONS)]
         answers = {}

@@ -9,13 +9,15 @@ import networkx as nx
 
 from instances.errors import InputError, SelfCheckError
 from offline.coupled.common_slots import questions
+from offline.coupled.common_slots.backends import BACKENDS
+from offline.coupled.common_slots.core.public import max_common_slots
 from offline.limits import Limits, Stopwatch
 from offline.results import Objective, Status
-from offline.solvers import AUTO
+from offline.solvers import AUTO, named
 from reductions import REDUCTIONS, Biclique, Decision, Encd, solve_encd
-from reductions.largest import Measure, largest
+from reductions.largest import Measure, Widest, largest
 
-__all__ = ["DIRECT", "WAYS", "decide", "largest_biclique"]
+__all__ = ["DIRECT", "WAYS", "decide", "expect_way", "largest_biclique"]
 
 DIRECT = "direct"
 #: On the graph itself, or the name of a reduction.
@@ -50,17 +52,12 @@ def decide(problem: Encd, via: str = DIRECT, solver: str = AUTO, limits: Limits 
     >>> [decide(problem, via).biclique for via in WAYS] == 3 * [Biclique((0, 1), (3,))]
     True
     """
+    expect_way(via, solver)
     limits = limits or Limits()
     if via == DIRECT:
-        if solver != AUTO:
-            raise InputError(
-                f"{solver!r}, expected none with --via direct: the graph itself is searched", place="solver"
-            )
         decision = solve_encd(problem, time_limit_s=limits.time_limit_s)
-    elif via in REDUCTIONS:
-        decision = _reduce_and_solve(problem, via, solver, limits)
     else:
-        raise InputError(f"{via!r}, expected one of {', '.join(WAYS)}", place="via")
+        decision = _reduce_and_solve(problem, via, solver, limits)
     if decision.biclique is not None:
         try:
             problem.check(decision.biclique)
@@ -81,35 +78,76 @@ def _reduce_and_solve(problem: Encd, via: str, solver: str, limits: Limits) -> D
 def largest_biclique(
     graph: nx.Graph[Any], measure: Measure, via: str = DIRECT, solver: str = AUTO, limits: Limits | None = None
 ) -> Decision:
-    """Return the largest biclique by a measure; ``exists`` is False for a graph without an edge, None out of time.
+    """Find the largest biclique by a measure; ``exists`` is False for a graph without an edge, None out of time.
 
-    Through a reduction, the most common neighbours of a nodes are found by one decision after another.
+    On the graph itself the core search finds the most common neighbours of a nodes, and a matching the most nodes.
+    Through a reduction they are found by one decision after another.
+
+    Raises
+    ------
+    InputError
+        As `decide`.
     """
+    expect_way(via, solver)
     limits = limits or Limits()
     watch = Stopwatch(limits)
+    if via == DIRECT:
+        return _checked(graph, largest(graph, measure, _core_search(graph, watch)), via)
 
-    def search(graph: nx.Graph[Any], a: int, at_least: int) -> Biclique | None:
-        best = None
+    def search(graph: nx.Graph[Any], a: int, at_least: int) -> Decision:
+        best = Decision(False, None)
         while True:
             left_s = watch.left_s()
             if left_s == 0.0:
-                raise _OutOfTime
+                return Decision(None, None)
             problem = Encd(graph, a, at_least)
             decision = decide(problem, via, solver, replace(limits, time_limit_s=left_s))
             if decision.exists is None:
-                raise _OutOfTime
+                return decision
             if decision.biclique is None:
                 return best
             v = decision.biclique.v
-            best = Biclique(v, tuple(j for j in problem.w if all(graph.has_edge(i, j) for i in v)))
-            at_least = len(best.w) + 1
+            w = tuple(j for j in problem.w if all(graph.has_edge(i, j) for i in v))
+            best = Decision(True, Biclique(v, w))
+            at_least = len(w) + 1
 
-    try:
-        found = largest(graph, measure, search)
-    except _OutOfTime:
-        return Decision(None, None)
-    return Decision(found is not None, found)
+    return _checked(graph, largest(graph, measure, search, is_matched=False), via)
 
 
-class _OutOfTime(Exception):  # noqa: N818 - ends a search, no error
-    pass
+def _checked(graph: nx.Graph[Any], decision: Decision, via: str) -> Decision:
+    found = decision.biclique
+    if found is not None:
+        try:
+            Encd(graph, len(found.v), len(found.w)).check(found)
+        except InputError as error:
+            raise SelfCheckError(f"via {via}: {error}") from None
+    return decision
+
+
+def _core_search(graph: nx.Graph[Any], watch: Stopwatch) -> Widest:
+    problem = Encd(graph, 1, 1)
+    matrix = problem.matrix.copy()
+
+    def search(graph: nx.Graph[Any], a: int, at_least: int) -> Decision:
+        left_s = watch.left_s()
+        if left_s == 0.0:
+            return Decision(None, None)
+        found = max_common_slots(matrix, a, left_s, at_least=at_least)
+        if found is None:
+            return Decision(False, None)
+        if found.status is not Status.OPTIMAL:
+            return Decision(None, None)
+        biclique = Biclique(tuple(problem.v[i] for i in found.workers), tuple(problem.w[j] for j in found.slots))
+        return Decision(True, biclique)
+
+    return search
+
+
+def expect_way(via: str, solver: str) -> None:
+    """Raise `InputError` for a way or a solver that there is not, before any work is done."""
+    if via not in WAYS:
+        raise InputError(f"{via!r}, expected one of {', '.join(WAYS)}", place="via")
+    if via == DIRECT and solver != AUTO:
+        raise InputError(f"{solver!r}, expected none with --via direct: the graph itself is searched", place="solver")
+    if solver != AUTO:
+        named(solver, BACKENDS)

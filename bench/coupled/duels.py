@@ -78,7 +78,7 @@ def duel(
                             (side, cell, seed, task, limit_s),
                         )
                         if job.key not in journal:
-                            journal.append(job.run()[2])
+                            journal.append(job.run())
                         row = journal[job.key]
                         rows.append({**row, "cell": cell})
                         if row["is_proven"]:

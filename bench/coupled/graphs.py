@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from itertools import combinations_with_replacement, permutations, product
+from itertools import combinations_with_replacement, islice, permutations, product
 from typing import Any
 
 import networkx as nx
@@ -40,7 +40,7 @@ class Case:
     answer: bool | None = None
 
 
-def small(most: int = 4, *, labelled: bool = False) -> Iterator[list[Case]]:
+def small(most: int = 4, *, labelled: bool = False, first: int = 0, stop: int | None = None) -> Iterator[list[Case]]:
     """Yield every bipartite graph with |V|, |W| <= ``most``, each with every (a, b), one beyond either side included.
 
     Parameters
@@ -50,21 +50,24 @@ def small(most: int = 4, *, labelled: bool = False) -> Iterator[list[Case]]:
     labelled
         False: graphs up to isomorphism, where nodes of V may be renamed among themselves and so may nodes of W, but the
         sides are not exchanged. True: every 0/1 matrix.
+    first, stop
+        Only graphs number ``first`` to ``stop`` - 1, from 0; None: to the last.
 
     Examples
     --------
     >>> sum(1 for _ in small(2)), sum(1 for _ in small(2, labelled=True))
     (20, 31)
     """
+    for num_v, num_w, table in islice(_tables(most, labelled), first, stop):
+        graph = _frozen(np.array(table, dtype=bool).reshape(num_v, num_w))
+        yield [Case("small", Encd(graph, a, b)) for a, b in product(range(1, num_v + 2), range(1, num_w + 2))]
+
+
+def _tables(most: int, labelled: bool) -> Iterator[tuple[int, int, tuple[tuple[bool, ...], ...]]]:
     for num_v, num_w in product(range(most + 1), repeat=2):
         rows = list(product((False, True), repeat=num_w))
-        if labelled:
-            tables: Iterator[tuple[tuple[bool, ...], ...]] = product(rows, repeat=num_v)
-        else:
-            tables = _classes(rows, num_v, num_w)
-        for table in tables:
-            graph = _frozen(np.array(table, dtype=bool).reshape(num_v, num_w))
-            yield [Case("small", Encd(graph, a, b)) for a, b in product(range(1, num_v + 2), range(1, num_w + 2))]
+        tables = product(rows, repeat=num_v) if labelled else _classes(rows, num_v, num_w)
+        yield from ((num_v, num_w, table) for table in tables)
 
 
 def _classes(rows: list[tuple[bool, ...]], num_v: int, num_w: int) -> Iterator[tuple[tuple[bool, ...], ...]]:

@@ -8,7 +8,7 @@ from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bench.coupled.campaign import Options, optima_job
+from bench.coupled.jobs import Options, optima_job
 from bench.coupled.sources import Paper
 from bench.engine import run_jobs
 from bench.journal import Journal
@@ -33,6 +33,7 @@ def experiment(
     wmins: Sequence[int] = WMINS,
     scenarios: Sequence[int] = SCENARIOS,
     trials: Sequence[int] = TRIALS,
+    slots: int = SLOTS,
     seed: int = 0,
 ) -> list[Paper]:
     """Return the instances of the experiment: 6,000 by default.
@@ -43,7 +44,7 @@ def experiment(
     6000
     """
     return [
-        Paper(m, n_com, wmin, scenario, trial, SLOTS, seed, p=20, iterations=10)
+        Paper(m, n_com, wmin, scenario, trial, slots, seed, p=20, iterations=10)
         for m, n_com, wmin, scenario, trial in product(ms, n_coms, wmins, scenarios, trials)
     ]
 

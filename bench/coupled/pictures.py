@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["COLOURS", "draw_ecdf", "draw_gantt", "new_figure", "save"]
+__all__ = ["COLOURS", "draw_ecdf", "draw_gantt", "new_figure", "new_grid", "save"]
 
 #: Letter, what it means, and its colour.
 _ACTIONS = {
@@ -104,9 +104,10 @@ def draw_gantt(
     """
     slots = schedule.slots if slots is None else slots
     is_lettered = slots <= _LETTERED_SLOTS
+    states = instance.prefix(min(slots, instance.slots))  # of states that are drawn, no more than is shown
     for q, row in enumerate(schedule.letters):
         for code, (_, colour, hatch) in _ABSENT.items():
-            spans = _runs(instance.states[q, :slots].tolist(), code)
+            spans = _runs(states[q].tolist(), code)
             axes.broken_barh(spans, (q - 0.5, 1.0), facecolor=colour, hatch=hatch, edgecolor="#a6a6a6", linewidth=0)
         for letter, (_, colour) in _ACTIONS.items():
             spans = _runs(row, letter)
@@ -217,3 +218,13 @@ def _runs(row: Sequence[Any], wanted: object) -> list[tuple[int, int]]:
             spans.append((start, length))
         start += length
     return spans
+
+
+def new_grid(rows: int, columns: int) -> tuple[Figure, list[list[Axes]]]:
+    """Return a figure with a grid of axes, its rows below each other; no display is needed."""
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(5.2 * columns, 3.4 * rows), layout="constrained")
+    FigureCanvasSVG(figure)
+    return figure, [list(row) for row in figure.subplots(rows, columns, squeeze=False)]

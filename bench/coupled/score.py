@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import product
 from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any, Literal
@@ -12,7 +11,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import msgspec
 
 import instances
-from bench.coupled.campaign import Options, optimum_job, policy_job, schedule_path, simulate
+from bench.coupled.campaign import Campaign
+from bench.coupled.jobs import Options, schedule_path, simulate
 from bench.coupled.ratios import Ratio, ratios, table
 from bench.coupled.sources import Source
 from bench.engine import Job, run_jobs
@@ -81,19 +81,15 @@ def score(
     SelfCheckError
         When the checker refuses a schedule, or a ratio is below 1.
     """
-    names = [source.name for source in sources]
-    known: dict[str, str] = {}
-    for source in sources:
-        if known.setdefault(source.identity, source.name) != source.name or names.count(source.name) > 1:
-            same = "given twice" if names.count(source.name) > 1 else f"the same instance as {known[source.identity]}"
-            raise InputError(f"{same}, expected every instance once", file=source.name)
-    optimum_jobs = [optimum_job(source, options, folder) for source in sources]
-    policy_jobs = [policy_job(source, policy, options) for source in sources for policy in policies]
+    campaign = Campaign(sources, policies, [options])
+    jobs = [campaign.jobs_of(source, folder) for source in sources]
+    optimum_jobs = [mine[0] for mine in jobs]
     with Journal(folder) as journal:
-        run_jobs("score", [*optimum_jobs, *policy_jobs], journal, num_processes=num_processes)
+        run_jobs("score", [job for mine in jobs for job in mine], journal, num_processes=num_processes)
         optima = [_row(journal, job, source, _Optimum) for job, source in zip(optimum_jobs, sources, strict=True)]
-        each = product(sources, policies)
-        runs = [_row(journal, job, source, _Run) for job, (source, _) in zip(policy_jobs, each, strict=True)]
+        runs = [
+            _row(journal, job, source, _Run) for mine, source in zip(jobs, sources, strict=True) for job in mine[1:]
+        ]
     found = ratios(optima, runs)
     frame = table(found, policies)
     files = [folder / Journal.NAME, folder / "table.csv"]
@@ -104,7 +100,7 @@ def score(
         drawable = [row for row, job in pairs if schedule_path(folder, job.key).exists()]
         example = _example(found, drawable)
         if example is not None:
-            place = names.index(example.instance)
+            place = [source.name for source in sources].index(example.instance)
             path = schedule_path(folder, optimum_jobs[place].key)
             files.append(_draw_example(sources[place], path, example, options, folder / "example.svg"))
     return Score(optima, found, frame, files)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 from dataclasses import asdict, dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import instances
 from instances import Instance
 from instances.coupled import generate
+from instances.sources import STARTS
 
 __all__ = ["Given", "Paper", "Source", "from_file"]
 
@@ -23,6 +24,10 @@ class Source(Protocol):
     @property
     def setting(self) -> str:
         """Which instances it is compared together with."""
+
+    @property
+    def point(self) -> dict[str, Any] | None:
+        """The parameters it was generated with, for tables by parameter; None where it was not."""
 
     @property
     def identity(self) -> str:
@@ -45,6 +50,8 @@ class Paper:
     seed: int
     p: int
     iterations: int
+    mu: int | None = None
+    start: str = STARTS[0]
 
     @property
     def name(self) -> str:
@@ -55,7 +62,15 @@ class Paper:
     def setting(self) -> str:
         """The point of the experiment."""
         n_com = "none" if self.n_com is None else self.n_com
-        return f"paper p={self.p} m={self.m} n_com={n_com} wmin={self.wmin} K={self.iterations}"
+        readings = ("" if self.mu is None else f" mu={self.mu}") + (
+            "" if self.start == "up" else f" start={self.start}"
+        )
+        return f"paper p={self.p} m={self.m} n_com={n_com} wmin={self.wmin} K={self.iterations}{readings}"
+
+    @property
+    def point(self) -> dict[str, Any]:
+        """Every parameter, by name."""
+        return asdict(self)
 
     @property
     def identity(self) -> str:
@@ -74,6 +89,7 @@ class Given:
     name: str
     setting: str
     instance: Instance
+    point: None = None
 
     @property
     def identity(self) -> str:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from itertools import islice
 from math import comb
 from pathlib import Path
 
@@ -25,6 +26,7 @@ from offline.coupled.common_slots.backends import BACKENDS
 from offline.limits import Limits
 from offline.results import Objective, Status
 from offline.solvers import AUTO
+from offline.solvers import named as named_solver
 from reductions import REDUCTIONS, Biclique, ToMu1, ToMuInf, solve_encd, write_graph
 from reductions.direct import enumerate_all
 from reductions.to_coupled import Trail, unsound, with_down
@@ -37,6 +39,7 @@ __all__ = [
     "easy_without_reclaimed",
     "num_graphs",
     "verify",
+    "verify_some",
     "why_reclaimed",
 ]
 
@@ -74,6 +77,13 @@ class Count:
     yes: int = 0
     no: int = 0
     lost_with_down: int = 0
+
+    def add(self, other: Count) -> None:
+        """Add the counts of other graphs."""
+        self.graphs += other.graphs
+        self.yes += other.yes
+        self.no += other.no
+        self.lost_with_down += other.lost_with_down
 
 
 def verify(
@@ -116,37 +126,58 @@ def verify(
     >>> verify(kinds=["small"], most=2)
     {'small': Count(graphs=20, yes=20, no=98, lost_with_down=0)}
     """
-    if solver != AUTO and solver not in BACKENDS:
-        raise InputError(f"{solver!r}, expected {AUTO} or one of {', '.join(BACKENDS)}", place="solver")
     counts: dict[str, Count] = {}
     for kind in kinds:
-        count = counts.setdefault(kind, Count())
-        for number, cases in enumerate(_graphs(kind, graphs, most, labelled, seed)):
-            for case in cases:
-                try:
-                    _tally(count, case, solver)
-                except CounterExampleError as error:
-                    raise _written(error, failures, f"{kind}-{number}.txt") from None
-            count.graphs += 1
-            step(kind)
+        total = num_graphs(kind, graphs=graphs, most=most, labelled=labelled)
+        count = verify_some(
+            kind, 0, total, most=most, labelled=labelled, seed=seed, solver=solver, failures=failures, step=step
+        )
+        counts.setdefault(kind, Count()).add(count)
     return counts
 
 
+def verify_some(
+    kind: str,
+    first: int,
+    stop: int,
+    *,
+    most: int = 4,
+    labelled: bool = False,
+    seed: int = 0,
+    solver: str = AUTO,
+    failures: Path | None = None,
+    step: Step = lambda kind: None,
+) -> Count:
+    """Verify both reductions on graphs number ``first`` to ``stop`` - 1 of a kind; all else as for `verify`."""
+    if solver != AUTO:
+        named_solver(solver, BACKENDS)
+    count = Count()
+    for number, cases in enumerate(_graphs(kind, first, stop, most, labelled, seed), start=first):
+        for case in cases:
+            try:
+                _tally(count, case, solver)
+            except CounterExampleError as error:
+                raise _written(error, failures, f"{kind}-{number}.txt") from None
+        count.graphs += 1
+        step(kind)
+    return count
+
+
 def num_graphs(kind: str, *, graphs: int = 5_000, most: int = 4, labelled: bool = False) -> int:
-    """Return how many graphs of a kind `verify` looks at, for progress."""
+    """Return how many graphs of a kind `verify` looks at; InputError for an unknown kind."""
+    if kind not in ALL_KINDS:
+        raise InputError(f"{kind!r}, expected one of {', '.join(ALL_KINDS)}", place="kind")
     if kind == "small" and labelled:
         return sum(2 ** (num_v * num_w) for num_v in range(most + 1) for num_w in range(most + 1))
-    return sum(1 for _ in _graphs(kind, graphs, most, labelled, 0)) if kind in ("small", "named") else graphs
+    return sum(1 for _ in _graphs(kind, 0, None, most, labelled, 0)) if kind in ("small", "named") else graphs
 
 
-def _graphs(kind: str, graphs: int, most: int, labelled: bool, seed: int) -> Iterator[list[Case]]:
+def _graphs(kind: str, first: int, stop: int | None, most: int, labelled: bool, seed: int) -> Iterator[list[Case]]:
     if kind == "small":
-        return small(most, labelled=labelled)
+        return small(most, labelled=labelled, first=first, stop=stop)
     if kind == "named":
-        return named()
-    if kind not in KINDS:
-        raise InputError(f"{kind!r}, expected one of small, named, {', '.join(KINDS)}", place="kind")
-    return (generated(kind, number, seed) for number in range(graphs))
+        return islice(named(), first, stop)
+    return (generated(kind, number, seed) for number in range(first, stop or 0))
 
 
 def _written(error: CounterExampleError, folder: Path | None, name: str) -> CounterExampleError:

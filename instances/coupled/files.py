@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 import msgspec
@@ -18,7 +19,7 @@ from instances.chains import Chain
 from instances.coupled.model import Instance
 from instances.coupled.schedule import Configuration, Schedule
 from instances.errors import InputError
-from instances.sources import Drawn
+from instances.sources import STARTS, Drawn
 from instances.textio import convert, encode, excerpt, read_json, write_text
 
 __all__ = ["format_instance", "format_schedule", "read", "read_schedule", "write", "write_schedule"]
@@ -58,6 +59,7 @@ class _DrawnWorkerFile(msgspec.Struct, forbid_unknown_fields=True):
 class _DrawFile(msgspec.Struct, forbid_unknown_fields=True):
     key: list[str | int]
     slots: _Positive
+    start: str = STARTS[0]
 
 
 class _DrawnInstanceFile(_Application, forbid_unknown_fields=True):
@@ -109,7 +111,7 @@ def _instance(document: dict[str, Any]) -> Instance:
         file = convert(document, _DrawnInstanceFile)
         drawn = [_chain(q, worker.markov) for q, worker in enumerate(file.workers)]
         chains = [*drawn]
-        states = Drawn(drawn, file.states.key, file.states.slots)
+        states = _drawn(drawn, file.states)
     return Instance(
         tasks=file.tasks,
         iterations=file.iterations,
@@ -121,6 +123,13 @@ def _instance(document: dict[str, Any]) -> Instance:
         states=states,
         chains=tuple(chains),
     )
+
+
+def _drawn(chains: Sequence[Chain], file: _DrawFile) -> Drawn:
+    try:
+        return Drawn(chains, file.key, file.slots, start=file.start)
+    except InputError as error:
+        raise InputError(error.expected, place=f"states.{error.place}") from None
 
 
 def _chain(q: int, rows: tuple[_Row, _Row, _Row]) -> Chain:
@@ -157,6 +166,8 @@ def format_instance(instance: Instance) -> str:
     workers: list[dict[str, Any]] = [{"w": w, "mu": mu} for w, mu in zip(instance.w, instance.mu, strict=True)]
     if isinstance(source, Drawn) and source.chains == instance.chains:
         head |= {"format": "coupled/2", "states": {"key": source.key, "slots": instance.slots}}
+        if source.start != STARTS[0]:
+            head["states"]["start"] = source.start
     else:
         for worker, letters in zip(workers, st.to_letters(instance.states), strict=True):
             worker["states"] = letters

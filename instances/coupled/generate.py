@@ -8,7 +8,7 @@ from instances import states as st
 from instances.chains import Chain
 from instances.coupled.model import MOST, Instance
 from instances.errors import InputError
-from instances.sources import Drawn, Known
+from instances.sources import STARTS, Drawn, Known
 from instances.streams import stream
 
 __all__ = ["paper", "small"]
@@ -29,13 +29,15 @@ def paper(
     seed: int = 0,
     p: int = 20,
     iterations: int = 10,
+    mu: int | None = None,
+    start: str = STARTS[0],
     drawn: bool = False,
 ) -> Instance:
     """Return one instance of the paper's experiments.
 
     A *scenario* fixes the workers: P_xx uniform in [0.90, 0.99] for each state x, P_xy = (1 - P_xx) / 2, and w_q a
     uniform integer in [wmin, 10 wmin]; T_data = wmin, T_prog = 5 wmin. A *trial* fixes their states; all
-    workers are UP in slot 0.
+    workers are UP in slot 0, unless ``start`` says otherwise.
 
     Every worker has one stream for the scenario and one for the trial, so its first N states depend neither on
     ``slots`` nor on the number of workers.
@@ -52,6 +54,10 @@ def paper(
         Seed of the whole experiment.
     p, iterations
         20 and 10 in the paper.
+    mu
+        Most tasks a worker may hold at once; unbounded in the paper (MODEL section 2).
+    start
+        How workers begin: ``up`` as in the paper, or ``stationary`` (see `instances.sources.Drawn`).
     drawn
         Whether the states are drawn as far as somebody looks, instead of all at once. They are the same states, but
         the instance is another one to fingerprints and files (see `Instance.fingerprint`).
@@ -73,7 +79,7 @@ def paper(
         stays = draw.uniform(*STAY_RANGE, size=3)
         w.append(int(draw.integers(wmin, W_FACTOR * wmin, endpoint=True)))
         chains.append(_symmetric(*(float(stay) for stay in stays)))
-    source = Drawn(chains, (*point, "states", trial), slots)
+    source = Drawn(chains, (*point, "states", trial), slots, start=start)
     return Instance(
         tasks=m,
         iterations=iterations,
@@ -81,7 +87,7 @@ def paper(
         t_prog=T_PROG_FACTOR * wmin,
         t_data=T_DATA_FACTOR * wmin,
         w=tuple(w),
-        mu=(None,) * p,
+        mu=(mu,) * p,
         states=source if drawn else Known(source.prefix(slots)),
         chains=tuple(chains),
     )

@@ -13,23 +13,26 @@ that is proven too large. What was proven for fewer iterations bounds more of th
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from math import ceil
 
 from ortools.sat.python import cp_model
 
 from instances.coupled.model import Instance
-from instances.errors import SelfCheckError
+from instances.errors import InputError, SelfCheckError
 from offline.coupled.bounds import FreePrefetch
+from offline.coupled.common_slots.problem import NO_LIMITS
 from offline.coupled.emit import IterationPlan, emit, end_of
 from offline.coupled.greedy import greedy_plan
-from offline.coupled.slotmodel import OutOfTimeError, SlotModel
+from offline.coupled.slotmodel import SlotModel
 from offline.coupled.teams import Teams
 from offline.interruptible import solve_interruptibly
-from offline.limits import Limits, Stopwatch
+from offline.limits import Limits, OutOfTimeError, Stopwatch
+from offline.model_files import PROTO_FORMS, expect_form, write_whole
 from offline.results import Objective, Result, Status
 
-__all__ = ["Search", "solve"]
+__all__ = ["Search", "solve", "write_model"]
 
 _Plan = list[IterationPlan]
 
@@ -63,6 +66,33 @@ class _Answer:
     plan: _Plan | None
     least: int
     is_final: bool
+
+
+def write_model(
+    instance: Instance,
+    path: str | os.PathLike[str],
+    *,
+    horizon: int | None = None,
+    stand_by: bool = True,
+    limits: Limits = NO_LIMITS,
+) -> None:
+    """Write the model of the makespan as CP-SAT's proto: text to a ``.pbtxt`` file, binary to a ``.pb`` file.
+
+    Parameters and errors are those of `offline.coupled.ilp.write_program`.
+    """
+    expect_form(path, PROTO_FORMS)
+    horizon = instance.slots if horizon is None else horizon
+    if not 1 <= horizon <= instance.slots:
+        raise InputError(f"{horizon}, expected 1 to {instance.slots}, the slots", place="horizon")
+    bound = FreePrefetch(Teams(instance))
+    earliest = bound.earliest_ends(instance.iterations)
+    latest = bound.latest_ends(horizon - 1, instance.iterations)
+    windows = list(zip(earliest, latest, strict=False))
+    if len(windows) < instance.iterations or any(first > last for first, last in windows):
+        raise InputError(f"{horizon}, but the iterations provably take longer", place="horizon")
+    slot_model = SlotModel(instance, windows, Stopwatch(limits), stand_by=stand_by)
+    slot_model.minimise_end()
+    write_whole(path, PROTO_FORMS, slot_model.model.export_to_file)
 
 
 class Search:

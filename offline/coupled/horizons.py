@@ -22,18 +22,14 @@ from offline.coupled.bounds import FreePrefetch
 from offline.coupled.emit import IterationPlan, emit, end_of
 from offline.coupled.greedy import greedy_plan
 from offline.coupled.teams import Teams
-from offline.limits import Limits, Stopwatch
+from offline.limits import Limits, OutOfTimeError, Stopwatch
 from offline.results import Objective, Result, Status
 
-__all__ = ["Answer", "HorizonSearch", "OutOfTimeError", "Question", "Window", "windows_within"]
+__all__ = ["Answer", "HorizonSearch", "Question", "Window", "windows_within"]
 
 _Plan = list[IterationPlan]
 _FIRST_STEP = 4  # slots beyond the bound in the first horizon
 _GROWTH = 1.25  # of the next steps; a model whose windows are much too wide costs more than several narrow ones
-
-
-class OutOfTimeError(Exception):
-    """The time was over before a model was written down."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import os
 from math import ceil
-from pathlib import Path
 
 from instances.coupled.model import Instance
 from instances.errors import InputError
 from offline.coupled.bounds import FreePrefetch
+from offline.coupled.common_slots.problem import NO_LIMITS
 from offline.coupled.common_slots.pulp_runs import run
 from offline.coupled.horizons import Answer, HorizonSearch, Question, windows_within
 from offline.coupled.slot_ilp import SlotProgram
 from offline.coupled.teams import Teams
 from offline.limits import Limits, Stopwatch
+from offline.model_files import PROGRAM_FORMS, expect_form, write_whole
 from offline.results import Objective, Result
 
 __all__ = ["solve_by_cbc", "solve_by_highs", "write_program"]
@@ -40,7 +41,12 @@ def solve_by_cbc(instance: Instance, objective: Objective, stand_by: bool, limit
 
 
 def write_program(
-    instance: Instance, path: str | os.PathLike[str], *, horizon: int | None = None, stand_by: bool = True
+    instance: Instance,
+    path: str | os.PathLike[str],
+    *,
+    horizon: int | None = None,
+    stand_by: bool = True,
+    limits: Limits = NO_LIMITS,
 ) -> None:
     """Write the program of the makespan to a ``.lp`` or ``.mps`` file.
 
@@ -54,9 +60,13 @@ def write_program(
         Slots that the schedule may use; None: all. The program grows with it: p times the square of a window at most.
     stand_by
         Whether a program may be sent for a later iteration.
+    limits
+        Of the writing: its time.
 
     Raises
     ------
+    OutOfTimeError
+        Where the time is over first.
     InputError
         For another suffix, a horizon that cannot be meant, one in which provably nothing ends, or a file that cannot be
         written.
@@ -64,20 +74,15 @@ def write_program(
     horizon = instance.slots if horizon is None else horizon
     if not 1 <= horizon <= instance.slots:
         raise InputError(f"{horizon}, expected 1 to {instance.slots}, the slots", place="horizon")
-    suffix = Path(path).suffix
-    if suffix not in (".lp", ".mps"):
-        raise InputError("expected a name that ends in .lp or .mps", file=path)
+    suffix = expect_form(path, PROGRAM_FORMS)
     bound = FreePrefetch(Teams(instance))
     earliest = bound.earliest_ends(instance.iterations)
     windows = windows_within(bound, earliest, horizon) if len(earliest) == instance.iterations else None
     if windows is None:
         raise InputError(f"{horizon}, but the iterations provably take longer", place="horizon")
-    watch = Stopwatch(Limits())
+    watch = Stopwatch(limits)
     program = SlotProgram(instance, windows, watch, stand_by=stand_by, is_any_good=False).program
-    try:
-        (program.writeLP if suffix == ".lp" else program.writeMPS)(str(path))
-    except OSError as error:
-        raise InputError(f"cannot be written: {error.strerror}", file=path) from None
+    write_whole(path, PROGRAM_FORMS, program.writeLP if suffix == ".lp" else program.writeMPS)
 
 
 def _solve(backend: str, instance: Instance, objective: Objective, stand_by: bool, limits: Limits) -> Result:

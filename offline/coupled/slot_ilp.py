@@ -77,8 +77,8 @@ from instances.coupled.model import Instance
 from instances.errors import SelfCheckError
 from offline.coupled.capacities import Capacities, Life
 from offline.coupled.emit import IterationPlan
-from offline.coupled.horizons import OutOfTimeError, Window
-from offline.limits import Stopwatch
+from offline.coupled.horizons import Window
+from offline.limits import OutOfTimeError, Stopwatch
 
 if TYPE_CHECKING:
     import pulp

@@ -60,13 +60,9 @@ from ortools.sat.python import cp_model
 from instances.coupled.model import Instance
 from instances.states import DOWN, UP
 from offline.coupled.emit import IterationPlan
-from offline.limits import Stopwatch
+from offline.limits import OutOfTimeError, Stopwatch
 
-__all__ = ["OutOfTimeError", "SlotModel"]
-
-
-class OutOfTimeError(Exception):
-    """The time was over before the model was written down."""
+__all__ = ["SlotModel"]
 
 
 class SlotModel:

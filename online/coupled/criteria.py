@@ -6,10 +6,13 @@ from enum import StrEnum
 
 from online.coupled.estimates import Estimate, log_sum
 
-__all__ = ["TIE_TOLERANCE", "Criterion", "is_better", "score"]
+__all__ = ["TIES", "TIE_TOLERANCE", "Criterion", "is_better", "score"]
 
-#: Values of a criterion within this relative distance are equal, and the lowest worker index wins. It covers the
-#: rounding errors of values that are equal on paper, and nothing a scheduler could care about.
+#: Which of the workers that serve a criterion equally well gets a task; the first is the default.
+TIES = ("lowest", "highest")
+
+#: Values of a criterion within this relative distance are equal (see `TIES`). It covers the rounding
+#: errors of values that are equal on paper, and nothing a scheduler could care about.
 TIE_TOLERANCE = 1e-12
 
 

@@ -106,7 +106,7 @@ class Estimates:
         self.estimator = estimator
         self.n_com = n_com
         self._is_printed = estimator == "printed"
-        self._shared = _shared_tables(_complete(chains))
+        self._shared = _shared_tables(complete(chains))
         self._sets = self._shared.sets
         self._alone: list[list[float]] = [[0.0] for _ in chains]
 
@@ -217,7 +217,7 @@ class _SharedTables:
     def __init__(self, chains: Sequence[Chain]) -> None:
         self.sets: dict[int, SetEstimate] = {}
         self.not_down: dict[int, list[float]] = {}
-        self._matrices = [_up_or_reclaimed(chain) for chain in chains]
+        self._matrices = [up_or_reclaimed(chain) for chain in chains]
         self._modes = [modes(chain) for chain in chains]
 
     def of_set(self, members: int) -> SetEstimate:
@@ -225,7 +225,7 @@ class _SharedTables:
         chosen = sorted(self._modes[q] for q in range(members.bit_length()) if members >> q & 1)
         if len(self.sets) >= _MOST_SETS:
             self.sets.clear()
-        found = self.sets[members] = _estimate_set(chosen)
+        found = self.sets[members] = estimate_set(chosen)
         return found
 
     def log_not_down_row(self, slots: int) -> list[float]:
@@ -244,8 +244,9 @@ def _shared_tables(chains: tuple[Chain, ...]) -> _SharedTables:
     return _SharedTables(chains)
 
 
-def _complete(chains: Sequence[Chain | None]) -> tuple[Chain, ...]:
-    complete = []
+def complete(chains: Sequence[Chain | None]) -> tuple[Chain, ...]:
+    """Return the chains; an `InputError` names the first worker that has none."""
+    known = []
     for q, chain in enumerate(chains):
         if chain is None:
             raise InputError(
@@ -253,11 +254,12 @@ def _complete(chains: Sequence[Chain | None]) -> tuple[Chain, ...]:
                 "or fit it on a separate training trace",
                 place=f"workers[{q}].markov",
             )
-        complete.append(chain)
-    return tuple(complete)
+        known.append(chain)
+    return tuple(known)
 
 
-def _estimate_set(workers: Sequence[Modes]) -> SetEstimate:
+def estimate_set(workers: Sequence[Modes]) -> SetEstimate:
+    """Return P_plus and E_c of a set of workers."""
     if all(gap == 0.0 for _, gap, _, _ in workers):
         # all return to UP for sure, the sums diverge: the mean return time takes their place
         e_c = 1.0 / math.prod(weight for weight, _, _, _ in workers)
@@ -273,7 +275,7 @@ def _estimate_set(workers: Sequence[Modes]) -> SetEstimate:
 _Matrix = tuple[float, float, float, float]
 
 
-def _up_or_reclaimed(chain: Chain) -> _Matrix:
+def up_or_reclaimed(chain: Chain) -> _Matrix:
     """Return M = [[P_uu, P_ur], [P_ru, P_rr]] as one tuple; the identity for a worker that cannot go DOWN from UP."""
     (uu, ur, ud), (ru, rr, rd), _ = chain.rows
     if ud == 0.0 and (ur == 0.0 or rd == 0.0):

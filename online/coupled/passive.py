@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from online.coupled.criteria import Criterion, is_better, score
+from online.coupled.criteria import TIES, Criterion, is_better, score
 from online.coupled.estimates import Estimate, Estimates, whole_slots
 from online.coupled.visible import Problem, Visible
 
@@ -25,11 +25,13 @@ class Builder:
     Parameters
     ----------
     criterion
-        What the partial configuration, with the new task, is judged by. Ties go to the lowest worker index.
+        What the partial configuration, with the new task, is judged by.
     estimates
         For the workers of the problem.
     problem
         What is to be scheduled.
+    ties
+        One of `online.coupled.criteria.TIES`.
 
     Notes
     -----
@@ -39,10 +41,11 @@ class Builder:
 
     _MOST_REMEMBERED = 20_000
 
-    def __init__(self, criterion: Criterion, estimates: Estimates, problem: Problem) -> None:
+    def __init__(self, criterion: Criterion, estimates: Estimates, problem: Problem, ties: str = TIES[0]) -> None:
         self._criterion = criterion
         self._estimates = estimates
         self._problem = problem
+        self._highest = ties == "highest"
         self._built: dict[object, Candidate] = {}
 
     def build(self, visible: Visible) -> Candidate | None:
@@ -69,6 +72,8 @@ class Builder:
     def _best(self, partial: _Partial, up: list[int], since: int) -> tuple[int, Estimate]:
         """Return the worker to give the next task, with the estimate that results."""
         free = [q for q in up if partial.tasks[q] < self._problem.capacities[q]]
+        if self._highest:
+            free.reverse()  # the first of equals is taken
         best = free[0], partial.with_one_more(free[0])
         best_score = score(self._criterion, best[1], since)
         for q in free[1:]:
@@ -137,18 +142,22 @@ class Passive:
         What a configuration is built by; it gives the name IP, IE, IY or IAY.
     estimator
         One of `online.coupled.estimates.ESTIMATORS`.
+    ties
+        One of `online.coupled.criteria.TIES`.
     """
 
-    def __init__(self, criterion: Criterion, estimator: str) -> None:
+    def __init__(self, criterion: Criterion, estimator: str, ties: str) -> None:
         self.name = f"I{criterion}"
         self._criterion = criterion
         self._estimator = estimator
+        self._ties = ties
         self._builder: Builder | None = None
 
     def choose(self, visible: Visible) -> Mapping[int, int] | None:
         """Keep a complete configuration; otherwise build one among the UP workers, or hold none."""
         if visible.slot == 0 or self._builder is None:
-            self._builder = Builder(self._criterion, estimates_for(visible.problem, self._estimator), visible.problem)
+            estimates = estimates_for(visible.problem, self._estimator)
+            self._builder = Builder(self._criterion, estimates, visible.problem, self._ties)
         if visible.is_complete:
             return None
         candidate = self._builder.build(visible)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from instances.errors import InputError
 from online.coupled.chance import Random
-from online.coupled.criteria import Criterion
+from online.coupled.criteria import TIES, Criterion
 from online.coupled.estimates import ESTIMATORS
 from online.coupled.passive import Passive
 from online.coupled.proactive import Proactive
 from online.coupled.visible import Policy
 from online.loading import load_entry_point, load_file
 
-__all__ = ["POLICIES", "make_policy"]
+__all__ = ["POLICIES", "criteria_of", "make_policy"]
 
 _SWITCHING = (Criterion.P, Criterion.E, Criterion.Y)
 
@@ -23,7 +23,7 @@ POLICIES = (
 )
 
 
-def make_policy(text: str, *, estimator: str = ESTIMATORS[0], seed: int = 0) -> Policy:
+def make_policy(text: str, *, estimator: str = ESTIMATORS[0], ties: str = TIES[0], seed: int = 0) -> Policy:
     """Return a policy by name.
 
     Parameters
@@ -33,18 +33,20 @@ def make_policy(text: str, *, estimator: str = ESTIMATORS[0], seed: int = 0) -> 
         ``hindsight.policies``.
     estimator
         One of `ESTIMATORS`, for the policies that estimate.
+    ties
+        One of `online.coupled.criteria.TIES`: who gets a task where several would serve equally well.
     seed
         For the policies that draw random numbers.
 
     Raises
     ------
     InputError
-        In one line: for an unknown name or estimator, and for a file or class that cannot be used.
+        In one line: for an unknown name or option, and for a file or class that cannot be used.
 
     Notes
     -----
-    A user's class is built without arguments, or with the keywords ``estimator`` and ``seed`` where its constructor
-    has parameters of these names.
+    A user's class is built without arguments, or with the keywords ``estimator``, ``ties`` and ``seed`` where its
+    constructor has parameters of these names.
 
     Examples
     --------
@@ -53,9 +55,11 @@ def make_policy(text: str, *, estimator: str = ESTIMATORS[0], seed: int = 0) -> 
     """
     if estimator not in ESTIMATORS:
         raise InputError(f"{estimator!r}, expected one of {', '.join(ESTIMATORS)}", place="estimator")
+    if ties not in TIES:
+        raise InputError(f"{ties!r}, expected one of {', '.join(TIES)}", place="ties")
     if text in POLICIES:
-        return _built_in(text, estimator, seed)
-    options = {"estimator": estimator, "seed": seed}
+        return _built_in(text, estimator, ties, seed)
+    options = {"estimator": estimator, "ties": ties, "seed": seed}
     path, colon, class_name = text.rpartition(":")
     if colon and path.endswith(".py"):
         made = load_file(path, class_name, options)
@@ -74,10 +78,22 @@ def make_policy(text: str, *, estimator: str = ESTIMATORS[0], seed: int = 0) -> 
     return made
 
 
-def _built_in(name: str, estimator: str, seed: int) -> Policy:
+def criteria_of(name: str) -> tuple[Criterion | None, Criterion | None]:
+    """Return by what a built-in heuristic switches (None: it is not proactive) and builds (None: RANDOM).
+
+    Examples
+    --------
+    >>> criteria_of("Y-IE") == (Criterion.Y, Criterion.E), criteria_of("IAY") == (None, Criterion.AY)
+    (True, True)
+    """
     if name == "RANDOM":
-        return Random(seed)
+        return None, None
     switch, _, build = name.rpartition("-I")
-    if switch:
-        return Proactive(Criterion(switch), Criterion(build), estimator)
-    return Passive(Criterion(name[1:]), estimator)
+    return (Criterion(switch), Criterion(build)) if switch else (None, Criterion(name[1:]))
+
+
+def _built_in(name: str, estimator: str, ties: str, seed: int) -> Policy:
+    switch, build = criteria_of(name)
+    if build is None:
+        return Random(seed)
+    return Passive(build, estimator, ties) if switch is None else Proactive(switch, build, estimator, ties)

@@ -26,20 +26,23 @@ class Proactive:
         What the candidate is built by, as in the passive heuristics.
     estimator
         One of `online.coupled.estimates.ESTIMATORS`.
+    ties
+        One of `online.coupled.criteria.TIES`.
     """
 
-    def __init__(self, criterion: Criterion, build_criterion: Criterion, estimator: str) -> None:
+    def __init__(self, criterion: Criterion, build_criterion: Criterion, estimator: str, ties: str) -> None:
         self.name = f"{criterion}-I{build_criterion}"
         self._criterion = criterion
         self._build_criterion = build_criterion
         self._estimator = estimator
+        self._ties = ties
         self._tools: tuple[Estimates, Builder] | None = None
 
     def choose(self, visible: Visible) -> Mapping[int, int] | None:
         """Return the candidate if nothing complete is held or it is strictly better; otherwise keep."""
         if visible.slot == 0 or self._tools is None:
             estimates = estimates_for(visible.problem, self._estimator)
-            self._tools = estimates, Builder(self._build_criterion, estimates, visible.problem)
+            self._tools = estimates, Builder(self._build_criterion, estimates, visible.problem, self._ties)
         estimates, builder = self._tools
         candidate = builder.build(visible)
         if not visible.is_complete:

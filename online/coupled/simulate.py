@@ -14,11 +14,13 @@ from instances.errors import HindsightError, InputError
 from instances.states import DOWN, LETTERS, UP
 from online.coupled.visible import History, Policy, Problem, Visible
 
-__all__ = ["SERVICES", "Run", "simulate"]
+__all__ = ["SERVICES", "Run", "limit_of", "simulate"]
 
 #: In which order the master serves workers when channels are short (MODEL section 2); the first is the default.
-#: ``index``: in worker order. ``longest``: largest remaining need first, ties in worker order.
-SERVICES = ("index", "longest")
+#: ``index``: in worker order. ``longest``: largest remaining need first. ``begun``: those first that have received a
+#: part of what they are being sent, the program or their data, so that a transfer goes on where it can; ties in both
+#: are in worker order.
+SERVICES = ("index", "longest", "begun")
 
 _BLOCK = 512
 
@@ -79,14 +81,10 @@ def simulate(instance: Instance, policy: Policy, *, service: str = SERVICES[0], 
     >>> run.makespan, run.schedule.letters
     (3, ('...', 'CIC'))
     """
-    if service not in SERVICES:
-        raise InputError(f"{service!r}, expected one of {', '.join(SERVICES)}", place="service")
+    limit = limit_of(instance, service, slots)
     if not isinstance(policy, Policy):
         raise InputError(f"{policy!r}, expected an object with a name and a method choose(visible)", place="policy")
-    limit = instance.slots if slots is None else slots
-    if not 0 < limit <= instance.slots:
-        raise InputError(f"{limit}, expected 1 to {instance.slots}, the slots of the instance", place="slots")
-    execution = _Execution(instance, longest_first=service == "longest")
+    execution = _Execution(instance, service)
     for slot in range(limit):
         visible = execution.fail(slot)
         try:
@@ -114,18 +112,28 @@ def simulate(instance: Instance, policy: Policy, *, service: str = SERVICES[0], 
     )
 
 
+def limit_of(instance: Instance, service: str, slots: int | None) -> int:
+    """Return how many slots to simulate; an `InputError` for options that are none."""
+    if service not in SERVICES:
+        raise InputError(f"{service!r}, expected one of {', '.join(SERVICES)}", place="service")
+    limit = instance.slots if slots is None else slots
+    if not 0 < limit <= instance.slots:
+        raise InputError(f"{limit}, expected 1 to {instance.slots}, the slots of the instance", place="slots")
+    return limit
+
+
 class _Execution:
     """The platform and the application as they stand in a slot.
 
     `fail`, `enrol` (if the choice changes) and `work` are called in this order in every slot.
     """
 
-    def __init__(self, instance: Instance, *, longest_first: bool) -> None:
+    def __init__(self, instance: Instance, service: str) -> None:
         p = instance.num_workers
         self.instance = instance
         self.problem = Problem.of(instance)
         self.channels = instance.channels
-        self.longest_first = longest_first
+        self.service = service
         self.slot = -1
         self.iteration = 0
         self.iteration_start = 0
@@ -229,8 +237,10 @@ class _Execution:
 
     def _communicate(self, needs: dict[int, int]) -> None:
         waiting = [q for q in sorted(needs) if needs[q] and self.now[q] == UP]
-        if self.longest_first:
+        if self.service == "longest":
             waiting.sort(key=lambda q: -needs[q])  # stable: ties stay in worker order
+        elif self.service == "begun":
+            waiting.sort(key=lambda q: not self._has_begun(q))
         for q in waiting[: self.channels]:
             if self.program[q] < self.problem.t_prog:
                 self.program[q] += 1
@@ -238,6 +248,10 @@ class _Execution:
             else:
                 self.data[q] += 1
                 self._write(q, DATA)
+
+    def _has_begun(self, q: int) -> bool:
+        """Whether the worker has a part of what it is being sent: of the program, or else of its data."""
+        return (self.program[q] if self.program[q] < self.problem.t_prog else self.data[q]) > 0
 
     def _finish(self) -> None:
         for q in self.tasks:

@@ -10,6 +10,7 @@ from instances import InputError
 from offline import Status
 from offline.coupled.common_slots.core import bounds, driver, matrix, sides
 from offline.coupled.common_slots.core.kernels.layout import ANY, DONE, MORE_BITS, MORE_ITEMS
+from offline.coupled.common_slots.core.kernels.words import pack
 from offline.coupled.common_slots.core.public import SharedSlots, earliest_common_slots, max_common_slots
 from offline.limits import Limits, Stopwatch
 
@@ -89,6 +90,47 @@ def test_the_earliest_common_slots_of_random_arrays(seed: int) -> None:
         m = int(rng.integers(1, up.shape[0] + 2))
         w = int(rng.integers(0, 6))
         check_earliest(up, m, w, brute_earliest(up, m, w))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_large_arrays_take_another_way_to_the_same_answers(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(driver, "_SMALL", -1)
+    rng = np.random.default_rng(4000 + seed)
+    for _ in range(60):
+        up = random_up(rng)
+        m = int(rng.integers(1, up.shape[0] + 1))
+        check_max(up, m, brute_max(up, m))
+        w = int(rng.integers(0, 6))
+        check_earliest(up[:, :40], m, w, brute_earliest(up[:, :40], m, w))
+
+
+@pytest.mark.parametrize("n", [1, 7, 63, 64, 65, 127, 128, 200])
+def test_an_array_may_lie_in_memory_in_any_way(n: int) -> None:
+    up = np.random.default_rng(n).random((12, n)) < 0.7
+    locked = up.copy()
+    locked.setflags(write=False)
+    spread = np.repeat(up, 2, axis=1)[:, ::2]
+    expected, expected_end = brute_max(up, 4), brute_earliest(up, 4, 2)
+    for same in (up, locked, spread, np.asfortranarray(up), up[::-1, ::-1][::-1, ::-1]):
+        check_max(same, 4, expected)
+        check_earliest(same, 4, 2, expected_end)
+    packed = np.zeros((12, (n + 63) // 64), np.uint64)
+    pack(up, packed)
+    assert np.array_equal(packed, matrix.octets_of(up).view(np.uint64))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_beam_finds_rows_with_as_many_columns_as_it_says(seed: int) -> None:
+    rng = np.random.default_rng(5000 + seed)
+    for _ in range(60):
+        up = rng.random((int(rng.integers(2, 80)), int(rng.integers(1, 200)))) < rng.random()
+        p, n = up.shape
+        m, prefix = int(rng.integers(1, min(p, 9) + 1)), int(rng.integers(1, n + 1))
+        both = matrix.Matrix(matrix.octets_of(up), n)
+        best, rows = both.beam(m, int(rng.integers(1, 9)), prefix)
+        assert rows == sorted(set(rows))
+        assert len(rows) == m
+        assert up[rows, :prefix].all(axis=0).sum() == best
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,6 @@ from offline.coupled.common_slots import brute, plain
 from offline.coupled.common_slots.backends import answer
 from offline.coupled.common_slots.core import backend, teams
 from offline.coupled.common_slots.core.boards import openings
-from offline.coupled.common_slots.core.kernels import compiling
 from offline.coupled.common_slots.problem import Aim, CommonSlots, value_of
 from offline.limits import Limits
 from offline.results import Status
@@ -97,10 +96,3 @@ def test_nothing_loads_numba_before_it_is_needed() -> None:
         "assert p.max_common_slots(numpy.ones((2, 3), bool), 2).value == 3; assert 'numba' in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
-
-
-def test_machine_code_is_kept_for_these_sources_only(tmp_path: object, monkeypatch: pytest.MonkeyPatch) -> None:
-    folder = compiling.folder_name()
-    assert folder == compiling.folder_name()
-    monkeypatch.setattr(compiling, "version", lambda package: "0.0")
-    assert compiling.folder_name() != folder

@@ -423,7 +423,10 @@ def test_a_million_slots_are_a_few_lines(tmp_path):
     ("change", "said"),
     [
         ({"states": {"key": ["a"], "slots": 0}}, "states.slots"),
-        ({"states": {"key": ["a"], "slots": 10**15}}, "slots: 1000000000000000, expected an integer <= 2147483647"),
+        (
+            {"states": {"key": ["a"], "slots": 10**15}},
+            "states.slots: 1000000000000000, expected an integer <= 2147483647",
+        ),
         ({"states": {"key": [1.5], "slots": 5}}, "states.key[0]"),
         ({"states": {"slots": 5}}, "states"),
         ({"states": "uuu"}, "states"),

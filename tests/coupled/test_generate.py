@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
-from instances import InputError
+from instances import InputError, read, write
 from instances.coupled.generate import paper, small
 from instances.states import DOWN, RECLAIMED, UP
 
@@ -120,3 +120,26 @@ def test_a_point_that_cannot_be_meant_is_refused(changes, message):
 def test_a_small_instance_that_cannot_be_meant_is_refused(changes):
     with pytest.raises(InputError):
         small(0, **changes)
+
+
+def test_open_readings_of_the_experiment_are_parameters():
+    point = {"m": 3, "n_com": 5, "wmin": 1, "scenario": 1, "trial": 0, "slots": 60, "p": 6}
+    usual = paper(**point)
+    bounded = paper(**point, mu=1)
+    assert bounded.mu == (1,) * 6
+    assert (bounded.states == usual.states).all()
+    elsewhere = [paper(**point | {"trial": trial}, start="stationary") for trial in range(20)]
+    assert {int(state) for instance in elsewhere for state in instance.states[:, 0]} == {0, 1, 2}
+    assert elsewhere[0].chains == usual.chains
+
+
+def test_a_file_says_how_its_workers_begin(tmp_path):
+    drawn = paper(m=3, n_com=5, wmin=1, scenario=1, trial=0, slots=60, p=6, start="stationary", drawn=True)
+    write(drawn, tmp_path / "drawn.json")
+    assert '"start":"stationary"' in (tmp_path / "drawn.json").read_text()
+    again = read(tmp_path / "drawn.json")
+    assert again == drawn
+    assert (again.states == drawn.states).all()
+    (tmp_path / "wrong.json").write_text((tmp_path / "drawn.json").read_text().replace("stationary", "idle"))
+    with pytest.raises(InputError, match=r"wrong\.json: states\.start: .idle., expected one of up, stationary$"):
+        read(tmp_path / "wrong.json")

@@ -68,12 +68,21 @@ def test_numpy_saves_a_matrix_that_is_read(tmp_path: Path) -> None:
         ("a.txt", "101\n01\n", "line 2: 2 columns, expected 3"),
         ("a.txt", "", "no row, expected the 0/1 biadjacency matrix"),
         ("a.txt", "1.0 0.0\n", r"line 1: '\.', expected rows of 0 and 1"),
+        ("a.txt", "1,0,\n,0,1\n", "line 1: a comma without a digit on both sides"),
+        ("a.txt", "10\n1,,0\n", "line 2: a comma without a digit on both sides"),
+        ("a.txt", "1 -1\n", "line 1: '-', expected rows of 0 and 1"),
+        ("a.txt", "\ufeff11\n", "begins with a byte order mark"),
+        ("a.edgelist", "\ufeffx 1\n", "begins with a byte order mark"),
+        ("a.edgelist", "y 2\nx\x00 1\n", r"line 2: 'x\\x00 1', expected names of characters that can be printed"),
+        ("a.edgelist", "x 1\x0by 2\n", "line 1: 4 names, expected two"),
+        ("a.edgelist", "x\u2060 1\n", "line 1: .*, expected names of characters that can be printed"),
+        ("a.edgelist", "x 1 {\n", "line 1: 3 names, expected two"),
         ("a.csv", "101\n", r"expected a name that ends in \.edgelist or \.txt"),
     ],
 )
 def test_what_cannot_be_meant_is_told_in_one_line(tmp_path: Path, name: str, text: str, message: str) -> None:
     path = tmp_path / name
-    path.write_text(text)
+    path.write_text(text, encoding="utf-8")
     with pytest.raises(InputError, match=message) as refused:
         read_graph(path)
     assert str(refused.value).startswith(str(path))

@@ -17,7 +17,7 @@ from offline.coupled.common_slots.pulp_runs import Outcome
 from offline.coupled.horizons import Window, windows_within
 from offline.coupled.slot_ilp import SlotProgram
 from offline.coupled.teams import Teams
-from offline.limits import Limits, Stopwatch
+from offline.limits import Limits, OutOfTimeError, Stopwatch
 
 RUNS = {"ilp-highs": ilp.solve_by_highs, "ilp-cbc": ilp.solve_by_cbc}
 #: The paper's size; neither the bound nor the greedy schedule is the optimum.
@@ -208,7 +208,7 @@ def test_a_program_cut_short_is_told() -> None:
     bound = FreePrefetch(Teams(PAPER))
     windows = windows_within(bound, bound.earliest_ends(4), 40)
     assert windows is not None
-    with pytest.raises(horizons.OutOfTimeError):
+    with pytest.raises(OutOfTimeError):
         SlotProgram(PAPER, windows, watch, stand_by=True, is_any_good=False)
 
 

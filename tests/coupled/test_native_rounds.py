@@ -6,9 +6,12 @@ import offline
 from bench.coupled.general_agreement import SETTINGS, general_instance
 from instances import Instance, check
 from instances.coupled.generate import paper
+from offline.coupled.emit import emit
+from offline.coupled.native.beam import Beam
 from offline.coupled.native.iteration import OWN, STAND_BY
-from offline.coupled.native.rent import OPEN, REFUTED, begin_rents, make_rents, refute
+from offline.coupled.native.rent import OPEN, REFUTED, begin_rents, make_rents
 from offline.coupled.native.rounds import LimitError, Search
+from offline.coupled.native.stores import Best
 from offline.limits import Limits
 from offline.results import Objective, Status
 
@@ -36,6 +39,20 @@ def test_in_rounds_the_answer_is_the_same(block):
                 result = Search(instance, Limits(), first_round=first_round).solve(objective, stand_by)
                 assert (result.status, result.value, result.bound) == (expected.status, expected.value, expected.bound)
                 assert result.schedule is None or check(instance, result.schedule).is_valid
+
+
+def test_a_beam_survives_the_growth_of_its_tables():
+    """What an expansion has found is lost when tables grow, so they have to grow before."""
+    found = 0
+    for number in range(100):
+        instance = general_instance(number, seed=6)
+        search = Search(instance, Limits(), first_block=2)
+        best, beam = Best(search, instance.iterations), Beam(search, STAND_BY, instance.iterations, 20)
+        beam.work(best)
+        if best.found:
+            found += 1
+            assert check(instance, emit(instance, best.plan, slots=best.worth)).makespan == best.worth
+    assert found > 20
 
 
 @pytest.mark.parametrize("looks", [1, 2, 3, 5, 8])

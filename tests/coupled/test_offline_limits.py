@@ -7,7 +7,7 @@ from instances import InputError, Instance, check
 from instances.coupled.generate import paper
 from offline import Objective, Result, Status
 from offline.coupled import brute, cpsat, slotmodel
-from offline.limits import Limits, Stopwatch
+from offline.limits import Limits, OutOfTimeError, Stopwatch
 
 #: Two workers that are both needed, and eleven slots for two iterations.
 INSTANCE = Instance.from_letters(
@@ -111,7 +111,7 @@ def test_a_model_cut_short_is_told() -> None:
     watch = Stopwatch(Limits(time_limit_s=1e-9))
     while not watch.is_over():
         pass
-    with pytest.raises(slotmodel.OutOfTimeError):
+    with pytest.raises(OutOfTimeError):
         slotmodel.SlotModel(INSTANCE, [(5, 9), (7, 11)], watch, stand_by=True)
 
 

@@ -86,6 +86,7 @@ def test_communication_is_part_of_the_estimate() -> None:
 def test_ties_go_to_the_lowest_index(name: str) -> None:
     trio = Instance.from_letters(["ruu", "uuu", "uuu"], w=[1] * 3, tasks=1, chains=[RISKY] * 3)
     assert first_choice(name, trio) == {1: 1}
+    assert first_choice(name, trio, ties="highest") == {2: 1}
 
 
 def test_rounding_errors_are_no_reason() -> None:

@@ -1,6 +1,7 @@
 """ENCD and its two reductions: what a user can do wrong, and what must always hold."""
 
 from collections.abc import Callable
+from typing import Any
 
 import networkx as nx
 import numpy as np
@@ -12,7 +13,8 @@ from bench.coupled.bicliques import WAYS, decide, largest_biclique
 from bench.coupled.graphs import Case, small
 from bench.coupled.theorem import CounterExampleError, check_case, verify
 from instances import Configuration, InputError, Schedule, check
-from reductions import REDUCTIONS, Biclique, Encd, Measure, ToMu1, ToMuInf, from_matrix, largest, solve_encd
+from offline.limits import Limits
+from reductions import REDUCTIONS, Biclique, Decision, Encd, Measure, ToMu1, ToMuInf, from_matrix, largest, solve_encd
 from reductions.direct import enumerate_all
 from reductions.largest import size_of
 from reductions.to_coupled import with_down
@@ -200,7 +202,7 @@ def by_enumeration(graph: nx.Graph, measure: Measure) -> int:  # type: ignore[ty
 @settings(max_examples=40, deadline=None)
 @given(encds(), st.sampled_from(Measure))
 def test_the_largest_biclique_is_the_largest(problem: Encd, measure: Measure) -> None:
-    found = largest(problem.graph, measure)
+    found = largest(problem.graph, measure).biclique
     expected = by_enumeration(problem.graph, measure)
     assert (0 if found is None else size_of(measure, found)) == expected
     if found is not None:
@@ -220,8 +222,54 @@ def test_the_most_nodes_agree_with_matching_in_the_complement(problem: Encd) -> 
         complement.add_edges_from((x, y) for x in left for y in right if not problem.graph.has_edge(x, y))
         matching = nx.bipartite.hopcroft_karp_matching(complement, top_nodes=left)
         best = max(best, len(left) + len(right) - len(matching) // 2)
-    found = largest(problem.graph, Measure.NODES)
+    found = largest(problem.graph, Measure.NODES, is_matched=False).biclique
+    matched = largest(problem.graph, Measure.NODES).biclique
+    assert (0 if matched is None else size_of(Measure.NODES, matched)) == best
     assert (0 if found is None else size_of(Measure.NODES, found)) == best
+
+
+def by_subsets(graph: "nx.Graph[Any]", measure: Measure) -> int:
+    """The largest size, all sets of nodes of V tried with all their common neighbours; 0 if there is none."""
+    best = 0
+    matrix = Encd(graph, 1, 1).matrix
+    for chosen in range(1, 2 ** len(matrix)):
+        rows = [i for i in range(len(matrix)) if chosen >> i & 1]
+        a, b = len(rows), int(matrix[rows].all(axis=0).sum())
+        if b:
+            best = max(best, {"edges": a * b, "nodes": a + b, "balanced": 2 * min(a, b)}[measure])
+    return best
+
+
+@pytest.mark.parametrize("measure", Measure)
+def test_the_largest_biclique_of_every_small_graph(measure: Measure) -> None:
+    for cases in small(4):
+        if not cases:
+            continue
+        graph = cases[0].problem.graph
+        expected = by_subsets(graph, measure)
+        ways = WAYS if max(len(cases[0].problem.v), len(cases[0].problem.w)) <= 3 else ("direct",)
+        decisions = [largest(graph, measure), largest(graph, measure, is_matched=False)]
+        for decision in decisions + [largest_biclique(graph, measure, via) for via in ways]:
+            assert decision.exists == (expected > 0)
+            assert (0 if decision.biclique is None else size_of(measure, decision.biclique)) == expected
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_largest_biclique_of_larger_graphs(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    for _ in range(15):
+        matrix = rng.random((int(rng.integers(1, 11)), int(rng.integers(1, 70)))) < rng.uniform(0.1, 0.95)
+        graph = from_matrix(matrix)
+        for measure in Measure:
+            found = largest_biclique(graph, measure).biclique
+            assert (0 if found is None else size_of(measure, found)) == by_subsets(graph, measure)
+
+
+@pytest.mark.parametrize("measure", [Measure.EDGES, Measure.BALANCED])
+@pytest.mark.parametrize("via", ["direct", "mu1"])
+def test_without_time_the_largest_biclique_is_unknown(measure: Measure, via: str) -> None:
+    graph = from_matrix(np.random.default_rng(0).random((60, 200)) < 0.5)
+    assert largest_biclique(graph, measure, via, limits=Limits(time_limit_s=1e-9)) == Decision(None, None)
 
 
 @pytest.mark.parametrize("via", WAYS)

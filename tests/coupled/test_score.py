@@ -6,7 +6,7 @@ import sys
 import pytest
 
 import instances
-from bench.coupled.campaign import Options, policy_job
+from bench.coupled.jobs import Options, policy_job
 from bench.coupled.score import score
 from bench.coupled.sources import Given
 from instances import InputError

@@ -66,6 +66,20 @@ def test_longest_counts_program_and_data() -> None:
     assert letters(run) == "IPIIDIICC PIDIIDICC IIIPIIDCC"
 
 
+@pytest.mark.parametrize(
+    ("service", "expected"),
+    [
+        ("index", "PIPDDIIIC IPIIIPDDC"),
+        ("longest", "PIPIDIDIC IPIPIDIDC"),
+        ("begun", "PIPIDDIIC IPIPIIDDC"),  # in slot 3 worker 0 has begun nothing, worker 1 half of its program
+    ],
+)
+def test_who_has_begun_is_not_interrupted(service: str, expected: str) -> None:
+    pair = Instance.from_letters(["uruuuuuuuuuu", "uuuuuuuuuuuu"], w=[1, 1], tasks=2, n_com=1, t_prog=2, t_data=2)
+    run, _ = run_script(pair, {0: {0: 1, 1: 1}}, service=service)
+    assert letters(run) == expected
+
+
 def test_a_reclaimed_worker_receives_nothing_and_suspends_the_computation() -> None:
     pair = Instance.from_letters(["uuuuuruu", "ururuuuu"], w=[3, 1], tasks=2, t_prog=1, t_data=1)
     run, seen = run_script(pair, {0: {0: 1, 1: 1}})

@@ -11,6 +11,7 @@ from bench.commands.biclique import biclique
 from bench.commands.reduce import reduce
 from bench.commands.verify_reductions import verify_reductions
 from bench.commands.verify_solvers import verify_solvers
+from bench.coupled import verification
 from bench.coupled.agreement import QUESTIONS, agree, random_instance
 from bench.coupled.general_agreement import agree_in_general, general_instance
 from instances import InputError, SelfCheckError, read
@@ -61,8 +62,29 @@ def test_a_question_must_be_whole(files: list[str], arguments: list[str]) -> Non
 
 
 def test_a_solver_of_no_use_is_refused(files: list[str]) -> None:
-    result = CliRunner().invoke(biclique, [files[0], "-a", "1", "-b", "1", "--solver", "cpsat"], standalone_mode=False)
-    assert (result.return_value, "the graph itself is searched" in result.stderr) == (2, True)
+    for arguments, message in (
+        (["--solver", "cpsat"], "the graph itself is searched"),
+        (["--solver", "nobody", "--via", "mu1"], "expected auto or one of windows"),
+    ):
+        result = CliRunner().invoke(biclique, [*files, "-a", "1", "-b", "1", *arguments])
+        assert isinstance(result.exception, InputError)
+        assert message in str(result.exception)
+        assert result.stdout == ""
+
+
+def test_a_solver_that_does_not_apply_to_a_file_names_it(tmp_path: Path) -> None:
+    write_graph(from_matrix([[1, 0, 1]]), tmp_path / "gap.txt")
+    arguments = [str(tmp_path / "gap.txt"), "-a", "1", "-b", "2", "--via", "mu1", "--solver", "windows"]
+    result = CliRunner().invoke(biclique, arguments, standalone_mode=False)
+    assert result.return_value == 2
+    assert result.stderr.startswith(f"hindsight: {tmp_path / 'gap.txt'}: solver: windows applies only")
+
+
+@pytest.mark.parametrize("via", ["direct", "mu1", "muinf"])
+def test_numbers_beyond_all_measure_are_answered(files: list[str], via: str) -> None:
+    for a, b in ((10**30, 1), (1, 10**30), (4, 4)):
+        result = CliRunner().invoke(biclique, [files[0], "-a", str(a), "-b", str(b), "--via", via, "--json"])
+        assert json.loads(result.stdout)["exists"] is False
 
 
 def test_the_reduced_instance_is_written(files: list[str], tmp_path: Path) -> None:
@@ -86,6 +108,37 @@ def test_verify_reductions_counts_by_kind_and_explains(tmp_path: Path) -> None:
     assert "uru completes the iteration in 3 slots, udu never does" in text
     assert "With UP and DOWN only the problem is easy" in text
     assert list(tmp_path.iterdir()) == []
+
+
+def test_an_interrupted_verification_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(verification, "_BLOCK", 4)
+    arguments = ["--kind", "planted", "--kind", "near-miss", "--graphs", "10", "--json"]
+    plainly = CliRunner().invoke(verify_reductions, [*arguments, "--failures", str(tmp_path / "failures")]).stdout
+    kept = [*arguments, "--results", str(tmp_path / "kept"), "--failures", str(tmp_path / "failures")]
+    verified = []
+
+    def stop_at_the_third(*given: object) -> dict[str, object]:
+        verified.append(given[:3])
+        if len(verified) == 3:
+            raise KeyboardInterrupt
+        return verify_some(*given)
+
+    verify_some = verification._verify_some
+    monkeypatch.setattr(verification, "_verify_some", stop_at_the_third)
+    assert CliRunner().invoke(verify_reductions, kept).exit_code == 1
+    assert CliRunner().invoke(verify_reductions, kept).stdout == plainly
+    assert verified == [*[("planted", *block) for block in ((0, 4), (4, 8), (8, 10))], ("planted", 8, 10)] + [
+        ("near-miss", *block) for block in ((0, 4), (4, 8), (8, 10))
+    ]
+
+
+def test_blocks_of_instances_add_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(verification, "_BLOCK", 5)
+    arguments = ["--instances", "12", "--solver", "plain", "--solver", "brute", "--json"]
+    first = CliRunner().invoke(verify_solvers, [*arguments, "--results", str(tmp_path)])
+    assert first.stdout == CliRunner().invoke(verify_solvers, arguments).stdout
+    monkeypatch.setattr(verification, "_agree_on_some", None)  # nothing is left to do
+    assert CliRunner().invoke(verify_solvers, [*arguments, "--results", str(tmp_path)]).stdout == first.stdout
 
 
 def test_a_counter_example_is_a_file_and_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -134,15 +187,18 @@ def test_verify_solvers_prints_who_answered() -> None:
     assert [json.loads(line)["solver"] for line in result.stdout.splitlines()] == ["plain", "brute"]
 
 
-def test_the_general_solvers_agree_on_a_sample() -> None:
-    arguments = ["--general", "--instances", "9", "--first", "300", "--json"]
-    rows = [json.loads(line) for line in CliRunner().invoke(verify_solvers, arguments).stdout.splitlines()]
-    assert [tuple(row.values()) for row in rows] == [
-        ("native", 9),
-        ("native-in-rounds", 9),
-        ("cpsat", 9),
-        ("brute", 3),
-    ]
+def test_the_general_solvers_agree_on_a_sample(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(verification, "_BLOCK", 5)
+    arguments = ["--general", "--instances", "12", "--json"]
+    plainly = CliRunner().invoke(verify_solvers, arguments).stdout
+    counts = {row["solver"]: row["instances"] for row in map(json.loads, plainly.splitlines())}
+    assert list(counts) == ["native", "native-in-rounds", "cpsat", "brute"]
+    assert counts["native"] == counts["native-in-rounds"] == counts["cpsat"] == 12
+    assert 1 <= counts["brute"] < 12
+    kept = [*arguments, "--results", str(tmp_path)]
+    assert CliRunner().invoke(verify_solvers, kept).stdout == plainly
+    monkeypatch.setattr(verification, "_agree_on_some", None)  # nothing is left to do
+    assert CliRunner().invoke(verify_solvers, kept).stdout == plainly
 
 
 def test_the_general_sample_has_every_kind_of_instance() -> None:
@@ -166,11 +222,8 @@ def test_a_disagreement_of_general_solvers_is_a_file_and_an_error(
     assert read(path) == general_instance(int(path.stem.split("-")[-1]))
 
 
-def test_general_options_are_checked() -> None:
-    for arguments, message in (
-        (["--general", "--solver", "nobody"], "solver: 'nobody'"),
-        (["--first", "3"], "--first"),
-    ):
-        result = CliRunner().invoke(verify_solvers, ["--instances", "1", *arguments])
+def test_an_unknown_general_solver_is_refused(tmp_path: Path) -> None:
+    for arguments in ([], ["--results", str(tmp_path)]):
+        result = CliRunner().invoke(verify_solvers, ["--general", "--solver", "nobody", *arguments])
         assert isinstance(result.exception, InputError)
-        assert message in str(result.exception)
+        assert "solver: 'nobody'" in str(result.exception)

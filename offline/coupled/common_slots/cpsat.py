@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from instances.errors import InputError
 from offline.coupled.common_slots import levels
 from offline.coupled.common_slots.greedy import greedy
 from offline.coupled.common_slots.outcome import Found, conclude
 from offline.coupled.common_slots.problem import NO_LIMITS, Aim, Answer, Booleans, CommonSlots, Team, value_of
 from offline.limits import Limits, Stopwatch
+from offline.model_files import PROTO_FORMS, expect_form, write_whole
 
 if TYPE_CHECKING:
     from ortools.sat.python import cp_model
@@ -147,7 +147,5 @@ def solve(problem: CommonSlots, limits: Limits = NO_LIMITS) -> Answer:
 
 def write_model(problem: CommonSlots, path: str | os.PathLike[str]) -> None:
     """Write the model as CP-SAT's proto: text to a ``.pbtxt`` file, binary to a ``.pb`` file."""
-    if not str(path).endswith((".pb", ".pbtxt")):
-        raise InputError("expected a name that ends in .pb or .pbtxt", file=path)
-    if not build(problem, greedy(problem)).model.export_to_file(str(path)):
-        raise InputError("cannot be written", file=path)
+    expect_form(path, PROTO_FORMS)
+    write_whole(path, PROTO_FORMS, build(problem, greedy(problem)).model.export_to_file)

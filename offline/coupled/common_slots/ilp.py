@@ -10,18 +10,17 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from instances.errors import InputError
 from offline.coupled.common_slots import levels as lv
 from offline.coupled.common_slots.greedy import greedy
 from offline.coupled.common_slots.outcome import Found, conclude
 from offline.coupled.common_slots.problem import NO_LIMITS, Aim, Answer, Booleans, CommonSlots, Team, value_of
 from offline.coupled.common_slots.pulp_runs import run
 from offline.limits import Limits, Stopwatch
+from offline.model_files import PROGRAM_FORMS, expect_form, write_whole
 
 if TYPE_CHECKING:
     import pulp
@@ -238,15 +237,9 @@ def write_model(
     problem: CommonSlots, path: str | os.PathLike[str], formulation: Formulation = Formulation.PER_SLOT
 ) -> None:
     """Write the program to a ``.lp`` or ``.mps`` file."""
+    suffix = expect_form(path, PROGRAM_FORMS)
     program = build(problem, greedy(problem), formulation).program
-    writers = {".lp": program.writeLP, ".mps": program.writeMPS}
-    writer = writers.get(Path(path).suffix)
-    if writer is None:
-        raise InputError("expected a name that ends in .lp or .mps", file=path)
-    try:
-        writer(str(path))
-    except OSError as error:
-        raise InputError(f"cannot be written: {error.strerror}", file=path) from None
+    write_whole(path, PROGRAM_FORMS, program.writeLP if suffix == ".lp" else program.writeMPS)
 
 
 def linear_bound(

@@ -19,6 +19,9 @@ H2 hold the program, and the master is as free as there. This is a valid iterati
 which the holders include those of the second schedule; with more holders, everything the second
 does later can be done too. The last slot is the same. QED
 
+In the relaxed search, where programs for stand-by workers are free, Z is charged to the channel as well: workers of Z
+may compute in that very iteration, and then their programs are not free.
+
 The names in this are free: let r be in H1 and not DOWN in [t1, t2), not in H2, and let q in H2 and r
 have equal w and mu and both be UP in all slots from t2 to the end of what is of interest. Then r may
 stand for q (`_twin_of`): exchange q and r in the completion of the second label, which is valid from H2

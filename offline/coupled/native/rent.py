@@ -13,13 +13,14 @@ slots c..e. Then in every valid schedule, up to every iteration i,
 
 where g_j is the number of programs that the channel can deliver in iteration j = (s_j, c_j, e_j) at most:
 T_prog g_j <= n_com (c_j - s_j) - m T_data, and g_j is at most the number of workers with T_prog UP slots in
-[s_j, c_j) after their last DOWN before e_j; without stand-by it is at most m too.
+[s_j, c_j) after their last DOWN up to e_j; without stand-by it is at most m too.
 
 *Proof.* By the normal form (module `iteration`) q can compute in iteration i only if a whole program was sent to it
-in [s_j, c_j) for some j <= i, in the life that contains c_i..e_i. Take one such j for each life that is used up to i.
-What these lives pay is for slots from c_j on, since the iterations that use them begin to compute in c_j or later, and
-these slots are all different, since iterations follow each other. So each pays at most phi(c_j). At most g_j programs
-are delivered in iteration j: all its units are sent in [s_j, c_j), m T_data of them are data. QED
+in [s_j, c_j) for some j <= i, in the life that contains c_i..e_i, and so c_j. For each life used up to i take such a j
+for its first use. All that the life pays is for slots from c_j on, since the iterations that use it begin to compute in
+c_j or later, and these slots are all different, since iterations follow each other. So it pays at most phi(c_j). And at
+most g_j programs are delivered in iteration j and kept to its end, to a life each: all units of the iteration are sent
+in [s_j, c_j), and m T_data of them are data. QED
 
 **The search** looks for a chain of K iterations within V slots that satisfies (*) and relaxes everything else:
 labels (t, H, R) after k iterations, where H are all workers that could hold the program (n_com does not limit them),

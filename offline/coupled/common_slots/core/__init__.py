@@ -54,7 +54,13 @@ never what is found, and the dives use a fixed generator: the search is determin
 foreseen takes turns with the other, in doubling shares and with a common incumbent, so that a wrong estimate costs a
 factor only.
 
-**Incumbent.** A beam search over sets of rows gives the first solution.
+**Incumbent.** A beam search over sets of rows gives the first solution, and exchanges of one row for another improve
+it. For a prefix the beam looks at short prefixes first, four times as long each time, then at shorter and shorter ones.
+
+**In one call.** Small questions take less time than a few calls from Python. `kernels.attempt` does all of it in one
+call, from the boolean array to the answer: words, beam, core, estimate and search, as long as the estimate is some
+milliseconds at most. What it leaves open goes on from its incumbent as told above. It splits no root whose items differ
+much in size: where UP comes in bursts the order by rising size does as much.
 
 **Earliest prefix.** Whether m rows share w columns in the first L slots is the same search with both numbers fixed,
 stopped at the first solution. Each solution is used at once to shorten L to one less than the prefix it needs; the last

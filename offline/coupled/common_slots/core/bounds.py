@@ -43,6 +43,6 @@ def _first(holds: Callable[[int], bool], low: int, high: int) -> int:
 
 
 def _has_core(matrix: Matrix, m: int, w: int, prefix: int) -> bool:
-    order, counts = np.empty(matrix.p + 1, np.int64), np.empty(matrix.p + 1, np.int64)
+    order, counts = np.empty(matrix.p, np.int64), np.empty(matrix.p + 8, np.int64)
     mask, kept = np.empty(matrix.n_words, np.uint64), np.empty(64 * matrix.n_words + 8, np.int64)
     return core_of(matrix.by_row, matrix.by_column, matrix.p, prefix, m, w, order, counts, mask, kept) > 0

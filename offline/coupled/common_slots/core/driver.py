@@ -8,18 +8,17 @@ import numpy as np
 import numpy.typing as npt
 
 from offline.coupled.common_slots.core.bounds import earliest_bound, widest_bound
-from offline.coupled.common_slots.core.kernels.attempt import attempt
+from offline.coupled.common_slots.core.kernels.attempt import at_once
 from offline.coupled.common_slots.core.kernels.layout import DONE, PAUSED
 from offline.coupled.common_slots.core.matrix import Matrix, octets_of
-from offline.coupled.common_slots.core.sides import SHORT, decide, shares_visited, sides_for
+from offline.coupled.common_slots.core.sides import column_shares, decide, shares_visited, sides_for
 from offline.limits import Limits, Stopwatch
 
 __all__ = ["Block", "earliest", "exists", "widest"]
 
 Booleans = npt.NDArray[np.bool_]
 
-_SMALL = 1 << 17  # entries up to which `attempt` is made
-_TINY = 1 << 14  # entries up to which its beam is narrow
+_SMALL = 1 << 17  # entries up to which an answer in one call is attempted
 _LONG = 5e6  # ns from which a better incumbent and a better estimate are worth their price
 
 
@@ -38,7 +37,7 @@ def widest(up: Booleans, m: int, watch: Stopwatch, floor: int = 0, is_relaxed: b
     and there are none. Where the time will not do, a quarter of it goes to bounds (see `_relaxed_widest`), unless this
     is one of them.
     """
-    p, n = up.shape
+    n = up.shape[1]
     if n <= floor:
         return Block([] if floor else list(range(m)), [], n)
     if m == 1:
@@ -48,21 +47,14 @@ def widest(up: Booleans, m: int, watch: Stopwatch, floor: int = 0, is_relaxed: b
         return (
             Block([row], np.flatnonzero(up[row]).tolist(), most) if most > floor or not floor else Block([], [], most)
         )
-    octets = octets_of(up)
-    width = 8
-    matrix = None
-    if floor == 0 and up.size <= _SMALL:
-        width = 3 if up.size <= _TINY else 8
-        row_numbers, column_numbers = np.empty(p, np.int64), np.empty(n + 1, np.int64)
-        status = attempt(octets.view(np.uint64), n, m, width, SHORT, shares_visited(m), row_numbers, column_numbers)
-        best, *columns = column_numbers[: column_numbers[0] + 1].tolist()
-        rows = row_numbers[:m].tolist()
-        if status == DONE and best > 0:
-            return Block(rows, columns, best)
-        matrix = Matrix(octets, n)
+    if up.size <= _SMALL:
+        status, best, rows, columns = _at_once(up, m, floor, is_earliest=False)
+        if status == DONE and (best > 0 or floor > 0):
+            return Block(rows, columns, best) if best > floor else Block([], [], floor)
+        matrix = Matrix(octets_of(up), n)
     else:
-        matrix = Matrix(octets, n)
-        best, rows = matrix.beam(m, width, n)
+        matrix = Matrix(octets_of(up), n)
+        best, rows = matrix.beam(m, 8, n)
     if best <= floor:
         best, rows = floor, []
     if best == 0:
@@ -103,17 +95,18 @@ def earliest(up: Booleans, m: int, w: int, watch: Stopwatch, is_relaxed: bool = 
         return Block(list(range(m)), [], 0)
     if m == 1 or w == 1:
         return _earliest_simple(up, m, w)
-    matrix = Matrix(octets_of(up), n)
-    rows: list[int] = []
-    columns: list[int] = []
-    prefix = n
-    while True:  # the beam, on shorter and shorter prefixes
-        count, beam_rows = matrix.beam(m, 8, prefix)
-        if count < w:
-            break
-        rows = beam_rows
-        columns = matrix.columns(rows)[:w]
-        prefix = columns[-1]
+    if up.size <= _SMALL:
+        status, _, rows, columns = _at_once(up, m, w, is_earliest=True)
+        if status == DONE:
+            return Block(rows, columns[:w], columns[w - 1] + 1) if columns else None
+        matrix = Matrix(octets_of(up), n)
+    else:
+        matrix = Matrix(octets_of(up), n)
+        rows = matrix.shrink(m, w, 8)
+        columns = matrix.columns(rows) if rows else []
+    columns = columns[:w]
+    prefix = columns[-1] if columns else n
+    rows = rows if columns else []
     while prefix >= w:
         sides = sides_for(matrix, m, w, prefix, 12)
         if not sides:
@@ -130,6 +123,16 @@ def earliest(up: Booleans, m: int, w: int, watch: Stopwatch, is_relaxed: bool = 
         columns = matrix.columns(rows)[:w]
         prefix = columns[-1]
     return Block(rows, columns, columns[-1] + 1) if rows else None
+
+
+def _at_once(up: Booleans, m: int, goal: int, *, is_earliest: bool) -> tuple[int, int, list[int], list[int]]:
+    """Return status, number of columns, rows and columns of a search in one call."""
+    if not up.flags.c_contiguous or not up.flags.writeable:
+        up = up.copy()
+    rows, columns = np.empty(up.shape[0], np.int64), np.empty(up.shape[1] + 1, np.int64)
+    status = at_once(up, m, goal, int(is_earliest), shares_visited(m), column_shares(), rows, columns)
+    number = int(columns[0])
+    return status, number, rows[:m].tolist(), columns[1 : number + 1].tolist()
 
 
 def _most_of(watch: Stopwatch, cost: float) -> Stopwatch:

@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from offline.coupled.common_slots.core.kernels.beam import beam as best_of_beam
+from offline.coupled.common_slots.core.kernels.beam import shrink
 from offline.coupled.common_slots.core.kernels.compiling import Words
 from offline.coupled.common_slots.core.kernels.words import orient
 
@@ -29,6 +30,12 @@ class Matrix:
         chosen = np.zeros(self.p, np.int64)
         w = best_of_beam(self.by_row, self.p, prefix, m, width, chosen)
         return w, chosen[:m].tolist()
+
+    def shrink(self, m: int, w: int, width: int) -> list[int]:
+        """Return m rows with w columns in a short prefix, found by the beam; none if it finds none."""
+        chosen = np.zeros(self.p, np.int64)
+        prefix = shrink(self.by_row, self.by_column, self.p, self.n, m, w, width, chosen)
+        return chosen[:m].tolist() if prefix <= self.n else []
 
     def columns(self, rows: list[int]) -> list[int]:
         """Return all columns in which the rows are True."""

@@ -45,7 +45,7 @@ class SharedSlots:
     status: Status
 
 
-def max_common_slots(up: Booleans, m: int, time_limit: float | None = None) -> SharedSlots | None:
+def max_common_slots(up: Booleans, m: int, time_limit: float | None = None, *, at_least: int = 0) -> SharedSlots | None:
     """Find m workers that are UP together in as many slots as possible.
 
     Parameters
@@ -56,11 +56,13 @@ def max_common_slots(up: Booleans, m: int, time_limit: float | None = None) -> S
         How many workers, at least 1.
     time_limit
         Seconds after which the best found is returned, with a proven bound; None: no limit.
+    at_least
+        Fewer slots are of no interest, which makes the search shorter.
 
     Returns
     -------
     SharedSlots or None
-        None if there are fewer than m workers.
+        None if there are fewer than m workers, or it is proven that no m workers share ``at_least`` slots.
 
     Raises
     ------
@@ -76,14 +78,18 @@ def max_common_slots(up: Booleans, m: int, time_limit: float | None = None) -> S
     --------
     >>> up = np.array([[1, 1, 0, 1], [1, 0, 1, 1], [0, 1, 1, 1]], dtype=bool)
     >>> found = max_common_slots(up, 2)
-    >>> found.workers, found.slots, found.value
-    ((0, 1), (0, 3), 2)
+    >>> found.workers, found.slots, found.value, max_common_slots(up, 2, at_least=3)
+    ((0, 1), (0, 3), 2, None)
     """
     up = _checked(up, m)
     if m > up.shape[0]:
         return None
-    found = _driver().widest(up, m, Stopwatch(Limits(time_limit)))
+    found = _driver().widest(up, m, Stopwatch(Limits(time_limit)), max(0, at_least - 1))
     value, bound = len(found.columns), found.bound
+    if bound < at_least:
+        return None
+    if value < at_least:
+        return SharedSlots((), (), None, bound, Status.UNKNOWN)
     status = Status.OPTIMAL if value == bound else Status.FEASIBLE
     return SharedSlots(tuple(found.rows), tuple(found.columns), value, bound, status)
 

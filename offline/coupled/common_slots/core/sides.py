@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cache, lru_cache
 
 import numpy as np
 
-from offline.coupled.common_slots.core.kernels.compiling import Table
-from offline.coupled.common_slots.core.kernels.estimate import cost_of, dive, visited
+from offline.coupled.common_slots.core.kernels.attempt import SHORT, WIDEST
+from offline.coupled.common_slots.core.kernels.compiling import Table, Tables
+from offline.coupled.common_slots.core.kernels.estimate import split, visited
 from offline.coupled.common_slots.core.kernels.layout import (
     ANY,
     FOUND,
@@ -20,21 +21,24 @@ from offline.coupled.common_slots.core.kernels.layout import (
     MORE_ITEMS,
     MOST_STEPS,
     PAUSED,
+    ROOT_BITS,
+    ROOT_DEPTH,
+    ROOT_ITEMS,
+    ROOT_SPLIT,
+    ROOT_STRIDE,
     SCALARS,
     STATUS,
     STEPS,
     TOP,
 )
-from offline.coupled.common_slots.core.kernels.roots import arrange, core_of, plant
+from offline.coupled.common_slots.core.kernels.roots import arrange, rooted
 from offline.coupled.common_slots.core.kernels.search import search
 from offline.coupled.common_slots.core.matrix import Matrix
 from offline.limits import Stopwatch
 
-__all__ = ["SHORT", "Side", "decide", "shares_visited", "sides_for"]
+__all__ = ["Side", "column_shares", "decide", "shares_visited", "sides_for"]
 
 SLICE = 4_000_000  # steps between two looks at the clock, some 10 ms
-WIDEST = 40  # columns wanted beyond which the column side is not considered
-SHORT = 80_000  # ns below which the row side is taken at once
 
 
 class Side:
@@ -44,47 +48,20 @@ class Side:
         self.matrix, self.by_rows = matrix, by_rows
         if by_rows:
             self.items, self.bits = matrix.by_row, matrix.by_column
-            self.kx, self.ky, n_items, self.n_bits = m, w, matrix.p, prefix
+            self.kx, self.ky, n_items, n_bits = m, w, matrix.p, prefix
         else:
             self.items, self.bits = matrix.by_column, matrix.by_row
-            self.kx, self.ky, n_items, self.n_bits = w, m, prefix, matrix.p
-        self.order = np.empty(n_items + 1, np.int64)
-        counts = np.empty(n_items + 1, np.int64)
-        self.mask = np.empty(self.items.shape[0], np.uint64)
-        size = 64 * self.items.shape[0]
-        names = np.empty(size + 8, np.int64)
-        self.n = core_of(
-            self.items, self.bits, n_items, self.n_bits, self.kx, self.ky,
-            self.order, counts, self.mask, names,
-        )  # fmt: skip
-        self.cost = 0.0
-        if self.n == 0:
-            return
-        kept = int(counts[0])
-        self.depth = (kept + 63) >> 6
-        self.stride = (self.n + 23) & ~7
-        self.names = np.empty(4 * size + 512, np.int64)
-        self.names[:kept] = names[:kept]
-        self.root = np.empty((self.depth + 2) * self.stride + 64, np.uint64)
-        self.size = plant(
-            self.items, self.bits, self.n_bits, self.order, self.n, kept, self.stride,
-            self.mask, self.names, self.depth, self.root,
-        )  # fmt: skip
+            self.kx, self.ky, n_items, n_bits = w, m, prefix, matrix.p
+        self.numbers, self.root, self.names = rooted(self.items, self.bits, n_items, n_bits, self.kx, self.ky)
+        self.n, self.depth, self.stride = self.numbers[[ROOT_ITEMS, ROOT_DEPTH, ROOT_STRIDE]].tolist()
+        self.s, self.groups, self.cost = 1, 1, 0.0
 
     def estimate(self, dives: int) -> float:
         """Choose the split; return the nanoseconds the search may take."""
-        self.s, self.groups, self.cost = 1, 1, 0.0
-        if self.n == 0:
-            return 0.0
-        sets, sizes = np.empty(LEVELS + 1), np.empty(LEVELS + 1)
-        dive(self.root, self.stride, self.depth, self.n, self.kx, self.ky, dives, sets, sizes)
-        item_words = self.bits.shape[0]
-        shares = shares_visited(self.kx)
-        self.cost = np.inf
-        for s in range(1, MOST_STEPS + 1):
-            cost = cost_of(sets, sizes, shares, self.n, self.kx, self.depth, item_words, s)
-            if cost < self.cost:
-                self.cost, self.s = cost, s
+        if self.n:
+            shares = shares_visited(self.kx)
+            self.cost = split(self.root, self.numbers, self.kx, self.ky, self.bits.shape[0], dives, shares)
+            self.s = int(self.numbers[ROOT_SPLIT])
         self.groups = (self.kx - 1) // (self.s - 1) if self.s > 1 else 1
         return self.cost
 
@@ -104,7 +81,7 @@ class Side:
         stop = self.state[STEPS] + steps
         while True:
             search(
-                self.root, self.stride, self.depth, self.size, self.bits,
+                self.root, self.stride, self.depth, self.numbers[ROOT_BITS], self.bits,
                 self.n, self.s, self.groups, self.purpose, self.state, self.frames, self.words,
                 self.names, self.solution, SLICE,
             )  # fmt: skip
@@ -136,6 +113,12 @@ def shares_visited(kx: int) -> Table:
     shares = np.empty((MOST_STEPS + 1, LEVELS + 2))
     visited(kx, shares)
     return shares
+
+
+@cache
+def column_shares() -> Tables:
+    """Return the tables of `visited` for 0 to ``WIDEST`` columns."""
+    return np.stack([shares_visited(max(1, kx)) for kx in range(WIDEST + 1)])
 
 
 def sides_for(matrix: Matrix, m: int, w: int, prefix: int, dives: int) -> list[Side]:

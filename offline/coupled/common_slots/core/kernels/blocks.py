@@ -28,7 +28,19 @@ from offline.coupled.common_slots.core.kernels.vectors import (
     variable,
 )
 
-__all__ = ["count8", "pack8", "pick8"]
+__all__ = ["count8", "fits8", "pack8", "pick8"]
+
+
+def ones_shared(context: Any, builder: Any, kinds: Any, args: Any) -> Any:
+    """Return how many ones eight candidates share with a set: arguments words, at, stride, depth, common."""
+    total = variable(builder, ZERO)
+    with repeat(builder, args[3], intp=INT) as loop:
+        index = builder.add(args[1], builder.mul(args[2], loop.index))
+        word = load(context, builder, kinds[0], args[0], index)
+        mask = splat(builder, load_one(context, builder, kinds[4], args[4], loop.index))
+        ones = popcounts(builder, builder.and_(word, mask))
+        builder.store(builder.add(builder.load(total), ones), total)
+    return builder.load(total)
 
 
 @operation
@@ -51,21 +63,31 @@ def count8(
     number = types.int64
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        kinds = signature.args
-        total = variable(builder, ZERO)
-        with repeat(builder, args[3], intp=INT) as loop:
-            index = builder.add(args[1], builder.mul(args[2], loop.index))
-            word = load(context, builder, kinds[0], args[0], index)
-            mask = splat(builder, load_one(context, builder, kinds[4], args[4], loop.index))
-            ones = popcounts(builder, builder.and_(word, mask))
-            builder.store(builder.add(builder.load(total), ones), total)
-        result = builder.load(total)
-        store(context, builder, kinds[6], args[6], args[7], result)
+        result = ones_shared(context, builder, signature.args, args)
+        store(context, builder, signature.args[6], args[6], args[7], result)
         live = lanes_below(builder, args[5])
         return reduce(builder, "smax", builder.select(live, result, ZERO))
 
     sig = number(words, number, number, number, common, number, counts, number)
     return sig, generate
+
+
+@operation
+def fits8(
+    typing: Any, words: Any, at: Any, stride: Any, depth: Any, common: Any, lanes: Any, need: Any, size: Any
+) -> Any:
+    """Of the first ``lanes`` of eight candidates, those with need <= ones < size, as the low bits of a word.
+
+    The candidates stand as for `count8`.
+    """
+    number = types.int64
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        counts = ones_shared(context, builder, signature.args, args)
+        kept, _ = kept_and_full(builder, counts, args[6], args[7], args[5])
+        return builder.zext(builder.bitcast(kept, ir.IntType(LANES)), INT)
+
+    return types.uint64(words, number, number, number, common, number, number, number), generate
 
 
 @operation

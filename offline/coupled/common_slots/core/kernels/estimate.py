@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import numpy as np
 
-from offline.coupled.common_slots.core.kernels.blocks import count8
-from offline.coupled.common_slots.core.kernels.compiling import ALL, WORD, Reals, Table, Words, kernel
+from offline.coupled.common_slots.core.kernels.blocks import fits8
+from offline.coupled.common_slots.core.kernels.compiling import ALL, WORD, Ints, Reals, Table, Words, kernel
 from offline.coupled.common_slots.core.kernels.layout import (
     LEVELS,
     MOST_STEPS,
+    ROOT_DEPTH,
+    ROOT_ITEMS,
+    ROOT_SPLIT,
+    ROOT_STRIDE,
 )
+from offline.coupled.common_slots.core.kernels.vectors import lowest, popcount
 
-__all__ = ["cost_of", "dive", "visited"]
+__all__ = ["cost_of", "dive", "split", "visited"]
 
 
 @kernel("void(uint64[::1], int64, int64, int64, int64, int64, int64, float64[::1], float64[::1])")
@@ -31,7 +36,7 @@ def dive(
     ``sets[j]`` becomes the estimate for j, ``sizes[j]`` the mean number of bits on a dive.
     """
     common = np.empty(depth, np.uint64)
-    counts = np.empty(n + 16, np.int64)
+    fits = np.empty((n + 7) >> 3, np.uint64)
     visits = np.zeros(LEVELS)
     sets[:] = 0.0
     sizes[:] = 0.0
@@ -42,13 +47,10 @@ def dive(
         weight = 1.0
         size = 1 << 60
         for level in range(levels):
-            i = 0
             fit = 0
-            while i < n:
-                count8(words, i, stride, depth, common, n - i, counts, i)
-                i += 8
-            for i in range(n):
-                fit += 1 if ky <= counts[i] < size else 0
+            for k in range(fits.size):
+                fits[k] = fits8(words, 8 * k, stride, depth, common, n - 8 * k, ky, size)
+                fit += popcount(fits[k])
             weight *= fit / (level + 1)
             sets[level + 1] += weight
             if fit == 0:
@@ -57,14 +59,18 @@ def dive(
             state ^= state >> WORD(7)
             state ^= state << WORD(17)
             target = np.int64((state >> WORD(33)) % WORD(fit))
-            for i in range(n):
-                if ky <= counts[i] < size:
-                    if target == 0:
-                        size = counts[i]
-                        for w in range(depth):
-                            common[w] &= words[i + w * stride]
-                        break
-                    target -= 1
+            k = 0
+            while target >= popcount(fits[k]):
+                target -= popcount(fits[k])
+                k += 1
+            fit8 = fits[k]
+            for _ in range(target):
+                fit8 &= fit8 - WORD(1)
+            i = 8 * k + lowest(fit8)
+            size = 0
+            for w in range(depth):
+                common[w] &= words[i + w * stride]
+                size += popcount(common[w])
             sizes[level + 1] += size
             visits[level + 1] += 1.0
     for level in range(1, levels + 1):
@@ -143,3 +149,20 @@ def cost_of(
         fit_before = sets[j + 1] * (j + 1) / sets[j]
         words_before = words_now if 2.0 * words_now <= words_before else words_before
     return total * (1.0 + (kx / 12.0) ** 2)  # the more there is to choose, the longer the tail
+
+
+@kernel("float64(uint64[::1], int64[::1], int64, int64, int64, int64, float64[:,::1])")
+def split(root: Words, numbers: Ints, kx: int, ky: int, item_words: int, dives: int, shares: Table) -> float:
+    """Choose the level at which a side is split, ``numbers[ROOT_SPLIT]``; return the nanoseconds expected then.
+
+    ``numbers`` tells of the root, ``shares`` is the table of `visited` for kx.
+    """
+    n, depth = numbers[ROOT_ITEMS], numbers[ROOT_DEPTH]
+    sets, sizes = np.empty(LEVELS + 1), np.empty(LEVELS + 1)
+    dive(root, numbers[ROOT_STRIDE], depth, n, kx, ky, dives, sets, sizes)
+    least = np.inf
+    for s in range(1, MOST_STEPS + 1):
+        cost = cost_of(sets, sizes, shares, n, kx, depth, item_words, s)
+        if cost < least:
+            numbers[ROOT_SPLIT], least = s, cost
+    return least

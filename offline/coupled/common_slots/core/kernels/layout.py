@@ -27,6 +27,10 @@ FOUND = 6  # bits of the latest solution
 STEPS = 7  # steps made, some ns each
 SCALARS = 8
 
+# What is known of a root, and how it is searched:
+ROOT_ITEMS, ROOT_DEPTH, ROOT_STRIDE, ROOT_BITS, ROOT_SPLIT, ROOT_BY_ROWS = range(6)
+ROOT_NUMBERS = 6
+
 DONE, PAUSED, FULL, HIT = range(4)  # values of STATUS: all searched, out of steps, out of room, stopped at a solution
 MORE_BITS, MORE_ITEMS, ANY = range(3)  # what the search does with a solution
 

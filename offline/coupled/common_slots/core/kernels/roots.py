@@ -4,11 +4,41 @@ from __future__ import annotations
 
 import numpy as np
 
+from offline.coupled.common_slots.core.kernels.blocks import count8, fits8
 from offline.coupled.common_slots.core.kernels.compiling import ALL, NONE, WORD, Ints, Words, kernel
+from offline.coupled.common_slots.core.kernels.layout import (
+    ROOT_BITS,
+    ROOT_DEPTH,
+    ROOT_ITEMS,
+    ROOT_NUMBERS,
+    ROOT_SPLIT,
+    ROOT_STRIDE,
+)
 from offline.coupled.common_slots.core.kernels.squeeze import squeeze
-from offline.coupled.common_slots.core.kernels.vectors import popcount
+from offline.coupled.common_slots.core.kernels.vectors import lowest, popcount
 
-__all__ = ["arrange", "core_of", "plant"]
+__all__ = ["arrange", "core_of", "plant", "rooted"]
+
+_ENDLESS = 1 << 60  # more ones than a set has
+
+
+@kernel("int64(uint64[:,::1], int64, uint64[::1], int64, uint64[::1])")
+def keep(words: Words, depth: int, common: Words, need: int, alive: Words) -> int:
+    """Take those from ``alive`` that share fewer than ``need`` ones with ``common``; return how many are left.
+
+    ``words[w, i]`` is word w of number i; the first ``depth`` words count.
+    """
+    flat, stride = words.reshape(words.size), words.shape[1]
+    left = 0
+    for k in range(alive.size):
+        if alive[k] == NONE:
+            continue
+        fit = NONE
+        for j in range(0, 64, 8):
+            fit |= fits8(flat, 64 * k + j, stride, depth, common, 8, need, _ENDLESS) << WORD(j)
+        alive[k] &= fit
+        left += popcount(alive[k])
+    return left
 
 
 @kernel(
@@ -30,67 +60,50 @@ def core_of(
 
     Only the first ``n_items`` items and ``n_bits`` bits take part.  Writes the items that remain
     to ``order``, by rising number of bits, the mask of the remaining bits to ``mask`` and their
-    names to ``kept_bits``; returns the number of items and leaves that of bits in ``counts[0]``.
+    names to ``kept_bits``; returns the number of items and leaves that of bits in ``counts[0]``,
+    which has room for 8 more than all items.
     """
     depth = (n_bits + 63) >> 6
     item_words = (n_items + 63) >> 6
-    alive = np.zeros(item_words, np.uint64)
-    for k in range(item_words):
-        alive[k] = ALL
+    alive = np.full(item_words, ALL, np.uint64)
     if n_items & 63:
         alive[item_words - 1] = (WORD(1) << WORD(n_items & 63)) - WORD(1)
-    mask[:] = NONE
-    for w in range(depth):
-        mask[w] = ALL
+    mask[:depth] = ALL
+    mask[depth:] = NONE
     if n_bits & 63:
         mask[depth - 1] = (WORD(1) << WORD(n_bits & 63)) - WORD(1)
-    remaining = n_items
     bits_left = n_bits
     while True:
-        counts[:] = 0
-        for w in range(depth):
-            word = mask[w]
-            if word != NONE:
-                column = items[w]
-                for i in range(n_items):
-                    counts[i] += popcount(column[i] & word)
-        remaining = 0
-        for i in range(n_items):
-            if counts[i] >= ky:
-                remaining += 1
-            else:
-                alive[i >> 6] &= ~(WORD(1) << WORD(i & 63))
-        if remaining < kx:
+        if keep(items, depth, mask, ky, alive) < kx:
             counts[0] = 0
             return 0
-        bits_left = 0
-        dropped = 0
-        for b in range(n_bits):
-            if (mask[b >> 6] >> WORD(b & 63)) & WORD(1):
-                degree = 0
-                for k in range(item_words):
-                    degree += popcount(bits[k, b] & alive[k])
-                if degree < kx:
-                    mask[b >> 6] &= ~(WORD(1) << WORD(b & 63))
-                    dropped += 1
-                else:
-                    kept_bits[bits_left] = b
-                    bits_left += 1
+        before = bits_left
+        bits_left = keep(bits, item_words, alive, kx, mask)
         if bits_left < ky:
             counts[0] = 0
             return 0
-        if dropped == 0:
+        if bits_left == before:
             break
+    left = 0
+    for w in range(depth):
+        word = mask[w]
+        while word != NONE:
+            kept_bits[left] = 64 * w + lowest(word)
+            word &= word - WORD(1)
+            left += 1
+    flat, stride = items.reshape(items.size), items.shape[1]
+    for i in range(0, n_items, 8):
+        count8(flat, i, stride, depth, mask, n_items - i, counts, i)
     number = 0
     for i in range(n_items):
         if (alive[i >> 6] >> WORD(i & 63)) & WORD(1):
             order[number] = i
             counts[number] = counts[i]
             number += 1
-    places = np.zeros(n_bits + 2, np.int64)  # sort by counting
+    places = np.zeros(bits_left + 2, np.int64)  # sort by counting
     for i in range(number):
         places[counts[i] + 1] += 1
-    for x in range(n_bits):
+    for x in range(bits_left):
         places[x + 1] += places[x]
     unsorted = np.empty(number, np.int64)
     for i in range(number):
@@ -172,3 +185,25 @@ def arrange(root: Words, stride: int, depth: int, n: int, groups: int, falling: 
         for i in range(n):
             line[i] = root[w * stride + place[i]]
         root[w * stride : w * stride + n] = line
+
+
+@kernel("Tuple((int64[::1], uint64[::1], int64[::1]))(uint64[:,::1], uint64[:,::1], int64, int64, int64, int64)")
+def rooted(items: Words, bits: Words, n_items: int, n_bits: int, kx: int, ky: int) -> tuple[Ints, Words, Ints]:
+    """Return the root of a side: its numbers, its words and the names of its bits.
+
+    The core is empty where ``numbers[ROOT_ITEMS]`` is 0.
+    """
+    numbers = np.zeros(ROOT_NUMBERS, np.int64)
+    numbers[ROOT_SPLIT] = 1
+    order = np.empty(n_items, np.int64)
+    counts = np.empty(n_items + 8, np.int64)
+    mask = np.empty(items.shape[0], np.uint64)
+    names = np.empty(256 * items.shape[0] + 512, np.int64)
+    n = core_of(items, bits, n_items, n_bits, kx, ky, order, counts, mask, names)
+    if n == 0:
+        return numbers, np.empty(0, np.uint64), names
+    depth, stride = (counts[0] + 63) >> 6, (n + 23) & ~7
+    root = np.empty((depth + 2) * stride + 64, np.uint64)
+    numbers[ROOT_BITS] = plant(items, bits, n_bits, order, n, counts[0], stride, mask, names, depth, root)
+    numbers[ROOT_ITEMS], numbers[ROOT_DEPTH], numbers[ROOT_STRIDE] = n, depth, stride
+    return numbers, root, names

@@ -204,3 +204,17 @@ def zero8(typing: Any, words: Any, at: Any) -> Any:
         return context.get_dummy_value()
 
     return types.void(words, types.int64), generate
+
+
+@operation
+def gather64(typing: Any, flags: Any, at: Any) -> Any:
+    """Return 64 consecutive booleans as the bits of a word, the first as the lowest."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        octets = ir.VectorType(ir.IntType(8), 64)
+        pointer = address(context, builder, signature.args[0], args[0], args[1])
+        loaded = builder.load(builder.bitcast(pointer, octets.as_pointer()), align=1)
+        is_true = builder.icmp_unsigned("!=", loaded, ir.Constant(octets, [0] * 64))
+        return builder.bitcast(is_true, INT)
+
+    return types.uint64(flags, types.int64), generate

@@ -4,11 +4,29 @@ from __future__ import annotations
 
 import numpy as np
 
-from offline.coupled.common_slots.core.kernels.compiling import NONE, Words, kernel
+from offline.coupled.common_slots.core.kernels.compiling import NONE, WORD, Booleans, Words, kernel
 from offline.coupled.common_slots.core.kernels.transpose import transpose64
-from offline.coupled.common_slots.core.kernels.vectors import popcount
+from offline.coupled.common_slots.core.kernels.vectors import gather64, popcount
 
-__all__ = ["orient", "pair_bound"]
+__all__ = ["orient", "pack", "pair_bound"]
+
+
+@kernel("void(b1[:,::1], uint64[:,::1])")
+def pack(up: Booleans, packed: Words) -> None:
+    """Write the rows as words; what is past the last column is 0."""
+    p, n = up.shape
+    flags = up.reshape(p * n)
+    for i in range(p):
+        for w in range(n >> 6):
+            packed[i, w] = gather64(flags, i * n + 64 * w)
+        if n & 63:
+            word = NONE
+            if n >= 64:
+                word = gather64(flags, i * n + n - 64) >> WORD(64 - (n & 63))
+            else:
+                for j in range(n):
+                    word |= WORD(up[i, j]) << WORD(j)
+            packed[i, n >> 6] = word
 
 
 @kernel("void(uint64[:,::1], uint64[:,::1], uint64[:,::1])")

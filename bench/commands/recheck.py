@@ -1,0 +1,43 @@
+"""``hindsight recheck``: rows of a campaign, drawn at random, made anew by slower and simpler means."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from bench.commands import options
+from bench.output import Table
+
+
+@click.command(short_help="Make rows of a campaign anew and compare.")
+@click.argument("results", type=click.Path(path_type=Path), metavar="RESULTS")
+@click.option("--sample", "count", type=options.POSITIVE, default=50, show_default=True, help="How many rows.")
+@click.option("--seed", type=options.COUNT, default=0, show_default=True, help="Which rows.")
+@click.option(
+    "--most-slots", type=options.POSITIVE, default=20_000, show_default=True, help="Leave out runs of more slots."
+)
+@options.as_json
+def recheck(results: Path, count: int, seed: int, most_slots: int, as_json: bool) -> int:
+    """Draw runs of a campaign at random and make them anew by slower and simpler means.
+
+    The instance is generated from its parameters, the run made by the plain simulator, and every slot replayed by the
+    checker. Exit code 1 when a row differs.
+    """
+    from bench.coupled import recheck as again
+    from bench.progress import counting
+
+    rows = again.sample(results, count, seed=seed, most_slots=most_slots)
+    keys = ("instance", "policy", "makespan", "again", "differs")
+    table = Table({key: key for key in keys}, as_json, title="Rows that differ")
+    differing = 0
+    with counting("recheck", total=len(rows), done=0) as counter:
+        for row in again.recheck(rows):
+            if as_json or row["differs"]:
+                table.add(row)
+            differing += bool(row["differs"])
+            counter.step(f"{row['policy']} on {row['instance']}", failed=bool(row["differs"]))
+    table.show()
+    if not as_json:
+        click.echo(f"{len(rows)} runs made anew by the plain simulator and replayed whole: {differing} differ.")
+    return 1 if differing else 0

@@ -1,0 +1,40 @@
+"""``hindsight report``: a page of a campaign's results."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from bench.commands import options
+from bench.output import Table
+
+
+@click.command(short_help="Write a page of results: ratios, profiles, tables.")
+@click.argument("results", type=click.Path(path_type=Path))
+@click.option("-o", "--output", type=click.Path(path_type=Path), metavar="FOLDER", help="[default: RESULTS/report]")
+@click.option("--reference", default="IE", show_default=True, help="The heuristic that others are compared with.")
+@options.as_json
+def report(results: Path, output: Path | None, reference: str, as_json: bool) -> None:
+    """Write report.html about RESULTS, with its pictures (SVG) and tables (CSV) beside it.
+
+    RESULTS is a folder of `hindsight score`, which may still be running, or a table of one run a row (.csv, .csv.gz,
+    .csv.xz, .parquet). The page holds everything: no network, no script. Equal rows give an equal page.
+    """
+    from bench.coupled.report import write_report
+    from instances import SelfCheckError
+
+    if output is None:
+        output = (
+            results / "report" if results.is_dir() else results.with_name(f"{results.name.partition('.')[0]}-report")
+        )
+    written = write_report(results, output, reference=reference)
+    table = Table({"page": "page", "runs": "runs", "instances": "instances", "files": "files"}, as_json=as_json)
+    if as_json:
+        table.add({**written.counts, "page": str(written.page), "files": len(written.files)})
+    else:
+        for line in written.findings:
+            click.echo(line)
+        click.echo(f"Written: {written.page} and {len(written.files) - 1} pictures and tables beside it")
+    if written.contradictions:
+        raise SelfCheckError(f"{written.contradictions[0]} (written to {written.page} all the same)")

@@ -1,0 +1,39 @@
+"""Models in files of other people's forms, whole or not at all."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from instances.errors import InputError
+from instances.textio import write_bytes
+
+__all__ = ["PROGRAM_FORMS", "PROTO_FORMS", "expect_form", "write_whole"]
+
+#: Of an integer linear program, and of a CP-SAT model (its proto as text, and binary).
+PROGRAM_FORMS, PROTO_FORMS = (".lp", ".mps"), (".pbtxt", ".pb")
+
+
+def expect_form(path: str | os.PathLike[str], forms: tuple[str, ...]) -> str:
+    """Return the ending of a file's name; InputError if it is none of these."""
+    suffix = Path(path).suffix
+    if suffix not in forms:
+        raise InputError(f"expected a name that ends in {' or '.join(forms)}", file=path)
+    return suffix
+
+
+def write_whole(path: str | os.PathLike[str], forms: tuple[str, ...], write: Callable[[str], object]) -> None:
+    """Let ``write`` make a draft, whose name ends as the file's does, and put its content into the file.
+
+    Raises
+    ------
+    InputError
+        For another ending, or a file that cannot be written: then nothing of it is.
+    """
+    suffix = expect_form(path, forms)
+    with TemporaryDirectory(prefix="hindsight-") as folder:
+        draft = Path(folder) / f"model{suffix}"
+        write(str(draft))
+        write_bytes(path, draft.read_bytes())

@@ -1,0 +1,21 @@
+"""The table of sets, moved to a larger one."""
+
+from __future__ import annotations
+
+from online.coupled.kernels.compiling import NONE, Words, kernel
+from online.coupled.kernels.estimates import place_of
+
+__all__ = ["grow_sets"]
+
+
+@kernel()
+def grow_sets(old: Words, new: Words) -> None:
+    """Copy every set into an empty, larger table (see `online.coupled.kernels.estimates.row_of_set`)."""
+    mask = new.shape[0] - 1
+    for i in range(old.shape[0]):
+        if old[i, 0] != NONE:
+            row = place_of(old[i, 0], mask)
+            while new[row, 0] != NONE:
+                row = (row + 1) & mask
+            for column in range(4):
+                new[row, column] = old[i, column]

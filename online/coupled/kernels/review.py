@@ -1,0 +1,90 @@
+"""From which step on what was built before must be built anew.
+
+Each step of the trace is promised against time and transfers (see `online.coupled.kernels.build`). So only what is not
+promised has to be looked at: who goes, who comes, and steps without a promise.
+
+- Who goes without ever having been close to being chosen changes nothing. Where a chosen one goes, the steps before
+  its first task stand.
+- Who comes is compared with the winner of each step, or rather the most it can reach up to the horizon with the least
+  that is promised of the winner.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from online.coupled.kernels.build import HORIZON, alone_for, need_for
+from online.coupled.kernels.compiling import NONE, ONE, WORD, ZERO, kernel, lowest
+from online.coupled.kernels.criteria import best_value, value
+from online.coupled.kernels.layout import BY_Y, Application, Choice, Plans, Standing, Tables, Trace
+from online.coupled.kernels.nodes import fill
+
+__all__ = ["review"]
+
+
+@kernel(forceinline=True)
+def review(
+    application: Application,
+    choice: Choice,
+    tables: Tables,
+    plans: Plans,
+    trace: Trace,
+    standing: Standing,
+    gone: WORD,
+    new: WORD,
+    members: WORD,
+    is_moved: bool,
+    elapsed: int,
+) -> int:
+    """Return the first step that has to be built anew; m if none.
+
+    Parameters
+    ----------
+    gone
+        Workers that are UP no more.
+    new
+        UP workers that were not.
+    members
+        Who was enrolled when the trace was made.
+    is_moved
+        Whether transfers have gone on or time counts.
+    """
+    criterion = choice.build
+    n_com, num_tasks = application.n_com, application.tasks
+    success, duration, holders = plans.success, plans.duration, trace.holders
+    time = float(elapsed) if criterion == BY_Y else 0.0
+    if gone & trace.close[0] != NONE or plans.num_nodes[0] + num_tasks >= plans.work.size:
+        return 0
+    stop = trace.firm[0] if is_moved else num_tasks
+    if gone & plans.members[trace.node[num_tasks]] != NONE:
+        for k in range(stop):
+            if gone >> WORD(trace.worker[k]) & ONE:
+                stop = k
+                break
+    while new != NONE and stop > 0:
+        q = lowest(new)
+        new &= new - ONE
+        if application.capacities[q] == 0:
+            continue
+        need = need_for(application, standing, q, ZERO + 1)
+        if members >> WORD(q) & ONE:
+            need = max(0, need - HORIZON)
+        alone = alone_for(choice, tables, q, need)
+        for k in range(stop):
+            node = trace.node[k]
+            clear = trace.clear[k]
+            computation = duration[node, q]
+            if np.isnan(computation):
+                fill(application, choice, tables, plans, node, q, ZERO + 1)
+                computation = duration[node, q]
+            bound = best_value(criterion, computation, success[node, q], time)
+            num_holders = trace.num_holders[k]
+            if not bound < clear and num_holders < n_com:
+                e_low = max(trace.lowest[k], alone)
+                bound = value(
+                    criterion, tables, computation, success[node, q], time, e_low, q, ZERO, holders, num_holders
+                )
+            if not bound < clear:
+                stop = k
+                break
+    return stop

@@ -1,0 +1,80 @@
+"""The most nodes of a biclique, sides of any size, by matching: the one measure that is polynomial."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = ["most_nodes"]
+
+
+def most_nodes(matrix: npt.NDArray[np.bool_]) -> tuple[list[int], list[int]]:
+    """Return rows and columns of which every pair is an edge, as many together as possible; one side may be empty.
+
+    These are the independent sets of the bipartite complement. By Koenig's theorem a largest one is what a least vertex
+    cover leaves, and that comes from a maximum matching: take the rows that alternating paths from unmatched rows
+    reach, and the columns that they do not reach.
+
+    Parameters
+    ----------
+    matrix
+        Biadjacency matrix, shape (|V|, |W|). Matching by augmenting paths, O(|V| |W|) operations on sets of
+        columns, which are the bits of integers.
+
+    Examples
+    --------
+    >>> most_nodes(np.array([[1, 1, 1], [1, 1, 0], [0, 1, 0]], dtype=bool))
+    ([0], [0, 1, 2])
+    """
+    num_v, num_w = matrix.shape
+    missing = [int.from_bytes(np.packbits(~row, bitorder="little").tobytes(), "little") for row in matrix]
+    missing = [bits & ((1 << num_w) - 1) for bits in missing]
+    owner, partner = [-1] * num_w, [-1] * num_v  # who is matched with whom
+    free = (1 << num_w) - 1
+    unmatched = []
+    for row in range(num_v):
+        reached, parents = _reach(missing, owner, free, row)
+        end = reached & free
+        if not end:
+            unmatched.append(row)
+            continue
+        column = (end & -end).bit_length() - 1
+        free ^= end & -end
+        while column >= 0:  # exchange along the path
+            giver = parents[column]
+            owner[column] = giver
+            partner[giver], column = column, partner[giver]
+    rows: set[int] = set()
+    columns = 0
+    for row in unmatched:
+        reached, _ = _reach(missing, owner, 0, row)
+        columns |= reached
+        rows |= {row, *(owner[j] for j in _bits(reached))}
+    return sorted(rows), [j for j in range(num_w) if not columns >> j & 1]
+
+
+def _reach(missing: list[int], owner: list[int], free: int, start: int) -> tuple[int, dict[int, int]]:
+    """Return the columns on alternating paths from a row, until a free one is met, and the row each is reached from."""
+    reached, parents = 0, {}
+    todo = [start]
+    while todo:
+        row = todo.pop()
+        new = missing[row] & ~reached
+        if new & free:
+            new &= free
+            new &= -new
+            todo.clear()
+        reached |= new
+        for column in _bits(new):
+            parents[column] = row
+            if not free >> column & 1:
+                todo.append(owner[column])
+    return reached, parents
+
+
+def _bits(bits: int) -> list[int]:
+    found = []
+    while bits:
+        found.append((bits & -bits).bit_length() - 1)
+        bits &= bits - 1
+    return found
