@@ -89,7 +89,7 @@ def reproduce(
     found = reproduction.tables(runs)
     closeness = reproduction.closeness(found, other)
     reproduction.write_compact(runs, results / "runs.csv.xz")
-    # FIG
+    reproduction.draw_figure_2(runs, results / "figure2.svg")
     for frame, name in ((found, "tables"), (closeness, "closeness")):
         write_text(results / f"{name}.csv", frame.to_csv(index=False))
         write_text(results / f"{name}.md", markdown_table(records(frame), list(frame.columns)))

@@ -78,10 +78,12 @@ def findings(
         others = metrics[(metrics["policy"] != reference) & metrics["diff"].notna()].sort_values("diff", kind="stable")
         if len(others):
             first = others.iloc[0]
-            text = f"{abs(first['diff']):.1f}% {'faster' if first['diff'] < 0 else 'slower'} than {reference}"
-            text += f" (mean over {plural(int(first['compared']), 'scenario')})"
-            of_all = "The one other heuristic" if len(others) == 1 else "Of the others the fastest"
-            found.append(f"{of_all}, {first['policy']}, is {text} and wins in {share(first['wins'] / 100)} of them.")
+            alone = len(others) == 1
+            slow, fast = (reference, "it") if first["diff"] < 0 else (str(first["policy"]), reference)
+            text = f"The {'one other heuristic' if alone else 'fastest against ' + reference} is {first['policy']}: "
+            text += f"{slow} takes {abs(first['diff']):.1f}% longer than {fast}, in the mean over "
+            text += plural(int(first["compared"]), "scenario")
+            found.append(f"{text}, and {first['policy']} wins in {share(first['wins'] / 100)} of them.")
     per_instance = runs.groupby("fingerprint")["policy"].nunique()
     absent = int(runs["policy"].nunique() * len(per_instance) - per_instance.sum())
     if absent:
@@ -190,7 +192,7 @@ def facts(results: Results, name: str, names: Mapping[str, str]) -> list[tuple[s
         found.append(("heuristics", "; ".join(longer)))
     words = {"python": "Python", "numpy": "NumPy", "ortools": "OR-Tools", "version": "hindsight", "code": "code digest"}
     for column in (*PROVENANCE, *OPTIONS, "engine"):
-        values = _values(runs, optima, column)
+        values = _values(runs, runs if column in OPTIONS else optima, column)
         if values:
             found.append((words.get(column, column), values))
     found += _numbers(runs, "slot_limit", "slot limit")

@@ -1,9 +1,13 @@
 """The paper's tables again: numbers by hand, readings apart, and figures to compare with."""
 
+import json
+
 import pandas as pd
 import pytest
+from click.testing import CliRunner
 
 import online
+from bench.commands.reproduce import reproduce
 from bench.coupled import reproduction
 from bench.coupled.frames import read_results
 from bench.coupled.jobs import Options
@@ -64,6 +68,18 @@ def test_the_figure_is_drawn(found):
     reproduction.draw_figure_2(runs, folder / "figure2.svg")
     text = (folder / "figure2.svg").read_text()
     assert all(f"reading {name}" in text for name in READINGS)
+
+
+def test_the_command_writes_every_file_that_its_help_names(tmp_path):
+    arguments = "--m 5 --n-com 5 --wmin 1 --scenarios 0 --trials 0 --slots 500 --check-slots 50 --json --results"
+    result = CliRunner().invoke(reproduce, [*arguments.split(), str(tmp_path)], catch_exceptions=False)
+    rows = [json.loads(line) for line in result.stdout.splitlines()]
+    assert [(row["reading"], row["policy"]) for row in rows] == [
+        (reading, policy) for reading in ("printed", "conditional") for policy in online.POLICIES
+    ]
+    written = {path.name for path in tmp_path.iterdir()}
+    assert written >= {"runs.jsonl", "runs.csv.xz", "figure2.svg"}
+    assert written >= {f"{name}.{end}" for name in ("tables", "closeness") for end in ("csv", "md")}
 
 
 def figures(**changes):
