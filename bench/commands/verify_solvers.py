@@ -1,4 +1,4 @@
-"""``hindsight verify-solvers``: all back ends for instances without communication, compared."""
+"""``hindsight verify-solvers``: all back ends for instances without communication, or all general solvers, compared."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from bench.commands import options
 from bench.output import Table
 
 
-@click.command("verify-solvers", short_help="Compare all back ends without communication.")
+@click.command("verify-solvers", short_help="Compare the exact solvers.")
+@click.option("--general", is_flag=True, help="The general problem, communication and all.")
 @click.option("--instances", type=options.POSITIVE, default=10_000, show_default=True, help="Random instances.")
 @click.option("--seed", type=options.COUNT, default=0, show_default=True, help="Seed of the instances.")
 @click.option(
@@ -26,23 +27,37 @@ from bench.output import Table
 @options.results
 @options.as_json
 def verify_solvers(
-    instances: int, seed: int, solvers: tuple[str, ...], failures: Path, results: Path | None, as_json: bool
+    general: bool,
+    instances: int,
+    seed: int,
+    solvers: tuple[str, ...],
+    failures: Path,
+    results: Path | None,
+    as_json: bool,
 ) -> None:
-    """Put questions about random instances without communication to every back end, and compare.
+    """Put questions about random instances to every exact solver, and compare.
 
-    Decision, earliest finish, makespan, iterations, largest w and largest m in turn; every schedule is checked. The
-    first disagreement ends the command with exit code 3, and its instance is written to a file.
+    Without communication: decision, earliest finish, makespan, iterations, largest w and largest m in turn, by all back
+    ends. With --general: small instances with communication, both objectives, with stand-by and without, by native,
+    native-in-rounds (native, its first search cut off), cpsat and brute where it can; other solvers if you name them.
+
+    Every schedule is checked. The first disagreement ends the command with exit code 3, and its instance is written to
+    a file.
     """
     from bench.coupled.agreement import agree
+    from bench.coupled.general_agreement import agree_in_general
     from bench.coupled.verification import verify_instances
     from bench.progress import counting
 
     chosen = solvers or None
     if results is not None:
-        answered = verify_instances(results, instances=instances, seed=seed, solvers=chosen, failures=failures)
+        answered = verify_instances(
+            results, general=general, instances=instances, seed=seed, solvers=chosen, failures=failures
+        )
     else:
+        compare = agree_in_general if general else agree
         with counting("instances", instances, 0) as counter:
-            answered = agree(instances=instances, seed=seed, solvers=chosen, failures=failures, step=counter.step)
+            answered = compare(instances=instances, seed=seed, solvers=chosen, failures=failures, step=counter.step)
     table = Table({"solver": "solver", "instances": "instances answered alike"}, as_json)
     table.add_all({"solver": solver, "instances": number} for solver, number in answered.items())
     table.show()

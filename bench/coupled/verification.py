@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.coupled.agreement import agree
+from bench.coupled.general_agreement import agree_in_general, general_solvers
 from bench.coupled.theorem import Count, num_graphs, verify_some
 from bench.engine import Job, code_digest, run_jobs
 from bench.journal import Journal
@@ -47,18 +48,28 @@ def verify_graphs(
 
 
 def verify_instances(
-    folder: Path, *, instances: int, seed: int, solvers: Sequence[str] | None, failures: Path
+    folder: Path,
+    *,
+    general: bool = False,
+    instances: int,
+    seed: int,
+    solvers: Sequence[str] | None,
+    failures: Path,
 ) -> dict[str, int]:
-    """Do as `bench.coupled.agreement.agree`, and keep the counts of every block in the folder's journal."""
-    names = tuple(available_backends() if solvers is None else solvers)
-    for name in names:
-        named(name, BACKENDS)
+    """Do as `agree`, or if ``general`` as `agree_in_general`, and keep the counts of every block in the journal."""
+    if general:
+        names = general_solvers(solvers)
+    else:
+        names = tuple(available_backends() if solvers is None else solvers)
+        for name in names:
+            named(name, BACKENDS)
+    kind = "general" if general else "instances"
     jobs = [
         Job(
-            f"instances|{_code()}|{first}-{stop}|{seed}|{','.join(names)}",
+            f"{kind}|{_code()}|{first}-{stop}|{seed}|{','.join(names)}",
             f"{first} to {stop - 1}",
             _agree_on_some,
-            (first, stop, seed, names, failures),
+            (general, first, stop, seed, names, failures),
         )
         for first, stop in _blocks(instances)
     ]
@@ -89,5 +100,8 @@ def _verify_some(
     return {"count": asdict(count)}
 
 
-def _agree_on_some(first: int, stop: int, seed: int, solvers: tuple[str, ...], failures: Path) -> dict[str, Any]:
-    return {"answered": agree(instances=stop - first, first=first, seed=seed, solvers=solvers, failures=failures)}
+def _agree_on_some(
+    general: bool, first: int, stop: int, seed: int, solvers: tuple[str, ...], failures: Path
+) -> dict[str, Any]:
+    compare = agree_in_general if general else agree
+    return {"answered": compare(instances=stop - first, first=first, seed=seed, solvers=solvers, failures=failures)}

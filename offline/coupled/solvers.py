@@ -17,7 +17,7 @@ from offline.limits import Limits
 from offline.results import Objective, Result, Status
 from offline.solvers import AUTO, Solver, by_name, named
 
-__all__ = ["SOLVERS", "available_solvers", "solve"]
+__all__ = ["SOLVERS", "available_solvers", "confirm", "solve"]
 
 #: Every solver by name, the best first: that is the one ``auto`` takes.
 SOLVERS: Mapping[str, Solver] = by_name(
@@ -140,7 +140,7 @@ def solve(
         return Result(Status.INFEASIBLE, goal, None, None, None, chosen.name, 0.0)
     result: Result = chosen.load()(instance, goal, stand_by, limits)
     if result.schedule is not None:
-        _confirm(instance, result)
+        confirm(instance, result)
     return result
 
 
@@ -157,7 +157,8 @@ def _is_easy(instance: Instance) -> bool:
     return is_easy(instance.states == UP, instance.states == DOWN)
 
 
-def _confirm(instance: Instance, result: Result) -> None:
+def confirm(instance: Instance, result: Result) -> None:
+    """Raise `SelfCheckError` unless the checker finds the schedule of a result valid and worth its value."""
     verdict = check(instance, result.schedule)
     if not verdict.is_valid:
         raise SelfCheckError(f"{result.solver} made a schedule that the checker refuses: {verdict}")

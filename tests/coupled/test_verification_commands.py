@@ -13,8 +13,10 @@ from bench.commands.verify_reductions import verify_reductions
 from bench.commands.verify_solvers import verify_solvers
 from bench.coupled import verification
 from bench.coupled.agreement import QUESTIONS, agree, random_instance
+from bench.coupled.general_agreement import agree_in_general, general_instance
 from instances import InputError, SelfCheckError, read
 from offline.coupled.common_slots import plain
+from offline.results import Status
 from reductions import Biclique, Encd, ToMu1, ToMuInf, from_matrix, read_graph, write_graph
 
 PATH = nx.Graph([("x", "1"), ("y", "1"), ("y", "2")])
@@ -183,3 +185,45 @@ def test_verify_solvers_prints_who_answered() -> None:
         verify_solvers, ["--instances", "12", "--solver", "plain", "--solver", "brute", "--json"]
     )
     assert [json.loads(line)["solver"] for line in result.stdout.splitlines()] == ["plain", "brute"]
+
+
+def test_the_general_solvers_agree_on_a_sample(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(verification, "_BLOCK", 5)
+    arguments = ["--general", "--instances", "12", "--json"]
+    plainly = CliRunner().invoke(verify_solvers, arguments).stdout
+    counts = {row["solver"]: row["instances"] for row in map(json.loads, plainly.splitlines())}
+    assert list(counts) == ["native", "native-in-rounds", "cpsat", "brute"]
+    assert counts["native"] == counts["native-in-rounds"] == counts["cpsat"] == 12
+    assert 1 <= counts["brute"] < 12
+    kept = [*arguments, "--results", str(tmp_path)]
+    assert CliRunner().invoke(verify_solvers, kept).stdout == plainly
+    monkeypatch.setattr(verification, "_agree_on_some", None)  # nothing is left to do
+    assert CliRunner().invoke(verify_solvers, kept).stdout == plainly
+
+
+def test_the_general_sample_has_every_kind_of_instance() -> None:
+    drawn = [general_instance(number) for number in range(90)]
+    assert {bound for instance in drawn for bound in instance.mu} >= {None, 1, 2, 3}
+    assert {instance.t_prog for instance in drawn} == {0, 1, 2, 3, 4}
+    assert {instance.iterations for instance in drawn} == {1, 2, 3, 4}
+    assert {instance.n_com is None for instance in drawn} == {True, False}
+
+
+def test_a_disagreement_of_general_solvers_is_a_file_and_an_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        "offline.coupled.cpsat.Search.makespan",
+        lambda search: search._result("makespan", Status.INFEASIBLE, None, None, None),
+    )
+    with pytest.raises(SelfCheckError, match="solvers disagree"):
+        agree_in_general(instances=50, solvers=["native", "cpsat"], failures=tmp_path)
+    (path,) = tmp_path.iterdir()
+    assert read(path) == general_instance(int(path.stem.split("-")[-1]))
+
+
+def test_an_unknown_general_solver_is_refused(tmp_path: Path) -> None:
+    for arguments in ([], ["--results", str(tmp_path)]):
+        result = CliRunner().invoke(verify_solvers, ["--general", "--solver", "nobody", *arguments])
+        assert isinstance(result.exception, InputError)
+        assert "solver: 'nobody'" in str(result.exception)

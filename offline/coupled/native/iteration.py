@@ -68,6 +68,7 @@ from offline.coupled.native.kernels import (
     STOP,
     Counts,
     Ints,
+    Reals,
     Words,
     add,
     assign,
@@ -84,7 +85,8 @@ FREE, RELAXED, STAND_BY, OWN = 0, 1, 2, 3
 """Who may receive the program, and at what cost.
 
 FREE: every program is fetched in advance for nothing (the bound of MODEL section 3).
-RELAXED: stand-by allowed, n_com binds the computing workers only. Exact if n_com >= p.
+RELAXED: stand-by allowed, n_com binds only what is sent to workers that compute in the same iteration or whom dominance
+sends programs. Exact if n_com >= p.
 STAND_BY: the model with ``stand_by=True``.  OWN: with ``stand_by=False``.
 """
 
@@ -109,6 +111,7 @@ class Space(NamedTuple):
     ready: Ints
     order: Ints
     key: Ints
+    merit: Reals
     twin: Ints
     common: Words
     cand: Ints
@@ -160,6 +163,7 @@ def make_space(prob: Problem, slots: int, found: int = 256) -> Space:
         ready=ints(p),
         order=np.arange(p, dtype=np.int64),
         key=ints(p),
+        merit=np.zeros((0, p)),
         twin=ints(p),
         common=words(deep, (slots + 63) // 64),
         cand=ints(deep, p),
@@ -255,8 +259,9 @@ def is_up_throughout(tab: Table, q: int, s: int, horizon: int) -> bool:
 def arrange(tab: Table, prob: Problem, spc: Space, s: int, e: int, horizon: int) -> None:
     """Put the workers in the order in which they are tried, and find the twins; `prepare` was called.
 
-    The order matters for what is found first only: holders first, then those that can do most tasks
-    before they are next DOWN. Twins, ``twin[q] == twin[r] >= 0``, are neighbours in it.
+    The order matters for what is found first only: holders first, then those of most ``merit`` after e, if that is
+    known, then those that can do most tasks before they are next DOWN. Twins, ``twin[q] == twin[r] >= 0``, are
+    neighbours in it if their merit is equal; where they are not, both are tried.
     """
     key, order, twin = spc.key, spc.order, spc.twin
     top = min(tab.length, horizon) - 1
@@ -274,7 +279,9 @@ def arrange(tab: Table, prob: Problem, spc: Space, s: int, e: int, horizon: int)
                 else:
                     low = middle
         tasks = min(1 << 20, 64 * max(0, high - e) // prob.each[q]) if prob.each[q] > 0 else 1 << 20
-        key[q] = ((0 if holds else 1) << 60) - (tasks << 20) + prob.kind[q]
+        if e + 1 < spc.merit.shape[0]:
+            tasks += int(min(spc.merit[e + 1, q], 1000.0) * 1024.0) << 20
+        key[q] = ((0 if holds else 1) << 62) - (tasks << 20) + prob.kind[q]
     for i in range(1, prob.p):  # nearly in order from the last time
         q = order[i]
         k = i

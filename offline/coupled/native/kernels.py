@@ -7,16 +7,16 @@ being bit ``q % 64`` of word ``q // 64``; with at most 64 workers that is a sing
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable
-from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import numpy as np
-from numba import njit, types
+from numba import types
 from numba.extending import intrinsic
 from numpy.typing import NDArray
+
+from instances.compiling import kernels_of
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -24,6 +24,7 @@ Ints = NDArray[np.int64]
 Words = NDArray[np.uint64]
 Counts = NDArray[np.int32]
 Bytes = NDArray[np.uint8]
+Reals = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 
 SPENT, LIMIT, STOP = range(3)
@@ -33,34 +34,7 @@ A unit is about a quarter of a microsecond. Effort is counted, not timed, so tha
 """
 
 
-def _sources() -> str:
-    """Fingerprint of all sources of this package."""
-    digest = hashlib.sha256()
-    for path in sorted(Path(__file__).parent.glob("*.py")):
-        digest.update(path.read_bytes())
-    return digest.hexdigest()
-
-
-@cache
-def _forget_stale(directory: str) -> None:
-    """Delete machine code in `directory` that was made from other sources.
-
-    numba looks at the file of a function only, but kernels call kernels of other files and have
-    their constants built in.
-    """
-    folder = Path(directory)
-    stamp = folder / "native-kernels.sha256"
-    now = _sources()
-    try:
-        if stamp.exists() and stamp.read_text() == now:
-            return
-        for module in Path(__file__).parent.glob("*.py"):
-            for stale in folder.glob(f"{module.stem}.*.nb[ic]"):
-                stale.unlink(missing_ok=True)
-        folder.mkdir(parents=True, exist_ok=True)
-        stamp.write_text(now)
-    except OSError:  # a cache that cannot be written cannot be stale by our doing
-        return
+_kernels: Any = kernels_of(Path(__file__).parent, "native")
 
 
 def kernel(function: F) -> F:
@@ -69,9 +43,8 @@ def kernel(function: F) -> F:
     Kernels make no arrays: all they need is handed to them. So numba need not count references to arrays (``_nrt``),
     which would take longer than the work itself, with dozens of arrays handed on from kernel to kernel.
     """
-    compiled = njit(cache=True, _nrt=False)(function)
-    _forget_stale(str(compiled.stats.cache_path))
-    return cast(F, compiled)
+    made: F = _kernels(_nrt=False)(function)
+    return made
 
 
 @intrinsic  # type: ignore[misc, untyped-decorator, unused-ignore]

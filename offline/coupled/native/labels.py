@@ -19,6 +19,9 @@ H2 hold the program, and the master is as free as there. This is a valid iterati
 which the holders include those of the second schedule; with more holders, everything the second
 does later can be done too. The last slot is the same. QED
 
+In the relaxed search, where programs for stand-by workers are free, Z is charged to the channel as well: workers of Z
+may compute in that very iteration, and then their programs are not free.
+
 The names in this are free: let r be in H1 and not DOWN in [t1, t2), not in H2, and let q in H2 and r
 have equal w and mu and both be UP in all slots from t2 to the end of what is of interest. Then r may
 stand for q (`_twin_of`): exchange q and r in the completion of the second label, which is valid from H2
@@ -36,7 +39,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from offline.coupled.native.iteration import OWN, RELAXED, Space, is_up_throughout
+from offline.coupled.native.iteration import OWN, Space, is_up_throughout
 from offline.coupled.native.kernels import LIMIT, SPENT, STOP, Flags, Ints, Words, add, assign, has, kernel, popcount
 from offline.coupled.native.problem import Problem
 from offline.coupled.native.transfer import YES, can_send
@@ -221,7 +224,7 @@ def covered(
                     break
                 n += 1
             k += 1
-        if good and mode != RELAXED and n > prob.n_com:
+        if good and n > prob.n_com:
             for j in range(n):
                 spc.part_prog[j] = prob.t_prog
             good = can_send(tab, spc.flow, prob.n_com, t1, t, part, spc.part_prog, lo, n) == YES

@@ -11,9 +11,10 @@ relaxed
 dive
     depth first with incomplete expansions, for good schedules; without stand-by too, which leaves
     fewer choices;
-lean
-    a dive that credits a completed iteration with its share of the gap left instead of everything, so that it compares
-    beginnings of different lengths; begun afresh in every round.
+rents
+    the bound of module `rent`, if programs have to be sent over a channel that binds;
+beam
+    a beam search (module `beam`), twice as wide in every round.
 
 The answer is optimal when a schedule meets a bound, wherever either came from. Effort is counted,
 not timed, so the answer depends on the instance alone unless a limit ends the search.
@@ -29,6 +30,7 @@ import numpy as np
 from instances.coupled.model import Instance
 from instances.states import States
 from offline.coupled.emit import IterationPlan, emit
+from offline.coupled.native.beam import Beam
 from offline.coupled.native.iteration import (
     EFFORT_LIMIT,
     FOUND_LIMIT,
@@ -40,25 +42,22 @@ from offline.coupled.native.iteration import (
     Space,
     make_space,
 )
-from offline.coupled.native.kernels import SPENT, STOP
-from offline.coupled.native.labels import BEST, COUNT, DOMINATED, EXPANDED, HEAP, make_labels, more_labels
+from offline.coupled.native.kernels import SPENT, STOP, Reals
+from offline.coupled.native.labels import BEST, COUNT, DOMINATED, EXPANDED
 from offline.coupled.native.plan import make_plan
 from offline.coupled.native.problem import Problem, make_problem
-from offline.coupled.native.search import CUT, NEED_LABELS, NEED_SLOTS, SLICE, SOLVED, run
-from offline.coupled.native.windows import Windows
+from offline.coupled.native.rent import Rents, refute
+from offline.coupled.native.search import run
+from offline.coupled.native.stores import Best, RentBound, Store
+from offline.coupled.native.windows import Table, Windows
 from offline.limits import Limits, Stopwatch
 from offline.results import Objective, Result, Status
 
 __all__ = ["Search", "solve", "warm_up"]
 
-_SLICE = 4_000  # units of work between two looks at the clock
 _FIRST_ROUND = 20_000
-_FIRST_LABELS = 1 << 10
-_FIRST_EFFORT = 1 << 14
 _FIRST_FOUND = 64
-_DIVE_FOUND = 8
-_DIVE_BONUS = 1 << 41  # more than any worth
-_DIVE_ROOT = -(1 << 62)  # less than any key
+_FIRST_WIDTH = 20
 _EFFORT_PER_SECOND = 4_000_000  # until it has been measured
 _MEASURABLE = 1_000_000
 
@@ -84,11 +83,13 @@ def warm_up() -> float:
     """Load the machine code of the kernels, or compile it; return the seconds that took. Done once in a process."""
     began = time.monotonic()
     tiny = Instance.from_letters(["uuuu", "uuuu"], w=[1, 1], tasks=2, n_com=1, t_prog=1, mu=[1, 1])
-    Search(tiny, Limits(), first_block=2).solve(Objective.MAKESPAN, stand_by=True)
+    search = Search(tiny, Limits(), first_block=2)
+    search.solve(Objective.MAKESPAN, stand_by=True)
+    search.rehearse()
     return time.monotonic() - began
 
 
-class _LimitError(Exception):
+class LimitError(Exception):
     """The time or the memory is used up."""
 
 
@@ -103,9 +104,13 @@ class Search:
         When to stop; the clock starts here. Memory counts the tables of states and labels.
     first_block
         Slots to begin with.
+    first_round
+        Units of work for the exact search before the others join in.
     """
 
-    def __init__(self, instance: Instance, limits: Limits, first_block: int = 512) -> None:
+    def __init__(
+        self, instance: Instance, limits: Limits, first_block: int = 512, first_round: int = _FIRST_ROUND
+    ) -> None:
         def provide(start: int, stop: int) -> States:
             return instance.prefix(stop)[:, start:]
 
@@ -122,12 +127,15 @@ class Search:
         self._limits = limits
         self._watch = Stopwatch(limits)
         self._windows = Windows(provide, instance.num_workers, self.slots, first_block)
-        self._space: Space = make_space(self.problem, max(1, self._windows.capacity), _FIRST_FOUND)
-        self._memo = np.zeros(self._windows.capacity + 3, np.int64)
-        self._memo[-2] = -1
+        self.space: Space = make_space(self.problem, max(1, self._windows.capacity), _FIRST_FOUND)
+        self.memo = np.zeros(self._windows.capacity + 3, np.int64)
+        self.memo[-2] = -1
         self._gain = np.zeros(self._windows.capacity + 3, np.int64)
         self._wish = np.zeros(self.problem.words, np.uint64)
-        self._stores: list[_Store] = []
+        self._stores: list[Store] = []
+        self._first_round = first_round
+        self._rents: RentBound | None = None
+        self._merit = self.space.merit
 
     def solve(self, objective: Objective, stand_by: bool) -> Result:
         """Search in rounds until a schedule meets a bound or a limit is met."""
@@ -135,34 +143,39 @@ class Search:
         k = self.instance.iterations if objective is Objective.MAKESPAN else 0
         easy = prob.t_prog == 0 or prob.n_com >= prob.p
         mode = OWN if not stand_by else RELAXED if easy else STAND_BY
-        exact = _Store(self, mode, k, real=True)
+        exact = Store(self, mode, k, real=True)
         self._stores = [exact]
-        best = _Best(self, k)
+        best = Best(self, k)
         proven = False
         try:
-            proven = exact.work(best, _FIRST_ROUND)
+            proven = exact.work(best, self._first_round)
             if not proven:
-                others = [_Store(self, mode, k, real=True, dive=True)]
+                others = [Store(self, mode, k, real=True, dive=True)]
                 if mode == STAND_BY:
-                    others.append(_Store(self, OWN, k, real=True, dive=True))
+                    others.append(Store(self, OWN, k, real=True, dive=True))
                 if mode != RELAXED:
-                    others.append(_Store(self, RELAXED, k, real=False))
+                    others.append(Store(self, RELAXED, k, real=False))
                 self._stores += others
-                steps = _FIRST_ROUND
+                if prob.t_prog > 0 and mode != RELAXED:
+                    self._rents = RentBound(self, mode, k)
+                steps = self._first_round
+                width = _FIRST_WIDTH
                 while not proven:
                     for store in others:  # each has its share, also after one has the proof
                         proven |= store.work(best, steps)
+                    if self._rents is not None and not proven:
+                        self._rents.work(best, steps)
+                        self._rents.advise()
                     steps *= 2
-                    gap = best.worth - self._bound()
-                    if best.found and gap > 0 and not proven:
-                        share = max(1, gap // max(1, k or -best.worth))
-                        lean = _Store(self, mode, k, real=True, dive=True, bonus=share)
-                        self._stores[len(others) + 1 :] = [lean]
-                        lean.work(best, steps)
-                    proven = proven or self._bound() >= best.worth or exact.work(best, steps)
-        except _LimitError:
+                    if not proven and self.bound() < best.worth:
+                        beam = Beam(self, mode, k, width)
+                        self._stores[len(others) + 1 :] = [beam]
+                        beam.work(best)
+                        width *= 2
+                    proven = proven or self.bound() >= best.worth or exact.work(best, steps)
+        except LimitError:
             proven = False
-        bound = min(self._bound(), best.worth)
+        bound = min(self.bound(), best.worth)
         if proven or bound == best.worth:
             status = Status.OPTIMAL if best.found else Status.INFEASIBLE
             bound = best.worth
@@ -180,7 +193,7 @@ class Search:
             runtime_s=self._watch.elapsed_s(),
             counts={
                 "labels": sum(int(store.labels.tally[COUNT]) for store in self._stores),
-                "nodes": int(self._space.state[NODES]),
+                "nodes": int(self.space.state[NODES]),
                 "expanded": sum(int(store.labels.tally[EXPANDED]) for store in self._stores),
                 "dominated": sum(int(store.labels.tally[DOMINATED]) for store in self._stores),
                 "slots": self._windows.length,
@@ -191,23 +204,24 @@ class Search:
         """Return a bound in the units of the objective, trivial if the search has none."""
         return max(0, bound) if sign > 0 else min(-bound, self.slots)
 
-    def _bound(self) -> int:
-        """Return the best bound of all stores."""
-        return max(store.bound for store in self._stores)
+    def bound(self) -> int:
+        """Return the best bound known, in units of worth."""
+        bound = max(store.bound for store in self._stores)
+        return bound if self._rents is None else max(bound, self._rents.bound)
 
     # What the stores ask for.
 
     def check(self) -> None:
         """Raise if the time limit is met."""
         if self._watch.is_over():
-            raise _LimitError
+            raise LimitError
 
     def effort_left(self) -> int:
         """About how much effort fits into the time left."""
         left_s = self._watch.left_s()
         if left_s is None:
             return NEVER
-        spent = int(self._space.effort[SPENT])
+        spent = int(self.space.effort[SPENT])
         rate = spent / self._watch.elapsed_s() if spent > _MEASURABLE else _EFFORT_PER_SECOND
         return max(1, int(left_s * rate))
 
@@ -215,9 +229,11 @@ class Search:
         """Raise if tables for `slots` slots, and twice the labels, exceed the memory limit."""
         if self._limits.memory_limit_mb is not None:
             labels = sum(array.nbytes for store in self._stores for array in store.labels)
+            if self._rents is not None and self._rents.rents is not None:
+                labels += sum(array.nbytes for array in self._rents.rents)
             tables = self._windows.bytes_for(max(slots, self._windows.length))
             if tables + 2 * labels > self._limits.memory_limit_mb * 1e6:
-                raise _LimitError
+                raise LimitError
 
     def grow(self) -> None:
         """Look at twice as many slots."""
@@ -226,29 +242,30 @@ class Search:
         self._windows.grow(length)
         room = self._windows.capacity + 3
         memo = np.zeros(room, np.int64)
-        memo[: self._memo.size - 2] = self._memo[:-2]
-        memo[-2:] = self._memo[-2:]
+        memo[: self.memo.size - 2] = self.memo[:-2]
+        memo[-2:] = self.memo[-2:]
         gain = np.zeros(room, np.int64)
         gain[: self._gain.size] = self._gain
-        self._memo, self._gain = memo, gain
-        self._renew(self._space.found_c.size)
+        self.memo, self._gain = memo, gain
+        self._renew(self.space.found_c.size)
 
     def _renew(self, found: int) -> None:
-        state, effort = self._space.state, self._space.effort
-        self._space = make_space(self.problem, self._windows.capacity, found)
-        self._space.state[:] = state
-        self._space.effort[:] = effort
+        state, effort = self.space.state, self.space.effort
+        self.space = make_space(self.problem, self._windows.capacity, found)
+        self.space.state[:] = state
+        self.space.effort[:] = effort
+        self.set_merit(self._merit)
 
-    def call(self, store: _Store, limit: int, steps: int) -> int:
+    def call(self, store: Store, limit: int, steps: int) -> int:
         """One slice of the search."""
-        effort = self._space.effort
+        effort = self.space.effort
         effort[STOP] = min(NEVER, effort[SPENT] + self.effort_left())
         return int(
             run(
                 self._windows.table,
                 self.problem,
-                self._space,
-                self._memo,
+                self.space,
+                self.memo,
                 self._gain,
                 store.labels,
                 store.mode,
@@ -262,12 +279,63 @@ class Search:
             )
         )
 
-    def plan_of(self, store: _Store) -> tuple[IterationPlan, ...]:
+    def effort_spent(self) -> int:
+        """Effort since the beginning."""
+        return int(self.space.effort[SPENT])
+
+    @property
+    def table(self) -> Table:
+        """The states known."""
+        return self._windows.table
+
+    def slots_known(self) -> int:
+        """Return how many slots have been looked at."""
+        return self._windows.length
+
+    def rehearse(self) -> None:
+        """Call the kernels that `solve` calls for hard instances only, so that they are ready in time."""
+        self._rents = RentBound(self, STAND_BY, 1)
+        self._rents.bound = 1
+        self._rents.work(Best(self, 1), 1)
+        self._rents.advise()
+        Beam(self, STAND_BY, 1, 1).work(Best(self, 1))
+
+    def allow(self, effort: int, found: int) -> None:
+        """Limit a single expansion, and all work by the time left."""
+        self.set_limits(effort, found)
+        spent = self.space.effort
+        spent[STOP] = min(NEVER, spent[SPENT] + self.effort_left())
+
+    def refute(self, rents: Rents, mode: int, iterations: int, end: int, rounds: int, steps: int) -> int:
+        """Try to refute that the iterations can be completed within `end` slots, by `rents`."""
+        effort = self.space.effort
+        effort[STOP] = min(NEVER, effort[SPENT] + min(64 * steps, self.effort_left()))
+        return int(
+            refute(
+                self._windows.table,
+                self.problem,
+                self.space,
+                self.memo,
+                rents,
+                mode,
+                iterations,
+                end,
+                self.slots,
+                rounds,
+            )
+        )
+
+    def set_merit(self, merit: Reals) -> None:
+        """Tell whom to try first, see `iteration.arrange`."""
+        self._merit = merit
+        self.space = self.space._replace(merit=merit)
+
+    def plan_of(self, store: Store) -> tuple[IterationPlan, ...]:
         """Return the best schedule of a store."""
         return make_plan(
             self._windows.table,
             self.problem,
-            self._space,
+            self.space,
             store.labels,
             int(store.labels.tally[BEST]),
             store.mode,
@@ -276,83 +344,7 @@ class Search:
 
     def set_limits(self, effort: int, found: int) -> None:
         """Limit effort and number of holder sets of a single expansion."""
-        if found > self._space.found_c.size:
+        if found > self.space.found_c.size:
             self._renew(found)
-        self._space.state[EFFORT_LIMIT] = effort
-        self._space.state[FOUND_LIMIT] = found
-
-
-class _Best:
-    """The best schedule known, and its worth, which is minimised: makespan, or -iterations."""
-
-    def __init__(self, search: Search, iterations: int) -> None:
-        self.search = search
-        # No iteration at all is always possible; K iterations may not be.
-        self.found = iterations == 0
-        self.worth = search.slots + 1 if iterations else 0
-        self.plan: tuple[IterationPlan, ...] | None = None if iterations else ()
-
-    def offer(self, store: _Store) -> None:
-        """Take over the best label of a real store if it is better."""
-        if store.real and store.labels.tally[BEST] > 0 and store.worth < self.worth:
-            self.worth, self.found, self.plan = store.worth, True, self.search.plan_of(store)
-
-
-class _Store:
-    """One search with its labels.
-
-    A store is *real* if its labels are schedules of the instance: the relaxed one is not.
-    """
-
-    def __init__(
-        self, search: Search, mode: int, iterations: int, *, real: bool, dive: bool = False, bonus: int = _DIVE_BONUS
-    ) -> None:
-        self.search, self.mode, self.iterations = search, mode, iterations
-        self.real, self.dive = real, dive
-        self.bonus = bonus if dive else 0
-        self.finished = False
-        self.bound = 0 if iterations else -NEVER
-        self.labels = make_labels(iterations if iterations else search.slots, search.problem.words, _FIRST_LABELS)
-        self.labels.heap_key[0] = _DIVE_ROOT if dive else self.bound
-        self._effort = _FIRST_EFFORT
-        self._found = _DIVE_FOUND if dive else _FIRST_FOUND
-
-    def work(self, best: _Best, steps: int) -> bool:
-        """Spend about `steps` units of work; True if `best` is now proven optimal."""
-        search = self.search
-        while steps > 0 and not self.finished:
-            search.check()
-            search.set_limits(self._effort, self._found)
-            share = min(steps, _SLICE)
-            why = search.call(self, best.worth - 1, share)
-            if not self.dive and self.labels.tally[HEAP] > 0:
-                self.bound = max(self.bound, int(self.labels.heap_key[0]))
-            if why == NEED_SLOTS:
-                search.grow()
-            elif why == NEED_LABELS:
-                search.claim()
-                self.labels = more_labels(self.labels)
-            elif why == CUT:
-                steps -= self._effort // 64
-                if self._effort > 64 * steps:
-                    break
-                self._effort *= 4
-                self._found *= 2
-            elif why == SLICE or (self.dive and why == SOLVED):
-                steps -= share
-                best.offer(self)
-            else:
-                self.finished = True
-                if why == SOLVED:
-                    self.bound = max(self.bound, self.worth)
-                best.offer(self)
-        if not self.finished or self.dive:
-            return False
-        # Nothing better than `best` is left, or what was left has been found.
-        return self.real or self.bound >= best.worth or int(self.labels.tally[HEAP]) == 0
-
-    @property
-    def worth(self) -> int:
-        """Return the worth of the best label."""
-        label = int(self.labels.tally[BEST])
-        return int(self.labels.start[label] if self.iterations else -self.labels.done[label])
+        self.space.state[EFFORT_LIMIT] = effort
+        self.space.state[FOUND_LIMIT] = found
