@@ -114,6 +114,7 @@ class Search:
         def provide(start: int, stop: int) -> States:
             return instance.prefix(stop)[:, start:]
 
+        self._watch = Stopwatch(limits)
         self.problem: Problem = make_problem(
             np.array(instance.w, np.int64),
             np.array(instance.capacities, np.int64),
@@ -125,7 +126,6 @@ class Search:
         self.instance = instance
         self.slots = instance.slots
         self._limits = limits
-        self._watch = Stopwatch(limits)
         self._windows = Windows(provide, instance.num_workers, self.slots, first_block)
         self.space: Space = make_space(self.problem, max(1, self._windows.capacity), _FIRST_FOUND)
         self.memo = np.zeros(self._windows.capacity + 3, np.int64)
