@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from bench.coupled.core_cells import LENGTH
+from bench.coupled.core_race.cells import LENGTH
 
 if TYPE_CHECKING:
-    from bench.coupled.core_sides import Outcome
+    from bench.coupled.core_race.sides import Outcome
 
 __all__ = ["Eclat", "earliest", "seeded", "widest"]
 
@@ -88,7 +88,7 @@ class Eclat:
 
     def run(self, up: Booleans, m: int, task: str, limit_s: float) -> Outcome:
         """Answer a task; the limit is on processor time."""
-        from bench.coupled.core_sides import Outcome
+        from bench.coupled.core_race.sides import Outcome
 
         if self._process is None or not self._process.is_alive():
             self._begin()

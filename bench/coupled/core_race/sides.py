@@ -22,8 +22,8 @@ import numpy as np
 import numpy.typing as npt
 
 import offline
-from bench.coupled.core_cells import LENGTH
-from bench.coupled.eclat import Eclat
+from bench.coupled.core_race.cells import LENGTH
+from bench.coupled.core_race.eclat import Eclat
 from instances.errors import InputError
 from offline.coupled.common_slots.backends import BACKENDS
 from offline.coupled.common_slots.problem import Aim, CommonSlots
