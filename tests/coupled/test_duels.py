@@ -7,7 +7,8 @@ from click.testing import CliRunner
 from bench.commands.bench_core import core
 from bench.coupled.core_race import duels, eclat, report, sides
 from bench.coupled.core_race.cells import LENGTH, Cell, cells_of
-from bench.coupled.core_race.sides import Outcome, Side, make_sides
+from bench.coupled.core_race.outcome import Outcome
+from bench.coupled.core_race.sides import Side, make_sides
 from bench.journal import Journal
 from instances.errors import InputError, SelfCheckError
 
