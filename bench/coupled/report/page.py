@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from bench.coupled.figures.distributions import contradictions, distribution, medians, profile, with_ratios
 from bench.coupled.figures.frames import OPTIONS, read_results
 from bench.coupled.figures.versus import in_order, versus
+from bench.coupled.jobs import Options
 from bench.coupled.report import items, tables, words
 from bench.coupled.report.example import Example, find_example
 from bench.coupled.report.items import Files
@@ -149,13 +150,15 @@ def write_report(results: Path, folder: Path, *, reference: str = "IE") -> Repor
 
 
 def _parts(runs: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
-    """Return the combinations of population and options with their runs, those with most runs first."""
+    """Return the combinations of population and options with their runs: most runs first, then the usual options."""
     known = [name for name in OPTIONS if len(runs[name].unique()) > 1]
+    usual = Options()
     parts = []
     for point, group in runs.groupby(["population", *known], dropna=False, sort=True):
         options = [f"{name} {value}" for name, value in zip(known, point[1:], strict=True)]
-        parts.append((", ".join([str(point[0]), *options]), group))
-    return sorted(parts, key=lambda part: -len(part[1]))
+        changed = sum(value != getattr(usual, name) for name, value in zip(known, point[1:], strict=True))
+        parts.append((-len(group), changed, ", ".join([str(point[0]), *options]), group))
+    return [part[2:] for part in sorted(parts, key=lambda part: part[:2])]
 
 
 def _section(
