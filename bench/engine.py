@@ -27,7 +27,7 @@ from bench.journal import Journal
 from bench.progress import counting
 from instances.errors import HindsightError, InputError
 
-__all__ = ["Job", "code_digest", "provenance", "run_jobs"]
+__all__ = ["Job", "code_digest", "provenance", "run_jobs", "source_digest"]
 
 #: A group that has worked for so long hands over the rows it has made, so that little is lost with it.
 _HAND_OVER_S = 5.0
@@ -244,12 +244,17 @@ def code_digest(*packages: str) -> str:
     *packages
         Some of ``instances``, ``offline``, ``online``; none given means all of them.
     """
-    digest = hashlib.sha256()
     root = Path(__file__).resolve().parent.parent
-    for package in packages or _ALL:
-        for source in sorted((root / package).rglob("*.py")):
-            digest.update(str(source.relative_to(root)).encode() + b"\0" + source.read_bytes())
-    return digest.hexdigest()[:16]
+    return source_digest(*(root / package for package in packages or _ALL))[:16]
+
+
+def source_digest(*places: Path) -> str:
+    """Return a digest of the Python source in these folders and files."""
+    digest = hashlib.sha256()
+    for place in places:
+        for source in sorted(place.rglob("*.py")) if place.is_dir() else [place]:
+            digest.update(str(source.relative_to(place.parent)).encode() + b"\0" + source.read_bytes())
+    return digest.hexdigest()
 
 
 @cache

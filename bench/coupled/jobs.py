@@ -16,7 +16,7 @@ import instances
 import offline
 import online
 from bench.coupled.sources import Source
-from bench.engine import Job, code_digest
+from bench.engine import Job, code_digest, source_digest
 from instances import InputError, Instance, SelfCheckError
 from instances.textio import read_bytes
 from online.coupled.runs import run_policy
@@ -79,13 +79,19 @@ def policy_job(source: Source, policy: str, options: Options) -> Job:
 
 
 def _digest_of_own(policy: str) -> str:
-    """Return the digest of the file of a user's own policy; nothing for those of the paper."""
+    """Return the digest of the source of a user's own policy; nothing for those of the paper.
+
+    That is its file, or all of the package that its entry point is in.
+    """
     path, _, _ = policy.rpartition(":")
-    if not path:
-        points = () if policy in online.POLICIES else entry_points(group="hindsight.policies", name=policy)
-        specs = (find_spec(point.module) for point in points)
-        path = next((spec.origin for spec in specs if spec is not None and spec.origin is not None), "")
-    return hashlib.sha256(read_bytes(path)).hexdigest() if path else ""
+    if path:
+        return hashlib.sha256(read_bytes(path)).hexdigest()
+    if policy not in online.POLICIES:
+        for point in entry_points(group="hindsight.policies", name=policy):
+            spec = find_spec(point.module.partition(".")[0])
+            if spec is not None:
+                return source_digest(*map(Path, spec.submodule_search_locations or [str(spec.origin)]))
+    return ""
 
 
 def schedule_path(folder: Path, key: str) -> Path:

@@ -92,16 +92,22 @@ def test_a_policy_of_ones_own_counts_by_its_file(tmp_path):
     assert keys[0] == keys[2] != keys[1]
 
 
-def test_a_policy_of_an_entry_point_counts_by_its_file_too(tmp_path, monkeypatch):
+@pytest.mark.parametrize(
+    ("module", "changed"), [("their_policy", "their_policy.py"), ("their_package.policy", "their_package/helpers.py")]
+)
+def test_a_policy_of_an_entry_point_counts_by_the_source_of_its_package(tmp_path, monkeypatch, module, changed):
     monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
     info = tmp_path / "theirs-1.0.dist-info"
     info.mkdir()
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: theirs\nVersion: 1.0\n")
-    (info / "entry_points.txt").write_text("[hindsight.policies]\ntheirs = their_policy:Mine\n")
+    (info / "entry_points.txt").write_text(f"[hindsight.policies]\ntheirs = {module}:Mine\n")
+    (tmp_path / "their_package").mkdir()
+    for name in ("their_policy.py", "their_package/__init__.py", "their_package/policy.py"):
+        (tmp_path / name).write_text(MINE)
     keys = []
-    for text in (MINE, MINE + "# changed\n"):
-        (tmp_path / "their_policy.py").write_text(text)
+    for text in (MINE, MINE + "# changed\n", MINE):
+        (tmp_path / changed).write_text(text)
         keys.append(policy_job(given("a"), "theirs", Options()).key)
-    assert keys[0] != keys[1]
+    assert keys[0] == keys[2] != keys[1]
     score([given("a")], ["theirs"], Options(), tmp_path / "out")
     assert [row["policy"] for row in rows(tmp_path / "out") if row["kind"] == "run"] == ["theirs"]
