@@ -300,11 +300,11 @@ class Search:
         self._rents.advise()
         Beam(self, STAND_BY, 1, 1).work(Best(self, 1))
 
-    def allow(self, effort: int, found: int) -> None:
+    def allow(self, effort: int, found: int, pause: bool = False) -> None:
         """Limit a single expansion, and all work by the time left."""
         self.set_limits(effort, found)
         spent = self.space.effort
-        spent[STOP] = min(NEVER, spent[SPENT] + self.effort_left())
+        spent[STOP] = min(NEVER, spent[SPENT] + self.effort_left(), spent[SPENT] + (1 << 20) if pause else NEVER)
 
     def refute(self, rents: Rents, mode: int, iterations: int, end: int, rounds: int, steps: int) -> int:
         """Try to refute that the iterations can be completed within `end` slots, by `rents`."""
