@@ -1,12 +1,14 @@
 """Good schedules at once: a beam search over the labels, iteration by iteration.
 
 From each label of a level the next iteration is ended in its first possible slot and in some later ones: a longer
-iteration sends more programs. All that are found are ranked by
+iteration sends more programs. Who computes and who is sent the program is found by a short search (module `holders`)
+and by what the programs are worth later (module `greedy`), which finds the better ones. All are ranked by
 
     F^(K-k)(t) - T_prog / n_com * (programs in H that chains of the rent bound use from slot t on),
 
 when the rest could end at the earliest, less the slots that the channel need not spend any more on programs; and the
-best of them, as many as the beam is wide, are the next level. So the ranking knows for whom the program is worth
+best of them, as many as the beam is wide, are the next level; of two, one of which ends no later with no fewer
+holders, only that one. So the ranking knows for whom the program is worth
 having, if the rent bound (module `rent`) has been at work, and where time is better spent on sending than saved.
 """
 
@@ -19,7 +21,7 @@ import numpy as np
 from offline.coupled.native.bound import BEYOND, PAUSE, compose
 from offline.coupled.native.greedy import propose
 from offline.coupled.native.holders import expand
-from offline.coupled.native.iteration import FOUND, Space, prepare
+from offline.coupled.native.iteration import FOUND, RELAXED, Space, prepare
 from offline.coupled.native.kernels import SPENT, STOP, Ints, Reals, Words, assign, kernel, within
 from offline.coupled.native.labels import BEST, COUNT, EXPANDED, Labels, more_labels
 from offline.coupled.native.problem import Problem
@@ -83,11 +85,7 @@ def _widen(
     iterations: int,
     horizon: int,
     end: int,
-    weight: float,
-    search: bool,
-    tastes: int,
     seed: int,
-    later: int,
 ) -> int:
     """Find labels that follow those of `level`, from where it stopped the last time."""
     at = pool.at
@@ -119,20 +117,19 @@ def _widen(
             at[_NEXT] += 1
             at[_END] = -1
             continue
-        if at[_NUM] + spc.found_c.size > pool.start.size:
+        if at[_NUM] + _FOUND > pool.start.size:
             return FULL
         prepare(tab, prob, spc, s, e, lab.held[label], end)
-        spc.state[FOUND] = 0
-        if search:
-            expand(tab, prob, spc, mode, s, e, end, done + 1 == iterations)
-        propose(tab, prob, spc, mode, s, e, tastes, seed)
+        expand(tab, prob, spc, mode, s, e, end, done + 1 == iterations)
+        if mode != RELAXED:  # where the channel does not bind there is nothing to choose
+            propose(tab, prob, spc, mode, s, e, seed)
         lab.tally[EXPANDED] += 1
         if spc.state[FOUND] > 0 and at[_ANY] == 0:
             at[_ANY] = 1
-            at[_LAST] = e + 1 + max(later, (e + 1 - s) // 4)
+            at[_LAST] = e + 1 + max(_LATER, (e + 1 - s) // 4)
         for r in range(spc.state[FOUND]):
             n = at[_NUM]
-            pool.rank[n] = ahead - weight * credit(prob, spc, spc.found_held[r], e + 1)
+            pool.rank[n] = ahead - credit(prob, spc, spc.found_held[r], e + 1)
             pool.start[n] = e + 1
             pool.parent[n] = label
             assign(pool.held[n], spc.found_held[r])
@@ -146,7 +143,7 @@ def _widen(
 
 @kernel
 def _choose(pool: Pool, order: Ints, width: int, kept: Ints) -> int:
-    """Keep the first `width` in an order that no other one kept dominates."""
+    """Keep the first `width` in `order`, without those that end no earlier than a kept one, with no more holders."""
     n = 0
     for i in order:
         if n == width:
@@ -166,12 +163,10 @@ def _choose(pool: Pool, order: Ints, width: int, kept: Ints) -> int:
 class Beam(Store):
     """One beam search; `work` does it."""
 
-    def __init__(self, search: Search, mode: int, iterations: int, width: int, weight: float = 1.0, expand: bool = True, tastes: int=1, seed: int=0, later: int=5) -> None:
+    def __init__(self, search: Search, mode: int, iterations: int, width: int, seed: int = 0) -> None:
         super().__init__(search, mode, iterations, real=True, dive=True)
         self._width = width
-        self._weight = weight
-        self._expand = expand
-        self._tastes, self._seed, self._later = tastes, seed, later
+        self._seed = seed
         self._end = search.slots
 
     def work(self, best: Best, steps: int = 0) -> bool:
@@ -197,7 +192,7 @@ class Beam(Store):
         pool.at[:] = 0, -1, 0, 0, 0
         while True:
             search.check()
-            search.allow(_EFFORT, _FOUND, pause=True)
+            search.allow(_EFFORT, _FOUND)
             why = _widen(
                 search.table,
                 search.problem,
@@ -210,11 +205,7 @@ class Beam(Store):
                 self.iterations,
                 search.slots,
                 self._end,
-                self._weight,
-                self._expand,
-                self._tastes,
                 self._seed,
-                self._later,
             )
             if why == DONE:
                 return

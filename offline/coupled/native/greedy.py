@@ -12,23 +12,25 @@ from __future__ import annotations
 import numpy as np
 
 from offline.coupled.native.holders import enlist, fits, record
-from offline.coupled.native.iteration import FOUND, NEVER, OWN, Space, known, most_tasks
-from offline.coupled.native.kernels import SPENT, Ints, add, assign, has, kernel, last_common_bit
+from offline.coupled.native.iteration import OWN, Space, known, most_tasks
+from offline.coupled.native.kernels import SPENT, Ints, Words, add, assign, has, kernel, last_common_bit
 from offline.coupled.native.problem import Problem
 from offline.coupled.native.transfer import YES
 from offline.coupled.native.windows import Table
 
 _SLACK = 6  # slots of RECLAIMED members between c and e
 _PER_WORK = 2  # sets for each W
+_TASTES = 4  # sets for each slot to compute from: by worth, and by worth times a random number
 _TRIES = 3  # transfers checked for a set, with ever fewer on stand-by
+
+# What becomes of a worker without the program: left out; chosen; chosen, but not to compute; entered into the list.
+_LEFT, _TAKEN, _STAND_BY, _DONE = range(4)
 
 
 @kernel
 def _worth(spc: Space, q: int, t: int, taste: int) -> float:
     """Return what the program is worth to worker q from slot t on, in programs, to a taste; 0 is plain."""
-    if t >= spc.merit.shape[0]:
-        return 0.0
-    use = spc.merit[t, q]
+    use = spc.merit[t, q] if t < spc.merit.shape[0] else 0.5
     worth = min(1.0, use) + 0.01 * use
     if taste > 0:
         mix = (q * 7919 + taste * 104729) * 2654435761 % 4294967296
@@ -37,17 +39,19 @@ def _worth(spc: Space, q: int, t: int, taste: int) -> float:
 
 
 @kernel
-def _pick(spc: Space, fresh: Ints, tasks: Ints, n: int, count: int, weight: float, e: int, taste: int, chosen: Ints) -> int:
+def _pick(
+    spc: Space, fresh: Ints, tasks: Ints, n: int, count: int, weight: float, e: int, taste: int, chosen: Ints
+) -> int:
     """Choose `count` of the workers ``fresh[:n]``, of most worth and ``weight`` times tasks; return their tasks."""
     total = 0
     spc.effort[SPENT] += 1 + n * count // 256
     for j in range(n):
-        chosen[j] = 0
+        chosen[j] = _LEFT
     for _ in range(min(count, n)):
         best = -1
         most = 0.0
         for j in range(n):
-            if chosen[j] == 0:
+            if chosen[j] == _LEFT:
                 v = weight * tasks[j]
                 if has(spc.mine, fresh[j]):
                     v += _worth(spc, fresh[j], e + 1, taste)
@@ -55,14 +59,27 @@ def _pick(spc: Space, fresh: Ints, tasks: Ints, n: int, count: int, weight: floa
                     best, most = j, v
         if best < 0:
             break
-        chosen[best] = 1
+        chosen[best] = _TAKEN
         total += tasks[best]
     return total
 
 
 @kernel
-def propose(tab: Table, prob: Problem, spc: Space, mode: int, s: int, e: int, tastes: int, seed: int) -> None:
-    """Record good sets for an iteration in slots s..e; `prepare` was called."""
+def _join(tab: Table, common: Words, q: int, c: int, e: int, w: int) -> int:
+    """Let worker q join those UP in the slots ``common``, if w slots from c on are left; return the first, or -1."""
+    t = last_common_bit(common, tab.up[q], e >> 6, c, w)
+    if t >= 0:
+        for k in range(c >> 6, (e >> 6) + 1):
+            common[k] &= tab.up[q, k]
+    return int(t)
+
+
+@kernel
+def propose(tab: Table, prob: Problem, spc: Space, mode: int, s: int, e: int, seed: int) -> None:
+    """Record good sets for an iteration in slots s..e, beside those that `expand` found; other ones for another `seed`.
+
+    For every W, all from the last c on with which there is one. O(p F) for each, F being the programs that can be sent.
+    """
     thr = s - 1 + (prob.m * prob.t_data + prob.n_com - 1) // prob.n_com
     for iw in range(prob.work.size):
         top = e - prob.work[iw] + 1
@@ -71,8 +88,8 @@ def propose(tab: Table, prob: Problem, spc: Space, mode: int, s: int, e: int, ta
         found = 0
         for c in range(top, max(thr, top - _SLACK - 1), -1):
             if _propose(tab, prob, spc, mode, s, c, e, iw, 0):
-                for taste in range(1, tastes):
-                    _propose(tab, prob, spc, mode, s, c, e, iw, taste + tastes * seed)
+                for taste in range(1, _TASTES):
+                    _propose(tab, prob, spc, mode, s, c, e, iw, taste + _TASTES * seed)
                 found += 1
                 if found == _PER_WORK:
                     break
@@ -80,6 +97,7 @@ def propose(tab: Table, prob: Problem, spc: Space, mode: int, s: int, e: int, ta
 
 @kernel
 def _propose(tab: Table, prob: Problem, spc: Space, mode: int, s: int, c: int, e: int, iw: int, taste: int) -> bool:
+    """Record one good set that computes from slot c on; False if there is none."""
     cnt, m = tab.cnt, prob.m
     w = prob.work[iw]
     fresh, tasks, chosen = spc.cand[0], spc.cand_x[0], spc.cand_c[0]
@@ -107,14 +125,13 @@ def _propose(tab: Table, prob: Problem, spc: Space, mode: int, s: int, c: int, e
             fresh[n] = q
             tasks[n] = x
             n += 1
-            
     programs = n
     if prob.t_prog > 0:
         programs = min(n, (prob.n_com * (c - s) - m * prob.t_data) // prob.t_prog)
-    if c == e - w + 1 or sum_old + 0 < m:
-        # Can it be done at all?
-        if sum_old < m and _pick(spc, fresh, tasks, n, programs, 1000.0, e, taste, chosen) < m - sum_old:
-            return False
+    if sum_old < m and (  # most tasks that all together can hold
+        _pick(spc, fresh, tasks, n, programs, 1000.0, e, taste, chosen) < m - sum_old
+    ):
+        return False
     weight = 0.0
     while True:
         total = _pick(spc, fresh, tasks, n, programs, weight, e, taste, chosen)
@@ -136,33 +153,27 @@ def _propose(tab: Table, prob: Problem, spc: Space, mode: int, s: int, c: int, e
     for j in range(num_old):
         if left <= 0 or size >= m or size + 1 >= deep:
             break
-        q = old[j]
-        t = last_common_bit(common, tab.up[q], last, c, w)
+        t = _join(tab, common, old[j], c, e, w)
         if t >= 0:
-            for k in range(c >> 6, last + 1):
-                common[k] &= tab.up[q, k]
-            spc.chosen[size] = q
+            spc.chosen[size] = old[j]
             size += 1
             left -= old_x[j]
             start = t
     while left > 0 and size < m and size + 1 < deep:
         best = -1
         for j in range(n):
-            if chosen[j] == 1 and tasks[j] > 0 and (best < 0 or tasks[j] > tasks[best]):
+            if chosen[j] == _TAKEN and tasks[j] > 0 and (best < 0 or tasks[j] > tasks[best]):
                 best = j
         if best < 0:
             break
-        chosen[best] = 2
-        q = fresh[best]
-        t = last_common_bit(common, tab.up[q], last, c, w)
+        chosen[best] = _STAND_BY
+        t = _join(tab, common, fresh[best], c, e, w)
         if t >= 0:
-            for k in range(c >> 6, last + 1):
-                common[k] &= tab.up[q, k]
-            spc.chosen[size] = q
+            spc.chosen[size] = fresh[best]
             size += 1
             left -= tasks[best]
             start = t
-            chosen[best] = 3
+            chosen[best] = _DONE
     if left > 0:
         return False
     c = start
@@ -174,13 +185,17 @@ def _propose(tab: Table, prob: Problem, spc: Space, mode: int, s: int, c: int, e
             best = -1
             most = 0.0
             for j in range(n):
-                if (chosen[j] == 1 or chosen[j] == 2) and has(spc.mine, fresh[j]) and spc.ready[fresh[j]] <= c:
+                if (
+                    (chosen[j] == _TAKEN or chosen[j] == _STAND_BY)
+                    and has(spc.mine, fresh[j])
+                    and spc.ready[fresh[j]] <= c
+                ):
                     v = _worth(spc, fresh[j], e + 1, taste)
                     if v > most:
                         best, most = j, v
             if best < 0:
                 break
-            chosen[best] = 4
+            chosen[best] = _DONE
             enlist(tab, prob, spc, num, fresh[best], c, iw, False)
             num += 1
     for _ in range(_TRIES):
