@@ -77,8 +77,8 @@ def optima(
     distribution.csv and optima.svg; interrupted, it goes on where it stopped.
     """
     from bench.coupled import optima as data
+    from bench.coupled.figures.ratios import records
     from bench.coupled.jobs import Options
-    from bench.coupled.ratios import records
 
     sources = data.experiment(ms=ms, n_coms=n_coms, wmins=wmins, scenarios=scenarios, trials=trials, seed=seed)
     settings = {"stand-by": (True,), "no-stand-by": (False,), "both": (True, False)}[setting]

@@ -67,9 +67,9 @@ def core(
 
     Writes table.csv, tables.md, targets.md and core.svg. An interrupted run goes on where it was.
     """
-    from bench.coupled import core_report, duels
-    from bench.coupled.core_cells import cells_of
-    from bench.coupled.core_sides import SIDES, make_sides
+    from bench.coupled.core_race import duels, report
+    from bench.coupled.core_race.cells import cells_of
+    from bench.coupled.core_race.sides import SIDES, make_sides
 
     if sides is not None:
         names = tuple(sides.split(","))
@@ -83,7 +83,7 @@ def core(
     rows = duels.duel(cells, made, results, seeds=seeds, few_seeds=few_seeds, limit_s=time_limit_s)
     compared = duels.compare(rows)
     _write(compared, results)
-    core_report.draw(compared, results / "core.svg")
+    report.draw(compared, results / "core.svg")
     loading = duels.loading_times(results) if "core" in names else None
     facts = [f"Machine: {duels.machine()}; one core."]
     if loading is not None:
@@ -91,8 +91,8 @@ def core(
             f"Before the first answer of the core search, not counted above: import {loading['import_s']:.2f} s, "
             f"and compilation {loading['compile_s']:.1f} s once, after installation."
         )
-    write_text(results / "tables.md", core_report.report(compared) + "\n" + "\n".join(facts) + "\n")
-    verdicts = core_report.targets(compared)
+    write_text(results / "tables.md", report.report(compared) + "\n" + "\n".join(facts) + "\n")
+    verdicts = report.targets(compared)
     if verdicts:
         write_text(results / "targets.md", markdown_table(verdicts, list(verdicts[0])))
     columns = ("group", "p", "N", "density", "m", "task", "side", "tried", "stopped", "median_ms", "ratio")

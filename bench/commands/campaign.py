@@ -54,9 +54,9 @@ def campaign(
     """
     from bench.coupled.campaign import run_campaign
     from bench.coupled.campaign_file import read_campaign
-    from bench.coupled.distributions import summary
-    from bench.coupled.frames import read_results
-    from bench.coupled.ratios import records
+    from bench.coupled.figures.distributions import summary
+    from bench.coupled.figures.frames import read_results
+    from bench.coupled.figures.ratios import records
 
     plan = read_campaign(file)
     options.expect_solver(plan.readings[0].solver)

@@ -12,7 +12,7 @@ import click
 def gantt(file: str, schedule: str, output: str) -> None:
     """Draw SCHEDULE over the states of the instance in FILE."""
     import instances
-    from bench.coupled import pictures
+    from bench.coupled.figures import plots
 
     instance = instances.read(file)
     text = instances.read_schedule(schedule)
@@ -24,8 +24,8 @@ def gantt(file: str, schedule: str, output: str) -> None:
         raise instances.InputError(f"not drawn: {verdict}", file=schedule)
     height = min(40.0, 1.3 + 0.26 * instance.num_workers)
     width = min(24.0, max(9.0, 2.0 + 0.16 * text.slots))
-    figure, (axes,) = pictures.new_figure(width=width, heights=(height,))
+    figure, (axes,) = plots.new_figure(width=width, heights=(height,))
     done = "unfinished" if verdict.makespan is None else f"makespan {verdict.makespan}"
     title = f"{verdict.iterations} iteration{'' if verdict.iterations == 1 else 's'}, {done}"
-    pictures.draw_gantt(axes, instance, text, ends=verdict.ends, title=title)
-    pictures.save(figure, output)
+    plots.draw_gantt(axes, instance, text, ends=verdict.ends, title=title)
+    plots.save(figure, output)

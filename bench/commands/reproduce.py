@@ -69,9 +69,9 @@ def reproduce(
       figure2.svg      %diff against wmin under each reading
     """
     from bench.coupled import reproduction
+    from bench.coupled.figures.ratios import records
     from bench.coupled.jobs import Options
     from bench.coupled.optima import experiment
-    from bench.coupled.ratios import records
     from bench.markdown import markdown_table
     from instances.textio import write_text
 

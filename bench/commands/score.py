@@ -88,7 +88,7 @@ def score(
 
 
 def _show(found: Score, as_json: bool) -> None:
-    from bench.coupled.ratios import COLUMNS, records
+    from bench.coupled.figures.ratios import COLUMNS, records
 
     rows = records(found.table)
     if as_json:

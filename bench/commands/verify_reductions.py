@@ -54,13 +54,13 @@ def verify_reductions(
     witnesses that map both ways, and no to no; the first failure ends the command with exit code 3, and its graph is
     written to a file. Then: why non-edges must be RECLAIMED, and that the problem is easy without RECLAIMED.
     """
-    from bench.coupled import theorem, verification
+    from bench.coupled.verify import blocks, theorem
     from bench.progress import counting
 
     chosen = tuple(dict.fromkeys(kinds)) or theorem.ALL_KINDS
     table = Table(_COLUMNS, as_json, title="Questions about graphs, each through both reductions, none failed")
     if results is not None:
-        counts = verification.verify_graphs(
+        counts = blocks.verify_graphs(
             results, kinds=chosen, graphs=graphs, labelled=labelled, seed=seed, solver=solver, failures=failures
         )
     else:

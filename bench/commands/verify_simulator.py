@@ -28,7 +28,7 @@ def verify_simulator(instances: int, seed: int, failures: Path, as_json: bool) -
     service and ways with ties take turns. Every schedule is checked. The first difference ends the command with exit
     code 3, and its instance is written to a file.
     """
-    from bench.coupled.twins import agree
+    from bench.coupled.verify.twins import agree
     from bench.progress import counting
 
     with counting("instances", instances, 0) as counter:

@@ -44,9 +44,9 @@ def verify_solvers(
     Every schedule is checked. The first disagreement ends the command with exit code 3, and its instance is written to
     a file.
     """
-    from bench.coupled.agreement import agree
-    from bench.coupled.general_agreement import agree_in_general
-    from bench.coupled.verification import verify_instances
+    from bench.coupled.verify.agreement import agree
+    from bench.coupled.verify.blocks import verify_instances
+    from bench.coupled.verify.general_agreement import agree_in_general
     from bench.progress import counting
 
     chosen = solvers or None

@@ -103,12 +103,12 @@ def spread(
 
 def draw_scale(sources: Sequence[Source], rows: Sequence[dict[str, Any]], path: Path) -> None:
     """Draw the time of every solve of a paper instance against p, m, K, n_com and wmin, one panel each."""
-    from bench.coupled import pictures
+    from bench.coupled.figures import plots
 
     paper = [(source, row) for source, row in zip(sources, rows, strict=True) if isinstance(source, Paper)]
     axes_of = {"p": "workers p", "m": "tasks m", "n_com": "n_com", "wmin": "wmin", "iterations": "iterations K"}
     varying = [name for name in axes_of if len({getattr(source, name) for source, _ in paper}) > 1] or ["p"]
-    figure, panels = pictures.new_figure(len(varying), heights=(2.6,) * len(varying))
+    figure, panels = plots.new_figure(len(varying), heights=(2.6,) * len(varying))
     for axes, name in zip(panels, varying, strict=True):
         values = sorted({getattr(source, name) for source, _ in paper})
         for proven, marker, label in ((True, "o", "proven"), (False, "x", "stopped")):
@@ -117,7 +117,7 @@ def draw_scale(sources: Sequence[Source], rows: Sequence[dict[str, Any]], path: 
                 for i, (source, row) in enumerate(paper)
                 if (row["status"] in ("optimal", "infeasible")) is proven
             ]
-            colour = pictures.COLOURS[0 if proven else 1]
+            colour = plots.COLOURS[0 if proven else 1]
             x, y = [point[0] for point in points], [point[1] for point in points]
             axes.scatter(x, y, s=12, marker=marker, color=colour, label=label)
         medians = [
@@ -131,7 +131,7 @@ def draw_scale(sources: Sequence[Source], rows: Sequence[dict[str, Any]], path: 
         axes.set_ylabel("seconds")
         axes.grid(alpha=0.3)
     panels[0].legend(fontsize=8, frameon=False, ncols=3)
-    pictures.save(figure, path)
+    plots.save(figure, path)
 
 
 def _time(source: Source, solver: str, time_limit_s: float, stand_by: bool) -> dict[str, Any]:

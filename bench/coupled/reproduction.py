@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import online
 from bench.coupled.campaign import Campaign, run_campaign
-from bench.coupled.frames import OPTIONS, read_results
+from bench.coupled.figures.frames import OPTIONS, read_results
+from bench.coupled.figures.versus import diff_by_wmin, versus
 from bench.coupled.jobs import Options
 from bench.coupled.sources import Paper
-from bench.coupled.versus import diff_by_wmin, versus
 from instances.errors import InputError
 from instances.textio import read_bytes, write_bytes
 
@@ -97,7 +97,7 @@ def run_readings(
     Returns
     -------
     dict of str to pandas.DataFrame
-        For each reading its runs, as in `bench.coupled.frames.Results.runs`.
+        For each reading its runs, as in `bench.coupled.figures.frames.Results.runs`.
     """
     for changes in _distinct(reading.instance for reading in readings):
         mine = [reading for reading in readings if reading.instance == changes]
@@ -141,7 +141,7 @@ def tables(runs: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     -------
     pandas.DataFrame
         One row per reading, table and policy: ``reading``, ``table`` (I: m = 5, II: m = 10) and the columns of
-        `bench.coupled.versus.versus`.
+        `bench.coupled.figures.versus.versus`.
     """
     import pandas as pd
 
@@ -262,7 +262,7 @@ def closeness(found: pd.DataFrame, printed: pd.DataFrame | None) -> pd.DataFrame
 
 
 def write_compact(runs: Mapping[str, pd.DataFrame], path: Path) -> None:
-    """Write the runs as one table that `bench.coupled.frames.read_results` reads: one row per run, compressed."""
+    """Write the runs as a compressed table, a row per run, that `bench.coupled.figures.frames.read_results` reads."""
     import lzma
 
     import pandas as pd
@@ -275,15 +275,16 @@ def write_compact(runs: Mapping[str, pd.DataFrame], path: Path) -> None:
 
 def draw_figure_2(runs: Mapping[str, pd.DataFrame], path: Path) -> None:
     """Draw %diff against wmin: a row of panels for each reading, a panel for each m."""
-    from bench.coupled import pictures, report_pictures
+    from bench.coupled.figures import plots
+    from bench.coupled.report import pictures
 
-    figure, panels = pictures.new_grid(len(runs), len(TABLES))
+    figure, panels = plots.new_grid(len(runs), len(TABLES))
     for row, (name, frame) in zip(panels, runs.items(), strict=True):
         for axes, (number, m) in zip(row, TABLES.items(), strict=True):
             mine = frame[frame["m"] == m]
             title = f"m = {m} (Table {number}), reading {name}"
             if len(mine):
-                report_pictures.draw_diff(axes, diff_by_wmin(mine, panels=()), _SHOWN, reference="IE", title=title)
+                pictures.draw_diff(axes, diff_by_wmin(mine, panels=()), _SHOWN, reference="IE", title=title)
             else:
                 axes.set_axis_off()
-    pictures.save(figure, path)
+    plots.save(figure, path)

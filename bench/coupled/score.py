@@ -12,8 +12,8 @@ import msgspec
 
 import instances
 from bench.coupled.campaign import Campaign
+from bench.coupled.figures.ratios import Ratio, ratios, table
 from bench.coupled.jobs import Options, schedule_path, simulate
-from bench.coupled.ratios import Ratio, ratios, table
 from bench.coupled.sources import Source
 from bench.engine import Job, run_jobs
 from bench.journal import Journal
@@ -40,7 +40,7 @@ class Score:
     ratios
         Of every run on an instance that some schedule finishes.
     table
-        One row per setting and policy (see `bench.coupled.ratios.table`).
+        One row per setting and policy (see `bench.coupled.figures.ratios.table`).
     files
         What was written.
     """
@@ -133,14 +133,14 @@ def _row(journal: Journal, job: Job, source: Source, kind: type[_Optimum | _Run]
 
 
 def _draw_ratios(found: Sequence[Ratio], policies: Sequence[str], path: Path) -> Path:
-    from bench.coupled import pictures
+    from bench.coupled.figures import plots
 
     settings = list(dict.fromkeys(ratio.setting for ratio in found))
-    figure, axes = pictures.new_figure(len(settings), heights=(4.2,) * len(settings))
+    figure, axes = plots.new_figure(len(settings), heights=(4.2,) * len(settings))
     for panel, setting in zip(axes, settings, strict=True):
         mine = [ratio for ratio in found if ratio.setting == setting]
-        pictures.draw_ecdf(panel, mine, policies, title=setting)
-    pictures.save(figure, path)
+        plots.draw_ecdf(panel, mine, policies, title=setting)
+    plots.save(figure, path)
     return path
 
 
@@ -166,18 +166,18 @@ def _example(found: Sequence[Ratio], optima: Sequence[Mapping[str, Any]]) -> Rat
 
 
 def _draw_example(source: Source, optimum: Path, example: Ratio, options: Options, path: Path) -> Path:
-    from bench.coupled import pictures
+    from bench.coupled.figures import plots
 
     instance = source.load()
     best = instances.read_schedule(optimum)
     run = simulate(instance, example.policy, options)
     slots = max(best.slots, run.schedule.slots)
     height = min(20.0, 1.0 + 0.2 * instance.num_workers)
-    figure, panels = pictures.new_figure(2, width=min(24.0, max(9.0, 2.0 + 0.13 * slots)), heights=(height, height))
+    figure, panels = plots.new_figure(2, width=min(24.0, max(9.0, 2.0 + 0.13 * slots)), heights=(height, height))
     for panel, schedule, who in zip(panels, (best, run.schedule), ("hindsight optimum", example.policy), strict=True):
         verdict = instances.check(instance, schedule)
         title = f"{who}: makespan {verdict.makespan}  ({source.name})"
         is_last = panel is panels[-1]
-        pictures.draw_gantt(panel, instance, schedule, ends=verdict.ends, title=title, slots=slots, legend=is_last)
-    pictures.save(figure, path)
+        plots.draw_gantt(panel, instance, schedule, ends=verdict.ends, title=title, slots=slots, legend=is_last)
+    plots.save(figure, path)
     return path

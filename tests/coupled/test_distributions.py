@@ -6,7 +6,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from bench.coupled.distributions import contradictions, distribution, in_median_order, medians, profile, with_ratios
+from bench.coupled.figures.distributions import (
+    contradictions,
+    distribution,
+    in_median_order,
+    medians,
+    profile,
+    with_ratios,
+)
 from bench.stats import percentiles, quantile, resample, resampled_means, resampled_medians, thinned
 
 INF = math.inf

@@ -5,9 +5,10 @@ import pytest
 from click.testing import CliRunner
 
 from bench.commands.bench_core import core
-from bench.coupled import core_report, core_sides, duels, eclat
-from bench.coupled.core_cells import LENGTH, Cell, cells_of
-from bench.coupled.core_sides import Outcome, Side, make_sides
+from bench.coupled.core_race import duels, eclat, report, sides
+from bench.coupled.core_race.cells import LENGTH, Cell, cells_of
+from bench.coupled.core_race.outcome import Outcome
+from bench.coupled.core_race.sides import Side, make_sides
 from bench.journal import Journal
 from instances.errors import InputError, SelfCheckError
 
@@ -99,7 +100,7 @@ def test_what_is_not_proven_need_not_agree_and_is_given_up_after_two_seeds(monke
     compared = duels.compare(rows)
     (other,) = (row for row in compared if row["side"] == "other" and row["task"] == "A")
     assert (other["seeds"], other["tried"], other["stopped"]) == (4, 2, 2)
-    assert "(2 of 2 stopped)" in core_report.report(compared)
+    assert "(2 of 2 stopped)" in report.report(compared)
 
 
 def test_what_the_journal_holds_is_not_measured_again(monkeypatch, tmp_path):
@@ -143,7 +144,7 @@ def test_a_stopped_search_is_not_the_better_one():
 
 def test_targets_say_yes_and_no():
     rows = [_row("core", 0, 3.0), _row("c-plain", 0, 8.0), _row("c-tuned", 0, 1.0), _row("eclat", 0, 60.0)]
-    verdicts = {row["target"]: (row["measured"], row["met"]) for row in core_report.targets(duels.compare(rows))}
+    verdicts = {row["target"]: (row["measured"], row["met"]) for row in report.targets(duels.compare(rows))}
     assert verdicts["core / better C, worst cell"] == (pytest.approx(3.0), "no")
     assert verdicts["Eclat / core, worst cell with m = 10, p > 20"] == (pytest.approx(20.0), "yes")
     assert verdicts["core, 100 x 1000, .5, m=10, seconds"] == (pytest.approx(3.0), "no")
@@ -151,7 +152,7 @@ def test_targets_say_yes_and_no():
 
 def test_a_stopped_side_leaves_a_target_open():
     rows = [_row("core", 0, 1.0), _row("eclat", 0, 10.0, proven=False)]
-    verdicts = {row["target"]: row["met"] for row in core_report.targets(duels.compare(rows))}
+    verdicts = {row["target"]: row["met"] for row in report.targets(duels.compare(rows))}
     assert verdicts["Eclat / core, worst cell"] == "yes"
     assert verdicts["Eclat / core, worst cell with m = 10, p > 20"] == "open: stopped"
 
@@ -159,7 +160,7 @@ def test_a_stopped_side_leaves_a_target_open():
 def test_a_sure_miss_counts_more_than_an_open_one():
     rows = [_row("core", 0, 1.0), _row("eclat", 0, 2.0, proven=False)]
     rows += [_row("core", 0, 1.0, m=5), _row("eclat", 0, 3.0, m=5)]
-    verdicts = {row["target"]: row for row in core_report.targets(duels.compare(rows))}
+    verdicts = {row["target"]: row for row in report.targets(duels.compare(rows))}
     assert verdicts["Eclat / core, worst cell"]["met"] == "no"
     assert verdicts["Eclat / core, worst cell"]["measured"] == pytest.approx(3.0)
 
@@ -173,7 +174,7 @@ def test_picture_of_tables_and_growth(tmp_path):
         for task in "AB"
     ]
     path = tmp_path / "core.svg"
-    core_report.draw(duels.compare(rows), path)
+    report.draw(duels.compare(rows), path)
     text = path.read_text()
     assert all(word in text for word in ("eclat", "workers p", "density", "chains"))
 
@@ -183,7 +184,7 @@ def test_sides_that_cannot_run_say_why(tmp_path, monkeypatch):
         make_sides(("cor",), None)
     with pytest.raises(InputError, match="needs --reference"):
         make_sides(("c-plain",), None)
-    monkeypatch.setattr(core_sides, "find_spec", lambda name: None)
+    monkeypatch.setattr(sides, "find_spec", lambda name: None)
     with pytest.raises(InputError, match="pyfim"):
         make_sides(("eclat",), None)
     path = tmp_path / "searches.py"
@@ -193,7 +194,7 @@ def test_sides_that_cannot_run_say_why(tmp_path, monkeypatch):
 
 
 def test_command_writes_its_files(tmp_path, monkeypatch):
-    monkeypatch.setattr("bench.coupled.core_cells._SMALL", ((8, 60, 0.8),))
+    monkeypatch.setattr("bench.coupled.core_race.cells._SMALL", ((8, 60, 0.8),))
     monkeypatch.setattr(duels, "loading_times", lambda folder: {"import_s": 0.5, "compile_s": 9.0})
     ran = CliRunner().invoke(
         core, ["--cells", "small", "--sides", "core", "--seeds", "1", "--results", str(tmp_path), "--json"]

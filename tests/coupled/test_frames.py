@@ -6,7 +6,7 @@ import json
 import pandas as pd
 import pytest
 
-from bench.coupled.frames import read_results
+from bench.coupled.figures.frames import read_results
 from instances import InputError
 
 POINT = {"p": 20, "m": 5, "n_com": None, "wmin": 2, "iterations": 10, "scenario": 3, "trial": 1, "seed": 7, "slots": 90}

@@ -3,7 +3,7 @@
 import pytest
 
 import offline
-from bench.coupled.general_agreement import SETTINGS, general_instance
+from bench.coupled.verify.general_agreement import SETTINGS, general_instance
 from instances import Instance, check
 from instances.coupled.generate import paper
 from offline.coupled.emit import emit

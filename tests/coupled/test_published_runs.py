@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import online
-from bench.coupled.frames import read_results
+from bench.coupled.figures.frames import read_results
 from bench.coupled.jobs import Options, simulate
 from bench.coupled.optima import known_optima
 from bench.coupled.sources import Paper

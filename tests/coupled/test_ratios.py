@@ -2,7 +2,7 @@
 
 import pytest
 
-from bench.coupled.ratios import COLUMNS, ratios, records, table
+from bench.coupled.figures.ratios import COLUMNS, ratios, records, table
 from bench.stats import bootstrap_mean, ecdf
 from instances import SelfCheckError
 

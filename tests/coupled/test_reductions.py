@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bench.coupled.bicliques import WAYS, decide, largest_biclique
-from bench.coupled.graphs import Case, small
-from bench.coupled.theorem import CounterExampleError, check_case, verify
+from bench.coupled.verify.graphs import Case, small
+from bench.coupled.verify.theorem import CounterExampleError, check_case, verify
 from instances import Configuration, InputError, Schedule, check
 from offline.limits import Limits
 from reductions import REDUCTIONS, Biclique, Decision, Encd, Measure, ToMu1, ToMuInf, from_matrix, largest, solve_encd

@@ -11,7 +11,7 @@ import pytest
 
 from bench.cli import main
 from bench.coupled.jobs import Options
-from bench.coupled.report import write_report
+from bench.coupled.report.page import write_report
 from bench.coupled.score import score
 from bench.coupled.sources import Given, Paper
 from bench.svg import inline_svg

@@ -9,7 +9,7 @@ from click.testing import CliRunner
 import online
 from bench.commands.reproduce import reproduce
 from bench.coupled import reproduction
-from bench.coupled.frames import read_results
+from bench.coupled.figures.frames import read_results
 from bench.coupled.jobs import Options
 from bench.coupled.optima import experiment
 from bench.coupled.reproduction import READINGS, closeness, compare, printed_tables, run_readings, tables

@@ -12,8 +12,9 @@ from click.testing import CliRunner
 import online
 from bench.commands.bench_simulator import simulator
 from bench.commands.verify_simulator import verify_simulator
-from bench.coupled import simulator_race, twins
-from bench.coupled.twins import compare_twins, options_of, random_instance
+from bench.coupled import simulator_race
+from bench.coupled.verify import twins
+from bench.coupled.verify.twins import compare_twins, options_of, random_instance
 from instances import Chain, InputError, Instance, SelfCheckError, check
 from instances.chains import StateStream
 from instances.coupled.generate import paper, small

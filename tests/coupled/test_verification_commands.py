@@ -11,9 +11,9 @@ from bench.commands.biclique import biclique
 from bench.commands.reduce import reduce
 from bench.commands.verify_reductions import verify_reductions
 from bench.commands.verify_solvers import verify_solvers
-from bench.coupled import verification
-from bench.coupled.agreement import QUESTIONS, agree, random_instance
-from bench.coupled.general_agreement import agree_in_general, general_instance
+from bench.coupled.verify import blocks
+from bench.coupled.verify.agreement import QUESTIONS, agree, random_instance
+from bench.coupled.verify.general_agreement import agree_in_general, general_instance
 from instances import InputError, SelfCheckError, read
 from offline.coupled.common_slots import plain
 from offline.results import Status
@@ -111,7 +111,7 @@ def test_verify_reductions_counts_by_kind_and_explains(tmp_path: Path) -> None:
 
 
 def test_an_interrupted_verification_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(verification, "_BLOCK", 4)
+    monkeypatch.setattr(blocks, "_BLOCK", 4)
     arguments = ["--kind", "planted", "--kind", "near-miss", "--graphs", "10", "--json"]
     plainly = CliRunner().invoke(verify_reductions, [*arguments, "--failures", str(tmp_path / "failures")]).stdout
     kept = [*arguments, "--results", str(tmp_path / "kept"), "--failures", str(tmp_path / "failures")]
@@ -123,8 +123,8 @@ def test_an_interrupted_verification_goes_on(tmp_path: Path, monkeypatch: pytest
             raise KeyboardInterrupt
         return verify_some(*given)
 
-    verify_some = verification._verify_some
-    monkeypatch.setattr(verification, "_verify_some", stop_at_the_third)
+    verify_some = blocks._verify_some
+    monkeypatch.setattr(blocks, "_verify_some", stop_at_the_third)
     assert CliRunner().invoke(verify_reductions, kept).exit_code == 1
     assert CliRunner().invoke(verify_reductions, kept).stdout == plainly
     assert verified == [*[("planted", *block) for block in ((0, 4), (4, 8), (8, 10))], ("planted", 8, 10)] + [
@@ -133,11 +133,11 @@ def test_an_interrupted_verification_goes_on(tmp_path: Path, monkeypatch: pytest
 
 
 def test_blocks_of_instances_add_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(verification, "_BLOCK", 5)
+    monkeypatch.setattr(blocks, "_BLOCK", 5)
     arguments = ["--instances", "12", "--solver", "plain", "--solver", "brute", "--json"]
     first = CliRunner().invoke(verify_solvers, [*arguments, "--results", str(tmp_path)])
     assert first.stdout == CliRunner().invoke(verify_solvers, arguments).stdout
-    monkeypatch.setattr(verification, "_agree_on_some", None)  # nothing is left to do
+    monkeypatch.setattr(blocks, "_agree_on_some", None)  # nothing is left to do
     assert CliRunner().invoke(verify_solvers, [*arguments, "--results", str(tmp_path)]).stdout == first.stdout
 
 
@@ -188,7 +188,7 @@ def test_verify_solvers_prints_who_answered() -> None:
 
 
 def test_the_general_solvers_agree_on_a_sample(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(verification, "_BLOCK", 5)
+    monkeypatch.setattr(blocks, "_BLOCK", 5)
     arguments = ["--general", "--instances", "12", "--json"]
     plainly = CliRunner().invoke(verify_solvers, arguments).stdout
     counts = {row["solver"]: row["instances"] for row in map(json.loads, plainly.splitlines())}
@@ -197,7 +197,7 @@ def test_the_general_solvers_agree_on_a_sample(tmp_path: Path, monkeypatch: pyte
     assert 1 <= counts["brute"] < 12
     kept = [*arguments, "--results", str(tmp_path)]
     assert CliRunner().invoke(verify_solvers, kept).stdout == plainly
-    monkeypatch.setattr(verification, "_agree_on_some", None)  # nothing is left to do
+    monkeypatch.setattr(blocks, "_agree_on_some", None)  # nothing is left to do
     assert CliRunner().invoke(verify_solvers, kept).stdout == plainly
 
 

@@ -5,7 +5,7 @@ import math
 import pandas as pd
 import pytest
 
-from bench.coupled.versus import COLUMNS, diff_by_wmin, in_order, versus
+from bench.coupled.figures.versus import COLUMNS, diff_by_wmin, in_order, versus
 from instances import InputError
 
 

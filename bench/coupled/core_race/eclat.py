@@ -11,15 +11,13 @@ import signal
 import time
 from collections.abc import Callable
 from multiprocessing.connection import Connection
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from bench.coupled.core_cells import LENGTH
-
-if TYPE_CHECKING:
-    from bench.coupled.core_sides import Outcome
+from bench.coupled.core_race.cells import LENGTH
+from bench.coupled.core_race.outcome import Outcome
 
 __all__ = ["Eclat", "earliest", "seeded", "widest"]
 
@@ -88,8 +86,6 @@ class Eclat:
 
     def run(self, up: Booleans, m: int, task: str, limit_s: float) -> Outcome:
         """Answer a task; the limit is on processor time."""
-        from bench.coupled.core_sides import Outcome
-
         if self._process is None or not self._process.is_alive():
             self._begin()
         assert self._here is not None

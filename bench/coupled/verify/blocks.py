@@ -8,9 +8,9 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from bench.coupled.agreement import agree
-from bench.coupled.general_agreement import agree_in_general, general_solvers
-from bench.coupled.theorem import Count, num_graphs, verify_some
+from bench.coupled.verify.agreement import agree
+from bench.coupled.verify.general_agreement import agree_in_general, general_solvers
+from bench.coupled.verify.theorem import Count, num_graphs, verify_some
 from bench.engine import Job, code_digest, run_jobs
 from bench.journal import Journal
 from offline.coupled.common_slots.backends import BACKENDS, available_backends
@@ -24,7 +24,7 @@ _BLOCK = 100  # graphs or instances: some seconds
 def verify_graphs(
     folder: Path, *, kinds: Sequence[str], graphs: int, labelled: bool, seed: int, solver: str, failures: Path
 ) -> dict[str, Count]:
-    """Do as `bench.coupled.theorem.verify`, and keep the counts of every block of graphs in the folder's journal."""
+    """Do as `bench.coupled.verify.theorem.verify`, and keep the counts of each block in the folder's journal."""
     if solver != AUTO:
         named(solver, BACKENDS)
     jobs: dict[str, list[Job]] = {}

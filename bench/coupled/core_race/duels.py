@@ -18,8 +18,9 @@ from typing import Any
 
 import numpy as np
 
-from bench.coupled.core_cells import Cell
-from bench.coupled.core_sides import MODELS, Outcome, Side
+from bench.coupled.core_race.cells import Cell
+from bench.coupled.core_race.outcome import Outcome
+from bench.coupled.core_race.sides import MODELS, Side
 from bench.engine import Job, code_digest
 from bench.journal import Journal
 from bench.progress import counting

@@ -22,15 +22,16 @@ import numpy as np
 import numpy.typing as npt
 
 import offline
-from bench.coupled.core_cells import LENGTH
-from bench.coupled.eclat import Eclat
+from bench.coupled.core_race.cells import LENGTH
+from bench.coupled.core_race.eclat import Eclat
+from bench.coupled.core_race.outcome import Outcome
 from instances.errors import InputError
 from offline.coupled.common_slots.backends import BACKENDS
 from offline.coupled.common_slots.problem import Aim, CommonSlots
 from offline.limits import Limits
 from offline.results import Status
 
-__all__ = ["MODELS", "SIDES", "Outcome", "Side", "make_sides"]
+__all__ = ["MODELS", "SIDES", "Side", "make_sides"]
 
 Booleans = npt.NDArray[np.bool_]
 
@@ -41,25 +42,6 @@ _SOURCES = Path(offline.__file__).parent / "coupled" / "common_slots"
 _REFERENCE = ("c-plain", "c-tuned")
 #: Every side by name.
 SIDES = ("core", *_REFERENCE, "eclat", *MODELS)
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """What a side answers.
-
-    Parameters
-    ----------
-    is_proven
-        False: it was stopped by its limit.
-    value
-        The answer if proven; None for a task B that nobody can do.
-    seconds
-        Processor time; a side in a process of its own says it itself, else None.
-    """
-
-    is_proven: bool
-    value: int | None
-    seconds: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,8 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 import online
-from bench.coupled.ratios import records
-from bench.coupled.versus import in_order
+from bench.coupled.figures.ratios import records
+from bench.coupled.figures.versus import in_order
 from bench.stats import ecdf, thinned
 
 if TYPE_CHECKING:
@@ -222,7 +222,7 @@ def draw_diff(axes: Axes, table: pd.DataFrame, shown: Sequence[str], *, referenc
     axes
         To draw on.
     table
-        Of one panel, as returned by `bench.coupled.versus.diff_by_wmin`.
+        Of one panel, as returned by `bench.coupled.figures.versus.diff_by_wmin`.
     shown
         Those that get a line.
     reference
@@ -261,8 +261,8 @@ def draw_ranges(axes: Axes, table: pd.DataFrame) -> Axes:
     axes
         To draw on; the first row of the table is at the top.
     table
-        As returned by `bench.coupled.distributions.distribution`, of one point. Where a quartile falls on unfinished
-        runs its bar goes on to the right with an arrow.
+        As returned by `bench.coupled.figures.distributions.distribution`, of one point. Where a quartile falls on
+        unfinished runs its bar goes on to the right with an arrow.
     """
     names = short_names(list(table["policy"]))
     known = table[["quartile_1", "median", "quartile_3", "ci_high", "mean"]].to_numpy(dtype=float)

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-from bench.coupled.graphs import KINDS, Case, generated, named, small
+from bench.coupled.verify.graphs import KINDS, Case, generated, named, small
 from instances import Instance, Schedule, check
 from instances.errors import InputError, SelfCheckError
 from instances.states import DOWN, UP, to_letters
@@ -102,11 +102,11 @@ def verify(
     Parameters
     ----------
     kinds
-        ``small``, ``named`` or a name of `bench.coupled.graphs.KINDS`.
+        ``small``, ``named`` or a name of `bench.coupled.verify.graphs.KINDS`.
     graphs
         How many graphs of each generated kind.
     most, labelled
-        Sizes of the small graphs, and whether isomorphic ones are repeated (see `bench.coupled.graphs.small`).
+        Sizes of the small graphs, and whether isomorphic ones are repeated (see `bench.coupled.verify.graphs.small`).
     seed
         Seed of the generated graphs.
     solver

@@ -11,7 +11,7 @@ from itertools import groupby, product
 from math import ceil, log
 from typing import TYPE_CHECKING, Any
 
-from bench.coupled.ratios import Ratio
+from bench.coupled.figures.ratios import Ratio
 from bench.stats import ecdf
 from instances import Instance, Schedule
 from instances.states import DOWN, RECLAIMED

@@ -6,10 +6,11 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bench.coupled import pictures, report_pictures, report_tables, report_words
-from bench.coupled.distributions import distribution, in_median_order
-from bench.coupled.example import Example
-from bench.coupled.versus import diff_by_wmin, in_order, versus
+from bench.coupled.figures import plots
+from bench.coupled.figures.distributions import distribution, in_median_order
+from bench.coupled.figures.versus import diff_by_wmin, in_order, versus
+from bench.coupled.report import pictures, tables, words
+from bench.coupled.report.example import Example
 from bench.html import Figure, PageTable
 from bench.svg import inline_svg
 from instances.errors import InputError
@@ -46,7 +47,7 @@ class Files:
     def picture(self, name: str, title: str, drawing: Drawing) -> tuple[str, str, str]:
         """Write a picture and return a panel of a `Figure`."""
         path = self._path(f"{name}.svg")
-        pictures.save(drawing, path)
+        plots.save(drawing, path)
         return title, path.name, inline_svg(path.read_text(encoding="utf-8"), path.stem)
 
     def _path(self, name: str) -> Path:
@@ -58,8 +59,8 @@ class Files:
 def ranges(overall: pd.DataFrame, files: Files) -> Figure:
     """Return the picture of a section's summary: how far each heuristic is from the optimum."""
     order = in_median_order(overall)
-    drawing, (axes,) = pictures.new_figure(width=report_pictures.WIDTH, heights=(0.75 + 0.21 * len(order),))
-    report_pictures.draw_ranges(axes, order)
+    drawing, (axes,) = plots.new_figure(width=pictures.WIDTH, heights=(0.75 + 0.21 * len(order),))
+    pictures.draw_ranges(axes, order)
     return Figure(
         "How far from the optimum",
         "Bar: the middle half of the runs. Mark: their median. Diamond: the mean of the finished runs, and its 95% "
@@ -76,7 +77,7 @@ def of_ratios(
     columns = ["policy", "median_ci_low", "median_ci_high", "behind_best_low", "behind_best_high"]
     named = dict(zip(["policy", "ci_low", "ci_high", "behind_low", "behind_high"], columns, strict=True))
     file = files.table("ratios", order.merge(middle.rename(columns=named)[columns], on="policy"))
-    table = report_tables.ratio_table(
+    table = tables.ratio_table(
         order,
         caption="Competitive ratios",
         file=file,
@@ -102,21 +103,17 @@ def curves(name: str, wide: pd.DataFrame, files: Files) -> Figure:
         Where the pictures and the numbers go.
     """
     wide = wide[in_order(wide.columns.to_numpy())]
-    families = report_pictures.families(wide.columns.to_list())
-    ends = {title: report_pictures.upper_end(wide[shown]) for title, shown in families.items()}
-    steps = report_pictures.curves(wide, max(ends.values()))
+    families = pictures.families(wide.columns.to_list())
+    ends = {title: pictures.upper_end(wide[shown]) for title, shown in families.items()}
+    steps = pictures.curves(wide, max(ends.values()))
     files.table(name, steps)
     panels = []
     is_ecdf = name == "ecdf"
     ylabel = f"share of {'runs' if is_ecdf else 'instances'}"
     xlabel = "makespan / hindsight optimum" if is_ecdf else "makespan / best heuristic's"
     for title, shown in families.items():
-        drawing, (axes,) = pictures.new_figure(
-            width=report_pictures.WIDTH, heights=(report_pictures.panel_height(shown),)
-        )
-        report_pictures.draw_curves(
-            axes, steps, shown, right=ends[title], xlabel=f"{xlabel} (log scale)", ylabel=ylabel
-        )
+        drawing, (axes,) = plots.new_figure(width=pictures.WIDTH, heights=(pictures.panel_height(shown),))
+        pictures.draw_curves(axes, steps, shown, right=ends[title], xlabel=f"{xlabel} (log scale)", ylabel=ylabel)
         panels.append(files.picture(f"{name}-{title}", _panel_title(title), drawing))
     band = (
         " Grey: from the worst to the best of all heuristics. The panels have axes of their own."
@@ -135,7 +132,7 @@ def curves(name: str, wide: pd.DataFrame, files: Files) -> Figure:
         "Performance profiles among the heuristics",
         "Dolan–Moré: the share of instances on which a heuristic's makespan is at most x times the best "  # noqa: RUF001
         "heuristic's. At x = 1: how often it is the best, or as good. Over "
-        f"{report_words.plural(len(wide), 'instance')} that all were run on and one at least finished.{band}",
+        f"{words.plural(len(wide), 'instance')} that all were run on and one at least finished.{band}",
         panels,
     )
 
@@ -148,28 +145,26 @@ def _panel_title(family: str) -> str:
 
 def by_parameter(ratios: pd.DataFrame, overall: pd.DataFrame, files: Files) -> list[Figure | PageTable]:
     """Return the median ratios by m, n_com and wmin, where there are several of them, and all else folded."""
-    tables = {}
+    by_name = {}
     for name in ("m", "n_com", "wmin"):
         if len(ratios.loc[ratios["m"].notna(), name].unique()) > 1:
-            tables[name] = distribution(ratios, [name])
-    if not tables:
+            by_name[name] = distribution(ratios, [name])
+    if not by_name:
         return []
     order = in_median_order(overall)["policy"].tolist()
     items: list[Figure | PageTable] = [
-        report_tables.by_parameter(
-            tables,
+        tables.by_parameter(
+            by_name,
             order,
-            caption=f"Median ratio by {report_words.joined(list(tables))}",
+            caption=f"Median ratio by {words.joined(list(by_name))}",
             note="Over all runs with that value, whatever the other parameters; the darker, the farther from the "
             "optimum. Below it the share of runs that did not finish (unf.), if any.",
         )
     ]
-    for name, table in tables.items():
+    for name, table in by_name.items():
         file = files.table(f"ratios-by-{name}", table)
-        items.append(
-            report_tables.ratio_table(table, caption=f"Competitive ratios by {name}", file=file, is_folded=True)
-        )
-    if len(tables) > 1:
+        items.append(tables.ratio_table(table, caption=f"Competitive ratios by {name}", file=file, is_folded=True))
+    if len(by_name) > 1:
         files.table("ratios-by-point", distribution(ratios, ["m", "n_com", "wmin"]))
     return items
 
@@ -184,7 +179,7 @@ def against(runs: pd.DataFrame, metrics: pd.DataFrame, reference: str, files: Fi
     )
     file = files.table("versus", metrics)
     items: list[Figure | PageTable] = [
-        report_tables.versus_table(
+        tables.versus_table(
             metrics, caption=f"Against {reference}, as in the paper's Tables I and II", file=file, note=note
         )
     ]
@@ -196,9 +191,7 @@ def against(runs: pd.DataFrame, metrics: pd.DataFrame, reference: str, files: Fi
                 table = versus(mine, reference)
                 file = files.table(f"versus-m{m}", table)
                 items.append(
-                    report_tables.versus_table(
-                        table, caption=f"Against {reference}, m = {m}", file=file, is_narrow=True
-                    )
+                    tables.versus_table(table, caption=f"Against {reference}, m = {m}", file=file, is_narrow=True)
                 )
     items += _by_wmin(runs, metrics, reference, files)
     return items
@@ -211,11 +204,9 @@ def _by_wmin(runs: pd.DataFrame, metrics: pd.DataFrame, reference: str, files: F
     files.table("diff-by-wmin", together)
     policies = [policy for policy in in_order(metrics["policy"].to_list()) if policy != reference]
     panels = []
-    for title, shown in report_pictures.families(policies).items():
-        drawing, (axes,) = pictures.new_figure(
-            width=report_pictures.WIDTH, heights=(report_pictures.panel_height(shown),)
-        )
-        report_pictures.draw_diff(axes, together, shown, reference=reference)
+    for title, shown in pictures.families(policies).items():
+        drawing, (axes,) = plots.new_figure(width=pictures.WIDTH, heights=(pictures.panel_height(shown),))
+        pictures.draw_diff(axes, together, shown, reference=reference)
         panels.append(files.picture(f"diff-{title}", _panel_title(title), drawing))
     items: list[Figure | PageTable] = [
         Figure(
@@ -233,16 +224,10 @@ def _by_wmin(runs: pd.DataFrame, metrics: pd.DataFrame, reference: str, files: F
         best = known.sort_values("diff", kind="stable")["policy"].tolist()[:_BEST]
         panels = []
         for (m, n_com), table in points:
-            drawing, (axes,) = pictures.new_figure(
-                width=report_pictures.WIDTH, heights=(report_pictures.panel_height(best),)
-            )
-            report_pictures.draw_diff(axes, table, best, reference=reference)
-            point = f"m = {report_tables.parameter(m)}, n_com = {report_tables.parameter(n_com)}"
-            panels.append(
-                files.picture(
-                    f"diff-m{report_tables.parameter(m)}-ncom{report_tables.parameter(n_com)}", point, drawing
-                )
-            )
+            drawing, (axes,) = plots.new_figure(width=pictures.WIDTH, heights=(pictures.panel_height(best),))
+            pictures.draw_diff(axes, table, best, reference=reference)
+            point = f"m = {tables.parameter(m)}, n_com = {tables.parameter(n_com)}"
+            panels.append(files.picture(f"diff-m{tables.parameter(m)}-ncom{tables.parameter(n_com)}", point, drawing))
         items.append(
             Figure(
                 f"Difference to {reference} by m and n_com",
@@ -257,18 +242,16 @@ def drawn_example(example: Example, files: Files) -> Figure:
     """Return the picture of a run beside the optimum."""
     slots = max(example.run.slots, example.best.slots)
     height = min(20.0, 0.7 + 0.2 * example.instance.num_workers)
-    drawing, panels = pictures.new_figure(2, width=max(8.0, 1.6 + 0.075 * slots), heights=(height, height + 0.3))
+    drawing, panels = plots.new_figure(2, width=max(8.0, 1.6 + 0.075 * slots), heights=(height, height + 0.3))
     shown = ((example.best, example.of_best, "hindsight optimum"), (example.run, example.of_run, example.policy))
     for axes, (schedule, verdict, who) in zip(panels, shown, strict=True):
         title = f"{who}: makespan {verdict.makespan}"
         is_last = axes is panels[-1]
-        pictures.draw_gantt(
-            axes, example.instance, schedule, ends=verdict.ends, title=title, slots=slots, legend=is_last
-        )
+        plots.draw_gantt(axes, example.instance, schedule, ends=verdict.ends, title=title, slots=slots, legend=is_last)
     gap = (example.of_run.makespan or 0) / (example.of_best.makespan or 1)
     return Figure(
         f"{example.policy} on {example.name}",
-        f"The worst run of the best heuristic among those of at most 120 slots: {report_tables.number(gap)} times the "
+        f"The worst run of the best heuristic among those of at most 120 slots: {tables.number(gap)} times the "
         "optimum. A row is a worker; hatched: RECLAIMED, plain grey: DOWN; a vertical line: an iteration ends.",
         [files.picture("example", "", drawing)],
         is_wide=True,

@@ -8,13 +8,14 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bench.coupled import report_items, report_tables, report_words
-from bench.coupled.distributions import contradictions, distribution, medians, profile, with_ratios
-from bench.coupled.example import Example, find_example
-from bench.coupled.frames import OPTIONS, read_results
-from bench.coupled.report_items import Files
-from bench.coupled.report_pictures import short_names
-from bench.coupled.versus import in_order, versus
+from bench.coupled.figures.distributions import contradictions, distribution, medians, profile, with_ratios
+from bench.coupled.figures.frames import OPTIONS, read_results
+from bench.coupled.figures.versus import in_order, versus
+from bench.coupled.jobs import Options
+from bench.coupled.report import items, tables, words
+from bench.coupled.report.example import Example, find_example
+from bench.coupled.report.items import Files
+from bench.coupled.report.pictures import short_names
 from bench.html import Figure, PageTable, render
 from instances.textio import write_text
 
@@ -88,7 +89,7 @@ def write_report(results: Path, folder: Path, *, reference: str = "IE") -> Repor
     Parameters
     ----------
     results
-        See `bench.coupled.frames.read_results`.
+        See `bench.coupled.figures.frames.read_results`.
     folder
         Made if needed; files of the same names are replaced.
     reference
@@ -117,7 +118,7 @@ def write_report(results: Path, folder: Path, *, reference: str = "IE") -> Repor
     files.prefix = ""
     unfinished = None
     if read.runs["makespan"].isna().any():
-        unfinished = report_tables.unfinished_table(read.runs, file="unfinished.csv")
+        unfinished = tables.unfinished_table(read.runs, file="unfinished.csv")
         columns = ["setting", "instance", "policy", *OPTIONS, "slot_limit", "optimum", "optimum_status"]
         files.table("unfinished", read.runs.loc[read.runs["makespan"].isna(), columns])
     name = Path(results).resolve().name
@@ -129,10 +130,10 @@ def write_report(results: Path, folder: Path, *, reference: str = "IE") -> Repor
             "states, all known beforehand: 1 is optimal, 2 takes twice as long.",
             "dark_colours": DARK,
             "contradictions": wrong,
-            "tiles": report_words.tiles(read),
+            "tiles": words.tiles(read),
             "sections": sections,
-            "example": None if example is None else report_items.drawn_example(example, files),
-            "facts": report_words.facts(read, name, names),
+            "example": None if example is None else items.drawn_example(example, files),
+            "facts": words.facts(read, name, names),
             "unfinished": unfinished,
             "version": version("hindsight-coupled"),
         },
@@ -149,34 +150,36 @@ def write_report(results: Path, folder: Path, *, reference: str = "IE") -> Repor
 
 
 def _parts(runs: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
-    """Return the combinations of population and options with their runs, those with most runs first."""
+    """Return the combinations of population and options with their runs: most runs first, then the usual options."""
     known = [name for name in OPTIONS if len(runs[name].unique()) > 1]
+    usual = Options()
     parts = []
     for point, group in runs.groupby(["population", *known], dropna=False, sort=True):
         options = [f"{name} {value}" for name, value in zip(known, point[1:], strict=True)]
-        parts.append((", ".join([str(point[0]), *options]), group))
-    return sorted(parts, key=lambda part: -len(part[1]))
+        changed = sum(value != getattr(usual, name) for name, value in zip(known, point[1:], strict=True))
+        parts.append((-len(group), changed, ", ".join([str(point[0]), *options]), group))
+    return [part[2:] for part in sorted(parts, key=lambda part: part[:2])]
 
 
 def _section(
     identity: str, title: str, runs: pd.DataFrame, ratios: pd.DataFrame, reference: str, files: Files
 ) -> _Section:
     policies = in_order(runs["policy"].unique())
-    subtitle = f"{report_words.plural(len(runs), 'run')} of {report_words.plural(len(policies), 'heuristic')}"
-    subtitle += f" on {report_words.plural(runs['fingerprint'].nunique(), 'instance')}."
+    subtitle = f"{words.plural(len(runs), 'run')} of {words.plural(len(policies), 'heuristic')}"
+    subtitle += f" on {words.plural(runs['fingerprint'].nunique(), 'instance')}."
     section = _Section(identity, title, subtitle)
     overall = distribution(ratios)
     middle = medians(ratios) if len(ratios) else None
     metrics = versus(runs, reference) if reference in policies else None
-    section.findings = report_words.findings(runs, overall, middle, metrics, reference)
+    section.findings = words.findings(runs, overall, middle, metrics, reference)
     if middle is not None:
-        section.ranges = report_items.ranges(overall, files)
-        section.items += report_items.of_ratios(ratios, overall, middle, files)
+        section.ranges = items.ranges(overall, files)
+        section.items += items.of_ratios(ratios, overall, middle, files)
     shares = profile(runs)
     if len(policies) > 1 and len(shares):
-        section.items.append(report_items.curves("profile", shares, files))
+        section.items.append(items.curves("profile", shares, files))
     if middle is not None:
-        section.items += report_items.by_parameter(ratios, overall, files)
+        section.items += items.by_parameter(ratios, overall, files)
     if metrics is not None and len(policies) > 1:
-        section.items += report_items.against(runs, metrics, reference, files)
+        section.items += items.against(runs, metrics, reference, files)
     return section

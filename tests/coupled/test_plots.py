@@ -2,8 +2,8 @@
 
 import pytest
 
-from bench.coupled import pictures
-from bench.coupled.ratios import Ratio
+from bench.coupled.figures import plots
+from bench.coupled.figures.ratios import Ratio
 from instances import InputError
 from instances.coupled.generate import small
 from online import POLICIES, make_policy, simulate
@@ -15,8 +15,8 @@ def ratio(policy, value):
 
 
 def curves(found, policies):
-    _, (axes,) = pictures.new_figure()
-    pictures.draw_ecdf(axes, found, policies)
+    _, (axes,) = plots.new_figure()
+    plots.draw_ecdf(axes, found, policies)
     return axes, {line.get_label(): line for line in axes.get_lines()}
 
 
@@ -54,15 +54,15 @@ def test_no_two_policies_look_the_same():
 @pytest.fixture
 def figure():
     instance = small(5, slots=30, iterations=2)
-    figure, (axes,) = pictures.new_figure()
-    pictures.draw_gantt(axes, instance, simulate(instance, make_policy("IE")).schedule)
+    figure, (axes,) = plots.new_figure()
+    plots.draw_gantt(axes, instance, simulate(instance, make_policy("IE")).schedule)
     return figure
 
 
 @pytest.mark.parametrize("ending", ["svg", "pdf", "png"])
 def test_equal_figures_give_equal_files(figure, tmp_path, ending):
-    pictures.save(figure, tmp_path / f"one.{ending}")
-    pictures.save(figure, tmp_path / f"two.{ending}")
+    plots.save(figure, tmp_path / f"one.{ending}")
+    plots.save(figure, tmp_path / f"two.{ending}")
     first, second = sorted(path.read_bytes() for path in tmp_path.iterdir())
     assert first == second != b""
 
@@ -70,10 +70,10 @@ def test_equal_figures_give_equal_files(figure, tmp_path, ending):
 def test_a_picture_is_written_whole_through_links_or_not_at_all(figure, tmp_path):
     link = tmp_path / "link.svg"
     link.symlink_to(tmp_path / "there.svg")
-    pictures.save(figure, link)
+    plots.save(figure, link)
     assert link.is_symlink()
     assert (tmp_path / "there.svg").read_text().startswith("<?xml")
     for path, said in ((tmp_path / "no" / "a.svg", "no such directory"), (tmp_path / "a.jpg", "expected .svg, .pdf")):
         with pytest.raises(InputError, match=said):
-            pictures.save(figure, path)
+            plots.save(figure, path)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["link.svg", "there.svg"]

@@ -50,7 +50,7 @@ def versus(frame: pd.DataFrame, reference: str = "IE") -> pd.DataFrame:
     frame
         One row per run, each policy at most once on an instance, of one combination of options: ``policy``,
         ``makespan`` (missing where the run reached its slot limit), ``instance`` or the point of the experiment (``m``,
-        ``n_com``, ``wmin``, ``scenario``, ``trial``); see `bench.coupled.frames`.
+        ``n_com``, ``wmin``, ``scenario``, ``trial``); see `bench.coupled.figures.frames`.
     reference
         The policy to compare with.
 

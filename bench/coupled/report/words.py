@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from math import isfinite
 from typing import TYPE_CHECKING
 
-from bench.coupled.distributions import in_median_order
-from bench.coupled.frames import OPTIONS, PROVENANCE, Results
-from bench.coupled.ratios import records
-from bench.coupled.report_tables import count, interval, number, share
+from bench.coupled.figures.distributions import in_median_order
+from bench.coupled.figures.frames import OPTIONS, PROVENANCE, Results
+from bench.coupled.figures.ratios import records
+from bench.coupled.report.tables import count, interval, number, share
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -53,11 +53,11 @@ def findings(
     runs
         All of them.
     overall
-        Their distribution (see `bench.coupled.distributions.distribution`); empty without any ratio.
+        Their distribution (see `bench.coupled.figures.distributions.distribution`); empty without any ratio.
     medians
-        See `bench.coupled.distributions.medians`; None without any ratio.
+        See `bench.coupled.figures.distributions.medians`; None without any ratio.
     metrics, reference
-        See `bench.coupled.versus.versus`; None where the reference was not run.
+        See `bench.coupled.figures.versus.versus`; None where the reference was not run.
     """
     found = []
     if len(overall) == 0 or medians is None:

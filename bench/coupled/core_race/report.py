@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from bench.coupled import pictures
-from bench.coupled.core_cells import GROUPS
-from bench.coupled.duels import mean_ratio
+from bench.coupled.core_race.cells import GROUPS
+from bench.coupled.core_race.duels import mean_ratio
+from bench.coupled.figures import plots
 from bench.markdown import markdown_table
 
 __all__ = ["draw", "report", "targets"]
@@ -104,7 +104,7 @@ def draw(compared: Sequence[Row], path: Path) -> None:
     handles = {handle.get_label(): handle for axes in figure.axes for handle in axes.get_lines()}
     wanted = [side for side in sides if side in handles]
     figure.legend([handles[side] for side in wanted], wanted, loc="outside upper center", ncols=8, frameon=False)
-    pictures.save(figure, path)
+    plots.save(figure, path)
 
 
 def _draw_cells(axes: Any, rows: Sequence[Row], sides: Sequence[str], task: str, *, is_lowest: bool) -> None:
@@ -144,7 +144,7 @@ def _draw_growth(axes: Any, rows: Sequence[Row], sides: Sequence[str], axis: str
 
 
 def _plot(axes: Any, x: Sequence[float], rows: Sequence[Row], side: str, *, line: str) -> None:
-    colour = pictures.COLOURS[list(_MARKERS).index(side)]
+    colour = plots.COLOURS[list(_MARKERS).index(side)]
     y = [row["median_ms"] for row in rows]
     style = {"color": colour, "marker": _MARKERS[side], "markersize": 5, "linewidth": 1.2}
     axes.plot(x, y, linestyle=line, label=side, **style)

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import instances
 import offline
 import online
+from bench.coupled.figures.ratios import records
 from bench.coupled.jobs import Options, simulate
-from bench.coupled.ratios import records
 from bench.coupled.sources import Paper
 from bench.stats import quantile
 from instances import HindsightError, Instance, Schedule, Verdict
@@ -48,7 +48,7 @@ def find_example(ratios: pd.DataFrame) -> Example | None:
     Parameters
     ----------
     ratios
-        As returned by `bench.coupled.distributions.with_ratios`, of one combination of options.
+        As returned by `bench.coupled.figures.distributions.with_ratios`, of one combination of options.
     """
     known = ratios[ratios["policy"].isin([policy for policy in online.POLICIES if policy != "RANDOM"])]
     if len(known) == 0:

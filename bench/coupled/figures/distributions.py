@@ -1,8 +1,9 @@
 """How competitive ratios are distributed, run by run and heuristic by heuristic.
 
-A ratio is an interval, as in `bench.coupled.ratios`, and so is that of a run that did not finish: it reached its limit
-of L slots, so its makespan is more than L and its ratio lies in [L / V, infinity), where V is the best makespan known.
-Such runs stay among the others, and a median that falls on them is only known to be more than something.
+A ratio is an interval, as in `bench.coupled.figures.ratios`, and so is that of a run that did not finish: it reached
+its limit of L slots, so its makespan is more than L and its ratio lies in [L / V, infinity), where V is the best
+makespan known. Such runs stay among the others, and a median that falls on them is only known to be more than
+something.
 """
 
 from __future__ import annotations
@@ -13,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from bench.coupled.frames import OPTIONS
-from bench.coupled.ratios import records
-from bench.coupled.versus import in_order
+from bench.coupled.figures.frames import OPTIONS
+from bench.coupled.figures.ratios import records
+from bench.coupled.figures.versus import in_order
 from bench.stats import percentiles, quantile, resample, resampled_means, resampled_medians
 from instances.errors import SelfCheckError
 
@@ -66,7 +67,7 @@ def with_ratios(runs: pd.DataFrame) -> pd.DataFrame:
     Parameters
     ----------
     runs
-        As in `bench.coupled.frames.Results`. Every run of an instance counts for the best makespan known.
+        As in `bench.coupled.figures.frames.Results`. Every run of an instance counts for the best makespan known.
 
     Returns
     -------
@@ -229,7 +230,7 @@ def summary(runs: pd.DataFrame) -> pd.DataFrame:
     Parameters
     ----------
     runs
-        As in `bench.coupled.frames.Results`.
+        As in `bench.coupled.figures.frames.Results`.
 
     Returns
     -------

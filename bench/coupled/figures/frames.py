@@ -23,7 +23,7 @@ __all__ = ["OPTIONS", "Results", "read_results"]
 #: What a run is told apart by besides its instance and policy.
 OPTIONS = ("estimator", "service", "ties")
 #: Of what code and machine a row is.
-PROVENANCE = ("version", "code", "python", "numpy", "ortools", "machine", "command")
+PROVENANCE = ("version", "code", "python", "numpy", "ortools", "machine")
 
 _INTEGERS = ("m", "n_com", "wmin", "scenario", "trial", "instance_seed", "p", "iterations", "mu")
 _SLOTS = ("slots", "checked_slots")
@@ -111,7 +111,6 @@ class _Row(msgspec.Struct, kw_only=True):
     numpy: str | None = None
     ortools: str | None = None
     machine: str | None = None
-    command: str | None = None
 
 
 class _Run(_Row, kw_only=True):

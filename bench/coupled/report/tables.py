@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from math import isfinite, isnan, log
 from typing import TYPE_CHECKING, Any
 
-from bench.coupled import versus
-from bench.coupled.ratios import records
+from bench.coupled.figures import versus
+from bench.coupled.figures.ratios import records
 from bench.html import Cell, PageTable
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ def count(value: float) -> str:
 
 
 def ratio_table(table: pd.DataFrame, *, caption: str, file: str, note: str = "", is_folded: bool = False) -> PageTable:
-    """Return distributions of ratios (see `bench.coupled.distributions.distribution`), one row per policy and point."""
+    """Return distributions of ratios (see `figures.distributions.distribution`), one row per policy and point."""
     point = [name for name in ("m", "n_com", "wmin") if name in table]
     headings = ["heuristic", *point, "median", "middle half", "mean", "95% interval"]
     headings += ["optimal", "≤ 1.1", "≤ 1.3", "≤ 2", "unfinished", "runs"]
@@ -125,7 +125,7 @@ def by_parameter(tables: Mapping[str, pd.DataFrame], order: list[str], *, captio
 
 
 def versus_table(table: pd.DataFrame, *, caption: str, file: str, note: str = "", is_narrow: bool = False) -> PageTable:
-    """Return the metrics against a reference (see `bench.coupled.versus.versus`), the fastest first."""
+    """Return the metrics against a reference (see `bench.coupled.figures.versus.versus`), the fastest first."""
     rows = []
     for row in records(table.sort_values("diff", kind="stable")):
         diff = NOTHING if isnan(row["diff"]) else f"{row['diff']:+.1f}".replace("-", MINUS)
