@@ -2,14 +2,17 @@
 
 From each label of a level the next iteration is ended in its first possible slot and in some later ones: a longer
 iteration sends more programs. Who computes and who is sent the program is found by a short search (module `holders`)
-and by what the programs are worth later (module `greedy`), which finds the better ones. All are ranked by
+and by what the programs are worth later (module `greedy`), which finds the better ones. Two things count:
 
-    F^(K-k)(t) - T_prog / n_com * (programs in H that chains of the rent bound use from slot t on),
+    F^(K-k)(t), when the rest could end at the earliest;
+    T_prog / n_com * (programs in H that chains of the rent bound use from slot t on), slots that the channel need not
+    spend any more on programs.
 
-when the rest could end at the earliest, less the slots that the channel need not spend any more on programs; and the
-best of them, as many as the beam is wide, are the next level; of two, one of which ends no later with no fewer
-holders, only that one. So the ranking knows for whom the program is worth
-having, if the rent bound (module `rent`) has been at work, and where time is better spent on sending than saved.
+So it is known for whom the program is worth having, if the rent bound (module `rent`) has been at work, and where time
+is better spent on sending than saved. How much better it is known badly. Therefore the next level is chosen in layers:
+first the labels to which none is better in both, then those to which only the first are, and so on, as many as the
+beam is wide; within a layer, those with the least difference first. Of two labels, one of which ends no later with no
+fewer holders, only that one is taken.
 """
 
 from __future__ import annotations
@@ -48,10 +51,11 @@ _NEXT, _END, _LAST, _NUM, _ANY = range(5)
 
 
 class Pool(NamedTuple):
-    """What follows a level: labels found and their rank."""
+    """What follows a level: labels found, the slot in which the rest could end, and the slots spared."""
 
     at: Ints
-    rank: Reals
+    ahead: Ints
+    spared: Reals
     start: Ints
     parent: Ints
     held: Words
@@ -69,7 +73,7 @@ def make_pool(room: int, words: int) -> Pool:
     def sets() -> Words:
         return np.zeros((room, words), np.uint64)
 
-    return Pool(ints(5), np.zeros(room), ints(room), ints(room), sets(), sets(), ints(room), ints(room))
+    return Pool(ints(5), ints(room), np.zeros(room), ints(room), ints(room), sets(), sets(), ints(room), ints(room))
 
 
 @kernel
@@ -129,7 +133,8 @@ def _widen(
             at[_LAST] = e + 1 + max(_LATER, (e + 1 - s) // 4)
         for r in range(spc.state[FOUND]):
             n = at[_NUM]
-            pool.rank[n] = ahead - credit(prob, spc, spc.found_held[r], e + 1)
+            pool.ahead[n] = ahead
+            pool.spared[n] = credit(prob, spc, spc.found_held[r], e + 1)
             pool.start[n] = e + 1
             pool.parent[n] = label
             assign(pool.held[n], spc.found_held[r])
@@ -139,6 +144,19 @@ def _widen(
             at[_NUM] = n + 1
         at[_END] = e + 1
     return DONE
+
+
+@kernel
+def _divide(spared: Reals, order: Ints, most: Reals, layer: Ints) -> None:
+    """Write each label's layer to `layer`; `order` is that of ``ahead``, and among equals that of most ``spared``."""
+    count = 0
+    for i in order:
+        k = 0
+        while k < count and most[k] >= spared[i]:
+            k += 1
+        most[k] = spared[i]
+        layer[i] = k
+        count = max(count, k + 1)
 
 
 @kernel
@@ -217,7 +235,10 @@ class Beam(Store):
     def _select(self, pool: Pool) -> Ints:
         """Return the best of what has been found."""
         n = int(pool.at[_NUM])
-        order = np.lexsort((np.arange(n), pool.start[:n], pool.rank[:n]))
+        ahead, spared = pool.ahead[:n], pool.spared[:n]
+        layer = np.zeros(n, np.int64)
+        _divide(spared, np.lexsort((np.arange(n), pool.start[:n], -spared, ahead)), np.zeros(n), layer)
+        order = np.lexsort((np.arange(n), pool.start[:n], ahead - spared, layer))
         kept = np.zeros(self._width, np.int64)
         return kept[: _choose(pool, order, self._width, kept)]
 

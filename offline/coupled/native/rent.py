@@ -100,6 +100,10 @@ class Rents(NamedTuple):
     held: Words
     hope: Words
     alive: Ints
+    able: Ints
+    able_up: Ints
+    able_x: Ints
+    able_rent: Ints
     cheap: Ints
     cheap_x: Ints
     cheap_rent: Ints
@@ -132,6 +136,10 @@ def make_rents(workers: int, slots: int, iterations: int) -> Rents:
         held=np.zeros((_LABELS, words), np.uint64),
         hope=np.zeros(words, np.uint64),
         alive=ints(workers),
+        able=ints(workers),
+        able_up=ints(workers),
+        able_x=ints(workers),
+        able_rent=ints(workers),
         cheap=ints(workers),
         cheap_x=ints(workers),
         cheap_rent=ints(workers),
@@ -194,50 +202,109 @@ def _set_rents(tab: Table, prob: Problem, rnt: Rents, end: int) -> None:
 
 
 @kernel
-def _cheapest(tab: Table, prob: Problem, spc: Space, rnt: Rents, num_alive: int, c: int, e: int, iw: int) -> int:
-    """Least rent, fractional, of workers that hold m tasks and compute within c..e; -1 if there are none.
-
-    Fills ``cheap*`` with the workers in order of rent per task; those taken have ``cheap_x`` > 0.
-    """
-    cheap, cheap_x, cheap_rent, cnt = rnt.cheap, rnt.cheap_x, rnt.cheap_rent, tab.cnt
-    w = prob.work[iw]
+def _gather(tab: Table, prob: Problem, spc: Space, rnt: Rents, num_alive: int, c: int, e: int) -> int:
+    """List in ``able*`` who can compute in c..e: UP slots there, tasks received by c, rents; return their number."""
+    spc.effort[SPENT] += 1 + num_alive // 16
+    cnt = tab.cnt
     n = 0
-    total = 0
     for j in range(num_alive):
         q = rnt.alive[j]
-        if cnt[e + 1, q] - cnt[c, q] < w or cnt[c + 1, q] == cnt[c, q]:
+        if cnt[c + 1, q] == cnt[c, q]:
             continue
-        x = most_tasks(cnt, spc.base, spc.lo, q, c, prob.caps[iw, q], prob.t_data)
-        if x <= 0:
-            continue
-        r = rnt.rent[e + 1, q] - rnt.rent[c, q]
-        k = n
-        while k > 0 and cheap_rent[k - 1] * x > r * cheap_x[k - 1]:
-            cheap[k] = cheap[k - 1]
-            cheap_x[k] = cheap_x[k - 1]
-            cheap_rent[k] = cheap_rent[k - 1]
-            k -= 1
-        cheap[k] = q
-        cheap_x[k] = x
-        cheap_rent[k] = r
-        n += 1
-        total += x
+        x = most_tasks(cnt, spc.base, spc.lo, q, c, prob.most[q], prob.t_data)
+        if x > 0:
+            rnt.able[n] = q
+            rnt.able_up[n] = cnt[e + 1, q] - cnt[c, q]
+            rnt.able_x[n] = x
+            rnt.able_rent[n] = rnt.rent[e + 1, q] - rnt.rent[c, q]
+            n += 1
+    return n
+
+
+@kernel
+def _cheapest(prob: Problem, spc: Space, rnt: Rents, n: int, iw: int) -> int:
+    """Least rent, fractional, of workers of ``able[:n]`` that hold m tasks and compute in W slots; -1 if they cannot.
+
+    W is ``prob.work[iw]``; for iw < 0 everyone has a W of their own, and the rent is no greater than for any W. Fills
+    ``cheap*`` with the workers, those taken first; those not taken have ``cheap_x`` = 0.
+    """
+    spc.effort[SPENT] += 1 + n // 32
+    k = 0
+    total = 0
+    if iw < 0:
+        for j in range(n):
+            q = rnt.able[j]
+            x = min(rnt.able_x[j], rnt.able_up[j] // prob.w[q])
+            if x > 0:
+                rnt.cheap[k], rnt.cheap_x[k], rnt.cheap_rent[k] = q, x, rnt.able_rent[j]
+                total += x
+                k += 1
+    else:
+        for j in range(n):
+            q = rnt.able[j]
+            x = min(rnt.able_x[j], prob.caps[iw, q])
+            if x > 0 and rnt.able_up[j] >= prob.work[iw]:
+                rnt.cheap[k], rnt.cheap_x[k], rnt.cheap_rent[k] = q, x, rnt.able_rent[j]
+                total += x
+                k += 1
     if total < prob.m:
         return -1
-    left = prob.m
+    spc.effort[SPENT] += n // 8
+    return _pay(rnt, k, prob.m)
+
+
+@kernel
+def _swap(rnt: Rents, i: int, j: int) -> None:
+    rnt.cheap[i], rnt.cheap[j] = rnt.cheap[j], rnt.cheap[i]
+    rnt.cheap_x[i], rnt.cheap_x[j] = rnt.cheap_x[j], rnt.cheap_x[i]
+    rnt.cheap_rent[i], rnt.cheap_rent[j] = rnt.cheap_rent[j], rnt.cheap_rent[i]
+
+
+@kernel
+def _pay(rnt: Rents, n: int, tasks: int) -> int:
+    """Least rent, fractional, for so many tasks by ``cheap[:n]``, who hold enough.
+
+    Puts those to be taken in front, as quickselect does: O(n) as a rule.
+    """
+    x, rent = rnt.cheap_x, rnt.cheap_rent
+    low, high = 0, n
+    left = tasks
     cost = 0
-    k = 0
     while left > 0:
-        if cheap_x[k] <= left:
-            cost += cheap_rent[k]
-            left -= cheap_x[k]
-        else:
-            cost += cheap_rent[k] * left // cheap_x[k]
-            left = 0
-        k += 1
-    while k < n:
-        cheap_x[k] = 0
-        k += 1
+        pivot_x, pivot_rent = x[(low + high) // 2], rent[(low + high) // 2]
+        # low..i-1 ask less for a task than the pivot, i..k-1 as much, j..high-1 more.
+        i, k, j = low, low, high
+        less = 0
+        less_rent = 0
+        while k < j:
+            ahead = rent[k] * pivot_x - pivot_rent * x[k]
+            if ahead < 0:
+                less += x[k]
+                less_rent += rent[k]
+                _swap(rnt, i, k)
+                i += 1
+                k += 1
+            elif ahead == 0:
+                k += 1
+            else:
+                j -= 1
+                _swap(rnt, k, j)
+        if less >= left:
+            high = i
+            continue
+        left -= less
+        cost += less_rent
+        while i < k and left > 0:
+            if x[i] <= left:
+                cost += rent[i]
+                left -= x[i]
+            else:
+                cost += rent[i] * left // x[i]
+                left = 0
+            i += 1
+        low = i
+    for k in range(low, n):
+        x[k] = 0
     return cost
 
 
@@ -336,18 +403,22 @@ def _search(
                     if prob.n_com * (c - s) < prob.m * prob.t_data:
                         break
                     effort[SPENT] += 1 + prob.p // 16
+                    most = rnt.left[i] + _programs(tab, prob, spc, mode, s, c) * rnt.phi[c]
+                    if most <= most_left:
+                        continue
+                    num_able = _gather(tab, prob, spc, rnt, num_alive, c, e)
+                    cost = _cheapest(prob, spc, rnt, num_able, -1)
+                    if cost < 0 or most - cost <= most_left:
+                        continue
                     cost, best_iw = -1, -1
                     for iw in range(prob.work.size):
                         if prob.work[iw] > e - c + 1:
                             break
-                        effort[SPENT] += 1 + num_alive // 32
-                        v = _cheapest(tab, prob, spc, rnt, num_alive, c, e, iw)
+                        v = _cheapest(prob, spc, rnt, num_able, iw)
                         if v >= 0 and (cost < 0 or v < cost):
                             cost, best_iw = v, iw
-                    if cost < 0:
-                        continue
-                    left = rnt.left[i] + _programs(tab, prob, spc, mode, s, c) * rnt.phi[c] - cost
-                    if left < 0 or left <= most_left:
+                    left = most - cost
+                    if cost < 0 or left <= most_left:
                         continue
                     most_left = left
                     assign(rnt.hope, spc.sure)
@@ -392,12 +463,13 @@ def _learn(tab: Table, prob: Problem, spc: Space, rnt: Rents, mode: int, label: 
         k -= 1
         s, c, e = rnt.start[i], rnt.c[label], rnt.start[label] - 1
         num_alive = _look(tab, prob, spc, rnt, s, e, rnt.held[i], end)
-        _cheapest(tab, prob, spc, rnt, num_alive, c, e, rnt.iw[label])
+        num_able = _gather(tab, prob, spc, rnt, num_alive, c, e)
+        _cheapest(prob, spc, rnt, num_able, rnt.iw[label])
         delivered = _programs(tab, prob, spc, mode, s, c) * prob.t_prog
         for h in range(_STEPS):
             if rnt.steps[h] > c:
                 rnt.loss[h] += delivered
-        for j in range(num_alive):
+        for j in range(num_able):
             if rnt.cheap_x[j] == 0:
                 break
             q = rnt.cheap[j]
@@ -411,7 +483,7 @@ def _learn(tab: Table, prob: Problem, spc: Space, rnt: Rents, mode: int, label: 
                         part += usage[t, q]
                 if part > 0.0:
                     rnt.loss[h] -= prob.t_prog * part / whole
-        for j in range(num_alive):
+        for j in range(num_able):
             if rnt.cheap_x[j] == 0:
                 break
             for t in range(c, e + 1):

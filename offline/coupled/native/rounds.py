@@ -59,6 +59,7 @@ _FIRST_ROUND = 20_000
 _FIRST_FOUND = 64
 _FIRST_WIDTH = 20
 _RENTS_SHARE = 4  # what the rents have of every round
+_BEAM_SHARE = 2  # the beam becomes wider if it had less of a round, which has twice the steps of the one before
 _EFFORT_PER_SECOND = 4_000_000  # until it has been measured
 _MEASURABLE = 1_000_000
 _PAUSE = 1 << 20  # effort between two looks at the clock
@@ -176,7 +177,7 @@ class Search:
                         self._stores[len(others) + 1 :] = [beam]
                         before = self.effort_spent()
                         beam.work(best)
-                        if self.effort_spent() - before < PER_STEP * steps:
+                        if self.effort_spent() - before < _BEAM_SHARE * PER_STEP * steps:
                             width *= 2
                     proven = proven or self.bound() >= best.worth or exact.work(best, steps)
         except LimitError:
