@@ -39,28 +39,28 @@ def _worth(spc: Space, q: int, t: int, taste: int) -> float:
 
 
 @kernel
-def _pick(
-    spc: Space, fresh: Ints, tasks: Ints, n: int, count: int, weight: float, e: int, taste: int, chosen: Ints
-) -> int:
-    """Choose `count` of the workers ``fresh[:n]``, of most worth and ``weight`` times tasks; return their tasks."""
-    total = 0
-    spc.effort[SPENT] += 1 + n * count // 256
+def _pick(spc: Space, tasks: Ints, n: int, count: int, weight: float, chosen: Ints) -> int:
+    """Choose `count` of the first n workers, of most ``worth`` and `weight` times tasks; return the tasks of these."""
+    score, top = spc.score, spc.top
+    spc.effort[SPENT] += 1 + n // 16
+    size = 0
     for j in range(n):
         chosen[j] = _LEFT
-    for _ in range(min(count, n)):
-        best = -1
-        most = 0.0
-        for j in range(n):
-            if chosen[j] == _LEFT:
-                v = weight * tasks[j]
-                if has(spc.mine, fresh[j]):
-                    v += _worth(spc, fresh[j], e + 1, taste)
-                if v > most:
-                    best, most = j, v
-        if best < 0:
-            break
-        chosen[best] = _TAKEN
-        total += tasks[best]
+        v = weight * tasks[j] + spc.worth[j]
+        if v <= 0.0 or (size == count and (count == 0 or v <= score[size - 1])):
+            continue
+        size = min(size + 1, count)
+        k = size - 1
+        while k > 0 and score[k - 1] < v:
+            score[k] = score[k - 1]
+            top[k] = top[k - 1]
+            k -= 1
+        score[k] = v
+        top[k] = j
+    total = 0
+    for k in range(size):
+        chosen[top[k]] = _TAKEN
+        total += tasks[top[k]]
     return total
 
 
@@ -128,13 +128,16 @@ def _propose(tab: Table, prob: Problem, spc: Space, mode: int, s: int, c: int, e
     programs = n
     if prob.t_prog > 0:
         programs = min(n, (prob.n_com * (c - s) - m * prob.t_data) // prob.t_prog)
-    if sum_old < m and (  # most tasks that all together can hold
-        _pick(spc, fresh, tasks, n, programs, 1000.0, e, taste, chosen) < m - sum_old
-    ):
-        return False
+    programs = max(0, programs)
+    if taste == 0:  # the most tasks that all together can hold
+        spc.worth[:n] = 0.0
+        if _pick(spc, tasks, n, programs, 1.0, chosen) < m - sum_old:
+            return False
+    for j in range(n):
+        spc.worth[j] = _worth(spc, fresh[j], e + 1, taste) if has(spc.mine, fresh[j]) else 0.0
     weight = 0.0
     while True:
-        total = _pick(spc, fresh, tasks, n, programs, weight, e, taste, chosen)
+        total = _pick(spc, tasks, n, programs, weight, chosen)
         if total + sum_old >= m:
             break
         if weight > 20.0:
