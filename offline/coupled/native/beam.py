@@ -40,7 +40,9 @@ __all__ = ["Beam"]
 _EFFORT = 1 << 11  # for an expansion
 _FOUND = 64
 _LATER = 5  # ends tried after the first
-_TRIED = 100  # ends tried in all
+_TRIED = 100  # ends tried in all before a set is found
+_TIMES = 20  # the same, times the slots that the iteration takes at least
+_COARSE = 80  # an iteration longer than this many slots is not ended in every slot
 _ROOM = 16  # labels found for a place in the beam before the best are chosen
 
 DONE, FULL, WAIT, MORE_SLOTS = range(4)
@@ -106,7 +108,7 @@ def _widen(
             if free == BEYOND:
                 return MORE_SLOTS
             e = at[_END] = free - 1
-            at[_LAST] = free + _TRIED
+            at[_LAST] = free + max(_TRIED, _TIMES * (free - s))
             at[_ANY] = 0
         if e >= min(at[_LAST], end):
             at[_NEXT] += 1
@@ -142,7 +144,7 @@ def _widen(
             pool.c[n] = spc.found_c[r]
             pool.iw[n] = spc.found_iw[r]
             at[_NUM] = n + 1
-        at[_END] = e + 1
+        at[_END] = e + 1 if at[_ANY] == 0 else e + 1 + (e + 1 - s) // _COARSE
     return DONE
 
 
