@@ -9,8 +9,8 @@ and by what the programs are worth later (module `greedy`), which finds the bett
     spend any more on programs.
 
 So it is known for whom the program is worth having, if the rent bound (module `rent`) has been at work, and where time
-is better spent on sending than saved. How much better it is known badly. Therefore the next level is chosen in layers:
-first the labels to which none is better in both, then those to which only the first are, and so on, as many as the
+is better spent on sending than saved. Since the second is only an estimate, the next level is chosen in layers: first
+the labels that no other beats in both, then those that only labels of the first layer beat, and so on, as many as the
 beam is wide; within a layer, those with the least difference first. Of two labels, one of which ends no later with no
 fewer holders, only that one is taken.
 """
@@ -39,10 +39,10 @@ __all__ = ["Beam"]
 
 _EFFORT = 1 << 11  # for an expansion
 _FOUND = 64
-_LATER = 5  # ends tried after the first
-_TRIED = 100  # ends tried in all before a set is found
-_TIMES = 20  # the same, times the slots that the iteration takes at least
-_COARSE = 80  # an iteration longer than this many slots is not ended in every slot
+_LATER = 5  # ends tried after the first that is possible
+_TRIED = 100  # slots in which the first is sought
+_TIMES = 20  # the same, in multiples of the slots that the iteration takes at least, if that is more
+_COARSE = 80  # iterations of at least this many slots are not ended in every later slot
 _ROOM = 16  # labels found for a place in the beam before the best are chosen
 
 DONE, FULL, WAIT, MORE_SLOTS = range(4)
