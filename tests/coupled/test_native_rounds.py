@@ -7,11 +7,12 @@ from bench.coupled.verify.general_agreement import SETTINGS, general_instance
 from instances import Instance, check
 from instances.coupled.generate import paper
 from offline.coupled.emit import emit
+from offline.coupled.native import stores
 from offline.coupled.native.beam import Beam
 from offline.coupled.native.iteration import OWN, STAND_BY
 from offline.coupled.native.rent import OPEN, REFUTED, begin_rents, make_rents
 from offline.coupled.native.rounds import LimitError, Search
-from offline.coupled.native.stores import Best
+from offline.coupled.native.stores import Best, RentBound, Store
 from offline.limits import Limits
 from offline.results import Objective, Status
 
@@ -90,6 +91,33 @@ def test_rents_refute_nothing_that_is_possible(stand_by):
             assert answer == OPEN or end < optimum
             refuted += answer == REFUTED
     assert refuted > 1000
+
+
+@pytest.mark.parametrize(("objective", "stand_by"), SETTINGS)
+def test_the_bound_of_all_cells_together_is_a_bound(objective, stand_by, monkeypatch):
+    monkeypatch.setattr(stores, "_RENT_PATIENCE", 1)
+    monkeypatch.setattr(stores, "_RENT_ROUNDS", 1)
+    divided = raised = 0
+    for number in range(150):
+        instance = general_instance(number, seed=4)
+        if instance.t_prog == 0:
+            continue
+        optimum = offline.solve(instance, objective, solver="native", stand_by=stand_by).value
+        iterations = instance.iterations if objective is Objective.MAKESPAN else 0
+        search = Search(instance, Limits())
+        mode = STAND_BY if stand_by else OWN
+        search._stores = [Store(search, mode, iterations, real=True)]
+        search._stores[0].bound = iterations or -instance.slots
+        rents = RentBound(search, mode, iterations)
+        best = Best(search, iterations)
+        best.worth = instance.slots + 1 if iterations else 0  # whatever is refuted, the bound may go on rising
+        rents.work(best, 20_000)
+        if optimum is not None:
+            assert rents.bound <= (optimum if iterations else -optimum)
+        divided += len(rents.cells) > 2
+        raised += rents.bound > search._stores[0].bound
+    assert divided > 10
+    assert raised > 30
 
 
 def test_the_rent_bound_charges_programs_to_the_channel():

@@ -5,6 +5,6 @@ several iterations, both objectives, with and without stand-by.
 
 Read in this order: `iteration` (the normal form of one iteration, and which sets of workers can do it), `transfer` (the
 channel as a flow), `labels` (what one iteration leaves to the next, and dominance), `bound` (the lower bound), `search`
-(best first), `rent` (a bound that charges programs to the channel), `beam` (good schedules), `stores` and `rounds` (who
-works when, limits and the answer), `plan` (the schedule). `windows` and `problem` hold the instance.
+(best first), `rent` (a bound that charges programs to the channel), `greedy` and `beam` (good schedules), `stores` and
+`rounds` (who works when, limits and the answer), `plan` (the schedule). `windows` and `problem` hold the instance.
 """

@@ -1,25 +1,36 @@
 """Good schedules at once: a beam search over the labels, iteration by iteration.
 
 From each label of a level the next iteration is ended in its first possible slot and in some later ones: a longer
-iteration sends more programs. All that are found are ranked by
+iteration sends more programs. Who computes and who is sent the program is found by a short search (module `holders`)
+and by what the programs are worth later (module `greedy`), which finds the better ones. Two things count:
 
-    F^(K-k)(t) - T_prog / n_com * (programs in H that chains of the rent bound use from slot t on),
+    F^(K-k)(t), when the rest could end at the earliest;
+    T_prog / n_com * (programs in H that chains of the rent bound use from slot t on), slots that the channel need not
+    spend any more on programs.
 
-when the rest could end at the earliest, less the slots that the channel need not spend any more on programs; and the
-best of them, as many as the beam is wide, are the next level. So the ranking knows for whom the program is worth
-having, if the rent bound (module `rent`) has been at work, and where time is better spent on sending than saved.
+So it is known for whom the program is worth having, if the rent bound (module `rent`) has been at work, and where time
+is better spent on sending than saved. Since the second is only an estimate, the next level is chosen in layers: first
+the labels that no other beats in both, then those that only labels of the first layer beat, and so on, as many as the
+beam is wide; within a layer, those with the least difference first. Of two labels, one of which ends no later with no
+fewer holders, only that one is taken.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
 
 from offline.coupled.native.bound import BEYOND, PAUSE, compose
+from offline.coupled.native.greedy import propose
 from offline.coupled.native.holders import expand
-from offline.coupled.native.iteration import FOUND, NEVER, prepare
-from offline.coupled.native.labels import BEST, COUNT, EXPANDED, more_labels
+from offline.coupled.native.iteration import FOUND, RELAXED, Space, prepare
+from offline.coupled.native.kernels import SPENT, STOP, Ints, Reals, Words, assign, kernel, within
+from offline.coupled.native.labels import BEST, COUNT, EXPANDED, Labels, more_labels
+from offline.coupled.native.problem import Problem
 from offline.coupled.native.rent import credit
 from offline.coupled.native.stores import Best, Store
+from offline.coupled.native.windows import Table
 
 if TYPE_CHECKING:
     from offline.coupled.native.rounds import Search
@@ -27,101 +38,229 @@ if TYPE_CHECKING:
 __all__ = ["Beam"]
 
 _EFFORT = 1 << 11  # for an expansion
-_FOUND = 8
-_LATER = 5  # ends tried after the first
-_TRIED = 100  # ends tried in all
+_FOUND = 64
+_LATER = 5  # ends tried after the first that is possible
+_TRIED = 100  # slots in which the first is sought
+_TIMES = 20  # the same, in multiples of the slots that the iteration takes at least, if that is more
+_COARSE = 80  # iterations of at least this many slots are not ended in every later slot
+_ROOM = 16  # labels found for a place in the beam before the best are chosen
+
+DONE, FULL, WAIT, MORE_SLOTS = range(4)
+"""Why `_widen` stopped: level done; no room for what is found; time to look at the clock; more slots must be known."""
+
+# Cells of Pool.at.
+_NEXT, _END, _LAST, _NUM, _ANY = range(5)
+
+
+class Pool(NamedTuple):
+    """What follows a level: labels found, the slot in which the rest could end, and the slots spared."""
+
+    at: Ints
+    ahead: Ints
+    spared: Reals
+    start: Ints
+    parent: Ints
+    held: Words
+    members: Words
+    c: Ints
+    iw: Ints
+
+
+def make_pool(room: int, words: int) -> Pool:
+    """Room for so many labels."""
+
+    def ints(n: int) -> Ints:
+        return np.zeros(n, np.int64)
+
+    def sets() -> Words:
+        return np.zeros((room, words), np.uint64)
+
+    return Pool(ints(5), ints(room), np.zeros(room), ints(room), ints(room), sets(), sets(), ints(room), ints(room))
+
+
+@kernel
+def _widen(
+    tab: Table,
+    prob: Problem,
+    spc: Space,
+    memo: Ints,
+    lab: Labels,
+    pool: Pool,
+    level: Ints,
+    mode: int,
+    iterations: int,
+    horizon: int,
+    end: int,
+    seed: int,
+) -> int:
+    """Find labels that follow those of `level`, from where it stopped the last time."""
+    at = pool.at
+    while at[_NEXT] < level.size:
+        if spc.effort[SPENT] > spc.effort[STOP]:
+            return WAIT
+        label = level[at[_NEXT]]
+        s, done = lab.start[label], lab.done[label]
+        e = at[_END]
+        if e < 0:
+            free = compose(tab, prob, spc, memo, s, 1, horizon)
+            if free == PAUSE:
+                return WAIT
+            if free == BEYOND:
+                return MORE_SLOTS
+            e = at[_END] = free - 1
+            at[_LAST] = free + max(_TRIED, _TIMES * (free - s))
+            at[_ANY] = 0
+        if e >= min(at[_LAST], end):
+            at[_NEXT] += 1
+            at[_END] = -1
+            continue
+        ahead = compose(tab, prob, spc, memo, e + 1, iterations - done - 1, horizon) if iterations > 0 else e + 1
+        if ahead == PAUSE:
+            return WAIT
+        if ahead == BEYOND or e >= tab.length:
+            return MORE_SLOTS
+        if ahead > end:
+            at[_NEXT] += 1
+            at[_END] = -1
+            continue
+        if at[_NUM] + _FOUND > pool.start.size:
+            return FULL
+        prepare(tab, prob, spc, s, e, lab.held[label], end)
+        expand(tab, prob, spc, mode, s, e, end, done + 1 == iterations)
+        if mode != RELAXED:  # where the channel does not bind there is nothing to choose
+            propose(tab, prob, spc, mode, s, e, seed)
+        lab.tally[EXPANDED] += 1
+        if spc.state[FOUND] > 0 and at[_ANY] == 0:
+            at[_ANY] = 1
+            at[_LAST] = e + 1 + max(_LATER, (e + 1 - s) // 4)
+        for r in range(spc.state[FOUND]):
+            n = at[_NUM]
+            pool.ahead[n] = ahead
+            pool.spared[n] = credit(prob, spc, spc.found_held[r], e + 1)
+            pool.start[n] = e + 1
+            pool.parent[n] = label
+            assign(pool.held[n], spc.found_held[r])
+            assign(pool.members[n], spc.found_set[r])
+            pool.c[n] = spc.found_c[r]
+            pool.iw[n] = spc.found_iw[r]
+            at[_NUM] = n + 1
+        at[_END] = e + 1 if at[_ANY] == 0 else e + 1 + (e + 1 - s) // _COARSE
+    return DONE
+
+
+@kernel
+def _divide(spared: Reals, order: Ints, most: Reals, layer: Ints) -> None:
+    """Write each label's layer to `layer`; `order` is that of ``ahead``, and among equals that of most ``spared``."""
+    count = 0
+    for i in order:
+        k = 0
+        while k < count and most[k] >= spared[i]:
+            k += 1
+        most[k] = spared[i]
+        layer[i] = k
+        count = max(count, k + 1)
+
+
+@kernel
+def _choose(pool: Pool, order: Ints, width: int, kept: Ints) -> int:
+    """Keep the first `width` in `order`, without those that end no earlier than a kept one, with no more holders."""
+    n = 0
+    for i in order:
+        if n == width:
+            break
+        good = True
+        for k in range(n):
+            j = kept[k]
+            if pool.start[j] <= pool.start[i] and within(pool.held[i], pool.held[j]):
+                good = False
+                break
+        if good:
+            kept[n] = i
+            n += 1
+    return n
 
 
 class Beam(Store):
     """One beam search; `work` does it."""
 
-    def __init__(self, search: Search, mode: int, iterations: int, width: int) -> None:
+    def __init__(self, search: Search, mode: int, iterations: int, width: int, seed: int = 0) -> None:
         super().__init__(search, mode, iterations, real=True, dive=True)
         self._width = width
+        self._seed = seed
         self._end = search.slots
 
     def work(self, best: Best, steps: int = 0) -> bool:
         """Search and offer the best schedule found; proves nothing."""
         if self.iterations and best.found:
             self._end = best.worth - 1
-        level = [0]
-        while level and (not self.iterations or self.labels.done[level[0]] < self.iterations):
-            found: dict[tuple[int, int], tuple[float, int]] = {}
-            for label in level:
-                self.search.check()
-                self._expand(label, found)
-            level = self._best_of(found)
-            if level:
+        level = np.zeros(1, np.int64)
+        pool = make_pool(max(4 * _FOUND, _ROOM * self._width), self.search.problem.words)
+        while level.size and (not self.iterations or self.labels.done[level[0]] < self.iterations):
+            self._follow(level, pool)
+            level = self._enter(pool, self._select(pool))
+            if level.size:
                 self.labels.tally[BEST] = min(level, key=lambda i: int(self.labels.start[i]))
         self.finished = True
-        if level or not self.iterations:
+        if level.size or not self.iterations:
             best.offer(self)
         else:
             self.labels.tally[BEST] = 0
         return False
 
-    def _expand(self, label: int, found: dict[tuple[int, int], tuple[float, int]]) -> None:
-        """Add the labels that follow a label to ``found``, by slot and holders: their rank and name."""
-        search, prob = self.search, self.search.problem
-        start, done = int(self.labels.start[label]), int(self.labels.done[label])
-        free = self._earliest(start, 1)
-        last = free + _TRIED
-        is_first = True
-        e = free - 1
-        while e < min(last, self._end):
-            # Before the expansion: to look further ahead may take more slots, and working memory of another size.
-            ahead = self._earliest(e + 1, self.iterations - done - 1) if self.iterations else e + 1
-            if ahead > self._end:
-                break
-            while search.slots_known() <= e:
-                search.grow()
-            search.allow(_EFFORT, _FOUND)
-            tab, spc = search.table, search.space
-            prepare(tab, prob, spc, start, e, self.labels.held[label], self._end)
-            expand(tab, prob, spc, self.mode, start, e, self._end, done + 1 == self.iterations)
-            self.labels.tally[EXPANDED] += 1
-            num_found = int(spc.state[FOUND])
-            if num_found and is_first:
-                is_first = False
-                last = e + 1 + max(_LATER, (e + 1 - start) // 4)
-            for r in range(num_found):
-                key = e + 1, int.from_bytes(spc.found_held[r].tobytes(), "little")
-                if key not in found:
-                    rank = ahead - float(credit(prob, spc, spc.found_held[r], e + 1))
-                    found[key] = rank, self._add(label, r, e + 1)
-            e += 1
-
-    def _earliest(self, start: int, iterations: int) -> int:
+    def _follow(self, level: Ints, pool: Pool) -> None:
         search = self.search
+        pool.at[:] = 0, -1, 0, 0, 0
         while True:
-            t = int(compose(search.table, search.problem, search.space, search.memo, start, iterations, search.slots))
-            if t == BEYOND:
-                if search.slots_known() >= self._end:
-                    return NEVER
+            search.check()
+            search.allow(_EFFORT, _FOUND)
+            why = _widen(
+                search.table,
+                search.problem,
+                search.space,
+                search.memo,
+                self.labels,
+                pool,
+                level,
+                self.mode,
+                self.iterations,
+                search.slots,
+                self._end,
+                self._seed,
+            )
+            if why == DONE:
+                return
+            if why == FULL:
+                self._shrink(pool)
+            elif why == MORE_SLOTS:
                 search.grow()
-            elif t == PAUSE:
-                search.check()
-                search.allow(_EFFORT, _FOUND)
-            else:
-                return t
 
-    def _add(self, parent: int, r: int, start: int) -> int:
-        if int(self.labels.tally[COUNT]) == len(self.labels.done):
+    def _select(self, pool: Pool) -> Ints:
+        """Return the best of what has been found."""
+        n = int(pool.at[_NUM])
+        ahead, spared = pool.ahead[:n], pool.spared[:n]
+        layer = np.zeros(n, np.int64)
+        _divide(spared, np.lexsort((np.arange(n), pool.start[:n], -spared, ahead)), np.zeros(n), layer)
+        order = np.lexsort((np.arange(n), pool.start[:n], ahead - spared, layer))
+        kept = np.zeros(self._width, np.int64)
+        return kept[: _choose(pool, order, self._width, kept)]
+
+    def _shrink(self, pool: Pool) -> None:
+        kept = self._select(pool)
+        for array in pool[1:]:
+            array[: kept.size] = array[kept]
+        pool.at[_NUM] = kept.size
+
+    def _enter(self, pool: Pool, kept: Ints) -> Ints:
+        """Make labels of them."""
+        first = int(self.labels.tally[COUNT])
+        while first + kept.size > len(self.labels.done):
             self.search.claim()
             self.labels = more_labels(self.labels)
-        lab, spc = self.labels, self.search.space
-        n = int(lab.tally[COUNT])
-        lab.tally[COUNT] = n + 1
-        lab.done[n], lab.start[n], lab.parent[n] = lab.done[parent] + 1, start, parent
-        lab.held[n], lab.members[n] = spc.found_held[r], spc.found_set[r]
-        lab.c[n], lab.iw[n] = spc.found_c[r], spc.found_iw[r]
-        return n
-
-    def _best_of(self, found: dict[tuple[int, int], tuple[float, int]]) -> list[int]:
-        kept: list[tuple[int, int, int]] = []
-        for (t, held), (_, label) in sorted(found.items(), key=lambda item: (item[1][0], item[0])):
-            if len(kept) == self._width:
-                break
-            if not any(t2 <= t and not held & ~held2 for t2, held2, _ in kept):
-                kept.append((t, held, label))
-        return [label for _, _, label in kept]
+        lab = self.labels
+        new = np.arange(first, first + kept.size)
+        lab.tally[COUNT] = first + kept.size
+        lab.parent[new], lab.start[new] = pool.parent[kept], pool.start[kept]
+        lab.done[new] = lab.done[lab.parent[new]] + 1
+        lab.held[new], lab.members[new] = pool.held[kept], pool.members[kept]
+        lab.c[new], lab.iw[new] = pool.c[kept], pool.iw[kept]
+        return new

@@ -34,7 +34,7 @@ from offline.coupled.native.windows import Table
 
 
 @kernel
-def _record(spc: Space, held: Words, size: int, c: int, iw: int) -> bool:
+def record(spc: Space, held: Words, size: int, c: int, iw: int) -> bool:
     """Add a holder set and drop those it contains; False if there is no room."""
     n = 0
     for r in range(spc.state[FOUND]):
@@ -138,7 +138,7 @@ def expand(tab: Table, prob: Problem, spc: Space, mode: int, s: int, e: int, hor
             continue
         answer = fits(tab, prob, spc, s, c, ns, n)
         if answer == YES:
-            if not _record(spc, spc.wish, ns, c, iw):
+            if not record(spc, spc.wish, ns, c, iw):
                 return False
         elif answer == UNDECIDED:
             return False
@@ -203,7 +203,7 @@ def _choose(tab: Table, prob: Problem, spc: Space, s: int, c: int, iw: int, ns: 
             step[d] = 0
             d -= 1
         elif d == total:
-            if not _record(spc, wish, ns, c, iw):
+            if not record(spc, wish, ns, c, iw):
                 return False
             d -= 1
         elif step[d] == 1:
@@ -220,7 +220,7 @@ def _choose(tab: Table, prob: Problem, spc: Space, s: int, c: int, iw: int, ns: 
                 for j in range(ns, size):
                     add(wish, spc.part[j])
                 if not known(spc, wish):
-                    _record(spc, wish, ns, c, iw)
+                    record(spc, wish, ns, c, iw)
                 return False
             if answer == YES:
                 taken[d] = 1

@@ -100,7 +100,8 @@ class Space(NamedTuple):
     """Working memory of the enumeration.
 
     Rows of ``cand*`` and ``common`` belong to the depth of the search, the last row of ``cand``
-    to the workers UP at e. The answer is in ``found_*[:state[FOUND]]``.
+    to the workers UP at e. ``worth``, ``score`` and ``top`` are those of module `greedy`. The answer is in
+    ``found_*[:state[FOUND]]``.
     """
 
     state: Ints
@@ -129,6 +130,9 @@ class Space(NamedTuple):
     extra: Ints
     step: Ints
     taken: Ints
+    worth: Reals
+    score: Reals
+    top: Ints
     sure: Words
     mine: Words
     wish: Words
@@ -181,6 +185,9 @@ def make_space(prob: Problem, slots: int, found: int = 256) -> Space:
         extra=ints(p),
         step=ints(p + 1),
         taken=ints(p + 1),
+        worth=np.zeros(p),
+        score=np.zeros(p),
+        top=ints(p),
         sure=words(k),
         mine=words(k),
         wish=words(k),

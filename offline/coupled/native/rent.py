@@ -37,6 +37,15 @@ is a mixture of steps, 1 before a slot tau and 0 from tau on: (*) for one tau sa
 delivered by then; the weights follow the steps for which the chains had least left over. Rents and phi are integers, a
 program's price being `_UNIT` a unit, so no rounding is involved in a proof.
 
+**Cells.** Rents have to do for all chains at once, and no rents may refute all chains where some refute each. Therefore
+schedules are divided into cells: a cell says of some iterations k in which slots at the soonest and at the latest
+iteration k + 1 starts (``soonest``, ``latest``), and the search looks at the chains for which this is so. A cell is
+divided by whether iteration k + 1 starts before slot t or not, so every schedule lies in a cell at all times, whatever
+k and t, and if no cell has a schedule within V slots, there is none. (*) holds for every schedule, whatever its cell,
+so each cell may have rents of its own. Dominance stays valid: both labels have k iterations within the cell, and what
+follows from the first has the same ends as what follows from the second. For more iterations than are asked for, a
+cell restricts nothing.
+
 O(V^2) pairs of start and end per level at most, each with a knapsack for each (c, W); the labels are few, because H
 grows with the time that passed and R is a number.
 """
@@ -49,7 +58,7 @@ from typing import NamedTuple
 import numpy as np
 
 from offline.coupled.native.bound import BEYOND, PAUSE, compose
-from offline.coupled.native.iteration import OWN, Space, most_tasks, prepare
+from offline.coupled.native.iteration import NEVER, OWN, Space, most_tasks, prepare
 from offline.coupled.native.kernels import SPENT, STOP, Ints, Reals, Words, add, assign, has, kernel, within
 from offline.coupled.native.problem import Problem
 from offline.coupled.native.windows import Table
@@ -61,12 +70,14 @@ _UNIT = 1 << 20  # the price of one unit of program
 _STEPS = 12  # steps tau
 _LABELS = 1 << 15
 _RATE = 0.05  # how fast the steps are weighted
+_COUNT, _SUM, _LEAST, _MOST = range(4)  # rows of Rents.ends
 _FAINT = 0.02  # usage of every UP slot before anything is learnt
 
 
 class Rents(NamedTuple):
     """Rents, what they are learnt from, and the labels of one search.
 
+    ``ends`` counts the chains of a question, and has sum, least and greatest of the slots after their k-th iteration.
     ``usage[t, q]`` is how often chains used worker q in slot t, ``rent[t, q]`` the rents for the slots before t,
     ``loss[i]`` what chains had left over by the i-th step. Labels of k iterations are ``first[k]..first[k+1]-1``.
     """
@@ -78,6 +89,9 @@ class Rents(NamedTuple):
     weight: Ints
     loss: Reals
     first: Ints
+    soonest: Ints
+    latest: Ints
+    ends: Ints
     start: Ints
     left: Ints
     parent: Ints
@@ -86,6 +100,10 @@ class Rents(NamedTuple):
     held: Words
     hope: Words
     alive: Ints
+    able: Ints
+    able_up: Ints
+    able_x: Ints
+    able_rent: Ints
     cheap: Ints
     cheap_x: Ints
     cheap_rent: Ints
@@ -107,6 +125,9 @@ def make_rents(workers: int, slots: int, iterations: int) -> Rents:
         weight=ints(_STEPS),
         loss=np.zeros(_STEPS),
         first=ints(iterations + 2),
+        soonest=ints(iterations + 1),
+        latest=ints(iterations + 1) + NEVER,
+        ends=np.zeros((4, iterations + 1), np.int64),
         start=ints(_LABELS),
         left=ints(_LABELS),
         parent=ints(_LABELS),
@@ -115,6 +136,10 @@ def make_rents(workers: int, slots: int, iterations: int) -> Rents:
         held=np.zeros((_LABELS, words), np.uint64),
         hope=np.zeros(words, np.uint64),
         alive=ints(workers),
+        able=ints(workers),
+        able_up=ints(workers),
+        able_x=ints(workers),
+        able_rent=ints(workers),
         cheap=ints(workers),
         cheap_x=ints(workers),
         cheap_rent=ints(workers),
@@ -177,50 +202,109 @@ def _set_rents(tab: Table, prob: Problem, rnt: Rents, end: int) -> None:
 
 
 @kernel
-def _cheapest(tab: Table, prob: Problem, spc: Space, rnt: Rents, num_alive: int, c: int, e: int, iw: int) -> int:
-    """Least rent, fractional, of workers that hold m tasks and compute within c..e; -1 if there are none.
-
-    Fills ``cheap*`` with the workers in order of rent per task; those taken have ``cheap_x`` > 0.
-    """
-    cheap, cheap_x, cheap_rent, cnt = rnt.cheap, rnt.cheap_x, rnt.cheap_rent, tab.cnt
-    w = prob.work[iw]
+def _gather(tab: Table, prob: Problem, spc: Space, rnt: Rents, num_alive: int, c: int, e: int) -> int:
+    """List in ``able*`` who can compute in c..e: UP slots there, tasks received by c, rents; return their number."""
+    spc.effort[SPENT] += 1 + num_alive // 16
+    cnt = tab.cnt
     n = 0
-    total = 0
     for j in range(num_alive):
         q = rnt.alive[j]
-        if cnt[e + 1, q] - cnt[c, q] < w or cnt[c + 1, q] == cnt[c, q]:
+        if cnt[c + 1, q] == cnt[c, q]:
             continue
-        x = most_tasks(cnt, spc.base, spc.lo, q, c, prob.caps[iw, q], prob.t_data)
-        if x <= 0:
-            continue
-        r = rnt.rent[e + 1, q] - rnt.rent[c, q]
-        k = n
-        while k > 0 and cheap_rent[k - 1] * x > r * cheap_x[k - 1]:
-            cheap[k] = cheap[k - 1]
-            cheap_x[k] = cheap_x[k - 1]
-            cheap_rent[k] = cheap_rent[k - 1]
-            k -= 1
-        cheap[k] = q
-        cheap_x[k] = x
-        cheap_rent[k] = r
-        n += 1
-        total += x
+        x = most_tasks(cnt, spc.base, spc.lo, q, c, prob.most[q], prob.t_data)
+        if x > 0:
+            rnt.able[n] = q
+            rnt.able_up[n] = cnt[e + 1, q] - cnt[c, q]
+            rnt.able_x[n] = x
+            rnt.able_rent[n] = rnt.rent[e + 1, q] - rnt.rent[c, q]
+            n += 1
+    return n
+
+
+@kernel
+def _cheapest(prob: Problem, spc: Space, rnt: Rents, n: int, iw: int) -> int:
+    """Least rent, fractional, of workers of ``able[:n]`` that hold m tasks and compute in W slots; -1 if they cannot.
+
+    W is ``prob.work[iw]``; for iw < 0 everyone has a W of their own, and the rent is no greater than for any W. Fills
+    ``cheap*`` with the workers, those taken first; those not taken have ``cheap_x`` = 0.
+    """
+    spc.effort[SPENT] += 1 + n // 32
+    k = 0
+    total = 0
+    if iw < 0:
+        for j in range(n):
+            q = rnt.able[j]
+            x = min(rnt.able_x[j], rnt.able_up[j] // prob.w[q])
+            if x > 0:
+                rnt.cheap[k], rnt.cheap_x[k], rnt.cheap_rent[k] = q, x, rnt.able_rent[j]
+                total += x
+                k += 1
+    else:
+        for j in range(n):
+            q = rnt.able[j]
+            x = min(rnt.able_x[j], prob.caps[iw, q])
+            if x > 0 and rnt.able_up[j] >= prob.work[iw]:
+                rnt.cheap[k], rnt.cheap_x[k], rnt.cheap_rent[k] = q, x, rnt.able_rent[j]
+                total += x
+                k += 1
     if total < prob.m:
         return -1
-    left = prob.m
+    spc.effort[SPENT] += n // 8
+    return _pay(rnt, k, prob.m)
+
+
+@kernel
+def _swap(rnt: Rents, i: int, j: int) -> None:
+    rnt.cheap[i], rnt.cheap[j] = rnt.cheap[j], rnt.cheap[i]
+    rnt.cheap_x[i], rnt.cheap_x[j] = rnt.cheap_x[j], rnt.cheap_x[i]
+    rnt.cheap_rent[i], rnt.cheap_rent[j] = rnt.cheap_rent[j], rnt.cheap_rent[i]
+
+
+@kernel
+def _pay(rnt: Rents, n: int, tasks: int) -> int:
+    """Least rent, fractional, for so many tasks by ``cheap[:n]``, who hold enough.
+
+    Puts those to be taken in front, as quickselect does: O(n) as a rule.
+    """
+    x, rent = rnt.cheap_x, rnt.cheap_rent
+    low, high = 0, n
+    left = tasks
     cost = 0
-    k = 0
     while left > 0:
-        if cheap_x[k] <= left:
-            cost += cheap_rent[k]
-            left -= cheap_x[k]
-        else:
-            cost += cheap_rent[k] * left // cheap_x[k]
-            left = 0
-        k += 1
-    while k < n:
-        cheap_x[k] = 0
-        k += 1
+        pivot_x, pivot_rent = x[(low + high) // 2], rent[(low + high) // 2]
+        # low..i-1 ask less for a task than the pivot, i..k-1 as much, j..high-1 more.
+        i, k, j = low, low, high
+        less = 0
+        less_rent = 0
+        while k < j:
+            ahead = rent[k] * pivot_x - pivot_rent * x[k]
+            if ahead < 0:
+                less += x[k]
+                less_rent += rent[k]
+                _swap(rnt, i, k)
+                i += 1
+                k += 1
+            elif ahead == 0:
+                k += 1
+            else:
+                j -= 1
+                _swap(rnt, k, j)
+        if less >= left:
+            high = i
+            continue
+        left -= less
+        cost += less_rent
+        while i < k and left > 0:
+            if x[i] <= left:
+                cost += rent[i]
+                left -= x[i]
+            else:
+                cost += rent[i] * left // x[i]
+                left = 0
+            i += 1
+        low = i
+    for k in range(low, n):
+        x[k] = 0
     return cost
 
 
@@ -307,7 +391,7 @@ def _search(
                 continue
             if free == PAUSE:
                 return STOPPED
-            for e in range(free - 1, end):
+            for e in range(max(free, rnt.soonest[done + 1]) - 1, min(end, rnt.latest[done + 1])):
                 ahead = compose(tab, prob, spc, memo, e + 1, iterations - done - 1, horizon)
                 if ahead == PAUSE or effort[SPENT] > effort[STOP]:
                     return STOPPED
@@ -319,18 +403,22 @@ def _search(
                     if prob.n_com * (c - s) < prob.m * prob.t_data:
                         break
                     effort[SPENT] += 1 + prob.p // 16
+                    most = rnt.left[i] + _programs(tab, prob, spc, mode, s, c) * rnt.phi[c]
+                    if most <= most_left:
+                        continue
+                    num_able = _gather(tab, prob, spc, rnt, num_alive, c, e)
+                    cost = _cheapest(prob, spc, rnt, num_able, -1)
+                    if cost < 0 or most - cost <= most_left:
+                        continue
                     cost, best_iw = -1, -1
                     for iw in range(prob.work.size):
                         if prob.work[iw] > e - c + 1:
                             break
-                        effort[SPENT] += 1 + num_alive // 32
-                        v = _cheapest(tab, prob, spc, rnt, num_alive, c, e, iw)
+                        v = _cheapest(prob, spc, rnt, num_able, iw)
                         if v >= 0 and (cost < 0 or v < cost):
                             cost, best_iw = v, iw
-                    if cost < 0:
-                        continue
-                    left = rnt.left[i] + _programs(tab, prob, spc, mode, s, c) * rnt.phi[c] - cost
-                    if left < 0 or left <= most_left:
+                    left = most - cost
+                    if cost < 0 or left <= most_left:
                         continue
                     most_left = left
                     assign(rnt.hope, spc.sure)
@@ -360,34 +448,42 @@ def _search(
 
 
 @kernel
-def _learn(tab: Table, prob: Problem, spc: Space, rnt: Rents, mode: int, label: int, end: int) -> None:
+def _learn(tab: Table, prob: Problem, spc: Space, rnt: Rents, mode: int, label: int, iterations: int, end: int) -> None:
     """Enter the chain that leads to a label into ``usage`` and ``loss``."""
-    usage = rnt.usage
+    usage, ends = rnt.usage, rnt.ends
     rnt.chains[0] += 1
+    k = iterations
     while label > 0:
         i = rnt.parent[label]
+        t = rnt.start[label]
+        ends[_COUNT, k] += 1
+        ends[_SUM, k] += t
+        ends[_LEAST, k] = min(ends[_LEAST, k], t)
+        ends[_MOST, k] = max(ends[_MOST, k], t)
+        k -= 1
         s, c, e = rnt.start[i], rnt.c[label], rnt.start[label] - 1
         num_alive = _look(tab, prob, spc, rnt, s, e, rnt.held[i], end)
-        _cheapest(tab, prob, spc, rnt, num_alive, c, e, rnt.iw[label])
+        num_able = _gather(tab, prob, spc, rnt, num_alive, c, e)
+        _cheapest(prob, spc, rnt, num_able, rnt.iw[label])
         delivered = _programs(tab, prob, spc, mode, s, c) * prob.t_prog
-        for k in range(_STEPS):
-            if rnt.steps[k] > c:
-                rnt.loss[k] += delivered
-        for j in range(num_alive):
+        for h in range(_STEPS):
+            if rnt.steps[h] > c:
+                rnt.loss[h] += delivered
+        for j in range(num_able):
             if rnt.cheap_x[j] == 0:
                 break
             q = rnt.cheap[j]
             birth = tab.down[e, q] + 1
             last = _last_of_life(tab, q, e, end)
-            for k in range(_STEPS):
+            for h in range(_STEPS):
                 whole = part = 0.0
-                for t in range(birth, min(last + 1, rnt.steps[k])):
+                for t in range(birth, min(last + 1, rnt.steps[h])):
                     whole += usage[t, q]
                     if c <= t <= e:
                         part += usage[t, q]
                 if part > 0.0:
-                    rnt.loss[k] -= prob.t_prog * part / whole
-        for j in range(num_alive):
+                    rnt.loss[h] -= prob.t_prog * part / whole
+        for j in range(num_able):
             if rnt.cheap_x[j] == 0:
                 break
             for t in range(c, e + 1):
@@ -449,11 +545,36 @@ def refute(
         early = 0
     for i in range(_STEPS):
         rnt.steps[i] = early + 1 + (end - early - 1) * i // (_STEPS - 1)
+    for k in range(iterations + 1):
+        rnt.ends[_COUNT, k] = rnt.ends[_SUM, k] = rnt.ends[_MOST, k] = 0
+        rnt.ends[_LEAST, k] = NEVER
     for _ in range(rounds):
         _set_rents(tab, prob, rnt, end)
         spc.effort[SPENT] += 1 + prob.p * end // 16
         label = _search(tab, prob, spc, memo, rnt, mode, iterations, end, horizon)
         if label < 0:
             return label
-        _learn(tab, prob, spc, rnt, mode, label, end)
+        _learn(tab, prob, spc, rnt, mode, label, iterations, end)
     return OPEN
+
+
+def split(rents: Rents, iterations: int) -> tuple[int, int] | None:
+    """Return k and t to divide a cell by: whether the iteration after k starts before t or not; None if nothing does.
+
+    The k for which the chains of the last question differ most, and their mean t.
+    """
+    ends = rents.ends
+    best = None
+    spread = 0
+    for k in range(1, iterations):
+        if ends[_COUNT, k] and ends[_MOST, k] - ends[_LEAST, k] > spread:
+            spread = int(ends[_MOST, k] - ends[_LEAST, k])
+            best = k, int(ends[_SUM, k] // ends[_COUNT, k]) + 1
+    if best is None:  # all alike: put that chain into the smaller part
+        for k in range(1, iterations):
+            t = int(ends[_MOST, k])
+            low, high = int(rents.soonest[k]), int(min(rents.latest[k], ends[_MOST, iterations]))
+            if ends[_COUNT, k] and min(high, t + 20) - max(low, t - 20) > spread:
+                spread = min(high, t + 20) - max(low, t - 20)
+                best = k, t + 1 if t < high else t
+    return best

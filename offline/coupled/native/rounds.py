@@ -14,7 +14,7 @@ dive
 rents
     the bound of module `rent`, if programs have to be sent over a channel that binds;
 beam
-    a beam search (module `beam`), twice as wide in every round.
+    a beam search (module `beam`), wider in every round as long as it takes no longer than the others.
 
 The answer is optimal when a schedule meets a bound, wherever either came from. Effort is counted,
 not timed, so the answer depends on the instance alone unless a limit ends the search.
@@ -48,7 +48,7 @@ from offline.coupled.native.plan import make_plan
 from offline.coupled.native.problem import Problem, make_problem
 from offline.coupled.native.rent import Rents, refute
 from offline.coupled.native.search import run
-from offline.coupled.native.stores import Best, RentBound, Store
+from offline.coupled.native.stores import PER_STEP, Best, RentBound, Store
 from offline.coupled.native.windows import Table, Windows
 from offline.limits import Limits, Stopwatch
 from offline.results import Objective, Result, Status
@@ -58,8 +58,11 @@ __all__ = ["Search", "solve", "warm_up"]
 _FIRST_ROUND = 20_000
 _FIRST_FOUND = 64
 _FIRST_WIDTH = 20
+_RENTS_SHARE = 4  # what the rents have of every round
+_BEAM_SHARE = 2  # the beam becomes wider if it had less of a round, which has twice the steps of the one before
 _EFFORT_PER_SECOND = 4_000_000  # until it has been measured
 _MEASURABLE = 1_000_000
+_PAUSE = 1 << 20  # effort between two looks at the clock
 
 
 def solve(instance: Instance, objective: Objective, stand_by: bool, limits: Limits) -> Result:
@@ -160,18 +163,22 @@ class Search:
                     self._rents = RentBound(self, mode, k)
                 steps = self._first_round
                 width = _FIRST_WIDTH
+                seed = 0
                 while not proven:
                     for store in others:  # each has its share, also after one has the proof
                         proven |= store.work(best, steps)
                     if self._rents is not None and not proven:
-                        self._rents.work(best, steps)
+                        self._rents.work(best, _RENTS_SHARE * steps)
                         self._rents.advise()
                     steps *= 2
                     if not proven and self.bound() < best.worth:
-                        beam = Beam(self, mode, k, width)
+                        seed += 1
+                        beam = Beam(self, mode, k, width, seed)
                         self._stores[len(others) + 1 :] = [beam]
+                        before = self.effort_spent()
                         beam.work(best)
-                        width *= 2
+                        if self.effort_spent() - before < _BEAM_SHARE * PER_STEP * steps:
+                            width *= 2
                     proven = proven or self.bound() >= best.worth or exact.work(best, steps)
         except LimitError:
             proven = False
@@ -230,7 +237,7 @@ class Search:
         if self._limits.memory_limit_mb is not None:
             labels = sum(array.nbytes for store in self._stores for array in store.labels)
             if self._rents is not None and self._rents.rents is not None:
-                labels += sum(array.nbytes for array in self._rents.rents)
+                labels += sum(array.nbytes for array in self._rents.rents) + self._rents.bytes_kept()
             tables = self._windows.bytes_for(max(slots, self._windows.length))
             if tables + 2 * labels > self._limits.memory_limit_mb * 1e6:
                 raise LimitError
@@ -301,10 +308,10 @@ class Search:
         Beam(self, STAND_BY, 1, 1).work(Best(self, 1))
 
     def allow(self, effort: int, found: int) -> None:
-        """Limit a single expansion, and all work by the time left."""
+        """Limit a single expansion, and all work by the time left and until the next look at the clock."""
         self.set_limits(effort, found)
         spent = self.space.effort
-        spent[STOP] = min(NEVER, spent[SPENT] + self.effort_left())
+        spent[STOP] = min(NEVER, spent[SPENT] + min(_PAUSE, self.effort_left()))
 
     def refute(self, rents: Rents, mode: int, iterations: int, end: int, rounds: int, steps: int) -> int:
         """Try to refute that the iterations can be completed within `end` slots, by `rents`."""

@@ -8,14 +8,15 @@ import numpy as np
 
 from offline.coupled.emit import IterationPlan
 from offline.coupled.native.iteration import NEVER
+from offline.coupled.native.kernels import Reals
 from offline.coupled.native.labels import BEST, HEAP, make_labels, more_labels
-from offline.coupled.native.rent import REFUTED, STOPPED, Rents, begin_rents, make_rents, merits
+from offline.coupled.native.rent import REFUTED, STOPPED, Rents, begin_rents, make_rents, merits, split
 from offline.coupled.native.search import CUT, NEED_LABELS, NEED_SLOTS, SLICE, SOLVED
 
 if TYPE_CHECKING:
     from offline.coupled.native.rounds import Search
 
-__all__ = ["Best", "RentBound", "Store"]
+__all__ = ["PER_STEP", "Best", "Cell", "RentBound", "Store"]
 
 _SLICE = 4_000  # units of work between two looks at the clock
 _FIRST_LABELS = 1 << 10
@@ -25,10 +26,12 @@ _DIVE_EFFORT = 1 << 11
 _DIVE_FOUND = 8
 _DIVE_BONUS = 1 << 32  # more than any worth
 _DIVE_ROOT = -(1 << 62)  # less than any key
-_PER_STEP = 64  # units of effort in a step of work
+PER_STEP = 64  # units of effort in a step of work
 _RENT_CELLS = 1 << 20  # slots times workers that are few enough for rents
-_RENT_ROUNDS = 20  # searches for one question between two looks at the clock
-_RENT_PATIENCE = 80  # the same, before the question is left for later
+_RENT_PATIENCE = 40  # searches for one question, before the schedules are divided
+_RENT_SLICE = 4  # searches between two looks at the clock
+_RENT_ROUNDS = 12  # the same, of one cell
+_KEPT = 1 << 26  # cells times slots times workers for which usage is kept
 
 
 class Best:
@@ -116,8 +119,27 @@ class Store:
         return int(self.labels.start[label] if self.iterations else -self.labels.done[label])
 
 
+class Cell:
+    """Schedules some of whose iterations end within given slots (module `rent`), and what is known of them.
+
+    ``soonest`` and ``latest`` hold pairs (k, t): iteration k + 1 starts in t at the soonest, or at the latest.
+    """
+
+    def __init__(self, bound: int, soonest: tuple[tuple[int, int], ...], latest: tuple[tuple[int, int], ...]) -> None:
+        self.bound = bound
+        self.soonest, self.latest = soonest, latest
+        self.usage: Reals | None = None
+        self.loss: Reals | None = None
+        self.chains = 0
+        self.stride = 1
+        self.rounds = 0
+        self.is_final = False
+
+
 class RentBound:
     """The rent bound (module `rent`), raised step by step.
+
+    The bound is the least bound of a cell. That cell is worked on; if its bound is not raised soon, it is divided.
 
     ``bound`` is in units of worth, as that of a `Store`.
     """
@@ -126,38 +148,86 @@ class RentBound:
         self.search, self.mode, self.iterations = search, mode, iterations
         self.bound = 0 if iterations else -NEVER
         self.rents: Rents | None = None
-        self._stride = 1
-        self._patience = 0
+        self.cells: list[Cell] = [Cell(self.bound, (), ())]
 
     def work(self, best: Best, steps: int) -> None:
         """Spend about `steps` units of work on refuting ever more."""
         search = self.search
-        self._patience = _RENT_PATIENCE
-        while steps > 0 and self._patience > 0:
+        while steps > 0:
             search.check()
-            self.bound = max(self.bound, search.bound())
-            if self.bound >= best.worth:
+            cell = min(self.cells, key=lambda cell: cell.bound)
+            cell.bound = max(cell.bound, search.bound())
+            self.bound = max(self.bound, min(cell.bound for cell in self.cells))
+            if self.bound >= best.worth or cell.is_final:
                 return
-            target = min(self.bound + self._stride - 1, best.worth - 1)  # the worth to be refuted
+            target = min(cell.bound + cell.stride - 1, best.worth - 1)  # the worth to be refuted
             iterations, end = (self.iterations, target) if self.iterations else (-target, search.slots)
             if end * search.problem.p > _RENT_CELLS or iterations > end:
-                if self._stride == 1:
+                if cell.stride == 1:
                     return
-                self._stride = 1
+                cell.stride = 1
                 continue
             before = search.effort_spent()
-            answer = search.refute(self._reserve(iterations, end), self.mode, iterations, end, _RENT_ROUNDS, steps)
-            steps -= 1 + (search.effort_spent() - before) // _PER_STEP
+            rents = self._reserve(iterations, end)
+            self._enter(cell, rents)
+            patience = _RENT_ROUNDS if len(self.cells) > 1 else _RENT_PATIENCE
+            rounds = 1 if cell.stride > 1 else max(1, min(_RENT_SLICE, patience - cell.rounds))
+            answer = search.refute(rents, self.mode, iterations, end, rounds, steps)
+            steps -= 1 + (search.effort_spent() - before) // PER_STEP
+            self._leave(cell, rents, end)
+            cell.rounds += rounds
             if answer == REFUTED:
-                self.bound = target + 1
-                self._stride *= 2
-                self._patience = _RENT_PATIENCE
-            elif answer == STOPPED:
+                cell.bound = target + 1
+                cell.stride *= 2
+                cell.rounds = 0
+            elif answer == STOPPED and steps <= 0:
                 return
-            elif self._stride > 1:
-                self._stride = 1
-            else:
-                self._patience -= _RENT_ROUNDS
+            elif cell.stride > 1:
+                cell.stride = 1
+                cell.rounds = 0
+            elif answer == STOPPED or cell.rounds >= patience:
+                self._divide(cell, rents, iterations)
+
+    def _enter(self, cell: Cell, rents: Rents) -> None:
+        """Go on with a cell where it was left."""
+        rents.soonest[:] = 0
+        rents.latest[:] = NEVER
+        for k, t in cell.soonest:
+            if k < len(rents.soonest):
+                rents.soonest[k] = max(rents.soonest[k], t)
+        for k, t in cell.latest:
+            if k < len(rents.latest):
+                rents.latest[k] = min(rents.latest[k], t)
+        if cell.usage is not None and cell.loss is not None:
+            rents.usage[: len(cell.usage)] = cell.usage
+            rents.loss[:] = cell.loss
+            rents.chains[0] = cell.chains
+
+    def _leave(self, cell: Cell, rents: Rents, end: int) -> None:
+        """Keep what has been learnt of a cell."""
+        if len(self.cells) * end * self.search.problem.p <= _KEPT:
+            cell.usage = rents.usage[:end].astype(np.float32)
+            cell.loss = rents.loss.copy()
+            cell.chains = int(rents.chains[0])
+
+    def _divide(self, cell: Cell, rents: Rents, iterations: int) -> None:
+        """Divide a cell by the slot in which an iteration ends, one in which its chains differ most."""
+        where = split(rents, iterations)
+        if where is None:
+            cell.is_final = True
+            return
+        k, t = where
+        self.cells.remove(cell)
+        for part in (
+            Cell(cell.bound, cell.soonest, (*cell.latest, (k, t - 1))),
+            Cell(cell.bound, (*cell.soonest, (k, t)), cell.latest),
+        ):
+            part.usage, part.loss, part.chains = cell.usage, cell.loss, cell.chains
+            self.cells.append(part)
+
+    def bytes_kept(self) -> int:
+        """Memory for what has been learnt of cells."""
+        return sum(cell.usage.nbytes for cell in self.cells if cell.usage is not None)
 
     def advise(self) -> None:
         """Let later searches try those workers first that the chains have used most."""
