@@ -7,7 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
-from instances import Instance, check, write
+from bench.coupled.verify.failures import place_of
+from instances import Instance
 from instances.errors import SelfCheckError
 from instances.states import DOWN, RECLAIMED, UP
 from instances.streams import stream
@@ -15,6 +16,7 @@ from offline.coupled.common_slots import questions
 from offline.coupled.common_slots.backends import available_backends
 from offline.coupled.common_slots.problem import Answer
 from offline.coupled.common_slots.windows import is_easy
+from offline.coupled.solvers import confirm
 from offline.limits import Limits
 from offline.results import Objective, Result
 
@@ -122,12 +124,7 @@ def agree(
                 answers[solver] = _checked(instance, QUESTIONS[question](instance, solver))
                 answered[solver] += 1
         if len(set(answers.values())) > 1:
-            place = f"instance {number} of seed {seed}"
-            if failures is not None:
-                failures.mkdir(parents=True, exist_ok=True)
-                path = failures / f"{question}-{seed}-{number}.json"
-                write(instance, path)
-                place = str(path)
+            place = place_of(instance, number, seed, folder=failures, name=f"{question}-{seed}-{number}.json")
             raise SelfCheckError(f"{place}: {question}: back ends disagree: {answers}")
         step(question)
     return answered
@@ -142,8 +139,5 @@ def _applies(solver: str, question: str, instance: Instance) -> bool:
 def _checked(instance: Instance, answer: Answer | Result) -> tuple[str, int | None, int | None]:
     """Return status, value and bound, after the checker has replayed the schedule."""
     if isinstance(answer, Result) and answer.schedule is not None:
-        verdict = check(instance, answer.schedule)
-        value = verdict.makespan if answer.objective is Objective.MAKESPAN else verdict.iterations
-        if not verdict.is_valid or value != answer.value:
-            raise SelfCheckError(f"{answer.solver} claims {answer.value}, the checker says {verdict}")
+        confirm(instance, answer)
     return str(answer.status), answer.value, answer.bound

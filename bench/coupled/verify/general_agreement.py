@@ -9,7 +9,8 @@ from pathlib import Path
 import numpy as np
 
 import offline
-from instances import InputError, Instance, SelfCheckError, write
+from bench.coupled.verify.failures import place_of
+from instances import InputError, Instance, SelfCheckError
 from instances.states import DOWN, RECLAIMED, UP
 from instances.streams import stream
 from offline.coupled.brute import num_states
@@ -131,12 +132,7 @@ def agree_in_general(
             for objective, stand_by in SETTINGS:
                 _compare(instance, objective, stand_by, chosen)
         except SelfCheckError as defect:
-            place = f"instance {number} of seed {seed}"
-            if failures is not None:
-                failures.mkdir(parents=True, exist_ok=True)
-                path = failures / f"general-{seed}-{number}.json"
-                write(instance, path)
-                place = str(path)
+            place = place_of(instance, number, seed, folder=failures, name=f"general-{seed}-{number}.json")
             raise SelfCheckError(f"{place}: {defect}") from defect
         for name in chosen:
             solved[name] += 1

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 import online
-from instances import Chain, Instance, check, write
+from bench.coupled.verify.failures import place_of
+from instances import Chain, Instance, check
 from instances.coupled.generate import paper, small
 from instances.errors import SelfCheckError
 from instances.streams import stream
@@ -153,11 +154,7 @@ def agree(
             try:
                 run = compare_twins(instance, policy, **options_of(number, policy))
             except SelfCheckError as error:
-                place = f"instance {number} of seed {seed}"
-                if failures is not None:
-                    failures.mkdir(parents=True, exist_ok=True)
-                    write(instance, failures / f"{seed}-{number}.json")
-                    place = str(failures / f"{seed}-{number}.json")
+                place = place_of(instance, number, seed, folder=failures, name=f"{seed}-{number}.json")
                 raise SelfCheckError(f"{place}: {error}") from None
             runs, slots = done[policy]
             done[policy] = runs + 1, slots + run.slots
