@@ -70,6 +70,7 @@ def core(
     from bench.coupled.core_race import duels, report
     from bench.coupled.core_race.cells import cells_of
     from bench.coupled.core_race.sides import SIDES, make_sides
+    from bench.machine import machine
 
     if sides is not None:
         names = tuple(sides.split(","))
@@ -85,7 +86,7 @@ def core(
     _write(compared, results)
     report.draw(compared, results / "core.svg")
     loading = duels.loading_times(results) if "core" in names else None
-    facts = [f"Machine: {duels.machine()}; one core."]
+    facts = [f"Machine: {machine()}; one core."]
     if loading is not None:
         facts.append(
             f"Before the first answer of the core search, not counted above: import {loading['import_s']:.2f} s, "

@@ -12,7 +12,7 @@ from statistics import median
 from typing import Any
 
 import online
-from bench.coupled.core_race.duels import machine
+from bench.machine import machine
 from instances import Instance, SelfCheckError
 from instances.coupled.generate import paper
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import platform
 import resource
 import statistics
 import subprocess
@@ -23,10 +22,11 @@ from bench.coupled.core_race.outcome import Outcome
 from bench.coupled.core_race.sides import MODELS, Side
 from bench.engine import Job, code_digest
 from bench.journal import Journal
+from bench.machine import machine
 from bench.progress import counting
 from instances.errors import SelfCheckError
 
-__all__ = ["compare", "duel", "loading_times", "machine", "mean_ratio"]
+__all__ = ["compare", "duel", "loading_times", "mean_ratio"]
 
 _SHORT_S, _REPEATS = 0.1, 5
 #: A side that is stopped on so many first seeds of a cell and task is not tried on the others.
@@ -140,17 +140,6 @@ def mean_ratio(ratios: Sequence[float]) -> float:
     2.0
     """
     return exp(statistics.fmean(log(ratio) for ratio in ratios))
-
-
-def machine() -> str:
-    """Return the processor and the system, as the table names them."""
-    model = platform.processor() or platform.machine()
-    try:
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
-    except OSError:
-        lines = []
-    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
-    return f"{names[0] if names else model}, {os.cpu_count()} cores, {platform.system()}"
 
 
 def loading_times(folder: Path) -> dict[str, float]:
