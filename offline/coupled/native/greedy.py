@@ -9,10 +9,17 @@ transfers are then checked as those of the exact search are (`holders.fits`), so
 
 from __future__ import annotations
 
-import numpy as np
-
 from offline.coupled.native.holders import enlist, fits, record
-from offline.coupled.native.iteration import OWN, Space, known, most_tasks
+from offline.coupled.native.iteration import (
+    OWN,
+    Space,
+    all_up,
+    insert,
+    known,
+    last_before_data,
+    most_tasks,
+    programs_sent,
+)
 from offline.coupled.native.kernels import SPENT, Ints, Words, add, assign, has, kernel, last_common_bit
 from offline.coupled.native.problem import Problem
 from offline.coupled.native.transfer import YES
@@ -80,7 +87,7 @@ def propose(tab: Table, prob: Problem, spc: Space, mode: int, s: int, e: int, se
 
     For every W, all from the last c on with which there is one. O(p F) for each, F being the programs that can be sent.
     """
-    thr = s - 1 + (prob.m * prob.t_data + prob.n_com - 1) // prob.n_com
+    thr = last_before_data(prob, s)
     for iw in range(prob.work.size):
         top = e - prob.work[iw] + 1
         if top <= thr:
@@ -97,72 +104,89 @@ def propose(tab: Table, prob: Problem, spc: Space, mode: int, s: int, e: int, se
 
 @kernel
 def _propose(tab: Table, prob: Problem, spc: Space, mode: int, s: int, c: int, e: int, iw: int, taste: int) -> bool:
-    """Record one good set that computes from slot c on; False if there is none."""
-    cnt, m = tab.cnt, prob.m
-    w = prob.work[iw]
-    fresh, tasks, chosen = spc.cand[0], spc.cand_x[0], spc.cand_c[0]
-    old, old_x = spc.cand[1], spc.cand_x[1]
+    """Record one good set that computes from slot c on; False if there is none.
+
+    Holders are listed in row 1 of ``cand*``, the others in row 0, where ``cand_c`` says what becomes of them.
+    """
+    n, num_old = _list_workers(tab, prob, spc, mode, c, e, iw)
+    if not _choose(prob, spc, s, c, e, n, prob.m - spc.cand_x[1, :num_old].sum(), taste):
+        return False
+    size, c = _compute(tab, prob, spc, c, e, prob.work[iw], n, num_old)
+    if size == 0:
+        return False
+    for j in range(size):
+        enlist(tab, prob, spc, j, spc.chosen[j], c, iw, True)
+    num = size if mode == OWN else _stand_by(tab, prob, spc, c, iw, n, size)
+    return _settle(tab, prob, spc, s, c, iw, size, num)
+
+
+@kernel
+def _list_workers(tab: Table, prob: Problem, spc: Space, mode: int, c: int, e: int, iw: int) -> tuple[int, int]:
+    """List the workers that could be sent the program, and the holders, most tasks first; return how many they are."""
+    cnt = tab.cnt
     spc.effort[SPENT] += 1 + prob.p // 32
-    n = num_old = sum_old = 0
+    n = num_old = 0
     for q in range(prob.p):
         if spc.lo[q] > c:
             continue
         x = 0
-        if cnt[e + 1, q] - cnt[c, q] >= w and cnt[e + 1, q] > cnt[e, q]:
+        if cnt[e + 1, q] - cnt[c, q] >= prob.work[iw] and cnt[e + 1, q] > cnt[e, q]:
             x = most_tasks(cnt, spc.base, spc.lo, q, c, prob.caps[iw, q], prob.t_data)
         if spc.base[q] == cnt[spc.lo[q], q]:
             if x > 0:
-                k = num_old
-                while k > 0 and old_x[k - 1] < x:
-                    old[k] = old[k - 1]
-                    old_x[k] = old_x[k - 1]
-                    k -= 1
-                old[k] = q
-                old_x[k] = x
+                insert(spc.cand[1], spc.cand_c[1], spc.cand_x[1], num_old, q, c, x)
                 num_old += 1
-                sum_old += x
         elif x > 0 or (mode != OWN and spc.ready[q] <= c and has(spc.mine, q)):
-            fresh[n] = q
-            tasks[n] = x
+            spc.cand[0, n] = q
+            spc.cand_x[0, n] = x
             n += 1
+    return n, num_old
+
+
+@kernel
+def _choose(prob: Problem, spc: Space, s: int, c: int, e: int, n: int, missing: int, taste: int) -> bool:
+    """Choose who is sent the program, so that `missing` tasks can be held; False if too few can."""
+    fresh, tasks, chosen = spc.cand[0], spc.cand_x[0], spc.cand_c[0]
     programs = n
     if prob.t_prog > 0:
-        programs = min(n, (prob.n_com * (c - s) - m * prob.t_data) // prob.t_prog)
-    programs = max(0, programs)
+        programs = max(0, min(n, programs_sent(prob, s, c)))
     if taste == 0:  # the most tasks that all together can hold
         spc.worth[:n] = 0.0
-        if _pick(spc, tasks, n, programs, 1.0, chosen) < m - sum_old:
+        if _pick(spc, tasks, n, programs, 1.0, chosen) < missing:
             return False
     for j in range(n):
         spc.worth[j] = _worth(spc, fresh[j], e + 1, taste) if has(spc.mine, fresh[j]) else 0.0
     weight = 0.0
-    while True:
-        total = _pick(spc, tasks, n, programs, weight, chosen)
-        if total + sum_old >= m:
-            break
+    while _pick(spc, tasks, n, programs, weight, chosen) < missing:
         if weight > 20.0:
             return False
         weight = 0.02 if weight == 0.0 else 2.0 * weight
-    # Who computes: holders first, those who can do most first.
+    return True
+
+
+@kernel
+def _compute(tab: Table, prob: Problem, spc: Space, c: int, e: int, w: int, n: int, num_old: int) -> tuple[int, int]:
+    """Write to ``chosen`` who computes: holders first, those who can do most first.
+
+    Returns how many, 0 if they do not hold m tasks, and the first slot of the last w that they have in common.
+    """
+    tasks, chosen = spc.cand_x[0], spc.cand_c[0]
     common = spc.common[0]
-    last = e >> 6
-    for k in range(c >> 6, last):
-        common[k] = ~np.uint64(0)
-    common[last] = ~np.uint64(0) >> np.uint64(63 - (e & 63))
-    start = c
+    all_up(common, c, e)
+    most = min(prob.m, spc.chosen.size - 1)
     size = 0
-    left = m
-    deep = spc.chosen.size
+    start = c
+    left = prob.m
     for j in range(num_old):
-        if left <= 0 or size >= m or size + 1 >= deep:
+        if left <= 0 or size >= most:
             break
-        t = _join(tab, common, old[j], c, e, w)
+        t = _join(tab, common, spc.cand[1, j], c, e, w)
         if t >= 0:
-            spc.chosen[size] = old[j]
+            spc.chosen[size] = spc.cand[1, j]
             size += 1
-            left -= old_x[j]
+            left -= spc.cand_x[1, j]
             start = t
-    while left > 0 and size < m and size + 1 < deep:
+    while left > 0 and size < most:
         best = -1
         for j in range(n):
             if chosen[j] == _TAKEN and tasks[j] > 0 and (best < 0 or tasks[j] > tasks[best]):
@@ -170,37 +194,37 @@ def _propose(tab: Table, prob: Problem, spc: Space, mode: int, s: int, c: int, e
         if best < 0:
             break
         chosen[best] = _STAND_BY
-        t = _join(tab, common, fresh[best], c, e, w)
+        t = _join(tab, common, spc.cand[0, best], c, e, w)
         if t >= 0:
-            spc.chosen[size] = fresh[best]
+            spc.chosen[size] = spc.cand[0, best]
             size += 1
             left -= tasks[best]
             start = t
             chosen[best] = _DONE
-    if left > 0:
-        return False
-    c = start
-    for j in range(size):
-        enlist(tab, prob, spc, j, spc.chosen[j], c, iw, True)
+    return (0, c) if left > 0 else (size, start)
+
+
+@kernel
+def _stand_by(tab: Table, prob: Problem, spc: Space, c: int, iw: int, n: int, size: int) -> int:
+    """List the others that are sent the program, in order of worth; return how many are listed by now."""
+    fresh, chosen = spc.cand[0], spc.cand_c[0]
     num = size
-    if mode != OWN:
-        while True:  # in order of worth, so that the least is dropped first
-            best = -1
-            most = 0.0
-            for j in range(n):
-                if (
-                    (chosen[j] == _TAKEN or chosen[j] == _STAND_BY)
-                    and has(spc.mine, fresh[j])
-                    and spc.ready[fresh[j]] <= c
-                ):
-                    v = _worth(spc, fresh[j], e + 1, taste)
-                    if v > most:
-                        best, most = j, v
-            if best < 0:
-                break
-            chosen[best] = _DONE
-            enlist(tab, prob, spc, num, fresh[best], c, iw, False)
-            num += 1
+    while True:
+        best = -1
+        most = 0.0
+        for j in range(n):
+            if (chosen[j] == _TAKEN or chosen[j] == _STAND_BY) and spc.worth[j] > most and spc.ready[fresh[j]] <= c:
+                best, most = j, spc.worth[j]
+        if best < 0:
+            return num
+        chosen[best] = _DONE
+        enlist(tab, prob, spc, num, fresh[best], c, iw, False)
+        num += 1
+
+
+@kernel
+def _settle(tab: Table, prob: Problem, spc: Space, s: int, c: int, iw: int, size: int, num: int) -> bool:
+    """Record the set if the channel can serve it, without some of those of least worth if it cannot serve all."""
     for _ in range(_TRIES):
         assign(spc.wish, spc.sure)
         for j in range(size):

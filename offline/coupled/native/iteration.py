@@ -315,7 +315,26 @@ def begin(tab: Table, prob: Problem, spc: Space, s: int, e: int) -> int:
     spc.state[IW] = -1
     spc.state[_DEPTH] = -1
     spc.state[_FIRST] = s
+    return last_before_data(prob, s)
+
+
+@kernel
+def last_before_data(prob: Problem, s: int) -> int:
+    """Return the last slot by which the data of an iteration that starts in slot s cannot all have been sent."""
     return s - 1 + (prob.m * prob.t_data + prob.n_com - 1) // prob.n_com
+
+
+@kernel
+def programs_sent(prob: Problem, s: int, c: int) -> int:
+    """Return how many programs the channel can send in slots s..c-1 beside the data of an iteration."""
+    return (prob.n_com * (c - s) - prob.m * prob.t_data) // prob.t_prog
+
+
+@kernel
+def all_up(common: Words, c: int, e: int) -> None:
+    """Let ``common`` begin with all slots from that of c's word on to e; those after e in e's word are not in it."""
+    common[c >> 6 : e >> 6] = ~np.uint64(0)
+    common[e >> 6] = ~np.uint64(0) >> np.uint64(63 - (e & 63))
 
 
 @kernel
@@ -331,7 +350,7 @@ def most_tasks(cnt: Counts, base: Ints, lo: Ints, q: int, c: int, cap: int, t_da
 
 
 @kernel
-def _insert(cand: Ints, cand_c: Ints, cand_x: Ints, n: int, q: int, c: int, x: int) -> None:
+def insert(cand: Ints, cand_c: Ints, cand_x: Ints, n: int, q: int, c: int, x: int) -> None:
     """Keep candidates in order of falling x (ties in order of entry)."""
     while n > 0 and cand_x[n - 1] < x:
         cand[n] = cand[n - 1]
@@ -380,13 +399,12 @@ def advance(tab: Table, prob: Problem, spc: Space, mode: int, e: int, thr: int) 
                     continue
                 x = most_tasks(cnt, base, lo, q, c, caps[iw, q], td)
                 if x > 0:
-                    _insert(cand0, cand0_c, cand0_x, n, q, c, x)
+                    insert(cand0, cand0_c, cand0_x, n, q, c, x)
                     n += 1
                     total += x
             if total < m:
                 continue
-            spc.common[0, (thr + 1) >> 6 : top] = ~np.uint64(0)
-            spc.common[0, top] = ~np.uint64(0) >> np.uint64(63 - (e & 63))
+            all_up(spc.common[0], thr + 1, e)
             spc.num[0] = n
             spc.upto[0] = 0
             spc.node_c[0] = e
@@ -458,7 +476,7 @@ def advance(tab: Table, prob: Problem, spc: Space, mode: int, e: int, thr: int) 
                     continue
                 x = most_tasks(cnt, base, lo, q, c2, caps[iw, q], td)
                 if x > 0:
-                    _insert(spc.cand[size], spc.cand_c[size], spc.cand_x[size], k, q, c2, x)
+                    insert(spc.cand[size], spc.cand_c[size], spc.cand_x[size], k, q, c2, x)
                     k += 1
                     total += x
             if k > 0 and total >= m:

@@ -58,7 +58,7 @@ from typing import NamedTuple
 import numpy as np
 
 from offline.coupled.native.bound import BEYOND, PAUSE, compose
-from offline.coupled.native.iteration import NEVER, OWN, Space, most_tasks, prepare
+from offline.coupled.native.iteration import NEVER, OWN, Space, most_tasks, prepare, programs_sent
 from offline.coupled.native.kernels import SPENT, STOP, Ints, Reals, Words, add, assign, has, kernel, within
 from offline.coupled.native.problem import Problem
 from offline.coupled.native.windows import Table
@@ -231,22 +231,14 @@ def _cheapest(prob: Problem, spc: Space, rnt: Rents, n: int, iw: int) -> int:
     spc.effort[SPENT] += 1 + n // 32
     k = 0
     total = 0
-    if iw < 0:
-        for j in range(n):
-            q = rnt.able[j]
-            x = min(rnt.able_x[j], rnt.able_up[j] // prob.w[q])
-            if x > 0:
-                rnt.cheap[k], rnt.cheap_x[k], rnt.cheap_rent[k] = q, x, rnt.able_rent[j]
-                total += x
-                k += 1
-    else:
-        for j in range(n):
-            q = rnt.able[j]
-            x = min(rnt.able_x[j], prob.caps[iw, q])
-            if x > 0 and rnt.able_up[j] >= prob.work[iw]:
-                rnt.cheap[k], rnt.cheap_x[k], rnt.cheap_rent[k] = q, x, rnt.able_rent[j]
-                total += x
-                k += 1
+    w = prob.work[iw] if iw >= 0 else 0
+    for j in range(n):
+        q = rnt.able[j]
+        x = min(rnt.able_x[j], prob.caps[iw, q] if iw >= 0 else rnt.able_up[j] // prob.w[q])
+        if x > 0 and rnt.able_up[j] >= w:
+            rnt.cheap[k], rnt.cheap_x[k], rnt.cheap_rent[k] = q, x, rnt.able_rent[j]
+            total += x
+            k += 1
     if total < prob.m:
         return -1
     spc.effort[SPENT] += n // 8
@@ -366,7 +358,7 @@ def _programs(tab: Table, prob: Problem, spc: Space, mode: int, s: int, c: int) 
             n += 1
     if mode == OWN:
         n = min(n, prob.m)
-    return min(n, (prob.n_com * (c - s) - prob.m * prob.t_data) // prob.t_prog)
+    return min(n, programs_sent(prob, s, c))
 
 
 @kernel

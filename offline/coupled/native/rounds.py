@@ -265,8 +265,7 @@ class Search:
 
     def call(self, store: Store, limit: int, steps: int) -> int:
         """One slice of the search."""
-        effort = self.space.effort
-        effort[STOP] = min(NEVER, effort[SPENT] + self.effort_left())
+        self._stop_after(NEVER)
         return int(
             run(
                 self._windows.table,
@@ -310,13 +309,16 @@ class Search:
     def allow(self, effort: int, found: int) -> None:
         """Limit a single expansion, and all work by the time left and until the next look at the clock."""
         self.set_limits(effort, found)
+        self._stop_after(_PAUSE)
+
+    def _stop_after(self, effort: int) -> None:
+        """Limit all work to so much effort, and to the time left."""
         spent = self.space.effort
-        spent[STOP] = min(NEVER, spent[SPENT] + min(_PAUSE, self.effort_left()))
+        spent[STOP] = min(NEVER, int(spent[SPENT]) + min(effort, self.effort_left()))
 
     def refute(self, rents: Rents, mode: int, iterations: int, end: int, rounds: int, steps: int) -> int:
         """Try to refute that the iterations can be completed within `end` slots, by `rents`."""
-        effort = self.space.effort
-        effort[STOP] = min(NEVER, effort[SPENT] + min(64 * steps, self.effort_left()))
+        self._stop_after(PER_STEP * steps)
         return int(
             refute(
                 self._windows.table,

@@ -85,8 +85,8 @@ class Store:
                 search.claim()
                 self.labels = more_labels(self.labels)
             elif why == CUT:
-                steps -= self._effort // 64
-                if self._effort > 64 * steps:
+                steps -= self._effort // PER_STEP
+                if self._effort > PER_STEP * steps:
                     break
                 self._effort *= 4
                 self._found *= 2
