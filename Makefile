@@ -8,7 +8,7 @@ STAMP  := $(VENV)/.installed
 .PHONY: score test lint clean
 
 score: $(STAMP)
-	$(VENV)/bin/hindsight score
+	$(VENV)/bin/hindsched score
 
 test: $(STAMP)
 	$(VENV)/bin/python -m pytest

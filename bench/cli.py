@@ -1,4 +1,4 @@
-"""The command line: ``hindsight``, the front door of the toolkit.
+"""The command line: ``hindsched``, the front door of the toolkit.
 
 Results go to standard output, progress and messages to standard error. Exit codes: 0 done; 1 a schedule was
 refused by ``check``; 2 bad input or usage, told in one line; 3 the toolkit contradicted itself; 130 interrupted.
@@ -32,16 +32,16 @@ from bench.commands.solve import solve
 from bench.commands.verify_reductions import verify_reductions
 from bench.commands.verify_simulator import verify_simulator
 from bench.commands.verify_solvers import verify_solvers
-from instances.errors import HindsightError, InputError
+from instances.errors import HindschedError, InputError
 
-__all__ = ["hindsight", "main"]
+__all__ = ["hindsched", "main"]
 
 EXIT_USAGE, EXIT_CONTRADICTION, EXIT_INTERRUPTED = 2, 3, 130
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
-@click.version_option(package_name="hindsight-coupled", prog_name="hindsight")
-def hindsight() -> None:
+@click.version_option(package_name="hindsched", prog_name="hindsched")
+def hindsched() -> None:
     """Compare on-line schedulers on volatile machines with the best that full knowledge of the future allows."""
 
 
@@ -64,7 +64,7 @@ for _command in (
     verify_simulator,
     bench,
 ):
-    hindsight.add_command(_command)
+    hindsched.add_command(_command)
 
 
 def main() -> None:
@@ -81,8 +81,8 @@ def main() -> None:
 
 def _run() -> NoReturn:
     try:
-        with hindsight.make_context("hindsight", sys.argv[1:]) as context:
-            code = hindsight.invoke(context)
+        with hindsched.make_context("hindsched", sys.argv[1:]) as context:
+            code = hindsched.invoke(context)
         sys.stdout.flush()
     except click.exceptions.Exit as stop:
         sys.exit(stop.exit_code)
@@ -93,7 +93,7 @@ def _run() -> NoReturn:
         _fail(" ".join(error.format_message().split()), EXIT_USAGE)
     except InputError as error:
         _fail(str(error), EXIT_USAGE)
-    except HindsightError as error:
+    except HindschedError as error:
         _fail(str(error), EXIT_CONTRADICTION)
     except MemoryError:
         _fail("not enough memory for an instance of this size", EXIT_USAGE)
@@ -119,5 +119,5 @@ def _drop_output() -> None:
 
 def _fail(message: str, code: int) -> NoReturn:
     with suppress(OSError):  # where nobody can be told, the exit code still tells
-        click.echo(f"hindsight: {message}", err=True)
+        click.echo(f"hindsched: {message}", err=True)
     sys.exit(code)

@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 
 from bench.journal import Journal
 from bench.progress import counting
-from instances.errors import HindsightError, InputError
+from instances.errors import HindschedError, InputError
 
 __all__ = ["Job", "code_digest", "provenance", "run_jobs", "source_digest"]
 
@@ -97,11 +97,11 @@ def run_jobs(
     ------
     InputError
         After all other rows are made, for the jobs that failed: the first of them, and how many there are.
-    HindsightError
+    HindschedError
         When a worker process is lost, or runs other code than this.
     """
     if journal.torn:
-        sys.stderr.write(f"hindsight: {journal.path}: the last row was torn off by an interruption; it is made again\n")
+        sys.stderr.write(f"hindsched: {journal.path}: the last row was torn off by an interruption; it is made again\n")
     missing = [job for job in jobs if job.key not in journal]
     if not missing:
         return
@@ -138,7 +138,7 @@ def _made(jobs: Sequence[Job], num_processes: int, dask: str | None) -> Iterator
                 try:
                     outcomes = future.result()
                 except (BrokenExecutor, CancelledError) as error:
-                    raise HindsightError(
+                    raise HindschedError(
                         "a worker process was lost (killed, or out of memory); every row in the results is safe: "
                         "the same command goes on from there"
                     ) from error
@@ -175,7 +175,7 @@ def _dask_pool(address: str) -> Iterator[_Pool]:
         from distributed import Client
     except ModuleNotFoundError:
         raise InputError(
-            'distributed is not installed, expected pip install "hindsight-coupled[distributed]"', place="--dask"
+            'distributed is not installed, expected pip install "hindsched[distributed]"', place="--dask"
         ) from None
     client = _connected(Client, address)
     with client, client.get_executor(pure=False) as executor:
@@ -217,9 +217,9 @@ def _outcome(job: Job) -> _Outcome:
 def _expect_same_code(outcomes: Sequence[_Outcome]) -> None:
     for outcome in outcomes:
         if outcome.row is not None and outcome.row["code"] != code_digest():
-            raise HindsightError(
+            raise HindschedError(
                 f"a worker runs other code ({outcome.row['code']}) than this campaign ({code_digest()}): "
-                "install the same version of hindsight everywhere"
+                "install the same version of hindsched everywhere"
             )
 
 
@@ -261,7 +261,7 @@ def source_digest(*places: Path) -> str:
 def provenance() -> dict[str, str]:
     """Return what a row says of the code and the machine that made it."""
     return {
-        "version": version("hindsight-coupled"),
+        "version": version("hindsched"),
         "code": code_digest(),
         "python": sys.version.split()[0],
         "numpy": version("numpy"),

@@ -17,7 +17,7 @@ from typing import Any
 import msgspec
 from filelock import FileLock, Timeout
 
-from instances.errors import HindsightError, InputError
+from instances.errors import HindschedError, InputError
 
 __all__ = ["Journal"]
 
@@ -103,7 +103,7 @@ class Journal:
 
         Raises
         ------
-        HindsightError
+        HindschedError
             When the disk does not take it.
         """
         self.append_all([row])
@@ -113,7 +113,7 @@ class Journal:
 
         Raises
         ------
-        HindsightError
+        HindschedError
             When the disk does not take it.
         """
         assert self._file is not None, "a journal is written inside its with-block"
@@ -126,7 +126,7 @@ class Journal:
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
             os.fsync(self._file.fileno())
         except OSError as error:
-            raise HindsightError(
+            raise HindschedError(
                 f"{self.path}: row not written: {error.strerror}; the rows before it are safe"
             ) from None
         self._lines.update(lines)

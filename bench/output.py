@@ -67,7 +67,7 @@ class Table:
 
 def bad_input(error: Exception) -> None:
     """Say on standard error, in one line, what is wrong with one of several inputs; the others go on."""
-    click.echo(f"hindsight: {error}", err=True)
+    click.echo(f"hindsched: {error}", err=True)
 
 
 def _is_numeric(value: object) -> bool:

@@ -9,13 +9,13 @@ from instances.coupled.check import check, is_made_for
 from instances.coupled.files import read, read_schedule, write, write_schedule
 from instances.coupled.model import Instance
 from instances.coupled.schedule import Configuration, Schedule
-from instances.errors import HindsightError, InputError, SelfCheckError
+from instances.errors import HindschedError, InputError, SelfCheckError
 from instances.verdict import Verdict
 
 __all__ = [
     "Chain",
     "Configuration",
-    "HindsightError",
+    "HindschedError",
     "InputError",
     "Instance",
     "Schedule",

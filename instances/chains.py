@@ -22,7 +22,7 @@ _WORTH_COMPILING = 8192
 
 @dataclass(frozen=True, slots=True)
 class Chain:
-    """A 3-state Markov chain over UP, RECLAIMED, DOWN (MODEL section 5).
+    """A 3-state Markov chain over UP, RECLAIMED, DOWN (docs/model.md section 5).
 
     Parameters
     ----------

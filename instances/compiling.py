@@ -66,7 +66,7 @@ def folder_name(sources: Path, name: str) -> str:
 def _cache_folder(sources: Path, name: str) -> Path | None:
     folder = folder_name(sources, name)
     user = Path(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"))
-    for parent in (config.CACHE_DIR, sources / "__pycache__", user / "hindsight"):
+    for parent in (config.CACHE_DIR, sources / "__pycache__", user / "hindsched"):
         if parent and _is_writable(Path(parent) / folder):
             return Path(parent) / folder
     return None

@@ -6,14 +6,14 @@ input, misuse, and a broken solver or campaign.
 
 from __future__ import annotations
 
-__all__ = ["HindsightError", "InputError", "SelfCheckError"]
+__all__ = ["HindschedError", "InputError", "SelfCheckError"]
 
 
-class HindsightError(Exception):
+class HindschedError(Exception):
     """Root of every error the toolkit raises on purpose."""
 
 
-class InputError(HindsightError, ValueError):
+class InputError(HindschedError, ValueError):
     """Input that cannot be meant: the message is one line naming the place and what was expected.
 
     Parameters
@@ -43,5 +43,5 @@ def _printed(letter: str) -> str:
     return letter if letter.isprintable() else letter.encode("unicode_escape", "backslashreplace").decode()
 
 
-class SelfCheckError(HindsightError):
+class SelfCheckError(HindschedError):
     """The toolkit caught itself in a contradiction: a refused schedule, or a ratio below 1."""

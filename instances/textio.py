@@ -156,7 +156,7 @@ def write_bytes(path: str | os.PathLike[str], content: bytes) -> None:
 
 
 def _write_beside(target: Path, content: bytes) -> None:
-    draft = target.with_name(f".hindsight-{secrets.token_hex(8)}")
+    draft = target.with_name(f".hindsched-{secrets.token_hex(8)}")
     try:
         with draft.open("xb") as out:
             out.write(content)

@@ -33,7 +33,7 @@ def write_whole(path: str | os.PathLike[str], forms: tuple[str, ...], write: Cal
         For another ending, or a file that cannot be written: then nothing of it is.
     """
     suffix = expect_form(path, forms)
-    with TemporaryDirectory(prefix="hindsight-") as folder:
+    with TemporaryDirectory(prefix="hindsched-") as folder:
         draft = Path(folder) / f"model{suffix}"
         write(str(draft))
         write_bytes(path, draft.read_bytes())

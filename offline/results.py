@@ -12,7 +12,7 @@ __all__ = ["Objective", "Result", "Status"]
 
 
 class Objective(StrEnum):
-    """What is optimised (MODEL section 3)."""
+    """What is optimised (docs/model.md section 3)."""
 
     MAKESPAN = "makespan"
     ITERATIONS = "iterations"

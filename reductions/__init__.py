@@ -1,4 +1,4 @@
-"""Reductions between ENCD (a biclique of exact size) and OFF-LINE-COUPLED (MODEL section 7).
+"""Reductions between ENCD (a biclique of exact size) and OFF-LINE-COUPLED (docs/model.md section 7).
 
 This package knows ``instances`` only: it decides ENCD on the graph (`solve_encd`), and maps problems and witnesses; who
 solves the instances is another package's affair.

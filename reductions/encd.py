@@ -1,4 +1,4 @@
-"""ENCD, exact node cardinality decision (MODEL section 7).
+"""ENCD, exact node cardinality decision (docs/model.md section 7).
 
 Is there a biclique with exactly a nodes of V and b nodes of W?
 """

@@ -1,4 +1,4 @@
-"""ENCD -> OFF-LINE-COUPLED with mu = 1 and with mu unbounded: the two halves of Theorem 4.1 (MODEL section 7).
+"""ENCD -> OFF-LINE-COUPLED with mu = 1 and with mu unbounded: the two halves of Theorem 4.1 (docs/model.md section 7).
 
 A worker stands for a node of V, a slot for a node of W; it is UP where there is an edge, and RECLAIMED where there is
 none. An iteration is then a set of workers with enough common UP slots: a biclique. Were non-edges DOWN, the slots of

@@ -20,11 +20,11 @@ KEYS_SIMULATE = ["file", "policy", "estimator", "makespan", "iterations"]
 
 
 @pytest.fixture
-def hindsight(monkeypatch, capsys):
+def hindsched(monkeypatch, capsys):
     """Call the front door; return exit code, standard output and standard error."""
 
     def call(*arguments):
-        monkeypatch.setattr(sys, "argv", ["hindsight", *map(str, arguments)])
+        monkeypatch.setattr(sys, "argv", ["hindsched", *map(str, arguments)])
         with pytest.raises(SystemExit) as stop:
             main()
         captured = capsys.readouterr()
@@ -54,21 +54,21 @@ def refused(outcome, *said: str) -> None:
         assert text in err
 
 
-def test_help_and_version(hindsight):
-    code, out, _ = hindsight("--help")
+def test_help_and_version(hindsched):
+    code, out, _ = hindsched("--help")
     assert code == 0
     assert all(f"  {verb} " in out for verb in ["generate", "import", "solve", "simulate", "check", "gantt", "score"])
-    assert hindsight("--version")[1].startswith("hindsight, version 0.")
-    code, out, err = hindsight()  # no verb: the help, as a usage error
+    assert hindsched("--version")[1].startswith("hindsched, version 0.")
+    code, out, err = hindsched()  # no verb: the help, as a usage error
     assert (code, out) == (2, "")
     assert "\nCommands:\n" in err
 
 
-def test_asked_to_end_it_ends_as_interrupted(hindsight, tiny, monkeypatch):
+def test_asked_to_end_it_ends_as_interrupted(hindsched, tiny, monkeypatch):
     before = signal.getsignal(signal.SIGTERM)
     monkeypatch.setattr(offline, "solve", lambda *_, **__: signal.raise_signal(signal.SIGTERM))
-    code, out, err = hindsight("solve", tiny)
-    assert (code, out, err.strip()) == (130, "", "hindsight: interrupted")
+    code, out, err = hindsched("solve", tiny)
+    assert (code, out, err.strip()) == (130, "", "hindsched: interrupted")
     assert signal.getsignal(signal.SIGTERM) is before
 
 
@@ -86,35 +86,35 @@ def test_output_that_nobody_takes(tiny):
     assert (closed.returncode, closed.stdout, closed.stderr) == (2, "", "")
     if Path("/dev/full").exists():
         full = run_in_shell(f"solve {tiny} --json > /dev/full")
-        assert (full.returncode, full.stderr) == (2, "hindsight: standard output: No space left on device\n")
+        assert (full.returncode, full.stderr) == (2, "hindsched: standard output: No space left on device\n")
 
 
-def test_too_large_for_the_machine_is_bad_input(hindsight, monkeypatch):
+def test_too_large_for_the_machine_is_bad_input(hindsched, monkeypatch):
     def exhaust(*_, **__):
         raise MemoryError
 
     monkeypatch.setattr(generate, "paper", exhaust)
-    refused(hindsight("generate"), "hindsight: not enough memory for an instance of this size")
+    refused(hindsched("generate"), "hindsched: not enough memory for an instance of this size")
 
 
-def test_generate_writes_what_the_library_generates(hindsight, tmp_path):
+def test_generate_writes_what_the_library_generates(hindsched, tmp_path):
     path = tmp_path / "paper.json"
-    code, out, err = hindsight(
+    code, out, err = hindsched(
         "generate", "--m", 5, "--n-com", 5, "--wmin", 2, "--scenario", 1, "--trial", 3, "--slots", 40, "-o", path
     )
     assert (code, out, err) == (0, "", "")
     assert instances.read(path) == paper(m=5, n_com=5, wmin=2, scenario=1, trial=3, slots=40)
-    code, out, err = hindsight("generate", "--small", "--seed", 3, "--m", 4, "--n-com", "none")
-    assert err == "hindsight: not used with --small: --n-com\n"
+    code, out, err = hindsched("generate", "--small", "--seed", 3, "--m", 4, "--n-com", "none")
+    assert err == "hindsched: not used with --small: --n-com\n"
     (tmp_path / "small.json").write_text(out)
     assert instances.read(tmp_path / "small.json") == small(3, tasks=4)
     assert instances.read(tmp_path / "small.json").num_workers == 3  # p = 20 is the paper's default, not this one's
 
 
-def test_solve_prints_the_promised_keys_in_the_order_of_the_files(hindsight, tmp_path, tiny):
+def test_solve_prints_the_promised_keys_in_the_order_of_the_files(hindsched, tmp_path, tiny):
     other = tmp_path / "other.json"
     instances.write(small(6, slots=20), other)
-    code, out, _ = hindsight("solve", other, tiny, "--json", "--schedule", tmp_path / "best")
+    code, out, _ = hindsched("solve", other, tiny, "--json", "--schedule", tmp_path / "best")
     assert code == 0
     rows = objects(out)
     assert [list(row) for row in rows] == [KEYS_SOLVE, KEYS_SOLVE]
@@ -129,12 +129,12 @@ def test_solve_prints_the_promised_keys_in_the_order_of_the_files(hindsight, tmp
         assert verdict.makespan == row["value"] == row["bound"]
 
 
-def test_solvers_agree_through_the_command_line(hindsight, tiny):
+def test_solvers_agree_through_the_command_line(hindsched, tiny):
     values = {}
     for solver in ("cpsat", "brute"):
         for objective in ("makespan", "iterations"):
             for stand_by in ("--stand-by", "--no-stand-by"):
-                code, out, _ = hindsight(
+                code, out, _ = hindsched(
                     "solve", tiny, "--json", "--solver", solver, "--objective", objective, stand_by
                 )
                 assert code == 0
@@ -142,18 +142,18 @@ def test_solvers_agree_through_the_command_line(hindsight, tiny):
     assert all(len(found) == 1 for found in values.values()), values
 
 
-def test_an_infeasible_instance_is_a_result(hindsight, tmp_path):
+def test_an_infeasible_instance_is_a_result(hindsched, tmp_path):
     path = tmp_path / "never.json"
     instances.write(instances.Instance.from_letters(["rrr"], w=[1], tasks=1), path)
-    code, out, err = hindsight("solve", path, "--json", "--schedule", tmp_path / "none.json")
+    code, out, err = hindsched("solve", path, "--json", "--schedule", tmp_path / "none.json")
     assert (code, err) == (0, "")
     (row,) = objects(out)
     assert (row["status"], row["value"], row["bound"]) == ("infeasible", None, None)
     assert not (tmp_path / "none.json").exists()
 
 
-def test_simulate_all_policies_and_check_their_schedules(hindsight, tmp_path, tiny):
-    code, out, _ = hindsight("simulate", tiny, "--policy", "all", "--json", "--schedule", tmp_path / "runs")
+def test_simulate_all_policies_and_check_their_schedules(hindsched, tmp_path, tiny):
+    code, out, _ = hindsched("simulate", tiny, "--policy", "all", "--json", "--schedule", tmp_path / "runs")
     assert code == 0
     rows = objects(out)
     assert [row["policy"] for row in rows][:6] == ["IP", "IE", "IY", "IAY", "P-IP", "P-IE"]
@@ -164,75 +164,75 @@ def test_simulate_all_policies_and_check_their_schedules(hindsight, tmp_path, ti
         schedule = tmp_path / "runs" / f"tiny.{row['policy']}.schedule.json"
         verdict = instances.check(instance, instances.read_schedule(schedule))
         assert (verdict.is_valid, verdict.makespan, verdict.iterations) == (True, row["makespan"], row["iterations"])
-        assert hindsight("check", tiny, schedule)[0] == 0
+        assert hindsched("check", tiny, schedule)[0] == 0
 
 
-def test_an_unfinished_run_has_no_makespan(hindsight, tmp_path):
+def test_an_unfinished_run_has_no_makespan(hindsched, tmp_path):
     path = tmp_path / "short.json"
     instances.write(paper(m=5, n_com=5, wmin=3, scenario=0, trial=0, slots=20), path)
-    _, out, _ = hindsight("simulate", path, "--policy", "IE", "--json")
+    _, out, _ = hindsched("simulate", path, "--policy", "IE", "--json")
     assert objects(out) == [
         {"file": str(path), "policy": "IE", "estimator": "printed", "makespan": None, "iterations": 0}
     ]
 
 
-def test_check_names_slot_and_rule_and_exits_with_one(hindsight, tmp_path, tiny):
+def test_check_names_slot_and_rule_and_exits_with_one(hindsched, tmp_path, tiny):
     good = tmp_path / "good.json"
-    hindsight("simulate", tiny, "--policy", "IE", "--schedule", good)
+    hindsched("simulate", tiny, "--policy", "IE", "--schedule", good)
     text = json.loads(good.read_text())
     first = next(q for q, row in enumerate(text["letters"]) if "C" in row)
     row = text["letters"][first]
     text["letters"][first] = row.replace("C", "I", 1)
     bad = tmp_path / "bad.json"
     bad.write_text(json.dumps(text))
-    code, out, _ = hindsight("check", tiny, bad)
+    code, out, _ = hindsched("check", tiny, bad)
     assert code == 1
     assert f"slot {row.index('C')}: R4 broken" in out
-    code, out, _ = hindsight("check", tiny, bad, "--json")
+    code, out, _ = hindsched("check", tiny, bad, "--json")
     (said,) = objects(out)
     assert (code, said["valid"], said["slot"], said["rule"]) == (1, False, row.index("C"), "R4")
 
 
-def test_check_warns_of_a_schedule_made_for_another_instance(hindsight, tmp_path, tiny):
+def test_check_warns_of_a_schedule_made_for_another_instance(hindsched, tmp_path, tiny):
     schedule = tmp_path / "schedule.json"
-    hindsight("simulate", tiny, "--policy", "IE", "--schedule", schedule)
+    hindsched("simulate", tiny, "--policy", "IE", "--schedule", schedule)
     text = json.loads(schedule.read_text())
     text["instance"] = "another"
     schedule.write_text(json.dumps(text))
-    code, _, err = hindsight("check", tiny, schedule)
+    code, _, err = hindsched("check", tiny, schedule)
     assert code == 0
     assert "made for another instance" in err
 
 
-def test_gantt_draws_svg_and_refuses_broken_schedules(hindsight, tmp_path, tiny):
+def test_gantt_draws_svg_and_refuses_broken_schedules(hindsched, tmp_path, tiny):
     schedule, picture = tmp_path / "schedule.json", tmp_path / "picture.svg"
-    hindsight("solve", tiny, "--schedule", schedule)
-    assert hindsight("gantt", tiny, schedule, "-o", picture)[0] == 0
+    hindsched("solve", tiny, "--schedule", schedule)
+    assert hindsched("gantt", tiny, schedule, "-o", picture)[0] == 0
     first = picture.read_text()
     assert first.startswith("<?xml")
     assert ">worker 2, w=" in first  # text stays text
-    hindsight("gantt", tiny, schedule, "-o", picture)
+    hindsched("gantt", tiny, schedule, "-o", picture)
     assert picture.read_text() == first
-    refused(hindsight("gantt", tiny, schedule, "-o", tmp_path / "picture.doc"), "picture.doc", "expected .svg")
+    refused(hindsched("gantt", tiny, schedule, "-o", tmp_path / "picture.doc"), "picture.doc", "expected .svg")
     text = json.loads(schedule.read_text())
     text["letters"][0] = "C" * len(text["letters"][0])
     schedule.write_text(json.dumps(text))
-    refused(hindsight("gantt", tiny, schedule, "-o", tmp_path / "other.svg"), "not drawn: slot 0")
+    refused(hindsched("gantt", tiny, schedule, "-o", tmp_path / "other.svg"), "not drawn: slot 0")
     assert sorted(path.suffix for path in tmp_path.iterdir()) == [".json", ".json", ".svg"]
 
 
-def test_a_schedule_of_other_workers_is_refused_by_its_file(hindsight, tmp_path, tiny):
+def test_a_schedule_of_other_workers_is_refused_by_its_file(hindsched, tmp_path, tiny):
     schedule = tmp_path / "narrow.json"
     schedule.write_text('{"format":"schedule/1","instance":"","letters":["."],"configurations":[]}')
     for verb, *rest in (("check",), ("gantt", "-o", tmp_path / "picture.svg")):
-        refused(hindsight(verb, tiny, schedule, *rest), "narrow.json: letters: 1 rows, expected one per worker, 3")
+        refused(hindsched(verb, tiny, schedule, *rest), "narrow.json: letters: 1 rows, expected one per worker, 3")
 
 
-def test_what_a_policy_prints_is_no_result_and_its_name_no_path(hindsight, tmp_path, tiny):
+def test_what_a_policy_prints_is_no_result_and_its_name_no_path(hindsched, tmp_path, tiny):
     mine = tmp_path / "mine.py"
     mine.write_text("class Loud:\n    name = '../loud'\n\n    def choose(self, visible):\n        print('look')\n")
     arguments = ("--policy", "RANDOM", "--policy", f"{mine}:Loud", "--schedule", tmp_path / "runs", "--json")
-    code, out, err = hindsight("simulate", tiny, *arguments)
+    code, out, err = hindsched("simulate", tiny, *arguments)
     assert code == 0
     assert [row["policy"] for row in objects(out)] == ["RANDOM", "../loud"]
     assert "look" in err
@@ -240,11 +240,11 @@ def test_what_a_policy_prints_is_no_result_and_its_name_no_path(hindsight, tmp_p
     assert names == ["tiny..._loud.schedule.json", "tiny.RANDOM.schedule.json"]
 
 
-def test_tables_for_people(hindsight, tiny):
-    _, out, _ = hindsight("solve", tiny)
+def test_tables_for_people(hindsched, tiny):
+    _, out, _ = hindsched("solve", tiny)
     assert "Hindsight optima" in out
     assert "optimal" in out
-    _, out, _ = hindsight("simulate", tiny, "--policy", "IE", "--policy", "IE")
+    _, out, _ = hindsched("simulate", tiny, "--policy", "IE", "--policy", "IE")
     assert out.count(" IE ") == 1
 
 
@@ -266,12 +266,12 @@ GOOD = '{"format":"coupled/1","tasks":1,"iterations":1,"n_com":1,"t_prog":0,"t_d
     ],
 )
 @pytest.mark.parametrize("verb", ["solve", "simulate", "score", "check", "gantt"])
-def test_bad_instances_give_one_line_and_exit_two(hindsight, tmp_path, monkeypatch, verb, text, said):
+def test_bad_instances_give_one_line_and_exit_two(hindsched, tmp_path, monkeypatch, verb, text, said):
     monkeypatch.chdir(tmp_path)
     path = tmp_path / "bad.json"
     path.write_text(text)
     rest = {"check": [path], "gantt": [path, "-o", "out.svg"]}.get(verb, [])
-    refused(hindsight(verb, path, *rest), "bad.json", said)
+    refused(hindsched(verb, path, *rest), "bad.json", said)
     assert [entry.name for entry in tmp_path.iterdir()] == ["bad.json"]
 
 
@@ -297,32 +297,32 @@ def test_bad_instances_give_one_line_and_exit_two(hindsight, tmp_path, monkeypat
         (["frobnicate"], "frobnicate"),
     ],
 )
-def test_bad_usage_gives_one_line_and_exit_two(hindsight, tiny, tmp_path, monkeypatch, arguments, said):
+def test_bad_usage_gives_one_line_and_exit_two(hindsched, tiny, tmp_path, monkeypatch, arguments, said):
     monkeypatch.chdir(tmp_path)
-    refused(hindsight(*[str(tiny) if argument == "TINY" else argument for argument in arguments]), said)
+    refused(hindsched(*[str(tiny) if argument == "TINY" else argument for argument in arguments]), said)
 
 
-def test_a_bad_file_among_several_does_not_stop_the_others(hindsight, tmp_path, tiny):
-    code, out, err = hindsight("solve", tmp_path / "missing.json", tiny, "--json")
+def test_a_bad_file_among_several_does_not_stop_the_others(hindsched, tmp_path, tiny):
+    code, out, err = hindsched("solve", tmp_path / "missing.json", tiny, "--json")
     assert code == 2
     assert [row["file"] for row in objects(out)] == [str(tiny)]
     assert len(err.splitlines()) == 1
 
 
-def test_heuristics_refuse_an_instance_without_chains(hindsight, tmp_path):
+def test_heuristics_refuse_an_instance_without_chains(hindsched, tmp_path):
     path = tmp_path / "bare.json"
     instances.write(instances.Instance.from_letters(["uuu"], w=[1], tasks=1), path)
-    refused(hindsight("simulate", path, "--policy", "IE"), "bare.json", "markov")
-    assert hindsight("simulate", path, "--policy", "RANDOM")[0] == 0
+    refused(hindsched("simulate", path, "--policy", "IE"), "bare.json", "markov")
+    assert hindsched("simulate", path, "--policy", "RANDOM")[0] == 0
 
 
 EVENTS = "# comment\n0 0 1 1 one 1 0 100 NULL\n1 0 1 1 one 0 100 150 NULL\n2 0 1 1 one 1 150 400 NULL\n"
 
 
-def test_import_makes_an_instance_of_a_trace(hindsight, tmp_path):
+def test_import_makes_an_instance_of_a_trace(hindsched, tmp_path):
     trace, out = tmp_path / "events.tab", tmp_path / "events.json"
     trace.write_text(EVENTS)
-    code, _, err = hindsight("import", trace, "--slot", "50", "--train", "4", "--m", "2", "--w", "3", "-o", out)
+    code, _, err = hindsched("import", trace, "--slot", "50", "--train", "4", "--m", "2", "--w", "3", "-o", out)
     assert code == 0
     assert "assumed" in err
     instance = instances.read(out)
@@ -339,16 +339,16 @@ def test_import_makes_an_instance_of_a_trace(hindsight, tmp_path):
         (["--slot", "50", "-o", "no/such/folder/x.json"], "no such directory"),
     ],
 )
-def test_a_refused_import_says_one_line_and_assumes_nothing(hindsight, tmp_path, arguments, said):
+def test_a_refused_import_says_one_line_and_assumes_nothing(hindsched, tmp_path, arguments, said):
     trace = tmp_path / "events.tab"
     trace.write_text(EVENTS)
-    refused(hindsight("import", trace, "--m", "2", *arguments), said)
+    refused(hindsched("import", trace, "--m", "2", *arguments), said)
 
 
-def test_a_trace_with_overlapping_intervals_is_refused(hindsight, tmp_path):
+def test_a_trace_with_overlapping_intervals_is_refused(hindsched, tmp_path):
     trace = tmp_path / "events.tab"
     trace.write_text(EVENTS.replace("100 150", "90 150"))
-    code, out, err = hindsight("import", trace, "--slot", "50", "--m", "2", "-o", tmp_path / "events.json")
+    code, out, err = hindsched("import", trace, "--slot", "50", "--m", "2", "-o", tmp_path / "events.json")
     assert (code, out) == (2, "")
     assert "events.tab" in err
     assert "overlap" in err
@@ -366,7 +366,7 @@ class Greedy:
 
 
 @pytest.fixture
-def score(hindsight, tmp_path, monkeypatch):
+def score(hindsched, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     paths = []
     for trial in range(3):
@@ -374,7 +374,7 @@ def score(hindsight, tmp_path, monkeypatch):
         instances.write(paper(m=3, n_com=5, wmin=1, scenario=0, trial=trial, slots=400, p=6, iterations=2), paths[-1])
 
     def call(*extra):
-        return hindsight("score", *paths, "--results", "out", "--jobs", 1, *extra)
+        return hindsched("score", *paths, "--results", "out", "--jobs", 1, *extra)
 
     return call
 
@@ -424,9 +424,9 @@ def test_score_refuses_a_ratio_below_one(score, tmp_path):
     assert len(err.splitlines()) == 1
 
 
-def test_score_refuses_one_instance_twice(hindsight, tiny, tmp_path, monkeypatch):
+def test_score_refuses_one_instance_twice(hindsched, tiny, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    refused(hindsight("score", tiny, tiny), "given twice")
+    refused(hindsched("score", tiny, tiny), "given twice")
 
 
 def test_score_for_people(score):
@@ -437,17 +437,17 @@ def test_score_for_people(score):
     assert "score: 9/9" in err
 
 
-def test_score_says_where_there_is_nothing_to_compare_with(hindsight, tmp_path):
+def test_score_says_where_there_is_nothing_to_compare_with(hindsched, tmp_path):
     path = tmp_path / "never.json"
     instances.write(instances.Instance.from_letters(["dd"], w=[1], tasks=1), path)
-    code, out, err = hindsight(
+    code, out, err = hindsched(
         "score", path, "--policy", "RANDOM", "--m", 7, "--results", tmp_path / "out", "--jobs", 1
     )
     assert code == 0
     assert "files; hindsight optima: 1 infeasible: no schedule finishes" in out
-    assert err.splitlines()[0] == "hindsight: not used with FILE: --m"
+    assert err.splitlines()[0] == "hindsched: not used with FILE: --m"
 
 
-def test_score_knows_its_solvers_before_it_makes_a_folder(hindsight, tmp_path, tiny):
-    refused(hindsight("score", tiny, "--solver", "magic", "--results", tmp_path / "out"), "solver: 'magic', expected")
+def test_score_knows_its_solvers_before_it_makes_a_folder(hindsched, tmp_path, tiny):
+    refused(hindsched("score", tiny, "--solver", "magic", "--results", tmp_path / "out"), "solver: 'magic', expected")
     assert not (tmp_path / "out").exists()

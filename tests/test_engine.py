@@ -10,7 +10,7 @@ import pytest
 
 from bench.engine import Job, code_digest, run_jobs
 from bench.journal import Journal
-from instances import HindsightError, InputError
+from instances import HindschedError, InputError
 
 
 def square(number: int) -> dict[str, int]:
@@ -67,7 +67,7 @@ import os, sys, time
 from pathlib import Path
 from bench.engine import Job, code_digest, run_jobs
 from bench.journal import Journal
-from instances import HindsightError, InputError
+from instances import HindschedError, InputError
 
 def sleep(folder):
     (Path(folder) / f"{os.getpid()}.worker").touch()
@@ -169,7 +169,7 @@ def die(number: int) -> dict[str, int]:
 
 
 def test_a_lost_worker_is_told_in_one_line(tmp_path):
-    with Journal(tmp_path) as journal, pytest.raises(HindsightError, match="a worker process was lost") as caught:
+    with Journal(tmp_path) as journal, pytest.raises(HindschedError, match="a worker process was lost") as caught:
         run_jobs("test", [Job(str(i), str(i), die, (i,)) for i in range(4)], journal, num_processes=2)
     assert len(str(caught.value).splitlines()) == 1
 
@@ -182,7 +182,7 @@ def elsewhere(number: int) -> dict[str, int]:
 
 
 def test_workers_with_other_code_are_refused(tmp_path):
-    with Journal(tmp_path) as journal, pytest.raises(HindsightError, match=r"runs other code \(other\) than this"):
+    with Journal(tmp_path) as journal, pytest.raises(HindschedError, match=r"runs other code \(other\) than this"):
         run_jobs("test", [Job(str(i), str(i), elsewhere, (i,)) for i in range(4)], journal, num_processes=2)
 
 

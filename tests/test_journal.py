@@ -9,7 +9,7 @@ import textwrap
 import pytest
 
 from bench.journal import Journal
-from instances import HindsightError, InputError
+from instances import HindschedError, InputError
 
 
 def test_rows_survive_closing(tmp_path):
@@ -78,5 +78,5 @@ def test_a_full_disk_is_reported(tmp_path):
     (tmp_path / Journal.NAME).symlink_to("/dev/full")
     journal = Journal(tmp_path)
     journal._read = lambda: None  # an endless device cannot be read first
-    with journal, pytest.raises(HindsightError, match="row not written: No space left"):
+    with journal, pytest.raises(HindschedError, match="row not written: No space left"):
         journal.append({"key": "a"})

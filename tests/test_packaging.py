@@ -32,7 +32,7 @@ def test_the_five_packages_come_from_one_place():
 
 @pytest.mark.parametrize(
     "statement",
-    [f"import {name}" for name in PACKAGES] + ["import sys; sys.argv = ['hindsight', '--help']; import bench.cli"],
+    [f"import {name}" for name in PACKAGES] + ["import sys; sys.argv = ['hindsched', '--help']; import bench.cli"],
 )
 def test_imports_are_light(statement):
     check = f"{statement}; import sys; print(sorted(set({HEAVY}) & set(sys.modules)))"
@@ -49,7 +49,7 @@ def wheel(tmp_path_factory) -> Path:
 
 def test_the_wheel_holds_the_five_packages_and_nothing_else(wheel):
     names = zipfile.ZipFile(wheel).namelist()
-    assert wheel.name.startswith("hindsight_coupled-")
+    assert wheel.name.startswith("hindsched-")
     assert {name.split("/")[0] for name in names if ".dist-info" not in name} == set(PACKAGES)
     for package in PACKAGES:
         assert f"{package}/py.typed" in names
@@ -70,5 +70,5 @@ def test_both_kinds_of_install_give_a_console_script_that_runs(kind, wheel, tmp_
     place = run(python, "-c", "import bench; print(bench.__file__)", cwd=tmp_path).strip()
     expected = site if kind == "wheel" else ROOT
     assert Path(place).resolve().is_relative_to(expected.resolve())
-    out = run(environment / "bin" / "hindsight", "generate", "--small", "--slots", "5", cwd=tmp_path)
+    out = run(environment / "bin" / "hindsched", "generate", "--small", "--slots", "5", cwd=tmp_path)
     assert '"format":"coupled/1"' in out

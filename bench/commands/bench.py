@@ -1,4 +1,4 @@
-"""``hindsight bench``: measurements and data that the documentation rests on, each rebuilt by one command."""
+"""``hindsched bench``: measurements and data that the documentation rests on, each rebuilt by one command."""
 
 from __future__ import annotations
 

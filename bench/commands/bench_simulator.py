@@ -1,4 +1,4 @@
-"""``hindsight bench simulator``: slots per second of the two simulators."""
+"""``hindsched bench simulator``: slots per second of the two simulators."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``hindsight biclique``: a biclique of exactly this size, or the largest."""
+"""``hindsched biclique``: a biclique of exactly this size, or the largest."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``hindsight campaign``: a whole campaign from a file, resumable, on this machine or on a cluster."""
+"""``hindsched campaign``: a whole campaign from a file, resumable, on this machine or on a cluster."""
 
 from __future__ import annotations
 
@@ -61,9 +61,7 @@ def campaign(
     plan = read_campaign(file)
     options.expect_solver(plan.readings[0].solver)
     if parquet and find_spec("pyarrow") is None:
-        raise InputError(
-            'pyarrow is not installed, expected pip install "hindsight-coupled[parquet]"', place="--parquet"
-        )
+        raise InputError('pyarrow is not installed, expected pip install "hindsched[parquet]"', place="--parquet")
     folder = results if results is not None else Path("results") / Path(file).stem
     run_campaign(plan, folder, num_processes=jobs, dask=dask)
     found = read_results(folder)
@@ -79,4 +77,4 @@ def campaign(
         click.echo(
             "Medians and shares are over all runs on instances that some schedule finishes, means over finished ones."
         )
-        click.echo("Written: " + ", ".join(map(str, written)) + f". A page with pictures: hindsight report {folder}")
+        click.echo("Written: " + ", ".join(map(str, written)) + f". A page with pictures: hindsched report {folder}")

@@ -1,4 +1,4 @@
-"""``hindsight check``: replay a schedule against rules R1-R5."""
+"""``hindsched check``: replay a schedule against rules R1-R5."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def check(file: str, schedule: str, as_json: bool) -> None:
         raise error.in_file(schedule) from None
     if not instances.is_made_for(instance, text):
         click.echo(
-            f"hindsight: {schedule}: made for another instance, {text.instance!r}; replayed on {file} all the same",
+            f"hindsched: {schedule}: made for another instance, {text.instance!r}; replayed on {file} all the same",
             err=True,
         )
     if as_json:

@@ -1,4 +1,4 @@
-"""``hindsight gantt``: a picture of a schedule, in the manner of the paper's Figure 1."""
+"""``hindsched gantt``: a picture of a schedule, in the manner of the paper's Figure 1."""
 
 from __future__ import annotations
 

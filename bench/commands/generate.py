@@ -1,4 +1,4 @@
-"""``hindsight generate``: the paper's instances, and random small ones."""
+"""``hindsched generate``: the paper's instances, and random small ones."""
 
 from __future__ import annotations
 

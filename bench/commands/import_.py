@@ -1,4 +1,4 @@
-"""``hindsight import``: traces of real machines to instances."""
+"""``hindsched import``: traces of real machines to instances."""
 
 from __future__ import annotations
 
@@ -109,4 +109,4 @@ def import_(
     )
     write_instance(instance, output)
     for assumption in trace.assumptions:
-        click.echo(f"hindsight: assumed: {assumption}", err=True)
+        click.echo(f"hindsched: assumed: {assumption}", err=True)

@@ -68,7 +68,7 @@ def say_unused(flags: Iterable[str], where: str) -> None:
     """Say on standard error which of the flags that the user gave change nothing."""
     names = sorted(f"--{flag.replace('_', '-')}" for flag in flags)
     if names:
-        click.echo(f"hindsight: not used {where}: {', '.join(names)}", err=True)
+        click.echo(f"hindsched: not used {where}: {', '.join(names)}", err=True)
 
 
 class _Bound(click.ParamType[int | None]):

@@ -1,4 +1,4 @@
-"""``hindsight recheck``: rows of a campaign, drawn at random, made anew by slower and simpler means."""
+"""``hindsched recheck``: rows of a campaign, drawn at random, made anew by slower and simpler means."""
 
 from __future__ import annotations
 

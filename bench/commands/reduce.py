@@ -1,4 +1,4 @@
-"""``hindsight reduce``: a question about a graph as an instance of OFF-LINE-COUPLED."""
+"""``hindsched reduce``: a question about a graph as an instance of OFF-LINE-COUPLED."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``hindsight report``: a page of a campaign's results."""
+"""``hindsched report``: a page of a campaign's results."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from bench.output import Table
 def report(results: Path, output: Path | None, reference: str, as_json: bool) -> None:
     """Write report.html about RESULTS, with its pictures (SVG) and tables (CSV) beside it.
 
-    RESULTS is a folder of `hindsight score`, which may still be running, or a table of one run a row (.csv, .csv.gz,
+    RESULTS is a folder of `hindsched score`, which may still be running, or a table of one run a row (.csv, .csv.gz,
     .csv.xz, .parquet). The page holds everything: no network, no script. Equal rows give an equal page.
     """
     from bench.coupled.report.page import write_report

@@ -1,4 +1,4 @@
-"""``hindsight reproduce``: the paper's experiment again, under every reading of what it leaves open."""
+"""``hindsched reproduce``: the paper's experiment again, under every reading of what it leaves open."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def reproduce(
     \b
     Written into the results folder:
       runs.jsonl       one row per run and optimum; an interrupted call goes on from it
-      runs.csv.xz      the runs as one compact table, for hindsight report
+      runs.csv.xz      the runs as one compact table, for hindsched report
       tables.csv, .md  Table I (m = 5) and II (m = 10) under each reading
       closeness.csv    how close the readings come to one another, and to --printed
       figure2.svg      %diff against wmin under each reading

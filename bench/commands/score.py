@@ -1,4 +1,4 @@
-"""``hindsight score``: the main job, a table of competitive ratios."""
+"""``hindsched score``: the main job, a table of competitive ratios."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``hindsight simulate``: on-line heuristics, slot by slot, on the states of an instance."""
+"""``hindsched simulate``: on-line heuristics, slot by slot, on the states of an instance."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``hindsight solve``: the best that full knowledge of the future allows, proven."""
+"""``hindsched solve``: the best that full knowledge of the future allows, proven."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``hindsight verify-reductions``: Theorem 4.1 by machine, as far as a machine can."""
+"""``hindsched verify-reductions``: Theorem 4.1 by machine, as far as a machine can."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``hindsight verify-simulator``: the two simulators, compared run for run."""
+"""``hindsched verify-simulator``: the two simulators, compared run for run."""
 
 from __future__ import annotations
 

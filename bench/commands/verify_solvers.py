@@ -1,4 +1,4 @@
-"""``hindsight verify-solvers``: all back ends for instances without communication, or all general solvers, compared."""
+"""``hindsched verify-solvers``: all back ends for instances without communication, or all general solvers, compared."""
 
 from __future__ import annotations
 

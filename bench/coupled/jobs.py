@@ -87,7 +87,7 @@ def _digest_of_own(policy: str) -> str:
     if path:
         return hashlib.sha256(read_bytes(path)).hexdigest()
     if policy not in online.POLICIES:
-        for point in entry_points(group="hindsight.policies", name=policy):
+        for point in entry_points(group="hindsched.policies", name=policy):
             spec = find_spec(point.module.partition(".")[0])
             if spec is not None:
                 return source_digest(*map(Path, spec.submodule_search_locations or [str(spec.origin)]))

@@ -1,4 +1,4 @@
-"""The hindsight optima of the paper's whole experiment (MODEL section 8), with stand-by and without."""
+"""The hindsight optima of the paper's whole experiment (docs/model.md section 8), with stand-by and without."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def find_optima(
 
 
 def known_optima() -> pd.DataFrame:
-    """Return the optima of all 6,000 instances as published with the toolkit (``hindsight bench optima``)."""
+    """Return the optima of all 6,000 instances as published with the toolkit (``hindsched bench optima``)."""
     import pandas as pd
 
     with files("bench").joinpath("data/paper_optima.csv").open(encoding="utf-8") as text:

@@ -14,7 +14,7 @@ from instances.traces import Trace, read
 __all__ = ["real_sources", "spot_sources"]
 
 #: Where the traces are looked for; the variable names another folder.
-FOLDER, VARIABLE = Path("../shared/data"), "HINDSIGHT_TRACES"
+FOLDER, VARIABLE = Path("../shared/data"), "HINDSCHED_TRACES"
 
 #: Nine zones sampled every 195 s. Chains are fitted on a week, instances are two days long and a week apart.
 SPOT_SLOT_S, SPOT_TRAIN, SPOT_SLOTS, SPOT_WINDOWS = 195, 3_100, 900, 4
@@ -85,6 +85,6 @@ def _trace(name: str, pattern: str) -> Trace | None:
     folder = Path(os.environ.get(VARIABLE, FOLDER)) / name
     files = sorted(folder.glob(pattern))
     if not files:
-        click.echo(f"hindsight: no real trace in {folder} ({VARIABLE} names its parent): left out", err=True)
+        click.echo(f"hindsched: no real trace in {folder} ({VARIABLE} names its parent): left out", err=True)
         return None
     return read(*files)

@@ -1,4 +1,4 @@
-"""The independent checker: rules R1-R5 replayed from the instance and the schedule's text alone (MODEL 2 and 4).
+"""The independent checker: R1-R5 replayed from instance and schedule text (docs/model.md sections 2 and 4).
 
 It shares no code with any solver or simulator, so that a mistake of theirs cannot hide here.
 """

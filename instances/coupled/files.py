@@ -85,7 +85,7 @@ def read(path: str | os.PathLike[str]) -> Instance:
     Parameters
     ----------
     path
-        A file of the form ``coupled/1`` (MODEL section 1) or ``coupled/2``.
+        A file of the form ``coupled/1`` (docs/model.md section 1) or ``coupled/2``.
 
     Raises
     ------
@@ -183,7 +183,7 @@ def write(instance: Instance, path: str | os.PathLike[str]) -> None:
 
 
 def read_schedule(path: str | os.PathLike[str]) -> Schedule:
-    """Read a schedule of the form ``schedule/1`` (MODEL section 4).
+    """Read a schedule of the form ``schedule/1`` (docs/model.md section 4).
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Instances of the paper's experiments (MODEL section 8), and small random ones for tests."""
+"""Instances of the paper's experiments (docs/model.md section 8), and small random ones for tests."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def paper(
     p, iterations
         20 and 10 in the paper.
     mu
-        Most tasks a worker may hold at once; unbounded in the paper (MODEL section 2).
+        Most tasks a worker may hold at once; unbounded in the paper (docs/model.md section 2).
     start
         How workers begin: ``up`` as in the paper, or ``stationary`` (see `instances.sources.Drawn`).
     drawn

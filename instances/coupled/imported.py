@@ -36,7 +36,7 @@ def from_trace(
     """Return an instance whose states are those of a window of a trace.
 
     The chains that the heuristics need are fitted on the ``train_slots`` slots immediately before the instance's
-    window, never on the window itself (MODEL section 1).
+    window, never on the window itself (docs/model.md section 1).
 
     Parameters
     ----------

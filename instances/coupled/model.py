@@ -28,7 +28,7 @@ MOST = 2**31 - 1
 
 @dataclass(frozen=True, eq=False, init=False)
 class Instance:
-    """One tightly-coupled application on p volatile workers, with every state known (MODEL section 1).
+    """One tightly-coupled application on p volatile workers, with every state known (docs/model.md section 1).
 
     Immutable and validated once, here. Equality, hash and `fingerprint` follow the content.
 

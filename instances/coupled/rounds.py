@@ -1,4 +1,4 @@
-"""Schedules without communication, written from their iterations (MODEL section 4)."""
+"""Schedules without communication, written from their iterations (docs/model.md section 4)."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ class Configuration:
 
 @dataclass(frozen=True, slots=True)
 class Schedule:
-    """A schedule as text (MODEL section 4); what it claims is for the checker to replay.
+    """A schedule as text (docs/model.md section 4); what it claims is for the checker to replay.
 
     Parameters
     ----------

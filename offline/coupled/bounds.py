@@ -1,4 +1,4 @@
-"""The free-prefetch lower bound (MODEL section 3): cheap, proven, for both objectives.
+"""The free-prefetch lower bound (docs/model.md section 3): cheap, proven, for both objectives.
 
 Let F(s) be the least slot e in which a team can finish an iteration that starts in slot s (see `teams`), every worker
 having the credit of program units received in *all* its UP slots since it was last DOWN.
@@ -125,7 +125,7 @@ def free_prefetch_bound(instance: Instance, objective: Objective | str) -> int |
 
     Notes
     -----
-    MODEL section 3; the proof and the complexity are told at the top of this module.
+    docs/model.md section 3; the proof and the complexity are told at the top of this module.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""From a plan to a schedule in the text form (MODEL section 4).
+"""From a plan to a schedule in the text form (docs/model.md section 4).
 
 A *plan* says, iteration by iteration, what a solver decides: the tasks of the final configuration, the slots in which
 the master serves each worker, and the first slot in which the computation may advance. Everything else follows:

@@ -102,7 +102,7 @@ def solve(
     solver
         ``auto`` or a name of `SOLVERS`. ``auto`` is the polynomial ``windows`` where it applies, else the best one.
     stand_by
-        False: a worker may receive the program only in an iteration in which it computes (MODEL section 3).
+        False: a worker may receive the program only in an iteration in which it computes (docs/model.md section 3).
     time_limit_s
         Wall-clock seconds; None: no limit. A solver stopped by it returns its best schedule and a proven bound.
     memory_limit_mb

@@ -1,4 +1,4 @@
-"""The four criteria of the paper's heuristics, as scores of which more is better (MODEL section 6)."""
+"""The four criteria of the paper's heuristics, as scores of which more is better (docs/model.md section 6)."""
 
 from __future__ import annotations
 

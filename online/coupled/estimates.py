@@ -1,4 +1,6 @@
-"""The analytic estimates of MODEL section 5 (section V of the paper): how long, and how likely, a set of workers takes.
+"""The estimates of docs/model.md section 5: how long, and how likely, a set of workers takes.
+
+(Section V of the paper.)
 
 Sets of workers are bit masks: worker q is bit ``1 << q``. What depends on a set alone is computed once per set of
 chains and kept for every policy, estimator and trial that meets it again.
@@ -17,7 +19,7 @@ from online.coupled.sums import Modes, modes, sums
 
 __all__ = ["ESTIMATORS", "Estimate", "Estimates", "SetEstimate"]
 
-#: How the expected duration of W slots of computation is estimated (MODEL section 5); the first is the default.
+#: How the expected duration of W slots of computation is estimated (docs/model.md section 5); the first is the default.
 ESTIMATORS = ("printed", "conditional")
 
 #: Taken off before a duration is rounded up to slots, so that an integer that rounding lifted stays itself.

@@ -20,7 +20,7 @@ class Candidate(NamedTuple):
 
 
 class Builder:
-    """Assign m tasks one by one to the UP worker that serves a criterion best (MODEL section 6).
+    """Assign m tasks one by one to the UP worker that serves a criterion best (docs/model.md section 6).
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The 17 heuristics of the paper by name, and how any policy is made from a text (MODEL section 6)."""
+"""The 17 heuristics of the paper by name, and how any policy is made from a text (docs/model.md section 6)."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def make_policy(text: str, *, estimator: str = ESTIMATORS[0], ties: str = TIES[0
     ----------
     text
         One of `POLICIES`, or ``path/to/file.py:ClassName``, or the name of an installed entry point in the group
-        ``hindsight.policies``.
+        ``hindsched.policies``.
     estimator
         One of `ESTIMATORS`, for the policies that estimate.
     ties
@@ -64,11 +64,11 @@ def make_policy(text: str, *, estimator: str = ESTIMATORS[0], ties: str = TIES[0
     if colon and path.endswith(".py"):
         made = load_file(path, class_name, options)
     else:
-        made = load_entry_point("hindsight.policies", text, options)
+        made = load_entry_point("hindsched.policies", text, options)
         if made is None:
             raise InputError(
                 f"{text!r}, expected one of {', '.join(POLICIES)}, or path/to/file.py:ClassName, "
-                "or an entry point of the group hindsight.policies",
+                "or an entry point of the group hindsched.policies",
                 place="policy",
             )
     if not isinstance(made, Policy) or not isinstance(made.name, str):

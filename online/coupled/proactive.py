@@ -13,7 +13,7 @@ __all__ = ["Proactive"]
 
 
 class Proactive:
-    """Build a candidate in every slot and take it if it is strictly better than what is held (MODEL section 6).
+    """Build a candidate in every slot and take it if it is strictly better than what is held (docs/model.md section 6).
 
     The candidate is built as if no task were allocated, though what enrolled workers have received counts. The
     configuration held is measured with W less the computation done, and its RECLAIMED members as if they were UP.

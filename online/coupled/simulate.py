@@ -1,4 +1,4 @@
-"""The slot-by-slot simulator: rules R1 to R5 of MODEL section 2, with a policy that makes the choices."""
+"""The slot-by-slot simulator: rules R1 to R5 of docs/model.md section 2, with a policy that makes the choices."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from types import MappingProxyType
 
 from instances.coupled.model import Instance
 from instances.coupled.schedule import COMPUTE, DATA, ENROLLED_IDLE, NOT_ENROLLED, PROGRAM, Configuration, Schedule
-from instances.errors import HindsightError, InputError
+from instances.errors import HindschedError, InputError
 from instances.states import DOWN, LETTERS, UP
 from online.coupled.visible import History, Policy, Problem, Visible
 
 __all__ = ["SERVICES", "Run", "limit_of", "simulate"]
 
-#: In which order the master serves workers when channels are short (MODEL section 2); the first is the default.
+#: In which order the master serves workers when channels are short (docs/model.md section 2); the first is the default.
 #: ``index``: in worker order. ``longest``: largest remaining need first. ``begun``: those first that have received a
 #: part of what they are being sent, the program or their data, so that a transfer goes on where it can; ties in both
 #: are in worker order.
@@ -89,7 +89,7 @@ def simulate(instance: Instance, policy: Policy, *, service: str = SERVICES[0], 
         visible = execution.fail(slot)
         try:
             choice = policy.choose(visible)
-        except HindsightError:
+        except HindschedError:
             raise
         except (Exception, SystemExit) as error:  # somebody else's code: whatever it raises, say where it did
             at = traceback.extract_tb(error.__traceback__)[-1]

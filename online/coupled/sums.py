@@ -1,4 +1,4 @@
-"""The two sums behind every estimate of MODEL section 5, over slots t = 1, 2, ...: E_u = sum P(t), A = sum t P(t).
+"""The two sums behind the estimates of docs/model.md section 5, t = 1, 2, ...: E_u = sum P(t), A = sum t P(t).
 
 P(t) is the probability that all workers of a set are UP t slots after a slot in which all were. For one worker
 ``p(t) = a l1^t + (1-a) l2^t``; for a set it is the product. A worker is held here by its *gaps* 1 - l1 and 1 - l2,

@@ -21,7 +21,7 @@ __all__ = ["History", "Policy", "Problem", "Visible"]
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """The instance without its states (MODEL section 1).
+    """The instance without its states (docs/model.md section 1).
 
     Parameters
     ----------

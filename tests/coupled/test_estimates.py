@@ -1,4 +1,4 @@
-"""The analytic estimates of MODEL section 5: against brute sums, and against the chains themselves."""
+"""The analytic estimates of docs/model.md section 5: against brute sums, and against the chains themselves."""
 
 import itertools
 import math

@@ -1,4 +1,4 @@
-"""Models in files that others can read; ``hindsight solve --write-model``: the makespan's, whole or not at all."""
+"""Models in files that others can read; ``hindsched solve --write-model``: the makespan's, whole or not at all."""
 
 import sys
 from pathlib import Path
@@ -133,10 +133,10 @@ def test_iterations_that_cannot_be_completed_are_told(tmp_path: Path) -> None:
             offline.write_model(never, tmp_path / name)
 
 
-def hindsight(*arguments: str) -> int:
+def hindsched(*arguments: str) -> int:
     """Call the front door; return the exit code."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sys, "argv", ["hindsight", *arguments])
+        patch.setattr(sys, "argv", ["hindsched", *arguments])
         with pytest.raises(SystemExit) as end:
             main()
     return int(end.value.code or 0)
@@ -145,7 +145,7 @@ def hindsight(*arguments: str) -> int:
 def test_the_command_writes_the_model_and_solves(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file, model = tmp_path / "simple.json", tmp_path / "model.lp"
     write(SIMPLE, file)
-    assert hindsight("solve", str(file), "--write-model", str(model), "--json") == 0
+    assert hindsched("solve", str(file), "--write-model", str(model), "--json") == 0
     assert '"status":"optimal"' in capsys.readouterr().out
     assert model.stat().st_size > 100
 
@@ -157,5 +157,5 @@ def test_the_command_refuses_what_it_cannot_write(arguments: list[str], tmp_path
     file, model = tmp_path / "simple.json", tmp_path / "model.lp"
     write(SIMPLE, file)
     given = [argument.format(file=file) for argument in arguments]
-    assert hindsight("solve", *given, "--write-model", str(model)) == 2
+    assert hindsched("solve", *given, "--write-model", str(model)) == 2
     assert not model.exists()

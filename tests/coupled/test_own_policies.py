@@ -112,7 +112,7 @@ def test_a_policy_of_an_installed_package(write: Any, tmp_path: Path, monkeypatc
     (tmp_path / "theirs-1.0.dist-info").mkdir()
     write("Metadata-Version: 2.1\nName: theirs\nVersion: 1.0\n", "theirs-1.0.dist-info/METADATA")
     write(
-        "[hindsight.policies]\ntheirs = their_policies:FirstUp\nbroken = their_policies:Gone\n",
+        "[hindsched.policies]\ntheirs = their_policies:FirstUp\nbroken = their_policies:Gone\n",
         "theirs-1.0.dist-info/entry_points.txt",
     )
     write(FIRST_UP, "their_policies.py")

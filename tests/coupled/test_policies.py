@@ -1,4 +1,4 @@
-"""The heuristics of MODEL section 6: each by a case worked out by hand, and what they have in common."""
+"""The heuristics of docs/model.md section 6: each by a case worked out by hand, and what they have in common."""
 
 import math
 from collections import Counter

@@ -282,9 +282,9 @@ def test_a_compact_table_gives_the_same_findings(report, tmp_path):
 
 
 @pytest.fixture
-def hindsight(monkeypatch, capsys):
+def hindsched(monkeypatch, capsys):
     def call(*arguments):
-        monkeypatch.setattr("sys.argv", ["hindsight", *map(str, arguments)])
+        monkeypatch.setattr("sys.argv", ["hindsched", *map(str, arguments)])
         with pytest.raises(SystemExit) as stop:
             main()
         return stop.value.code, *capsys.readouterr()
@@ -292,35 +292,35 @@ def hindsight(monkeypatch, capsys):
     return call
 
 
-def test_the_command_writes_beside_the_results_and_says_what_it_found(tmp_path, hindsight):
+def test_the_command_writes_beside_the_results_and_says_what_it_found(tmp_path, hindsched):
     results = tmp_path / "runs.csv"
     pd.DataFrame({"instance": ["a", "a"], "policy": ["IE", "IP"], "makespan": [20, 10], "optimum": 10}).to_csv(results)
-    code, out, _ = hindsight("report", results)
+    code, out, _ = hindsched("report", results)
     assert code == 0
     assert "Best by median ratio: IP. Half of its runs take at most 1.00 times the hindsight optimum." in out
     assert (tmp_path / "runs-report" / "report.html").is_file()
-    code, out, _ = hindsight("report", results, "-o", tmp_path / "here", "--json")
+    code, out, _ = hindsched("report", results, "-o", tmp_path / "here", "--json")
     assert code == 0
     row = json.loads(out)
     assert (row["runs"], row["instances"]) == (2, 1)
     assert row["page"] == str(tmp_path / "here" / "report.html")
 
 
-def test_bad_input_is_one_line(tmp_path, hindsight):
+def test_bad_input_is_one_line(tmp_path, hindsched):
     (tmp_path / "broken").mkdir()
     (tmp_path / "broken" / "runs.jsonl").write_text("{\n")
     (tmp_path / "file").write_text("x")
     for arguments in (("nowhere",), ("broken",), ("file",), (".",)):
-        code, out, error = hindsight("report", *(tmp_path / name for name in arguments))
+        code, out, error = hindsched("report", *(tmp_path / name for name in arguments))
         assert (code, out) == (2, "")
-        assert error.startswith("hindsight: ")
+        assert error.startswith("hindsched: ")
         assert len(error.splitlines()) == 1
 
 
-def test_a_contradiction_is_written_and_told(tmp_path, hindsight):
+def test_a_contradiction_is_written_and_told(tmp_path, hindsched):
     results = tmp_path / "runs.csv"
     pd.DataFrame({"instance": ["a"], "policy": ["IE"], "makespan": [9], "optimum": 10}).to_csv(results)
-    code, _, error = hindsight("report", results)
+    code, _, error = hindsched("report", results)
     assert code == 3
     assert "IE on a: makespan 9, although it is proven that the optimum is >= 10" in error
     assert (tmp_path / "runs-report" / "report.html").is_file()

@@ -100,7 +100,7 @@ def test_a_policy_of_an_entry_point_counts_by_the_source_of_its_package(tmp_path
     info = tmp_path / "theirs-1.0.dist-info"
     info.mkdir()
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: theirs\nVersion: 1.0\n")
-    (info / "entry_points.txt").write_text(f"[hindsight.policies]\ntheirs = {module}:Mine\n")
+    (info / "entry_points.txt").write_text(f"[hindsched.policies]\ntheirs = {module}:Mine\n")
     (tmp_path / "their_package").mkdir()
     for name in ("their_policy.py", "their_package/__init__.py", "their_package/policy.py"):
         (tmp_path / name).write_text(MINE)

@@ -70,7 +70,7 @@ def save(figure: Figure, path: Any) -> None:
     if ending not in _ENDINGS:
         raise InputError(f"ending {suffix!r}, expected .svg, .pdf or .png", file=path)
     picture = BytesIO()
-    with mpl.rc_context({"svg.hashsalt": "hindsight", "svg.fonttype": "none"}):
+    with mpl.rc_context({"svg.hashsalt": "hindsched", "svg.fonttype": "none"}):
         figure.savefig(picture, format=ending, dpi=150, metadata=_ENDINGS[ending])
     write_bytes(path, picture.getvalue())
 

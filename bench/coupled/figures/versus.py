@@ -1,4 +1,4 @@
-"""Heuristics against one of them, by the metrics of the paper's Tables I and II (MODEL section 8)."""
+"""Heuristics against one of them, by the metrics of the paper's Tables I and II (docs/model.md section 8)."""
 
 from __future__ import annotations
 

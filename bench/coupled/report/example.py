@@ -13,7 +13,7 @@ from bench.coupled.figures.ratios import records
 from bench.coupled.jobs import Options, simulate
 from bench.coupled.sources import Paper
 from bench.stats import quantile
-from instances import HindsightError, Instance, Schedule, Verdict
+from instances import HindschedError, Instance, Schedule, Verdict
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -76,7 +76,7 @@ def _instance(row: dict[str, Any]) -> Instance | None:
             found = instances.read(row["instance"])
         else:
             return None
-    except (HindsightError, OSError):
+    except (HindschedError, OSError):
         return None
     is_told = row["fingerprint"].startswith("sha256:")
     return found if found.fingerprint == row["fingerprint"] or not is_told else None
@@ -111,7 +111,7 @@ def _replayed(instance: Instance, row: dict[str, Any]) -> Example | None:
     try:
         run = simulate(instance, row["policy"], Options(**given)).schedule
         best = offline.solve(instance, "makespan", time_limit_s=_TIME_LIMIT_S).schedule
-    except HindsightError:
+    except HindschedError:
         return None
     if best is None:
         return None

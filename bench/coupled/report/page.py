@@ -135,7 +135,7 @@ def write_report(results: Path, folder: Path, *, reference: str = "IE") -> Repor
             "example": None if example is None else items.drawn_example(example, files),
             "facts": words.facts(read, name, names),
             "unfinished": unfinished,
-            "version": version("hindsight-coupled"),
+            "version": version("hindsched"),
         },
     )
     path = folder / "report.html"

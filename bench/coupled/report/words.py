@@ -190,7 +190,7 @@ def facts(results: Results, name: str, names: Mapping[str, str]) -> list[tuple[s
     longer = [f"{short} is {policy}" for policy, short in names.items() if short != policy]
     if longer:
         found.append(("heuristics", "; ".join(longer)))
-    words = {"python": "Python", "numpy": "NumPy", "ortools": "OR-Tools", "version": "hindsight", "code": "code digest"}
+    words = {"python": "Python", "numpy": "NumPy", "ortools": "OR-Tools", "version": "hindsched", "code": "code digest"}
     for column in (*PROVENANCE, *OPTIONS, "engine"):
         values = _values(runs, runs if column in OPTIONS else optima, column)
         if values:

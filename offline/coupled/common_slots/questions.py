@@ -1,4 +1,4 @@
-"""The questions of an instance without communication, put as common-slots problems (MODEL section 3).
+"""The questions of an instance without communication, put as common-slots problems (docs/model.md section 3).
 
 **An iteration is a team.** With T_prog = T_data = 0 no slot is a communication slot once the configuration is complete.
 An iteration that ends has had one configuration since its computation began (R2), sum x_q = m, and has advanced in

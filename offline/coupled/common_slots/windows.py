@@ -2,7 +2,7 @@
 
 With states UP and DOWN alone the slots of a team are a *window*: consecutive slots in which every member is UP. For a
 last slot t and a level L the members that can be in such a window are all the rows that have been UP for L slots by
-then, and there is nothing left to choose: hardness comes from RECLAIMED alone (MODEL section 3).
+then, and there is nothing left to choose: hardness comes from RECLAIMED alone (docs/model.md section 3).
 """
 
 from __future__ import annotations

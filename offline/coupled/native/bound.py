@@ -1,4 +1,4 @@
-"""The free-prefetch bound (MODEL section 3): what remains takes at least this long.
+"""The free-prefetch bound (docs/model.md section 3): what remains takes at least this long.
 
 Let F(t) be the slot after the earliest end of an iteration that starts in slot t when every worker
 may have received its program in any UP slots since it was last DOWN, before t too, and n_com does

@@ -84,7 +84,7 @@ from offline.coupled.native.windows import Table
 FREE, RELAXED, STAND_BY, OWN = 0, 1, 2, 3
 """Who may receive the program, and at what cost.
 
-FREE: every program is fetched in advance for nothing (the bound of MODEL section 3).
+FREE: every program is fetched in advance for nothing (the bound of docs/model.md section 3).
 RELAXED: stand-by allowed, n_com binds only what is sent to workers that compute in the same iteration or whom dominance
 sends programs. Exact if n_com >= p.
 STAND_BY: the model with ``stand_by=True``.  OWN: with ``stand_by=False``.

@@ -10,7 +10,7 @@ from offline.coupled.native.kernels import Ints
 
 
 class Problem(NamedTuple):
-    """Constants of an instance (symbols of the paper, see MODEL section 1).
+    """Constants of an instance (symbols of the paper, see docs/model.md section 1).
 
     ``most[q]`` is mu_q, at most m; ``each[q]`` = T_data + w_q, the UP slots that every task costs
     worker q. ``work`` lists the values that W = max x_q w_q can take, ascending, and ``caps[i, q]``

@@ -1,4 +1,4 @@
-"""The estimates of MODEL section 5 in tables that are filled as they are asked: the twin of `online.coupled.estimates`.
+"""The estimates of docs/model.md section 5 in tables filled on demand: the twin of `online.coupled.estimates`.
 
 What depends on a set of workers alone lies in a hash table by the set's bit mask. Formulas are spelled as in the plain
 twin, operation by operation, so that both round alike.
