@@ -53,7 +53,7 @@ def test_the_wheel_holds_the_five_packages_and_nothing_else(wheel):
     assert {name.split("/")[0] for name in names if ".dist-info" not in name} == set(PACKAGES)
     for package in PACKAGES:
         assert f"{package}/py.typed" in names
-    assert {"bench/templates/report.html", "bench/templates/report.css"} <= set(names)
+    assert {"bench/report/templates/report.html", "bench/report/templates/report.css"} <= set(names)
 
 
 @pytest.mark.parametrize("kind", ["wheel", "editable"])

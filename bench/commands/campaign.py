@@ -7,8 +7,8 @@ from pathlib import Path
 
 import click
 
+from bench.campaign.journal import Journal
 from bench.commands import options
-from bench.journal import Journal
 from bench.output import Table
 from instances.errors import InputError
 
@@ -52,11 +52,11 @@ def campaign(
 
     Each run and each optimum is one row in runs.jsonl. Stopped at any moment, the same command goes on where it was.
     """
-    from bench.coupled.campaign import run_campaign
-    from bench.coupled.campaign_file import read_campaign
-    from bench.coupled.figures.distributions import summary
-    from bench.coupled.figures.frames import read_results
-    from bench.coupled.figures.ratios import records
+    from bench.campaign.file import read_campaign
+    from bench.campaign.plan import run_campaign
+    from bench.results.distributions import summary
+    from bench.results.frames import read_results
+    from bench.results.ratios import records
 
     plan = read_campaign(file)
     options.expect_solver(plan.readings[0].solver)

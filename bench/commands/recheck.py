@@ -24,7 +24,7 @@ def recheck(results: Path, count: int, seed: int, most_slots: int, as_json: bool
     The instance is generated from its parameters, the run made by the plain simulator, and every slot replayed by the
     checker. Exit code 1 when a row differs.
     """
-    from bench.coupled.verify import recheck as again
+    from bench.coupled.studies.verify import recheck as again
     from bench.progress import counting
 
     rows = again.sample(results, count, seed=seed, most_slots=most_slots)

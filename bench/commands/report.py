@@ -21,7 +21,7 @@ def report(results: Path, output: Path | None, reference: str, as_json: bool) ->
     RESULTS is a folder of `hindsched score`, which may still be running, or a table of one run a row (.csv, .csv.gz,
     .csv.xz, .parquet). The page holds everything: no network, no script. Equal rows give an equal page.
     """
-    from bench.coupled.report.page import write_report
+    from bench.report.page import write_report
     from instances import SelfCheckError
 
     if output is None:

@@ -13,8 +13,8 @@ from bench.commands import options
 from bench.output import Table
 
 if TYPE_CHECKING:
-    from bench.coupled.score import Score
-    from bench.coupled.sources import Source
+    from bench.campaign.score import Score
+    from bench.campaign.sources import Source
 
 
 @click.command(short_help="Score heuristics against the hindsight optimum.")
@@ -59,10 +59,10 @@ def score(
     Without FILE: instances of the paper's experiment at the given point, and real spot machines where their trace is
     at hand. An interrupted call goes on where it stopped; rows already in the results folder are not made again.
     """
-    from bench.coupled import score as main_job
-    from bench.coupled.jobs import Options
+    from bench.campaign import score as main_job
+    from bench.campaign.jobs import Options
+    from bench.campaign.sources import Paper, from_file
     from bench.coupled.real import spot_sources
-    from bench.coupled.sources import Paper, from_file
 
     options.expect_solver(solver)
     sources: list[Source]
@@ -88,7 +88,7 @@ def score(
 
 
 def _show(found: Score, as_json: bool) -> None:
-    from bench.coupled.figures.ratios import COLUMNS, records
+    from bench.results.ratios import COLUMNS, records
 
     rows = records(found.table)
     if as_json:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from bench.coupled.sources import Given, Source
+from bench.campaign.sources import Given, Source
 from instances.coupled.imported import from_trace
 from instances.traces import Trace, read
 
