@@ -27,14 +27,18 @@ bench.add_command(simulator)
 
 def _results(name: str) -> Callable[[options.F], options.F]:
     return click.option(
-        "--results", type=click.Path(path_type=Path), default=Path("results") / name, show_default=True, help="Folder."
+        "--results",
+        type=options.FOLDER,
+        default=Path("results") / name,
+        show_default=True,
+        help="Where the results go.",
     )
 
 
 _jobs = click.option("--jobs", type=options.POSITIVE, default=2, show_default=True, help="Processes at work at once.")
 
 
-@bench.command()
+@bench.command(short_help="Find the optima of the paper's experiment.")
 @click.option("--m", "ms", type=options.NUMBERS, default="5,10", show_default=True, help="Tasks per iteration.")
 @click.option(
     "--n-com", "n_coms", type=options.NUMBERS, default="5,10,20", show_default=True, help="Workers served at once."
@@ -95,7 +99,7 @@ def optima(
     table.show()
 
 
-@bench.command()
+@bench.command(short_help="Time exact solvers against each other.")
 @click.option("--m", "ms", type=options.NUMBERS, default="5,10", show_default=True, help="Tasks per iteration.")
 @click.option(
     "--n-com", "n_coms", type=options.NUMBERS, default="5,10,20", show_default=True, help="Workers served at once."
@@ -107,7 +111,13 @@ def optima(
 @click.option("--instances", type=options.POSITIVE, default=10, show_default=True, help="Instances for each K.")
 @click.option("--slots", type=options.POSITIVE, default=100_000, show_default=True, help="N.")
 @click.option(
-    "--solver", "solvers", multiple=True, default=("native", "cpsat"), show_default=True, help="Who competes."
+    "--solver",
+    "solvers",
+    metavar="NAME",
+    multiple=True,
+    default=("native", "cpsat"),
+    show_default=True,
+    help="Who competes. May be given several times.",
 )
 @options.time_limit(60.0)
 @_results("solvers")
@@ -136,7 +146,7 @@ def solvers(
     _show_race(races.compare(rows, solvers[0]), results, as_json)
 
 
-@bench.command()
+@bench.command(short_help="Measure how a solver's time grows.")
 @click.option("--p", "ps", type=options.NUMBERS, default="20,50,100,200,500,1000", show_default=True, help="Workers.")
 @click.option("--m", "ms", type=options.NUMBERS, default="20,50", show_default=True, help="Tasks per iteration.")
 @click.option(

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 @options.time_limit(60.0)
 @click.option("--jobs", type=options.POSITIVE, default=2, show_default=True, help="Processes at work at once.")
 @click.option(
-    "--results", type=click.Path(path_type=Path), default=Path("results/score"), show_default=True, help="Folder."
+    "--results", type=options.FOLDER, default=Path("results/score"), show_default=True, help="Where the results go."
 )
 @options.as_json
 def score(
