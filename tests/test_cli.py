@@ -354,6 +354,15 @@ def test_import_makes_an_instance_of_a_trace(hindsched, tmp_path):
     assert instance.chains[0] is not None
 
 
+def test_import_knows_the_traces_that_come_along_by_name(hindsched, tmp_path):
+    out = tmp_path / "spot.json"
+    code, _, err = hindsched("import", "spot_aws_v100", "--slot", "195", "--slots", "50", "--m", "2", "-o", out)
+    assert code == 0
+    assert "assumed: 1 means available" in err
+    instance = instances.read(out)
+    assert (instance.num_workers, instance.slots) == (9, 50)
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

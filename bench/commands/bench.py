@@ -158,6 +158,14 @@ def solvers(
 @click.option("--iterations", type=options.NUMBERS, default="10", show_default=True, help="K.")
 @click.option("--instances", type=options.POSITIVE, default=1, show_default=True, help="Instances for each point.")
 @click.option("--slots", type=options.POSITIVE, default=100_000, show_default=True, help="N.")
+@click.option(
+    "--traces",
+    type=click.Path(path_type=Path, exists=True, file_okay=False),
+    envvar="HINDSCHED_TRACES",
+    show_envvar=True,
+    metavar="FOLDER",
+    help="Where LANL's event_trace of the Failure Trace Archive is.",
+)
 @options.solver
 @options.time_limit(60.0)
 @_results("scale")
@@ -170,14 +178,18 @@ def scale(
     iterations: Sequence[int],
     instances: int,
     slots: int,
+    traces: Path | None,
     solver: str,
     time_limit_s: float,
     results: Path,
     as_json: bool,
 ) -> None:
-    """Measure how a solver's time grows with p, m, K, n_com and wmin, and what it does on real traces."""
+    """Measure how a solver's time grows with p, m, K, n_com and wmin, and what it does on real traces.
+
+    The spot zones come with the toolkit; LANL's machines are tried too where --traces names the folder of their table.
+    """
     from bench.coupled import races
-    from bench.coupled.real import real_sources
+    from bench.coupled.real import lanl_sources, spot_sources
     from bench.coupled.sources import Paper, Source
 
     sources: list[Source] = [
@@ -189,7 +201,9 @@ def scale(
         for k in iterations
         for trial in range(instances)
     ]
-    sources += real_sources()
+    sources += spot_sources()
+    if traces is not None:
+        sources += lanl_sources(traces)
     rows = races.race(sources, [solver], results, time_limit_s=time_limit_s)
     races.draw_scale(sources, rows, results / "scale.svg")
     columns = ("instance", "status", "value", "bound", "gap", "seconds")

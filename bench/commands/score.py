@@ -56,8 +56,8 @@ def score(
 ) -> None:
     """Score heuristics against the hindsight optimum of the same states.
 
-    Without FILE: instances of the paper's experiment at the given point, and real spot machines where their trace is
-    at hand. An interrupted call goes on where it stopped; rows already in the results folder are not made again.
+    Without FILE: instances of the paper's experiment at the given point, and nine zones of real spot machines. An
+    interrupted call goes on where it stopped; rows already in the results folder are not made again.
     """
     from bench.coupled import score as main_job
     from bench.coupled.jobs import Options
