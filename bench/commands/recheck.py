@@ -11,7 +11,7 @@ from bench.output import Table
 
 
 @click.command(short_help="Make rows of a campaign anew and compare.")
-@click.argument("results", type=click.Path(path_type=Path), metavar="RESULTS")
+@click.argument("results", type=options.FOLDER, metavar="RESULTS")
 @click.option("--sample", "count", type=options.POSITIVE, default=50, show_default=True, help="How many rows.")
 @click.option("--seed", type=options.COUNT, default=0, show_default=True, help="Which rows.")
 @click.option(

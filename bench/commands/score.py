@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 @options.time_limit(60.0)
 @click.option("--jobs", type=options.POSITIVE, default=2, show_default=True, help="Processes at work at once.")
 @click.option(
-    "--results", type=click.Path(path_type=Path), default=Path("results/score"), show_default=True, help="Folder."
+    "--results", type=options.FOLDER, default=Path("results/score"), show_default=True, help="Where the results go."
 )
 @options.as_json
 def score(
@@ -56,8 +56,8 @@ def score(
 ) -> None:
     """Score heuristics against the hindsight optimum of the same states.
 
-    Without FILE: instances of the paper's experiment at the given point, and real spot machines where their trace is
-    at hand. An interrupted call goes on where it stopped; rows already in the results folder are not made again.
+    Without FILE: instances of the paper's experiment at the given point, and nine zones of real spot machines. An
+    interrupted call goes on where it stopped; rows already in the results folder are not made again.
     """
     from bench.campaign import score as main_job
     from bench.campaign.jobs import Options

@@ -1,16 +1,19 @@
 """The command line as a person or a script uses it."""
 
 import json
+import re
 import shutil
 import signal
 import subprocess
 import sys
 from pathlib import Path
 
+import click
 import pytest
 
 import instances
 import offline
+from bench.cli import hindsched as front_door
 from bench.cli import main
 from instances.coupled import generate
 from instances.coupled.generate import paper, small
@@ -52,6 +55,27 @@ def refused(outcome, *said: str) -> None:
     assert len(err.splitlines()) == 1, err
     for text in said:
         assert text in err
+
+
+def helps(command, name):
+    """Yield each command below ``command`` by its full name, with its help at 80 columns."""
+    context = click.Context(command, info_name=name, terminal_width=80)
+    yield name, command.get_help(context)
+    for verb in command.list_commands(context) if isinstance(command, click.Group) else ():
+        yield from helps(command.get_command(context, verb), f"{name} {verb}")
+
+
+def test_every_help_reads_well_at_80_columns():
+    pages = dict(helps(front_door, "hindsched"))
+    assert {"hindsched score", "hindsched bench optima"} <= set(pages)
+    for name, page in pages.items():
+        assert "\\b" not in page, name
+        assert "\b" not in page, name
+        assert "INTEGER RANGE" not in page, name
+        assert not re.search(r"\.\.\.\n", page.partition("Commands:")[2] + "\n"), name  # a summary cut short
+        assert all(len(line) <= 80 for line in page.splitlines()), name
+    example = pages["hindsched campaign"]
+    assert '    policies = ["all", "mine.py:Fastest"]\n    estimators = ["printed"]' in example  # lines are kept
 
 
 def test_help_and_version(hindsched):
@@ -328,6 +352,15 @@ def test_import_makes_an_instance_of_a_trace(hindsched, tmp_path):
     instance = instances.read(out)
     assert (instance.tasks, instance.w, instance.slots) == (2, (3,), 4)
     assert instance.chains[0] is not None
+
+
+def test_import_knows_the_traces_that_come_along_by_name(hindsched, tmp_path):
+    out = tmp_path / "spot.json"
+    code, _, err = hindsched("import", "spot_aws_v100", "--slot", "195", "--slots", "50", "--m", "2", "-o", out)
+    assert code == 0
+    assert "assumed: 1 means available" in err
+    instance = instances.read(out)
+    assert (instance.num_workers, instance.slots) == (9, 50)
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from instances.textio import write_text
 _GROUPS = ("small", "hard", "markov", "growth")
 
 
-@click.command("core")
+@click.command("core", short_help="Time the core search beside its rivals.")
 @click.option(
     "--cells",
     "groups",
@@ -45,7 +45,7 @@ _GROUPS = ("small", "hard", "markov", "growth")
     help="How many of them are put to the models (cpsat, highs, cbc; small cells only), and to eclat in growth cells.",
 )
 @click.option(
-    "--results", type=click.Path(path_type=Path), default=Path("results/core"), show_default=True, help="Folder."
+    "--results", type=options.FOLDER, default=Path("results/core"), show_default=True, help="Where the results go."
 )
 @options.time_limit(10.0)
 @options.as_json

@@ -27,14 +27,18 @@ bench.add_command(simulator)
 
 def _results(name: str) -> Callable[[options.F], options.F]:
     return click.option(
-        "--results", type=click.Path(path_type=Path), default=Path("results") / name, show_default=True, help="Folder."
+        "--results",
+        type=options.FOLDER,
+        default=Path("results") / name,
+        show_default=True,
+        help="Where the results go.",
     )
 
 
 _jobs = click.option("--jobs", type=options.POSITIVE, default=2, show_default=True, help="Processes at work at once.")
 
 
-@bench.command()
+@bench.command(short_help="Find the optima of the paper's experiment.")
 @click.option("--m", "ms", type=options.NUMBERS, default="5,10", show_default=True, help="Tasks per iteration.")
 @click.option(
     "--n-com", "n_coms", type=options.NUMBERS, default="5,10,20", show_default=True, help="Workers served at once."
@@ -95,7 +99,7 @@ def optima(
     table.show()
 
 
-@bench.command()
+@bench.command(short_help="Time exact solvers against each other.")
 @click.option("--m", "ms", type=options.NUMBERS, default="5,10", show_default=True, help="Tasks per iteration.")
 @click.option(
     "--n-com", "n_coms", type=options.NUMBERS, default="5,10,20", show_default=True, help="Workers served at once."
@@ -107,7 +111,13 @@ def optima(
 @click.option("--instances", type=options.POSITIVE, default=10, show_default=True, help="Instances for each K.")
 @click.option("--slots", type=options.POSITIVE, default=100_000, show_default=True, help="N.")
 @click.option(
-    "--solver", "solvers", multiple=True, default=("native", "cpsat"), show_default=True, help="Who competes."
+    "--solver",
+    "solvers",
+    metavar="NAME",
+    multiple=True,
+    default=("native", "cpsat"),
+    show_default=True,
+    help="Who competes. May be given several times.",
 )
 @options.time_limit(60.0)
 @_results("solvers")
@@ -136,7 +146,7 @@ def solvers(
     _show_race(races.compare(rows, solvers[0]), results, as_json)
 
 
-@bench.command()
+@bench.command(short_help="Measure how a solver's time grows.")
 @click.option("--p", "ps", type=options.NUMBERS, default="20,50,100,200,500,1000", show_default=True, help="Workers.")
 @click.option("--m", "ms", type=options.NUMBERS, default="20,50", show_default=True, help="Tasks per iteration.")
 @click.option(
@@ -148,6 +158,14 @@ def solvers(
 @click.option("--iterations", type=options.NUMBERS, default="10", show_default=True, help="K.")
 @click.option("--instances", type=options.POSITIVE, default=1, show_default=True, help="Instances for each point.")
 @click.option("--slots", type=options.POSITIVE, default=100_000, show_default=True, help="N.")
+@click.option(
+    "--traces",
+    type=click.Path(path_type=Path, exists=True, file_okay=False),
+    envvar="HINDSCHED_TRACES",
+    show_envvar=True,
+    metavar="FOLDER",
+    help="Where LANL's event_trace of the Failure Trace Archive is.",
+)
 @options.solver
 @options.time_limit(60.0)
 @_results("scale")
@@ -160,14 +178,18 @@ def scale(
     iterations: Sequence[int],
     instances: int,
     slots: int,
+    traces: Path | None,
     solver: str,
     time_limit_s: float,
     results: Path,
     as_json: bool,
 ) -> None:
-    """Measure how a solver's time grows with p, m, K, n_com and wmin, and what it does on real traces."""
+    """Measure how a solver's time grows with p, m, K, n_com and wmin, and what it does on real traces.
+
+    The spot zones come with the toolkit; LANL's machines are tried too where --traces names the folder of their table.
+    """
     from bench.campaign.sources import Paper, Source
-    from bench.coupled.real import real_sources
+    from bench.coupled.real import lanl_sources, spot_sources
     from bench.coupled.studies import races
 
     sources: list[Source] = [
@@ -179,7 +201,9 @@ def scale(
         for k in iterations
         for trial in range(instances)
     ]
-    sources += real_sources()
+    sources += spot_sources()
+    if traces is not None:
+        sources += lanl_sources(traces)
     rows = races.race(sources, [solver], results, time_limit_s=time_limit_s)
     races.draw_scale(sources, rows, results / "scale.svg")
     columns = ("instance", "status", "value", "bound", "gap", "seconds")

@@ -12,7 +12,7 @@ from bench.report.markdown import markdown_table
 from instances.textio import write_text
 
 
-@click.command("simulator")
+@click.command("simulator", short_help="Time the two simulators side by side.")
 @click.option("--instances", type=options.POSITIVE, default=6, show_default=True, help="Instances of the paper.")
 @click.option(
     "--slots", type=options.POSITIVE, default=2_000, show_default=True, help="Slots that both simulate of each."
@@ -21,7 +21,7 @@ from instances.textio import write_text
 @options.policies
 @options.estimator
 @click.option(
-    "--results", type=click.Path(path_type=Path), default=Path("results/simulator"), show_default=True, help="Folder."
+    "--results", type=options.FOLDER, default=Path("results/simulator"), show_default=True, help="Where the results go."
 )
 @options.as_json
 def simulator(

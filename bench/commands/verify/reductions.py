@@ -31,7 +31,7 @@ _COLUMNS = {
 @options.solver
 @click.option(
     "--failures",
-    type=click.Path(path_type=Path),
+    type=options.FOLDER,
     default=Path("results/verify-reductions"),
     show_default=True,
     help="Folder for the graph of a counter-example.",

@@ -15,7 +15,7 @@ from bench.output import Table
 @click.option("--seed", type=options.COUNT, default=0, show_default=True, help="Seed of the instances.")
 @click.option(
     "--failures",
-    type=click.Path(path_type=Path),
+    type=options.FOLDER,
     default=Path("results/verify-simulator"),
     show_default=True,
     help="Folder for an instance on which they differ.",

@@ -19,7 +19,7 @@ from bench.output import Table
 )
 @click.option(
     "--failures",
-    type=click.Path(path_type=Path),
+    type=options.FOLDER,
     default=Path("results/verify-solvers"),
     show_default=True,
     help="Folder for an instance on which they disagree.",
