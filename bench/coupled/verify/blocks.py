@@ -13,7 +13,7 @@ from bench.coupled.verify.general_agreement import agree_in_general, general_sol
 from bench.coupled.verify.theorem import Count, num_graphs, verify_some
 from bench.engine import Job, code_digest, run_jobs
 from bench.journal import Journal
-from offline.coupled.common_slots.backends import BACKENDS, available_backends
+from offline.coupled.no_communication.team_solvers import BACKENDS, available_backends
 from offline.solvers import AUTO, named
 
 __all__ = ["verify_graphs", "verify_instances"]
