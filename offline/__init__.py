@@ -4,10 +4,10 @@
 Families of problems live in sub-packages (``offline.coupled``); what all families share lies beside them.
 """
 
-from offline.coupled.bounds import free_prefetch_bound
-from offline.coupled.common_slots.core.public import SharedSlots, earliest_common_slots, max_common_slots
-from offline.coupled.model_files import write_model
-from offline.coupled.solvers import SOLVERS, available_solvers, solve
+from offline.coupled.dispatch import SOLVERS, available_solvers, solve
+from offline.coupled.free_prefetch import free_prefetch_bound
+from offline.coupled.model_export import write_model
+from offline.kmis.shared_slots import SharedSlots, earliest_common_slots, max_common_slots
 from offline.results import Objective, Result, Status
 from offline.solvers import Solver
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from instances.coupled.model import Instance
 from offline.coupled.cpsat import Search
-from offline.coupled.greedy import greedy_plan
+from offline.coupled.greedy_plan import greedy_plan
 from offline.limits import Limits
 from offline.results import Objective, Result, Status
 

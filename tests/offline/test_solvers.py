@@ -71,7 +71,7 @@ def test_no_schedule_goes_unchecked(claim: str, monkeypatch: pytest.MonkeyPatch)
     else:
         assert honest.value is not None
         result = replace(honest, value=honest.value - 1, bound=honest.value - 1)
-    monkeypatch.setattr("offline.coupled.solvers.SOLVERS", {"liar": lie(result)})
+    monkeypatch.setattr("offline.coupled.dispatch.SOLVERS", {"liar": lie(result)})
     with pytest.raises(SelfCheckError):
         offline.solve(PAIR, solver="liar")
 

@@ -8,9 +8,9 @@ from typing import Any
 import networkx as nx
 
 from instances.errors import InputError, SelfCheckError
-from offline.coupled.common_slots import questions
-from offline.coupled.common_slots.backends import BACKENDS
-from offline.coupled.common_slots.core.public import max_common_slots
+from offline.coupled.no_communication import questions
+from offline.coupled.no_communication.team_solvers import BACKENDS
+from offline.kmis.shared_slots import max_common_slots
 from offline.limits import Limits, Stopwatch
 from offline.results import Objective, Status
 from offline.solvers import AUTO, named
@@ -34,7 +34,7 @@ def decide(problem: Encd, via: str = DIRECT, solver: str = AUTO, limits: Limits 
     via
         One of `WAYS`.
     solver
-        For a reduction: ``auto`` or a back end of `offline.coupled.common_slots`.
+        For a reduction: ``auto`` or a back end of `offline.coupled.no_communication`.
     limits
         None: no limit.
 

@@ -15,7 +15,7 @@ from bench.coupled.studies.verify import blocks
 from bench.coupled.studies.verify.agreement import QUESTIONS, agree, random_instance
 from bench.coupled.studies.verify.general_agreement import agree_in_general, general_instance
 from instances import InputError, SelfCheckError, read
-from offline.coupled.common_slots import plain
+from offline.coupled.no_communication import team_plain as plain
 from offline.results import Status
 from reductions import Biclique, Encd, ToMu1, ToMuInf, from_matrix, read_graph, write_graph
 

@@ -8,11 +8,11 @@ import offline
 from instances import Instance, check
 from instances.coupled.generate import paper, small
 from instances.states import DOWN, UP
-from offline.coupled import bounds
-from offline.coupled.bounds import FreePrefetch
+from offline.coupled import free_prefetch as bounds
 from offline.coupled.emit import emit, end_of
-from offline.coupled.greedy import greedy_plan
-from offline.coupled.teams import Teams
+from offline.coupled.free_prefetch import FreePrefetch
+from offline.coupled.greedy_plan import greedy_plan
+from offline.coupled.prefetch_relaxation import Teams
 from offline.limits import Limits, Stopwatch
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 import online
-from bench.coupled.verify.twins import compare_twins, options_of, random_instance
+from bench.coupled.studies.verify.twins import compare_twins, options_of, random_instance
 from instances import Chain, InputError, Instance
 from instances.coupled.generate import paper
 from online import POLICIES, make_policy, run_policy, simulate

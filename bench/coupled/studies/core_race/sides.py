@@ -26,8 +26,8 @@ from bench.coupled.studies.core_race.cells import LENGTH
 from bench.coupled.studies.core_race.eclat import Eclat
 from bench.coupled.studies.core_race.outcome import Outcome
 from instances.errors import InputError
-from offline.coupled.common_slots.backends import BACKENDS
-from offline.coupled.common_slots.problem import Aim, CommonSlots
+from offline.coupled.no_communication.common_slots import Aim, CommonSlots
+from offline.coupled.no_communication.team_solvers import BACKENDS
 from offline.limits import Limits
 from offline.results import Status
 
@@ -38,7 +38,8 @@ Booleans = npt.NDArray[np.bool_]
 #: The models, which only the small cells are put to.
 MODELS = ("cpsat", "highs", "cbc")
 #: Where the back ends are.
-_SOURCES = Path(offline.__file__).parent / "coupled" / "common_slots"
+_SEARCH = Path(offline.__file__).parent / "kmis"
+_MODELS = Path(offline.__file__).parent / "coupled" / "no_communication"
 _REFERENCE = ("c-plain", "c-tuned")
 #: Every side by name.
 SIDES = ("core", *_REFERENCE, "eclat", *MODELS)
@@ -80,11 +81,11 @@ def make_sides(names: tuple[str, ...], reference: Path | None) -> list[Side]:
         if name not in SIDES:
             raise InputError(f"{name!r}, expected {', '.join(SIDES)}", place="sides")
         if name == "core":
-            sides.append(Side(name, f"core {_digest(*_SOURCES.glob('core/**/*.py'))}", _run_core))
+            sides.append(Side(name, f"core {_digest(*_SEARCH.glob('**/*.py'))}", _run_core))
         elif name in MODELS:
             if not BACKENDS[name].is_available():
                 raise InputError(f"{name} is not installed", place="sides")
-            sides.append(Side(name, f"{name} {_digest(*_SOURCES.glob('*.py'))}", partial(_run_model, name)))
+            sides.append(Side(name, f"{name} {_digest(*_MODELS.glob('*.py'))}", partial(_run_model, name)))
         elif name == "eclat":
             if find_spec("fim") is None:
                 raise InputError("eclat needs the package pyfim: pip install 'hindsched[bench]'", place="sides")

@@ -12,11 +12,11 @@ from instances import Instance
 from instances.errors import SelfCheckError
 from instances.states import DOWN, RECLAIMED, UP
 from instances.streams import stream
-from offline.coupled.common_slots import questions
-from offline.coupled.common_slots.backends import available_backends
-from offline.coupled.common_slots.problem import Answer
-from offline.coupled.common_slots.windows import is_easy
-from offline.coupled.solvers import confirm
+from offline.coupled.dispatch import confirm
+from offline.coupled.no_communication import questions
+from offline.coupled.no_communication.common_slots import Answer
+from offline.coupled.no_communication.team_solvers import available_backends
+from offline.coupled.no_communication.team_windows import is_easy
 from offline.limits import Limits
 from offline.results import Objective, Result
 

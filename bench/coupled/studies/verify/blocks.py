@@ -13,7 +13,7 @@ from bench.campaign.journal import Journal
 from bench.coupled.studies.verify.agreement import agree
 from bench.coupled.studies.verify.general_agreement import agree_in_general, general_solvers
 from bench.coupled.studies.verify.theorem import Count, num_graphs, verify_some
-from offline.coupled.common_slots.backends import BACKENDS, available_backends
+from offline.coupled.no_communication.team_solvers import BACKENDS, available_backends
 from offline.solvers import AUTO, named
 
 __all__ = ["verify_graphs", "verify_instances"]

@@ -14,7 +14,7 @@ from instances import InputError, Instance, SelfCheckError
 from instances.states import DOWN, RECLAIMED, UP
 from instances.streams import stream
 from offline.coupled.brute import num_states
-from offline.coupled.solvers import confirm
+from offline.coupled.dispatch import confirm
 from offline.limits import Limits
 from offline.results import Objective, Result, Status
 

@@ -21,8 +21,8 @@ from instances import Instance, Schedule, check
 from instances.errors import InputError, SelfCheckError
 from instances.states import DOWN, UP, to_letters
 from instances.streams import stream
-from offline.coupled.common_slots import questions
-from offline.coupled.common_slots.backends import BACKENDS
+from offline.coupled.no_communication import questions
+from offline.coupled.no_communication.team_solvers import BACKENDS
 from offline.limits import Limits
 from offline.results import Objective, Status
 from offline.solvers import AUTO
