@@ -7,14 +7,15 @@ from pathlib import Path
 import pulp
 import pytest
 
-import offline
-from instances import InputError, Instance, check
+import offline.coupled
+from instances import InputError, check
+from instances.coupled import Instance
 from instances.coupled.generate import paper, small
-from offline import Objective, Result, Status
+from offline import Result, Status
 from offline.backends import horizons
 from offline.backends.horizons import Window, windows_within
 from offline.backends.pulp_runs import Outcome
-from offline.coupled import ilp
+from offline.coupled import Objective, ilp
 from offline.coupled.free_prefetch import FreePrefetch
 from offline.coupled.prefetch_relaxation import Teams
 from offline.coupled.slot_ilp import SlotProgram
@@ -63,7 +64,7 @@ def value(run: str, instance: Instance, objective: Objective, *, stand_by: bool 
     assert result.status is Status.OPTIMAL
     verdict = check(instance, result.schedule)
     assert verdict.is_valid, verdict
-    assert result.value == (verdict.makespan if objective is Objective.MAKESPAN else verdict.iterations)
+    assert result.value == (verdict.outcome.makespan if objective is Objective.MAKESPAN else verdict.outcome.iterations)
     return result.value
 
 
@@ -145,7 +146,7 @@ def test_the_paper_s_size(run: str, objective: Objective) -> None:
 def test_infeasible_is_proven_by_the_program(run: str, monkeypatch: pytest.MonkeyPatch) -> None:
     # each worker alone has time enough, so the bound says 5; one channel cannot serve both before they go
     instance = Instance.from_letters(["uuuud", "uuuud"], w=[1, 1], mu=[1, 1], tasks=2, t_prog=2, n_com=1)
-    assert offline.free_prefetch_bound(instance, "makespan") is not None
+    assert offline.coupled.free_prefetch_bound(instance, "makespan") is not None
     result = RUNS[run](instance, Objective.MAKESPAN, True, Limits())
     assert (result.status, result.value, result.bound, result.schedule) == (Status.INFEASIBLE, None, None, None)
     assert result.counts["programs"] == 1
@@ -189,7 +190,7 @@ def test_what_an_unproven_answer_means(
             solve(*args)  # type: ignore[arg-type]
         return Outcome(has_solution, is_proven=False, bound=bound)
 
-    cheap = offline.free_prefetch_bound(PAPER, "makespan")
+    cheap = offline.coupled.free_prefetch_bound(PAPER, "makespan")
     best = BEST[Objective.MAKESPAN]
     assert cheap is not None
     monkeypatch.setattr(horizons, "greedy_plan", lambda *_: [])
