@@ -49,7 +49,7 @@ _COMPACT = (
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """One way to read what the paper leaves open (docs/model.md section 2 and 5); all else is as in ``printed``.
+    """One way to read what the paper leaves open (docs/model.md sections 2, 5 and 6); all else is as in ``printed``.
 
     Parameters
     ----------
