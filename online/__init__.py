@@ -3,6 +3,7 @@
 from online.coupled.checking import check_policy
 from online.coupled.criteria import TIES
 from online.coupled.estimates import ESTIMATORS
+from online.coupled.options import RunOptions
 from online.coupled.policies import POLICIES, make_policy
 from online.coupled.runs import ENGINES, run_policy
 from online.coupled.simulate import SERVICES, Run, simulate
@@ -16,6 +17,7 @@ __all__ = [
     "TIES",
     "Policy",
     "Run",
+    "RunOptions",
     "Visible",
     "check_policy",
     "make_policy",

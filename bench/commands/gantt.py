@@ -12,7 +12,7 @@ import click
 def gantt(file: str, schedule: str, output: str) -> None:
     """Draw SCHEDULE over the states of the instance in FILE."""
     import instances
-    from bench.coupled.figures import plots
+    from bench.report import plots
 
     instance = instances.read(file)
     text = instances.read_schedule(schedule)
