@@ -194,7 +194,7 @@ FOLDERS = sorted(
 
 
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: str(folder.relative_to(HOME)))
-def test_all_that_kernels_use_counts_as_their_source(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_all_that_kernels_use_counts_as_their_source(folder: Path) -> None:
     for file in sorted(folder.glob("*.py")):
         used = {
             node.id
@@ -207,6 +207,7 @@ def test_all_that_kernels_use_counts_as_their_source(folder: Path, monkeypatch: 
             continue
         module = importlib.import_module(".".join(file.relative_to(HOME).with_suffix("").parts))
         sources = set(sources_of(module))
+        assert file in sources
         for node in ast.walk(ast.parse(file.read_text())):
             if not isinstance(node, ast.ImportFrom) or node.module is None or node.level:
                 continue
