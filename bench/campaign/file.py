@@ -29,7 +29,7 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
-import online
+import online.coupled
 from bench.campaign.jobs import Options
 from bench.campaign.plan import Campaign
 from bench.campaign.sources import Paper, Source, from_file
@@ -112,7 +112,7 @@ def _campaign(file: _File, folder: Path) -> Campaign:
     if not sources:
         raise InputError("no instance, expected at least one", place="instances")
     policies = [_beside(folder, policy) for policy in file.policies]
-    policies = [each for policy in policies for each in (online.POLICIES if policy == "all" else (policy,))]
+    policies = [each for policy in policies for each in (online.coupled.POLICIES if policy == "all" else (policy,))]
     readings = [
         Options(
             estimator=estimator,
@@ -128,15 +128,15 @@ def _campaign(file: _File, folder: Path) -> Campaign:
     if not (policies and readings):
         raise InputError("nothing to run, expected at least one policy, estimator, service and order of ties")
     for name, values, known in (
-        ("estimators", file.estimators, online.ESTIMATORS),
-        ("services", file.services, online.SERVICES),
+        ("estimators", file.estimators, online.coupled.ESTIMATORS),
+        ("services", file.services, online.coupled.SERVICES),
         ("ties", file.ties, TIES),
     ):
         for value in values:
             if value not in known:
                 raise InputError(f"{value!r}, expected one of {', '.join(known)}", place=name)
     for policy in policies:
-        online.make_policy(policy, estimator=file.estimators[0])
+        online.coupled.make_policy(policy, estimator=file.estimators[0])
     return Campaign(sources, list(dict.fromkeys(policies)), readings)
 
 

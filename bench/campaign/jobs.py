@@ -14,10 +14,11 @@ from typing import Any
 
 import instances
 import offline
-import online
+import online.coupled
 from bench.campaign.engine import Job, code_digest, source_digest
 from bench.campaign.sources import Source
-from instances import InputError, Instance, SelfCheckError
+from instances import InputError, SelfCheckError
+from instances.coupled import Instance
 from instances.textio import read_bytes
 from online.coupled.runs import run_policy
 
@@ -86,7 +87,7 @@ def _digest_of_own(policy: str) -> str:
     path, _, _ = policy.rpartition(":")
     if path:
         return hashlib.sha256(read_bytes(path)).hexdigest()
-    if policy not in online.POLICIES:
+    if policy not in online.coupled.POLICIES:
         for point in entry_points(group="hindsched.policies", name=policy):
             spec = find_spec(point.module.partition(".")[0])
             if spec is not None:
@@ -160,7 +161,7 @@ def _answer(result: offline.Result, options: Options) -> dict[str, Any]:
 
 def simulate(
     instance: Instance, policy: str, options: Options, *, engine: str = "auto", seed: int | None = None
-) -> online.Run:
+) -> online.coupled.Run:
     """Run a policy with the given seed, by default the one that this campaign and instance give it."""
     with redirect_stdout(sys.stderr):  # what a policy prints is no result
         return run_policy(
@@ -206,11 +207,11 @@ def _run(source: Source, policy: str, options: Options) -> dict[str, Any]:
     }
 
 
-def _replay(instance: Instance, run: online.Run, who: str) -> int:
+def _replay(instance: Instance, run: online.coupled.Run, who: str) -> int:
     """Let the checker replay the schedule of a run, as far as it goes; return how many slots that is."""
     verdict = instances.check(instance, run.schedule)
     is_whole = run.schedule.slots == run.slots
-    agrees = not is_whole or (verdict.makespan, verdict.iterations) == (run.makespan, run.iterations)
+    agrees = not is_whole or (verdict.outcome.makespan, verdict.outcome.iterations) == (run.makespan, run.iterations)
     if not verdict.is_valid or not agrees:
         raise SelfCheckError(f"{who}: claims makespan {run.makespan}, the checker says: {verdict}")
     return run.schedule.slots

@@ -24,7 +24,7 @@ class Campaign:
     sources
         The instances, with unique names.
     policies
-        As for `online.make_policy`.
+        As for `online.coupled.make_policy`.
     readings
         The options of the runs; all have the same solver and time limit.
     """

@@ -68,7 +68,7 @@ def score(
     sources
         The instances, with unique names.
     policies
-        As for `online.make_policy`.
+        As for `online.coupled.make_policy`.
     options
         What is done with each.
     folder
@@ -176,8 +176,8 @@ def _draw_example(source: Source, optimum: Path, example: Ratio, options: Option
     figure, panels = plots.new_figure(2, width=min(24.0, max(9.0, 2.0 + 0.13 * slots)), heights=(height, height))
     for panel, schedule, who in zip(panels, (best, run.schedule), ("hindsight optimum", example.policy), strict=True):
         verdict = instances.check(instance, schedule)
-        title = f"{who}: makespan {verdict.makespan}  ({source.name})"
+        title = f"{who}: makespan {verdict.outcome.makespan}  ({source.name})"
         is_last = panel is panels[-1]
-        plots.draw_gantt(panel, instance, schedule, ends=verdict.ends, title=title, slots=slots, legend=is_last)
+        plots.draw_gantt(panel, instance, schedule, ends=verdict.outcome.ends, title=title, slots=slots, legend=is_last)
     plots.save(figure, path)
     return path

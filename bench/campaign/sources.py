@@ -7,8 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Protocol
 
 import instances
-from instances import Instance
-from instances.coupled import generate
+from instances.coupled import Instance, generate
 from instances.sources import STARTS
 
 __all__ = ["Given", "Paper", "Source", "from_file"]

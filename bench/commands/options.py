@@ -43,20 +43,22 @@ def expand_policies(names: Sequence[str], *, estimator: str) -> list[str]:
     InputError
         For a policy that cannot be made: before any work is done.
     """
-    import online
+    import online.coupled
 
-    expanded = [policy for name in names or ("all",) for policy in (online.POLICIES if name == "all" else (name,))]
+    expanded = [
+        policy for name in names or ("all",) for policy in (online.coupled.POLICIES if name == "all" else (name,))
+    ]
     for name in expanded:
-        online.make_policy(name, estimator=estimator)
+        online.coupled.make_policy(name, estimator=estimator)
     return list(dict.fromkeys(expanded))
 
 
 def expect_solver(name: str) -> None:
     """Raise `InputError` for a solver that cannot run here: before any work is done."""
-    import offline
+    import offline.coupled
     from instances import InputError
 
-    available = offline.available_solvers()
+    available = offline.coupled.available_solvers()
     if name not in ("auto", *available):
         raise InputError(f"{name!r}, expected auto or one of {', '.join(available)}", place="solver")
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import online
+import online.coupled
 from bench.campaign.jobs import Options
 from bench.campaign.plan import Campaign, run_campaign
 from bench.campaign.sources import Paper
@@ -103,7 +103,7 @@ def run_readings(
         mine = [reading for reading in readings if reading.instance == changes]
         campaign = Campaign(
             [replace(source, **changes) for source in sources],
-            online.POLICIES,
+            online.coupled.POLICIES,
             [replace(options, **reading.options) for reading in mine],
         )
         run_campaign(campaign, folder, num_processes=num_processes, dask=dask)
@@ -233,7 +233,7 @@ def printed_tables(path: str | os.PathLike[str]) -> pd.DataFrame:
     for number, (table, policy) in enumerate(zip(frame["table"], frame["policy"], strict=True), start=2):
         if table not in TABLES:
             raise InputError(f"table {table!r}, expected one of {', '.join(TABLES)}", place=f"line {number}", file=path)
-        if policy not in online.POLICIES:
+        if policy not in online.coupled.POLICIES:
             raise InputError(f"{policy!r}, expected a heuristic of the paper", place=f"line {number}", file=path)
     for metric in METRICS:
         numbers = pd.to_numeric(frame[metric], errors="coerce")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-import online
+import online.coupled
 from instances.errors import InputError
 
 if TYPE_CHECKING:
@@ -153,7 +153,7 @@ def in_order(policies: Sequence[str] | npt.NDArray[Any]) -> list[str]:
     >>> in_order(["mine", "RANDOM", "Y-IE", "IE"])
     ['IE', 'Y-IE', 'RANDOM', 'mine']
     """
-    places = {policy: place for place, policy in enumerate(online.POLICIES)}
+    places = {policy: place for place, policy in enumerate(online.coupled.POLICIES)}
     return sorted(policies, key=lambda policy: (places.get(policy, len(places)), policy))
 
 

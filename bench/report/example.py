@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import instances
 import offline
-import online
+import online.coupled
 from bench.campaign.jobs import Options, simulate
 from bench.campaign.sources import Paper
 from bench.results.ratios import records
 from bench.results.stats import quantile
-from instances import HindschedError, Instance, Schedule, Verdict
+from instances import HindschedError, Verdict
+from instances.coupled import Instance, Schedule
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -50,11 +51,11 @@ def find_example(ratios: pd.DataFrame) -> Example | None:
     ratios
         As returned by `bench.results.distributions.with_ratios`, of one combination of options.
     """
-    known = ratios[ratios["policy"].isin([policy for policy in online.POLICIES if policy != "RANDOM"])]
+    known = ratios[ratios["policy"].isin([policy for policy in online.coupled.POLICIES if policy != "RANDOM"])]
     if len(known) == 0:
         return None
     medians = {policy: quantile(group["high"], 0.5) for policy, group in known.groupby("policy")}
-    best = min(online.POLICIES, key=lambda policy: medians.get(policy, float("inf")))
+    best = min(online.coupled.POLICIES, key=lambda policy: medians.get(policy, float("inf")))
     mine = known[(known["policy"] == best) & (known["makespan"] <= MOST_SLOTS) & (known["low"] == known["high"])]
     worst = mine.sort_values(["low", "instance"], ascending=[False, True], kind="stable")
     for row in records(worst.head(_TRIES)):
@@ -116,6 +117,6 @@ def _replayed(instance: Instance, row: dict[str, Any]) -> Example | None:
     if best is None:
         return None
     of_run, of_best = instances.check(instance, run), instances.check(instance, best)
-    if (of_run.makespan, of_best.makespan) != (row["makespan"], row["optimum"]):
+    if (of_run.outcome.makespan, of_best.outcome.makespan) != (row["makespan"], row["optimum"]):
         return None
     return Example(row["instance"], row["policy"], instance, run, best, of_run, of_best)

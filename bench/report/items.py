@@ -244,10 +244,12 @@ def drawn_example(example: Example, files: Files) -> Figure:
     drawing, panels = plots.new_figure(2, width=max(8.0, 1.6 + 0.075 * slots), heights=(height, height + 0.3))
     shown = ((example.best, example.of_best, "hindsight optimum"), (example.run, example.of_run, example.policy))
     for axes, (schedule, verdict, who) in zip(panels, shown, strict=True):
-        title = f"{who}: makespan {verdict.makespan}"
+        title = f"{who}: makespan {verdict.outcome.makespan}"
         is_last = axes is panels[-1]
-        plots.draw_gantt(axes, example.instance, schedule, ends=verdict.ends, title=title, slots=slots, legend=is_last)
-    gap = (example.of_run.makespan or 0) / (example.of_best.makespan or 1)
+        plots.draw_gantt(
+            axes, example.instance, schedule, ends=verdict.outcome.ends, title=title, slots=slots, legend=is_last
+        )
+    gap = (example.of_run.outcome.makespan or 0) / (example.of_best.outcome.makespan or 1)
     return Figure(
         f"{example.policy} on {example.name}",
         f"The worst run of the best heuristic among those of at most 120 slots: {tables.number(gap)} times the "

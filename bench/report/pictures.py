@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-import online
+import online.coupled
 from bench.coupled.versus import in_order
 from bench.results.ratios import records
 from bench.results.stats import ecdf, thinned
@@ -109,7 +109,7 @@ def short_names(policies: Sequence[str]) -> dict[str, str]:
     names = {policy: policy for policy in policies}
     for shorten in (lambda name: name.rpartition("/")[2], lambda name: name.rpartition(":")[2], _clipped):
         shorter = {policy: shorten(name) for policy, name in names.items()}
-        taken = [*shorter.values(), *(policy for policy in online.POLICIES if policy not in names)]
+        taken = [*shorter.values(), *(policy for policy in online.coupled.POLICIES if policy not in names)]
         names = {policy: name if taken.count(name) == 1 else names[policy] for policy, name in shorter.items()}
     return names
 

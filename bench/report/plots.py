@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from bench.results.ratios import Ratio
 from bench.results.stats import ecdf
-from instances import Instance, Schedule
+from instances.coupled import Instance, Schedule
 from instances.states import DOWN, RECLAIMED
 
 if TYPE_CHECKING:

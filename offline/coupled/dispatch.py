@@ -13,8 +13,9 @@ from instances.errors import SelfCheckError
 from instances.sources import Known
 from instances.states import DOWN, UP
 from offline.coupled.no_communication.team_windows import is_easy
+from offline.coupled.objectives import CoupledResult, Objective
 from offline.limits import Limits
-from offline.results import Objective, Result, Status
+from offline.results import Result, Status
 from offline.solvers import AUTO, Solver, by_name, named
 
 __all__ = ["SOLVERS", "available_solvers", "confirm", "solve"]
@@ -137,7 +138,7 @@ def solve(
     goal = Objective.parse(objective)
     chosen = _choose(solver, instance)
     if goal is Objective.MAKESPAN and instance.iterations > instance.slots:  # an iteration takes a slot at least
-        return Result(Status.INFEASIBLE, goal, None, None, None, chosen.name, 0.0)
+        return CoupledResult.of(Status.INFEASIBLE, goal, None, None, None, chosen.name, 0.0)
     result: Result = chosen.load()(instance, goal, stand_by, limits)
     if result.schedule is not None:
         confirm(instance, result)
@@ -162,6 +163,6 @@ def confirm(instance: Instance, result: Result) -> None:
     verdict = check(instance, result.schedule)
     if not verdict.is_valid:
         raise SelfCheckError(f"{result.solver} made a schedule that the checker refuses: {verdict}")
-    confirmed = verdict.makespan if result.objective is Objective.MAKESPAN else verdict.iterations
+    confirmed = verdict.outcome.makespan if result.objective is Objective.MAKESPAN else verdict.outcome.iterations
     if confirmed != result.value:
         raise SelfCheckError(f"{result.solver} claims {result.objective} {result.value}, the checker says {verdict}")

@@ -16,7 +16,7 @@ from bench.cli import main
 from bench.report.page import write_report
 from bench.report.svg import inline_svg
 from instances.coupled.generate import small
-from online import POLICIES
+from online.coupled import POLICIES
 
 VOID = {"meta", "link", "br", "img"}
 

@@ -6,10 +6,12 @@ from collections.abc import Iterator
 import numpy as np
 from hypothesis import strategies as st
 
-from instances import Instance, check
+from instances import check
+from instances.coupled import Instance
 from instances.coupled.generate import small
 from offline.coupled.no_communication.common_slots import Aim, CommonSlots
-from offline.results import Objective, Result, Status
+from offline.coupled.objectives import CoupledResult, Objective
+from offline.results import Status
 
 # ------------------------------------------------------------------------------------------------- random instances
 
@@ -84,12 +86,12 @@ def dense_team_problem(
 # --------------------------------------------------------------------------------------------- what results are like
 
 
-def proven_value(instance: Instance, result: Result, solver: str) -> int | None:
+def proven_value(instance: Instance, result: CoupledResult, solver: str) -> int | None:
     """Return the value of a result, None where there is no schedule, after the checker has replayed the schedule.
 
     The result has to be proven, by the solver named.
     """
-    assert result.solver == solver
+    assert result.by == solver
     if result.value is None:
         assert (result.status, result.bound, result.schedule) == (Status.INFEASIBLE, None, None)
         return None
@@ -97,14 +99,14 @@ def proven_value(instance: Instance, result: Result, solver: str) -> int | None:
     verdict = check(instance, result.schedule)
     assert verdict.is_valid, verdict
     if result.objective is Objective.MAKESPAN:
-        assert verdict.makespan == result.value == result.schedule.slots
+        assert verdict.outcome.makespan == result.value == result.schedule.slots
     else:
-        assert verdict.iterations == result.value
+        assert verdict.outcome.iterations == result.value
         assert result.schedule.slots == instance.slots
     return result.value
 
 
-def assert_honest(result: Result, best: int, instance: Instance) -> None:
+def assert_honest(result: CoupledResult, best: int, instance: Instance) -> None:
     """Assert that a stopped solver claims no more than is true, ``best`` being the optimum."""
     assert result.bound is not None
     if result.objective is Objective.MAKESPAN:

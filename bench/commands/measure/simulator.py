@@ -32,15 +32,15 @@ def simulator(
     Medians over the instances; processor time of runs whose states are drawn already. The last column is the kernel's
     alone, on runs of up to 1,000,000 slots. Runs that differ end the command with exit code 3. Writes table.md.
     """
-    import online
+    import online.coupled
     from bench.coupled.studies import simulator_race as racing
     from bench.progress import counting
     from instances import InputError
 
     names = options.expand_policies(policies, estimator=estimator)
     for name in names:
-        if name not in online.POLICIES:
-            raise InputError(f"{name!r}, expected one of {', '.join(online.POLICIES)}", place="policy")
+        if name not in online.coupled.POLICIES:
+            raise InputError(f"{name!r}, expected one of {', '.join(online.coupled.POLICIES)}", place="policy")
     results.mkdir(parents=True, exist_ok=True)
     with counting("runs", instances * len(names), 0) as counter:
         rows = racing.race(names, instances=instances, slots=slots, estimator=estimator, seed=seed, step=counter.step)

@@ -5,14 +5,15 @@ from pathlib import Path
 import pulp
 import pytest
 
-import offline
-from instances import InputError, Instance
+import offline.coupled
+from instances import InputError
+from instances.coupled import Instance
 from instances.coupled.generate import paper
-from offline import Objective, Status
+from offline import Status
 from offline.backends import horizons
 from offline.backends.horizons import Window, windows_within
 from offline.backends.pulp_runs import Outcome
-from offline.coupled import ilp
+from offline.coupled import Objective, ilp
 from offline.coupled.free_prefetch import FreePrefetch
 from offline.coupled.prefetch_relaxation import Teams
 from offline.coupled.slot_ilp import SlotProgram
@@ -108,7 +109,7 @@ def test_the_paper_s_size(run: str, objective: Objective) -> None:
 def test_infeasible_is_proven_by_the_program(run: str, monkeypatch: pytest.MonkeyPatch) -> None:
     # each worker alone has time enough, so the bound says 5; one channel cannot serve both before they go
     instance = Instance.from_letters(["uuuud", "uuuud"], w=[1, 1], mu=[1, 1], tasks=2, t_prog=2, n_com=1)
-    assert offline.free_prefetch_bound(instance, "makespan") is not None
+    assert offline.coupled.free_prefetch_bound(instance, "makespan") is not None
     result = RUNS[run](instance, Objective.MAKESPAN, True, Limits())
     assert (result.status, result.value, result.bound, result.schedule) == (Status.INFEASIBLE, None, None, None)
     assert result.counts["programs"] == 1
@@ -139,7 +140,7 @@ def test_what_an_unproven_answer_means(
             solve(*args)  # type: ignore[arg-type]
         return Outcome(has_solution, is_proven=False, bound=bound)
 
-    cheap = offline.free_prefetch_bound(PAPER, "makespan")
+    cheap = offline.coupled.free_prefetch_bound(PAPER, "makespan")
     best = BEST[Objective.MAKESPAN]
     assert cheap is not None
     monkeypatch.setattr(horizons, "greedy_plan", lambda *_: [])

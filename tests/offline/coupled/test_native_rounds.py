@@ -2,9 +2,10 @@
 
 import pytest
 
-import offline
+import offline.coupled
 from bench.coupled.studies.verify.general_agreement import SETTINGS, general_instance
-from instances import Instance, check
+from instances import check
+from instances.coupled import Instance
 from instances.coupled.generate import paper
 from offline.coupled.emit import emit
 from offline.coupled.native import stores
@@ -13,8 +14,9 @@ from offline.coupled.native.iteration import OWN, STAND_BY
 from offline.coupled.native.rent import OPEN, REFUTED, begin_rents, make_rents
 from offline.coupled.native.rounds import LimitError, Search
 from offline.coupled.native.stores import Best, RentBound, Store
+from offline.coupled.objectives import Objective
 from offline.limits import Limits
-from offline.results import Objective, Status
+from offline.results import Status
 
 
 class Stopped(Search):
@@ -52,7 +54,7 @@ def test_a_beam_survives_the_growth_of_its_tables():
         beam.work(best)
         if best.found:
             found += 1
-            assert check(instance, emit(instance, best.plan, slots=best.worth)).makespan == best.worth
+            assert check(instance, emit(instance, best.plan, slots=best.worth)).outcome.makespan == best.worth
     assert found > 20
 
 
@@ -122,7 +124,7 @@ def test_the_bound_of_all_cells_together_is_a_bound(objective, stand_by, monkeyp
 
 def test_the_rent_bound_charges_programs_to_the_channel():
     instance = paper(m=20, n_com=20, wmin=1, scenario=0, trial=0, slots=512, p=100)
-    assert offline.free_prefetch_bound(instance, "makespan") == 61
+    assert offline.coupled.free_prefetch_bound(instance, "makespan") == 61
     search = Search(instance, Limits())
     rents = make_rents(100, 100, 10)
     begin_rents(search.table, search.problem, rents)

@@ -3,10 +3,11 @@
 import pytest
 
 import offline
-from instances import InputError, Instance
+from instances import InputError
+from instances.coupled import Instance
 from instances.coupled.generate import paper
-from offline import Objective, Status
-from offline.coupled import brute, cpsat
+from offline import Status
+from offline.coupled import Objective, brute, cpsat
 from offline.coupled import slot_cpsat as slotmodel
 from offline.limits import Limits, OutOfTimeError, Stopwatch
 from tests.cases.coupled import assert_honest

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from bench.coupled.studies.verify.failures import place_of
-from instances import Instance
+from instances.coupled import Instance
 from instances.errors import SelfCheckError
 from instances.states import DOWN, RECLAIMED, UP
 from instances.streams import stream
@@ -17,8 +17,9 @@ from offline.coupled.no_communication import questions
 from offline.coupled.no_communication.common_slots import Answer
 from offline.coupled.no_communication.team_solvers import available_backends
 from offline.coupled.no_communication.team_windows import is_easy
+from offline.coupled.objectives import Objective
 from offline.limits import Limits
-from offline.results import Objective, Result
+from offline.results import Result
 
 __all__ = ["QUESTIONS", "agree", "random_instance"]
 

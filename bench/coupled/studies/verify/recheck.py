@@ -94,7 +94,7 @@ def recheck(rows: list[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
             "iterations": (row.iterations, run.iterations),
             "slots": (row.slots, run.slots),
             "check": (True, verdict.is_valid),
-            "makespan replayed": (row.makespan, verdict.makespan),
+            "makespan replayed": (row.makespan, verdict.outcome.makespan),
         }
         differing = [name for name, (before, now) in said.items() if before != now]
         yield {

@@ -8,10 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import offline
-from instances import InputError, Instance, check
+from instances import InputError, check
+from instances.coupled import Instance
 from offline.coupled.no_communication import questions
+from offline.coupled.objectives import Objective
 from offline.limits import Limits
-from offline.results import Objective, Status
+from offline.results import Status
 from tests.cases.coupled import without_communication
 
 
@@ -50,11 +52,11 @@ def test_makespan_and_iterations_agree_with_a_recursion_over_starts_and_ends(ins
     most = questions.solve(instance, Objective.ITERATIONS)
     assert (most.status, most.value, most.bound) == (Status.OPTIMAL, len(expected), len(expected))
     verdict = check(instance, most.schedule)
-    assert (verdict.is_valid, verdict.iterations) == (True, len(expected))
+    assert (verdict.is_valid, verdict.outcome.iterations) == (True, len(expected))
     assert most.schedule.slots == instance.slots
     if enough:
         verdict = check(instance, makespan.schedule)
-        assert (verdict.is_valid, verdict.makespan) == (True, makespan.value)
+        assert (verdict.is_valid, verdict.outcome.makespan) == (True, makespan.value)
         assert makespan.schedule.slots == makespan.value
 
 
