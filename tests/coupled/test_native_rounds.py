@@ -7,12 +7,12 @@ from bench.coupled.verify.general_agreement import SETTINGS, general_instance
 from instances import Instance, check
 from instances.coupled.generate import paper
 from offline.coupled.emit import emit
-from offline.coupled.native import stores
+from offline.coupled.native import label_search
 from offline.coupled.native.beam import Beam
+from offline.coupled.native.channel_bound import OPEN, REFUTED, begin_rents, make_rents
 from offline.coupled.native.iteration import OWN, STAND_BY
-from offline.coupled.native.rent import OPEN, REFUTED, begin_rents, make_rents
-from offline.coupled.native.rounds import LimitError, Search
-from offline.coupled.native.stores import Best, RentBound, Store
+from offline.coupled.native.label_search import Best, RentBound, Store
+from offline.coupled.native.portfolio import LimitError, Search
 from offline.limits import Limits
 from offline.results import Objective, Status
 
@@ -95,8 +95,8 @@ def test_rents_refute_nothing_that_is_possible(stand_by):
 
 @pytest.mark.parametrize(("objective", "stand_by"), SETTINGS)
 def test_the_bound_of_all_cells_together_is_a_bound(objective, stand_by, monkeypatch):
-    monkeypatch.setattr(stores, "_RENT_PATIENCE", 1)
-    monkeypatch.setattr(stores, "_RENT_ROUNDS", 1)
+    monkeypatch.setattr(label_search, "_RENT_PATIENCE", 1)
+    monkeypatch.setattr(label_search, "_RENT_ROUNDS", 1)
     divided = raised = 0
     for number in range(150):
         instance = general_instance(number, seed=4)

@@ -2,17 +2,17 @@
 
 From each label of a level the next iteration is ended in its first possible slot and in some later ones: a longer
 iteration sends more programs. Who computes and who is sent the program is found by a short search (module `holders`)
-and by what the programs are worth later (module `greedy`), which finds the better ones. Two things count:
+and by what the programs are worth later (module `proposals`), which finds the better ones. Two things count:
 
     F^(K-k)(t), when the rest could end at the earliest;
     T_prog / n_com * (programs in H that chains of the rent bound use from slot t on), slots that the channel need not
     spend any more on programs.
 
-So it is known for whom the program is worth having, if the rent bound (module `rent`) has been at work, and where time
-is better spent on sending than saved. Since the second is only an estimate, the next level is chosen in layers: first
-the labels that no other beats in both, then those that only labels of the first layer beat, and so on, as many as the
-beam is wide; within a layer, those with the least difference first. Of two labels, one of which ends no later with no
-fewer holders, only that one is taken.
+So it is known for whom the program is worth having, if the rent bound (module `channel_bound`) has been at work, and
+where time is better spent on sending than saved. Since the second is only an estimate, the next level is chosen in
+layers: first the labels that no other beats in both, then those that only labels of the first layer beat, and so on, as
+many as the beam is wide; within a layer, those with the least difference first. Of two labels, one of which ends no
+later with no fewer holders, only that one is taken.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from offline.coupled.native.bound import BEYOND, PAUSE, compose
-from offline.coupled.native.greedy import propose
+from offline.coupled.native.channel_bound import credit
 from offline.coupled.native.holders import expand
 from offline.coupled.native.iteration import FOUND, RELAXED, Space, prepare
 from offline.coupled.native.kernels import SPENT, STOP, Ints, Reals, Words, assign, kernel, within
+from offline.coupled.native.label_search import Best, Store
 from offline.coupled.native.labels import BEST, COUNT, EXPANDED, Labels, more_labels
-from offline.coupled.native.problem import Problem
-from offline.coupled.native.rent import credit
-from offline.coupled.native.stores import Best, Store
-from offline.coupled.native.windows import Table
+from offline.coupled.native.parameters import Problem
+from offline.coupled.native.prefetch import BEYOND, PAUSE, compose
+from offline.coupled.native.proposals import propose
+from offline.coupled.native.state_tables import Table
 
 if TYPE_CHECKING:
-    from offline.coupled.native.rounds import Search
+    from offline.coupled.native.portfolio import Search
 
 __all__ = ["Beam"]
 

@@ -28,9 +28,9 @@ from offline.coupled.native.iteration import (
     most_tasks,
 )
 from offline.coupled.native.kernels import LIMIT, SPENT, STOP, Counts, Ints, Words, add, assign, has, kernel, within
-from offline.coupled.native.problem import Problem
+from offline.coupled.native.parameters import Problem
+from offline.coupled.native.state_tables import Table
 from offline.coupled.native.transfer import NO, UNDECIDED, YES, share
-from offline.coupled.native.windows import Table
 
 
 @kernel

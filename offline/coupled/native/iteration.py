@@ -77,9 +77,9 @@ from offline.coupled.native.kernels import (
     last_common_bit,
     within,
 )
-from offline.coupled.native.problem import Problem
+from offline.coupled.native.parameters import Problem
+from offline.coupled.native.state_tables import Table
 from offline.coupled.native.transfer import Flow, make_flow
-from offline.coupled.native.windows import Table
 
 FREE, RELAXED, STAND_BY, OWN = 0, 1, 2, 3
 """Who may receive the program, and at what cost.
@@ -100,7 +100,7 @@ class Space(NamedTuple):
     """Working memory of the enumeration.
 
     Rows of ``cand*`` and ``common`` belong to the depth of the search, the last row of ``cand``
-    to the workers UP at e. ``worth``, ``score`` and ``top`` are those of module `greedy`. The answer is in
+    to the workers UP at e. ``worth``, ``score`` and ``top`` are those of module `proposals`. The answer is in
     ``found_*[:state[FOUND]]``.
     """
 

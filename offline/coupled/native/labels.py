@@ -41,9 +41,9 @@ import numpy as np
 
 from offline.coupled.native.iteration import OWN, Space, is_up_throughout
 from offline.coupled.native.kernels import LIMIT, SPENT, STOP, Flags, Ints, Words, add, assign, has, kernel, popcount
-from offline.coupled.native.problem import Problem
+from offline.coupled.native.parameters import Problem
+from offline.coupled.native.state_tables import Table
 from offline.coupled.native.transfer import YES, can_send
-from offline.coupled.native.windows import Table
 
 _EFFORT = 1 << 16  # for one question about dominance
 

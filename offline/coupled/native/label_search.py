@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from offline.coupled.emit import IterationPlan
+from offline.coupled.native.best_first import CUT, NEED_LABELS, NEED_SLOTS, SLICE, SOLVED
+from offline.coupled.native.channel_bound import REFUTED, STOPPED, Rents, begin_rents, make_rents, merits, split
 from offline.coupled.native.iteration import NEVER
 from offline.coupled.native.kernels import Reals
 from offline.coupled.native.labels import BEST, HEAP, make_labels, more_labels
-from offline.coupled.native.rent import REFUTED, STOPPED, Rents, begin_rents, make_rents, merits, split
-from offline.coupled.native.search import CUT, NEED_LABELS, NEED_SLOTS, SLICE, SOLVED
 
 if TYPE_CHECKING:
-    from offline.coupled.native.rounds import Search
+    from offline.coupled.native.portfolio import Search
 
 __all__ = ["PER_STEP", "Best", "Cell", "RentBound", "Store"]
 
@@ -120,7 +120,7 @@ class Store:
 
 
 class Cell:
-    """Schedules some of whose iterations end within given slots (module `rent`), and what is known of them.
+    """Schedules some of whose iterations end within given slots (module `channel_bound`), and what is known of them.
 
     ``soonest`` and ``latest`` hold pairs (k, t): iteration k + 1 starts in t at the soonest, or at the latest.
     """
@@ -137,7 +137,7 @@ class Cell:
 
 
 class RentBound:
-    """The rent bound (module `rent`), raised step by step.
+    """The rent bound (module `channel_bound`), raised step by step.
 
     The bound is the least bound of a cell. That cell is worked on; if its bound is not raised soon, it is divided.
 

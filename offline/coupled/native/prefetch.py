@@ -28,8 +28,8 @@ from __future__ import annotations
 
 from offline.coupled.native.iteration import FREE, NEVER, Space, advance, begin, prepare_free
 from offline.coupled.native.kernels import LIMIT, SPENT, STOP, Counts, Ints, kernel
-from offline.coupled.native.problem import Problem
-from offline.coupled.native.windows import Table
+from offline.coupled.native.parameters import Problem
+from offline.coupled.native.state_tables import Table
 
 BEYOND, PAUSE = -1, -2
 """Not a slot: more slots must be known first; stopped after `_SCAN` slots or by the time limit, call again."""

@@ -57,11 +57,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from offline.coupled.native.bound import BEYOND, PAUSE, compose
 from offline.coupled.native.iteration import NEVER, OWN, Space, most_tasks, prepare, programs_sent
 from offline.coupled.native.kernels import SPENT, STOP, Ints, Reals, Words, add, assign, has, kernel, within
-from offline.coupled.native.problem import Problem
-from offline.coupled.native.windows import Table
+from offline.coupled.native.parameters import Problem
+from offline.coupled.native.prefetch import BEYOND, PAUSE, compose
+from offline.coupled.native.state_tables import Table
 
 OPEN, REFUTED, STOPPED = 0, -1, -2
 """Not refuted with these rents; no schedule is that short; the effort, or the room for labels, was used up."""

@@ -2,7 +2,7 @@
 
 The queue holds labels, each with the next last slot e to try. Its key is what the best schedule
 through an end in e or later can be worth at least, by the free-prefetch bound composed (module
-`bound`):
+`prefetch`):
 
 makespan
     F^(K-k-1)(e + 1), to be minimised;
@@ -32,7 +32,6 @@ instances too large to be solved, then also with `cut_ok`: incomplete expansions
 
 from __future__ import annotations
 
-from offline.coupled.native.bound import BEYOND, PAUSE, compose, free_finish, most_from
 from offline.coupled.native.holders import expand
 from offline.coupled.native.iteration import FOUND, NEVER, Space, prepare
 from offline.coupled.native.kernels import SPENT, Ints, Words, assign, kernel
@@ -48,8 +47,9 @@ from offline.coupled.native.labels import (
     pop,
     push,
 )
-from offline.coupled.native.problem import Problem
-from offline.coupled.native.windows import Table
+from offline.coupled.native.parameters import Problem
+from offline.coupled.native.prefetch import BEYOND, PAUSE, compose, free_finish, most_from
+from offline.coupled.native.state_tables import Table
 
 SOLVED, EXHAUSTED, NEED_SLOTS, NEED_LABELS, SLICE, CUT = range(6)
 """Why `run` stopped: best label found; nothing left; grow the table; grow the labels; its share

@@ -1,10 +1,10 @@
 """Good sets for one iteration, without a search: who computes and who is sent the program, by what it is worth later.
 
-For given first and last slots s, e of an iteration and slots c..e to compute in, the channel can send
-(n_com (c - s) - m T_data) // T_prog programs. Holders of the program compute if they can; what tasks they leave is held
-by others, and as many workers as the channel can serve are sent the program: those for whom it is worth most
-afterwards (``merit``, see `rent`), if they hold enough tasks, and otherwise with ever more weight on the tasks. The
-transfers are then checked as those of the exact search are (`holders.fits`), so what is recorded can be done.
+For given first and last slots s, e of an iteration and slots c..e to compute in, the channel can send (n_com (c - s) -
+m T_data) // T_prog programs. Holders of the program compute if they can; what tasks they leave is held by others, and
+as many workers as the channel can serve are sent the program: those for whom it is worth most afterwards (``merit``,
+see `channel_bound`), if they hold enough tasks, and otherwise with ever more weight on the tasks. The transfers are
+then checked as those of the exact search are (`holders.fits`), so what is recorded can be done.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from offline.coupled.native.iteration import (
     programs_sent,
 )
 from offline.coupled.native.kernels import SPENT, Ints, Words, add, assign, has, kernel, last_common_bit
-from offline.coupled.native.problem import Problem
+from offline.coupled.native.parameters import Problem
+from offline.coupled.native.state_tables import Table
 from offline.coupled.native.transfer import YES
-from offline.coupled.native.windows import Table
 
 _SLACK = 6  # slots of RECLAIMED members between c and e
 _PER_WORK = 2  # sets for each W

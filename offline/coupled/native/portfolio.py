@@ -4,7 +4,7 @@ Most instances need one best-first search of a few milliseconds. What a first ro
 is attacked in rounds of doubling effort, each shared by searches with stores of their own:
 
 exact
-    the best-first search of module `search`; ends with the proof;
+    the best-first search of module `best_first`; ends with the proof;
 relaxed
     the same with n_com binding the computing workers only and stand-by allowed, which is easy
     (no choice of holders) and bounds both settings of ``stand_by``;
@@ -12,7 +12,7 @@ dive
     depth first with incomplete expansions, for good schedules; without stand-by too, which leaves
     fewer choices;
 rents
-    the bound of module `rent`, if programs have to be sent over a channel that binds;
+    the bound of module `channel_bound`, if programs have to be sent over a channel that binds;
 beam
     a beam search (module `beam`), wider in every round as long as it takes no longer than the others.
 
@@ -31,6 +31,8 @@ from instances.coupled.model import Instance
 from instances.states import States
 from offline.coupled.emit import IterationPlan, emit
 from offline.coupled.native.beam import Beam
+from offline.coupled.native.best_first import run
+from offline.coupled.native.channel_bound import Rents, refute
 from offline.coupled.native.iteration import (
     EFFORT_LIMIT,
     FOUND_LIMIT,
@@ -43,13 +45,11 @@ from offline.coupled.native.iteration import (
     make_space,
 )
 from offline.coupled.native.kernels import SPENT, STOP, Reals
+from offline.coupled.native.label_search import PER_STEP, Best, RentBound, Store
 from offline.coupled.native.labels import BEST, COUNT, DOMINATED, EXPANDED
+from offline.coupled.native.parameters import Problem, make_problem
 from offline.coupled.native.plan import make_plan
-from offline.coupled.native.problem import Problem, make_problem
-from offline.coupled.native.rent import Rents, refute
-from offline.coupled.native.search import run
-from offline.coupled.native.stores import PER_STEP, Best, RentBound, Store
-from offline.coupled.native.windows import Table, Windows
+from offline.coupled.native.state_tables import Table, Windows
 from offline.limits import Limits, Stopwatch
 from offline.results import Objective, Result, Status
 
