@@ -17,7 +17,7 @@ later with no fewer holders, only that one is taken.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -31,9 +31,7 @@ from offline.coupled.native.parameters import Problem
 from offline.coupled.native.prefetch import BEYOND, PAUSE, compose
 from offline.coupled.native.proposals import propose
 from offline.coupled.native.state_tables import Table
-
-if TYPE_CHECKING:
-    from offline.coupled.native.portfolio import Search
+from offline.coupled.native.workspace import Workspace
 
 __all__ = ["Beam"]
 
@@ -183,18 +181,18 @@ def _choose(pool: Pool, order: Ints, width: int, kept: Ints) -> int:
 class Beam(Store):
     """One beam search; `work` does it."""
 
-    def __init__(self, search: Search, mode: int, iterations: int, width: int, seed: int = 0) -> None:
-        super().__init__(search, mode, iterations, real=True, dive=True)
+    def __init__(self, workspace: Workspace, mode: int, iterations: int, width: int, seed: int = 0) -> None:
+        super().__init__(workspace, mode, iterations, real=True, dive=True)
         self._width = width
         self._seed = seed
-        self._end = search.slots
+        self._end = workspace.slots
 
     def work(self, best: Best, steps: int = 0) -> bool:
         """Search and offer the best schedule found; proves nothing."""
         if self.iterations and best.found:
             self._end = best.worth - 1
         level = np.zeros(1, np.int64)
-        pool = make_pool(max(4 * _FOUND, _ROOM * self._width), self.search.problem.words)
+        pool = make_pool(max(4 * _FOUND, _ROOM * self._width), self.workspace.problem.words)
         while level.size and (not self.iterations or self.labels.done[level[0]] < self.iterations):
             self._follow(level, pool)
             level = self._enter(pool, self._select(pool))
@@ -208,22 +206,23 @@ class Beam(Store):
         return False
 
     def _follow(self, level: Ints, pool: Pool) -> None:
-        search = self.search
+        workspace = self.workspace
         pool.at[:] = 0, -1, 0, 0, 0
         while True:
-            search.check()
-            search.allow(_EFFORT, _FOUND)
+            workspace.check()
+            workspace.limit_expansion(_EFFORT, _FOUND)
+            workspace.stop_after()
             why = _widen(
-                search.table,
-                search.problem,
-                search.space,
-                search.memo,
+                workspace.table,
+                workspace.problem,
+                workspace.space,
+                workspace.memo,
                 self.labels,
                 pool,
                 level,
                 self.mode,
                 self.iterations,
-                search.slots,
+                workspace.slots,
                 self._end,
                 self._seed,
             )
@@ -232,7 +231,7 @@ class Beam(Store):
             if why == FULL:
                 self._shrink(pool)
             elif why == MORE_SLOTS:
-                search.grow()
+                workspace.grow()
 
     def _select(self, pool: Pool) -> Ints:
         """Return the best of what has been found."""
@@ -254,7 +253,7 @@ class Beam(Store):
         """Make labels of them."""
         first = int(self.labels.tally[COUNT])
         while first + kept.size > len(self.labels.done):
-            self.search.claim()
+            self.workspace.claim()
             self.labels = more_labels(self.labels)
         lab = self.labels
         new = np.arange(first, first + kept.size)
