@@ -97,8 +97,8 @@ def test_rents_refute_nothing_that_is_possible(stand_by):
 
 @pytest.mark.parametrize(("objective", "stand_by"), SETTINGS)
 def test_the_bound_of_all_cells_together_is_a_bound(objective, stand_by, monkeypatch):
-    monkeypatch.setattr(subproblems, "_RENT_PATIENCE", 1)
-    monkeypatch.setattr(subproblems, "_RENT_ROUNDS", 1)
+    monkeypatch.setattr(subproblems, "PATIENCE", 1)
+    monkeypatch.setattr(subproblems, "CELL_PATIENCE", 1)
     divided = raised = 0
     for number in range(150):
         instance = general_instance(number, seed=4)

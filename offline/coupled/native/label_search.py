@@ -3,23 +3,31 @@
 from __future__ import annotations
 
 from offline.coupled.emit import IterationPlan
-from offline.coupled.native.best_first import CUT, NEED_LABELS, NEED_SLOTS, SLICE, SOLVED, run
-from offline.coupled.native.iteration import NEVER
-from offline.coupled.native.labels import BEST, HEAP, make_labels, more_labels
+from offline.coupled.native.best_first import run
+from offline.coupled.native.constants import (
+    BEST,
+    CUT,
+    DIVE_BONUS,
+    DIVE_EFFORT,
+    DIVE_FOUND,
+    DIVE_ROOT,
+    FIRST_EFFORT,
+    FIRST_FOUND,
+    FIRST_LABELS,
+    HEAP,
+    NEED_LABELS,
+    NEED_SLOTS,
+    NEVER,
+    PER_STEP,
+    SLICE,
+    SLICE_STEPS,
+    SOLVED,
+)
+from offline.coupled.native.labels import make_labels, more_labels
 from offline.coupled.native.plan import make_plan
 from offline.coupled.native.workspace import Workspace
 
-__all__ = ["PER_STEP", "Best", "Store"]
-
-_SLICE = 4_000  # units of work between two looks at the clock
-_FIRST_LABELS = 1 << 10
-_FIRST_EFFORT = 1 << 14
-_FIRST_FOUND = 64
-_DIVE_EFFORT = 1 << 11
-_DIVE_FOUND = 8
-_DIVE_BONUS = 1 << 32  # more than any worth
-_DIVE_ROOT = -(1 << 62)  # less than any key
-PER_STEP = 64  # units of effort in a step of work
+__all__ = ["Best", "Store"]
 
 
 class Best:
@@ -46,13 +54,13 @@ class Store:
     def __init__(self, workspace: Workspace, mode: int, iterations: int, *, real: bool, dive: bool = False) -> None:
         self.workspace, self.mode, self.iterations = workspace, mode, iterations
         self.real, self.dive = real, dive
-        self.bonus = _DIVE_BONUS if dive else 0
+        self.bonus = DIVE_BONUS if dive else 0
         self.finished = False
         self.bound = 0 if iterations else -NEVER
-        self.labels = make_labels(iterations or workspace.slots, workspace.problem.words, _FIRST_LABELS)
-        self.labels.heap_key[0] = _DIVE_ROOT if dive else self.bound
-        self._effort = _DIVE_EFFORT if dive else _FIRST_EFFORT
-        self._found = _DIVE_FOUND if dive else _FIRST_FOUND
+        self.labels = make_labels(iterations or workspace.slots, workspace.problem.words, FIRST_LABELS)
+        self.labels.heap_key[0] = DIVE_ROOT if dive else self.bound
+        self._effort = DIVE_EFFORT if dive else FIRST_EFFORT
+        self._found = DIVE_FOUND if dive else FIRST_FOUND
 
     def work(self, best: Best, steps: int) -> bool:
         """Spend about `steps` units of work; True if `best` is now proven optimal."""
@@ -60,7 +68,7 @@ class Store:
         while steps > 0 and not self.finished:
             workspace.check()
             workspace.limit_expansion(self._effort, self._found)
-            share = min(steps, _SLICE)
+            share = min(steps, SLICE_STEPS)
             why = self._run(best.worth - 1, share)
             if not self.dive:
                 self.bound = max(self.bound, self._least(best.worth))

@@ -28,20 +28,28 @@ from functools import cache
 from instances.coupled.model import Instance
 from offline.coupled.emit import emit
 from offline.coupled.native.beam import Beam
-from offline.coupled.native.iteration import NODES, OWN, RELAXED, STAND_BY
-from offline.coupled.native.label_search import PER_STEP, Best, Store
-from offline.coupled.native.labels import COUNT, DOMINATED, EXPANDED
+from offline.coupled.native.constants import (
+    BEAM_SHARE,
+    COUNT,
+    DOMINATED,
+    EXPANDED,
+    FIRST_BLOCK,
+    FIRST_ROUND,
+    FIRST_WIDTH,
+    NODES,
+    OWN,
+    PER_STEP,
+    RELAXED,
+    RENTS_SHARE,
+    STAND_BY,
+)
+from offline.coupled.native.label_search import Best, Store
 from offline.coupled.native.subproblems import RentBound
 from offline.coupled.native.workspace import LimitError, Workspace
 from offline.limits import Limits
 from offline.results import Objective, Result, Status
 
 __all__ = ["Portfolio", "solve", "warm_up"]
-
-_FIRST_ROUND = 20_000
-_FIRST_WIDTH = 20
-_RENTS_SHARE = 4  # what the rents have of every round
-_BEAM_SHARE = 2  # the beam becomes wider if it had less of a round, which has twice the steps of the one before
 
 
 def solve(instance: Instance, objective: Objective, stand_by: bool, limits: Limits) -> Result:
@@ -87,7 +95,7 @@ class Portfolio:
     """
 
     def __init__(
-        self, instance: Instance, limits: Limits, first_block: int = 512, first_round: int = _FIRST_ROUND
+        self, instance: Instance, limits: Limits, first_block: int = FIRST_BLOCK, first_round: int = FIRST_ROUND
     ) -> None:
         self.instance = instance
         self.workspace = Workspace(instance, limits, first_block)
@@ -119,13 +127,13 @@ class Portfolio:
                 if prob.t_prog > 0 and mode != RELAXED:
                     self._rents = RentBound(workspace, mode, k)
                 steps = self._first_round
-                width = _FIRST_WIDTH
+                width = FIRST_WIDTH
                 seed = 0
                 while not proven:
                     for store in others:  # each has its share, also after one has the proof
                         proven |= store.work(best, steps)
                     if self._rents is not None and not proven:
-                        self._rents.work(best, _RENTS_SHARE * steps, self.bound())
+                        self._rents.work(best, RENTS_SHARE * steps, self.bound())
                         self._rents.advise()
                     steps *= 2
                     if not proven and self.bound() < best.worth:
@@ -134,7 +142,7 @@ class Portfolio:
                         self._stores[len(others) + 1 :] = [beam]
                         before = workspace.effort_spent()
                         beam.work(best)
-                        if workspace.effort_spent() - before < _BEAM_SHARE * PER_STEP * steps:
+                        if workspace.effort_spent() - before < BEAM_SHARE * PER_STEP * steps:
                             width *= 2
                     proven = proven or self.bound() >= best.worth or exact.work(best, steps)
         except LimitError:

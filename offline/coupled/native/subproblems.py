@@ -4,28 +4,23 @@ from __future__ import annotations
 
 import numpy as np
 
-from offline.coupled.native.channel_bound import (
+from offline.coupled.native.channel_bound import Rents, begin_rents, make_rents, merits, refute, split
+from offline.coupled.native.constants import (
+    CELL_PATIENCE,
+    MOST_CELLS,
+    MOST_KEPT,
+    NEVER,
+    PATIENCE,
+    PER_STEP,
     REFUTED,
+    ROUNDS_AT_ONCE,
     STOPPED,
-    Rents,
-    begin_rents,
-    make_rents,
-    merits,
-    refute,
-    split,
 )
-from offline.coupled.native.iteration import NEVER
 from offline.coupled.native.kernels import Reals
-from offline.coupled.native.label_search import PER_STEP, Best
+from offline.coupled.native.label_search import Best
 from offline.coupled.native.workspace import Workspace
 
 __all__ = ["Cell", "RentBound"]
-
-_RENT_CELLS = 1 << 20  # slots times workers that are few enough for rents
-_RENT_PATIENCE = 40  # searches for one question, before the schedules are divided
-_RENT_SLICE = 4  # searches between two looks at the clock
-_RENT_ROUNDS = 12  # the same, of one cell
-_KEPT = 1 << 26  # cells times slots times workers for which usage is kept
 
 
 class Cell:
@@ -71,7 +66,7 @@ class RentBound:
                 return
             target = min(cell.bound + cell.stride - 1, best.worth - 1)  # the worth to be refuted
             iterations, end = (self.iterations, target) if self.iterations else (-target, workspace.slots)
-            if end * workspace.problem.p > _RENT_CELLS or iterations > end:
+            if end * workspace.problem.p > MOST_CELLS or iterations > end:
                 if cell.stride == 1:
                     return
                 cell.stride = 1
@@ -79,8 +74,8 @@ class RentBound:
             before = workspace.effort_spent()
             rents = self._reserve(iterations, end)
             self._enter(cell, rents)
-            patience = _RENT_ROUNDS if len(self.cells) > 1 else _RENT_PATIENCE
-            rounds = 1 if cell.stride > 1 else max(1, min(_RENT_SLICE, patience - cell.rounds))
+            patience = CELL_PATIENCE if len(self.cells) > 1 else PATIENCE
+            rounds = 1 if cell.stride > 1 else max(1, min(ROUNDS_AT_ONCE, patience - cell.rounds))
             answer = self.refute(rents, iterations, end, rounds, steps)
             steps -= 1 + (workspace.effort_spent() - before) // PER_STEP
             self._leave(cell, rents, end)
@@ -133,7 +128,7 @@ class RentBound:
 
     def _leave(self, cell: Cell, rents: Rents, end: int) -> None:
         """Keep what has been learnt of a cell."""
-        if len(self.cells) * end * self.workspace.problem.p <= _KEPT:
+        if len(self.cells) * end * self.workspace.problem.p <= MOST_KEPT:
             cell.usage = rents.usage[:end].astype(np.float32)
             cell.loss = rents.loss.copy()
             cell.chains = int(rents.chains[0])

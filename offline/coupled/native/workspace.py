@@ -8,18 +8,25 @@ import numpy as np
 
 from instances.coupled.model import Instance
 from instances.states import States
-from offline.coupled.native.iteration import EFFORT_LIMIT, FOUND_LIMIT, NEVER, Space, make_space
-from offline.coupled.native.kernels import SPENT, STOP, Reals
+from offline.coupled.native.constants import (
+    EFFORT_LIMIT,
+    EFFORT_PER_SECOND,
+    FIRST_BLOCK,
+    FIRST_FOUND,
+    FOUND_LIMIT,
+    MEASURABLE,
+    NEVER,
+    PAUSE_EFFORT,
+    SPENT,
+    STOP,
+)
+from offline.coupled.native.iteration import Space, make_space
+from offline.coupled.native.kernels import Reals
 from offline.coupled.native.parameters import Problem, make_problem
 from offline.coupled.native.state_tables import Table, Windows
 from offline.limits import Limits, Stopwatch
 
 __all__ = ["LimitError", "Workspace"]
-
-_FIRST_FOUND = 64
-_EFFORT_PER_SECOND = 4_000_000  # until it has been measured
-_MEASURABLE = 1_000_000
-_PAUSE = 1 << 20  # effort between two looks at the clock
 
 
 class LimitError(Exception):
@@ -39,7 +46,7 @@ class Workspace:
         Slots to begin with.
     """
 
-    def __init__(self, instance: Instance, limits: Limits, first_block: int = 512) -> None:
+    def __init__(self, instance: Instance, limits: Limits, first_block: int = FIRST_BLOCK) -> None:
         def provide(start: int, stop: int) -> States:
             return instance.prefix(stop)[:, start:]
 
@@ -58,7 +65,7 @@ class Workspace:
         self.bytes_beside: Callable[[], int] = lambda: 0
         self._memory_limit_mb = limits.memory_limit_mb
         self._windows = Windows(provide, instance.num_workers, self.slots, first_block)
-        self.space: Space = make_space(self.problem, max(1, self._windows.capacity), _FIRST_FOUND)
+        self.space: Space = make_space(self.problem, max(1, self._windows.capacity), FIRST_FOUND)
         self._merit = self.space.merit
         self.memo = np.zeros(self._windows.capacity + 3, np.int64)
         self.memo[-2] = -1
@@ -127,10 +134,10 @@ class Workspace:
         if left_s is None:
             return NEVER
         spent = self.effort_spent()
-        rate = spent / self.watch.elapsed_s() if spent > _MEASURABLE else _EFFORT_PER_SECOND
+        rate = spent / self.watch.elapsed_s() if spent > MEASURABLE else EFFORT_PER_SECOND
         return max(1, int(left_s * rate))
 
-    def stop_after(self, effort: int = _PAUSE) -> None:
+    def stop_after(self, effort: int = PAUSE_EFFORT) -> None:
         """Limit all work to so much effort, and to the time left."""
         spent = self.space.effort
         spent[STOP] = min(NEVER, int(spent[SPENT]) + min(effort, self.effort_left()))
