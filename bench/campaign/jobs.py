@@ -34,7 +34,7 @@ class Options:
 
     Parameters
     ----------
-    estimator, service, ties
+    estimator, service, ties, comparison
         As in `online.run_policy`.
     solver, time_limit_s
         As in `offline.solve`. Ratios need the optimum with ``stand_by``, which bounds every scheduler; a policy may
@@ -48,6 +48,7 @@ class Options:
     estimator: str = "printed"
     service: str = "index"
     ties: str = "lowest"
+    comparison: str = "updated"
     solver: str = "auto"
     time_limit_s: float | None = None
     seed: int = 0
@@ -73,7 +74,9 @@ def optima_job(source: Source, options: Options, settings: tuple[bool, ...]) -> 
 def policy_job(source: Source, policy: str, options: Options) -> Job:
     """Return the job that runs one policy; a user's own counts by the content of its file."""
     content = _digest_of_own(policy)
-    how = (options.estimator, options.service, options.ties, options.seed, options.check_slots)
+    how = (
+        options.estimator, options.service, options.ties, options.comparison, options.seed, options.check_slots,
+    )  # fmt: skip
     key = _key("online", "run", source.identity, policy, content, *how)
     return Job(key, f"{policy} on {source.name}", _run, (source, policy, options), group=source.identity)
 
@@ -169,6 +172,7 @@ def simulate(
             estimator=options.estimator,
             service=options.service,
             ties=options.ties,
+            comparison=options.comparison,
             seed=_policy_seed(instance, options) if seed is None else seed,
             schedule_slots=options.check_slots,
             engine=engine,
@@ -196,6 +200,7 @@ def _run(source: Source, policy: str, options: Options) -> dict[str, Any]:
         "estimator": options.estimator,
         "service": options.service,
         "ties": options.ties,
+        "comparison": options.comparison,
         "seed": _policy_seed(instance, options),
         "makespan": run.makespan,
         "iterations": run.iterations,
