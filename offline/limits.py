@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from instances.errors import InputError
 
-__all__ = ["Limits", "OutOfTimeError", "Stopwatch"]
+__all__ = ["NO_LIMITS", "Limits", "OutOfTimeError", "Stopwatch"]
 
 
 class OutOfTimeError(Exception):
@@ -49,6 +49,10 @@ class Limits:
             raise InputError(f"{self.threads!r}, expected at least 1", place="threads")
         if not 0 <= self.seed < 2**31:
             raise InputError(f"{self.seed!r}, expected an integer from 0 to 2147483647", place="seed")
+
+
+#: What a solver may spend unless it is told otherwise: anything.
+NO_LIMITS = Limits()
 
 
 class Stopwatch:

@@ -1,6 +1,6 @@
 """The exact solvers of this family: one table, one signature, one function to call them all.
 
-Every solver is a function ``(instance, objective, stand_by, limits) -> Result``.
+Every solver is called as ``solve(instance, objective, stand_by=..., limits=...)`` and returns a `CoupledResult`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from instances.states import DOWN, UP
 from offline.coupled.no_communication.team_windows import is_easy
 from offline.coupled.objectives import CoupledResult, Objective
 from offline.limits import Limits
-from offline.results import Result, Status
+from offline.results import Status
 from offline.solvers import AUTO, Solver, by_name, named
 
 __all__ = ["SOLVERS", "available_solvers", "confirm", "solve"]
@@ -43,15 +43,15 @@ SOLVERS: Mapping[str, Solver] = by_name(
     Solver(
         "windows",
         "polynomial, without communication where the UP slots of every worker come in one piece",
-        "offline.coupled.no_communication.entries",
-        function="windows",
+        "offline.coupled.no_communication.questions",
+        options=(("solver", "windows"),),
     ),
     Solver(
         "core",
         "k-subset intersection on 64-bit words, for instances without communication",
-        "offline.coupled.no_communication.entries",
+        "offline.coupled.no_communication.questions",
         requires=("numba",),
-        function="core",
+        options=(("solver", "core"),),
     ),
     Solver(
         "ilp-highs",
@@ -90,7 +90,7 @@ def solve(
     memory_limit_mb: float | None = None,
     threads: int = 1,
     seed: int = 0,
-) -> Result:
+) -> CoupledResult:
     """Return the hindsight optimum of an instance, with a schedule that the checker has replayed.
 
     Parameters
@@ -116,7 +116,7 @@ def solve(
 
     Returns
     -------
-    Result
+    CoupledResult
         For the makespan the schedule covers exactly ``value`` slots; for the iterations it covers all slots, and
         is there even if no iteration can be completed.
 
@@ -139,7 +139,7 @@ def solve(
     chosen = _choose(solver, instance)
     if goal is Objective.MAKESPAN and instance.iterations > instance.slots:  # an iteration takes a slot at least
         return CoupledResult.of(Status.INFEASIBLE, goal, None, None, None, chosen.name, 0.0)
-    result: Result = chosen.load()(instance, goal, stand_by, limits)
+    result: CoupledResult = chosen.load()(instance, goal, stand_by=stand_by, limits=limits)
     if result.schedule is not None:
         confirm(instance, result)
     return result
@@ -158,11 +158,11 @@ def _is_easy(instance: Instance) -> bool:
     return is_easy(instance.states == UP, instance.states == DOWN)
 
 
-def confirm(instance: Instance, result: Result) -> None:
+def confirm(instance: Instance, result: CoupledResult) -> None:
     """Raise `SelfCheckError` unless the checker finds the schedule of a result valid and worth its value."""
     verdict = check(instance, result.schedule)
     if not verdict.is_valid:
-        raise SelfCheckError(f"{result.solver} made a schedule that the checker refuses: {verdict}")
+        raise SelfCheckError(f"{result.by} made a schedule that the checker refuses: {verdict}")
     confirmed = verdict.outcome.makespan if result.objective is Objective.MAKESPAN else verdict.outcome.iterations
     if confirmed != result.value:
-        raise SelfCheckError(f"{result.solver} claims {result.objective} {result.value}, the checker says {verdict}")
+        raise SelfCheckError(f"{result.by} claims {result.objective} {result.value}, the checker says {verdict}")

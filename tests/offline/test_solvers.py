@@ -17,7 +17,10 @@ PAIR = Instance.from_letters(["uuruu", "uruuu"], w=[1, 2], tasks=2, t_prog=1, n_
 
 
 def test_importing_the_package_loads_no_solver() -> None:
-    code = "import sys, offline; offline.coupled.available_solvers(); print([m for m in sys.modules if 'ortools' in m])"
+    code = (
+        "import sys, offline.coupled; offline.coupled.available_solvers();"
+        "print([m for m in sys.modules if 'ortools' in m])"
+    )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
 
@@ -58,7 +61,7 @@ def test_misuse_is_one_line(options: dict[str, object], message: str) -> None:
 def lie(result: Result) -> Solver:
     class Liar(Solver):
         def load(self) -> object:  # type: ignore[override]
-            return lambda *_: result
+            return lambda *_, **__: result
 
     return Liar("liar", "claims what is not so", "nowhere")
 

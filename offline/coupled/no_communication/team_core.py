@@ -1,4 +1,6 @@
-"""The search for teams: board after board, lengths in intervals, all under one best team so far.
+"""The back end ``core``: board after board, lengths in intervals, all under one best team so far.
+
+Each question that is left is one of `offline.kmis`: do so many rows share so many columns, and which of them most?
 
 At a length L worker q is as good as c_q(L) = min(most_q, floor(L / w_q)) equal rows, its *copies*: m of them share L
 columns just if a team of that length holds m tasks. (Copies are divided by their greatest common divisor. Workers that
@@ -19,15 +21,16 @@ import numpy as np
 
 from offline.coupled.no_communication.boards import Board, Opening, openings
 from offline.coupled.no_communication.common_slots import Aim, Booleans, CommonSlots, Integers, Team, value_of
+from offline.coupled.no_communication.conclude import conclude
 from offline.coupled.no_communication.kernels import joint
 from offline.coupled.no_communication.levels import bound, capacities
-from offline.kmis import core_bounds as bounds
-from offline.kmis import exact as driver
+from offline.kmis import core_bounds, exact
 from offline.kmis.kernels.search_layout import PAUSED
 from offline.kmis.matrix import Matrix, octets_of
-from offline.limits import Stopwatch
+from offline.limits import NO_LIMITS, Limits, Stopwatch
+from offline.results import Result, Status
 
-__all__ = ["Search"]
+__all__ = ["solve"]
 
 _WIDE = 1.3  # an interval of lengths is searched as a whole if its ends differ by no more than this factor
 _COPIES = 24  # copies per worker from which on the joint search takes over
@@ -61,21 +64,44 @@ class _Plain(NamedTuple):
     led: int
 
 
-class Search:
-    """A search for the best team of a problem, with what it knows so far.
+def solve(problem: CommonSlots, limits: Limits = NO_LIMITS) -> Result:
+    """Solve a problem by the search for common slots; exact, deterministic without a time limit, anytime with one.
 
-    Parameters
-    ----------
-    problem
-        Any problem.
-    watch
-        When to stop.
+    Examples
+    --------
+    >>> solve(CommonSlots.of_rows(["1101", "1011", "0111"], tasks=2, aim=Aim.WIDEST)).value
+    2
     """
+    watch = Stopwatch(limits)
+    search = _Search(problem, watch)
+    todo = list(openings(problem)) if search.lengths else []
+    if problem.aim.is_maximal:
+        todo.sort(key=lambda opening: -opening.slots.size)
+    left: list[_Interval] = []
+    for opening in todo:
+        if search.is_done():
+            break
+        if search.is_promising(opening):
+            left = search.search_board(opening.board())
+    proven = search.proven_bound(left if len(todo) == 1 else None) if search.is_stopped else None
+    return conclude(
+        problem,
+        "core",
+        watch,
+        search.team,
+        value=search.value,
+        bound=proven,
+        is_proven=not search.is_stopped or (search.value is None and proven is None),
+        counts=search.counts,
+    )
+
+
+class _Search:
+    """What is known of the best team of a problem, and what it takes to know more."""
 
     def __init__(self, problem: CommonSlots, watch: Stopwatch) -> None:
         self.problem = problem
         self.watch = watch
-        self.bound: int | None = None
         self.lengths = _lengths(problem)
         self.team: Team | None = None
         self.value: int | None = None
@@ -87,28 +113,11 @@ class Search:
         elif problem.aim is Aim.WIDEST and int(problem.most.sum()) >= problem.tasks:
             self.team, self.value = Team(_filled(problem.most, range(problem.num_rows), problem.tasks), ()), 0
 
-    def run(self) -> None:
-        """Search to the end, or until the time is over."""
-        todo = list(openings(self.problem)) if self.lengths else []
-        if self.problem.aim.is_maximal:
-            todo.sort(key=lambda opening: -opening.slots.size)
-        left: list[_Interval] = []
-        for opening in todo:
-            if self.is_done():
-                break
-            if self._is_promising(opening):
-                self.counts["boards"] += 1
-                left = self._search_board(opening.board())
-        self.bound = self.value
-        if self.is_stopped:
-            self.bound = bound(self.problem)
-            self._tighten(left if len(todo) == 1 else None)
-
     def is_done(self) -> bool:
         """Whether nothing better can come, or the time is over."""
         return self.is_stopped or (self.problem.aim is Aim.ANY and self.value is not None)
 
-    def _is_promising(self, opening: Opening) -> bool:
+    def is_promising(self, opening: Opening) -> bool:
         """Whether the leader on its own, or the number of slots, leaves hope for something better."""
         problem, value, size = self.problem, self.value or 0, int(opening.slots.size)
         if opening.leader is not None:
@@ -123,8 +132,9 @@ class Search:
             return int(np.minimum(problem.most, size // problem.w).sum()) > value
         return size >= shortest * (value + 1 if problem.aim is Aim.WIDEST else 1)
 
-    def _search_board(self, board: Board) -> list[_Interval]:
+    def search_board(self, board: Board) -> list[_Interval]:
         """Search a board; return what is left of it where the time was over."""
+        self.counts["boards"] += 1
         last = capacities(self.problem, self.lengths[-1])[board.workers]
         unit = max(1, int(np.gcd.reduce(last, initial=0)))
         if int(last.sum()) > _COPIES * unit * max(1, len(board.workers)):
@@ -196,13 +206,13 @@ class Search:
         if plain.goal <= 0:
             return self._take(board, [])
         self.counts["searches"] += 1
-        found = driver.exists(plain.up, plain.goal, plain.width, self.watch)
+        found = exact.exists(plain.up, plain.goal, plain.width, self.watch)
         if found is None:
             return None
-        if not found.rows:
+        if found.status is Status.UNKNOWN:
             self.is_stopped = True
             return False
-        return self._take(board, plain.owners[found.rows].tolist())
+        return self._take(board, plain.owners[list(found.workers)].tolist())
 
     def _solve(self, board: Board, plain: _Plain) -> None:
         """Find the best team of one length."""
@@ -211,27 +221,21 @@ class Search:
             self._try(board, plain)
             return
         self.counts["searches"] += 1
-        found: driver.Block | None
         if aim is Aim.EARLIEST:
-            found = driver.earliest(plain.up, plain.goal, plain.width, self.watch)
-            if found is None:
-                return
-            self.is_stopped = not found.rows or found.bound != found.columns[-1] + 1
-            rows = found.rows
+            found = exact.earliest(plain.up, plain.goal, plain.width, self.watch)
         elif aim is Aim.WIDEST:
-            floor = plain.width - 1
-            found = driver.widest(plain.up, plain.goal, self.watch, floor)
-            self.is_stopped = found.bound > max(floor, len(found.columns))
-            rows = found.rows
+            found = exact.widest(plain.up, plain.goal, self.watch, plain.width - 1)
         else:
-            floor = plain.goal - 1
-            found = driver.widest(np.ascontiguousarray(plain.up.T), plain.width, self.watch, floor)
-            self.is_stopped = found.bound > max(floor, len(found.columns))
-            rows = found.columns
-        if self.is_stopped and aim is not Aim.HEAVIEST:
-            self.proven = found.bound
-        if rows:
-            self._take(board, plain.owners[rows].tolist())
+            found = exact.widest(np.ascontiguousarray(plain.up.T), plain.width, self.watch, plain.goal - 1)
+        if found is None:
+            return
+        if found.status is not Status.OPTIMAL:
+            self.is_stopped = True
+            if aim is not Aim.HEAVIEST:
+                self.proven = found.bound
+        copies = found.slots if aim is Aim.HEAVIEST else found.workers
+        if copies:
+            self._take(board, plain.owners[list(copies)].tolist())
 
     def _search_jointly(self, board: Board) -> None:
         """Search all lengths of a board together, with tasks as weights."""
@@ -303,11 +307,15 @@ class Search:
                 low = middle
         return self.lengths[high] if high < len(self.lengths) else None
 
-    def _tighten(self, left: list[_Interval] | None) -> None:
-        """Improve the bound by what the two-sided core refutes, where the problem is one board."""
-        problem = self.problem
-        if left is None or len(left) > _LOOKED_AT or problem.aim in (Aim.HEAVIEST, Aim.ANY) or self.bound is None:
-            return
+    def proven_bound(self, left: list[_Interval] | None) -> int | None:
+        """Return a proven bound on the value where the search was stopped.
+
+        Where the problem is one board, and it is known what is left of it, what the two-sided core refutes improves
+        the bound that looks at every row on its own.
+        """
+        problem, cheap = self.problem, bound(self.problem)
+        if left is None or len(left) > _LOOKED_AT or problem.aim in (Aim.HEAVIEST, Aim.ANY) or cheap is None:
+            return cheap
         reached = [self.value] if self.value is not None else []
         for interval in left:
             proven = self.proven if interval is left[-1] else None  # the last one is the one that was stopped
@@ -315,18 +323,19 @@ class Search:
             if plain is None:
                 continue
             if plain.goal <= 0:
-                return
+                return cheap
             matrix = Matrix(octets_of(plain.up), plain.up.shape[1])
             if problem.aim is Aim.EARLIEST:
-                prefix = bounds.earliest_bound(matrix, plain.goal, plain.width, matrix.n)
+                prefix = core_bounds.earliest_bound(matrix, plain.goal, plain.width, matrix.n)
                 prefix = prefix if proven is None else min(matrix.n + 1, max(prefix, proven))
                 reached.append(int(interval.board.slots[prefix - 1]) + 1 if prefix <= matrix.n else problem.slots + 1)
             else:
-                widest = bounds.widest_bound(matrix, plain.goal, plain.width - 1)
+                widest = core_bounds.widest_bound(matrix, plain.goal, plain.width - 1)
                 widest = widest if proven is None else min(widest, max(proven, plain.width - 1))
                 reached.append(widest // self.lengths[interval.first])
-        if reached:
-            self.bound = min(self.bound, max(reached)) if problem.aim.is_maximal else max(self.bound, min(reached))
+        if not reached:
+            return cheap
+        return min(cheap, max(reached)) if problem.aim.is_maximal else max(cheap, min(reached))
 
 
 def _lengths(problem: CommonSlots) -> list[int]:

@@ -17,10 +17,11 @@ import numpy as np
 from offline.backends.model_files import PROGRAM_FORMS, expect_form, write_whole
 from offline.backends.pulp_runs import run
 from offline.coupled.no_communication import levels as lv
-from offline.coupled.no_communication.common_slots import NO_LIMITS, Aim, Answer, Booleans, CommonSlots, Team, value_of
-from offline.coupled.no_communication.conclude import Found, conclude
+from offline.coupled.no_communication.common_slots import Aim, Booleans, CommonSlots, Team, value_of
+from offline.coupled.no_communication.conclude import conclude_model
 from offline.coupled.no_communication.team_greedy import greedy
-from offline.limits import Limits, Stopwatch
+from offline.limits import NO_LIMITS, Limits, Stopwatch
+from offline.results import Result
 
 if TYPE_CHECKING:
     import pulp
@@ -220,17 +221,27 @@ def _add_window(pulp: Any, model: Model, down: Booleans, most: Sequence[int]) ->
     return is_open
 
 
-def solve(problem: CommonSlots, limits: Limits = NO_LIMITS, *, solver: str = "highs") -> Answer:
+def solve(problem: CommonSlots, limits: Limits = NO_LIMITS, *, solver: str = "highs") -> Result:
     """Solve by ``cbc`` or ``highs``, which are told the threads, the seed and the time that the limits allow."""
     watch = Stopwatch(limits)
     incumbent = greedy(problem)
     model = build(problem, incumbent)
-    outcome = run(model.program, solver, limits, watch.left_s())
-    found = Found(outcome.is_proven, bound=outcome.bound)
-    if outcome.has_solution:
-        found.tasks = [round(x.value()) for x in model.x]
-        found.slots = [t for t, z in enumerate(model.z) if z.value() is not None and round(z.value())]
-    return conclude(problem, solver, found, incumbent, watch, {})
+    claim = run(model.program, solver, limits, watch.left_s())
+    tasks, slots = None, []
+    if claim.has_solution:
+        tasks = [round(x.value()) for x in model.x]
+        slots = [t for t, z in enumerate(model.z) if z.value() is not None and round(z.value())]
+    return conclude_model(
+        problem,
+        solver,
+        watch,
+        tasks,
+        slots,
+        bound=claim.bound,
+        is_proven=claim.is_proven,
+        incumbent=incumbent,
+        counts={},
+    )
 
 
 def write_model(
@@ -252,5 +263,5 @@ def linear_bound(
     program = build(problem, None, formulation, is_bounded=is_bounded).program
     for variable in program.variables():
         variable.cat = "Continuous"
-    outcome = run(program, "highs", Limits(), None)
-    return float(program.objective.value()) if outcome.has_solution and program.objective is not None else None
+    claim = run(program, "highs", Limits(), None)
+    return float(program.objective.value()) if claim.has_solution and program.objective is not None else None

@@ -10,10 +10,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from offline.coupled.no_communication.common_slots import NO_LIMITS, Aim, Answer, Booleans, CommonSlots, Team, value_of
+from offline.coupled.no_communication.common_slots import Aim, Booleans, CommonSlots, Team, value_of
+from offline.coupled.no_communication.conclude import conclude
 from offline.coupled.no_communication.levels import bound, capacities, levels
-from offline.limits import Limits, Stopwatch
-from offline.results import Status
+from offline.limits import NO_LIMITS, Limits, Stopwatch
+from offline.results import Result
 
 __all__ = ["solve"]
 
@@ -41,7 +42,7 @@ class _Node:
     rest: tuple[_Row, ...]
 
 
-def solve(problem: CommonSlots, limits: Limits = NO_LIMITS) -> Answer:
+def solve(problem: CommonSlots, limits: Limits = NO_LIMITS) -> Result:
     """Search level by level, depth first; exact and deterministic.
 
     A node is left when its slots cannot lead to a better value, or when all the rows that could still join would not
@@ -56,7 +57,7 @@ def solve(problem: CommonSlots, limits: Limits = NO_LIMITS) -> Answer:
     for level in levels(problem):
         if not search.run(level):
             break
-    return search.answer()
+    return search.result()
 
 
 class _Search:
@@ -142,15 +143,19 @@ class _Search:
         self.team = Team(tasks if aim is Aim.HEAVIEST else _trimmed(tasks, self.problem.tasks), tuple(slots))
         self.value = value_of(self.problem, self.team)
 
-    def answer(self) -> Answer:
+    def result(self) -> Result:
         """Return what was found, and how much of it is proven."""
         value = None if self.team is None else self.value
-        proven = value if not self.is_stopped or value == self.bound else self.bound
-        if value is not None:
-            status = Status.OPTIMAL if value == proven else Status.FEASIBLE
-        else:
-            status = Status.UNKNOWN if self.is_stopped else Status.INFEASIBLE
-        return Answer(status, value, proven, self.team, "plain", self.watch.elapsed_s(), {"nodes": self.nodes})
+        return conclude(
+            self.problem,
+            "plain",
+            self.watch,
+            self.team,
+            value=value,
+            bound=self.bound,
+            is_proven=not self.is_stopped,
+            counts={"nodes": self.nodes},
+        )
 
 
 def _stretches(common: int, cuts: int) -> Iterator[int]:

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from instances.errors import InputError, SelfCheckError
-from offline.coupled.no_communication.common_slots import NO_LIMITS, Answer, CommonSlots, value_of
+from instances.errors import InputError
+from offline.coupled.no_communication.common_slots import CommonSlots
 from offline.coupled.no_communication.team_windows import is_easy
-from offline.limits import Limits
+from offline.limits import NO_LIMITS, Limits
+from offline.results import Result
 from offline.solvers import AUTO, Solver, by_name, named
 
 __all__ = ["BACKENDS", "answer", "available_backends", "choose"]
 
 _HERE = "offline.coupled.no_communication"
 
-#: Every back end by name: a function ``(problem, limits) -> Answer``.
+#: Every back end by name: a function ``(problem, limits) -> Result``.
 BACKENDS: Mapping[str, Solver] = by_name(
     Solver("windows", "polynomial; where the UP slots of every worker come in one piece", f"{_HERE}.team_windows"),
-    Solver("core", "core search on 64-bit words", f"{_HERE}.core_backend", ("numba",)),
+    Solver("core", "core search on 64-bit words", f"{_HERE}.team_core", ("numba",)),
     Solver("plain", "plain branch and bound over workers", f"{_HERE}.team_plain"),
     Solver("cpsat", "CP-SAT model, the length of the team left implicit", f"{_HERE}.team_cpsat", ("ortools",)),
     Solver(
@@ -55,8 +56,8 @@ def choose(problem: CommonSlots, name: str = AUTO) -> Solver:
     return named(name, BACKENDS)
 
 
-def answer(problem: CommonSlots, solver: str = AUTO, limits: Limits = NO_LIMITS) -> Answer:
-    """Solve a problem by a back end, and check its team.
+def answer(problem: CommonSlots, solver: str = AUTO, limits: Limits = NO_LIMITS) -> Result:
+    """Solve a problem by a back end; the schedule of the result is a `Team`, which has been checked.
 
     Raises
     ------
@@ -69,10 +70,8 @@ def answer(problem: CommonSlots, solver: str = AUTO, limits: Limits = NO_LIMITS)
     --------
     >>> from offline.coupled.no_communication.common_slots import Aim
     >>> found = answer(CommonSlots.of_rows(["1101", "1011", "0111"], tasks=2, aim=Aim.WIDEST))
-    >>> print(found.status, found.value, found.team)
+    >>> print(found.status, found.value, found.schedule)
     optimal 2 Team(tasks={0: 1, 1: 1}, slots=(0, 3))
     """
-    found: Answer = choose(problem, solver).load()(problem, limits)
-    if found.team is not None and value_of(problem, found.team) != found.value:
-        raise SelfCheckError(f"{found.solver} claims {found.value}, its team has {value_of(problem, found.team)}")
+    found: Result = choose(problem, solver).load()(problem, limits)
     return found

@@ -10,18 +10,17 @@ from __future__ import annotations
 import numpy as np
 
 from offline.coupled.no_communication.common_slots import (
-    NO_LIMITS,
     Aim,
-    Answer,
     Booleans,
     CommonSlots,
     Integers,
     Team,
     value_of,
 )
+from offline.coupled.no_communication.conclude import conclude
 from offline.coupled.no_communication.levels import capacities, levels
-from offline.limits import Limits, Stopwatch
-from offline.results import Status
+from offline.limits import NO_LIMITS, Limits, Stopwatch
+from offline.results import Result
 
 __all__ = ["is_easy", "solve"]
 
@@ -47,7 +46,7 @@ def is_easy(up: Booleans, down: Booleans) -> bool:
     return not bool(resumed.any())
 
 
-def solve(problem: CommonSlots, limits: Limits = NO_LIMITS) -> Answer:
+def solve(problem: CommonSlots, limits: Limits = NO_LIMITS) -> Result:
     """Solve an easy problem exactly in O(levels p N); it looks at no limit.
 
     Raises
@@ -57,7 +56,7 @@ def solve(problem: CommonSlots, limits: Limits = NO_LIMITS) -> Answer:
 
     Examples
     --------
-    >>> solve(CommonSlots.of_rows(["111d111", "11111dd"], tasks=2, aim=Aim.WIDEST)).team
+    >>> solve(CommonSlots.of_rows(["111d111", "11111dd"], tasks=2, aim=Aim.WIDEST)).schedule
     Team(tasks={0: 1, 1: 1}, slots=(0, 1, 2))
     """
     if not is_easy(problem.up, problem.down):
@@ -69,11 +68,9 @@ def solve(problem: CommonSlots, limits: Limits = NO_LIMITS) -> Answer:
     if problem.aim is Aim.HEAVIEST or (problem.aim is Aim.WIDEST and int(problem.most.sum()) >= problem.tasks):
         found.append(_nothing(problem))
     counts = {"levels": len(tried)}
-    if not found:
-        return Answer(Status.INFEASIBLE, None, None, None, "windows", watch.elapsed_s(), counts)
-    best = (max if problem.aim.is_maximal else min)(found, key=lambda team: value_of(problem, team))
-    value = value_of(problem, best)
-    return Answer(Status.OPTIMAL, value, value, best, "windows", watch.elapsed_s(), counts)
+    best = (max if problem.aim.is_maximal else min)(found, key=lambda team: value_of(problem, team), default=None)
+    value = None if best is None else value_of(problem, best)
+    return conclude(problem, "windows", watch, best, value=value, bound=None, is_proven=True, counts=counts)
 
 
 def _runs(up: Booleans) -> Integers:
