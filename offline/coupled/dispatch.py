@@ -37,8 +37,9 @@ SOLVERS: Mapping[str, Solver] = by_name(
     Solver(
         "cpsat-whole",
         "the same model over the whole horizon, without proven windows, to be measured against",
-        "offline.coupled.cpsat_whole",
+        "offline.coupled.cpsat",
         requires=("ortools",),
+        function="solve_whole",
     ),
     Solver(
         "windows",

@@ -43,7 +43,7 @@ class FreePrefetch:
     """
 
     def __init__(self, teams: Teams) -> None:
-        self._teams = teams
+        self.teams = teams
         self._slots = teams.instance.slots
         self._nodes = _NODES_IN_ALL
         self._known: dict[int, int | None] = {}
@@ -97,7 +97,7 @@ class FreePrefetch:
         return end is not None and end <= last
 
     def _search(self, start: int) -> int | None:
-        teams = self._teams
+        teams = self.teams
         credit = teams.prefetched(start)
         for end, group in groupby(teams.candidates(start, credit), key=lambda pair: pair[0]):
             budget = Budget(min(_NODES_PER_END, self._nodes))

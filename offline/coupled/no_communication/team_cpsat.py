@@ -117,7 +117,7 @@ def _down_runs(row: Booleans) -> list[tuple[int, int]]:
 def solve(problem: CommonSlots, limits: Limits = NO_LIMITS) -> Result:
     """Solve by CP-SAT, which is told the threads, the seed and the time that the limits allow.
 
-    On an ``UNKNOWN`` outcome CP-SAT reports 0.0 as objective and bound; neither is read then.
+    On an ``UNKNOWN`` status CP-SAT reports 0.0 as objective and bound; neither is read then.
     """
     from ortools.sat.python import cp_model
 

@@ -148,11 +148,11 @@ def test_every_formulation_is_the_same_problem(formulation: team_ilp.Formulation
     from offline.backends.pulp_runs import run
 
     model = team_ilp.build(problem, None, formulation)
-    outcome = run(model.program, "highs", Limits(), None)
+    claim = run(model.program, "highs", Limits(), None)
     expected = team_brute.solve(problem)
-    assert outcome.is_proven
-    assert outcome.has_solution == (expected.value is not None)
-    if outcome.has_solution and problem.aim is not Aim.ANY:
+    assert claim.is_proven
+    assert claim.has_solution == (expected.value is not None)
+    if claim.has_solution and problem.aim is not Aim.ANY:
         assert round(model.program.objective.value()) == expected.value
     relaxed = team_ilp.linear_bound(problem, formulation)
     if expected.value is not None and problem.aim is not Aim.ANY:
