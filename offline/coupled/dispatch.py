@@ -12,7 +12,7 @@ from instances.coupled.model import Instance
 from instances.errors import SelfCheckError
 from instances.sources import Known
 from instances.states import DOWN, UP
-from offline.coupled.no_communication.team_windows import is_easy
+from offline.coupled.no_communication.team_periods import is_easy
 from offline.coupled.objectives import CoupledResult, Objective
 from offline.limits import Limits
 from offline.results import Status

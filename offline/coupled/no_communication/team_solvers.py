@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from instances.errors import InputError
 from offline.coupled.no_communication.common_slots import CommonSlots
-from offline.coupled.no_communication.team_windows import is_easy
+from offline.coupled.no_communication.team_periods import is_easy
 from offline.limits import NO_LIMITS, Limits
 from offline.results import Result
 from offline.solvers import AUTO, Solver, by_name, named
@@ -17,7 +17,7 @@ _HERE = "offline.coupled.no_communication"
 
 #: Every back end by name: a function ``(problem, limits) -> Result``.
 BACKENDS: Mapping[str, Solver] = by_name(
-    Solver("windows", "polynomial; where the UP slots of every worker come in one piece", f"{_HERE}.team_windows"),
+    Solver("windows", "polynomial; where the UP slots of every worker come in one piece", f"{_HERE}.team_periods"),
     Solver("core", "core search on 64-bit words", f"{_HERE}.team_core", ("numba",)),
     Solver("plain", "plain branch and bound over workers", f"{_HERE}.team_plain"),
     Solver("cpsat", "CP-SAT model, the length of the team left implicit", f"{_HERE}.team_cpsat", ("ortools",)),

@@ -14,8 +14,8 @@ from instances.states import DOWN, RECLAIMED, UP
 from instances.streams import stream
 from offline.coupled.dispatch import confirm
 from offline.coupled.no_communication import questions
+from offline.coupled.no_communication.team_periods import is_easy
 from offline.coupled.no_communication.team_solvers import available_backends
-from offline.coupled.no_communication.team_windows import is_easy
 from offline.coupled.objectives import CoupledResult, Objective
 from offline.limits import Limits
 from offline.results import Result

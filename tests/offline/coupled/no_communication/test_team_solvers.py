@@ -15,8 +15,8 @@ from offline.coupled.no_communication import (
     team_cpsat,
     team_greedy,
     team_ilp,
+    team_periods,
     team_plain,
-    team_windows,
 )
 from offline.coupled.no_communication.common_slots import Aim, CommonSlots, Team, value_of
 from offline.coupled.no_communication.team_solvers import BACKENDS, answer, choose
@@ -50,7 +50,7 @@ def test_windows_agree_with_brute_force_without_reclaimed(problem: CommonSlots) 
 
 @given(team_problems(letters="uuurrd"))
 def test_where_windows_apply_a_suspension_is_worth_a_failure(problem: CommonSlots) -> None:
-    if not team_windows.is_easy(problem.up, problem.down):
+    if not team_periods.is_easy(problem.up, problem.down):
         with pytest.raises(InputError, match="windows"):
             answer(problem, "windows")
         return
