@@ -6,6 +6,7 @@ Every solver is called as ``solve(instance, objective, stand_by=..., limits=...)
 from __future__ import annotations
 
 from collections.abc import Mapping
+from enum import StrEnum
 
 from instances import check
 from instances.coupled.model import Instance
@@ -13,63 +14,78 @@ from instances.errors import SelfCheckError
 from instances.sources import Known
 from instances.states import DOWN, UP
 from offline.coupled.no_communication.team_periods import is_easy
+from offline.coupled.no_communication.team_solvers import TeamSolver
 from offline.coupled.objectives import CoupledResult, Objective
 from offline.limits import Limits
 from offline.results import Status
 from offline.solvers import AUTO, Solver, by_name, named
 
-__all__ = ["SOLVERS", "available_solvers", "confirm", "solve"]
+__all__ = ["SOLVERS", "SolverName", "available_solvers", "confirm", "solve"]
+
+
+class SolverName(StrEnum):
+    """The solvers of this family."""
+
+    NATIVE = "native"
+    CPSAT = "cpsat"
+    CPSAT_WHOLE = "cpsat-whole"
+    PERIODS = "periods"
+    CORE = "core"
+    ILP_HIGHS = "ilp-highs"
+    ILP_CBC = "ilp-cbc"
+    BRUTE = "brute"
+
 
 #: Every solver by name, the best first: that is the one ``auto`` takes.
 SOLVERS: Mapping[str, Solver] = by_name(
     Solver(
-        "native",
+        SolverName.NATIVE,
         "best-first search over (slot, holders of the program), for the general problem at any size",
         "offline.coupled.native.rounds",
         requires=("numba",),
     ),
     Solver(
-        "cpsat",
+        SolverName.CPSAT,
         "slot-level CP-SAT model of the general problem, between proven windows",
         "offline.coupled.cpsat",
         requires=("ortools",),
     ),
     Solver(
-        "cpsat-whole",
+        SolverName.CPSAT_WHOLE,
         "the same model over the whole horizon, without proven windows, to be measured against",
         "offline.coupled.cpsat",
         requires=("ortools",),
         function="solve_whole",
     ),
     Solver(
-        "windows",
-        "polynomial, without communication where the UP slots of every worker come in one piece",
+        SolverName.PERIODS,
+        "polynomial, without communication where no availability period of a worker is interrupted",
         "offline.coupled.no_communication.questions",
-        options=(("solver", "windows"),),
+        options=(("solver", TeamSolver.PERIODS),),
     ),
     Solver(
-        "core",
+        SolverName.CORE,
         "k-subset intersection on 64-bit words, for instances without communication",
         "offline.coupled.no_communication.questions",
         requires=("numba",),
-        options=(("solver", "core"),),
+        options=(("solver", TeamSolver.CORE),),
     ),
     Solver(
-        "ilp-highs",
+        SolverName.ILP_HIGHS,
         "integer linear program of the general problem, through PuLP, solved by HiGHS",
         "offline.coupled.ilp",
         requires=("pulp", "highspy"),
         function="solve_by_highs",
     ),
     Solver(
-        "ilp-cbc",
+        SolverName.ILP_CBC,
         "the same program, solved by CBC",
         "offline.coupled.ilp",
         requires=("pulp",),
         function="solve_by_cbc",
     ),
     Solver(
-        "brute",
+        SolverName.BRUTE,
         "exhaustive search over slot-by-slot decisions, for tiny instances",
         "offline.coupled.brute",
     ),
@@ -102,7 +118,7 @@ def solve(
         ``makespan``: fewest slots to complete the instance's iterations. ``iterations``: most iterations completed
         within its slots, however many it asks for.
     solver
-        ``auto`` or a name of `SOLVERS`. ``auto`` is the polynomial ``windows`` where it applies, else the best one.
+        ``auto`` or a name of `SOLVERS`. ``auto`` is the polynomial ``periods`` where it applies, else the best one.
     stand_by
         False: a worker may receive the program only in an iteration in which it computes (docs/model.md section 3).
     time_limit_s
@@ -148,7 +164,7 @@ def solve(
 
 def _choose(name: str, instance: Instance) -> Solver:
     if name == AUTO:
-        return SOLVERS["windows" if _is_easy(instance) else available_solvers()[0]]
+        return SOLVERS[SolverName.PERIODS if _is_easy(instance) else available_solvers()[0]]
     return named(name, SOLVERS)
 
 

@@ -12,7 +12,7 @@ from math import ceil
 
 from instances.coupled.model import Instance
 from offline.backends.horizons import Question, Reply, short_steps
-from offline.backends.model_files import PROGRAM_FORMS, expect_form, write_whole
+from offline.backends.model_files import PROGRAM_FORMS, ModelForm, expect_form, write_whole
 from offline.backends.pulp_runs import MilpSolver, run
 from offline.coupled.emit import IterationPlan
 from offline.coupled.objectives import CoupledResult, Objective
@@ -74,11 +74,11 @@ def write_program(
         For another suffix, a horizon that cannot be meant, one in which provably nothing ends, or a file that cannot be
         written.
     """
-    suffix = expect_form(path, PROGRAM_FORMS)
+    form = expect_form(path, PROGRAM_FORMS)
     windows = windows_to_write(instance, horizon, with_pairs=True)
     watch = Stopwatch(limits)
     program = SlotProgram(instance, windows, watch, stand_by=stand_by, is_any_good=False).program
-    write_whole(path, PROGRAM_FORMS, program.writeLP if suffix == ".lp" else program.writeMPS)
+    write_whole(path, PROGRAM_FORMS, program.writeLP if form is ModelForm.LP else program.writeMPS)
 
 
 class _PulpRounds(SlotRounds):

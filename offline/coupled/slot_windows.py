@@ -18,7 +18,7 @@ from offline.coupled.emit import IterationPlan, emit, end_of
 from offline.coupled.free_prefetch import FreePrefetch
 from offline.coupled.greedy_plan import greedy_plan
 from offline.coupled.objectives import CoupledResult, Objective
-from offline.coupled.prefetch_relaxation import Teams
+from offline.coupled.prefetch_relaxation import PrefetchRelaxation
 from offline.limits import Limits, Stopwatch
 from offline.results import Status
 
@@ -95,7 +95,7 @@ def windows_to_write(instance: Instance, horizon: int | None, *, with_pairs: boo
     horizon = instance.slots if horizon is None else horizon
     if not 1 <= horizon <= instance.slots:
         raise InputError(f"{horizon}, expected 1 to {instance.slots}, the slots", place="horizon")
-    bound = FreePrefetch(Teams(instance))
+    bound = FreePrefetch(PrefetchRelaxation(instance))
     earliest = bound.earliest_ends(instance.iterations)
     windows = None
     if len(earliest) == instance.iterations:
@@ -128,7 +128,7 @@ class SlotRounds(ABC):
         self.by = by
         self.counts: dict[str, int] = {}
         self._watch = Stopwatch(limits)
-        self.bound = FreePrefetch(Teams(instance))
+        self.bound = FreePrefetch(PrefetchRelaxation(instance))
 
     def solve(self, objective: Objective, growth: Growth, *, is_stepwise: bool) -> CoupledResult:
         """Return the optimum, or what is proven of it when the time is over."""
@@ -169,7 +169,7 @@ class SlotRounds(ABC):
         self, count: int | None, watch: Stopwatch, begun: Sequence[IterationPlan] = ()
     ) -> list[IterationPlan]:
         """Return a greedy plan."""
-        return greedy_plan(self.bound.teams, count, watch, begun)
+        return greedy_plan(self.bound.relaxation, count, watch, begun)
 
     def end_of(self, plan: Sequence[IterationPlan]) -> int:
         """Return the slot in which the last iteration of a plan ends by R4."""

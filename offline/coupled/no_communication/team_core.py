@@ -53,8 +53,11 @@ class _Interval(NamedTuple):
     last: int
 
 
-class _Plain(NamedTuple):
-    """A plain question: do ``goal`` copies share ``width`` columns? With goal <= 0 the leader does it alone."""
+class _Question(NamedTuple):
+    """A question of `offline.kmis`: whether ``goal`` copies share ``width`` columns.
+
+    With goal <= 0 the leader does it alone.
+    """
 
     up: Booleans
     owners: Integers
@@ -146,18 +149,18 @@ class _Search:
                 self.is_stopped = True
                 break
             interval = todo.pop()
-            plain = self._plain(interval)
-            if plain is None:
+            question = self._question_of(interval)
+            if question is None:
                 continue
             _, first, last_ = interval
             if first == last_:
                 before = self.value
-                self._solve(board, plain)
-                if self.is_stopped or (plain.goal <= 0 and self.value != before):
+                self._solve(board, question)
+                if self.is_stopped or (question.goal <= 0 and self.value != before):
                     todo.append(interval)
                 continue
             if self.lengths[last_] <= _WIDE * self.lengths[first]:
-                verdict = self._try(board, plain)
+                verdict = self._try(board, question)
                 if verdict is None:
                     continue
                 if verdict or self.is_stopped:
@@ -168,7 +171,7 @@ class _Search:
             todo.append(_Interval(board, first, middle))
         return todo
 
-    def _plain(self, interval: _Interval) -> _Plain | None:
+    def _question_of(self, interval: _Interval) -> _Question | None:
         """Return the question whose answer no refutes an interval, with the rows that matter; None if it is no."""
         board, aim = interval.board, self.problem.aim
         width = self.lengths[interval.first]
@@ -190,7 +193,7 @@ class _Search:
                 return None
         goal -= led
         if goal <= 0:
-            return _Plain(up, board.workers, goal, width, 1, led)
+            return _Question(up, board.workers, goal, width, 1, led)
         copies = held[board.workers]
         if aim is not Aim.HEAVIEST:
             copies = np.minimum(copies, goal)
@@ -199,34 +202,34 @@ class _Search:
             return None
         unit = int(np.gcd.reduce(copies))
         owners = np.repeat(np.arange(len(copies)), copies // unit)
-        return _Plain(up[owners], board.workers[owners], -(-goal // unit), width, unit, led)
+        return _Question(up[owners], board.workers[owners], -(-goal // unit), width, unit, led)
 
-    def _try(self, board: Board, plain: _Plain) -> bool | None:
+    def _try(self, board: Board, question: _Question) -> bool | None:
         """Ask the question: None: no; otherwise whether the team it gives is better than the best so far."""
-        if plain.goal <= 0:
+        if question.goal <= 0:
             return self._take(board, [])
         self.counts["searches"] += 1
-        found = exact.exists(plain.up, plain.goal, plain.width, self.watch)
+        found = exact.exists(question.up, question.goal, question.width, self.watch)
         if found is None:
             return None
         if found.status is Status.UNKNOWN:
             self.is_stopped = True
             return False
-        return self._take(board, plain.owners[list(found.workers)].tolist())
+        return self._take(board, question.owners[list(found.workers)].tolist())
 
-    def _solve(self, board: Board, plain: _Plain) -> None:
+    def _solve(self, board: Board, question: _Question) -> None:
         """Find the best team of one length."""
         aim = self.problem.aim
-        if plain.goal <= 0 or aim is Aim.ANY:
-            self._try(board, plain)
+        if question.goal <= 0 or aim is Aim.ANY:
+            self._try(board, question)
             return
         self.counts["searches"] += 1
         if aim is Aim.EARLIEST:
-            found = exact.earliest(plain.up, plain.goal, plain.width, self.watch)
+            found = exact.earliest(question.up, question.goal, question.width, self.watch)
         elif aim is Aim.WIDEST:
-            found = exact.widest(plain.up, plain.goal, self.watch, plain.width - 1)
+            found = exact.widest(question.up, question.goal, self.watch, question.width - 1)
         else:
-            found = exact.widest(np.ascontiguousarray(plain.up.T), plain.width, self.watch, plain.goal - 1)
+            found = exact.widest(np.ascontiguousarray(question.up.T), question.width, self.watch, question.goal - 1)
         if found is None:
             return
         if found.status is not Status.OPTIMAL:
@@ -235,7 +238,7 @@ class _Search:
                 self.proven = found.bound
         copies = found.slots if aim is Aim.HEAVIEST else found.workers
         if copies:
-            self._take(board, plain.owners[list(copies)].tolist())
+            self._take(board, question.owners[list(copies)].tolist())
 
     def _search_jointly(self, board: Board) -> None:
         """Search all lengths of a board together, with tasks as weights."""
@@ -319,19 +322,19 @@ class _Search:
         reached = [self.value] if self.value is not None else []
         for interval in left:
             proven = self.proven if interval is left[-1] else None  # the last one is the one that was stopped
-            plain = self._plain(interval)
-            if plain is None:
+            question = self._question_of(interval)
+            if question is None:
                 continue
-            if plain.goal <= 0:
+            if question.goal <= 0:
                 return cheap
-            matrix = Matrix(octets_of(plain.up), plain.up.shape[1])
+            matrix = Matrix(octets_of(question.up), question.up.shape[1])
             if problem.aim is Aim.EARLIEST:
-                prefix = core_bounds.earliest_bound(matrix, plain.goal, plain.width, matrix.n)
+                prefix = core_bounds.earliest_bound(matrix, question.goal, question.width, matrix.n)
                 prefix = prefix if proven is None else min(matrix.n + 1, max(prefix, proven))
                 reached.append(int(interval.board.slots[prefix - 1]) + 1 if prefix <= matrix.n else problem.slots + 1)
             else:
-                widest = core_bounds.widest_bound(matrix, plain.goal, plain.width - 1)
-                widest = widest if proven is None else min(widest, max(proven, plain.width - 1))
+                widest = core_bounds.widest_bound(matrix, question.goal, question.width - 1)
+                widest = widest if proven is None else min(widest, max(proven, question.width - 1))
                 reached.append(widest // self.lengths[interval.first])
         if not reached:
             return cheap

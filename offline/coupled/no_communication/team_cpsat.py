@@ -37,7 +37,7 @@ def build(problem: CommonSlots, incumbent: Team | None = None) -> Model:
 
     Variables
         ``x[q]`` in 0..most_q, tasks of row q; ``member[q]`` = 1 iff x_q >= 1; ``z[t]`` = 1 iff slot t is in T;
-        ``first <= last``, a window that holds T (only where it is needed);
+        ``first <= last``, first and last slot of a stretch that holds T (only where it is needed);
         ``f``, the factor (``WIDEST``), with ``holds[q][k]`` = 1 iff x_q >= k.
 
     Constraints

@@ -1,8 +1,9 @@
 """The polynomial back end: no worker is RECLAIMED between two UP slots, unless it was DOWN between them as well.
 
-With states UP and DOWN alone the slots of a team are a *window*: consecutive slots in which every member is UP. For a
-last slot t and a level L the members that can be in such a window are all the rows that have been UP for L slots by
-then, and there is nothing left to choose: hardness comes from RECLAIMED alone (docs/model.md section 3).
+With states UP and DOWN alone every worker is UP in *availability periods* that nothing interrupts, and the slots of a
+team are a stretch of consecutive slots within a period of every member. For a last slot t and a level L the members of
+such a stretch are all the rows that have been UP for L slots by then, and there is nothing left to choose: hardness
+comes from RECLAIMED alone (docs/model.md section 3).
 """
 
 from __future__ import annotations
@@ -70,7 +71,7 @@ def solve(problem: CommonSlots, limits: Limits = NO_LIMITS) -> Result:
     counts = {"levels": len(tried)}
     best = (max if problem.aim.is_maximal else min)(found, key=lambda team: value_of(problem, team), default=None)
     value = None if best is None else value_of(problem, best)
-    return conclude(problem, "windows", watch, best, value=value, bound=None, is_proven=True, counts=counts)
+    return conclude(problem, "periods", watch, best, value=value, bound=None, is_proven=True, counts=counts)
 
 
 def _runs(up: Booleans) -> Integers:
@@ -98,7 +99,7 @@ def _best_at(problem: CommonSlots, runs: Integers, level: int) -> Team | None:
 
 
 def _widest_at(problem: CommonSlots, runs: Integers, held: Integers) -> Team | None:
-    """Return the team of the longest window: in each slot, the longest runs of rows that hold m tasks together."""
+    """Return the team of the longest stretch: in each slot, the longest runs of rows that hold m tasks together."""
     order = np.argsort(-runs, axis=0, kind="stable")
     enough = (np.cumsum(held[order], axis=0) < problem.tasks).sum(axis=0)  # rows before the one that completes m
     widths = np.take_along_axis(runs, np.take_along_axis(order, enough[None, :], axis=0), axis=0)[0]

@@ -14,7 +14,7 @@ from offline.backends import horizons
 from offline.backends.pulp_runs import Claim
 from offline.coupled import Objective, ilp, slot_windows
 from offline.coupled.free_prefetch import FreePrefetch
-from offline.coupled.prefetch_relaxation import Teams
+from offline.coupled.prefetch_relaxation import PrefetchRelaxation
 from offline.coupled.slot_ilp import SlotProgram
 from offline.coupled.slot_windows import Window, windows_with_pairs
 from offline.limits import Limits, OutOfTimeError, Stopwatch
@@ -157,7 +157,7 @@ def test_a_program_cut_short_is_told() -> None:
     watch = Stopwatch(Limits(time_limit_s=1e-9))
     while not watch.is_over():
         pass
-    bound = FreePrefetch(Teams(PAPER))
+    bound = FreePrefetch(PrefetchRelaxation(PAPER))
     windows = windows_with_pairs(bound, bound.earliest_ends(4), 40)
     assert windows is not None
     with pytest.raises(OutOfTimeError):

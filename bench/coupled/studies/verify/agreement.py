@@ -101,7 +101,7 @@ def agree(
     Returns
     -------
     dict
-        How many instances every back end has answered: ``windows`` and ``brute`` do not apply to all.
+        How many instances every back end has answered: ``periods`` and ``brute`` do not apply to all.
 
     Raises
     ------
@@ -133,7 +133,7 @@ def agree(
 def _applies(solver: str, question: str, instance: Instance) -> bool:
     if solver == "brute":  # where m is asked for, it tries as many tasks as there are slots for
         return instance.num_workers <= (_MOST_WORKERS_OF_BRUTE if question != "largest-m" else 3)
-    return solver != "windows" or is_easy(instance.states == UP, instance.states == DOWN)
+    return solver != "periods" or is_easy(instance.states == UP, instance.states == DOWN)
 
 
 def _checked(instance: Instance, answer: Result) -> tuple[str, int | None, int | None]:

@@ -42,19 +42,19 @@ def test_models_agree_with_brute_force(solver: str, problem: CommonSlots) -> Non
 
 
 @given(team_problems(letters="uuud"))
-def test_windows_agree_with_brute_force_without_reclaimed(problem: CommonSlots) -> None:
-    assert choose(problem).name == "windows"
+def test_periods_agree_with_brute_force_without_reclaimed(problem: CommonSlots) -> None:
+    assert choose(problem).name == "periods"
     expected, found = team_brute.solve(problem), answer(problem)
     assert (found.status, found.value) == (expected.status, expected.value)
 
 
 @given(team_problems(letters="uuurrd"))
-def test_where_windows_apply_a_suspension_is_worth_a_failure(problem: CommonSlots) -> None:
+def test_where_periods_apply_a_suspension_is_worth_a_failure(problem: CommonSlots) -> None:
     if not team_periods.is_easy(problem.up, problem.down):
-        with pytest.raises(InputError, match="windows"):
-            answer(problem, "windows")
+        with pytest.raises(InputError, match="periods"):
+            answer(problem, "periods")
         return
-    expected, found = team_brute.solve(problem), answer(problem, "windows")
+    expected, found = team_brute.solve(problem), answer(problem, "periods")
     assert (found.status, found.value) == (expected.status, expected.value)
     failing = replace(problem, down=~problem.up)
     assert team_brute.solve(failing).value == expected.value
