@@ -202,7 +202,7 @@ class HorizonSearch(Generic[Round, Window]):
             reply = self._ask(earliest, horizon, share_s, is_any_good=False)
             if reply.plan is not None:
                 best = reply.plan
-                self._plans.append(rounds.first_plan(target, self._watch, best))
+                self._plans.append(best if count == target else rounds.first_plan(target, self._watch, best))
             if not reply.is_final:
                 least = max(least, min(horizon, reply.least_end or 0))
                 break
