@@ -41,7 +41,7 @@ SOLVERS: Mapping[str, Solver] = by_name(
     Solver(
         SolverName.NATIVE,
         "best-first search over (slot, holders of the program), for the general problem at any size",
-        "offline.coupled.native.rounds",
+        "offline.coupled.native.portfolio",
         requires=("numba",),
     ),
     Solver(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -136,7 +137,7 @@ def _applies(solver: str, question: str, instance: Instance) -> bool:
     return solver != "periods" or is_easy(instance.states == UP, instance.states == DOWN)
 
 
-def _checked(instance: Instance, answer: Result) -> tuple[str, int | None, int | None]:
+def _checked(instance: Instance, answer: Result) -> tuple[str, Any, Any]:
     """Return status, value and bound, after the checker has replayed the schedule."""
     if isinstance(answer, CoupledResult) and answer.schedule is not None:
         confirm(instance, answer)
