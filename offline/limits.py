@@ -57,7 +57,12 @@ def _is_amount(value: object) -> bool:
     """Whether it is None, for no limit, or a finite number > 0."""
     if value is None:
         return True
-    return isinstance(value, Real) and not isinstance(value, bool) and 0 < value < math.inf
+    if not isinstance(value, Real) or isinstance(value, bool):
+        return False
+    try:
+        return 0 < float(value) < math.inf
+    except OverflowError:
+        return False
 
 
 def _is_integer(value: object) -> bool:

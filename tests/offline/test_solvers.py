@@ -51,6 +51,7 @@ def test_a_solver_that_is_not_installed_says_so() -> None:
         ({"time_limit_s": 0}, "time limit: 0, expected seconds > 0"),
         ({"time_limit_s": float("nan")}, "time limit: nan, expected seconds > 0"),
         ({"time_limit_s": float("inf")}, "time limit: inf, expected seconds > 0"),
+        ({"time_limit_s": 10**400}, f"time limit: {10**400}, expected seconds > 0"),
         ({"time_limit_s": "60"}, "time limit: '60', expected seconds > 0"),
         ({"time_limit_s": True}, "time limit: True, expected seconds > 0"),
         ({"memory_limit_mb": float("inf")}, "memory limit: inf, expected megabytes > 0"),

@@ -10,7 +10,7 @@ than m copies of length L_2 that share L_1 columns. Where not even those exist t
 otherwise it is halved. For the largest m the same holds with columns and copies in each other's place.
 
 Where workers hold so many different numbers of tasks that copies are too many, one search with weights
-(`kernels.joint`) takes all lengths of a board together.
+(`joint_search`) takes all lengths of a board together.
 """
 
 from __future__ import annotations
@@ -22,10 +22,9 @@ import numpy as np
 from offline.coupled.no_communication.boards import Board, Opening, openings
 from offline.coupled.no_communication.common_slots import Aim, Booleans, CommonSlots, Integers, Team, value_of
 from offline.coupled.no_communication.conclude import conclude
-from offline.coupled.no_communication.kernels import joint
-from offline.coupled.no_communication.levels import bound, capacities
+from offline.coupled.no_communication.joint_search import search_jointly
+from offline.coupled.no_communication.levels import bound, capacities, hand_out, lengths
 from offline.kmis import core_bounds, exact
-from offline.kmis.kernels.search_layout import PAUSED
 from offline.kmis.matrix import Matrix, octets_of
 from offline.limits import NO_LIMITS, Limits, Stopwatch
 from offline.results import Result, Status
@@ -34,15 +33,7 @@ __all__ = ["solve"]
 
 _WIDE = 1.3  # an interval of lengths is searched as a whole if its ends differ by no more than this factor
 _COPIES = 24  # copies per worker from which on the joint search takes over
-_SLICE = 20_000_000  # words of the joint search between two looks at the clock
 _LOOKED_AT = 40  # unfinished intervals up to which each is bounded on its own
-
-_PURPOSES = {
-    Aim.EARLIEST: joint.JOINT_FINISH,
-    Aim.WIDEST: joint.JOINT_WIDTH,
-    Aim.HEAVIEST: joint.JOINT_TASKS,
-    Aim.ANY: joint.JOINT_ANY,
-}
 
 
 class _Interval(NamedTuple):
@@ -105,7 +96,7 @@ class _Search:
     def __init__(self, problem: CommonSlots, watch: Stopwatch) -> None:
         self.problem = problem
         self.watch = watch
-        self.lengths = _lengths(problem)
+        self.lengths = lengths(problem)
         self.team: Team | None = None
         self.value: int | None = None
         self.is_stopped = False
@@ -114,7 +105,7 @@ class _Search:
         if problem.aim is Aim.HEAVIEST:
             self.team, self.value = Team({}, ()), 0
         elif problem.aim is Aim.WIDEST and int(problem.most.sum()) >= problem.tasks:
-            self.team, self.value = Team(_filled(problem.most, range(problem.num_rows), problem.tasks), ()), 0
+            self.team, self.value = Team(hand_out(problem.most, range(problem.num_rows), problem.tasks), ()), 0
 
     def is_done(self) -> bool:
         """Whether nothing better can come, or the time is over."""
@@ -242,39 +233,11 @@ class _Search:
 
     def _search_jointly(self, board: Board) -> None:
         """Search all lengths of a board together, with tasks as weights."""
-        problem, up, workers = self.problem, board.up, board.workers
-        if board.leader is not None:
-            up = np.vstack((np.ones((1, up.shape[1]), dtype=bool), up))
-            workers = np.concatenate(([board.leader], workers))
-        order = np.lexsort((-np.count_nonzero(up, axis=1), problem.w[workers]))
-        up, workers = up[order], workers[order]
-        p, n = up.shape
-        limit = n
-        if problem.aim is Aim.EARLIEST and self.value is not None:
-            limit = int(np.searchsorted(board.slots, self.value - 1))
-        state = np.zeros(6, np.int64)
-        state[joint.JOINT_LIMIT] = limit
-        state[joint.JOINT_FACTOR] = (self.value or 0) + 1 if problem.aim is Aim.WIDEST else 1
-        state[joint.JOINT_GOAL] = (self.value or 0) + 1 if problem.aim is Aim.HEAVIEST else problem.tasks
-        packed = octets_of(up).view(np.uint64)
-        common = np.full((p + 1, packed.shape[1]), ~np.uint64(0))
-        candidates = np.empty((p + 1, p), np.int64)
-        candidates[0] = np.arange(p)
-        numbers, places = np.full(p + 1, p), np.full(p + 1, -1)
-        chosen, best = np.zeros(p + 1, np.int64), np.zeros(p + 1, np.int64)
-        while True:
-            joint.search_joint(
-                packed, problem.w[workers], problem.most[workers], _PURPOSES[problem.aim], state, common, candidates,
-                numbers, places, chosen, best, _SLICE,
-            )  # fmt: skip
-            if state[joint.JOINT_STATUS] != PAUSED:
-                break
-            if self.watch.is_over():
-                self.is_stopped = True
-                break
         self.counts["searches"] += 1
-        if state[joint.JOINT_SIZE]:
-            self._take(Board(up, workers, board.slots, None), workers[best[: state[joint.JOINT_SIZE]]].tolist())
+        found, is_done = search_jointly(self.problem, board, self.value, self.watch)
+        self.is_stopped = not is_done
+        if found is not None:
+            self._take(*found)
 
     def _take(self, board: Board, owners: list[int]) -> bool:
         """Make the best of some workers, and of the leader; return whether that is better than the best so far."""
@@ -292,7 +255,7 @@ class _Search:
             if length is None or length > slots.size:
                 return False
             kept = slots if aim is Aim.WIDEST else slots[:length]
-            team = Team(_filled(capacities(problem, length), members, problem.tasks), tuple(kept.tolist()))
+            team = Team(hand_out(capacities(problem, length), members, problem.tasks), tuple(kept.tolist()))
         value = value_of(problem, team)
         if self.value is not None and (value <= self.value if aim.is_maximal else value >= self.value):
             return False
@@ -339,25 +302,3 @@ class _Search:
         if not reached:
             return cheap
         return min(cheap, max(reached)) if problem.aim.is_maximal else max(cheap, min(reached))
-
-
-def _lengths(problem: CommonSlots) -> list[int]:
-    """Return the lengths a team can have, those left out for which no row has the slots; O(p N)."""
-    most = problem.most if problem.aim is Aim.HEAVIEST else np.minimum(problem.most, problem.tasks)
-    if problem.aim is not Aim.WIDEST:
-        most = np.minimum(most, np.count_nonzero(problem.up, axis=1) // problem.w)
-    if problem.aim is not Aim.HEAVIEST and int(most.sum()) < problem.tasks:
-        return []
-    return sorted(
-        {k * w for w, most_q in zip(problem.w.tolist(), most.tolist(), strict=True) for k in range(1, most_q + 1)}
-    )
-
-
-def _filled(held: Integers, members: list[int] | range, tasks: int) -> dict[int, int]:
-    """Hand out tasks, the first workers first."""
-    team = {}
-    for q in members:
-        if x := min(int(held[q]), tasks):
-            team[q] = x
-            tasks -= x
-    return team

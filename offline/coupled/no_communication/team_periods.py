@@ -19,7 +19,7 @@ from offline.coupled.no_communication.common_slots import (
     value_of,
 )
 from offline.coupled.no_communication.conclude import conclude
-from offline.coupled.no_communication.levels import capacities, levels
+from offline.coupled.no_communication.levels import capacities, hand_out, levels
 from offline.limits import NO_LIMITS, Limits, Stopwatch
 from offline.results import Result
 
@@ -95,7 +95,8 @@ def _best_at(problem: CommonSlots, runs: Integers, level: int) -> Team | None:
         if ends.size == 0:
             return None
         end = int(ends[0])
-    return _fill(held, np.flatnonzero(runs[:, end] >= level), needed, range(end - level + 1, end + 1))
+    rows = np.flatnonzero(runs[:, end] >= level).tolist()
+    return Team(hand_out(held, rows, needed), tuple(range(end - level + 1, end + 1)))
 
 
 def _widest_at(problem: CommonSlots, runs: Integers, held: Integers) -> Team | None:
@@ -105,21 +106,12 @@ def _widest_at(problem: CommonSlots, runs: Integers, held: Integers) -> Team | N
     widths = np.take_along_axis(runs, np.take_along_axis(order, enough[None, :], axis=0), axis=0)[0]
     end = int(widths.argmax())
     width = int(widths[end])
-    return _fill(held, order[: int(enough[end]) + 1, end], problem.tasks, range(end - width + 1, end + 1))
-
-
-def _fill(held: Integers, rows: Integers, needed: int, slots: range) -> Team:
-    tasks: dict[int, int] = {}
-    for q in rows.tolist():
-        x = min(int(held[q]), needed)
-        if x:
-            tasks[q] = x
-            needed -= x
-    return Team(tasks, tuple(slots))
+    rows = order[: int(enough[end]) + 1, end].tolist()
+    return Team(hand_out(held, rows, problem.tasks), tuple(range(end - width + 1, end + 1)))
 
 
 def _nothing(problem: CommonSlots) -> Team:
     """Return a team of value 0: no tasks, or any m tasks without a slot."""
     if problem.aim is Aim.HEAVIEST:
         return Team({}, ())
-    return _fill(problem.most, np.arange(problem.num_rows), problem.tasks, range(0))
+    return Team(hand_out(problem.most, range(problem.num_rows), problem.tasks), ())

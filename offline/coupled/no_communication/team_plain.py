@@ -12,7 +12,7 @@ import numpy as np
 
 from offline.coupled.no_communication.common_slots import Aim, Booleans, CommonSlots, Team, value_of
 from offline.coupled.no_communication.conclude import conclude
-from offline.coupled.no_communication.levels import bound, capacities, levels
+from offline.coupled.no_communication.levels import bound, capacities, hand_out, levels
 from offline.limits import NO_LIMITS, Limits, Stopwatch
 from offline.results import Result
 
@@ -72,7 +72,7 @@ class _Search:
         if problem.aim is Aim.HEAVIEST:
             self.team = Team({}, ())
         elif problem.aim is Aim.WIDEST and int(problem.most.sum()) >= problem.tasks:
-            self.team = Team(_trimmed(dict(enumerate(problem.most.tolist())), problem.tasks), ())
+            self.team = Team(hand_out(problem.most, range(problem.num_rows), problem.tasks), ())
         self.up = [_bits(row) for row in problem.up]
         self.down = [_bits(row) for row in problem.down]
 
@@ -140,7 +140,7 @@ class _Search:
         else:
             slots = next(stretch for stretch in stretches if len(stretch) >= level)[:level]
         tasks = {row.q: row.tasks for row in node.members}
-        self.team = Team(tasks if aim is Aim.HEAVIEST else _trimmed(tasks, self.problem.tasks), tuple(slots))
+        self.team = Team(tasks if aim is Aim.HEAVIEST else hand_out(tasks, tasks, self.problem.tasks), tuple(slots))
         self.value = value_of(self.problem, self.team)
 
     def result(self) -> Result:
@@ -174,13 +174,3 @@ def _bits(row: Booleans) -> int:
 
 def _slots(bits: int) -> list[int]:
     return [t for t in range(bits.bit_length()) if bits >> t & 1]
-
-
-def _trimmed(tasks: dict[int, int], needed: int) -> dict[int, int]:
-    """Keep ``needed`` tasks, the first rows' first."""
-    kept = {}
-    for q, x in tasks.items():
-        if needed and x:
-            kept[q] = min(x, needed)
-            needed -= kept[q]
-    return kept

@@ -6,7 +6,7 @@ import sys
 import numpy as np
 import pytest
 
-from offline.coupled.no_communication import team_brute, team_core, team_plain
+from offline.coupled.no_communication import joint_search, team_brute, team_core, team_plain
 from offline.coupled.no_communication.boards import openings
 from offline.coupled.no_communication.common_slots import Aim, CommonSlots, value_of
 from offline.coupled.no_communication.team_solvers import answer
@@ -50,7 +50,7 @@ def test_every_way_agrees_with_brute_force(
 def test_a_stopped_search_claims_no_more_than_is_true(
     aim: Aim, with_down: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(team_core, "_SLICE", 1000)
+    monkeypatch.setattr(joint_search, "_SLICE", 1000)
     rng = np.random.default_rng(11)
     for _ in range(10):
         numbers = rng.random((60, 400))
