@@ -8,7 +8,7 @@ from instances.errors import SelfCheckError
 from offline.coupled.emit import IterationPlan
 from offline.coupled.native.constants import LIMIT, NEVER, OWN, YES
 from offline.coupled.native.holders import can_serve, enlist
-from offline.coupled.native.iteration import needs_program, prepare
+from offline.coupled.native.iteration import prepare
 from offline.coupled.native.kernels import Ints, has
 from offline.coupled.native.labels import Labels
 from offline.coupled.native.parameters import Problem
@@ -36,13 +36,16 @@ def make_plan(
     """
     scratch.effort[LIMIT] = NEVER
     steps = []
+    workers = np.arange(problem.p)
     later: set[int] = set()  # workers whose program a later iteration takes for granted
     for i in reversed(_chain(labels, label)):
         parent = int(labels.parent[i])
         s, e = int(labels.start[parent]), int(labels.start[i]) - 1
         prepare(table, problem, scratch.needs, s, e, labels.held[parent], horizon)
         computing = [q for q in range(problem.p) if has(labels.members[i], q)]
-        before = {q for q in range(problem.p) if not needs_program(table, scratch.needs, q)}
+        needs = scratch.needs
+        has_program = needs.data_base == table.cnt[needs.receive_from, workers]
+        before = set(has_program.nonzero()[0].tolist())
         standby = sorted(later - before - set(computing)) if mode != OWN else []
         later = (later | set(computing)) & before
         steps.append(_spell_out(table, problem, scratch, s, e, int(labels.c[i]), int(labels.iw[i]), computing, standby))
