@@ -173,7 +173,8 @@ def against(runs: pd.DataFrame, metrics: pd.DataFrame, reference: str, files: Fi
     note = (
         f"#fails: runs that reach the slot limit. %diff: mean over scenarios of the difference to {reference}, "
         "relative to the smaller of the two, of means over the trials that both finish; below 0 is faster. %wins, "
-        f"%wins30: scenarios in which the mean is at most {reference}'s, and at most 30% above. stdv: of %diff. "
+        f"%wins30: trials in which the makespan is at most {reference}'s, and at most 30% above; a run that does not "
+        "finish wins none. stdv: of %diff. "
         "Scenarios: those compared, of those run."
     )
     file = files.table("versus", metrics)

@@ -83,7 +83,7 @@ def findings(
             text = f"The {'one other heuristic' if alone else 'fastest against ' + reference} is {first['policy']}: "
             text += f"{slow} takes {abs(first['diff']):.1f}% longer than {fast}, in the mean over "
             text += plural(int(first["compared"]), "scenario")
-            found.append(f"{text}, and {first['policy']} wins in {share(first['wins'] / 100)} of them.")
+            found.append(f"{text}, and {first['policy']} wins {share(first['wins'] / 100)} of the trials.")
     per_instance = runs.groupby("fingerprint")["policy"].nunique()
     absent = int(runs["policy"].nunique() * len(per_instance) - per_instance.sum())
     if absent:
