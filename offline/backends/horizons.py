@@ -21,9 +21,10 @@ from instances.errors import SelfCheckError
 from offline.coupled.emit import IterationPlan, emit, end_of
 from offline.coupled.free_prefetch import FreePrefetch
 from offline.coupled.greedy_plan import greedy_plan
+from offline.coupled.objectives import CoupledResult, Objective
 from offline.coupled.prefetch_relaxation import Teams
 from offline.limits import Limits, OutOfTimeError, Stopwatch
-from offline.results import Objective, Result, Status
+from offline.results import Result, Status
 
 __all__ = ["Answer", "HorizonSearch", "Question", "Window", "windows_within"]
 
@@ -201,7 +202,9 @@ class HorizonSearch:
     ) -> Result:
         slots = value if objective is Objective.MAKESPAN else self._instance.slots
         schedule = None if plan is None else emit(self._instance, plan, slots=slots)
-        return Result(status, objective, value, bound, schedule, self._solver, self._watch.elapsed_s(), self.counts)
+        return CoupledResult.of(
+            status, objective, value, bound, schedule, self._solver, self._watch.elapsed_s(), self.counts
+        )
 
 
 def slots_of(instance: Instance, plan: _Plan) -> int:

@@ -27,10 +27,11 @@ from offline.coupled.emit import IterationPlan, emit, end_of
 from offline.coupled.free_prefetch import FreePrefetch
 from offline.coupled.greedy_plan import greedy_plan
 from offline.coupled.no_communication.common_slots import NO_LIMITS
+from offline.coupled.objectives import CoupledResult, Objective
 from offline.coupled.prefetch_relaxation import Teams
 from offline.coupled.slot_cpsat import SlotModel
 from offline.limits import Limits, OutOfTimeError, Stopwatch
-from offline.results import Objective, Result, Status
+from offline.results import Result, Status
 
 __all__ = ["Search", "solve", "write_model"]
 
@@ -224,4 +225,6 @@ class Search:
     ) -> Result:
         slots = value if objective is Objective.MAKESPAN else self._instance.slots
         schedule = None if plan is None else emit(self._instance, plan, slots=slots)
-        return Result(status, objective, value, bound, schedule, self.name, self._watch.elapsed_s(), self._counts)
+        return CoupledResult.of(
+            status, objective, value, bound, schedule, self.name, self._watch.elapsed_s(), self._counts
+        )

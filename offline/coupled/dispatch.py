@@ -13,8 +13,9 @@ from instances.errors import SelfCheckError
 from instances.sources import Known
 from instances.states import DOWN, UP
 from offline.coupled.no_communication.team_windows import is_easy
+from offline.coupled.objectives import CoupledResult, Objective
 from offline.limits import Limits
-from offline.results import Objective, Result, Status
+from offline.results import Status
 from offline.solvers import AUTO, Solver, by_name, named
 
 __all__ = ["SOLVERS", "available_solvers", "confirm", "solve"]
@@ -24,7 +25,7 @@ SOLVERS: Mapping[str, Solver] = by_name(
     Solver(
         "native",
         "best-first search over (slot, holders of the program), for the general problem at any size",
-        "offline.coupled.native.rounds",
+        "offline.coupled.native.portfolio",
         requires=("numba",),
     ),
     Solver(
@@ -89,7 +90,7 @@ def solve(
     memory_limit_mb: float | None = None,
     threads: int = 1,
     seed: int = 0,
-) -> Result:
+) -> CoupledResult:
     """Return the hindsight optimum of an instance, with a schedule that the checker has replayed.
 
     Parameters
@@ -137,8 +138,8 @@ def solve(
     goal = Objective.parse(objective)
     chosen = _choose(solver, instance)
     if goal is Objective.MAKESPAN and instance.iterations > instance.slots:  # an iteration takes a slot at least
-        return Result(Status.INFEASIBLE, goal, None, None, None, chosen.name, 0.0)
-    result: Result = chosen.load()(instance, goal, stand_by, limits)
+        return CoupledResult.of(Status.INFEASIBLE, goal, None, None, None, chosen.name, 0.0)
+    result: CoupledResult = chosen.load()(instance, goal, stand_by, limits)
     if result.schedule is not None:
         confirm(instance, result)
     return result
@@ -157,11 +158,11 @@ def _is_easy(instance: Instance) -> bool:
     return is_easy(instance.states == UP, instance.states == DOWN)
 
 
-def confirm(instance: Instance, result: Result) -> None:
+def confirm(instance: Instance, result: CoupledResult) -> None:
     """Raise `SelfCheckError` unless the checker finds the schedule of a result valid and worth its value."""
     verdict = check(instance, result.schedule)
     if not verdict.is_valid:
         raise SelfCheckError(f"{result.solver} made a schedule that the checker refuses: {verdict}")
-    confirmed = verdict.makespan if result.objective is Objective.MAKESPAN else verdict.iterations
+    confirmed = verdict.outcome.makespan if result.objective is Objective.MAKESPAN else verdict.outcome.iterations
     if confirmed != result.value:
         raise SelfCheckError(f"{result.solver} claims {result.objective} {result.value}, the checker says {verdict}")

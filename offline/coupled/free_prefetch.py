@@ -24,8 +24,8 @@ from collections.abc import Sequence
 from itertools import groupby
 
 from instances.coupled.model import Instance
+from offline.coupled.objectives import Objective
 from offline.coupled.prefetch_relaxation import Budget, Teams
-from offline.results import Objective
 
 __all__ = ["FreePrefetch", "free_prefetch_bound"]
 

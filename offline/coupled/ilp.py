@@ -12,10 +12,11 @@ from offline.backends.model_files import PROGRAM_FORMS, expect_form, write_whole
 from offline.backends.pulp_runs import run
 from offline.coupled.free_prefetch import FreePrefetch
 from offline.coupled.no_communication.common_slots import NO_LIMITS
+from offline.coupled.objectives import Objective
 from offline.coupled.prefetch_relaxation import Teams
 from offline.coupled.slot_ilp import SlotProgram
 from offline.limits import Limits, Stopwatch
-from offline.results import Objective, Result
+from offline.results import Result
 
 __all__ = ["solve_by_cbc", "solve_by_highs", "write_program"]
 

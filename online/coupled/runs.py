@@ -34,7 +34,7 @@ def run_policy(instance: Instance, policy: str, options: RunOptions | None = Non
     instance
         The instance.
     policy
-        See `online.make_policy`.
+        See `online.coupled.make_policy`.
     options
         How it is run; None: every option at its default.
     **changes

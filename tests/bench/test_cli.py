@@ -150,7 +150,7 @@ def test_solve_prints_the_promised_keys_in_the_order_of_the_files(hindsched, tmp
             instances.read_schedule(tmp_path / "best" / f"{Path(row['file']).stem}.schedule.json"),
         )
         assert verdict.is_valid
-        assert verdict.makespan == row["value"] == row["bound"]
+        assert verdict.outcome.makespan == row["value"] == row["bound"]
 
 
 def test_solvers_agree_through_the_command_line(hindsched, tiny):
@@ -187,7 +187,11 @@ def test_simulate_all_policies_and_check_their_schedules(hindsched, tmp_path, ti
         assert list(row) == KEYS_SIMULATE
         schedule = tmp_path / "runs" / f"tiny.{row['policy']}.schedule.json"
         verdict = instances.check(instance, instances.read_schedule(schedule))
-        assert (verdict.is_valid, verdict.makespan, verdict.iterations) == (True, row["makespan"], row["iterations"])
+        assert (verdict.is_valid, verdict.outcome.makespan, verdict.outcome.iterations) == (
+            True,
+            row["makespan"],
+            row["iterations"],
+        )
         assert hindsched("check", tiny, schedule)[0] == 0
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from bench.results.distributions import (
+from bench.results.ratios import (
     contradictions,
     distribution,
     in_median_order,

@@ -6,7 +6,7 @@ from bench.report import plots
 from bench.results.ratios import Ratio
 from instances import InputError
 from instances.coupled.generate import small
-from online import POLICIES, make_policy, simulate
+from online.coupled import POLICIES, make_policy, simulate
 
 
 def ratio(policy, value):

@@ -6,27 +6,29 @@ from dataclasses import replace
 
 import pytest
 
-import offline
-from instances import InputError, Instance, Schedule, SelfCheckError
-from offline import Objective, Result, Solver, Status
+import offline.coupled
+from instances import InputError, SelfCheckError
+from instances.coupled import Instance, Schedule
+from offline import Result, Solver, Status
+from offline.coupled import CoupledResult, Objective
 from offline.limits import Limits, Stopwatch
 
 PAIR = Instance.from_letters(["uuruu", "uruuu"], w=[1, 2], tasks=2, t_prog=1, n_com=1)
 
 
 def test_importing_the_package_loads_no_solver() -> None:
-    code = "import sys, offline; offline.available_solvers(); print([m for m in sys.modules if 'ortools' in m])"
+    code = "import sys, offline; offline.coupled.available_solvers(); print([m for m in sys.modules if 'ortools' in m])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
 
 
 def test_the_table_of_solvers() -> None:
-    assert set(offline.available_solvers()) <= set(offline.SOLVERS)
-    assert {"cpsat", "brute"} <= set(offline.SOLVERS)
-    for name, solver in offline.SOLVERS.items():
+    assert set(offline.coupled.available_solvers()) <= set(offline.coupled.SOLVERS)
+    assert {"cpsat", "brute"} <= set(offline.coupled.SOLVERS)
+    for name, solver in offline.coupled.SOLVERS.items():
         assert solver.name == name
         assert solver.description
-    assert offline.solve(PAIR).solver == offline.available_solvers()[0]
+    assert offline.solve(PAIR).solver == offline.coupled.available_solvers()[0]
 
 
 def test_a_solver_that_is_not_installed_says_so() -> None:
@@ -39,7 +41,7 @@ def test_a_solver_that_is_not_installed_says_so() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"solver": "magic"}, f"solver: 'magic', expected auto or one of {', '.join(offline.SOLVERS)}"),
+        ({"solver": "magic"}, f"solver: 'magic', expected auto or one of {', '.join(offline.coupled.SOLVERS)}"),
         ({"objective": "speed"}, "objective: 'speed', expected makespan or iterations"),
         ({"time_limit_s": 0}, "time limit: 0, expected seconds > 0"),
         ({"time_limit_s": float("nan")}, "time limit: nan, expected seconds > 0"),
@@ -70,7 +72,7 @@ def test_no_schedule_goes_unchecked(claim: str, monkeypatch: pytest.MonkeyPatch)
         result = replace(honest, schedule=Schedule(schedule.instance, rows, schedule.configurations))
     else:
         assert honest.value is not None
-        result = replace(honest, value=honest.value - 1, bound=honest.value - 1)
+        result = replace(honest, value=honest.value - 1, lower=honest.value - 1, upper=honest.value - 1)
     monkeypatch.setattr("offline.coupled.dispatch.SOLVERS", {"liar": lie(result)})
     with pytest.raises(SelfCheckError):
         offline.solve(PAIR, solver="liar")
@@ -78,7 +80,7 @@ def test_no_schedule_goes_unchecked(claim: str, monkeypatch: pytest.MonkeyPatch)
 
 def make(status: Status, value: int | None, bound: int | None, objective: Objective = Objective.MAKESPAN) -> Result:
     schedule = None if value is None else Schedule("", (), ())
-    return Result(status, objective, value, bound, schedule, "test", 0.0)
+    return CoupledResult.of(status, objective, value, bound, schedule, "test", 0.0)
 
 
 def test_a_result_may_not_contradict_itself() -> None:
@@ -98,7 +100,7 @@ def test_a_result_may_not_contradict_itself() -> None:
         with pytest.raises(ValueError, match=r"bound|value|status"):
             make(status, value, bound, objective)
     with pytest.raises(ValueError, match="come together"):
-        Result(Status.UNKNOWN, Objective.MAKESPAN, None, None, Schedule("", (), ()), "test", 0.0)
+        CoupledResult.of(Status.UNKNOWN, Objective.MAKESPAN, None, None, Schedule("", (), ()), "test", 0.0)
 
 
 def test_a_stopwatch_runs_forwards() -> None:
@@ -114,6 +116,6 @@ def test_a_stopwatch_runs_forwards() -> None:
 
 def test_more_iterations_than_slots_are_infeasible_at_once() -> None:
     instance = Instance.from_letters(["uuu"], w=[1], tasks=1, iterations=2**31 - 1)
-    for solver in offline.available_solvers():
+    for solver in offline.coupled.available_solvers():
         result = offline.solve(instance, solver=solver)
         assert (result.status, result.value, result.bound) == (offline.Status.INFEASIBLE, None, None)

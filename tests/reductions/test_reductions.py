@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from bench.coupled.studies.bicliques import WAYS, decide, largest_biclique
 from bench.coupled.studies.verify.graphs import Case, small
 from bench.coupled.studies.verify.theorem import CounterExampleError, check_case, verify
-from instances import Configuration, InputError, Schedule, check
+from instances import InputError, check
+from instances.coupled import Configuration, Schedule
 from offline.limits import Limits
 from reductions import REDUCTIONS, Biclique, Decision, Encd, Measure, ToMu1, ToMuInf, from_matrix, largest, solve_encd
 from reductions.direct import enumerate_all
@@ -116,7 +117,7 @@ def test_witnesses_of_any_form_map_back(name: str) -> None:
     ):
         schedule = Schedule(instance.fingerprint, rows, tuple(entries))
         verdict = check(instance, schedule)
-        assert verdict.makespan is not None, verdict
+        assert verdict.outcome.makespan is not None, verdict
         found = reduction.backward(schedule, trail)
         PROBLEM.check(found)
         assert found.v == (1, 2)
@@ -145,7 +146,7 @@ def test_with_down_a_yes_is_lost() -> None:
     for reduction in REDUCTIONS.values():
         instance, trail = reduction.apply(problem)
         schedule = reduction.forward(Biclique((0,), (1, 3)), trail)
-        assert check(instance, schedule).makespan is not None
+        assert check(instance, schedule).outcome.makespan is not None
         assert check(with_down(instance), schedule).rule == "R1"
     assert check_case(Case("drawn", problem)) == (Biclique((0,), (1, 3)), 2)
 

@@ -10,9 +10,10 @@ import networkx as nx
 from instances.errors import InputError, SelfCheckError
 from offline.coupled.no_communication import questions
 from offline.coupled.no_communication.team_solvers import BACKENDS
+from offline.coupled.objectives import Objective
 from offline.kmis.shared_slots import max_common_slots
 from offline.limits import Limits, Stopwatch
-from offline.results import Objective, Status
+from offline.results import Status
 from offline.solvers import AUTO, named
 from reductions import REDUCTIONS, Biclique, Decision, Encd, solve_encd
 from reductions.largest import Measure, Widest, largest

@@ -8,21 +8,22 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 import offline
-import online
 from bench.campaign.engine import Job, code_digest, run_jobs
-from bench.campaign.jobs import Options, simulate
+from bench.campaign.jobs import simulate
 from bench.campaign.journal import Journal
-from bench.campaign.sources import Paper
-from instances import Instance
+from bench.coupled.paper import Paper
+from bench.family import Options, family_named
+from instances.coupled import Instance
 from instances.errors import SelfCheckError
 from instances.textio import read_bytes
+from online.coupled import POLICIES
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 __all__ = ["PROACTIVE", "READINGS", "Reading", "read_runs", "run_readings"]
 
 #: The heuristics that compare.
-PROACTIVE = tuple(policy for policy in online.POLICIES if "-" in policy)
+PROACTIVE = tuple(policy for policy in POLICIES if "-" in policy)
 
 #: How long the hindsight search may take to prove that an instance has no schedule.
 _TIME_LIMIT_S = 30.0
@@ -47,7 +48,7 @@ class Reading:
     tells
         What it is, in a few words.
     options
-        Fields of `bench.campaign.jobs.Options`.
+        Options of the run (see `online.coupled.RunOptions`).
     policies
         The heuristics that it changes; all others run as under ``base``.
     base
@@ -57,7 +58,7 @@ class Reading:
     name: str
     tells: str
     options: Mapping[str, Any]
-    policies: tuple[str, ...] = online.POLICIES
+    policies: tuple[str, ...] = POLICIES
     base: str = ""
 
 
@@ -90,15 +91,17 @@ def run_readings(
     readings: Sequence[Reading],
     folder: Path,
     *,
-    policies: Sequence[str] = online.POLICIES,
+    policies: Sequence[str] = POLICIES,
     num_processes: int = 1,
 ) -> None:
     """Run the given heuristics on every instance, as far as a reading changes them, resuming what ``folder`` holds."""
     chosen = {reading.name: tuple(policy for policy in reading.policies if policy in policies) for reading in readings}
-    digest = code_digest("instances", "online")
+    digest = code_digest("instances", "online", family="coupled")
     jobs = [
         Job(
-            hashlib.sha256(repr((digest, "reading", reading.name, chosen[reading.name], source.identity)).encode()).hexdigest(),
+            hashlib.sha256(
+                repr((digest, "reading", reading.name, chosen[reading.name], source.identity)).encode()
+            ).hexdigest(),
             f"{reading.name} on {source.name}",
             _play,
             (source, reading.name, chosen[reading.name]),
@@ -130,13 +133,13 @@ def _play(source: Paper, name: str, policies: Sequence[str]) -> dict[str, Any]:
         _met.identity, _met.instance, _met.status = source.identity, source.load(), None
     instance = _met.instance
     assert instance is not None
-    options = replace(Options(seed=source.seed, check_slots=0), **READINGS[name].options)
+    options = Options(seed=source.seed, check_slots=0).with_run(READINGS[name].options)
     makespans: dict[str, int | None] = {}
     for policy in policies:
         if _met.status == "infeasible":
             makespans[policy] = None
             continue
-        makespans[policy] = simulate(instance, policy, options).makespan
+        makespans[policy] = simulate(family_named("coupled"), instance, policy, options).value
         if makespans[policy] is None and _met.status is None and policy != "RANDOM":
             _met.status = str(offline.solve(instance, "makespan", time_limit_s=_TIME_LIMIT_S).status)
     if _met.status == "infeasible" and any(makespans.values()):

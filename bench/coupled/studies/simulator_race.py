@@ -11,9 +11,10 @@ from collections.abc import Callable, Sequence
 from statistics import median
 from typing import Any
 
-import online
+import online.coupled
 from bench.machine import machine
-from instances import Instance, SelfCheckError
+from instances import SelfCheckError
+from instances.coupled import Instance
 from instances.coupled.generate import paper
 
 __all__ = ["kind_of", "loading_times", "race", "sample", "summary"]
@@ -59,7 +60,7 @@ def race(
     Parameters
     ----------
     policies
-        Of `online.POLICIES`.
+        Of `online.coupled.POLICIES`.
     instances
         How many, see `sample`.
     slots
@@ -105,7 +106,7 @@ def race(
     return rows
 
 
-def _timed(instance: Instance, policy: str, **options: Any) -> tuple[float, online.Run]:
+def _timed(instance: Instance, policy: str, **options: Any) -> tuple[float, online.coupled.Run]:
     begun = time.process_time()
     run = online.run_policy(instance, policy, **options)
     return max(time.process_time() - begun, 1e-9), run

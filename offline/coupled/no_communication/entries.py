@@ -9,8 +9,9 @@ from collections.abc import Callable
 
 from instances.coupled.model import Instance
 from offline.coupled.no_communication import questions
+from offline.coupled.objectives import Objective
 from offline.limits import Limits
-from offline.results import Objective, Result
+from offline.results import Result
 
 __all__ = ["core", "windows"]
 

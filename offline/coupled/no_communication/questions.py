@@ -27,8 +27,9 @@ from instances.states import DOWN, UP
 from offline.coupled.no_communication import levels
 from offline.coupled.no_communication.common_slots import NO_LIMITS, Aim, Answer, CommonSlots, Team
 from offline.coupled.no_communication.team_solvers import answer
+from offline.coupled.objectives import CoupledResult, Objective
 from offline.limits import Limits, Stopwatch
-from offline.results import Objective, Result, Status
+from offline.results import Result, Status
 from offline.solvers import AUTO
 
 __all__ = ["earliest_finish", "exists", "largest_m", "largest_w", "problem_of", "solve"]
@@ -169,7 +170,9 @@ def solve(instance: Instance, objective: Objective, solver: str = AUTO, limits: 
 
     def result(status: Status, value: int | None, bound: int | None, slots: int) -> Result:
         schedule = None if value is None else schedule_rounds(instance, rounds, slots)
-        return Result(status, objective, value, bound, schedule, name, watch.elapsed_s(), {"rounds": len(rounds)})
+        return CoupledResult.of(
+            status, objective, value, bound, schedule, name, watch.elapsed_s(), {"rounds": len(rounds)}
+        )
 
     if wanted is None:
         most = len(floors) - 1

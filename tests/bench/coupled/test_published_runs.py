@@ -6,10 +6,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import online
-from bench.campaign.jobs import Options, simulate
-from bench.campaign.sources import Paper
+import online.coupled
+from bench.campaign.jobs import simulate
 from bench.coupled.optima import known_optima
+from bench.coupled.paper import Paper
+from bench.family import Options
 from bench.results.frames import read_results
 
 
@@ -20,7 +21,7 @@ def runs():
 
 def test_every_heuristic_ran_on_every_instance(runs):
     counts = runs.groupby(["estimator", "fingerprint"])["policy"].agg(["size", "nunique"])
-    assert (counts == len(online.POLICIES)).all(axis=None)
+    assert (counts == len(online.coupled.POLICIES)).all(axis=None)
     assert counts.loc["printed"].shape[0] == 6000
 
 

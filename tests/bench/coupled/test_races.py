@@ -58,7 +58,7 @@ def test_two_optima_are_a_contradiction(tmp_path, monkeypatch):
     def lie(instance, *arguments, **options):
         result = solve(instance, *arguments, **options)
         if options["solver"] == "cpsat":
-            return replace(result, value=1, bound=1)
+            return replace(result, value=1, lower=1, upper=1)
         return result
 
     monkeypatch.setattr(offline, "solve", lie)

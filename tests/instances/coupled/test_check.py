@@ -4,8 +4,9 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from instances import Configuration, InputError, Instance, Schedule, Verdict, check
-from instances.coupled.check import is_made_for
+from instances import InputError, Verdict, check
+from instances.coupled import Configuration, Instance, Outcome, Schedule
+from instances.files import is_made_for
 
 Tasks = dict[int, int]
 AGAIN = {0: {0: 1}, 2: {0: 1}}
@@ -58,7 +59,7 @@ FIGURE_TEXT = Text(
 
 
 def test_a_schedule_in_the_spirit_of_figure_1_is_accepted() -> None:
-    assert FIGURE_TEXT.check(FIGURE) == Verdict(None, None, None, ends=(20,), wanted=1)
+    assert FIGURE_TEXT.check(FIGURE) == Verdict(None, None, None, Outcome(ends=(20,), wanted=1))
 
 
 @pytest.mark.parametrize(
@@ -79,7 +80,7 @@ def test_a_schedule_in_the_spirit_of_figure_1_with_one_letter_changed_is_refused
     rows = FIGURE_TEXT.letters.split()
     rows[q] = rows[q][:slot] + letter + rows[q][slot + 1 :]
     verdict = Text(" ".join(rows), FIGURE_TEXT.entries).check(FIGURE)
-    assert (verdict.slot, verdict.rule) == (slot, rule), verdict
+    assert (verdict.time, verdict.rule) == (slot, rule), verdict
 
 
 LONE = Instance.from_letters(["uuuuuu"], w=[1], tasks=1, iterations=2)
@@ -104,18 +105,18 @@ def test_iterations_are_all_counted_and_the_makespan_is_that_of_the_last_one_ask
     entries = tuple(Configuration(slot, tasks) for slot, tasks in text.entries.items())
     verdict = check(LONE, Schedule(LONE.fingerprint, letters, entries))
     assert verdict.is_valid
-    assert (verdict.iterations, verdict.makespan) == (iterations, makespan)
+    assert (verdict.outcome.iterations, verdict.outcome.makespan) == (iterations, makespan)
 
 
 def test_a_broken_schedule_keeps_what_it_completed_before() -> None:
     verdict = Text("CCC", {0: {0: 1}, 1: {0: 1}}).check(LONE)
-    assert (verdict.slot, verdict.rule, verdict.iterations, verdict.makespan) == (2, "R5", 2, 2)
+    assert (verdict.time, verdict.rule, verdict.outcome.iterations, verdict.outcome.makespan) == (2, "R5", 2, 2)
 
 
 def test_slots_that_the_instance_does_not_know_break_r1() -> None:
     verdict = Text(".......", {}).check(LONE)
-    assert (verdict.slot, verdict.rule, verdict.reason) == (6, "R1", "no state is known from slot 6 on")
-    assert Text(".C.....", {}).check(LONE).slot == 1  # what is broken earlier comes first
+    assert (verdict.time, verdict.rule, verdict.reason) == (6, "R1", "no state is known from slot 6 on")
+    assert Text(".C.....", {}).check(LONE).time == 1  # what is broken earlier comes first
 
 
 def test_an_entry_after_the_last_letter_enrols_nobody() -> None:
@@ -123,7 +124,7 @@ def test_an_entry_after_the_last_letter_enrols_nobody() -> None:
     assert Text("C", {0: {0: 1}, 9: {}}).check(LONE).is_valid
     for slot in (1, 9):
         verdict = Text("C", {0: {0: 1}, slot: {0: 1}}).check(LONE)
-        assert (verdict.slot, verdict.rule) == (slot, "R2")
+        assert (verdict.time, verdict.rule) == (slot, "R2")
 
 
 @pytest.mark.parametrize("letters", ["C C", "C . ."])

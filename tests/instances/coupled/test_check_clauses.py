@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from instances import Configuration, Instance, Schedule, Verdict, check
+from instances import Verdict, check
+from instances.coupled import Configuration, Instance, Schedule
 
 Tasks = dict[int, int]
 
@@ -617,5 +618,5 @@ R5 = [
 def test_every_clause_is_kept_by_one_schedule_and_broken_by_its_twin(clause: Clause) -> None:
     assert clause.good.check(clause.instance).is_valid, clause.good.check(clause.instance)
     verdict = clause.bad.check(clause.instance)
-    assert (verdict.slot, verdict.rule) == (clause.slot, clause.rule), verdict
+    assert (verdict.time, verdict.rule) == (clause.slot, clause.rule), verdict
     assert verdict.reason == clause.reason

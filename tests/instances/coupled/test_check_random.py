@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from instances import Configuration, Instance, Schedule, check
+from instances import check
+from instances.coupled import Configuration, Instance, Schedule
 from instances.coupled.generate import small
 from instances.states import DOWN, RECLAIMED, to_letters
 
@@ -185,7 +186,7 @@ def expected(instance: Instance, schedule: Schedule) -> tuple[int | None, str | 
 
 def found(instance: Instance, schedule: Schedule) -> tuple[int | None, str | None, int]:
     verdict = check(instance, schedule)
-    return verdict.slot, verdict.rule, verdict.iterations
+    return verdict.time, verdict.rule, verdict.outcome.iterations
 
 
 def cases(seeds: range = SEEDS) -> Iterator[tuple[Instance, Schedule, random.Random]]:
@@ -208,11 +209,11 @@ def test_random_legal_schedules_are_accepted() -> None:
     for instance, schedule, _ in cases():
         verdict = check(instance, schedule)
         assert verdict.is_valid, (verdict, instance, schedule)
-        assert expected(instance, schedule) == (None, None, verdict.iterations)
+        assert expected(instance, schedule) == (None, None, verdict.outcome.iterations)
         ends = [t for t in range(schedule.slots) if found(instance, cut(schedule, t + 1))[2] == instance.iterations]
-        assert verdict.makespan == (ends[0] + 1 if ends else None)
-        seen["iterations"] += verdict.iterations
-        seen["finished"] += verdict.makespan is not None
+        assert verdict.outcome.makespan == (ends[0] + 1 if ends else None)
+        seen["iterations"] += verdict.outcome.iterations
+        seen["finished"] += verdict.outcome.makespan is not None
         seen.update("".join(schedule.letters))
     assert seen["iterations"] > 200, seen
     assert seen["finished"] > 50, seen
@@ -371,7 +372,7 @@ def test_mutants_are_judged_as_by_looking_back(mutate: Mutation, rules: set[str]
 
 def test_a_schedule_cut_short_is_valid_and_has_completed_less() -> None:
     for instance, schedule, draw in cases():
-        before = check(instance, schedule).iterations
+        before = check(instance, schedule).outcome.iterations
         after = check(instance, cut(schedule, draw.randint(1, schedule.slots)))
         assert after.is_valid
         assert after.iterations <= before
@@ -391,7 +392,8 @@ def test_computing_out_of_turn_breaks_r3_while_something_is_sent_and_r1_or_r2_of
     for instance, schedule, _ in cases():
         for q, t in places(schedule, "PD."):
             is_down = instance.states[q, t] == DOWN
-            silent = check(instance, cut(schedule, t)).iterations > 0 and nobody_chosen_since(instance, schedule, t)
+            has_ended = check(instance, cut(schedule, t)).outcome.iterations > 0
+            silent = has_ended and nobody_chosen_since(instance, schedule, t)
             rule = "R3" if schedule.letters[q][t] != "." else "R1" if is_down else "R5" if silent else "R2"
             assert found(instance, with_letter(schedule, q, t, "C"))[:2] == (t, rule)
             seen[rule] += 1
@@ -400,8 +402,8 @@ def test_computing_out_of_turn_breaks_r3_while_something_is_sent_and_r1_or_r2_of
 
 def nobody_chosen_since(instance: Instance, schedule: Schedule, t: int) -> bool:
     """Whether no entry lies between the last end of an iteration before slot t and slot t."""
-    done = check(instance, cut(schedule, t)).iterations
-    end = next(s for s in range(t) if check(instance, cut(schedule, s + 1)).iterations == done)
+    done = check(instance, cut(schedule, t)).outcome.iterations
+    end = next(s for s in range(t) if check(instance, cut(schedule, s + 1)).outcome.iterations == done)
     return not any(end < slot <= t for slot in entries_of(schedule))
 
 

@@ -8,19 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from instances import (
-    Chain,
-    Configuration,
-    InputError,
-    Instance,
-    Schedule,
-    read,
-    read_schedule,
-    textio,
-    write,
-    write_schedule,
-)
-from instances.coupled.files import format_instance, format_schedule
+from instances import Chain, InputError, read, read_schedule, textio, write, write_schedule
+from instances.coupled import Configuration, Instance, Schedule, files
 from instances.coupled.generate import paper
 from instances.states import LETTERS, from_letters
 
@@ -118,7 +107,7 @@ def test_an_instance_reads_back_as_it_was_written(folder, instance):
         getattr(instance, name) for name in ("w", "mu", "chains", "tasks", "n_com")
     ]
     assert (back.states == instance.states).all()
-    assert format_instance(back) == path.read_text()
+    assert files.write_instance(back) == path.read_text()
 
 
 @given(schedule=schedules())
@@ -126,17 +115,17 @@ def test_a_schedule_reads_back_as_it_was_written(folder, schedule):
     path = folder / "schedule.json"
     write_schedule(schedule, path)
     assert read_schedule(path) == schedule
-    assert format_schedule(read_schedule(path)) == path.read_text()
+    assert files.write_schedule(read_schedule(path)) == path.read_text()
 
 
 def test_the_form_of_the_file_is_the_documented_one(tmp_path):
     path = tmp_path / "a.json"
     path.write_text(json.dumps(GOOD, indent=3))
-    text = format_instance(read(path))
+    text = files.write_instance(read(path))
     assert json.loads(text) == GOOD
     assert [line[:12] for line in text.splitlines()] == ['{"format":"c', '{"w":1,"mu":', '{"w":2,"mu":', "]}"]
     path.write_text(json.dumps(GOOD_SCHEDULE))
-    assert json.loads(format_schedule(read_schedule(path))) == GOOD_SCHEDULE
+    assert json.loads(files.write_schedule(read_schedule(path))) == GOOD_SCHEDULE
 
 
 def test_members_may_come_in_any_order_and_text_in_any_language(tmp_path):
@@ -360,7 +349,7 @@ def test_a_write_replaces_the_whole_file_and_keeps_links(tmp_path, instance):
     link.symlink_to(path)
     write(instance, link)
     assert link.is_symlink()
-    assert path.read_text() == format_instance(instance)
+    assert path.read_text() == files.write_instance(instance)
     assert sorted(os.listdir(tmp_path)) == ["a.json", "link.json"]
 
 
@@ -384,7 +373,7 @@ def test_a_pipe_is_written_to_directly(instance):
     with os.fdopen(reading) as end:
         write(instance, f"/dev/fd/{writing}")
         os.close(writing)
-        assert end.read() == format_instance(instance)
+        assert end.read() == files.write_instance(instance)
 
 
 def test_a_refusal_is_one_line_whatever_keys_and_names_hold(tmp_path):

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from instances import Chain, Configuration, InputError, Instance, Schedule
+from instances import Chain, InputError
+from instances.coupled import Configuration, Instance, Schedule
 from instances.coupled.generate import small
 from instances.states import from_letters
 

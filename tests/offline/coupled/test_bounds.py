@@ -4,8 +4,9 @@ from itertools import product
 
 import pytest
 
-import offline
-from instances import Instance, check
+import offline.coupled
+from instances import check
+from instances.coupled import Instance
 from instances.coupled.generate import paper, small
 from instances.states import DOWN, UP
 from offline.coupled import free_prefetch as bounds
@@ -77,7 +78,7 @@ def test_the_bound_is_monotone_and_composed() -> None:
     assert known == sorted(known)
     composed = prefetch.earliest_ends(4)
     assert composed[1:] == [ends[end + 1] for end in composed[:3]]
-    assert offline.free_prefetch_bound(instance.replace(iterations=4), "makespan") == composed[-1] + 1
+    assert offline.coupled.free_prefetch_bound(instance.replace(iterations=4), "makespan") == composed[-1] + 1
 
 
 def test_the_latest_ends_leave_room_for_the_rest() -> None:
@@ -110,11 +111,13 @@ def test_a_spent_budget_makes_the_bound_weaker_but_not_wrong(monkeypatch: pytest
 
 def test_many_slots_and_large_numbers() -> None:
     instance = paper(m=5, n_com=10, wmin=1, scenario=0, trial=0, slots=20_000)
-    assert offline.free_prefetch_bound(instance, "iterations") == len(FreePrefetch(Teams(instance)).earliest_ends())
+    assert offline.coupled.free_prefetch_bound(instance, "iterations") == len(
+        FreePrefetch(Teams(instance)).earliest_ends()
+    )
     huge = 2**31 - 1
     for changes in ({"t_prog": huge}, {"t_data": huge}, {"w": (huge,) * 20}, {"tasks": huge}):
-        assert offline.free_prefetch_bound(instance.replace(**changes), "makespan") is None
-        assert offline.free_prefetch_bound(instance.replace(**changes), "iterations") == 0
+        assert offline.coupled.free_prefetch_bound(instance.replace(**changes), "makespan") is None
+        assert offline.coupled.free_prefetch_bound(instance.replace(**changes), "iterations") == 0
 
 
 def test_the_greedy_schedule_is_a_schedule() -> None:
@@ -123,7 +126,7 @@ def test_the_greedy_schedule_is_a_schedule() -> None:
         plan = greedy_plan(Teams(instance), None, Stopwatch(Limits()))
         verdict = check(instance, emit(instance, plan, slots=instance.slots))
         assert verdict.is_valid, (seed, verdict)
-        assert verdict.iterations == len(plan)
+        assert verdict.outcome.iterations == len(plan)
 
 
 def test_the_greedy_schedule_of_many_iterations() -> None:
@@ -133,4 +136,4 @@ def test_the_greedy_schedule_of_many_iterations() -> None:
     assert end is not None
     verdict = check(instance, emit(instance, plan))
     assert verdict.is_valid
-    assert verdict.makespan == end + 1
+    assert verdict.outcome.makespan == end + 1

@@ -2,7 +2,8 @@
 
 import pytest
 
-from instances import Configuration, Instance, check
+from instances import check
+from instances.coupled import Configuration, Instance
 from offline.coupled.emit import IterationPlan, emit, end_of
 
 
@@ -17,7 +18,7 @@ def test_members_and_stand_by() -> None:
         Configuration(1, {0: 1, 1: 1, 2: 0}),
         Configuration(2, {0: 1, 1: 1}),
     )
-    assert check(instance, schedule).makespan == 4
+    assert check(instance, schedule).outcome.makespan == 4
     assert end_of(instance, second) is None
     with pytest.raises(ValueError, match="no room"):
         emit(instance, [first, second])
@@ -32,7 +33,7 @@ def test_waiting_for_a_program_in_advance() -> None:
     assert schedule.configurations[1] == Configuration(2, {0: 0, 1: 0})  # the member waits, with its data
     verdict = check(instance, schedule)
     assert verdict.is_valid
-    assert verdict.makespan == 6
+    assert verdict.outcome.makespan == 6
 
 
 def test_a_program_lost_is_sent_again() -> None:
@@ -40,7 +41,7 @@ def test_a_program_lost_is_sent_again() -> None:
     plan = [IterationPlan({0: 1}, {0: [0]}, 1), IterationPlan({0: 1}, {0: [3]}, 4)]
     schedule = emit(instance, plan)
     assert schedule.letters == ("PC.PC",)
-    assert check(instance, schedule).makespan == 5
+    assert check(instance, schedule).outcome.makespan == 5
 
 
 def test_a_suspended_computation() -> None:

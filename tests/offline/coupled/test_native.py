@@ -5,13 +5,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
-import offline
-import online
-from instances import Instance, check
+import offline.coupled
+import online.coupled
+from instances import check
+from instances.coupled import Instance
 from instances.coupled.generate import paper, small
 from instances.sources import Known
 from instances.states import DOWN, RECLAIMED, UP
-from offline.coupled.native.rounds import warm_up
+from offline.coupled.native.portfolio import warm_up
 from offline.results import Status
 
 SETTINGS = [(objective, stand_by) for objective in ("makespan", "iterations") for stand_by in (True, False)]
@@ -22,7 +23,7 @@ def answer(instance: Instance, objective: str = "makespan", **options) -> tuple[
     if result.schedule is not None:
         verdict = check(instance, result.schedule)
         assert verdict.is_valid
-        assert result.value == (verdict.makespan if objective == "makespan" else verdict.iterations)
+        assert result.value == (verdict.outcome.makespan if objective == "makespan" else verdict.outcome.iterations)
     assert result.value == result.bound
     return str(result.status), result.value
 
@@ -55,10 +56,10 @@ def test_the_optimum_lies_between_the_bound_and_every_heuristic(trial):
     instance = paper(m=5, n_com=5, wmin=1, scenario=2, trial=trial, slots=3000)
     status, optimum = answer(instance)
     assert status == "optimal"
-    assert offline.free_prefetch_bound(instance, "makespan") <= optimum
+    assert offline.coupled.free_prefetch_bound(instance, "makespan") <= optimum
     assert optimum <= answer(instance, stand_by=False)[1]
     for name in ("IE", "Y-IE", "P-IP"):
-        makespan = online.simulate(instance, online.make_policy(name)).makespan
+        makespan = online.coupled.simulate(instance, online.coupled.make_policy(name)).makespan
         assert makespan is None or makespan >= optimum
 
 

@@ -1,67 +1,27 @@
 """The exact solvers against each other, and on instances small enough to solve by hand."""
 
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import pytest
 
-import offline
-from instances import Instance, check
-from instances.coupled.generate import paper, small
-from offline import Objective, Status
-from offline.coupled import cpsat
+import offline.coupled
+from instances.coupled import Instance
+from instances.coupled.generate import paper
+from offline import Status
+from offline.coupled import Objective, cpsat
 from offline.coupled.emit import IterationPlan
+from tests.cases.coupled import proven_value, tiny
 
 SEEDS = range(120)
 SOLVERS = ("cpsat", "brute")
-
-
-def tiny(seed: int) -> Instance:
-    """Return a random general instance; every fourth one is made so that stand-by tends to matter."""
-    draw = random.Random(seed)
-    if seed % 4 == 0:
-        rows = ["".join(sticky(draw, slots=9)) for _ in range(3)]
-        w = [draw.randint(1, 2) for _ in rows]
-        return Instance.from_letters(rows, w=w, tasks=1, iterations=3, t_prog=2, n_com=draw.choice((1, 2)))
-    down = draw.choice((0, 0.05, 0.15))
-    return small(
-        seed,
-        p=draw.choice((2, 2, 2, 3)),
-        slots=draw.randint(6, 9),
-        tasks=draw.choice((1, 2, 2, 3)),
-        iterations=draw.randint(1, 3),
-        up=draw.uniform(0.55, 1 - down),
-        down=down,
-    )
-
-
-def sticky(draw: random.Random, slots: int) -> Iterator[str]:
-    state = draw.choice("uuurd")
-    for _ in range(slots):
-        yield state
-        if draw.random() > 0.8:
-            state = draw.choice("uuurrd")
 
 
 def value(
     instance: Instance, objective: str = "makespan", *, solver: str = "cpsat", stand_by: bool = True
 ) -> int | None:
     """Return a proven optimum, None where there is none, after a second check of the schedule."""
-    result = offline.solve(instance, objective, solver=solver, stand_by=stand_by)
-    assert result.solver == solver
-    if result.value is None:
-        assert result.status is Status.INFEASIBLE
-        assert result.bound is None
-        return None
-    assert result.status is Status.OPTIMAL
-    verdict = check(instance, result.schedule)
-    assert verdict.is_valid
-    if objective == "makespan":
-        assert verdict.makespan == result.value == result.schedule.slots
-    else:
-        assert verdict.iterations == result.value
-        assert result.schedule.slots == instance.slots
-    return result.value
+    return proven_value(instance, offline.solve(instance, objective, solver=solver, stand_by=stand_by), solver)
 
 
 def add_nothing(
@@ -87,7 +47,7 @@ def test_all_solvers_agree(objective: Objective) -> None:
         for stand_by in (True, False):
             assert found["cpsat", stand_by] == found["brute", stand_by], (seed, stand_by)
         gains += found["brute", True] != found["brute", False]
-        bound = offline.free_prefetch_bound(instance, objective)
+        bound = offline.coupled.free_prefetch_bound(instance, objective)
         best = found["brute", True]
         if objective is Objective.ITERATIONS:
             assert bound is not None
@@ -245,7 +205,7 @@ def test_programs_in_advance_never_hurt() -> None:
 def test_twenty_workers_are_proven(m: int, n_com: int, monkeypatch: pytest.MonkeyPatch) -> None:
     instance = paper(m=m, n_com=n_com, wmin=1, scenario=0, trial=0, slots=1000, iterations=3)
     best = value(instance)
-    bound = offline.free_prefetch_bound(instance, "makespan")
+    bound = offline.coupled.free_prefetch_bound(instance, "makespan")
     assert best is not None
     assert bound is not None
     assert bound <= best

@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
-from instances import InputError, Instance
+from instances import InputError
+from instances.coupled import Instance
 from instances.states import UP
-from online import POLICIES, Policy, Visible, check_policy, make_policy, simulate
+from online.coupled import POLICIES, Policy, Visible, check_policy, make_policy, simulate
 
 FIRST_UP = """
 class FirstUp:

@@ -6,9 +6,10 @@ from collections.abc import Mapping
 
 import pytest
 
-from instances import Chain, InputError, Instance
+from instances import Chain, InputError
+from instances.coupled import Instance
 from instances.coupled.generate import paper, small
-from online import ESTIMATORS, POLICIES, Run, Visible, make_policy, simulate
+from online.coupled import ESTIMATORS, POLICIES, Run, Visible, make_policy, simulate
 from online.coupled.criteria import TIE_TOLERANCE, Criterion, is_better, score
 from online.coupled.estimates import Estimate, Estimates
 from online.coupled.passive import Builder

@@ -11,11 +11,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from instances import InputError, Instance, check
+from instances import InputError, check
+from instances.coupled import Instance
 from instances.coupled.generate import paper, small
 from instances.states import UP
 from instances.streams import stream
-from online import POLICIES, SERVICES, Run, Visible, make_policy, simulate
+from online.coupled import POLICIES, SERVICES, Run, Visible, make_policy, simulate
 
 Choice = Mapping[int, int] | None
 
@@ -39,7 +40,7 @@ def run_script(instance: Instance, choices: Mapping[int, Any], **options: Any) -
     run = simulate(instance, script, **options)
     verdict = check(instance, run.schedule)
     assert verdict.is_valid, verdict
-    assert (verdict.makespan, verdict.iterations) == (run.makespan, run.iterations)
+    assert (verdict.outcome.makespan, verdict.outcome.iterations) == (run.makespan, run.iterations)
     return run, script.seen
 
 
@@ -250,7 +251,7 @@ def test_the_checker_accepts_whatever_a_wild_policy_does(service: str) -> None:
         run = simulate(instance, Wild(seed), service=service)
         verdict = check(instance, run.schedule)
         assert verdict.is_valid, (seed, verdict)
-        assert (verdict.makespan, verdict.iterations) == (run.makespan, run.iterations)
+        assert (verdict.outcome.makespan, verdict.outcome.iterations) == (run.makespan, run.iterations)
         finished += run.makespan is not None
     assert finished > 50
 
@@ -264,7 +265,7 @@ def test_the_checker_accepts_every_run_of_every_heuristic(name: str) -> None:
             run = simulate(instance, make_policy(name, estimator="conditional"), service=service)
             verdict = check(instance, run.schedule)
             assert verdict.is_valid, verdict
-            assert (verdict.makespan, verdict.iterations) == (run.makespan, run.iterations)
+            assert (verdict.outcome.makespan, verdict.outcome.iterations) == (run.makespan, run.iterations)
             assert run.policy == name
             assert run.schedule.instance == instance.fingerprint
 

@@ -9,18 +9,19 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-import online
+import online.coupled
 from bench.commands.measure.simulator import simulator
 from bench.commands.verify.simulator import verify_simulator
 from bench.coupled.studies import simulator_race
 from bench.coupled.studies.verify import twins
 from bench.coupled.studies.verify.twins import compare_twins, options_of, random_instance
-from instances import Chain, InputError, Instance, SelfCheckError, check
+from instances import Chain, InputError, SelfCheckError, check
 from instances.chains import StateStream
+from instances.coupled import Instance
 from instances.coupled.generate import paper, small
 from instances.sources import Drawn
 from instances.streams import stream
-from online import POLICIES, SERVICES, TIES, run_policy
+from online.coupled import POLICIES, SERVICES, TIES, run_policy
 from online.coupled.estimates import Estimates
 from online.coupled.kernels import estimates as compiled
 from online.coupled.kernels import memory
@@ -46,7 +47,7 @@ def test_instances_of_the_paper(m: int, n_com: int, wmin: int) -> None:
         assert compare_twins(instance, policy).slots > 20
 
 
-@pytest.mark.parametrize("estimator", online.ESTIMATORS)
+@pytest.mark.parametrize("estimator", online.coupled.ESTIMATORS)
 def test_every_combination_of_options(estimator: str) -> None:
     same = paper(m=6, n_com=1, wmin=1, scenario=2, trial=0, slots=120, p=6)
     alike = same.replace(chains=(same.chains[0],) * 6, w=(3,) * 6, mu=(2,) * 6)  # ties wherever one looks
@@ -63,7 +64,7 @@ def test_huge_numbers_overflow_nowhere() -> None:
         n_com=1, chains=[Chain(((0.9, 0.05, 0.05), (0.2, 0.7, 0.1), (0.1, 0.0, 0.9))), ALWAYS_UP],
     )  # fmt: skip
     for policy in POLICIES:
-        for estimator in online.ESTIMATORS:
+        for estimator in online.coupled.ESTIMATORS:
             compare_twins(pair, policy, estimator=estimator)
             compare_twins(pair.replace(t_prog=2, t_data=1, n_com=None), policy, estimator=estimator)
 
@@ -88,7 +89,7 @@ def test_a_limit_stops_both_alike() -> None:
 def test_the_schedule_of_the_first_slots(engine: str) -> None:
     instance = paper(m=5, n_com=5, wmin=1, scenario=0, trial=0, slots=900)
     whole = run_policy(instance, "Y-IE", engine=engine)
-    assert check(instance, whole.schedule).makespan == whole.makespan
+    assert check(instance, whole.schedule).outcome.makespan == whole.makespan
     for slots in (0, 1, 50, 10_000):
         run = run_policy(instance, "Y-IE", engine=engine, schedule_slots=slots)
         assert (run.makespan, run.iterations, run.slots) == (whole.makespan, whole.iterations, whole.slots)
@@ -176,7 +177,7 @@ def test_chains_are_asked_for_where_they_are_needed(engine: str) -> None:
 def test_a_difference_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     real = online.run_policy
 
-    def wrong(instance: Instance, policy: str, **options: object) -> online.Run:
+    def wrong(instance: Instance, policy: str, **options: object) -> online.coupled.Run:
         if options["engine"] == "plain":
             options["seed"] = 99
         return real(instance, policy, **options)  # type: ignore[arg-type]
@@ -252,7 +253,7 @@ def test_the_race_of_the_simulators(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 def test_the_race_tells_a_difference(monkeypatch: pytest.MonkeyPatch) -> None:
     real = online.run_policy
 
-    def wrong(instance: Instance, policy: str, **options: object) -> online.Run:
+    def wrong(instance: Instance, policy: str, **options: object) -> online.coupled.Run:
         return real(instance, policy, **{**options, "ties": "highest", "seed": len(str(options["engine"]))})  # type: ignore[arg-type]
 
     monkeypatch.setattr(online, "run_policy", wrong)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from instances import Instance, write
+from instances import write
+from instances.coupled import Instance
 
 __all__ = ["place_of"]
 

@@ -17,14 +17,16 @@ from pathlib import Path
 import numpy as np
 
 from bench.coupled.studies.verify.graphs import KINDS, Case, generated, named, small
-from instances import Instance, Schedule, check
+from instances import check
+from instances.coupled import Instance, Schedule
 from instances.errors import InputError, SelfCheckError
 from instances.states import DOWN, UP, to_letters
 from instances.streams import stream
 from offline.coupled.no_communication import questions
 from offline.coupled.no_communication.team_solvers import BACKENDS
+from offline.coupled.objectives import Objective
 from offline.limits import Limits
-from offline.results import Objective, Status
+from offline.results import Status
 from offline.solvers import AUTO
 from offline.solvers import named as named_solver
 from reductions import REDUCTIONS, Biclique, ToMu1, ToMuInf, solve_encd, write_graph
@@ -258,7 +260,9 @@ def _mapped_back(
     case: Case, reduction: ToMu1 | ToMuInf, instance: Instance, schedule: Schedule, trail: Trail
 ) -> Biclique:
     verdict = check(instance, schedule)
-    _expect(case, verdict.is_valid and verdict.makespan is not None, f"{reduction.name}: the checker says {verdict}")
+    _expect(
+        case, verdict.is_valid and verdict.outcome.makespan is not None, f"{reduction.name}: the checker says {verdict}"
+    )
     return reduction.backward(schedule, trail)
 
 

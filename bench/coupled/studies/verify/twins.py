@@ -8,12 +8,13 @@ from typing import Any
 
 import numpy as np
 
-import online
 from bench.coupled.studies.verify.failures import place_of
-from instances import Chain, Instance, check
+from instances import Chain, check
+from instances.coupled import Instance
 from instances.coupled.generate import paper, small
 from instances.errors import SelfCheckError
 from instances.streams import stream
+from online.coupled import ESTIMATORS, POLICIES, SERVICES, TIES, Run, run_policy
 
 __all__ = ["agree", "compare_twins", "options_of", "random_instance"]
 
@@ -80,16 +81,16 @@ def _random_chain(draw: np.random.Generator) -> Chain:
 
 def options_of(number: int, policy: str) -> dict[str, Any]:
     """Return the options of a run: over the instances a heuristic meets all combinations."""
-    k = number + online.POLICIES.index(policy)
+    k = number + POLICIES.index(policy)
     return {
-        "estimator": online.ESTIMATORS[k % 2],
-        "service": online.SERVICES[k // 2 % 3],
-        "ties": online.TIES[k // 6 % 2],
+        "estimator": ESTIMATORS[k % 2],
+        "service": SERVICES[k // 2 % 3],
+        "ties": TIES[k // 6 % 2],
         "seed": number,
     }
 
 
-def compare_twins(instance: Instance, policy: str, **options: Any) -> online.Run:
+def compare_twins(instance: Instance, policy: str, **options: Any) -> Run:
     """Run a heuristic in both simulators, and return the run.
 
     Raises
@@ -97,8 +98,8 @@ def compare_twins(instance: Instance, policy: str, **options: Any) -> online.Run
     SelfCheckError
         Where the runs differ in anything, or the checker refuses the schedule.
     """
-    fast = online.run_policy(instance, policy, engine="kernel", **options)
-    plain = online.run_policy(instance, policy, engine="plain", **options)
+    fast = run_policy(instance, policy, engine="kernel", **options)
+    plain = run_policy(instance, policy, engine="plain", **options)
     if fast != plain:
         letters = zip(fast.schedule.letters, plain.schedule.letters, strict=True)
         places = [
@@ -107,7 +108,10 @@ def compare_twins(instance: Instance, policy: str, **options: Any) -> online.Run
         parting = min((place for place in places if place >= 0), default="the entries or the end")
         raise SelfCheckError(f"{policy} with {options}: the simulators part in slot {parting}")
     verdict = check(instance, fast.schedule)
-    if not verdict.is_valid or (verdict.makespan, verdict.iterations) != (fast.makespan, fast.iterations):
+    if not verdict.is_valid or (verdict.outcome.makespan, verdict.outcome.iterations) != (
+        fast.makespan,
+        fast.iterations,
+    ):
         raise SelfCheckError(f"{policy} with {options}: the checker says {verdict} of makespan {fast.makespan}")
     return fast
 
@@ -147,10 +151,10 @@ def agree(
     >>> agree(instances=1)["Y-IAY"][0]
     1
     """
-    done = dict.fromkeys(online.POLICIES, (0, 0))
+    done = dict.fromkeys(POLICIES, (0, 0))
     for number in range(instances):
         instance = random_instance(number, seed)
-        for policy in online.POLICIES:
+        for policy in POLICIES:
             try:
                 run = compare_twins(instance, policy, **options_of(number, policy))
             except SelfCheckError as error:

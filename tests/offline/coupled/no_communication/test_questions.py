@@ -8,28 +8,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import offline
-from instances import InputError, Instance, check
+from instances import InputError, check
+from instances.coupled import Instance
 from offline.coupled.no_communication import questions
+from offline.coupled.objectives import Objective
 from offline.limits import Limits
-from offline.results import Objective, Status
-
-
-@st.composite
-def instances_without_communication(
-    draw: st.DrawFn, most_workers: int = 4, most_slots: int = 9, letters: str = "uuurd"
-) -> Instance:
-    p, slots = draw(st.integers(1, most_workers)), draw(st.integers(1, most_slots))
-    tasks = draw(st.integers(1, 4))
-    mu = draw(st.lists(st.one_of(st.none(), st.integers(0, tasks)), min_size=p, max_size=p))
-    if sum(tasks if bound is None else bound for bound in mu) < tasks:
-        mu[0] = None
-    return Instance.from_letters(
-        draw(st.lists(st.text(letters, min_size=slots, max_size=slots), min_size=p, max_size=p)),
-        w=draw(st.lists(st.integers(1, 3), min_size=p, max_size=p)),
-        mu=mu,
-        tasks=tasks,
-        iterations=draw(st.integers(1, 3)),
-    )
+from offline.results import Status
+from tests.cases.coupled import without_communication
 
 
 def ends(instance: Instance) -> list[int]:
@@ -57,7 +42,7 @@ def ends(instance: Instance) -> list[int]:
         reached.append(min(after))
 
 
-@given(instances_without_communication())
+@given(without_communication())
 def test_makespan_and_iterations_agree_with_a_recursion_over_starts_and_ends(instance: Instance) -> None:
     expected = ends(instance)
     makespan = questions.solve(instance, Objective.MAKESPAN)
@@ -67,16 +52,16 @@ def test_makespan_and_iterations_agree_with_a_recursion_over_starts_and_ends(ins
     most = questions.solve(instance, Objective.ITERATIONS)
     assert (most.status, most.value, most.bound) == (Status.OPTIMAL, len(expected), len(expected))
     verdict = check(instance, most.schedule)
-    assert (verdict.is_valid, verdict.iterations) == (True, len(expected))
+    assert (verdict.is_valid, verdict.outcome.iterations) == (True, len(expected))
     assert most.schedule.slots == instance.slots
     if enough:
         verdict = check(instance, makespan.schedule)
-        assert (verdict.is_valid, verdict.makespan) == (True, makespan.value)
+        assert (verdict.is_valid, verdict.outcome.makespan) == (True, makespan.value)
         assert makespan.schedule.slots == makespan.value
 
 
 @settings(max_examples=40, deadline=None)
-@given(instances_without_communication(most_workers=3, most_slots=6), st.sampled_from(Objective))
+@given(without_communication(most_workers=3, most_slots=6), st.sampled_from(Objective))
 def test_the_exhaustive_search_over_the_rules_agrees(instance: Instance, objective: Objective) -> None:
     expected = offline.solve(instance, objective, solver="brute")
     found = questions.solve(instance, objective)
@@ -84,7 +69,7 @@ def test_the_exhaustive_search_over_the_rules_agrees(instance: Instance, objecti
 
 
 @settings(max_examples=60, deadline=None)
-@given(instances_without_communication(letters="uuurrd"))
+@given(without_communication(letters="uuurrd"))
 def test_largest_w_is_possible_and_the_next_is_not(instance: Instance) -> None:
     value = questions.largest_w(instance).value
     assert value is not None
@@ -96,7 +81,7 @@ def test_largest_w_is_possible_and_the_next_is_not(instance: Instance) -> None:
 
 
 @settings(max_examples=60, deadline=None)
-@given(instances_without_communication())
+@given(without_communication())
 def test_largest_m_is_possible_and_the_next_is_not(instance: Instance) -> None:
     value = questions.largest_m(instance).value
     assert value is not None
@@ -106,7 +91,7 @@ def test_largest_m_is_possible_and_the_next_is_not(instance: Instance) -> None:
             assert questions.exists(instance.replace(tasks=tasks)).status is expected
 
 
-@given(instances_without_communication(), st.integers(0, 8))
+@given(without_communication(), st.integers(0, 8))
 def test_starting_later_never_ends_earlier(instance: Instance, start: int) -> None:
     early, late = (questions.earliest_finish(instance, slot).value for slot in (start, start + 1))
     assert late is None or (early is not None and early <= late)
