@@ -10,7 +10,10 @@ import click
 from bench.commands import options
 from bench.output import Table
 
-_READINGS = ("printed", "conditional", "longest", "begun", "highest", "stationary", "mu1")
+_READINGS = (
+    *("printed", "conditional", "longest", "begun", "highest", "stationary", "mu1"),
+    *("held-frozen", "candidate-fresh", "frozen"),
+)
 
 
 @click.command(short_help="Rebuild the paper's tables and Figure 2.")
@@ -32,7 +35,7 @@ _READINGS = ("printed", "conditional", "longest", "begun", "highest", "stationar
     show_default=True,
     help="What is taken where the paper leaves a choice. May be given several times.",
 )
-@click.option("--printed", "figures", metavar="FILE.csv", help="The paper's figures, to compare with.")
+@click.option("--printed", "figures", metavar="FILE.csv", help="Figures to compare with, instead of the paper's.")
 @click.option("--check-slots", type=options.POSITIVE, default=2_000, show_default=True, help="Replay so many slots.")
 @options.time_limit(600.0)
 @click.option("--jobs", type=options.POSITIVE, default=2, show_default=True, help="Processes at work at once.")
@@ -65,17 +68,18 @@ def reproduce(
       runs.jsonl       one row a run and optimum, from which a later call goes on
       runs.csv.xz      the runs as one compact table, for hindsched report
       tables.csv, .md  Table I (m = 5) and II (m = 10) under each reading
-      closeness.csv    how close the readings come to each other and to --printed
+      closeness.csv    how close the readings come to each other and to the printed tables
+      metrics.csv      how close they come to the printed tables, metric by metric
       figure2.svg      %diff against wmin under each reading
     """  # noqa: D301  # click reads the control character
-    from bench.coupled import reproduction
+    from bench.coupled import paper_tables, reproduction
     from bench.coupled.optima import experiment
     from bench.family import Options
     from bench.report.markdown import markdown_table
     from bench.results.frames import records
     from instances.textio import write_text
 
-    other = None if figures is None else reproduction.printed_tables(figures)
+    other = paper_tables.printed_tables() if figures is None else paper_tables.read_tables(figures)
     names = list(dict.fromkeys(_READINGS if "all" in readings else readings))
     sources = experiment(ms=ms, n_coms=n_coms, wmins=wmins, scenarios=scenarios, trials=trials, slots=slots, seed=seed)
     runs = reproduction.run_readings(
@@ -90,7 +94,8 @@ def reproduce(
     closeness = reproduction.closeness(found, other)
     reproduction.write_compact(runs, results / "runs.csv.xz")
     reproduction.draw_figure_2(runs, results / "figure2.svg")
-    for frame, name in ((found, "tables"), (closeness, "closeness")):
+    metrics = paper_tables.compare_metrics(found, other)
+    for frame, name in ((found, "tables"), (closeness, "closeness"), (metrics, "metrics")):
         write_text(results / f"{name}.csv", frame.to_csv(index=False))
         write_text(results / f"{name}.md", markdown_table(records(frame), list(frame.columns)))
     for (reading, number), frame in found.groupby(["reading", "table"], sort=False):
