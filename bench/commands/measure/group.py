@@ -10,6 +10,7 @@ import click
 
 from bench.commands import options
 from bench.commands.measure.core import core
+from bench.commands.measure.pages import pages
 from bench.commands.measure.simulator import simulator
 from bench.output import Table
 from bench.report.markdown import markdown_table
@@ -22,6 +23,7 @@ def bench() -> None:
 
 
 bench.add_command(core)
+bench.add_command(pages)
 bench.add_command(simulator)
 
 
