@@ -14,7 +14,7 @@ from bench.family import family_named
 
 @click.command(cls=FamilyCommand, short_help="Run a published experiment again and rebuild its tables.")
 @family_option
-@click.option("--jobs", type=options.POSITIVE, default=2, show_default=True, help="Processes at work at once.")
+@options.jobs
 @click.option("--dask", metavar="ADDRESS", help="Let the workers of this Dask scheduler do the work.")
 @click.option(
     "--results",
