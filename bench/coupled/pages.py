@@ -1,7 +1,7 @@
 """What the documentation says of the published rows: every number and table of it, written from the rows.
 
 The rows are ``bench/data/paper_runs.csv.xz`` (17 heuristics on 6,000 instances under two readings) and
-``bench/data/paper_optima.csv`` (their hindsight optima). Ratios are from `bench.results.ratios`, metrics against IE from
+``bench/data/paper_optima.csv`` (their optima). Ratios are from `bench.results.ratios`, metrics against IE from
 `bench.coupled.versus`, optima from `bench.coupled.optima`; here they are only chosen and put into words.
 """
 
