@@ -1,6 +1,46 @@
 """Decentralised as-soon-as-possible grids: rigid parallel jobs that come over time, on identical nodes."""
 
+from __future__ import annotations
+
+from instances.grid.bound import Bound, check_prices
+from instances.grid.check import Outcome, check_schedule
 from instances.grid.files import INSTANCE_FORMATS, read_instance, write_instance
 from instances.grid.model import Instance
+from instances.grid.prices import PRICE_FORMATS, Prices, Resource, read_prices, write_prices
+from instances.grid.schedule import SCHEDULE_FORMATS, Schedule, read_schedule, write_schedule
+from instances.verdict import Verdict
 
-__all__ = ["INSTANCE_FORMATS", "Instance", "read_instance", "write_instance"]
+__all__ = [
+    "INSTANCE_FORMATS",
+    "PRICE_FORMATS",
+    "SCHEDULE_FORMATS",
+    "Bound",
+    "Instance",
+    "Outcome",
+    "Prices",
+    "Resource",
+    "Schedule",
+    "check",
+    "check_prices",
+    "check_schedule",
+    "read_instance",
+    "read_prices",
+    "read_schedule",
+    "write_instance",
+    "write_prices",
+    "write_schedule",
+]
+
+
+def check(instance: Instance, claim: Schedule | Prices) -> Verdict:
+    """Judge a schedule (S1 to S6) or a certificate (P1, P2) of an instance.
+
+    See `instances.grid.check.check_schedule` and `instances.grid.bound.check_prices`.
+
+    Examples
+    --------
+    >>> pair = Instance(nodes=3, slot_s=60, submit=[0, 0], width=[2, 2], length=[5, 1])
+    >>> check(pair, Schedule.of(pair, [0, None], [[0, 1], []])).outcome
+    Outcome(jobs=2, failed=1, total_wait=0)
+    """
+    return check_prices(instance, claim) if isinstance(claim, Prices) else check_schedule(instance, claim)
