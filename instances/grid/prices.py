@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from instances.errors import InputError
 from instances.grid.model import Instance
@@ -57,6 +57,8 @@ class Prices:
     [{'loads': None, 'limit': 3, 'prices': [[0, 5, 1]]}]
     """
 
+    family: ClassVar[str] = "grid"
+
     document: Mapping[str, Any]
 
     @classmethod
@@ -72,9 +74,9 @@ class Prices:
         )
 
     @property
-    def instance(self) -> str:
-        """The fingerprint of the instance it was made for."""
-        return str(self.document["instance"])
+    def instance(self) -> object:
+        """The fingerprint of the instance it was made for; whatever stands there, None if nothing does."""
+        return self.document.get("instance")
 
 
 def _written(resource: Resource) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -39,6 +39,8 @@ class Schedule:
     [[4, '0,2'], None]
     """
 
+    family: ClassVar[str] = "grid"
+
     document: Mapping[str, Any]
 
     @classmethod
@@ -50,9 +52,9 @@ class Schedule:
         return cls({"format": SCHEDULE_FORMATS[0], "instance": instance.fingerprint, "allocations": allocations})
 
     @property
-    def instance(self) -> str:
-        """The fingerprint of the instance it was made for."""
-        return str(self.document["instance"])
+    def instance(self) -> object:
+        """The fingerprint of the instance it was made for; whatever stands there, None if nothing does."""
+        return self.document.get("instance")
 
     def __len__(self) -> int:
         """How many jobs it has entries for."""

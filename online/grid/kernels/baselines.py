@@ -13,11 +13,11 @@ __all__ = ["Running", "asap_counted", "asap_pinned", "easy", "fcfs", "place", "q
 
 
 class Running(NamedTuple):
-    """What runs: (N,) ends and values, the latest end first; the first ``count[0]`` of them count."""
+    """What runs: (N,) ends and values, the latest end first; the first ``number[0]`` of them count."""
 
     ends: Ints
     values: Ints
-    count: Ints
+    number: Ints
 
     @classmethod
     def of(cls, most: int) -> Running:
@@ -27,8 +27,8 @@ class Running(NamedTuple):
 
 @kernel()
 def _add(running: Running, end: int, value: int) -> None:
-    i = running.count[0]
-    running.count[0] += 1
+    i = running.number[0]
+    running.number[0] += 1
     while i > 0 and running.ends[i - 1] < end:
         running.ends[i], running.values[i] = running.ends[i - 1], running.values[i - 1]
         i -= 1
@@ -39,16 +39,24 @@ def _add(running: Running, end: int, value: int) -> None:
 def _leave(running: Running, now: int) -> int:
     """Remove what is over and return the sum of its values."""
     total = 0
-    while running.count[0] > 0 and running.ends[running.count[0] - 1] <= now:
-        running.count[0] -= 1
-        total += running.values[running.count[0]]
+    while running.number[0] > 0 and running.ends[running.number[0] - 1] <= now:
+        running.number[0] -= 1
+        total += running.values[running.number[0]]
     return total
 
 
 @kernel()
 def asap_pinned(
-    submit: Ints, width: Ints, length: Ints, book: Book, nodes: Names, known: Ints, free_at: Ints, scratch: Ints,
-    starts: Ints, held: Names,
+    submit: Ints,
+    width: Ints,
+    length: Ints,
+    book: Book,
+    nodes: Names,
+    known: Ints,
+    free_at: Ints,
+    scratch: Ints,
+    starts: Ints,
+    held: Names,
 ) -> None:
     """Give each job the least start at which enough nodes stay free for it, and of these the lowest.
 
@@ -122,7 +130,7 @@ def fcfs(submit: Ints, width: Ints, length: Ints, nodes: int, running: Running, 
         now = max(now, submit[j])
         free += _leave(running, now)
         while free < width[j]:
-            now = running.ends[running.count[0] - 1]
+            now = running.ends[running.number[0] - 1]
             free += _leave(running, now)
         starts[j] = now
         free -= width[j]
@@ -166,9 +174,7 @@ def queue(
 
 
 @kernel()
-def easy(
-    submit: Ints, width: Ints, length: Ints, nodes: int, running: Running, waiting: Ints, starts: Ints
-) -> None:
+def easy(submit: Ints, width: Ints, length: Ints, nodes: int, running: Running, waiting: Ints, starts: Ints) -> None:
     """Start the first of the queue as soon as it fits, and others if they do not delay it."""
     free = nodes
     coming, first, last = 0, 0, 0  # the queue lies in first .. last - 1 of waiting
@@ -207,18 +213,18 @@ def easy(
 @kernel()
 def _next_event(submit: Ints, coming: int, running: Running) -> int:
     """Return the slot in which something ends or comes next."""
-    count = running.count[0]
+    count = running.number[0]
     if count == 0:
-        return submit[coming]
+        return int(submit[coming])
     if coming == len(submit):
-        return running.ends[count - 1]
-    return min(submit[coming], running.ends[count - 1])
+        return int(running.ends[count - 1])
+    return int(min(submit[coming], running.ends[count - 1]))
 
 
 @kernel()
 def _reservation(running: Running, free: int, width: int) -> tuple[int, int]:
     """Return the slot in which a job fits by the ends of what runs, and how many nodes are free beside it then."""
-    i = running.count[0]
+    i = running.number[0]
     reserved = 0
     while i > 0 and (free < width or running.ends[i - 1] == reserved):
         i -= 1
@@ -242,9 +248,9 @@ def place(
     """
     low = 0  # no node below is free
     for j in order:
-        while running.count[0] > 0 and running.ends[running.count[0] - 1] <= starts[j]:
-            running.count[0] -= 1
-            done = running.values[running.count[0]]
+        while running.number[0] > 0 and running.ends[running.number[0] - 1] <= starts[j]:
+            running.number[0] -= 1
+            done = running.values[running.number[0]]
             for i in range(offsets[done], offsets[done] + width[done]):
                 is_free[held[i]] = True
                 low = min(low, held[i])

@@ -71,7 +71,15 @@ def book_run(book: Book, node: int, start: int, end: int, confirmed: int) -> Non
 
 @kernel()
 def least_start(
-    book: Book, nodes: Any, known: Ints, free_at: Ints, scratch: Ints, count: int, width: int, length: int, start: int,
+    book: Book,
+    nodes: Any,
+    known: Ints,
+    free_at: Ints,
+    scratch: Ints,
+    count: int,
+    width: int,
+    length: int,
+    start: int,
     before: int,
 ) -> int:
     """Return the least common start of ``width`` of these nodes, or any number >= before if it is not below that.

@@ -54,8 +54,9 @@ class Book(NamedTuple):
     @classmethod
     def of(cls, nodes: int, entries: int) -> Book:
         """Return an empty book for so many nodes, and at most so many runs on nodes."""
-        columns = [np.empty(entries, dtype=np.int64) for _ in range(4)]
-        return cls(np.full(nodes, -1, dtype=np.int64), *columns, np.array([-1, 0], dtype=np.int64))
+        start, end, confirmed, after = (np.empty(entries, dtype=np.int64) for _ in range(4))
+        head = np.full(nodes, -1, dtype=np.int64)
+        return cls(head, start, end, confirmed, after, np.array([-1, 0], dtype=np.int64))
 
 
 @kernel()
@@ -64,4 +65,4 @@ def below(word: Any, n: int) -> int:
     many = np.uint64(n)
     high = (word >> _HALF) * many
     low = (word & _LOW) * many
-    return np.int64((high + (low >> _HALF)) >> _HALF)
+    return int(np.int64((high + (low >> _HALF)) >> _HALF))

@@ -113,7 +113,14 @@ class Work(NamedTuple):
 
 @kernel()
 def run_jobs(
-    jobs: Jobs, first: int, last: int, drawn: Words, overlay: Overlay, book: Book, choice: Choice, work: Work,
+    jobs: Jobs,
+    first: int,
+    last: int,
+    drawn: Words,
+    overlay: Overlay,
+    book: Book,
+    choice: Choice,
+    work: Work,
     counts: Ints,
 ) -> None:
     """Settle jobs ``first`` to ``last`` - 1, row by row of ``drawn``; the overlay does not change meanwhile."""
@@ -147,8 +154,17 @@ def run_jobs(
 
 @kernel()
 def _search(
-    jobs: Jobs, j: int, searcher: int, drawn: int, before: int, stamp: int, overlay: Overlay, book: Book,
-    choice: Choice, work: Work, counts: Ints,
+    jobs: Jobs,
+    j: int,
+    searcher: int,
+    drawn: int,
+    before: int,
+    stamp: int,
+    overlay: Overlay,
+    book: Book,
+    choice: Choice,
+    work: Work,
+    counts: Ints,
 ) -> int:
     """Return the start that a searcher offers, its nodes written; -1 for none.
 
@@ -199,8 +215,16 @@ def _search(
 
 @kernel()
 def _discover(
-    node: int, count: int, free: int, submit: int, length: int, stamp: int, overlay: Overlay, book: Book,
-    choice: Choice, work: Work,
+    node: int,
+    count: int,
+    free: int,
+    submit: int,
+    length: int,
+    stamp: int,
+    overlay: Overlay,
+    book: Book,
+    choice: Choice,
+    work: Work,
 ) -> tuple[int, int]:
     """Add the neighbours of a node to the candidates; return how many there are, and how many free at submission."""
     lists = overlay.lists

@@ -57,7 +57,7 @@ def _by_count(instance: Instance, policy: AsapCounted | Queue | Fcfs | Easy) -> 
         baselines.queue(submit, width, length, rank, instance.nodes, running, waiting, starts)
     offsets = _offsets(width)
     held = np.empty(int(offsets[-1]), dtype=np.int32)
-    running.count[0] = 0
+    running.number[0] = 0
     is_free = np.ones(instance.nodes + 1, dtype=np.bool_)
     order = np.argsort(starts, kind="stable")
     baselines.place(order, starts, width, length, offsets, is_free, running, held)
@@ -135,9 +135,7 @@ class _Dgs:
             self._draw(first // _BLOCK)
             last = min(stop, (self.block + 1) * _BLOCK)
             drawn = self.drawn[first - self.block * _BLOCK :]
-            dgs.run_jobs(
-                self.jobs, first, last, drawn, self.overlay, self.book, self.choice, self.work, self.counts
-            )
+            dgs.run_jobs(self.jobs, first, last, drawn, self.overlay, self.book, self.choice, self.work, self.counts)
             first = last
 
     def _draw(self, block: int) -> None:
@@ -157,9 +155,7 @@ class _Dgs:
         held = self.jobs.held[self.jobs.offsets[:-1][job] + within].astype(np.int64)
         held = held[np.lexsort((held, job))]
         count = dict(zip(dgs.COUNTED, self.counts.tolist(), strict=True))
-        counters = Counters(
-            **count, forwards=count["searches"], pull=count["first"] + count["second"], poll=self.poll
-        )
+        counters = Counters(**count, forwards=count["searches"], pull=count["first"] + count["second"], poll=self.poll)
         return Run(self.options.name, self.instance, self.jobs.starts, offsets, held, counters)
 
 

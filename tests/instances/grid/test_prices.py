@@ -8,7 +8,7 @@ from math import ceil
 import pytest
 
 from instances.errors import InputError
-from instances.grid import Instance, Prices, Resource, check, read_prices, write_prices
+from instances.grid import Instance, Prices, Resource, check, read_schedule, write_prices
 from instances.grid.knapsack import most_load
 from instances.textio import read_json
 from tests.cases.grid import most_load as most_load_by_enumeration
@@ -178,6 +178,6 @@ def test_a_limit_that_can_be_exceeded_breaks_p2(path, value):
 def test_files_of_prices(tmp_path):
     path = tmp_path / "prices.json"
     path.write_text(write_prices(Prices(GOOD)))
-    assert read_prices(read_json(path)) == Prices(GOOD)
+    assert read_schedule(read_json(path)) == Prices(GOOD)
     with pytest.raises(InputError):
-        read_prices({"format": "grid-schedule/1"})
+        read_schedule({"format": "grid-price/1"})
