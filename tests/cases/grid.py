@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 import random
 
+import numpy as np
+
 from instances.grid import Instance, Prices, Resource, Schedule
+from online.grid.options import CHOICES, Dgs
 
 
 def random_instance(
@@ -89,3 +93,26 @@ def _falling_intervals(draw: random.Random, instance: Instance, scale: int) -> l
     most = draw.randint(1, 4) * scale
     prices = [(t, t + 1, most * (end - t) // (end * instance.nodes)) for t in range(int(instance.submit[0]), end)]
     return [price for price in prices if draw.random() < 0.9]
+
+
+def random_dgs(seed: int) -> Dgs:
+    """Return options of dgs for small instances, every combination of choices alike."""
+    draw = random.Random(seed)
+    return Dgs(
+        fwd=draw.randint(1, 6),
+        degree=draw.randint(1, 8),
+        overlay=draw.choice(CHOICES["overlay"]),
+        every=draw.randint(1, 8),
+        swap=draw.randint(1, 9),
+        messaging=draw.choice(CHOICES["messaging"]),
+        poll_slots=draw.randint(1, 9),
+        poll_phase=draw.choice(CHOICES["poll_phase"]),
+        explore=draw.choice(CHOICES["explore"]),
+        seed=draw.randint(-5, 99),
+    )
+
+
+def raw_words(count: int, *name: str | int) -> list[int]:
+    """Return the first words of a stream from its definition: SHA-256, Philox, and nothing of the toolkit."""
+    key = int.from_bytes(hashlib.sha256(repr(name).encode()).digest()[:16], "little")
+    return [int(word) for word in np.random.Philox(key=key).random_raw(count)]

@@ -73,20 +73,9 @@ def cyclon_round(overlay: Overlay, swap: int, drawn: Words, work: Names) -> None
     for p in range(nodes):
         if sizes[p] == 0:
             continue
-        oldest, age = -1, -1
-        others = 0
-        for x in range(d):
-            if lists[p, x] >= 0:
-                ages[p, x] += 1
-                if ages[p, x] > age:
-                    oldest, age = x, ages[p, x]
-                work[sent, others] = x
-                others += 1
-        others -= 1
-        for i in range(others):  # without the oldest
-            if work[sent, i] >= oldest:
-                work[sent, i] = work[sent, i + 1]
+        oldest = _oldest(lists[p], ages[p])
         q = lists[p, oldest]
+        others = _filled(lists[p], oldest, work[sent])
         sends = min(swap - 1, others)
         for i in range(sends):
             x = i + below(drawn[word], others - i)
@@ -96,11 +85,7 @@ def cyclon_round(overlay: Overlay, swap: int, drawn: Words, work: Names) -> None
         for i in range(sends):
             work[message, i + 1] = lists[p, work[sent, i]]
             work[message_ages, i + 1] = ages[p, work[sent, i]]
-        filled = 0
-        for x in range(d):
-            if lists[q, x] >= 0:
-                work[given, filled] = x
-                filled += 1
+        filled = _filled(lists[q], d, work[given])
         gives = min(swap, filled)
         for i in range(gives):
             x = i + below(drawn[word], filled - i)
@@ -112,35 +97,66 @@ def cyclon_round(overlay: Overlay, swap: int, drawn: Words, work: Names) -> None
         lists[p, oldest] = -1
         sizes[p] -= 1
         in_degrees[q] -= 1
-        _merge(overlay, p, work[reply], work[reply_ages], gives, work[sent], sends)
-        _merge(overlay, q, work[message], work[message_ages], sends + 1, work[given], gives)
+        _merge(lists[p], ages[p], overlay, p, work[reply], work[reply_ages], gives, work[sent], sends)
+        _merge(lists[q], ages[q], overlay, q, work[message], work[message_ages], sends + 1, work[given], gives)
 
 
 @kernel()
-def _merge(overlay: Overlay, k: int, entries: Names, entry_ages: Names, count: int, over: Names, most: int) -> None:
+def _oldest(row: Names, row_ages: Names) -> int:
+    """Let the entries of a cache grow older by one, and return the first of the oldest."""
+    for x in range(len(row)):
+        row_ages[x] += 1  # of empty places too: whatever is put there brings its own
+    oldest, age = -1, -1
+    for x in range(len(row)):
+        if row[x] >= 0 and row_ages[x] > age:
+            oldest, age = x, row_ages[x]
+    return oldest
+
+
+@kernel()
+def _filled(row: Names, without: int, places: Names) -> int:
+    """Write the filled places of a cache but one, ascending, and return how many."""
+    count = 0
+    for x in range(len(row)):
+        places[count] = x
+        count += 1 if row[x] >= 0 and x != without else 0
+    return count
+
+
+@kernel()
+def _merge(
+    row: Names,
+    row_ages: Names,
+    overlay: Overlay,
+    k: int,
+    entries: Names,
+    entry_ages: Names,
+    count: int,
+    over: Names,
+    most: int,
+) -> None:
     """Take entries into the cache of node k: into empty places, then over the places ``over``, else not."""
-    lists, ages, sizes, in_degrees = overlay
-    d = lists.shape[1]
+    sizes, in_degrees = overlay.sizes, overlay.in_degrees
+    d = len(row)
     used = 0
     for i in range(count):
         node = entries[i]
-        place = d
-        is_known = node == k
-        for x in range(d - 1, -1, -1):
-            if lists[k, x] == node:
-                is_known = True
-            if lists[k, x] < 0:
-                place = x
-        if is_known:
+        matches = 1 if node == k else 0
+        for x in range(d):
+            matches += 1 if row[x] == node else 0
+        if matches:
             continue
-        if place < d:
+        if sizes[k] < d:
+            place = 0
+            while row[place] >= 0:
+                place += 1
             sizes[k] += 1
         elif used < most:
             place = over[used]
             used += 1
-            in_degrees[lists[k, place]] -= 1
+            in_degrees[row[place]] -= 1
         else:
             continue
-        lists[k, place] = node
-        ages[k, place] = entry_ages[i]
+        row[place] = node
+        row_ages[place] = entry_ages[i]
         in_degrees[node] += 1

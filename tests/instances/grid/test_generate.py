@@ -1,25 +1,18 @@
 """The generator: the draws word by word, the load that was asked for, the cuts of small grids."""
 
-import hashlib
 import math
 from statistics import NormalDist
 
-import numpy as np
 import pytest
 
 from instances.errors import InputError
 from instances.grid.generate import NARROW, Mix, generate
-
-
-def words(count, *name):
-    """Return the first words of a stream, from numpy's bit generator alone."""
-    key = int.from_bytes(hashlib.sha256(repr(name).encode()).digest()[:16], "little")
-    return [int(word) for word in np.random.Philox(key=key).random_raw(count)]
+from tests.cases.grid import raw_words
 
 
 def by_hand(nodes, slot_s, jobs, load, seed):
     """Return the rows as the definition reads, for the default mix."""
-    u = [((word >> 11) + 0.5) / 2**53 for word in words(5 * jobs, "grid", "generate", seed)]
+    u = [((word >> 11) + 0.5) / 2**53 for word in raw_words(5 * jobs, "grid", "generate", seed)]
     gaps, widths, lengths = [], [], []
     for j in range(jobs):
         u1, u2, u3, u4, _ = u[5 * j : 5 * j + 5]
