@@ -1,4 +1,4 @@
-"""Schedulers with a centre, to be compared with: the plain twins of the kernels (docs/grid/model.md section 3.5).
+"""Schedulers with a centre, to be compared with: the plain twins of the kernels (docs/grid/model.md section 3.6).
 
 Two promise a start at submission, three decide when nodes come free. All but `asap_pinned` count nodes only; which
 nodes a job gets is settled afterwards by `place`.

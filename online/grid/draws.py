@@ -1,4 +1,4 @@
-"""Random draws of the family: words of a named stream, whole numbers from words, samples from whole numbers."""
+"""Random draws: words of a named stream, whole numbers from words, samples (docs/grid/model.md section 3.1)."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def words(count: int, *name: str | int) -> npt.NDArray[np.uint64]:
 
 
 class Draws:
-    """Whole numbers and samples from words, taken one after the other (docs/grid/model.md section 3).
+    """Whole numbers and samples from words, taken one after the other (docs/grid/model.md section 3.1).
 
     Parameters
     ----------

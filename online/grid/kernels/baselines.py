@@ -1,4 +1,4 @@
-"""The schedulers with a centre as kernels (docs/grid/model.md section 3.5)."""
+"""The schedulers with a centre as kernels (docs/grid/model.md section 3.6)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The overlays as kernels: static lists, and rounds of Cyclon (docs/grid/model.md section 3.1)."""
+"""The overlays as kernels: static lists, and rounds of Cyclon (docs/grid/model.md section 3.2)."""
 
 from __future__ import annotations
 
