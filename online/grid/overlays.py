@@ -1,4 +1,4 @@
-"""Who knows whom: static random lists of neighbours, and Cyclon, which shuffles them (docs/grid/model.md section 3.2)."""
+"""Who knows whom: static lists of neighbours, and Cyclon, which shuffles them (docs/grid/model.md section 3.2)."""
 
 from __future__ import annotations
 
