@@ -10,7 +10,7 @@ import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import msgspec
 
@@ -139,7 +139,7 @@ def _play(source: Paper, name: str, policies: Sequence[str]) -> dict[str, Any]:
         if _met.status == "infeasible":
             makespans[policy] = None
             continue
-        makespans[policy] = simulate(family_named("coupled"), instance, policy, options).value
+        makespans[policy] = cast("int | None", simulate(family_named("coupled"), instance, policy, options).value)
         if makespans[policy] is None and _met.status is None and policy != "RANDOM":
             _met.status = str(offline.solve(instance, "makespan", time_limit_s=_TIME_LIMIT_S).status)
     if _met.status == "infeasible" and any(makespans.values()):
