@@ -19,7 +19,6 @@ _KINDS = ("swf", "gwf", "batsim")
 _MIXES = ("wide", "narrow")
 
 
-
 class _Share(click.FloatRange):
     """A number above 0, called so in the help."""
 

@@ -66,9 +66,7 @@ def waits(runs: pd.DataFrame, files: Files) -> list[PageTable]:
         "push": "push a job",
         "poll": "poll a job",
     }
-    cells = [
-        [Cell(_text(row[name]), is_text=name == "policy") for name in headings] for row in records(table)
-    ]
+    cells = [[Cell(_text(row[name]), is_text=name == "policy") for name in headings] for row in records(table)]
     note = (
         "Means over the jobs that run, in slots; the excess is over the best schedule of these jobs, known to lie "
         "between the two. Messages are copies of a schedule."

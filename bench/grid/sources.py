@@ -103,12 +103,12 @@ class Window:
 class _Table(msgspec.Struct, forbid_unknown_fields=True):
     """Workloads, as a campaign file asks for them: drawn ones, or with ``first`` windows of KTH-SP2."""
 
-    nodes: list[_Positive] = [5000]
-    jobs: list[_Positive] = [1000]
-    loads: list[float] = [0.28]
-    mixes: list[str] = ["wide"]
+    nodes: tuple[_Positive, ...] = (5000,)
+    jobs: tuple[_Positive, ...] = (1000,)
+    loads: tuple[float, ...] = (0.28,)
+    mixes: tuple[str, ...] = ("wide",)
     seeds: _Positive = 5
-    first: list[_Count] = []
+    first: tuple[_Count, ...] = ()
     slot_s: _Positive = 60
 
 
