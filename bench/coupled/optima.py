@@ -8,10 +8,12 @@ from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bench.coupled.jobs import Options, optima_job
-from bench.coupled.sources import Paper
-from bench.engine import run_jobs
-from bench.journal import Journal
+import offline
+from bench.campaign.engine import Job, run_jobs
+from bench.campaign.jobs import answered, job_key, load_shared, names_of
+from bench.campaign.journal import Journal
+from bench.coupled.paper import Paper
+from bench.family import Options
 from instances.textio import write_text
 
 if TYPE_CHECKING:
@@ -85,6 +87,26 @@ def find_optima(
     return frame
 
 
+def optima_job(source: Paper, options: Options, settings: tuple[bool, ...]) -> Job:
+    """Return the job that finds the optimum in one or both settings of ``stand_by``; the states are drawn once.
+
+    Its row has a part for each setting, named ``stand_by`` and ``no_stand_by``.
+    """
+    key = job_key("coupled", "offline", "optima", source.identity, options.solver, options.time_limit_s, settings)
+    return Job(key, f"optima of {source.name}", _optima, (source, options, settings), group=source.identity)
+
+
+def _optima(source: Paper, options: Options, settings: tuple[bool, ...]) -> dict[str, Any]:
+    instance = load_shared(source)
+    answers = {}
+    for setting in settings:
+        result = offline.solve(
+            instance, "makespan", solver=options.solver, stand_by=setting, time_limit_s=options.time_limit_s
+        )
+        answers["stand_by" if setting else "no_stand_by"] = answered(result, options)
+    return {"kind": "optima", **names_of(source, instance), **answers}
+
+
 def known_optima() -> pd.DataFrame:
     """Return the optima of all 6,000 instances as published with the toolkit (``hindsched bench optima``)."""
     import pandas as pd
@@ -129,7 +151,7 @@ def distribution(optima: pd.DataFrame, ending: str = "") -> pd.DataFrame:
 
 def draw_distribution(summary: pd.DataFrame, path: Path) -> None:
     """Draw the median optimum against wmin for each m and n_com, with the middle half of the instances around it."""
-    from bench.coupled.figures import plots
+    from bench.report import plots
 
     figure, (axes,) = plots.new_figure(heights=(4.5,))
     styles = zip(plots.COLOURS, ("-", "--", ":", "-.") * 2, strict=False)

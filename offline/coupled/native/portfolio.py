@@ -46,8 +46,9 @@ from offline.coupled.native.constants import (
 from offline.coupled.native.label_search import Incumbent, LabelSearch
 from offline.coupled.native.subproblems import ChannelBound
 from offline.coupled.native.workspace import LimitError, Workspace
+from offline.coupled.objectives import CoupledResult, Objective
 from offline.limits import Limits
-from offline.results import Objective, Result, Status
+from offline.results import Result, Status
 
 __all__ = ["Portfolio", "solve", "warm_up"]
 
@@ -175,13 +176,13 @@ class Portfolio:
             schedule = emit(self.instance, incumbent.plan, slots=value if is_makespan else workspace.slots)
         # A bound that the searches do not have yet is the trivial one.
         proven = max(0, bound) if is_makespan else min(-bound, workspace.slots)
-        return Result(
+        return CoupledResult.of(
             status=status,
             objective=objective,
             value=value,
             bound=None if status is Status.INFEASIBLE else proven,
             schedule=schedule,
-            solver="native",
+            by="native",
             runtime_s=workspace.watch.elapsed_s(),
             counts=self._counts(),
         )

@@ -1,0 +1,161 @@
+"""The jobs of campaigns: the hindsight optimum of an instance, and one policy on the same instance."""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+import time
+from contextlib import redirect_stdout
+from importlib.metadata import entry_points
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import instances
+from bench.campaign.engine import Job, code_digest, source_digest
+from bench.campaign.sources import Source
+from bench.family import Family, Limit, Options, Played, family_named
+from instances import InputError
+from instances.textio import read_bytes
+from offline.results import Number
+
+__all__ = ["answered", "job_key", "load_shared", "names_of", "optimum_job", "policy_job", "schedule_path", "simulate"]
+
+
+def optimum_job(source: Source, options: Options, folder: Path) -> Job:
+    """Return the job that finds the hindsight optimum and keeps its checked schedule in ``folder``."""
+    key = job_key(
+        source.family, "offline", "optimum", source.identity, options.solver, options.time_limit_s, *options.solve
+    )
+    arguments = (source, options, schedule_path(folder, key))
+    return Job(key, f"optimum of {source.name}", _optimum, arguments, group=source.identity)
+
+
+def policy_job(source: Source, policy: str, options: Options) -> Job:
+    """Return the job that runs one policy; a user's own counts by the content of its file."""
+    family = family_named(source.family)
+    content = _digest_of_own(policy, family)
+    values = sorted(family.run_values(options).items())
+    key = job_key(
+        source.family, "online", "run", source.identity, policy, content, *values, options.seed, options.check_slots
+    )
+    return Job(key, f"{policy} on {source.name}", _run, (source, policy, options), group=source.identity)
+
+
+def _digest_of_own(policy: str, family: Family) -> str:
+    """Return the digest of the source of a user's own policy; nothing for the family's.
+
+    That is its file, or all of the package that its entry point is in.
+    """
+    if policy in family.policies():
+        return ""
+    path, _, _ = policy.rpartition(":")
+    if path.endswith(".py"):
+        return hashlib.sha256(read_bytes(path)).hexdigest()
+    for point in entry_points(group="hindsched.policies", name=policy):
+        spec = find_spec(point.module.partition(".")[0])
+        if spec is not None:
+            return source_digest(*map(Path, spec.submodule_search_locations or [str(spec.origin)]))
+    return ""
+
+
+def schedule_path(folder: Path, key: str) -> Path:
+    """Return where the schedule of an optimum is kept."""
+    return folder / "schedules" / f"{key[:16]}.json"
+
+
+def job_key(family: str, package: str, *parts: object) -> str:
+    """Return the key of a row that depends on ``instances`` and ``package``: what all share, and the family's own."""
+    return hashlib.sha256(repr((code_digest("instances", package, family=family), *parts)).encode()).hexdigest()
+
+
+_loaded: dict[str, Any] = {}
+
+
+def load_shared(source: Source) -> Any:
+    """Load an instance once for all its neighbouring jobs, who then share what it has drawn or computed so far."""
+    if source.identity not in _loaded:
+        _loaded.clear()
+        _loaded[source.identity] = source.load()
+    return _loaded[source.identity]
+
+
+def _optimum(source: Source, options: Options, path: Path) -> dict[str, Any]:
+    instance = load_shared(source)
+    family = family_named(source.family)
+    result = family.solve(instance, options)
+    if result.schedule is not None and family.keeps(result.schedule):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        instances.write_schedule(result.schedule, path)
+    return {"kind": "optimum", **names_of(source, instance), **answered(result, options)}
+
+
+def names_of(source: Source, instance: Any) -> dict[str, Any]:
+    """Return what every row says of its instance."""
+    names = {"family": source.family, "setting": source.setting, "instance": source.name, "point": source.point}
+    return {**names, "fingerprint": instance.fingerprint}
+
+
+def answered(result: Any, options: Options) -> dict[str, Any]:
+    """Return what a row says of a solver's answer."""
+    return {
+        "solver": result.by,
+        "time_limit_s": options.time_limit_s,
+        **_limit(Limit.of(result)),
+        "bound": _json(result.bound),
+        "check": None if result.schedule is None else "valid",  # or the family's solve had raised
+        "counts": dict(result.counts),
+        "runtime_s": round(result.runtime_s, 6),
+    }
+
+
+def _limit(limit: Limit) -> dict[str, Any]:
+    return {
+        "status": str(limit.status),
+        "value": _json(limit.value),
+        "lower": _json(limit.lower),
+        "upper": _json(limit.upper),
+    }
+
+
+def _json(number: Number | None) -> int | float | None:
+    return number if number is None or isinstance(number, int) else float(number)
+
+
+def simulate(family: Family, instance: Any, policy: str, options: Options) -> Played:
+    """Run a policy with the seed that this campaign and instance give it."""
+    with redirect_stdout(sys.stderr):  # what a policy prints is no result
+        return family.run(instance, policy, options, policy_seed(instance, options))
+
+
+def policy_seed(instance: Any, options: Options) -> int:
+    """Return the seed of a run: its own for every instance."""
+    digest = hashlib.sha256(f"{options.seed}:{instance.fingerprint}".encode()).digest()
+    return int.from_bytes(digest[:6], "little")
+
+
+def _run(source: Source, policy: str, options: Options) -> dict[str, Any]:
+    family = family_named(source.family)
+    instance = load_shared(source)
+    begun = time.monotonic()
+    try:
+        played = simulate(family, instance, policy, options)
+    except InputError as error:
+        raise error.in_file(source.name) from None
+    runtime_s = time.monotonic() - begun
+    checked = family.replay(instance, played, f"{policy} on {source.name}")
+    row = {
+        "kind": "run",
+        **names_of(source, instance),
+        "policy": policy,
+        **family.run_values(options),
+        "seed": policy_seed(instance, options),
+        family.value: _json(played.value),
+        "limit": _json(played.limit),
+        **played.facts,
+        **checked,
+        "runtime_s": round(runtime_s, 6),
+    }
+    if played.optimum is not None:
+        row["optimum"] = {**_limit(played.optimum), "solver": played.optimum.by}
+    return row

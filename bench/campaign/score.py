@@ -1,0 +1,163 @@
+"""The main job: competitive ratios of policies on a set of instances, and what is kept of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import instances
+from bench.campaign.engine import Job, run_jobs
+from bench.campaign.jobs import schedule_path, simulate
+from bench.campaign.journal import Journal
+from bench.campaign.plan import Campaign
+from bench.campaign.sources import Source
+from bench.family import Options, family_named
+from bench.results.frames import GROUP, Results, in_order, records, results_of
+from bench.results.ratios import summary, with_ratios
+from bench.results.stats import quantile
+from instances.errors import InputError
+from instances.textio import write_text
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["Score", "score"]
+
+#: The example drawn beside the optimum has at most this value, where there is such a run.
+_EXAMPLE_MOST = 120
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """What a campaign found.
+
+    Parameters
+    ----------
+    results
+        The runs and optima of this call, under the present names of the instances.
+    table
+        The one ratio table (see `bench.results.ratios.summary`).
+    files
+        What was written.
+    """
+
+    results: Results
+    table: pd.DataFrame
+    files: list[Path]
+
+
+def score(
+    sources: Sequence[Source],
+    policies: Sequence[str],
+    options: Options,
+    folder: Path,
+    *,
+    num_processes: int = 1,
+    dask: str | None = None,
+) -> Score:
+    """Solve every instance, run every policy on the same states, check every schedule, and compare.
+
+    Rows already in ``folder`` are not made again: an interrupted call resumes.
+
+    Parameters
+    ----------
+    sources
+        The instances, with unique names.
+    policies
+        As for `online.make_policy`, or ``all``.
+    options
+        What is done with each.
+    folder
+        Receives ``runs.jsonl``, ``table.csv``, ``ratios.svg``, ``example.svg`` and the schedules of the optima.
+    num_processes, dask
+        As for `bench.campaign.engine.run_jobs`.
+
+    Raises
+    ------
+    SelfCheckError
+        When the checker refuses a schedule, or a ratio is below 1.
+    """
+    jobs = Campaign(sources, policies, [options]).jobs_by_source(folder)
+    with Journal(folder) as journal:
+        run_jobs("score", [job for mine in jobs for job in mine], journal, num_processes=num_processes, dask=dask)
+        rows = [_row(journal, job, source) for mine, source in zip(jobs, sources, strict=True) for job in mine]
+    try:
+        results = results_of(rows)
+    except InputError as error:
+        raise error.in_file(folder / Journal.NAME) from None
+    frame = summary(results.runs)
+    files = [folder / Journal.NAME, folder / "table.csv"]
+    write_text(files[1], frame.to_csv(index=False))
+    ratios = with_ratios(results.runs)
+    if ratios["value"].notna().any():
+        files.append(_draw_ratios(ratios, folder / "ratios.svg"))
+        kept = {source.name: schedule_path(folder, mine[0].key) for mine, source in zip(jobs, sources, strict=True)}
+        example = _example(ratios, {name for name, path in kept.items() if path.exists()})
+        if example is not None:
+            source = next(source for source in sources if source.name == example["instance"])
+            drawn = _draw_example(source, kept[source.name], example, options, folder / "example.svg")
+            files += [drawn] if drawn is not None else []
+    return Score(results, frame, files)
+
+
+def _row(journal: Journal, job: Job, source: Source) -> tuple[str, Mapping[str, Any]]:
+    """Return a job's row under the present name of its instance; it may have been made under another one."""
+    return f"row {job.key[:16]}", {**journal[job.key], "setting": source.setting, "instance": source.name}
+
+
+def _draw_ratios(ratios: pd.DataFrame, path: Path) -> Path:
+    from bench.report import plots
+    from bench.report.items import ratio_label
+
+    parts = list(ratios.groupby(list(GROUP), sort=True))
+    figure, axes = plots.new_figure(len(parts), heights=(4.2,) * len(parts))
+    for panel, (point, mine) in zip(axes, parts, strict=True):
+        family, population, options = map(str, point)
+        title = f"{population}, {options}" if options else population
+        policies = in_order(mine["policy"].unique(), family)
+        plots.draw_ecdf(
+            panel, mine, policies, title=title, xlabel=ratio_label(family_named(family), "hindsight optimum")
+        )
+    plots.save(figure, path)
+    return path
+
+
+def _example(ratios: pd.DataFrame, usable: set[str]) -> dict[str, Any] | None:
+    """Choose the run to draw: where the best policy does worst, among the runs that fit the page.
+
+    The best policy has the least median ratio. Only instances whose optimum's schedule was kept count, proven ones
+    before others; if no run fits the page, the shortest is drawn.
+    """
+    first = ratios[ratios["family"] == ratios["family"].iloc[0]]
+    known = first[first["value"].notna() & first["instance"].isin(usable)]
+    if len(known) == 0:
+        return None
+    middle = {policy: quantile(group["high"], 0.5) for policy, group in first.groupby("policy", sort=False)}
+    best = min(in_order(known["policy"].unique(), first["family"].iloc[0]), key=lambda policy: middle[policy])
+    mine = known[known["policy"] == best]
+    fitting = mine[mine["value"] <= _EXAMPLE_MOST]
+    if len(fitting) == 0:
+        return records(mine.sort_values(["value", "instance"], kind="stable").head(1))[0]
+    proven = fitting.assign(proven=fitting["optimum_status"] == "optimal")
+    order = proven.sort_values(["proven", "low", "instance"], ascending=[False, False, True], kind="stable")
+    return records(order.head(1))[0]
+
+
+def _draw_example(
+    source: Source, optimum: Path, example: Mapping[str, Any], options: Options, path: Path
+) -> Path | None:
+    """Draw the run and, in a file of its own, the optimum's schedule; nothing where the family draws no schedules."""
+    from bench.report import plots
+
+    family = family_named(source.family)
+    instance = source.load()
+    best = instances.read_schedule(optimum)
+    played = simulate(family, instance, example["policy"], options)
+    try:
+        figure = family.draw_pair(instance, best, played.schedule, example["policy"], source.name)
+    except InputError:
+        return None
+    plots.save(figure, path)
+    return path

@@ -1,0 +1,205 @@
+"""A page about the results of a campaign, with its pictures and tables beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from bench.family import Family, family_named
+from bench.report import items, tables, words
+from bench.report.html import Figure, PageTable, render
+from bench.report.items import Files
+from bench.report.pictures import short_names
+from bench.results.frames import GROUP, in_order, read_results
+from bench.results.ratios import contradictions, distribution, medians, profile, with_ratios
+from instances.errors import InputError
+from instances.textio import write_text
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["Report", "write_report"]
+
+#: Colours of pictures, and what they become on a dark screen.
+DARK = {
+    "000000": "#e6e7ea",
+    "ffffff": "#1b1e23",
+    "0072b2": "#5cb0ec",
+    "d55e00": "#ff8b45",
+    "009e73": "#3ccb9c",
+    "cc79a7": "#e7a0c8",
+    "e69f00": "#f2b632",
+    "56b4e9": "#2f6f9c",
+    "999999": "#9aa0a8",
+    "b8b8b8": "#3a4048",
+    "e4e4e4": "#2a2f36",
+    "d9d9d9": "#333940",
+    "a6a6a6": "#565d66",
+    "595959": "#8d949d",
+}
+
+
+@dataclass
+class _Section:
+    """One combination of population and options on the page."""
+
+    id: str
+    title: str
+    subtitle: str
+    findings: list[str] = field(default_factory=list)
+    ranges: Figure | None = None
+    items: list[Figure | PageTable] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Report:
+    """What was written.
+
+    Parameters
+    ----------
+    page
+        The page.
+    files
+        Everything, the page first.
+    findings
+        The sentences of its summary.
+    contradictions
+        What cannot be, if anything: the page begins with it.
+    counts
+        ``runs`` and ``instances``.
+    """
+
+    page: Path
+    files: list[Path]
+    findings: list[str]
+    contradictions: list[str]
+    counts: Mapping[str, int]
+
+
+def write_report(results: Path, folder: Path, *, reference: str | None = None) -> Report:
+    """Read results and write ``report.html``, its pictures (.svg) and its tables (.csv) to a folder.
+
+    Runs of different populations (the paper's experiment, real machines, files of one's own) and of different options
+    are never put together: each combination has a section of its own.
+
+    Parameters
+    ----------
+    results
+        See `bench.results.frames.read_results`.
+    folder
+        Made if needed; files of the same names are replaced.
+    reference
+        The policy that others are compared with; None: the family's usual one, and where that was not run the
+        comparison is left out.
+
+    Raises
+    ------
+    InputError
+        For a reference that was not run, results that cannot be read, and a folder that cannot be written.
+    """
+    read = read_results(results)
+    families = [family_named(str(name)) for name in read.runs["family"].unique()]
+    built_in = [policy for family in families for policy in family.policies()]
+    names = short_names(list(dict.fromkeys(read.runs["policy"])), built_in)
+    if reference is not None and reference not in {*names, *names.values()}:
+        raise InputError(f"{reference!r}, expected a policy that was run: {', '.join(names)}", place="--reference")
+    read.runs["policy"] = read.runs["policy"].map(names)
+    reference = None if reference is None else names.get(reference, reference)
+    files = Files(folder)
+    wrong = contradictions(read.runs)
+    ratios = with_ratios(read.runs)
+    parts = _parts(read.runs)
+    sections = []
+    example: Figure | None = None
+    for number, (family, title, mine) in enumerate(parts, start=1):
+        files.prefix = f"{number}-" if len(parts) > 1 else ""
+        here = ratios[ratios.index.isin(mine.index)] if mine["optimum_status"].notna().any() else ratios.iloc[:0]
+        sections.append(_section(f"section-{number}", title, mine, here, family, reference, files))
+        if example is None and not wrong and len(here):
+            prefix, files.prefix = files.prefix, ""
+            example = family.example(here, files)
+            files.prefix = prefix
+    files.prefix = ""
+    unfinished = None
+    missing = read.runs["value"].isna()
+    if missing.any():
+        unfinished = tables.unfinished_table(read.runs, family_named(parts[0][0].name), file="unfinished.csv")
+        columns = ["family", "setting", "instance", "policy", "options", "limit", "optimum", "optimum_status"]
+        files.table("unfinished", read.runs.loc[missing, columns])
+    name = Path(results).resolve().name
+    page = render(
+        "report.html",
+        {
+            "title": "On-line schedulers against the hindsight optimum",
+            "subtitle": f"Results of {name}. A ratio is {_ratio_in_words(families[0])}: 1 is "
+            "optimal, 2 is twice as bad.",
+            "dark_colours": DARK,
+            "contradictions": wrong,
+            "tiles": words.tiles(read),
+            "sections": sections,
+            "example": example,
+            "facts": words.facts(read, name, names),
+            "unfinished": unfinished,
+            "version": version("hindsched"),
+        },
+    )
+    path = folder / "report.html"
+    write_text(path, page)
+    found = [
+        f"{section.title}: {finding}" if len(sections) > 1 else finding
+        for section in sections
+        for finding in section.findings
+    ]
+    counts = {"runs": len(read.runs), "instances": int(read.runs["fingerprint"].nunique())}
+    return Report(path, [path, *files.written], found, wrong, counts)
+
+
+def _ratio_in_words(family: Family) -> str:
+    best = "the best that any schedule reaches on the same instance with the future known"
+    return f"a {family.heading} over {best}" if family.sense == "min" else f"{best} over a run's {family.heading}"
+
+
+def _parts(runs: pd.DataFrame) -> list[tuple[Family, str, pd.DataFrame]]:
+    """Return the families, populations and options with their runs: most runs first, then the usual options."""
+    has_options = len(runs["options"].unique()) > 1
+    parts = []
+    for (family, population, options), group in runs.groupby(list(GROUP), dropna=False, sort=True):
+        title = f"{population}, {options or 'usual options'}" if has_options else str(population)
+        parts.append((-len(group), bool(options), family_named(str(family)), title, group))
+    return [part[2:] for part in sorted(parts, key=lambda part: part[:2])]
+
+
+def _section(
+    identity: str,
+    title: str,
+    runs: pd.DataFrame,
+    ratios: pd.DataFrame,
+    family: Family,
+    reference: str | None,
+    files: Files,
+) -> _Section:
+    policies = in_order(runs["policy"].unique(), family.name)
+    subtitle = f"{words.plural(len(runs), 'run')} of {len(policies)} {'policy' if len(policies) == 1 else 'policies'}"
+    subtitle += f" on {words.plural(runs['fingerprint'].nunique(), 'instance')}."
+    section = _Section(identity, title, subtitle)
+    overall = distribution(ratios)
+    middle = medians(ratios) if len(ratios) else None
+    section.findings = words.findings(runs, overall, middle, family)
+    beside = reference or family.reference
+    is_compared = beside in policies
+    if is_compared:
+        section.findings += family.findings(runs, str(beside))
+    if middle is not None:
+        section.ranges = items.ranges(overall, family, files)
+        section.items += items.of_ratios(ratios, overall, middle, family, files)
+    shares = profile(runs)
+    if len(policies) > 1 and len(shares):
+        section.items.append(items.curves("profile", shares, family, files))
+    if middle is not None:
+        section.items += items.by_parameter(ratios, overall, family, files)
+    if is_compared and len(policies) > 1:
+        section.items += family.report_items(runs, str(beside), files)
+    return section

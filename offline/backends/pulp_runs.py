@@ -1,0 +1,116 @@
+"""CBC and HiGHS through PuLP, with statuses that say no more than is true.
+
+Known traps, each with a test. PuLP's ``status`` says Optimal for a solution at the time limit; only ``sol_status``
+tells, and for HiGHS it does not know whether there is a solution at all, so HiGHS is asked itself. PuLP hands
+HiGHS a maximisation as a minimisation of the negative, so HiGHS's bound has the other sign. CBC hands out no bound;
+its seed 0 means the time of day; and it says "Integer infeasible" where branching proves it, which is not in
+``sol_status``, but now and then also where time runs out while it preprocesses, which is wrong.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from enum import StrEnum
+from importlib.util import find_spec
+from typing import TYPE_CHECKING
+
+from instances.errors import InputError
+from offline.limits import Limits, Stopwatch
+
+if TYPE_CHECKING:
+    import pulp
+
+__all__ = ["Claim", "MilpSolver", "is_available", "run"]
+
+_SEEDS = 10**8  # CBC takes no larger seed
+
+
+class MilpSolver(StrEnum):
+    """The solvers of mixed-integer linear programs that PuLP calls here."""
+
+    CBC = "cbc"
+    HIGHS = "highs"
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """What a solver claims of a program.
+
+    Parameters
+    ----------
+    has_solution
+        Whether the program's variables have the values of a feasible solution.
+    is_proven
+        Whether that solution is optimal or, without one, the program infeasible.
+    bound
+        A proven bound on the objective, in the program's own sense; None without one.
+    """
+
+    has_solution: bool
+    is_proven: bool
+    bound: float | None
+
+
+def is_available(solver: MilpSolver) -> bool:
+    """Whether PuLP can call CBC (PuLP brings it) or HiGHS (package highspy), without importing either."""
+    packages = {MilpSolver.CBC: ("pulp",), MilpSolver.HIGHS: ("pulp", "highspy")}
+    return all(find_spec(package) is not None for package in packages[solver])
+
+
+def run(program: pulp.LpProblem, solver: MilpSolver | str, limits: Limits, time_limit_s: float | None) -> Claim:
+    """Solve a program by CBC or HiGHS.
+
+    Raises
+    ------
+    InputError
+        For another solver, or one that is not installed.
+    """
+    try:
+        solver = MilpSolver(solver)
+    except ValueError:
+        raise InputError(f"{solver!r}, expected {' or '.join(MilpSolver)}", place="solver") from None
+    if not is_available(solver):
+        raise InputError(f"{solver} is not installed, expected the packages pulp and highspy", place="solver")
+    if time_limit_s is not None:
+        time_limit_s = max(time_limit_s, 0.01)  # 0 means no limit to some
+    return (_run_cbc if solver is MilpSolver.CBC else _run_highs)(program, limits, time_limit_s)
+
+
+def _run_cbc(program: pulp.LpProblem, limits: Limits, time_limit_s: float | None) -> Claim:
+    import pulp
+
+    seed = limits.seed % _SEEDS + 1
+    watch = Stopwatch(Limits(time_limit_s))
+    cbc = pulp.COIN_CMD(
+        path=pulp.PULP_CBC_CMD.pulp_cbc_path,  # the one PuLP brings
+        msg=False,
+        timeLimit=time_limit_s,
+        threads=limits.threads if limits.threads > 1 else None,
+        options=[f"randomSeed {seed}", f"randomCbcSeed {seed}"],
+    )
+    program.solve(cbc)
+    optimal = program.sol_status == pulp.LpSolutionOptimal
+    has_solution = optimal or program.sol_status == pulp.LpSolutionIntegerFeasible
+    # a limit that has not passed by our clock had not passed by CBC's: then its infeasibility is a proof
+    is_proven = optimal or (program.status == pulp.LpStatusInfeasible and not watch.is_over())
+    return Claim(has_solution, is_proven, None)
+
+
+def _run_highs(program: pulp.LpProblem, limits: Limits, time_limit_s: float | None) -> Claim:
+    import highspy
+    import pulp
+
+    highs = pulp.HiGHS(
+        msg=False, timeLimit=time_limit_s, threads=limits.threads, random_seed=limits.seed, mip_rel_gap=0.0
+    )
+    program.solve(highs)
+    native = program.solverModel
+    info, status = native.getInfo(), native.getModelStatus()
+    has_solution = info.primal_solution_status == highspy.SolutionStatus.kSolutionStatusFeasible
+    is_proven = status in (highspy.HighsModelStatus.kOptimal, highspy.HighsModelStatus.kInfeasible)
+    bound = info.mip_dual_bound
+    minimises = native.getLp().sense_ == highspy.ObjSense.kMinimize
+    if minimises != (program.sense == pulp.LpMinimize):
+        bound = -bound
+    return Claim(has_solution, is_proven, bound if math.isfinite(bound) else None)
