@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, is_dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import instances
@@ -244,6 +245,10 @@ class Family:
     def usual_sources(self, **flags: Any) -> list[Source]:
         """Return what ``score`` runs where no file is given."""
         raise InputError(f"the family {self.name} needs instance files", place="score")
+
+    def reproduce(self, folder: Path, *, num_processes: int, dask: str | None, as_json: bool, **flags: Any) -> None:
+        """Run the published experiment again and rebuild its tables, resuming what the folder holds."""
+        raise InputError(f"the family {self.name} has no published experiment", place="--family")
 
     # -- what a person sees --------------------------------------------------------------------------------------
 

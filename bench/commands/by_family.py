@@ -45,7 +45,7 @@ class FamilyCommand(click.Command):
                 if not taken & set(option.opts):
                     taken |= set(option.opts)
                     more.append(option)
-        place = next((i for i, param in enumerate(known) if param.name == "help"), len(known))
+        place = next((i for i, param in enumerate(known) if "--help" in param.opts), len(known))
         return [*known[:place], *more, *known[place:]]
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:

@@ -18,7 +18,7 @@ from instances.textio import write_text
 @click.option(
     "--results", type=options.FOLDER, help="Where the results go.  [default: results/ and the name of the file]"
 )
-@click.option("--jobs", type=options.POSITIVE, default=2, show_default=True, help="Processes at work at once.")
+@options.jobs
 @click.option("--dask", metavar="ADDRESS", help="Let the workers of this Dask scheduler do the work.")
 @click.option("--parquet", is_flag=True, help="Write the rows to runs.parquet too, at the end.")
 @options.as_json
@@ -35,17 +35,17 @@ def campaign(
     \b
     A campaign file is TOML; every key but instances may be left out:
       policies = ["all", "mine.py:Fastest"]
-      options.estimator = ["printed"] # every combination of these is run
-      check_slots = 2000              # replay only the first slots of a run
-      time_limit_s = 60               # of an optimum
-      [[instances]]                   # draws of the paper's generator
+      options.estimator = ["printed"]  # every combination of these is run
+      check_slots = 2000               # replay only the first slots of a run
+      time_limit_s = 60                # of an optimum
+      [[instances]]                    # draws of the paper's generator
       m = [5, 10]
       n_com = [5, 10, 20]
       wmin = [1, 2, 3]
       scenarios = 10
       trials = 10
       slots = 1_000_000
-      [[instances]]                   # and instance files
+      [[instances]]                    # and instance files
       files = ["spot.json"]
 
     Each run and each optimum is one row in runs.jsonl. Stopped at any moment, the same command goes on where it was.

@@ -18,6 +18,8 @@ from bench.targets import write_instance
 def import_(traces: tuple[str, ...], family: str, output: str, own: dict[str, Any]) -> None:
     """Turn a trace into an instance: one Failure Trace Archive event table, or sampled CSV files, one per node.
 
+    The name spot_aws_v100 alone stands for nine zones of real spot machines, which come with the toolkit.
+
     A slot is UP only if the node is available during all of it. What the reader takes for granted is said on standard
     error.
     """

@@ -12,8 +12,8 @@ from bench.coupled.paper import Paper
 from bench.coupled.paper_tables import TABLES
 from bench.coupled.versus import diff_by_wmin, versus
 from bench.family import Options, family_named
-from bench.results.frames import read_results
-from instances.textio import write_bytes
+from bench.results.frames import read_results, records
+from instances.textio import write_bytes, write_text
 from online.coupled import POLICIES
 
 if TYPE_CHECKING:
@@ -251,3 +251,70 @@ def draw_figure_2(runs: Mapping[str, pd.DataFrame], path: Path) -> None:
             else:
                 axes.set_axis_off()
     plots.save(figure, path)
+
+
+def reproduce(
+    folder: Path,
+    *,
+    num_processes: int,
+    dask: str | None,
+    as_json: bool,
+    readings: Sequence[str],
+    figures: str | None,
+    check_slots: int,
+    time_limit_s: float,
+    seed: int,
+    **points: Any,
+) -> None:
+    """Run the readings, compare them with each other and the printed tables, write all of it and print the tables.
+
+    Parameters
+    ----------
+    folder
+        Receives the rows and tables; what it holds is not made again.
+    num_processes, dask
+        As for `bench.campaign.engine.run_jobs`.
+    as_json
+        Whether to print JSON.
+    readings
+        Names of `READINGS`; ``all`` stands for all of them.
+    figures
+        A file of figures to compare with; None: the paper's.
+    check_slots, time_limit_s
+        As in `bench.family.Options`.
+    seed, **points
+        As for `bench.coupled.optima.experiment`.
+    """
+    from bench.coupled import paper_tables
+    from bench.coupled.optima import experiment
+    from bench.output import Table
+    from bench.report.markdown import markdown_table
+
+    other = paper_tables.printed_tables() if figures is None else paper_tables.read_tables(figures)
+    names = list(dict.fromkeys(READINGS if "all" in readings else readings))
+    runs = run_readings(
+        experiment(seed=seed, **points),
+        [READINGS[name] for name in names],
+        Options(time_limit_s=time_limit_s, check_slots=check_slots, seed=seed),
+        folder,
+        num_processes=num_processes,
+        dask=dask,
+    )
+    found = tables(runs)
+    close = closeness(found, other)
+    write_compact(runs, folder / "runs.csv.xz")
+    draw_figure_2(runs, folder / "figure2.svg")
+    metrics = paper_tables.compare_metrics(found, other)
+    for frame, name in ((found, "tables"), (close, "closeness"), (metrics, "metrics")):
+        write_text(folder / f"{name}.csv", frame.to_csv(index=False))
+        write_text(folder / f"{name}.md", markdown_table(records(frame), list(frame.columns)))
+    for (reading, number), frame in found.groupby(["reading", "table"], sort=False):
+        shown = [name for name in frame.columns if name not in ("table", "reading")]
+        kept = list(frame.columns) if as_json else shown
+        table = Table({name: name for name in kept}, as_json, title=f"Table {number}, reading {reading}")
+        table.add_all(records(frame[kept]))
+        table.show()
+    if not as_json and len(close):
+        table = Table({name: name for name in close.columns}, as_json, title="How close the readings come")
+        table.add_all(records(close))
+        table.show()

@@ -85,8 +85,10 @@ def with_ratios(runs: pd.DataFrame) -> pd.DataFrame:
     )
     more_is_better = (runs["sense"] == "max").to_numpy()
     sign = np.where(more_is_better, -1.0, 1.0)
-    known = (runs["value"] * sign).groupby(runs["fingerprint"]).transform("min").to_numpy(dtype=np.float64) * sign
-    known = np.where(runs["has_own_optimum"].to_numpy(dtype=bool), value, known)
+    own = runs["has_own_optimum"].to_numpy(dtype=bool)  # such a run solves another problem than the others
+    comparable = (runs["value"] * sign).where(~own)
+    known = comparable.groupby(runs["fingerprint"]).transform("min").to_numpy(dtype=np.float64) * sign
+    known = np.where(own, value, known)
     best = np.where(more_is_better, np.fmax(known, optimum), np.fmin(known, optimum))
     is_finished = ~np.isnan(value)
     reached = np.where(is_finished, value, limit)

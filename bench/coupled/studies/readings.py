@@ -191,7 +191,7 @@ def metrics_of(runs: pd.DataFrame) -> pd.DataFrame:
                 for table, m in TABLES.items():
                     mine = frame[frame["m"] == m]
                     if len(mine):
-                        about = {"reading": name, "seed": int(seed), "sample": sample, **_size(mine, hopeless)}
+                        about = {"reading": name, "seed": int(str(seed)), "sample": sample, **_size(mine, hopeless)}
                         found.append(versus(mine).assign(**about, table=table))
     metrics = pd.concat(found, ignore_index=True)
     first = ["reading", "seed", "sample", "instances", "trials", "impossible", "table"]

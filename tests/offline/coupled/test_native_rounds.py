@@ -11,7 +11,7 @@ from offline.coupled.emit import emit
 from offline.coupled.native import subproblems
 from offline.coupled.native.beam import Beam
 from offline.coupled.native.channel_bound import OPEN, REFUTED, begin_rents, make_rents
-from offline.coupled.native.iteration import OWN, STAND_BY
+from offline.coupled.native.constants import OWN, STAND_BY
 from offline.coupled.native.label_search import Best
 from offline.coupled.native.portfolio import Portfolio
 from offline.coupled.native.subproblems import RentBound

@@ -155,7 +155,7 @@ def _compare(instance: Instance, objective: Objective, stand_by: bool, solvers: 
 
 def _solve(instance: Instance, objective: Objective, stand_by: bool, name: str) -> CoupledResult:
     if name != IN_ROUNDS:
-        return offline.solve(instance, objective, solver=name, stand_by=stand_by)
+        return offline.coupled.solve(instance, objective, solver=name, stand_by=stand_by)
     from offline.coupled.native.portfolio import Portfolio
 
     result = Portfolio(instance, Limits(), first_round=1).solve(objective, stand_by)
