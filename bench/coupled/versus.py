@@ -43,9 +43,9 @@ def versus(frame: pd.DataFrame, reference: str = "IE") -> pd.DataFrame:
     - A trial counts for a policy where both it and the reference finish. A policy's mean and the reference's are over
       these same trials, so an instance that only one of them finishes favours neither; it shows in ``fails``.
     - A scenario without such a trial is left out of ``diff`` and ``stdv``.
-    - Wins count trials ("the fraction of trials where heuristic H obtains a makespan smaller than or equal to IE"), and
-      runs that did not finish stay in the denominator: one that obtains no makespan wins nothing, and any makespan wins
-      where the reference obtains none.
+    - Wins count trials ("the fraction of trials where heuristic H obtains a makespan smaller than or equal to IE"), also
+      those that one of the two does not finish: no makespan loses against one, and any wins against none. A trial that
+      neither finishes is not counted, so that the reference wins all of its own, as the paper prints it.
     - An instance that belongs to no scenario (a file of one's own) is a scenario of one trial.
 
     Parameters
@@ -67,8 +67,8 @@ def versus(frame: pd.DataFrame, reference: str = "IE") -> pd.DataFrame:
         - ``diff``: the mean over compared scenarios of (mean - reference) / min(mean, reference), in percent. Below
           zero the policy is faster. The smaller mean below the line makes it antisymmetric: swapping the two
           policies only changes the sign;
-        - ``wins``, ``wins30``: the percentage of the trials in which both were run where the policy's makespan is at
-          most the reference's, and at most 1.3 times it (the reference against itself: the share that it finishes);
+        - ``wins``, ``wins30``: the percentage of the trials that one of the two finishes in which the policy's makespan
+          is at most the reference's, and at most 1.3 times it;
         - ``stdv``: the sample standard deviation of that relative difference over compared scenarios, in percent.
 
         Numbers of nothing are NaN.
@@ -101,6 +101,7 @@ def versus(frame: pd.DataFrame, reference: str = "IE") -> pd.DataFrame:
         both_run = was_run[:, column] & was_run[:, mine]
         finished = both_run & np.isfinite(makespans[:, column])
         both = finished & np.isfinite(makespans[:, mine])
+        counted = finished | (both_run & np.isfinite(makespans[:, mine]))
         means = _means(makespans[both, column], scenario[both])
         others = _means(makespans[both, mine], scenario[both])
         diff = 100 * (means - others) / np.minimum(means, others)
@@ -111,8 +112,8 @@ def versus(frame: pd.DataFrame, reference: str = "IE") -> pd.DataFrame:
             "scenarios": len(np.unique(scenario[both_run])),
             "compared": len(diff),
             "diff": diff.mean() if len(diff) else np.nan,
-            "wins": _share(finished & ~(makespans[:, mine] < makespans[:, column]), both_run),
-            "wins30": _share(finished & ~(13 * makespans[:, mine] < 10 * makespans[:, column]), both_run),
+            "wins": _share(finished & ~(makespans[:, mine] < makespans[:, column]), counted),
+            "wins30": _share(finished & ~(13 * makespans[:, mine] < 10 * makespans[:, column]), counted),
             "stdv": diff.std(ddof=1) if len(diff) > 1 else np.nan,
         }
         rows.append(row)

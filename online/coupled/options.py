@@ -56,7 +56,8 @@ class Comparison(StrEnum):
 
     #: both as they stand: the one held with W less the computation done, both with what enrolled workers have received
     UPDATED = "updated"
-    #: ``held-frozen`` and ``candidate-fresh`` together
+    #: ``held-frozen`` and ``candidate-fresh`` together: every value is that of a start from nothing, also that of a
+    #: configuration which was chosen passively, by what workers have received
     FROZEN = "frozen"
     #: the one held keeps the value of the criterion it had when it was chosen
     HELD_FROZEN = "held-frozen"

@@ -177,8 +177,8 @@ def run(
                     taken = not is_complete or not is_same(plans.members[trace.node[num_tasks]], built, members, tasks)
                     if taken and (is_complete or choice.keeps_value):
                         taken = is_gain(
-                            application, choice, tables, plans, trace, standing, seen, is_complete, members,
-                            work - computed, elapsed,
+                            application, choice, tables, plans, trace, standing,
+                            blank if choice.is_fresh else standing, is_complete, members, work - computed, elapsed,
                         )  # fmt: skip
             else:
                 # They cannot: an incomplete configuration is given up.

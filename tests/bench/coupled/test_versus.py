@@ -44,7 +44,7 @@ def test_a_table_by_hand():
 def test_the_reference_against_itself():
     row = of(TWO_SCENARIOS, "IE")
     assert (row.runs, row.fails, row.compared, row["diff"], row.stdv) == (4, 1, 2, 0, 0)
-    assert (row.wins, row.wins30) == (75, 75)  # the trial that it does not finish is won by nobody who does not either
+    assert (row.wins, row.wins30) == (100, 100)  # the trial that it does not finish is not counted
 
 
 def test_wins_are_counted_by_trials_not_by_scenarios():
@@ -61,17 +61,17 @@ def test_a_makespan_30_percent_above_is_still_within():
     assert (row.wins, row.wins30) == (0, 50)
 
 
-def test_runs_that_did_not_finish_stay_in_the_denominator():
+def test_a_run_that_did_not_finish_loses_against_one_that_did():
     frame = runs(
         (0, 0, "IE", 10), (0, 0, "IP", 5),
         (0, 1, "IE", 10), (0, 1, "IP", None),  # lost
         (0, 2, "IE", None), (0, 2, "IP", 900),  # won
-        (0, 3, "IE", None), (0, 3, "IP", None),  # won by nobody
+        (0, 3, "IE", None), (0, 3, "IP", None),  # not counted
         (0, 4, "IP", 1),  # IE was not run: no trial
     )  # fmt: skip
     row = of(frame, "IP")
-    assert (row.runs, row.wins, row.wins30) == (5, 50, 50)
-    assert of(frame, "IE").wins == 50
+    assert (row.runs, row.wins, row.wins30) == (5, pytest.approx(200 / 3), pytest.approx(200 / 3))
+    assert of(frame, "IE").wins == 100
 
 
 def test_swapping_the_two_changes_the_sign_only():
@@ -91,8 +91,7 @@ def test_a_scenario_that_only_one_finishes_is_left_out_but_its_fail_counts():
 def test_nothing_to_compare_is_no_number():
     row = of(runs((0, 0, "IE", None), (0, 0, "IP", None)), "IP")
     assert (row.fails, row.scenarios, row.compared) == (1, 1, 0)
-    assert all(math.isnan(row[name]) for name in ("diff", "stdv"))
-    assert (row.wins, row.wins30) == (0, 0)
+    assert all(math.isnan(row[name]) for name in ("diff", "wins", "wins30", "stdv"))
     assert math.isnan(of(runs((0, 0, "IE", 1), (1, 0, "IP", 1)), "IP").wins)  # no trial in which both were run
 
 
