@@ -2,10 +2,12 @@
 
 from online.bags.policies import MAX_COPIES, POLICIES, make_policy
 from online.bags.predictors import PREDICTORS, Hour, Predictor, make_predictor
+from online.bags.runs import ENGINES, run_policy
 from online.bags.simulate import HANDOVERS, PolicyRun, simulate
 from online.bags.visible import Copy, Policy, Problem, Visible
 
 __all__ = [
+    "ENGINES",
     "HANDOVERS",
     "MAX_COPIES",
     "POLICIES",
@@ -19,5 +21,6 @@ __all__ = [
     "Visible",
     "make_policy",
     "make_predictor",
+    "run_policy",
     "simulate",
 ]
