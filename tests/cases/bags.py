@@ -36,4 +36,6 @@ def randoms(number: int, *, seed: int = 0, **fixed: Any) -> Iterator[Instance]:
         drawn["clock_s"] = None if clock == 0 else int(draw.integers(0, 604_800))
         instance = small(seed * 1_000_000 + i, **{**drawn, **fixed})
         # ticks as long as hours, so that runs go through day, night and weekend
-        yield instance.replace(tick_ms=int(draw.choice([1, 60_000, 1_800_000])), reference_s=int(draw.integers(1, 9000)))
+        yield instance.replace(
+            tick_ms=int(draw.choice([1, 60_000, 1_800_000])), reference_s=int(draw.integers(1, 9000))
+        )
