@@ -1,9 +1,10 @@
 """Schedulers of bags that see only the past: the simulator, the four of the paper, the protocol for your own."""
 
-from online.bags.policies import MAX_COPIES, POLICIES, make_policy
+from online.bags.options import ENGINES, HANDOVERS, MAX_COPIES, Engine, Handover, RunOptions
+from online.bags.policies import POLICIES, make_policy
 from online.bags.predictors import PREDICTORS, Hour, Predictor, make_predictor
-from online.bags.runs import ENGINES, run_policy
-from online.bags.simulate import HANDOVERS, PolicyRun, simulate
+from online.bags.runs import run_policy
+from online.bags.simulate import PolicyRun, simulate
 from online.bags.visible import Copy, Policy, Problem, Visible
 
 __all__ = [
@@ -13,11 +14,14 @@ __all__ = [
     "POLICIES",
     "PREDICTORS",
     "Copy",
+    "Engine",
+    "Handover",
     "Hour",
     "Policy",
     "PolicyRun",
     "Predictor",
     "Problem",
+    "RunOptions",
     "Visible",
     "make_policy",
     "make_predictor",

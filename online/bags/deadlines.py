@@ -61,7 +61,7 @@ def deadline(problem: Problem, copy: Copy, by_day: Fraction | None = None) -> in
     return copy.since - (-copy.base * share.numerator // share.denominator)
 
 
-def day_tolerance_of(value: str | float | Fraction | None) -> Fraction | None:
+def day_tolerance_of(value: object) -> Fraction | None:
     """Return the option ``day_tolerance`` exactly; None and ``"formula"`` mean the formula.
 
     Raises

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from fractions import Fraction
+from typing import Any
 
-from instances.bags.model import Instance
 from instances.errors import InputError
-from online.bags.deadlines import day_tolerance_of, deadline
-from online.bags.predictors import Predictor, make_predictor
+from online.bags.deadlines import deadline
+from online.bags.options import MAX_COPIES, RunOptions
+from online.bags.predictors import Predictor
 from online.bags.visible import Copy, Policy, Problem, Visible
 from online.loading import load_entry_point, load_file
 
-__all__ = ["MAX_COPIES", "POLICIES", "Fcfs", "FcfsAt", "FcfsPrdctDmd", "FcfsTr", "make_policy"]
+__all__ = ["POLICIES", "Fcfs", "FcfsAt", "FcfsPrdctDmd", "FcfsTr", "make_policy"]
 
 #: The built-in schedulers.
 POLICIES = ("FCFS", "FCFS-AT", "FCFS-TR", "FCFS-PRDCT-DMD")
-#: Live copies that replication leaves a task, the first one included.
-MAX_COPIES = 3
 
 
 class Fcfs:
@@ -41,8 +39,8 @@ class FcfsAt(Fcfs):
 
     name = "FCFS-AT"
 
-    def __init__(self, day_tolerance: str | float | Fraction | None = None) -> None:
-        self.day_tolerance = day_tolerance_of(day_tolerance)
+    def __init__(self, day_tolerance: Fraction | None = None) -> None:
+        self.day_tolerance = day_tolerance
 
     def deadline(self, copy: Copy, problem: Problem) -> int:
         """Return when a copy is late."""
@@ -62,10 +60,8 @@ class FcfsTr(FcfsAt):
 
     name = "FCFS-TR"
 
-    def __init__(self, day_tolerance: str | float | Fraction | None = None, max_copies: int = MAX_COPIES) -> None:
+    def __init__(self, day_tolerance: Fraction | None = None, max_copies: int = MAX_COPIES) -> None:
         super().__init__(day_tolerance)
-        if isinstance(max_copies, bool) or not isinstance(max_copies, int) or max_copies < 1:
-            raise InputError(f"{max_copies!r}, expected an integer >= 1", place="max_copies")
         self.max_copies = max_copies
 
     def choose(self, machine: int, instant: int, visible: Visible) -> int | None:
@@ -98,22 +94,14 @@ class FcfsPrdctDmd(FcfsTr):
     def __init__(
         self,
         predictor: Predictor,
-        day_tolerance: str | float | Fraction | None = None,
+        day_tolerance: Fraction | None = None,
         max_copies: int = MAX_COPIES,
     ) -> None:
         super().__init__(day_tolerance, max_copies)
         self.predictor = predictor
 
 
-def make_policy(
-    text: str,
-    *,
-    predictor: str | Predictor | None = None,
-    max_copies: int = MAX_COPIES,
-    day_tolerance: str | float | Fraction | None = None,
-    training: Instance | None = None,
-    options: Mapping[str, object] | None = None,
-) -> Policy:
+def make_policy(text: str, options: RunOptions | None = None, **changes: Any) -> Policy:
     """Return a policy by name.
 
     Parameters
@@ -121,43 +109,37 @@ def make_policy(
     text
         One of `POLICIES`, or ``path/to/file.py:ClassName``, or the name of an installed entry point in the group
         ``hindsched.policies``.
-    predictor, training
-        For FCFS-PRDCT-DMD: see `online.bags.predictors.make_predictor`.
-    max_copies, day_tolerance
-        See `FcfsTr`.
     options
-        More keywords on offer to a user's class, which gets those that its constructor names, and of those above.
+        Of these count: ``day_tolerance``, ``max_copies`` and ``predictor`` for the schedulers that have them, and
+        ``training`` and ``own`` for a class of one's own.
+    **changes
+        Single options by keyword, before those of ``options``.
 
     Raises
     ------
     InputError
         In one line: for an unknown name or option, and for a file or class that cannot be used.
 
+    Notes
+    -----
+    A user's class is built without arguments, or with the keywords ``predictor``, ``max_copies``, ``day_tolerance``,
+    ``training`` and those of ``own`` where its constructor has parameters of these names.
+
     Examples
     --------
     >>> make_policy("FCFS-TR", max_copies=2).name
     'FCFS-TR'
     """
-    timed = FcfsTr(day_tolerance, max_copies)  # refuses bad options, whoever uses them
-    if text in POLICIES and text != FcfsPrdctDmd.name:
-        return {"FCFS": Fcfs(), "FCFS-AT": FcfsAt(timed.day_tolerance), "FCFS-TR": timed}[text]
-    made_predictor = make_predictor(predictor, training=training) if isinstance(predictor, str) else predictor
-    if text == FcfsPrdctDmd.name:
-        if made_predictor is None:
-            raise InputError(f"none, expected one for {text}, such as hour:FILE or oracle", place="predictor")
-        return FcfsPrdctDmd(made_predictor, timed.day_tolerance, max_copies)
-    offer = {
-        "predictor": made_predictor,
-        "max_copies": max_copies,
-        "day_tolerance": timed.day_tolerance,
-        "training": training,
-        **(options or {}),
-    }
+    asked = (options or RunOptions()).changed(**changes)
+    if text in POLICIES:
+        return _built_in(text, asked)
+    offered = {name: getattr(asked, name) for name in ("predictor", "max_copies", "day_tolerance", "training")}
+    offered.update(asked.own)
     path, colon, class_name = text.rpartition(":")
     if colon and path.endswith(".py"):
-        made = load_file(path, class_name, offer)
+        made = load_file(path, class_name, offered)
     else:
-        made = load_entry_point("hindsched.policies", text, offer)
+        made = load_entry_point("hindsched.policies", text, offered)
         if made is None:
             raise InputError(
                 f"{text!r}, expected one of {', '.join(POLICIES)}, or path/to/file.py:ClassName, "
@@ -171,3 +153,15 @@ def make_policy(
     if not (made.name and made.name.isprintable()):
         raise InputError(f"name {made.name!r}, expected one line of text", place=f"policy {text}")
     return made
+
+
+def _built_in(name: str, options: RunOptions) -> Policy:
+    if name == Fcfs.name:
+        return Fcfs()
+    if name == FcfsAt.name:
+        return FcfsAt(options.day_tolerance)
+    if name == FcfsTr.name:
+        return FcfsTr(options.day_tolerance, options.max_copies)
+    if options.predictor is None:
+        raise InputError(f"none, expected one for {name}, such as hour:FILE or oracle", place="predictor")
+    return FcfsPrdctDmd(options.predictor, options.day_tolerance, options.max_copies)

@@ -16,14 +16,13 @@ from instances.bags.model import Instance
 from instances.bags.schedule import Run, Save, Schedule
 from instances.errors import HindschedError, InputError
 from instances.states import DOWN, UP
+from online.bags.options import Handover
 from online.bags.predictors import Clairvoyant, Predictor, Seen
 from online.bags.progress import advanced, in_segments, segments_saved, ticks_left, ticks_of_first
 from online.bags.visible import Copy, Ledger, Migrating, Policy, Problem, Timed, Visible
+from online.choices import member
 
-__all__ = ["HANDOVERS", "PolicyRun", "predictor_of", "simulate"]
-
-#: When a machine freed inside a slot asks: at once, or at the next boundary; the first is the default.
-HANDOVERS = ("immediate", "boundary")
+__all__ = ["PolicyRun", "predictor_of", "simulate"]
 
 T = TypeVar("T")
 
@@ -50,7 +49,7 @@ class PolicyRun:
     schedule: Schedule | None
 
 
-def simulate(instance: Instance, policy: Policy, *, handover: str = HANDOVERS[0]) -> PolicyRun:
+def simulate(instance: Instance, policy: Policy, *, handover: str = Handover.IMMEDIATE) -> PolicyRun:
     """Run a policy on an instance, showing it only the past.
 
     Parameters
@@ -60,7 +59,7 @@ def simulate(instance: Instance, policy: Policy, *, handover: str = HANDOVERS[0]
     policy
         Who chooses (see `Policy`).
     handover
-        One of `HANDOVERS`.
+        One of `Handover`, or its name.
 
     Raises
     ------
@@ -80,13 +79,12 @@ def simulate(instance: Instance, policy: Policy, *, handover: str = HANDOVERS[0]
     >>> run.turnaround, [(r.machine, r.task, r.start, r.end) for r in run.schedule.runs]
     (6, [(0, 0, 0, 6), (1, 1, 0, 4)])
     """
-    if handover not in HANDOVERS:
-        raise InputError(f"{handover!r}, expected one of {', '.join(HANDOVERS)}", place="handover")
+    when = member(Handover, handover, place="handover")
     if not isinstance(policy, Policy):
         raise InputError(
             f"{policy!r}, expected an object with a name and a method choose(machine, instant, visible)", place="policy"
         )
-    execution = _Execution(instance, policy, handover)
+    execution = _Execution(instance, policy, when)
     for slot in range(instance.slots):
         execution.begin(slot)
         execution.fail()
@@ -136,10 +134,10 @@ class _Work:
 class _Execution:
     """Machines, copies and stores as they stand at an instant."""
 
-    def __init__(self, instance: Instance, policy: Policy, handover: str) -> None:
+    def __init__(self, instance: Instance, policy: Policy, handover: Handover) -> None:
         self.instance = instance
         self.policy = policy
-        self.is_immediate = handover == "immediate"
+        self.is_immediate = handover is Handover.IMMEDIATE
         self.is_migrating = isinstance(policy, Migrating) and policy.is_migrating
         self.predictor = predictor_of(instance, policy)
         self.ledger = Ledger(Problem.of(instance))

@@ -11,6 +11,7 @@ from instances.bags.schedule import Run, Save, Schedule
 from instances.states import DOWN, UP
 from online.bags.kernels.layout import NEVER, NONE, Bytes, Desk, Ints, Log, Setting, kernel
 from online.bags.kernels.steps import advance, assign, choose, close_run, place, reached, remove, restart, save
+from online.bags.options import Handover
 from online.bags.policies import Fcfs, FcfsAt, FcfsPrdctDmd, FcfsTr
 from online.bags.progress import PARTS, in_segments
 from online.bags.simulate import PolicyRun, predictor_of
@@ -157,7 +158,7 @@ def can_run(instance: Instance, policy: object) -> bool:
     )
 
 
-def run_kernel(instance: Instance, policy: Policy, *, handover: str, schedule: bool = True) -> PolicyRun:
+def run_kernel(instance: Instance, policy: Policy, *, handover: Handover, schedule: bool = True) -> PolicyRun:
     """Run a built-in policy that `can_run` allows; the same as `online.bags.simulate.simulate`.
 
     Parameters
@@ -185,7 +186,7 @@ def run_kernel(instance: Instance, policy: Policy, *, handover: str, schedule: b
     return PolicyRun(policy.name, end, int(desk.counts[_DONE]), made)
 
 
-def _setting(instance: Instance, policy: Policy, handover: str, predictor: Any, slots: int) -> Setting:
+def _setting(instance: Instance, policy: Policy, handover: Handover, predictor: Any, slots: int) -> Setting:
     warns = np.zeros((1, 1), dtype=np.uint8)
     if predictor is not None:
         answers = predictor.answers(Problem.of(instance), instance.states[:, : slots + 1])
@@ -202,7 +203,7 @@ def _setting(instance: Instance, policy: Policy, handover: str, predictor: Any, 
         is_timed=isinstance(policy, FcfsAt),
         is_replicating=isinstance(policy, FcfsTr),
         is_predicting=predictor is not None,
-        is_immediate=handover == "immediate",
+        is_immediate=handover is Handover.IMMEDIATE,
         max_copies=policy.max_copies if isinstance(policy, FcfsTr) else 0,
         by_day=(0, 0) if by_day is None else (by_day.numerator, by_day.denominator),
         clock_ms=NONE if instance.clock_s is None else instance.clock_s * 1000,

@@ -222,7 +222,7 @@ def test_a_policy_from_a_file(tmp_path: Any) -> None:
         "class Last:\n    def __init__(self, max_copies, own=0):\n        self.name = f'last-{max_copies}-{own}'\n"
         "    def choose(self, machine, instant, visible):\n        return max(visible.waiting, default=None)\n"
     )
-    policy = make_policy(f"{file}:Last", max_copies=2, options={"own": 7})
+    policy = make_policy(f"{file}:Last", max_copies=2, own={"own": 7})
     assert policy.name == "last-2-7"
     assert runs(letters("uu", ticks=[1], tasks=2), policy)[0] == [(0, 1, 0, 1, 0), (0, 0, 1, 2, 0)]
     with pytest.raises(InputError, match="expected one of FCFS, FCFS-AT"):
