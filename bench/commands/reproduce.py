@@ -68,11 +68,11 @@ def reproduce(
       closeness.csv    how close the readings come to each other and to --printed
       figure2.svg      %diff against wmin under each reading
     """  # noqa: D301  # click reads the control character
-    from bench.campaign.jobs import Options
     from bench.coupled import reproduction
     from bench.coupled.optima import experiment
+    from bench.family import Options
     from bench.report.markdown import markdown_table
-    from bench.results.ratios import records
+    from bench.results.frames import records
     from instances.textio import write_text
 
     other = None if figures is None else reproduction.printed_tables(figures)

@@ -8,14 +8,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import online.coupled
-from bench.campaign.jobs import Options
 from bench.campaign.plan import Campaign, run_campaign
-from bench.campaign.sources import Paper
+from bench.coupled.paper import Paper
 from bench.coupled.versus import diff_by_wmin, versus
-from bench.results.frames import OPTIONS, read_results
+from bench.family import Options, family_named
+from bench.results.frames import read_results
 from instances.errors import InputError
 from instances.textio import read_bytes, write_bytes
+from online.coupled import POLICIES
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -42,14 +42,14 @@ TABLES = {"I": 5, "II": 10}
 _SHOWN = ("IP", "IY", "IAY", "P-IE", "E-IP", "E-IE", "E-IAY", "Y-IE", "Y-IAY")
 
 _COMPACT = (
-    *("m", "n_com", "wmin", "scenario", "trial", "instance_seed", "setting", "instance", "policy", *OPTIONS),
-    *("makespan", "slot_limit", "optimum", "optimum_status"),
+    *("m", "n_com", "wmin", "scenario", "trial", "instance_seed", "setting", "instance", "policy"),
+    *("estimator", "service", "ties", "comparison", "makespan", "limit", "optimum", "optimum_status"),
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """One way to read what the paper leaves open (docs/model.md section 2 and 5); all else is as in ``printed``.
+    """One way to read what the paper leaves open (docs/model.md sections 2, 5 and 6); all else is as in ``printed``.
 
     Parameters
     ----------
@@ -58,9 +58,9 @@ class Reading:
     tells
         What it is, in a few words.
     options
-        Fields of `bench.campaign.jobs.Options`.
+        Options of the run (see `online.coupled.RunOptions`).
     instance
-        Fields of `bench.campaign.sources.Paper`.
+        Fields of `bench.coupled.paper.Paper`.
     """
 
     name: str
@@ -97,14 +97,14 @@ def run_readings(
     Returns
     -------
     dict of str to pandas.DataFrame
-        For each reading its runs, as in `bench.results.frames.Results.runs`.
+        For each reading its runs, as in `bench.results.frames.Results.runs`, the value under its name, ``makespan``.
     """
     for changes in _distinct(reading.instance for reading in readings):
         mine = [reading for reading in readings if reading.instance == changes]
         campaign = Campaign(
             [replace(source, **changes) for source in sources],
-            online.coupled.POLICIES,
-            [replace(options, **reading.options) for reading in mine],
+            POLICIES,
+            [options.with_run(reading.options) for reading in mine],
         )
         run_campaign(campaign, folder, num_processes=num_processes, dask=dask)
     runs = read_results(folder).runs
@@ -120,13 +120,13 @@ def _distinct(changes: Any) -> list[Mapping[str, Any]]:
 
 
 def _of_reading(runs: pd.DataFrame, sources: Sequence[Paper], reading: Reading, options: Options) -> pd.DataFrame:
-    mine = replace(options, **reading.options)
+    values = family_named("coupled").run_values(options.with_run(reading.options))
     settings = {replace(source, **reading.instance).setting for source in sources}
     names = {replace(source, **reading.instance).name for source in sources}
     of = runs["setting"].isin(settings) & runs["instance"].isin(names)
-    for option in OPTIONS:
-        of &= runs[option] == getattr(mine, option)
-    return runs[of]
+    for option, value in values.items():
+        of &= runs[option] == value
+    return runs[of].rename(columns={"value": "makespan"})
 
 
 def tables(runs: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
@@ -233,7 +233,7 @@ def printed_tables(path: str | os.PathLike[str]) -> pd.DataFrame:
     for number, (table, policy) in enumerate(zip(frame["table"], frame["policy"], strict=True), start=2):
         if table not in TABLES:
             raise InputError(f"table {table!r}, expected one of {', '.join(TABLES)}", place=f"line {number}", file=path)
-        if policy not in online.coupled.POLICIES:
+        if policy not in POLICIES:
             raise InputError(f"{policy!r}, expected a heuristic of the paper", place=f"line {number}", file=path)
     for metric in METRICS:
         numbers = pd.to_numeric(frame[metric], errors="coerce")
@@ -268,7 +268,7 @@ def write_compact(runs: Mapping[str, pd.DataFrame], path: Path) -> None:
     import pandas as pd
 
     frame = pd.concat([frame[list(_COMPACT)] for frame in runs.values()], ignore_index=True)
-    for name in ("makespan", "slot_limit", "optimum"):
+    for name in ("makespan", "limit", "optimum"):
         frame[name] = frame[name].astype("Int64")
     write_bytes(path, lzma.compress(frame.to_csv(index=False).encode()))
 

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-import online.coupled
+from bench.results.frames import in_order
 from instances.errors import InputError
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["COLUMNS", "diff_by_wmin", "in_order", "versus"]
+__all__ = ["COLUMNS", "diff_by_wmin", "versus"]
 
 #: Columns of the table and their headings.
 COLUMNS = {
@@ -143,18 +143,6 @@ def diff_by_wmin(frame: pd.DataFrame, reference: str = "IE", *, panels: Sequence
     if not tables:
         return pd.DataFrame(columns=[*by, *COLUMNS])
     return pd.concat(tables, ignore_index=True)
-
-
-def in_order(policies: Sequence[str] | npt.NDArray[Any]) -> list[str]:
-    """Return policies in the paper's order, those of one's own behind them by name.
-
-    Examples
-    --------
-    >>> in_order(["mine", "RANDOM", "Y-IE", "IE"])
-    ['IE', 'Y-IE', 'RANDOM', 'mine']
-    """
-    places = {policy: place for place, policy in enumerate(online.coupled.POLICIES)}
-    return sorted(policies, key=lambda policy: (places.get(policy, len(places)), policy))
 
 
 def _matrix(

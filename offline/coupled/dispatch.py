@@ -15,7 +15,7 @@ from instances.states import DOWN, UP
 from offline.coupled.no_communication.team_windows import is_easy
 from offline.coupled.objectives import CoupledResult, Objective
 from offline.limits import Limits
-from offline.results import Result, Status
+from offline.results import Status
 from offline.solvers import AUTO, Solver, by_name, named
 
 __all__ = ["SOLVERS", "available_solvers", "confirm", "solve"]
@@ -25,7 +25,7 @@ SOLVERS: Mapping[str, Solver] = by_name(
     Solver(
         "native",
         "best-first search over (slot, holders of the program), for the general problem at any size",
-        "offline.coupled.native.rounds",
+        "offline.coupled.native.portfolio",
         requires=("numba",),
     ),
     Solver(
@@ -90,7 +90,7 @@ def solve(
     memory_limit_mb: float | None = None,
     threads: int = 1,
     seed: int = 0,
-) -> Result:
+) -> CoupledResult:
     """Return the hindsight optimum of an instance, with a schedule that the checker has replayed.
 
     Parameters
@@ -139,7 +139,7 @@ def solve(
     chosen = _choose(solver, instance)
     if goal is Objective.MAKESPAN and instance.iterations > instance.slots:  # an iteration takes a slot at least
         return CoupledResult.of(Status.INFEASIBLE, goal, None, None, None, chosen.name, 0.0)
-    result: Result = chosen.load()(instance, goal, stand_by, limits)
+    result: CoupledResult = chosen.load()(instance, goal, stand_by, limits)
     if result.schedule is not None:
         confirm(instance, result)
     return result
@@ -158,7 +158,7 @@ def _is_easy(instance: Instance) -> bool:
     return is_easy(instance.states == UP, instance.states == DOWN)
 
 
-def confirm(instance: Instance, result: Result) -> None:
+def confirm(instance: Instance, result: CoupledResult) -> None:
     """Raise `SelfCheckError` unless the checker finds the schedule of a result valid and worth its value."""
     verdict = check(instance, result.schedule)
     if not verdict.is_valid:

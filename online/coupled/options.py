@@ -46,9 +46,10 @@ class Ties(StrEnum):
 
 
 class Comparison(StrEnum):
-    """What a proactive heuristic compares in every slot: the configuration held with the candidate (section 6).
+    """What a proactive heuristic compares in every slot: the configuration held with the candidate.
 
-    Passive choices, at the start of an iteration and after a failure, are the same under all of them.
+    Passive choices, at the start of an iteration and after a failure, are the same under all of them (docs/model.md
+    section 6).
     """
 
     #: both as they stand: the one held with W less the computation done, both with what enrolled workers have received

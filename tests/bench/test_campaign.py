@@ -11,9 +11,10 @@ import time
 import pytest
 
 from bench.campaign.file import read_campaign
-from bench.campaign.jobs import Options
 from bench.campaign.plan import Campaign, run_campaign
-from bench.campaign.sources import Given, Paper
+from bench.campaign.sources import Given
+from bench.coupled.paper import Paper
+from bench.family import Options
 from instances import InputError, write
 from instances.coupled.generate import small
 

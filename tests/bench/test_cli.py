@@ -74,8 +74,11 @@ def test_every_help_reads_well_at_80_columns():
         assert "INTEGER RANGE" not in page, name
         assert not re.search(r"\.\.\.\n", page.partition("Commands:")[2] + "\n"), name  # a summary cut short
         assert all(len(line) <= 80 for line in page.splitlines()), name
+        assert re.search(
+            r"^  (-h, )?--help +Show this message and exit\.$", page.partition("\n\nCommands:")[0].splitlines()[-1]
+        ), name
     example = pages["hindsched campaign"]
-    assert '    policies = ["all", "mine.py:Fastest"]\n    estimators = ["printed"]' in example  # lines are kept
+    assert '    policies = ["all", "mine.py:Fastest"]\n    options.estimator = ["printed"]' in example  # lines are kept
 
 
 def test_help_and_version(hindsched):

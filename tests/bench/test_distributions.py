@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from bench.results.distributions import (
+from bench.results.ratios import (
     contradictions,
     distribution,
     in_median_order,
@@ -20,13 +20,17 @@ INF = math.inf
 
 
 def runs(*rows, **fixed):
-    """Return runs of (instance, policy, makespan), on instances with a proven optimum of 10 unless said otherwise."""
-    frame = pd.DataFrame(rows, columns=["instance", "policy", "makespan"]).astype({"makespan": float})
-    known = {"optimum": 10.0, "optimum_bound": 10.0, "optimum_status": "optimal", "slot_limit": 100.0}
+    """Return runs of (instance, policy, value), on instances with a proven optimum of 10 unless said otherwise."""
+    frame = pd.DataFrame(rows, columns=["instance", "policy", "value"]).astype({"value": float})
+    known = {"optimum": 10.0, "optimum_bound": 10.0, "optimum_status": "optimal", "limit": 100.0, "solver": "native"}
     known |= {"m": None, "n_com": None, "wmin": None, "scenario": None, "instance_seed": None, "setting": "s"}
+    known |= {"family": "coupled", "sense": "min", "options": "", "population": "s", "has_own_optimum": False}
     frame = frame.assign(fingerprint=frame["instance"], **known, check="valid", optimum_check="valid").assign(**fixed)
-    numbers = dict.fromkeys(("optimum", "optimum_bound", "slot_limit"), "float64")
-    return frame.astype(numbers | dict.fromkeys(("m", "n_com", "wmin", "scenario", "instance_seed"), "Int64"))
+    numbers = dict.fromkeys(("optimum", "optimum_bound", "limit"), "float64")
+    axes = ["m", "n_com", "wmin", "scenario", "instance_seed"]
+    frame = frame.astype(numbers | dict.fromkeys(axes, "Int64"))
+    drawn = frame[axes].astype("string").fillna("none").agg(" ".join, axis=1)
+    return frame.assign(cluster=drawn.where(frame["scenario"].notna(), frame["fingerprint"]))
 
 
 def ends(frame):
@@ -42,9 +46,9 @@ def test_a_ratio_is_a_number_where_the_optimum_is_proven_and_an_interval_where_n
     assert ends(runs(("a", "IE", 15), ("a", "IP", 30), **unknown)) == [[1.0, INF], [2.0, INF]]
 
 
-def test_an_unfinished_run_is_more_than_its_slot_limit():
+def test_an_unfinished_run_is_more_than_its_limit():
     assert ends(runs(("a", "IE", None))) == [[10.0, INF]]
-    assert ends(runs(("a", "IE", None), slot_limit=None)) == [[INF, INF]]
+    assert ends(runs(("a", "IE", None), limit=None)) == [[INF, INF]]
 
 
 def test_instances_that_nothing_finishes_are_left_out():
@@ -81,7 +85,7 @@ def test_nothing_finished_is_no_mean():
 
 def test_what_is_only_bounded_from_below_comes_last():
     frame = runs(
-        *(("a", policy, makespan) for policy, makespan in (("IP", None), ("IE", 300), ("IY", 200))), slot_limit=50.0
+        *(("a", policy, makespan) for policy, makespan in (("IP", None), ("IE", 300), ("IY", 200))), limit=50.0
     )
     assert in_median_order(distribution(with_ratios(frame)))["policy"].tolist() == ["IY", "IE", "IP"]
 

@@ -9,10 +9,11 @@ from html.parser import HTMLParser
 import pandas as pd
 import pytest
 
-from bench.campaign.jobs import Options
 from bench.campaign.score import score
-from bench.campaign.sources import Given, Paper
+from bench.campaign.sources import Given
 from bench.cli import main
+from bench.coupled.paper import Paper
+from bench.family import Options
 from bench.report.page import write_report
 from bench.report.svg import inline_svg
 from instances.coupled.generate import small

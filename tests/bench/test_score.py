@@ -6,9 +6,10 @@ import sys
 import pytest
 
 import instances
-from bench.campaign.jobs import Options, policy_job
+from bench.campaign.jobs import policy_job
 from bench.campaign.score import score
 from bench.campaign.sources import Given
+from bench.family import Options
 from instances import InputError
 from instances.coupled.generate import small
 

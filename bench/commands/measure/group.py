@@ -80,9 +80,9 @@ def optima(
     Horizon 1,000,000 slots, p = 20, K = 10. Writes optima.csv (one row per instance, with its fingerprint),
     distribution.csv and optima.svg; interrupted, it goes on where it stopped.
     """
-    from bench.campaign.jobs import Options
     from bench.coupled import optima as data
-    from bench.results.ratios import records
+    from bench.family import Options
+    from bench.results.frames import records
 
     sources = data.experiment(ms=ms, n_coms=n_coms, wmins=wmins, scenarios=scenarios, trials=trials, seed=seed)
     settings = {"stand-by": (True,), "no-stand-by": (False,), "both": (True, False)}[setting]
@@ -188,7 +188,8 @@ def scale(
 
     The spot zones come with the toolkit; LANL's machines are tried too where --traces names the folder of their table.
     """
-    from bench.campaign.sources import Paper, Source
+    from bench.campaign.sources import Source
+    from bench.coupled.paper import Paper
     from bench.coupled.real import lanl_sources, spot_sources
     from bench.coupled.studies import races
 

@@ -2,54 +2,65 @@
 
 From each label of a level the next iteration is ended in its first possible slot and in some later ones: a longer
 iteration sends more programs. Who computes and who is sent the program is found by a short search (module `holders`)
-and by what the programs are worth later (module `greedy`), which finds the better ones. Two things count:
+and by what the programs are worth later (module `proposals`), which finds the better ones. Two things count:
 
     F^(K-k)(t), when the rest could end at the earliest;
     T_prog / n_com * (programs in H that chains of the rent bound use from slot t on), slots that the channel need not
     spend any more on programs.
 
-So it is known for whom the program is worth having, if the rent bound (module `rent`) has been at work, and where time
-is better spent on sending than saved. Since the second is only an estimate, the next level is chosen in layers: first
-the labels that no other beats in both, then those that only labels of the first layer beat, and so on, as many as the
-beam is wide; within a layer, those with the least difference first. Of two labels, one of which ends no later with no
-fewer holders, only that one is taken.
+So it is known for whom the program is worth having, if the rent bound (module `channel_bound`) has been at work, and
+where time is better spent on sending than saved. Since the second is only an estimate, the next level is chosen in
+layers: first the labels that no other beats in both, then those that only labels of the first layer beat, and so on, as
+many as the beam is wide; within a layer, those with the least difference first. Of two labels, one of which ends no
+later with no fewer holders, only that one is taken.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from offline.coupled.native.bound import BEYOND, PAUSE, compose
-from offline.coupled.native.greedy import propose
+from offline.coupled.native.channel_bound import credit
+from offline.coupled.native.constants import (
+    ANY,
+    BEAM_EFFORT,
+    BEAM_FOUND,
+    BEST,
+    BEYOND,
+    COARSE,
+    COUNT,
+    END,
+    EXPANDED,
+    FOUND,
+    IN_POOL,
+    LAST,
+    LATER_ENDS,
+    LEVEL_DONE,
+    MORE_SLOTS,
+    NEXT,
+    NO_ROOM,
+    PAUSE,
+    POOL_ROOM,
+    RELAXED,
+    SPENT,
+    STOP,
+    TRIED_SLOTS,
+    TRIED_TIMES,
+    WAIT,
+)
 from offline.coupled.native.holders import expand
-from offline.coupled.native.iteration import FOUND, RELAXED, Space, prepare
-from offline.coupled.native.kernels import SPENT, STOP, Ints, Reals, Words, assign, kernel, within
-from offline.coupled.native.labels import BEST, COUNT, EXPANDED, Labels, more_labels
-from offline.coupled.native.problem import Problem
-from offline.coupled.native.rent import credit
-from offline.coupled.native.stores import Best, Store
-from offline.coupled.native.windows import Table
-
-if TYPE_CHECKING:
-    from offline.coupled.native.rounds import Search
+from offline.coupled.native.iteration import Space, prepare
+from offline.coupled.native.kernels import Ints, Reals, Words, assign, kernel, within
+from offline.coupled.native.label_search import Best, Store
+from offline.coupled.native.labels import Labels, more_labels
+from offline.coupled.native.parameters import Problem
+from offline.coupled.native.prefetch import compose
+from offline.coupled.native.proposals import propose
+from offline.coupled.native.state_tables import Table
+from offline.coupled.native.workspace import Workspace
 
 __all__ = ["Beam"]
-
-_EFFORT = 1 << 11  # for an expansion
-_FOUND = 64
-_LATER = 5  # ends tried after the first that is possible
-_TRIED = 100  # slots in which the first is sought
-_TIMES = 20  # the same, in multiples of the slots that the iteration takes at least, if that is more
-_COARSE = 80  # iterations of at least this many slots are not ended in every later slot
-_ROOM = 16  # labels found for a place in the beam before the best are chosen
-
-DONE, FULL, WAIT, MORE_SLOTS = range(4)
-"""Why `_widen` stopped: level done; no room for what is found; time to look at the clock; more slots must be known."""
-
-# Cells of Pool.at.
-_NEXT, _END, _LAST, _NUM, _ANY = range(5)
 
 
 class Pool(NamedTuple):
@@ -95,24 +106,24 @@ def _widen(
 ) -> int:
     """Find labels that follow those of `level`, from where it stopped the last time."""
     at = pool.at
-    while at[_NEXT] < level.size:
+    while at[NEXT] < level.size:
         if spc.effort[SPENT] > spc.effort[STOP]:
             return WAIT
-        label = level[at[_NEXT]]
+        label = level[at[NEXT]]
         s, done = lab.start[label], lab.done[label]
-        e = at[_END]
+        e = at[END]
         if e < 0:
             free = compose(tab, prob, spc, memo, s, 1, horizon)
             if free == PAUSE:
                 return WAIT
             if free == BEYOND:
                 return MORE_SLOTS
-            e = at[_END] = free - 1
-            at[_LAST] = free + max(_TRIED, _TIMES * (free - s))
-            at[_ANY] = 0
-        if e >= min(at[_LAST], end):
-            at[_NEXT] += 1
-            at[_END] = -1
+            e = at[END] = free - 1
+            at[LAST] = free + max(TRIED_SLOTS, TRIED_TIMES * (free - s))
+            at[ANY] = 0
+        if e >= min(at[LAST], end):
+            at[NEXT] += 1
+            at[END] = -1
             continue
         ahead = compose(tab, prob, spc, memo, e + 1, iterations - done - 1, horizon) if iterations > 0 else e + 1
         if ahead == PAUSE:
@@ -120,21 +131,21 @@ def _widen(
         if ahead == BEYOND or e >= tab.length:
             return MORE_SLOTS
         if ahead > end:
-            at[_NEXT] += 1
-            at[_END] = -1
+            at[NEXT] += 1
+            at[END] = -1
             continue
-        if at[_NUM] + _FOUND > pool.start.size:
-            return FULL
+        if at[IN_POOL] + BEAM_FOUND > pool.start.size:
+            return NO_ROOM
         prepare(tab, prob, spc, s, e, lab.held[label], end)
         expand(tab, prob, spc, mode, s, e, end, done + 1 == iterations)
         if mode != RELAXED:  # where the channel does not bind there is nothing to choose
             propose(tab, prob, spc, mode, s, e, seed)
         lab.tally[EXPANDED] += 1
-        if spc.state[FOUND] > 0 and at[_ANY] == 0:
-            at[_ANY] = 1
-            at[_LAST] = e + 1 + max(_LATER, (e + 1 - s) // 4)
+        if spc.state[FOUND] > 0 and at[ANY] == 0:
+            at[ANY] = 1
+            at[LAST] = e + 1 + max(LATER_ENDS, (e + 1 - s) // 4)
         for r in range(spc.state[FOUND]):
-            n = at[_NUM]
+            n = at[IN_POOL]
             pool.ahead[n] = ahead
             pool.spared[n] = credit(prob, spc, spc.found_held[r], e + 1)
             pool.start[n] = e + 1
@@ -143,9 +154,9 @@ def _widen(
             assign(pool.members[n], spc.found_set[r])
             pool.c[n] = spc.found_c[r]
             pool.iw[n] = spc.found_iw[r]
-            at[_NUM] = n + 1
-        at[_END] = e + 1 if at[_ANY] == 0 else e + 1 + (e + 1 - s) // _COARSE
-    return DONE
+            at[IN_POOL] = n + 1
+        at[END] = e + 1 if at[ANY] == 0 else e + 1 + (e + 1 - s) // COARSE
+    return LEVEL_DONE
 
 
 @kernel
@@ -183,18 +194,18 @@ def _choose(pool: Pool, order: Ints, width: int, kept: Ints) -> int:
 class Beam(Store):
     """One beam search; `work` does it."""
 
-    def __init__(self, search: Search, mode: int, iterations: int, width: int, seed: int = 0) -> None:
-        super().__init__(search, mode, iterations, real=True, dive=True)
+    def __init__(self, workspace: Workspace, mode: int, iterations: int, width: int, seed: int = 0) -> None:
+        super().__init__(workspace, mode, iterations, real=True, dive=True)
         self._width = width
         self._seed = seed
-        self._end = search.slots
+        self._end = workspace.slots
 
     def work(self, best: Best, steps: int = 0) -> bool:
         """Search and offer the best schedule found; proves nothing."""
         if self.iterations and best.found:
             self._end = best.worth - 1
         level = np.zeros(1, np.int64)
-        pool = make_pool(max(4 * _FOUND, _ROOM * self._width), self.search.problem.words)
+        pool = make_pool(max(4 * BEAM_FOUND, POOL_ROOM * self._width), self.workspace.problem.words)
         while level.size and (not self.iterations or self.labels.done[level[0]] < self.iterations):
             self._follow(level, pool)
             level = self._enter(pool, self._select(pool))
@@ -208,35 +219,36 @@ class Beam(Store):
         return False
 
     def _follow(self, level: Ints, pool: Pool) -> None:
-        search = self.search
+        workspace = self.workspace
         pool.at[:] = 0, -1, 0, 0, 0
         while True:
-            search.check()
-            search.allow(_EFFORT, _FOUND)
+            workspace.check()
+            workspace.limit_expansion(BEAM_EFFORT, BEAM_FOUND)
+            workspace.stop_after()
             why = _widen(
-                search.table,
-                search.problem,
-                search.space,
-                search.memo,
+                workspace.table,
+                workspace.problem,
+                workspace.space,
+                workspace.memo,
                 self.labels,
                 pool,
                 level,
                 self.mode,
                 self.iterations,
-                search.slots,
+                workspace.slots,
                 self._end,
                 self._seed,
             )
-            if why == DONE:
+            if why == LEVEL_DONE:
                 return
-            if why == FULL:
+            if why == NO_ROOM:
                 self._shrink(pool)
             elif why == MORE_SLOTS:
-                search.grow()
+                workspace.grow()
 
     def _select(self, pool: Pool) -> Ints:
         """Return the best of what has been found."""
-        n = int(pool.at[_NUM])
+        n = int(pool.at[IN_POOL])
         ahead, spared = pool.ahead[:n], pool.spared[:n]
         layer = np.zeros(n, np.int64)
         _divide(spared, np.lexsort((np.arange(n), pool.start[:n], -spared, ahead)), np.zeros(n), layer)
@@ -248,13 +260,13 @@ class Beam(Store):
         kept = self._select(pool)
         for array in pool[1:]:
             array[: kept.size] = array[kept]
-        pool.at[_NUM] = kept.size
+        pool.at[IN_POOL] = kept.size
 
     def _enter(self, pool: Pool, kept: Ints) -> Ints:
         """Make labels of them."""
         first = int(self.labels.tally[COUNT])
         while first + kept.size > len(self.labels.done):
-            self.search.claim()
+            self.workspace.claim()
             self.labels = more_labels(self.labels)
         lab = self.labels
         new = np.arange(first, first + kept.size)

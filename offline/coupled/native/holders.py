@@ -10,27 +10,27 @@ from __future__ import annotations
 
 import numpy as np
 
-from offline.coupled.native.iteration import (
+from offline.coupled.native.constants import (
     EFFORT_LIMIT,
     FOUND,
     FOUND_LIMIT,
     IW,
+    LIMIT,
     NEVER,
+    NO,
     NUM,
     OWN,
+    SPENT,
     STAND_BY,
-    Space,
-    advance,
-    are_twins,
-    arrange,
-    begin,
-    known,
-    most_tasks,
+    STOP,
+    UNDECIDED,
+    YES,
 )
-from offline.coupled.native.kernels import LIMIT, SPENT, STOP, Counts, Ints, Words, add, assign, has, kernel, within
-from offline.coupled.native.problem import Problem
-from offline.coupled.native.transfer import NO, UNDECIDED, YES, share
-from offline.coupled.native.windows import Table
+from offline.coupled.native.iteration import Space, advance, are_twins, arrange, begin, known, most_tasks
+from offline.coupled.native.kernels import Counts, Ints, Words, add, assign, has, kernel, within
+from offline.coupled.native.parameters import Problem
+from offline.coupled.native.state_tables import Table
+from offline.coupled.native.transfer import share
 
 
 @kernel

@@ -62,45 +62,34 @@ from typing import NamedTuple
 
 import numpy as np
 
-from offline.coupled.native.kernels import (
+from offline.coupled.native.constants import (
+    ALIVE,
+    DEPTH,
+    EFFORT_LIMIT,
+    FIRST,
+    FOUND,
+    FOUND_LIMIT,
+    FREE,
+    IW,
     LIMIT,
+    NEVER,
+    NODES,
+    NUM,
+    OWN,
     SPENT,
     STOP,
-    Counts,
-    Ints,
-    Reals,
-    Words,
-    add,
-    assign,
-    has,
-    kernel,
-    last_common_bit,
-    within,
 )
-from offline.coupled.native.problem import Problem
+from offline.coupled.native.kernels import Counts, Ints, Reals, Words, add, assign, has, kernel, last_common_bit, within
+from offline.coupled.native.parameters import Problem
+from offline.coupled.native.state_tables import Table
 from offline.coupled.native.transfer import Flow, make_flow
-from offline.coupled.native.windows import Table
-
-FREE, RELAXED, STAND_BY, OWN = 0, 1, 2, 3
-"""Who may receive the program, and at what cost.
-
-FREE: every program is fetched in advance for nothing (the bound of docs/model.md section 3).
-RELAXED: stand-by allowed, n_com binds only what is sent to workers that compute in the same iteration or whom dominance
-sends programs. Exact if n_com >= p.
-STAND_BY: the model with ``stand_by=True``.  OWN: with ``stand_by=False``.
-"""
-
-# Cells of Space.state.
-FOUND, FOUND_LIMIT, EFFORT_LIMIT, NODES, NUM, IW, _DEPTH, _ALIVE, _FIRST = range(9)
-
-NEVER = 1 << 50
 
 
 class Space(NamedTuple):
     """Working memory of the enumeration.
 
     Rows of ``cand*`` and ``common`` belong to the depth of the search, the last row of ``cand``
-    to the workers UP at e. ``worth``, ``score`` and ``top`` are those of module `greedy`. The answer is in
+    to the workers UP at e. ``worth``, ``score`` and ``top`` are those of module `proposals`. The answer is in
     ``found_*[:state[FOUND]]``.
     """
 
@@ -311,10 +300,10 @@ def begin(tab: Table, prob: Problem, spc: Space, s: int, e: int) -> int:
         if tab.cnt[e + 1, q] > tab.cnt[e, q] and tab.cnt[e + 1, q] > spc.base[q]:
             alive[n] = q
             n += 1
-    spc.state[_ALIVE] = n
+    spc.state[ALIVE] = n
     spc.state[IW] = -1
-    spc.state[_DEPTH] = -1
-    spc.state[_FIRST] = s
+    spc.state[DEPTH] = -1
+    spc.state[FIRST] = s
     return last_before_data(prob, s)
 
 
@@ -377,19 +366,19 @@ def advance(tab: Table, prob: Problem, spc: Space, mode: int, e: int, thr: int) 
     cand0, cand0_c, cand0_x = spc.cand[0], spc.cand_c[0], spc.cand_x[0]
     scarce = mode != FREE and tp > 0 and prob.n_com < prob.p
     top = e >> 6
-    d = state[_DEPTH]
+    d = state[DEPTH]
     iw = state[IW]
     while True:
         if d < 0:
             # The next W. Each worker alone: its W-th last UP slot, and what it can hold by then.
             iw += 1
             if iw >= work.size or e - work[iw] + 1 <= thr:
-                state[_DEPTH] = -1
+                state[DEPTH] = -1
                 state[IW] = work.size
                 return -1
             n = 0
             total = 0
-            for j in range(state[_ALIVE]):
+            for j in range(state[ALIVE]):
                 q = alive[j]
                 i = cnt[e + 1, q] - work[iw]
                 if i < 0:
@@ -422,7 +411,7 @@ def advance(tab: Table, prob: Problem, spc: Space, mode: int, e: int, thr: int) 
             best_c = max(best_c, spc.cand_c[d, j])
         fresh = NEVER
         if scarce:
-            fresh = (prob.n_com * (best_c - state[_FIRST]) - m * td) // tp
+            fresh = (prob.n_com * (best_c - state[FIRST]) - m * td) // tp
         total = 0
         for j in range(d):
             q = spc.chosen[j]
@@ -486,7 +475,7 @@ def advance(tab: Table, prob: Problem, spc: Space, mode: int, e: int, thr: int) 
                 spc.node_c[d] = c
         if tasks >= m:
             state[NUM] = size
-            state[_DEPTH] = d
+            state[DEPTH] = d
             state[IW] = iw
             return int(c)
 

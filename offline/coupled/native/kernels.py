@@ -27,12 +27,6 @@ Bytes = NDArray[np.uint8]
 Reals = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 
-SPENT, LIMIT, STOP = range(3)
-"""Cells of an ``effort`` array: units done so far; where the present question, and where all work has to stop.
-
-A unit is about a quarter of a microsecond. Effort is counted, not timed, so that answers are reproducible.
-"""
-
 
 _kernels: Any = kernels_of(Path(__file__).parent, "native")
 

@@ -39,16 +39,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from offline.coupled.native.iteration import OWN, Space, is_up_throughout
-from offline.coupled.native.kernels import LIMIT, SPENT, STOP, Flags, Ints, Words, add, assign, has, kernel, popcount
-from offline.coupled.native.problem import Problem
-from offline.coupled.native.transfer import YES, can_send
-from offline.coupled.native.windows import Table
-
-_EFFORT = 1 << 16  # for one question about dominance
-
-# Cells of Labels.tally.
-COUNT, HEAP, BEST, POPPED, DOMINATED, EXPANDED = range(6)
+from offline.coupled.native.constants import COUNT, DOMINANCE_EFFORT, HEAP, LIMIT, OWN, SPENT, STOP, YES
+from offline.coupled.native.iteration import Space, is_up_throughout
+from offline.coupled.native.kernels import Flags, Ints, Words, add, assign, has, kernel, popcount
+from offline.coupled.native.parameters import Problem
+from offline.coupled.native.state_tables import Table
+from offline.coupled.native.transfer import can_send
 
 
 class Labels(NamedTuple):
@@ -192,7 +188,7 @@ def covered(
     """Return whether (done, t, held) is known to be dominated by a living label other than `skip`."""
     taken, part, lo = spc.own, spc.part, spc.part_lo
     effort = spc.effort
-    effort[LIMIT] = min(effort[SPENT] + _EFFORT, effort[STOP])
+    effort[LIMIT] = min(effort[SPENT] + DOMINANCE_EFFORT, effort[STOP])
     looked_at = 0
     i = lab.newest[done]
     while i >= 0:

@@ -6,13 +6,14 @@ import numpy as np
 
 from instances.errors import SelfCheckError
 from offline.coupled.emit import IterationPlan
+from offline.coupled.native.constants import LIMIT, NEVER, OWN, YES
 from offline.coupled.native.holders import enlist, fits
-from offline.coupled.native.iteration import NEVER, OWN, Space, prepare
-from offline.coupled.native.kernels import LIMIT, Ints, has
+from offline.coupled.native.iteration import Space, prepare
+from offline.coupled.native.kernels import Ints, has
 from offline.coupled.native.labels import Labels
-from offline.coupled.native.problem import Problem
-from offline.coupled.native.transfer import YES, send
-from offline.coupled.native.windows import Table
+from offline.coupled.native.parameters import Problem
+from offline.coupled.native.state_tables import Table
+from offline.coupled.native.transfer import send
 
 
 def _chain(lab: Labels, label: int) -> list[int]:

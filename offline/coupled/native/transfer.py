@@ -24,11 +24,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from offline.coupled.native.kernels import LIMIT, SPENT, Bytes, Flags, Ints, kernel
-from offline.coupled.native.problem import Problem
-from offline.coupled.native.windows import Table
-
-YES, NO, UNDECIDED = 1, 0, -1
+from offline.coupled.native.constants import LIMIT, NO, SPENT, UNDECIDED, YES
+from offline.coupled.native.kernels import Bytes, Flags, Ints, kernel
+from offline.coupled.native.parameters import Problem
+from offline.coupled.native.state_tables import Table
 
 
 class Flow(NamedTuple):

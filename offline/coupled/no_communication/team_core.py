@@ -17,9 +17,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from offline.coupled.no_communication import joint
 from offline.coupled.no_communication.boards import Board, Opening, openings
 from offline.coupled.no_communication.common_slots import Aim, Booleans, CommonSlots, Integers, Team, value_of
+from offline.coupled.no_communication.kernels import joint
 from offline.coupled.no_communication.levels import bound, capacities
 from offline.kmis import core_bounds as bounds
 from offline.kmis import exact as driver

@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 
 import online.coupled
-from bench.campaign.jobs import Options, simulate
-from bench.campaign.sources import Paper
+from bench.campaign.jobs import simulate
 from bench.coupled.optima import known_optima
+from bench.coupled.paper import Paper
+from bench.family import Options
 from bench.results.frames import read_results
 
 

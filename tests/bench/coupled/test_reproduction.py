@@ -7,11 +7,11 @@ import pytest
 from click.testing import CliRunner
 
 import online.coupled
-from bench.campaign.jobs import Options
 from bench.commands.reproduce import reproduce
 from bench.coupled import reproduction
 from bench.coupled.optima import experiment
 from bench.coupled.reproduction import READINGS, closeness, compare, printed_tables, run_readings, tables
+from bench.family import Options
 from bench.results.frames import read_results
 from instances import InputError
 

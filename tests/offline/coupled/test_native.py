@@ -12,7 +12,7 @@ from instances.coupled import Instance
 from instances.coupled.generate import paper, small
 from instances.sources import Known
 from instances.states import DOWN, RECLAIMED, UP
-from offline.coupled.native.rounds import warm_up
+from offline.coupled.native.portfolio import warm_up
 from offline.results import Status
 
 SETTINGS = [(objective, stand_by) for objective in ("makespan", "iterations") for stand_by in (True, False)]

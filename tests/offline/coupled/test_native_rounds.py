@@ -8,28 +8,30 @@ from instances import check
 from instances.coupled import Instance
 from instances.coupled.generate import paper
 from offline.coupled.emit import emit
-from offline.coupled.native import stores
+from offline.coupled.native import subproblems
 from offline.coupled.native.beam import Beam
+from offline.coupled.native.channel_bound import OPEN, REFUTED, begin_rents, make_rents
 from offline.coupled.native.iteration import OWN, STAND_BY
-from offline.coupled.native.rent import OPEN, REFUTED, begin_rents, make_rents
-from offline.coupled.native.rounds import LimitError, Search
-from offline.coupled.native.stores import Best, RentBound, Store
+from offline.coupled.native.label_search import Best
+from offline.coupled.native.portfolio import Portfolio
+from offline.coupled.native.subproblems import RentBound
+from offline.coupled.native.workspace import LimitError, Workspace
 from offline.coupled.objectives import Objective
 from offline.limits import Limits
 from offline.results import Status
 
 
-class Stopped(Search):
-    """A search that is stopped when it looks at the clock for the n-th time."""
+def stopped(instance: Instance, looks: int, first_round: int) -> Portfolio:
+    """A portfolio that is stopped when it looks at the clock for the n-th time."""
+    portfolio = Portfolio(instance, Limits(), first_round=first_round)
+    left = iter(range(looks))
 
-    def __init__(self, instance: Instance, looks: int, first_round: int) -> None:
-        super().__init__(instance, Limits(), first_round=first_round)
-        self.looks = looks
-
-    def check(self) -> None:
-        self.looks -= 1
-        if self.looks < 0:
+    def check() -> None:
+        if next(left, None) is None:
             raise LimitError
+
+    portfolio.workspace.check = check
+    return portfolio
 
 
 @pytest.mark.parametrize("block", range(5))
@@ -39,7 +41,7 @@ def test_in_rounds_the_answer_is_the_same(block):
         for objective, stand_by in SETTINGS:
             expected = offline.solve(instance, objective, solver="native", stand_by=stand_by)
             for first_round in (1, 5):
-                result = Search(instance, Limits(), first_round=first_round).solve(objective, stand_by)
+                result = Portfolio(instance, Limits(), first_round=first_round).solve(objective, stand_by)
                 assert (result.status, result.value, result.bound) == (expected.status, expected.value, expected.bound)
                 assert result.schedule is None or check(instance, result.schedule).is_valid
 
@@ -49,8 +51,8 @@ def test_a_beam_survives_the_growth_of_its_tables():
     found = 0
     for number in range(100):
         instance = general_instance(number, seed=6)
-        search = Search(instance, Limits(), first_block=2)
-        best, beam = Best(search, instance.iterations), Beam(search, STAND_BY, instance.iterations, 20)
+        workspace = Workspace(instance, Limits(), first_block=2)
+        best, beam = Best(workspace, instance.iterations), Beam(workspace, STAND_BY, instance.iterations, 20)
         beam.work(best)
         if best.found:
             found += 1
@@ -64,7 +66,7 @@ def test_a_bound_is_a_bound_whenever_the_search_is_stopped(looks):
         instance = general_instance(number, seed=2)
         for objective, stand_by in SETTINGS:
             optimum = offline.solve(instance, objective, solver="native", stand_by=stand_by).value
-            result = Stopped(instance, looks, first_round=2).solve(objective, stand_by)
+            result = stopped(instance, looks, first_round=2).solve(objective, stand_by)
             sign = 1 if objective is Objective.MAKESPAN else -1
             if optimum is None:
                 assert result.value is None
@@ -81,14 +83,14 @@ def test_rents_refute_nothing_that_is_possible(stand_by):
         if instance.t_prog == 0:
             continue
         optimum = offline.solve(instance, solver="native", stand_by=stand_by).value or instance.slots + 1
-        search = Search(instance, Limits())
-        while search.slots_known() < instance.slots:
-            search.grow()
+        workspace = Workspace(instance, Limits())
+        while workspace.slots_known() < instance.slots:
+            workspace.grow()
+        bound = RentBound(workspace, STAND_BY if stand_by else OWN, instance.iterations)
         rents = make_rents(instance.num_workers, instance.slots, instance.iterations)
-        begin_rents(search.table, search.problem, rents)
+        begin_rents(workspace.table, workspace.problem, rents)
         for end in range(instance.iterations, instance.slots + 1):
-            mode = STAND_BY if stand_by else OWN
-            answer = search.refute(rents, mode, instance.iterations, end, rounds=10, steps=10**6)
+            answer = bound.refute(rents, instance.iterations, end, rounds=10, steps=10**6)
             assert answer in (OPEN, REFUTED)
             assert answer == OPEN or end < optimum
             refuted += answer == REFUTED
@@ -97,8 +99,8 @@ def test_rents_refute_nothing_that_is_possible(stand_by):
 
 @pytest.mark.parametrize(("objective", "stand_by"), SETTINGS)
 def test_the_bound_of_all_cells_together_is_a_bound(objective, stand_by, monkeypatch):
-    monkeypatch.setattr(stores, "_RENT_PATIENCE", 1)
-    monkeypatch.setattr(stores, "_RENT_ROUNDS", 1)
+    monkeypatch.setattr(subproblems, "PATIENCE", 1)
+    monkeypatch.setattr(subproblems, "CELL_PATIENCE", 1)
     divided = raised = 0
     for number in range(150):
         instance = general_instance(number, seed=4)
@@ -106,18 +108,16 @@ def test_the_bound_of_all_cells_together_is_a_bound(objective, stand_by, monkeyp
             continue
         optimum = offline.solve(instance, objective, solver="native", stand_by=stand_by).value
         iterations = instance.iterations if objective is Objective.MAKESPAN else 0
-        search = Search(instance, Limits())
-        mode = STAND_BY if stand_by else OWN
-        search._stores = [Store(search, mode, iterations, real=True)]
-        search._stores[0].bound = iterations or -instance.slots
-        rents = RentBound(search, mode, iterations)
-        best = Best(search, iterations)
+        workspace = Workspace(instance, Limits())
+        known = iterations or -instance.slots
+        rents = RentBound(workspace, STAND_BY if stand_by else OWN, iterations)
+        best = Best(workspace, iterations)
         best.worth = instance.slots + 1 if iterations else 0  # whatever is refuted, the bound may go on rising
-        rents.work(best, 20_000)
+        rents.work(best, 20_000, known)
         if optimum is not None:
             assert rents.bound <= (optimum if iterations else -optimum)
         divided += len(rents.cells) > 2
-        raised += rents.bound > search._stores[0].bound
+        raised += rents.bound > known
     assert divided > 10
     assert raised > 30
 
@@ -125,11 +125,12 @@ def test_the_bound_of_all_cells_together_is_a_bound(objective, stand_by, monkeyp
 def test_the_rent_bound_charges_programs_to_the_channel():
     instance = paper(m=20, n_com=20, wmin=1, scenario=0, trial=0, slots=512, p=100)
     assert offline.coupled.free_prefetch_bound(instance, "makespan") == 61
-    search = Search(instance, Limits())
+    workspace = Workspace(instance, Limits())
+    bound = RentBound(workspace, STAND_BY, 10)
     rents = make_rents(100, 100, 10)
-    begin_rents(search.table, search.problem, rents)
-    assert search.refute(rents, STAND_BY, 10, 79, rounds=40, steps=10**6) == REFUTED
-    assert search.refute(rents, STAND_BY, 10, 81, rounds=5, steps=10**6) == OPEN  # 81 is the optimum, by cpsat
+    begin_rents(workspace.table, workspace.problem, rents)
+    assert bound.refute(rents, 10, 79, rounds=40, steps=10**6) == REFUTED
+    assert bound.refute(rents, 10, 81, rounds=5, steps=10**6) == OPEN  # 81 is the optimum, by cpsat
 
 
 def test_dominance_charges_the_channel_in_the_relaxed_search_too():
@@ -144,5 +145,5 @@ def test_dominance_charges_the_channel_in_the_relaxed_search_too():
     instance = Instance.from_letters(
         states, w=[2, 3, 2, 1, 2], mu=[1, 2, None, None, 2], tasks=4, iterations=3, n_com=1, t_prog=1
     )
-    result = Search(instance, Limits(), first_round=1).solve(Objective.MAKESPAN, stand_by=True)
+    result = Portfolio(instance, Limits(), first_round=1).solve(Objective.MAKESPAN, stand_by=True)
     assert (result.status, result.value) == (Status.OPTIMAL, 16)

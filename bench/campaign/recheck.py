@@ -11,9 +11,8 @@ import msgspec
 import numpy as np
 
 import instances
-from bench.campaign.jobs import Options, simulate
 from bench.campaign.journal import Journal
-from bench.campaign.sources import Paper
+from bench.family import Options, family_named, shown
 from instances.errors import InputError
 from instances.streams import stream
 from instances.textio import convert, read_bytes
@@ -25,16 +24,11 @@ class _Row(msgspec.Struct):
     """What a run's row must tell to be made again."""
 
     policy: str
-    estimator: str
-    service: str
-    ties: str
     seed: int
-    makespan: int | None
-    iterations: int
-    slots: int
     fingerprint: str
     point: dict[str, Any]
     instance: str
+    family: str = "coupled"
 
 
 def sample(folder: str | os.PathLike[str], count: int, *, seed: int, most_slots: int) -> list[Mapping[str, Any]]:
@@ -58,14 +52,14 @@ def sample(folder: str | os.PathLike[str], count: int, *, seed: int, most_slots:
     """
     path = Path(folder) / Journal.NAME
     lines = read_bytes(path).splitlines()
-    order = stream("coupled", "recheck", seed).permutation(np.arange(len(lines)))
+    order = stream("recheck", seed).permutation(np.arange(len(lines)))
     found: list[Mapping[str, Any]] = []
     for number in order.tolist():
         try:
             row = msgspec.json.decode(lines[number], type=dict[str, Any])
         except (msgspec.MsgspecError, UnicodeDecodeError):
             raise InputError("broken row, expected a JSON object", place=f"line {number + 1}", file=path) from None
-        if row.get("kind") == "run" and row.get("point") and row.get("slots", most_slots + 1) <= most_slots:
+        if row.get("kind") == "run" and row.get("point") and row.get("slots", 0) <= most_slots:
             found.append(row)
         if len(found) == count:
             break
@@ -80,27 +74,29 @@ def recheck(rows: list[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
     Yields
     ------
     dict
-        ``instance``, ``policy``, ``makespan`` of the row, ``again`` as found now, and what ``differs`` (None: nothing).
+        ``instance``, ``policy``, ``value`` of the row, ``again`` as found now, and what ``differs`` (None: nothing).
     """
     for raw in rows:
         row = convert(dict(raw), _Row, f"row {str(raw['key'])[:16]}")
-        instance = Paper(**row.point).load()
-        options = Options(estimator=row.estimator, service=row.service, ties=row.ties, seed=row.seed)
-        run = simulate(instance, row.policy, options, engine="plain", seed=row.seed)
-        verdict = instances.check(instance, run.schedule)
+        family = family_named(row.family)
+        instance = family.from_point(row.point)
+        given = {name: str(raw[name]) for name in family.run_options if raw.get(name) is not None}
+        played = family.run_plainly(instance, row.policy, Options().with_run(given), row.seed)
+        verdict = instances.check(instance, played.schedule)
         said = {
             "fingerprint": (row.fingerprint, instance.fingerprint),
-            "makespan": (row.makespan, run.makespan),
-            "iterations": (row.iterations, run.iterations),
-            "slots": (row.slots, run.slots),
+            family.value: (raw[family.value], shown(played.value)),
+            **{name: (raw[name], value) for name, value in played.facts.items() if name in raw},
             "check": (True, verdict.is_valid),
-            "makespan replayed": (row.makespan, verdict.outcome.makespan),
         }
+        found = getattr(verdict.outcome, family.value, None)
+        if found is not None:
+            said[f"{family.value} replayed"] = (raw[family.value], shown(found))
         differing = [name for name, (before, now) in said.items() if before != now]
         yield {
             "instance": row.instance,
             "policy": row.policy,
-            "makespan": row.makespan,
-            "again": run.makespan,
+            "value": raw[family.value],
+            "again": shown(played.value),
             "differs": ", ".join(differing) or None,
         }

@@ -1,34 +1,20 @@
 """Good sets for one iteration, without a search: who computes and who is sent the program, by what it is worth later.
 
-For given first and last slots s, e of an iteration and slots c..e to compute in, the channel can send
-(n_com (c - s) - m T_data) // T_prog programs. Holders of the program compute if they can; what tasks they leave is held
-by others, and as many workers as the channel can serve are sent the program: those for whom it is worth most
-afterwards (``merit``, see `rent`), if they hold enough tasks, and otherwise with ever more weight on the tasks. The
-transfers are then checked as those of the exact search are (`holders.fits`), so what is recorded can be done.
+For given first and last slots s, e of an iteration and slots c..e to compute in, the channel can send (n_com (c - s) -
+m T_data) // T_prog programs. Holders of the program compute if they can; what tasks they leave is held by others, and
+as many workers as the channel can serve are sent the program: those for whom it is worth most afterwards (``merit``,
+see `channel_bound`), if they hold enough tasks, and otherwise with ever more weight on the tasks. The transfers are
+then checked as those of the exact search are (`holders.fits`), so what is recorded can be done.
 """
 
 from __future__ import annotations
 
+from offline.coupled.native.constants import OWN, PER_WORK, SLACK, SPENT, TASTES, TRIES, YES
 from offline.coupled.native.holders import enlist, fits, record
-from offline.coupled.native.iteration import (
-    OWN,
-    Space,
-    all_up,
-    insert,
-    known,
-    last_before_data,
-    most_tasks,
-    programs_sent,
-)
-from offline.coupled.native.kernels import SPENT, Ints, Words, add, assign, has, kernel, last_common_bit
-from offline.coupled.native.problem import Problem
-from offline.coupled.native.transfer import YES
-from offline.coupled.native.windows import Table
-
-_SLACK = 6  # slots of RECLAIMED members between c and e
-_PER_WORK = 2  # sets for each W
-_TASTES = 4  # sets for each slot to compute from: by worth, and by worth times a random number
-_TRIES = 3  # transfers checked for a set, with ever fewer on stand-by
+from offline.coupled.native.iteration import Space, all_up, insert, known, last_before_data, most_tasks, programs_sent
+from offline.coupled.native.kernels import Ints, Words, add, assign, has, kernel, last_common_bit
+from offline.coupled.native.parameters import Problem
+from offline.coupled.native.state_tables import Table
 
 # What becomes of a worker without the program: left out; chosen; chosen, but not to compute; entered into the list.
 _LEFT, _TAKEN, _STAND_BY, _DONE = range(4)
@@ -93,12 +79,12 @@ def propose(tab: Table, prob: Problem, spc: Space, mode: int, s: int, e: int, se
         if top <= thr:
             break
         found = 0
-        for c in range(top, max(thr, top - _SLACK - 1), -1):
+        for c in range(top, max(thr, top - SLACK - 1), -1):
             if _propose(tab, prob, spc, mode, s, c, e, iw, 0):
-                for taste in range(1, _TASTES):
-                    _propose(tab, prob, spc, mode, s, c, e, iw, taste + _TASTES * seed)
+                for taste in range(1, TASTES):
+                    _propose(tab, prob, spc, mode, s, c, e, iw, taste + TASTES * seed)
                 found += 1
-                if found == _PER_WORK:
+                if found == PER_WORK:
                     break
 
 
@@ -225,7 +211,7 @@ def _stand_by(tab: Table, prob: Problem, spc: Space, c: int, iw: int, n: int, si
 @kernel
 def _settle(tab: Table, prob: Problem, spc: Space, s: int, c: int, iw: int, size: int, num: int) -> bool:
     """Record the set if the channel can serve it, without some of those of least worth if it cannot serve all."""
-    for _ in range(_TRIES):
+    for _ in range(TRIES):
         assign(spc.wish, spc.sure)
         for j in range(size):
             if has(spc.mine, spc.chosen[j]):

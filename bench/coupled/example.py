@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import instances
 import offline
-import online.coupled
-from bench.campaign.jobs import Options, simulate
-from bench.campaign.sources import Paper
-from bench.results.ratios import records
+from bench.campaign.jobs import simulate
+from bench.coupled.gantt import draw_gantt
+from bench.coupled.paper import Paper
+from bench.family import Options, family_named
+from bench.report import plots, tables
+from bench.report.html import Figure
+from bench.results.frames import records
 from bench.results.stats import quantile
 from instances import HindschedError, Verdict
 from instances.coupled import Instance, Schedule
+from online.coupled import POLICIES
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Example", "find_example"]
+    from bench.report.items import Files
+
+__all__ = ["Example", "drawn_example", "find_example"]
 
 #: A picture of more slots would not be read.
 MOST_SLOTS = 120
@@ -49,14 +55,14 @@ def find_example(ratios: pd.DataFrame) -> Example | None:
     Parameters
     ----------
     ratios
-        As returned by `bench.results.distributions.with_ratios`, of one combination of options.
+        As returned by `bench.results.ratios.with_ratios`, of one combination of options.
     """
-    known = ratios[ratios["policy"].isin([policy for policy in online.coupled.POLICIES if policy != "RANDOM"])]
+    known = ratios[ratios["policy"].isin([policy for policy in POLICIES if policy != "RANDOM"])]
     if len(known) == 0:
         return None
     medians = {policy: quantile(group["high"], 0.5) for policy, group in known.groupby("policy")}
-    best = min(online.coupled.POLICIES, key=lambda policy: medians.get(policy, float("inf")))
-    mine = known[(known["policy"] == best) & (known["makespan"] <= MOST_SLOTS) & (known["low"] == known["high"])]
+    best = min(POLICIES, key=lambda policy: medians.get(policy, float("inf")))
+    mine = known[(known["policy"] == best) & (known["value"] <= MOST_SLOTS) & (known["low"] == known["high"])]
     worst = mine.sort_values(["low", "instance"], ascending=[False, True], kind="stable")
     for row in records(worst.head(_TRIES)):
         instance = _instance(row)
@@ -95,7 +101,7 @@ def _drawn(row: dict[str, Any]) -> Instance:
         wmin=number("wmin", 1),
         scenario=number("scenario", 0),
         trial=number("trial", 0),
-        slots=number("slot_limit", 1),
+        slots=number("limit", 1),
         seed=number("instance_seed", 0),
         p=number("p", 20),
         iterations=number("iterations", 10),
@@ -105,18 +111,38 @@ def _drawn(row: dict[str, Any]) -> Instance:
 
 
 def _replayed(instance: Instance, row: dict[str, Any]) -> Example | None:
-    names = {field.name for field in fields(Options)}
-    given = {
-        name: row[name] for name in ("estimator", "service", "ties") if name in names and isinstance(row[name], str)
-    }
+    family = family_named("coupled")
+    given = {name: row[name] for name in family.run_options if isinstance(row[name], str)}
     try:
-        run = simulate(instance, row["policy"], Options(**given)).schedule
+        run = simulate(family, instance, row["policy"], Options().with_run(given)).schedule
         best = offline.solve(instance, "makespan", time_limit_s=_TIME_LIMIT_S).schedule
     except HindschedError:
         return None
     if best is None:
         return None
     of_run, of_best = instances.check(instance, run), instances.check(instance, best)
-    if (of_run.outcome.makespan, of_best.outcome.makespan) != (row["makespan"], row["optimum"]):
+    if (of_run.outcome.makespan, of_best.outcome.makespan) != (row["value"], row["optimum"]):
         return None
     return Example(row["instance"], row["policy"], instance, run, best, of_run, of_best)
+
+
+def drawn_example(example: Example, files: Files) -> Figure:
+    """Return the picture of a run beside the optimum."""
+    slots = max(example.run.slots, example.best.slots)
+    height = min(20.0, 0.7 + 0.2 * example.instance.num_workers)
+    drawing, panels = plots.new_figure(2, width=max(8.0, 1.6 + 0.075 * slots), heights=(height, height + 0.3))
+    shown = ((example.best, example.of_best, "hindsight optimum"), (example.run, example.of_run, example.policy))
+    for axes, (schedule, verdict, who) in zip(panels, shown, strict=True):
+        title = f"{who}: makespan {verdict.outcome.makespan}"
+        is_last = axes is panels[-1]
+        draw_gantt(
+            axes, example.instance, schedule, ends=verdict.outcome.ends, title=title, slots=slots, legend=is_last
+        )
+    gap = (example.of_run.outcome.makespan or 0) / (example.of_best.outcome.makespan or 1)
+    return Figure(
+        f"{example.policy} on {example.name}",
+        f"The worst run of the best heuristic among those of at most 120 slots: {tables.number(gap)} times the "
+        "optimum. A row is a worker; hatched: RECLAIMED, plain grey: DOWN; a vertical line: an iteration ends.",
+        [files.picture("example", "", drawing)],
+        is_wide=True,
+    )

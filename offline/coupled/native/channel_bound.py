@@ -35,7 +35,7 @@ programs. If no chain is found there is no schedule of K iterations within V slo
 the rent of a life moves to the slots in which that chain uses it, so that the next chain has to pay for them. And phi
 is a mixture of steps, 1 before a slot tau and 0 from tau on: (*) for one tau says that too few programs can have been
 delivered by then; the weights follow the steps for which the chains had least left over. Rents and phi are integers, a
-program's price being `_UNIT` a unit, so no rounding is involved in a proof.
+program's price being `UNIT` a unit, so no rounding is involved in a proof.
 
 **Cells.** Rents have to do for all chains at once, and no rents may refute all chains where some refute each. Therefore
 schedules are divided into cells: a cell says of some iterations k in which slots at the soonest and at the latest
@@ -57,21 +57,31 @@ from typing import NamedTuple
 
 import numpy as np
 
-from offline.coupled.native.bound import BEYOND, PAUSE, compose
-from offline.coupled.native.iteration import NEVER, OWN, Space, most_tasks, prepare, programs_sent
-from offline.coupled.native.kernels import SPENT, STOP, Ints, Reals, Words, add, assign, has, kernel, within
-from offline.coupled.native.problem import Problem
-from offline.coupled.native.windows import Table
-
-OPEN, REFUTED, STOPPED = 0, -1, -2
-"""Not refuted with these rents; no schedule is that short; the effort, or the room for labels, was used up."""
-
-_UNIT = 1 << 20  # the price of one unit of program
-_STEPS = 12  # steps tau
-_LABELS = 1 << 15
-_RATE = 0.05  # how fast the steps are weighted
-_COUNT, _SUM, _LEAST, _MOST = range(4)  # rows of Rents.ends
-_FAINT = 0.02  # usage of every UP slot before anything is learnt
+from offline.coupled.native.constants import (
+    BEYOND,
+    CHAIN_LABELS,
+    CHAINS,
+    FAINT,
+    LEAST,
+    MOST,
+    NEVER,
+    OPEN,
+    OWN,
+    PAUSE,
+    RATE,
+    REFUTED,
+    SPENT,
+    STEPS,
+    STOP,
+    STOPPED,
+    SUM,
+    UNIT,
+)
+from offline.coupled.native.iteration import Space, most_tasks, prepare, programs_sent
+from offline.coupled.native.kernels import Ints, Reals, Words, add, assign, has, kernel, within
+from offline.coupled.native.parameters import Problem
+from offline.coupled.native.prefetch import compose
+from offline.coupled.native.state_tables import Table
 
 
 class Rents(NamedTuple):
@@ -121,19 +131,19 @@ def make_rents(workers: int, slots: int, iterations: int) -> Rents:
         usage=np.zeros((slots, workers)),
         rent=np.zeros((slots + 1, workers), np.int64),
         phi=ints(slots + 1),
-        steps=ints(_STEPS),
-        weight=ints(_STEPS),
-        loss=np.zeros(_STEPS),
+        steps=ints(STEPS),
+        weight=ints(STEPS),
+        loss=np.zeros(STEPS),
         first=ints(iterations + 2),
         soonest=ints(iterations + 1),
         latest=ints(iterations + 1) + NEVER,
         ends=np.zeros((4, iterations + 1), np.int64),
-        start=ints(_LABELS),
-        left=ints(_LABELS),
-        parent=ints(_LABELS),
-        c=ints(_LABELS),
-        iw=ints(_LABELS),
-        held=np.zeros((_LABELS, words), np.uint64),
+        start=ints(CHAIN_LABELS),
+        left=ints(CHAIN_LABELS),
+        parent=ints(CHAIN_LABELS),
+        c=ints(CHAIN_LABELS),
+        iw=ints(CHAIN_LABELS),
+        held=np.zeros((CHAIN_LABELS, words), np.uint64),
         hope=np.zeros(words, np.uint64),
         alive=ints(workers),
         able=ints(workers),
@@ -159,17 +169,17 @@ def _last_of_life(tab: Table, q: int, t: int, end: int) -> int:
 def _set_rents(tab: Table, prob: Problem, rnt: Rents, end: int) -> None:
     """Divide the price of a program among the slots of each life, in proportion to their usage, for every step."""
     least = rnt.loss[0]
-    for i in range(1, _STEPS):
+    for i in range(1, STEPS):
         least = min(least, rnt.loss[i])
     total = 0.0
-    rate = _RATE / prob.t_prog
-    for i in range(_STEPS):
+    rate = RATE / prob.t_prog
+    for i in range(STEPS):
         total += exp(-rate * (rnt.loss[i] - least))
-    for i in range(_STEPS):
-        rnt.weight[i] = int(_UNIT * exp(-rate * (rnt.loss[i] - least)) / total)
+    for i in range(STEPS):
+        rnt.weight[i] = int(UNIT * exp(-rate * (rnt.loss[i] - least)) / total)
     for t in range(end + 1):
         rnt.phi[t] = 0
-        for i in range(_STEPS):
+        for i in range(STEPS):
             if rnt.steps[i] > t:
                 rnt.phi[t] += prob.t_prog * rnt.weight[i]
     rent, usage = rnt.rent, rnt.usage
@@ -185,7 +195,7 @@ def _set_rents(tab: Table, prob: Problem, rnt: Rents, end: int) -> None:
             paid = rent[t, q]
             for u in range(t, last + 1):
                 rent[u + 1, q] = paid
-            for i in range(_STEPS):
+            for i in range(STEPS):
                 tau = min(rnt.steps[i], last + 1)
                 price = prob.t_prog * rnt.weight[i]
                 whole = 0.0
@@ -448,17 +458,17 @@ def _learn(tab: Table, prob: Problem, spc: Space, rnt: Rents, mode: int, label: 
     while label > 0:
         i = rnt.parent[label]
         t = rnt.start[label]
-        ends[_COUNT, k] += 1
-        ends[_SUM, k] += t
-        ends[_LEAST, k] = min(ends[_LEAST, k], t)
-        ends[_MOST, k] = max(ends[_MOST, k], t)
+        ends[CHAINS, k] += 1
+        ends[SUM, k] += t
+        ends[LEAST, k] = min(ends[LEAST, k], t)
+        ends[MOST, k] = max(ends[MOST, k], t)
         k -= 1
         s, c, e = rnt.start[i], rnt.c[label], rnt.start[label] - 1
         num_alive = _look(tab, prob, spc, rnt, s, e, rnt.held[i], end)
         num_able = _gather(tab, prob, spc, rnt, num_alive, c, e)
         _cheapest(prob, spc, rnt, num_able, rnt.iw[label])
         delivered = _programs(tab, prob, spc, mode, s, c) * prob.t_prog
-        for h in range(_STEPS):
+        for h in range(STEPS):
             if rnt.steps[h] > c:
                 rnt.loss[h] += delivered
         for j in range(num_able):
@@ -467,7 +477,7 @@ def _learn(tab: Table, prob: Problem, spc: Space, rnt: Rents, mode: int, label: 
             q = rnt.cheap[j]
             birth = tab.down[e, q] + 1
             last = _last_of_life(tab, q, e, end)
-            for h in range(_STEPS):
+            for h in range(STEPS):
                 whole = part = 0.0
                 for t in range(birth, min(last + 1, rnt.steps[h])):
                     whole += usage[t, q]
@@ -513,8 +523,8 @@ def begin_rents(tab: Table, prob: Problem, rnt: Rents) -> None:
     """Start with equal rents for all UP slots."""
     for t in range(rnt.usage.shape[0]):
         for q in range(prob.p):
-            rnt.usage[t, q] = _FAINT * (tab.cnt[t + 1, q] - tab.cnt[t, q])
-    for i in range(_STEPS):
+            rnt.usage[t, q] = FAINT * (tab.cnt[t + 1, q] - tab.cnt[t, q])
+    for i in range(STEPS):
         rnt.loss[i] = 0.0
 
 
@@ -535,11 +545,11 @@ def refute(
     early = compose(tab, prob, spc, memo, 0, min(2, iterations), horizon)
     if early < 0 or early >= end:
         early = 0
-    for i in range(_STEPS):
-        rnt.steps[i] = early + 1 + (end - early - 1) * i // (_STEPS - 1)
+    for i in range(STEPS):
+        rnt.steps[i] = early + 1 + (end - early - 1) * i // (STEPS - 1)
     for k in range(iterations + 1):
-        rnt.ends[_COUNT, k] = rnt.ends[_SUM, k] = rnt.ends[_MOST, k] = 0
-        rnt.ends[_LEAST, k] = NEVER
+        rnt.ends[CHAINS, k] = rnt.ends[SUM, k] = rnt.ends[MOST, k] = 0
+        rnt.ends[LEAST, k] = NEVER
     for _ in range(rounds):
         _set_rents(tab, prob, rnt, end)
         spc.effort[SPENT] += 1 + prob.p * end // 16
@@ -559,14 +569,14 @@ def split(rents: Rents, iterations: int) -> tuple[int, int] | None:
     best = None
     spread = 0
     for k in range(1, iterations):
-        if ends[_COUNT, k] and ends[_MOST, k] - ends[_LEAST, k] > spread:
-            spread = int(ends[_MOST, k] - ends[_LEAST, k])
-            best = k, int(ends[_SUM, k] // ends[_COUNT, k]) + 1
+        if ends[CHAINS, k] and ends[MOST, k] - ends[LEAST, k] > spread:
+            spread = int(ends[MOST, k] - ends[LEAST, k])
+            best = k, int(ends[SUM, k] // ends[CHAINS, k]) + 1
     if best is None:  # all alike: put that chain into the smaller part
         for k in range(1, iterations):
-            t = int(ends[_MOST, k])
-            low, high = int(rents.soonest[k]), int(min(rents.latest[k], ends[_MOST, iterations]))
-            if ends[_COUNT, k] and min(high, t + 20) - max(low, t - 20) > spread:
+            t = int(ends[MOST, k])
+            low, high = int(rents.soonest[k]), int(min(rents.latest[k], ends[MOST, iterations]))
+            if ends[CHAINS, k] and min(high, t + 20) - max(low, t - 20) > spread:
                 spread = min(high, t + 20) - max(low, t - 20)
                 best = k, t + 1 if t < high else t
     return best

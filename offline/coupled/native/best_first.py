@@ -2,7 +2,7 @@
 
 The queue holds labels, each with the next last slot e to try. Its key is what the best schedule
 through an end in e or later can be worth at least, by the free-prefetch bound composed (module
-`bound`):
+`prefetch`):
 
 makespan
     F^(K-k-1)(e + 1), to be minimised;
@@ -32,30 +32,33 @@ instances too large to be solved, then also with `cut_ok`: incomplete expansions
 
 from __future__ import annotations
 
-from offline.coupled.native.bound import BEYOND, PAUSE, compose, free_finish, most_from
-from offline.coupled.native.holders import expand
-from offline.coupled.native.iteration import FOUND, NEVER, Space, prepare
-from offline.coupled.native.kernels import SPENT, Ints, Words, assign, kernel
-from offline.coupled.native.labels import (
+from offline.coupled.native.constants import (
     BEST,
+    BEYOND,
     COUNT,
+    CUT,
     DOMINATED,
+    EXHAUSTED,
     EXPANDED,
+    FOUND,
     HEAP,
+    NEED_LABELS,
+    NEED_SLOTS,
+    NEVER,
+    PAUSE,
+    PER_STEP,
     POPPED,
-    Labels,
-    covered,
-    pop,
-    push,
+    SLICE,
+    SOLVED,
+    SPENT,
 )
-from offline.coupled.native.problem import Problem
-from offline.coupled.native.windows import Table
-
-SOLVED, EXHAUSTED, NEED_SLOTS, NEED_LABELS, SLICE, CUT = range(6)
-"""Why `run` stopped: best label found; nothing left; grow the table; grow the labels; its share
-of work is done; an expansion was cut short."""
-
-_PER_STEP = 64  # units of effort in a step of work
+from offline.coupled.native.holders import expand
+from offline.coupled.native.iteration import Space, prepare
+from offline.coupled.native.kernels import Ints, Words, assign, kernel
+from offline.coupled.native.labels import Labels, covered, pop, push
+from offline.coupled.native.parameters import Problem
+from offline.coupled.native.prefetch import compose, free_finish, most_from
+from offline.coupled.native.state_tables import Table
 
 
 @kernel
@@ -94,7 +97,7 @@ def run(
     spare = spc.found_c.size
     end = min(horizon, limit) if iterations > 0 else horizon  # no slot from here on is of interest
     while tally[HEAP] > 0:
-        if steps * _PER_STEP <= effort[SPENT] - since:
+        if steps * PER_STEP <= effort[SPENT] - since:
             return SLICE
         if tally[COUNT] + spare >= lab.start.size:
             return NEED_LABELS

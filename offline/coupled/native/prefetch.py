@@ -26,16 +26,11 @@ after its base for each task, and what it has of them grows by at most one per s
 
 from __future__ import annotations
 
-from offline.coupled.native.iteration import FREE, NEVER, Space, advance, begin, prepare_free
-from offline.coupled.native.kernels import LIMIT, SPENT, STOP, Counts, Ints, kernel
-from offline.coupled.native.problem import Problem
-from offline.coupled.native.windows import Table
-
-BEYOND, PAUSE = -1, -2
-"""Not a slot: more slots must be known first; stopped after `_SCAN` slots or by the time limit, call again."""
-
-_SCAN = 20_000
-_EFFORT = 1 << 20  # for one last slot
+from offline.coupled.native.constants import BEYOND, FREE, FREE_EFFORT, FREE_SCAN, LIMIT, NEVER, PAUSE, SPENT, STOP
+from offline.coupled.native.iteration import Space, advance, begin, prepare_free
+from offline.coupled.native.kernels import Counts, Ints, kernel
+from offline.coupled.native.parameters import Problem
+from offline.coupled.native.state_tables import Table
 
 
 @kernel
@@ -92,7 +87,7 @@ def free_finish(tab: Table, prob: Problem, spc: Space, memo: Ints, t: int, horiz
     e = t if k < 0 else max(t, memo[k] - 1)
     if memo[memo.size - 2] == t:
         e = max(e, memo[memo.size - 1])
-    steps = _SCAN
+    steps = FREE_SCAN
     effort = spc.effort
     while e < horizon:
         if e >= tab.length or steps == 0:
@@ -108,7 +103,7 @@ def free_finish(tab: Table, prob: Problem, spc: Space, memo: Ints, t: int, horiz
             continue
         thr = begin(tab, prob, spc, t, e)
         # The budget of this question is its own: were it the rest of an expansion's, F could come out too late.
-        effort[LIMIT] = min(effort[SPENT] + _EFFORT, effort[STOP])
+        effort[LIMIT] = min(effort[SPENT] + FREE_EFFORT, effort[STOP])
         found = advance(tab, prob, spc, FREE, e, thr)
         if found == -2 and effort[SPENT] > effort[STOP]:
             steps = 0

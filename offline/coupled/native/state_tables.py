@@ -25,14 +25,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from instances.states import DOWN, UP
+from offline.coupled.native.constants import FIRST_BLOCK, PIECE
 from offline.coupled.native.kernels import Bytes, Counts, Words, kernel
-
-UP, RECLAIMED, DOWN = 0, 1, 2
 
 Provider = Callable[[int, int], NDArray[np.uint8]]
 """``provider(a, b)`` gives the states of slots a..b-1 as a p x (b-a) array; called in order."""
-
-_PIECE = 128  # slots entered for one worker before the next: keeps the rows in cache
 
 
 class Table(NamedTuple):
@@ -49,8 +47,8 @@ class Table(NamedTuple):
 def _append(up: Words, cnt: Counts, pos: Counts, down: Counts, start: int, block: Bytes) -> None:
     """Enter `block`, the states of the slots from `start` on."""
     p, n = block.shape
-    for first in range(0, n, _PIECE):
-        stop = min(n, first + _PIECE)
+    for first in range(0, n, PIECE):
+        stop = min(n, first + PIECE)
         for q in range(p):
             t = start + first
             c = cnt[t, q]
@@ -83,7 +81,7 @@ class Windows:
         Slots drawn at once.
     """
 
-    def __init__(self, provider: Provider, num_workers: int, slots: int, first: int = 512) -> None:
+    def __init__(self, provider: Provider, num_workers: int, slots: int, first: int = FIRST_BLOCK) -> None:
         self.slots = slots
         self.length = 0
         self._provider = provider

@@ -3,13 +3,14 @@
 import pytest
 
 import offline
-from instances import InputError, check
+from instances import InputError
 from instances.coupled import Instance
 from instances.coupled.generate import paper
-from offline import Result, Status
+from offline import Status
 from offline.coupled import Objective, brute, cpsat
 from offline.coupled import slot_cpsat as slotmodel
 from offline.limits import Limits, OutOfTimeError, Stopwatch
+from tests.cases.coupled import assert_honest
 
 #: Two workers that are both needed, and eleven slots for two iterations.
 INSTANCE = Instance.from_letters(
@@ -39,19 +40,6 @@ def stop_after(monkeypatch: pytest.MonkeyPatch, module: object, looks: int, left
     monkeypatch.setattr(Countdown, "looks", looks)
     monkeypatch.setattr(Countdown, "left", left_s)
     monkeypatch.setattr(module, "Stopwatch", Countdown)
-
-
-def assert_honest(result: Result, best: int, instance: Instance) -> None:
-    assert result.bound is not None
-    if result.objective is Objective.MAKESPAN:
-        assert result.bound <= best
-        assert result.value is None or result.value >= best
-    else:
-        assert result.bound >= best
-        assert result.value is not None
-        assert result.value <= best
-    assert (result.status is Status.OPTIMAL) == (result.value == result.bound)
-    assert result.schedule is None or check(instance, result.schedule).is_valid
 
 
 @pytest.mark.parametrize("objective", Objective)

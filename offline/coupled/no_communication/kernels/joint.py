@@ -12,9 +12,13 @@ Each solution raises what is wanted: an earlier finish (T is cut), a larger fact
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 
-from offline.kmis.kernels.compiled import NONE, WORD, Ints, Words, kernel
+from instances.compiling import kernels_of
+from offline.kmis.kernels import compiled
+from offline.kmis.kernels.compiled import NONE, WORD, Ints, Words
 from offline.kmis.kernels.search_layout import DONE, HIT, PAUSED
 from offline.kmis.kernels.vectors import lowest, popcount
 
@@ -32,6 +36,8 @@ __all__ = [
     "length_needed",
     "search_joint",
 ]
+
+kernel = kernels_of(Path(__file__).parent, "teams", Path(compiled.__file__).parent)
 
 JOINT_TOP, JOINT_LIMIT, JOINT_FACTOR, JOINT_GOAL, JOINT_STATUS, JOINT_SIZE = range(6)
 JOINT_FINISH, JOINT_WIDTH, JOINT_TASKS, JOINT_ANY = range(4)  # what a solution raises
