@@ -1,4 +1,4 @@
-"""The four schedulers of the paper, and how any policy is made from a text (docs/bags/model.md section 4)."""
+"""The four schedulers of the paper, and how any policy is made from a text (docs/bags/model.md section 3)."""
 
 from __future__ import annotations
 

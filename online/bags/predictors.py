@@ -1,4 +1,4 @@
-"""Who says that a machine will be DOWN in the next slot (docs/bags/model.md section 4).
+"""Who says that a machine will be DOWN in the next slot (docs/bags/model.md section 3).
 
 A predictor sees the states so far, of all machines; how good its answers are is its own affair. `Oracle` and `Noisy`
 know the truth and are marked ``is_clairvoyant``: they measure what prediction could be worth.

@@ -1,4 +1,4 @@
-"""The plain simulator: rules B1 to B6 of docs/bags/model.md section 3, with a policy that answers who asks.
+"""The plain simulator: rules B1 to B6 of docs/bags/model.md section 2, with a policy that answers who asks.
 
 It is written to be read; `online.bags.kernels` has the fast one.
 """
