@@ -2,6 +2,7 @@
 
 from instances.bags.check import RULES, Outcome, check, is_made_for
 from instances.bags.files import INSTANCE_FORMATS, read_instance, write_instance
+from instances.bags.ideal import ideal_time
 from instances.bags.model import Instance, Store
 from instances.bags.schedule import SCHEDULE_FORMATS, Run, Save, Schedule, read_schedule, write_schedule
 
@@ -16,6 +17,7 @@ __all__ = [
     "Schedule",
     "Store",
     "check",
+    "ideal_time",
     "is_made_for",
     "read_instance",
     "read_schedule",

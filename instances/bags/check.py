@@ -17,26 +17,12 @@ import numpy as np
 from instances.bags.model import Instance
 from instances.bags.schedule import Instant, Run, Save, Schedule
 from instances.states import DOWN, UP
+from instances.verdict import Verdict
 
-__all__ = ["RULES", "Outcome", "Verdict", "check", "is_made_for"]
+__all__ = ["RULES", "Outcome", "check", "is_made_for"]
 
 #: The rules by name, in the order in which they are looked at.
 RULES = ("form", "presence", "one", "on_demand", "origin", "complete", "turnaround")
-
-
-@dataclass(frozen=True, slots=True)
-class Verdict:
-    """What the checker says: the first rule broken with its instant, or all None and the outcome."""
-
-    time: Instant | None
-    rule: str | None
-    reason: str | None
-    outcome: Outcome | None
-
-    @property
-    def is_valid(self) -> bool:
-        """Whether every rule holds."""
-        return self.rule is None
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,8 +83,8 @@ def check(instance: Instance, schedule: Schedule) -> Verdict:
         _check_origins(instance, replay)
         outcome = _check_completions(instance, replay, schedule.turnaround)
     except _BrokenRule as broken:
-        return Verdict(broken.time, broken.rule, broken.reason, None)
-    return Verdict(None, None, None, outcome)
+        return Verdict(broken.time, broken.rule, broken.reason, unit="instant")
+    return Verdict(None, None, None, outcome, unit="instant")
 
 
 def is_made_for(instance: Instance, schedule: Schedule) -> bool:

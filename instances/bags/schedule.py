@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from fractions import Fraction
 from math import floor
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 from instances.errors import InputError
 from instances.textio import encode, excerpt
@@ -66,6 +66,8 @@ class Schedule:
     defect
         What in the file is not of this form, with its place; None for a schedule of good form.
     """
+
+    family: ClassVar[str] = "bags"
 
     instance: str | None
     runs: tuple[Run, ...]
