@@ -20,7 +20,7 @@ from ortools.sat.python import cp_model
 from offline.bags.levels import earliest_starts, latest_ends
 from offline.bags.matching import Segment
 from offline.bags.stretches import Stretches
-from offline.interruptible import solve_interruptibly
+from offline.backends.cpsat_runs import solve_interruptibly
 from offline.limits import Limits, Stopwatch
 
 __all__ = ["Answer", "decide"]
@@ -107,7 +107,7 @@ def decide(stretches: Stretches, tasks: int, segments: int, tau: int, limits: Li
     --------
     >>> from instances.states import from_letters
     >>> both = Stretches.of_states(from_letters(["uuuu", "uduu"]), [5, 6], slot=4)
-    >>> decide(both, 2, 2, 14, Limits()).exists, decide(both, 2, 2, 13, Limits()).exists
+    >>> decide(both, 2, 2, 16, Limits()).exists, decide(both, 2, 2, 15, Limits()).exists
     (True, False)
     """
     watch = Stopwatch(limits)

@@ -15,7 +15,7 @@ from ortools.sat.python import cp_model
 from instances.bags import Instance
 from instances.errors import InputError
 from offline.bags.stretches import Stretches
-from offline.interruptible import solve_interruptibly
+from offline.backends.cpsat_runs import solve_interruptibly
 from offline.limits import Limits
 
 __all__ = ["chain_optimum"]

@@ -6,33 +6,39 @@ the proofs. What never reaches it is None.
 
 from __future__ import annotations
 
-import heapq
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import numpy as np
 
 from offline.bags.stretches import Ints, Stretches
 
-__all__ = ["alone", "alone_ends", "ideal", "kept_on_disk", "least", "whole_segments"]
+__all__ = ["alone", "alone_ends", "kept_on_disk", "least", "up_ticks", "whole_segments"]
 
 
 def least(holds: Callable[[int], bool], low: int, high: int) -> int | None:
     """Return the least integer in [low, high] for which a monotone statement holds, None if it does for none.
+
+    It is asked at ``low`` first, then at ever larger steps, then by bisection: few times if ``low`` is a good bound.
 
     Examples
     --------
     >>> least(lambda x: x * x >= 50, 0, 100), least(lambda x: x > 9, 0, 5)
     (8, None)
     """
-    if low > high or not holds(high):
+    if low > high:
         return None
-    while low < high:
-        middle = (low + high) // 2
+    fails, at, step = low - 1, low, max(1, low // 128)
+    while not holds(at):
+        if at == high:
+            return None
+        fails, at, step = at, min(high, at + step), 2 * step
+    while at - fails > 1:
+        middle = (at + fails) // 2
         if holds(middle):
-            high = middle
+            at = middle
         else:
-            low = middle + 1
-    return low
+            fails = middle
+    return at
 
 
 def whole_segments(stretches: Stretches, tasks: int, segments: int, *, low: int = 0) -> int | None:
@@ -141,23 +147,3 @@ def alone_ends(stretches: Stretches, segments: int) -> list[tuple[int, int, int]
         now = int(ends.min())
         found.append((best, start, now))
     return found
-
-
-def ideal(ticks: Sequence[int], tasks: int, segments: int) -> int:
-    """Return the ideal execution time in ticks: the n-th smallest of j k g_q, j >= 1.
-
-    It is the optimum of machines that are always UP for k = 1 or private stores only; with shared stores a task can
-    change machines, and the optimum is often lower. O(n log p).
-
-    Examples
-    --------
-    >>> ideal([10, 15], tasks=3, segments=2)
-    40
-    """
-    heap = [(segments * each, segments * each) for each in ticks]
-    heapq.heapify(heap)
-    end = 0
-    for _ in range(tasks):
-        end, step = heap[0]
-        heapq.heapreplace(heap, (end + step, step))
-    return end
