@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from ortools.sat.python import cp_model
@@ -43,6 +44,30 @@ class Answer:
     exists: bool | None
     chains: list[list[Segment]] | None = None
     splits: int = 0
+
+
+class _Budget:
+    """What one question may still spend."""
+
+    def __init__(self, limits: Limits, effort: float | None) -> None:
+        self.limits = limits
+        self.watch = Stopwatch(limits)
+        self.effort = effort
+
+    def solve(self, model: cp_model.CpModel) -> tuple[cp_model.CpSolver, Any]:
+        """Solve a model within what is left; return the solver and its status."""
+        solver = cp_model.CpSolver()
+        solver.parameters.num_workers = self.limits.threads
+        solver.parameters.random_seed = self.limits.seed
+        left = self.watch.left_s()
+        if left is not None:
+            solver.parameters.max_time_in_seconds = left
+        if self.effort is not None:
+            solver.parameters.max_deterministic_time = max(self.effort, 0.01)
+        status = solve_interruptibly(solver, model)
+        if self.effort is not None:
+            self.effort -= solver.response_proto.deterministic_time
+        return solver, status
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,17 +125,32 @@ class _Field:
         return True
 
 
-def decide(stretches: Stretches, tasks: int, segments: int, tau: int, limits: Limits) -> Answer:
+def decide(
+    stretches: Stretches, tasks: int, segments: int, tau: int, limits: Limits, *, effort: float | None = None
+) -> Answer:
     """Return whether n chains of k segments exist by tau, with shared disks, not on demand.
+
+    Parameters
+    ----------
+    stretches
+        Of all machines.
+    tasks, segments
+        n and k.
+    tau
+        The instant.
+    limits
+        Time, threads and seed.
+    effort
+        Most of CP-SAT's deterministic seconds, which do not depend on the machine's load; None: any.
 
     Examples
     --------
     >>> from instances.states import from_letters
     >>> both = Stretches.of_states(from_letters(["uuuu", "uduu"]), [5, 6], slot=4)
-    >>> decide(both, 2, 2, 16, Limits()).exists, decide(both, 2, 2, 15, Limits()).exists
+    >>> decide(both, 2, 2, 15, Limits()).exists, decide(both, 2, 2, 14, Limits()).exists
     (True, False)
     """
-    watch = Stopwatch(limits)
+    budget = _Budget(limits, effort)
     field = _Field(stretches, tau)
     begins = earliest_starts(stretches, segments).tolist()
     rests = latest_ends(stretches, segments, tau).tolist()
@@ -119,7 +159,7 @@ def decide(stretches: Stretches, tasks: int, segments: int, tau: int, limits: Li
     splits = 0
     while True:
         options = field.options()
-        status, found = _levels(field, options, tasks, segments, begins, rests, watch, limits)
+        status, found = _levels(field, options, tasks, segments, begins, rests, budget)
         if status == cp_model.INFEASIBLE:
             return Answer(False, splits=splits)
         if found is None:
@@ -137,8 +177,7 @@ def _levels(
     segments: int,
     begins: list[int],
     rests: list[int],
-    watch: Stopwatch,
-    limits: Limits,
+    budget: _Budget,
 ) -> tuple[int, dict[int, int] | None]:
     """Ask CP-SAT for levels; return its status and the level of each option used."""
     model = cp_model.CpModel()
@@ -159,13 +198,7 @@ def _levels(
             _add_order(model, field, p, cells, of_cell[p + 1])
     for level in range(1, segments):
         _add_supply(model, options, use, of_level, level, tasks)
-    solver = cp_model.CpSolver()
-    solver.parameters.num_workers = limits.threads
-    solver.parameters.random_seed = limits.seed
-    left = watch.left_s()
-    if left is not None:
-        solver.parameters.max_time_in_seconds = left
-    status = solve_interruptibly(solver, model)
+    solver, status = budget.solve(model)
     if status not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
         return status, None
     return status, {i: level for (i, level), x in use.items() if solver.boolean_value(x)}

@@ -9,27 +9,24 @@ for small instances.
 from __future__ import annotations
 
 from itertools import pairwise
+from math import ceil
 
 from ortools.sat.python import cp_model
 
 from instances.bags import Instance
 from instances.errors import InputError
-from offline.bags.stretches import Stretches
 from offline.backends.cpsat_runs import solve_interruptibly
+from offline.bags.found import Found
+from offline.bags.matching import Segment
+from offline.bags.plays import of_chains
+from offline.bags.stretches import Stretches
 from offline.limits import Limits
 
-__all__ = ["chain_optimum"]
+__all__ = ["solve"]
 
 
-def chain_optimum(instance: Instance, limits: Limits | None = None) -> tuple[int | None, int | None]:
-    """Return the least turnaround found and a proven lower bound; (None, None) if no play completes all tasks.
-
-    Parameters
-    ----------
-    instance
-        Not on demand.
-    limits
-        Time, threads and seed. Stopped early, the first number may be None with the second an integer.
+def solve(instance: Instance, limits: Limits) -> Found:
+    """Return the optimum of a small instance, or what is known of it when the time is over.
 
     Raises
     ------
@@ -39,15 +36,15 @@ def chain_optimum(instance: Instance, limits: Limits | None = None) -> tuple[int
     Examples
     --------
     >>> pair = Instance.from_letters(["uuu", "udu"], ticks=[2, 1], slot=2, tasks=2, segments=2)
-    >>> chain_optimum(pair)
+    >>> found = solve(pair, Limits())
+    >>> found.lower, found.upper
     (4, 4)
     """
     if instance.on_demand:
-        raise InputError("true, expected false for this model", place="on_demand")
-    limits = limits or Limits()
+        raise InputError("chains: made for instances that are not on demand", place="solver")
     model = cp_model.CpModel()
-    end = _Chains(model, instance).last_end()
-    model.minimize(end)
+    chains = _Chains(model, instance)
+    model.minimize(chains.end)
     solver = cp_model.CpSolver()
     solver.parameters.num_workers = limits.threads
     solver.parameters.random_seed = limits.seed
@@ -55,9 +52,12 @@ def chain_optimum(instance: Instance, limits: Limits | None = None) -> tuple[int
         solver.parameters.max_time_in_seconds = limits.time_limit_s
     status = solve_interruptibly(solver, model)
     if status == cp_model.INFEASIBLE:
-        return None, None
-    bound = round(solver.best_objective_bound)
-    return (solver.value(end) if status in (cp_model.OPTIMAL, cp_model.FEASIBLE) else None), bound
+        return Found(None, None, "chains")
+    if status not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
+        return Found(max(0, ceil(solver.best_objective_bound - 1e-6)), None, "chains")
+    schedule = of_chains(instance, chains.stretches, chains.found(solver))
+    lower = schedule.turnaround if status == cp_model.OPTIMAL else ceil(solver.best_objective_bound - 1e-6)
+    return Found(lower, schedule, "chains")
 
 
 class _Chains:
@@ -69,26 +69,32 @@ class _Chains:
         self.stretches = Stretches.of_states(instance.states, instance.ticks, instance.slot)
         self.horizon = instance.horizon
         self.busy: list[list[cp_model.IntervalVar]] = [[] for _ in self.stretches.machine]
+        # start, end and the literal of each stretch, for each segment of each task
+        self.segments: list[list[tuple[cp_model.IntVar, cp_model.IntVar, list[cp_model.IntVar]]]] = []
+        self.end = self._last_end()
 
-    def last_end(self) -> cp_model.IntVar:
+    def found(self, solver: cp_model.CpSolver) -> list[list[Segment]]:
+        """Return the segments of every task in a solution."""
+        return [
+            [
+                (next(s for s, here in enumerate(places) if solver.boolean_value(here)), *map(solver.value, (start, end)))
+                for start, end, places in task
+            ]
+            for task in self.segments
+        ]
+
+    def _last_end(self) -> cp_model.IntVar:
         """Write all constraints down and return the variable of the last completion."""
         last = self.model.new_int_var(0, self.horizon, "end")
-        firsts = []
         for i in range(self.instance.tasks):
-            ready: cp_model.IntVar | None = None
-            on: list[cp_model.IntVar] = []
-            for j in range(self.instance.segments):
-                start, end, places = self._segment(f"{i}_{j}")
-                if ready is None:
-                    firsts.append(start)
-                else:
-                    self.model.add(start >= ready)
-                if not self.instance.is_shared:
-                    on = self._same_machine(places, on)
-                ready = end
-            assert ready is not None
-            self.model.add(last >= ready)
-        for a, b in pairwise(firsts):
+            task = [self._segment(f"{i}_{j}") for j in range(self.instance.segments)]
+            for (_, ready, _), (start, _, _) in pairwise(task):
+                self.model.add(start >= ready)
+            if not self.instance.is_shared:
+                self._keep_machine([places for _, _, places in task])
+            self.model.add(last >= task[-1][1])
+            self.segments.append(task)
+        for a, b in pairwise(task[0][0] for task in self.segments):
             self.model.add(a <= b)
         for intervals in self.busy:
             self.model.add_no_overlap(intervals)
@@ -135,11 +141,10 @@ class _Chains:
         self.model.add(sum(starting) == here)
         self.model.add(sum(ending) == here)
 
-    def _same_machine(self, places: list[cp_model.IntVar], before: list[cp_model.IntVar]) -> list[cp_model.IntVar]:
-        """Keep a task on one machine; return for each machine whether the task is there."""
-        machines = [self.model.new_bool_var("") for _ in self.instance.ticks]
-        for q, on in enumerate(machines):
-            self.model.add(sum(here for here, m in zip(places, self.stretches.machine, strict=True) if m == q) == on)
-        for a, b in zip(machines, before, strict=False):
-            self.model.add(a == b)
-        return machines
+    def _keep_machine(self, segments: list[list[cp_model.IntVar]]) -> None:
+        """Keep all segments of a task on one machine."""
+        for q in range(self.instance.num_machines):
+            on = self.model.new_bool_var("")
+            for places in segments:
+                here = [x for x, machine in zip(places, self.stretches.machine, strict=True) if machine == q]
+                self.model.add(sum(here) == on)

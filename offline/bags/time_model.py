@@ -7,68 +7,103 @@ that chains need. Times are integers, every tick has its own variables, nothing 
 
 from __future__ import annotations
 
+import numpy as np
 import pulp
 
 from instances.bags import Instance
 from instances.errors import InputError
-from offline.bags.stretches import Ints, Stretches
+from offline.backends.pulp_runs import is_available, run
+from offline.bags.found import Found
+from offline.bags.matching import Segment
+from offline.bags.plays import of_chains
+from offline.bags.stretches import Stretches
+from offline.limits import Limits
 
-__all__ = ["time_optimum"]
+__all__ = ["MAX_VARIABLES", "solve"]
+
+#: Most variables of a program.
+MAX_VARIABLES = 20_000
 
 
-def time_optimum(instance: Instance) -> int | None:
-    """Return the least turnaround, None if no play completes all tasks.
+def solve(instance: Instance, limits: Limits) -> Found:
+    """Return the optimum of a tiny instance; with a time limit, maybe nothing.
 
     Raises
     ------
     InputError
-        For private disks or an instance on demand.
+        For private stores or an instance on demand, and for one with more than `MAX_VARIABLES` variables.
 
     Examples
     --------
     >>> pair = Instance.from_letters(["uuu", "udu"], ticks=[2, 1], slot=2, tasks=2, segments=2)
-    >>> time_optimum(pair)
-    4
+    >>> found = solve(pair, Limits())
+    >>> found.lower, found.upper
+    (4, 4)
     """
     if instance.on_demand or not instance.is_shared:
-        raise InputError("expected a shared store, not on demand, for this model", place="store")
-    stretches = Stretches.of_states(instance.states, instance.ticks, instance.slot)
-    program = pulp.LpProblem("levels", pulp.LpMinimize)
-    end = pulp.LpVariable("end", 0, instance.horizon)
-    program += end
-    levels = range(instance.segments)
-    starts: dict[tuple[int, int], list[pulp.LpVariable]] = {}  # by level and tick
-    ends: dict[tuple[int, int], list[pulp.LpVariable]] = {}
-    for s in range(stretches.machine.size):
-        work, begin, stop = _places(stretches, s)
-        ticks = int(stretches.ticks[stretches.machine[s]])
-        made = [[pulp.LpVariable(f"x_{s}_{w}_{j}", cat="Binary") for j in levels] for w in work]
-        for w in range(len(work) + ticks - 1):
-            program += pulp.lpSum(x for row in made[max(0, w - ticks + 1) : w + 1] for x in row) <= 1
-        for row, t, y in zip(made, begin, stop, strict=True):
-            program += end >= y * pulp.lpSum(row)
-            for j in levels:
-                starts.setdefault((j, t), []).append(row[j])
-                ends.setdefault((j, y), []).append(row[j])
-    for j in levels:
-        program += pulp.lpSum(x for (level, _), xs in starts.items() if level == j for x in xs) == instance.tasks
-        for t in range(instance.horizon) if j else ():
-            done = pulp.lpSum(x for (level, y), xs in ends.items() if level == j - 1 and y <= t for x in xs)
-            program += pulp.lpSum(x for (level, y), xs in starts.items() if level == j and y <= t for x in xs) <= done
-    status = program.solve(pulp.PULP_CBC_CMD(msg=False, threads=1))
-    return round(end.value()) if pulp.LpStatus[status] == "Optimal" else None
+        raise InputError("ticks: made for a shared store, not on demand", place="solver")
+    size = instance.horizon * instance.num_machines * instance.segments
+    if size > MAX_VARIABLES:
+        raise InputError(f"ticks: {size} variables, expected at most {MAX_VARIABLES}", place="solver")
+    program = _Program(instance)
+    outcome = run(program.program, "highs" if is_available("highs") else "cbc", limits, limits.time_limit_s)
+    if not outcome.has_solution:
+        return Found(None if outcome.is_proven else 0, None, "ticks")
+    schedule = of_chains(instance, program.stretches, program.chains())
+    assert schedule.turnaround is not None
+    return Found(schedule.turnaround if outcome.is_proven else 0, schedule, "ticks")
 
 
-def _places(stretches: Stretches, s: int) -> tuple[list[int], list[int], list[int]]:
-    """Return every work at which a segment can start in a stretch, with the instants it starts and ends."""
-    import numpy as np
+class _Program:
+    """The program, and the segments that its variables stand for."""
 
-    total = int(stretches.caps(stretches.horizon)[s])
+    def __init__(self, instance: Instance) -> None:
+        self.instance = instance
+        self.stretches = Stretches.of_states(instance.states, instance.ticks, instance.slot)
+        self.program = pulp.LpProblem("levels", pulp.LpMinimize)
+        self.end = self.program.add_variable("end", 0, instance.horizon)
+        self.program += self.end
+        self.places: list[tuple[int, Segment, pulp.LpVariable]] = []  # level, place, whether it is used
+        for s in range(self.stretches.machine.size):
+            self._add_stretch(s)
+        for level in range(instance.segments):
+            self.program += pulp.lpSum(x for at, _, x in self.places if at == level) == instance.tasks
+            for t in range(instance.horizon) if level else ():
+                done = pulp.lpSum(x for at, place, x in self.places if at == level - 1 and place[2] <= t)
+                begun = pulp.lpSum(x for at, place, x in self.places if at == level and place[1] <= t)
+                self.program += begun <= done
+
+    def _add_stretch(self, s: int) -> None:
+        """At any tick one segment runs at most, and none ends after the end."""
+        places = _places(self.stretches, s)
+        ticks = int(self.stretches.ticks[self.stretches.machine[s]])
+        rows = []
+        for w, place in enumerate(places):
+            row = [self.program.add_variable(f"x_{s}_{w}_{j}", cat="Binary") for j in range(self.instance.segments)]
+            self.places += [(j, place, x) for j, x in enumerate(row)]
+            self.program += self.end >= place[2] * pulp.lpSum(row)
+            rows.append(row)
+        for w in range(len(places)):
+            self.program += pulp.lpSum(x for row in rows[max(0, w - ticks + 1) : w + 1] for x in row) <= 1
+
+    def chains(self) -> list[list[Segment]]:
+        """Return the segments of every task in a solution: the i-th start takes up the i-th end."""
+        used: list[list[Segment]] = [[] for _ in range(self.instance.segments)]
+        for level, place, x in self.places:
+            if x.value() > 0.5:
+                used[level].append(place)
+        chains = [[place] for place in used[0]]
+        for level in used[1:]:
+            chains.sort(key=lambda chain: chain[-1][2])
+            for chain, place in zip(chains, sorted(level, key=lambda place: place[1]), strict=True):
+                chain.append(place)
+        return chains
+
+
+def _places(stretches: Stretches, s: int) -> list[Segment]:
+    """Return every place that a segment can have in a stretch, by work."""
     ticks = int(stretches.ticks[stretches.machine[s]])
-    work: Ints = np.arange(max(0, total - ticks + 1))
+    work = np.arange(max(0, int(stretches.caps(stretches.horizon)[s]) - ticks + 1))
     where = np.full(work.size, s)
-    return (
-        work.tolist(),
-        stretches.start_at(where, work).tolist(),
-        stretches.end_at(where, work + ticks).tolist(),
-    )
+    starts, ends = stretches.start_at(where, work), stretches.end_at(where, work + ticks)
+    return [(s, start, end) for start, end in zip(starts.tolist(), ends.tolist(), strict=True)]
