@@ -74,7 +74,7 @@ def test_a_solver_of_no_use_is_refused(files: list[str]) -> None:
 
 def test_a_solver_that_does_not_apply_to_a_file_names_it(tmp_path: Path) -> None:
     write_graph(from_matrix([[1, 0, 1]]), tmp_path / "gap.txt")
-    arguments = [str(tmp_path / "gap.txt"), "-a", "1", "-b", "2", "--via", "mu1", "--solver", "windows"]
+    arguments = [str(tmp_path / "gap.txt"), "-a", "1", "-b", "2", "--via", "mu1", "--solver", "periods"]
     result = CliRunner().invoke(biclique, arguments, standalone_mode=False)
     assert result.return_value == 2
     assert result.stderr.startswith(f"hindsched: {tmp_path / 'gap.txt'}: solver: windows applies only")
@@ -161,7 +161,7 @@ def test_all_back_ends_agree_on_a_sample() -> None:
     answered = agree(instances=90, seed=2)
     assert answered["plain"] == answered["cpsat"] == answered["highs"] == answered["cbc"] == 90
     assert answered["brute"] >= 50
-    assert answered["windows"] >= 15
+    assert answered["periods"] >= 15
 
 
 def test_the_sample_has_every_kind_of_instance() -> None:

@@ -11,12 +11,12 @@ from instances.coupled import Instance
 from instances.coupled.generate import paper
 from offline import Status
 from offline.backends import horizons
-from offline.backends.horizons import Window, windows_within
-from offline.backends.pulp_runs import Outcome
-from offline.coupled import Objective, ilp
+from offline.backends.pulp_runs import Claim
+from offline.coupled import Objective, ilp, slot_windows
 from offline.coupled.free_prefetch import FreePrefetch
-from offline.coupled.prefetch_relaxation import Teams
+from offline.coupled.prefetch_relaxation import PrefetchRelaxation
 from offline.coupled.slot_ilp import SlotProgram
+from offline.coupled.slot_windows import Window, windows_with_pairs
 from offline.limits import Limits, OutOfTimeError, Stopwatch
 from tests.cases.coupled import assert_honest, proven_value, tiny
 
@@ -33,7 +33,7 @@ def value(run: str, instance: Instance, objective: Objective, *, stand_by: bool 
 
 def without_help(monkeypatch: pytest.MonkeyPatch) -> None:
     """Take the first schedule and the short first horizons away, so that the program has to answer."""
-    monkeypatch.setattr(horizons, "greedy_plan", lambda *_: [])
+    monkeypatch.setattr(slot_windows, "greedy_plan", lambda *_: [])
     monkeypatch.setattr(horizons, "_FIRST_STEP", 100)
 
 
@@ -65,9 +65,9 @@ def end_by_the_program_alone(instance: Instance, stand_by: bool) -> int | None:
         Window(i, last + i, {e: e - 1 for e in range(i, last + i + 1)} if i else {}) for i in range(instance.iterations)
     ]
     model = SlotProgram(instance, windows, Stopwatch(Limits()), stand_by=stand_by, is_any_good=False)
-    outcome = ilp.run(model.program, "highs", Limits(), None)
-    assert outcome.is_proven
-    return round(model.program.objective.value()) if outcome.has_solution else None
+    claim = ilp.run(model.program, "highs", Limits(), None)
+    assert claim.is_proven
+    return round(model.program.objective.value()) if claim.has_solution else None
 
 
 @pytest.mark.parametrize("stand_by", [True, False])
@@ -135,15 +135,15 @@ def test_what_an_unproven_answer_means(
     """A solver that stops at once, with or without a solution, and with a bound on the last end or none."""
     solve = ilp.run
 
-    def stopped(*args: object) -> Outcome:
+    def stopped(*args: object) -> Claim:
         if has_solution:
             solve(*args)  # type: ignore[arg-type]
-        return Outcome(has_solution, is_proven=False, bound=bound)
+        return Claim(has_solution, is_proven=False, bound=bound)
 
     cheap = offline.coupled.free_prefetch_bound(PAPER, "makespan")
     best = BEST[Objective.MAKESPAN]
     assert cheap is not None
-    monkeypatch.setattr(horizons, "greedy_plan", lambda *_: [])
+    monkeypatch.setattr(slot_windows, "greedy_plan", lambda *_: [])
     monkeypatch.setattr(horizons, "_FIRST_STEP", best + 2 - cheap)  # the first horizon has the optimum
     monkeypatch.setattr(ilp, "run", stopped)
     result = ilp.solve_by_highs(PAPER, Objective.MAKESPAN, True, Limits())
@@ -157,8 +157,8 @@ def test_a_program_cut_short_is_told() -> None:
     watch = Stopwatch(Limits(time_limit_s=1e-9))
     while not watch.is_over():
         pass
-    bound = FreePrefetch(Teams(PAPER))
-    windows = windows_within(bound, bound.earliest_ends(4), 40)
+    bound = FreePrefetch(PrefetchRelaxation(PAPER))
+    windows = windows_with_pairs(bound, bound.earliest_ends(4), 40)
     assert windows is not None
     with pytest.raises(OutOfTimeError):
         SlotProgram(PAPER, windows, watch, stand_by=True, is_any_good=False)

@@ -9,7 +9,7 @@ import offline.coupled
 from instances.coupled import Instance
 from instances.coupled.generate import paper
 from offline import Status
-from offline.coupled import Objective, cpsat
+from offline.coupled import Objective, slot_windows
 from offline.coupled.emit import IterationPlan
 from tests.cases.coupled import proven_value, tiny
 
@@ -61,7 +61,7 @@ def test_all_solvers_agree(objective: Objective) -> None:
 @pytest.mark.parametrize("stand_by", [True, False])
 def test_the_model_is_right_without_a_first_schedule(stand_by: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     wanted = {seed: value(tiny(seed), solver="brute", stand_by=stand_by) for seed in range(40)}
-    monkeypatch.setattr(cpsat, "greedy_plan", add_nothing)
+    monkeypatch.setattr(slot_windows, "greedy_plan", add_nothing)
     for seed, best in wanted.items():
         assert value(tiny(seed), stand_by=stand_by) == best, seed
 
@@ -211,7 +211,7 @@ def test_twenty_workers_are_proven(m: int, n_com: int, monkeypatch: pytest.Monke
     assert bound <= best
     pair = instance.replace(iterations=2)
     with_schedule = value(pair)
-    monkeypatch.setattr(cpsat, "greedy_plan", add_nothing)
+    monkeypatch.setattr(slot_windows, "greedy_plan", add_nothing)
     assert value(pair) == with_schedule
 
 

@@ -7,8 +7,9 @@ from instances import InputError
 from instances.coupled import Instance
 from instances.coupled.generate import paper
 from offline import Status
-from offline.coupled import Objective, brute, cpsat
-from offline.coupled import slot_cpsat as slotmodel
+from offline.coupled import Objective, brute, slot_windows
+from offline.coupled.slot_cpsat import SlotModel
+from offline.coupled.slot_windows import Window
 from offline.limits import Limits, OutOfTimeError, Stopwatch
 from tests.cases.coupled import assert_honest
 
@@ -68,7 +69,7 @@ def test_cpsat_stopped_before_it_solves(objective: Objective, looks: int, monkey
     instance = PAPER.replace(states=PAPER.states[:, :70].copy())
     best = offline.solve(instance, objective, solver="cpsat").value
     assert best is not None
-    stop_after(monkeypatch, cpsat, looks)
+    stop_after(monkeypatch, slot_windows, looks)
     result = offline.solve(instance, objective, solver="cpsat")
     assert_honest(result, best, instance)
 
@@ -78,7 +79,7 @@ def test_cpsat_stopped_at_once_keeps_the_first_schedule(objective: Objective, mo
     instance = PAPER.replace(states=PAPER.states[:, :70].copy())
     best = offline.solve(instance, objective, solver="cpsat").value
     assert best is not None
-    stop_after(monkeypatch, cpsat, 10**9, left_s=1e-9)  # the model is written, the solver gets no time
+    stop_after(monkeypatch, slot_windows, 10**9, left_s=1e-9)  # the model is written, the solver gets no time
     result = offline.solve(instance, objective, solver="cpsat")
     assert result.status is Status.FEASIBLE
     assert result.counts["models"] > 0
@@ -102,14 +103,14 @@ def test_a_model_cut_short_is_told() -> None:
     while not watch.is_over():
         pass
     with pytest.raises(OutOfTimeError):
-        slotmodel.SlotModel(INSTANCE, [(5, 9), (7, 11)], watch, stand_by=True)
+        SlotModel(INSTANCE, [Window(5, 9), Window(7, 11)], watch, stand_by=True)
 
 
 def test_without_any_schedule_the_horizon_grows(monkeypatch: pytest.MonkeyPatch) -> None:
     # nothing for a long time, then two slots: every shorter horizon is proven empty
     instance = Instance.from_letters(["u" + "r" * 39 + "uu", "u" + "r" * 39 + "uu"], w=[1, 1], mu=[1, 1], tasks=2)
     instance = instance.replace(iterations=2, t_prog=1, n_com=1)
-    monkeypatch.setattr(cpsat, "greedy_plan", lambda *_: [])
+    monkeypatch.setattr(slot_windows, "greedy_plan", lambda *_: [])
     result = offline.solve(instance, solver="cpsat")
     assert result.status is Status.INFEASIBLE
     assert (result.value, result.bound, result.schedule) == (None, None, None)

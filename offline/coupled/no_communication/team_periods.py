@@ -1,8 +1,9 @@
 """The polynomial back end: no worker is RECLAIMED between two UP slots, unless it was DOWN between them as well.
 
-With states UP and DOWN alone the slots of a team are a *window*: consecutive slots in which every member is UP. For a
-last slot t and a level L the members that can be in such a window are all the rows that have been UP for L slots by
-then, and there is nothing left to choose: hardness comes from RECLAIMED alone (docs/model.md section 3).
+With states UP and DOWN alone every worker is UP in *availability periods* that nothing interrupts, and the slots of a
+team are a stretch of consecutive slots within a period of every member. For a last slot t and a level L the members of
+such a stretch are all the rows that have been UP for L slots by then, and there is nothing left to choose: hardness
+comes from RECLAIMED alone (docs/model.md section 3).
 """
 
 from __future__ import annotations
@@ -10,18 +11,17 @@ from __future__ import annotations
 import numpy as np
 
 from offline.coupled.no_communication.common_slots import (
-    NO_LIMITS,
     Aim,
-    Answer,
     Booleans,
     CommonSlots,
     Integers,
     Team,
     value_of,
 )
-from offline.coupled.no_communication.levels import capacities, levels
-from offline.limits import Limits, Stopwatch
-from offline.results import Status
+from offline.coupled.no_communication.conclude import conclude
+from offline.coupled.no_communication.levels import capacities, hand_out, levels
+from offline.limits import NO_LIMITS, Limits, Stopwatch
+from offline.results import Result
 
 __all__ = ["is_easy", "solve"]
 
@@ -47,7 +47,7 @@ def is_easy(up: Booleans, down: Booleans) -> bool:
     return not bool(resumed.any())
 
 
-def solve(problem: CommonSlots, limits: Limits = NO_LIMITS) -> Answer:
+def solve(problem: CommonSlots, limits: Limits = NO_LIMITS) -> Result:
     """Solve an easy problem exactly in O(levels p N); it looks at no limit.
 
     Raises
@@ -57,7 +57,7 @@ def solve(problem: CommonSlots, limits: Limits = NO_LIMITS) -> Answer:
 
     Examples
     --------
-    >>> solve(CommonSlots.of_rows(["111d111", "11111dd"], tasks=2, aim=Aim.WIDEST)).team
+    >>> solve(CommonSlots.of_rows(["111d111", "11111dd"], tasks=2, aim=Aim.WIDEST)).schedule
     Team(tasks={0: 1, 1: 1}, slots=(0, 1, 2))
     """
     if not is_easy(problem.up, problem.down):
@@ -69,11 +69,9 @@ def solve(problem: CommonSlots, limits: Limits = NO_LIMITS) -> Answer:
     if problem.aim is Aim.HEAVIEST or (problem.aim is Aim.WIDEST and int(problem.most.sum()) >= problem.tasks):
         found.append(_nothing(problem))
     counts = {"levels": len(tried)}
-    if not found:
-        return Answer(Status.INFEASIBLE, None, None, None, "windows", watch.elapsed_s(), counts)
-    best = (max if problem.aim.is_maximal else min)(found, key=lambda team: value_of(problem, team))
-    value = value_of(problem, best)
-    return Answer(Status.OPTIMAL, value, value, best, "windows", watch.elapsed_s(), counts)
+    best = (max if problem.aim.is_maximal else min)(found, key=lambda team: value_of(problem, team), default=None)
+    value = None if best is None else value_of(problem, best)
+    return conclude(problem, "periods", watch, best, value=value, bound=None, is_proven=True, counts=counts)
 
 
 def _runs(up: Booleans) -> Integers:
@@ -97,31 +95,23 @@ def _best_at(problem: CommonSlots, runs: Integers, level: int) -> Team | None:
         if ends.size == 0:
             return None
         end = int(ends[0])
-    return _fill(held, np.flatnonzero(runs[:, end] >= level), needed, range(end - level + 1, end + 1))
+    rows = np.flatnonzero(runs[:, end] >= level).tolist()
+    return Team(hand_out(held, rows, needed), tuple(range(end - level + 1, end + 1)))
 
 
 def _widest_at(problem: CommonSlots, runs: Integers, held: Integers) -> Team | None:
-    """Return the team of the longest window: in each slot, the longest runs of rows that hold m tasks together."""
+    """Return the team of the longest stretch: in each slot, the longest runs of rows that hold m tasks together."""
     order = np.argsort(-runs, axis=0, kind="stable")
     enough = (np.cumsum(held[order], axis=0) < problem.tasks).sum(axis=0)  # rows before the one that completes m
     widths = np.take_along_axis(runs, np.take_along_axis(order, enough[None, :], axis=0), axis=0)[0]
     end = int(widths.argmax())
     width = int(widths[end])
-    return _fill(held, order[: int(enough[end]) + 1, end], problem.tasks, range(end - width + 1, end + 1))
-
-
-def _fill(held: Integers, rows: Integers, needed: int, slots: range) -> Team:
-    tasks: dict[int, int] = {}
-    for q in rows.tolist():
-        x = min(int(held[q]), needed)
-        if x:
-            tasks[q] = x
-            needed -= x
-    return Team(tasks, tuple(slots))
+    rows = order[: int(enough[end]) + 1, end].tolist()
+    return Team(hand_out(held, rows, problem.tasks), tuple(range(end - width + 1, end + 1)))
 
 
 def _nothing(problem: CommonSlots) -> Team:
     """Return a team of value 0: no tasks, or any m tasks without a slot."""
     if problem.aim is Aim.HEAVIEST:
         return Team({}, ())
-    return _fill(problem.most, np.arange(problem.num_rows), problem.tasks, range(0))
+    return Team(hand_out(problem.most, range(problem.num_rows), problem.tasks), ())
