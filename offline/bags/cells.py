@@ -18,10 +18,10 @@ from typing import Any
 import numpy as np
 from ortools.sat.python import cp_model
 
+from offline.backends.cpsat_runs import solve_interruptibly
 from offline.bags.levels import earliest_starts, latest_ends
 from offline.bags.matching import Segment
 from offline.bags.stretches import Stretches
-from offline.backends.cpsat_runs import solve_interruptibly
 from offline.limits import Limits, Stopwatch
 
 __all__ = ["Answer", "decide"]
