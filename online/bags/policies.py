@@ -9,7 +9,7 @@ from instances.errors import InputError
 from online.bags.deadlines import deadline
 from online.bags.level import Level, Pace
 from online.bags.options import MAX_COPIES, RunOptions
-from online.bags.predictors import Predictor
+from online.bags.predictors import Predictor, make_predictor
 from online.bags.visible import Copy, Policy, Problem, Visible
 from online.loading import load_entry_point, load_file
 
@@ -167,6 +167,5 @@ def _built_in(name: str, options: RunOptions) -> Policy:
         return FcfsTr(options.day_tolerance, options.max_copies)
     if name in (Level.name, Pace.name):
         return (Level if name == Level.name else Pace)(options.max_copies)
-    if options.predictor is None:
-        raise InputError(f"none, expected one for {name}, such as hour:FILE or oracle", place="predictor")
-    return FcfsPrdctDmd(options.predictor, options.day_tolerance, options.max_copies)
+    predictor = options.predictor or make_predictor("hour", training=options.training)
+    return FcfsPrdctDmd(predictor, options.day_tolerance, options.max_copies)
