@@ -1,0 +1,32 @@
+"""Batches of equal tasks with deadlines on volunteers who come and go, and who call the master (docs/batches/model.md)."""
+
+from instances.batches.availability import Availability
+from instances.batches.check import Outcome, check, is_made_for
+from instances.batches.cuts import Claim, check_claim, read_claim
+from instances.batches.files import INSTANCE_FORMATS, read_instance, write_instance
+from instances.batches.model import Compute, Instance
+from instances.batches.run import SCHEDULE_FORMATS, Contacts, Run, Rung, read_schedule, write_schedule
+from instances.batches.volunteers import Habits, Volunteers
+
+__all__ = [
+    "INSTANCE_FORMATS",
+    "SCHEDULE_FORMATS",
+    "Availability",
+    "Claim",
+    "Compute",
+    "Contacts",
+    "Habits",
+    "Instance",
+    "Outcome",
+    "Run",
+    "Rung",
+    "Volunteers",
+    "check",
+    "check_claim",
+    "is_made_for",
+    "read_claim",
+    "read_instance",
+    "read_schedule",
+    "write_instance",
+    "write_schedule",
+]
