@@ -1,4 +1,4 @@
-"""Batches of equal tasks with deadlines on volunteers who come and go, and who call the master (docs/batches/model.md)."""
+"""Batches of equal tasks with deadlines, for volunteers who come and go and who call the master themselves."""
 
 from instances.batches.availability import Availability
 from instances.batches.check import Outcome, check, is_made_for

@@ -262,7 +262,8 @@ class _Field:
     def _own_time(self, times: _Array, place: _Array) -> _Array:
         if self.is_reliable:
             return times - self.submission
-        return self.own[place] + times - self.a[place]
+        own: _Array = self.own[place] + times - self.a[place]
+        return own
 
     def _next(self, active: _Array, now: _Array, seconds: _Array | None) -> tuple[_Array, _Array, _Array]:
         """Return each worker's next available second from ``now`` on, among ``seconds``; its interval; whether any."""

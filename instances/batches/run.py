@@ -22,8 +22,8 @@ __all__ = [
     "Contacts",
     "Malformed",
     "Row",
-    "Rung",
     "Run",
+    "Rung",
     "read_schedule",
     "write_schedule",
 ]
