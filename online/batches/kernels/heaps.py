@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from online.batches.kernels.compiling import Ints, Reals, Shorts, kernel
@@ -11,7 +13,7 @@ __all__ = ["heapify", "pop_end", "push_end", "replace_call", "reset_tasks", "set
 
 
 @kernel()
-def _sift_down(heap: Ints, size: int, hole: int, key: int) -> None:
+def _sift_down(heap: Ints, size: int, hole: int, key: Any) -> None:
     while True:
         child = 2 * hole + 1
         if child >= size:
@@ -84,7 +86,7 @@ def pop_end(state: State, ends: Ends) -> int:
         hole = child
     ends.key[hole] = key
     ends.task[hole] = task
-    return first
+    return int(first)
 
 
 @kernel()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from instances.batches.run import NOTHING
-from online.batches.kernels.compiling import Shorts, kernel
+from online.batches.kernels.compiling import Ints, Shorts, kernel
 from online.batches.kernels.heaps import heapify, pop_end, push_end, replace_call
 from online.batches.kernels.layout import (
     CALLS,
@@ -51,7 +51,7 @@ def _more_ends(ends: Ends) -> Ends:
 
 
 @kernel()
-def _first_calls(world: World, state: State, firsts: Shorts) -> None:
+def _first_calls(world: World, state: State, firsts: Ints) -> None:
     size = 0
     for j in range(world.c.size):
         time = next_available(world, state, j, firsts[j])
@@ -114,9 +114,7 @@ def _contact(world: World, rules: Rules, state: State, record: Record, ends: End
 
 
 @kernel(allocates=True)
-def run(
-    world: World, rules: Rules, state: State, record: Record, ends: Ends, firsts: Shorts, period: int
-) -> Record:
+def run(world: World, rules: Rules, state: State, record: Record, ends: Ends, firsts: Ints, period: int) -> Record:
     """Run a master to the end; return the contacts, of which ``state.at[CONTACTS]`` are filled."""
     at = state.at
     begin(world, rules, state, period)

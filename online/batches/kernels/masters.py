@@ -135,13 +135,13 @@ def choose(world: World, rules: Rules, state: State, j: int, now: int) -> int:
     if rules.algorithm < 3:
         k = at[UNSENT]
         at[UNSENT] += 1
-        return batch * world.tasks + k
+        return int(batch * world.tasks + k)
     k = state.best[1]
     if rules.predictor == COPIES:
         if -state.keys[k] >= rules.copies:
             return -1
         set_key(state.keys, state.best, k, state.keys[k] - 1)
-        return batch * world.tasks + k
+        return int(batch * world.tasks + k)
     deadline = world.deadlines[batch]
     if world.c[j] > deadline - now:
         return -1
@@ -149,7 +149,7 @@ def choose(world: World, rules: Rules, state: State, j: int, now: int) -> int:
         return -1
     chance = min(0.99, rules.double_mean / world.c[j])
     set_key(state.keys, state.best, k, state.keys[k] * (1 - chance))
-    return batch * world.tasks + k
+    return int(batch * world.tasks + k)
 
 
 @kernel()
@@ -160,12 +160,12 @@ def call_again(world: World, rules: Rules, state: State, record: Record, now: in
     if rules.algorithm < 3 and at[UNSENT] == world.tasks:
         _next_batch(world, rules, state, record, now)
     if rules.algorithm > 1:
-        return again
+        return int(again)
     batch, k = at[PLANNED] // world.tasks, at[PLANNED] % world.tasks
     if batch == world.submissions.size:
         return -1
     at[PLANNED] += 1
     if world.tasks == 1:
-        return world.submissions[batch]
+        return int(world.submissions[batch])
     below = (world.tasks - 1) * world.c.size
-    return world.submissions[batch] + (k * world.margins[batch] + below - 1) // below
+    return int(world.submissions[batch] + (k * world.margins[batch] + below - 1) // below)

@@ -19,7 +19,7 @@ def next_available(world: World, state: State, j: int, earliest: int) -> int:
     state.place[j] = place
     if place == stop:
         return NEVER
-    return max(earliest, world.ups[place, 0])
+    return int(max(earliest, world.ups[place, 0]))
 
 
 @kernel()
@@ -31,7 +31,7 @@ def compute(world: World, state: State, j: int, now: int) -> int:
     left = world.c[j]
     if world.is_reliable:
         state.busy[j] = min(begin + left, NEVER)
-        return state.busy[j]
+        return int(state.busy[j])
     place, stop = max(state.place[j], state.busy_place[j]), world.offsets[j + 1]
     end = NEVER
     while place < stop:
