@@ -65,13 +65,38 @@ class Availability:
         """Return the intervals of one worker; shape (n_j, 2), read-only."""
         return self.ups[self.offsets[worker] : self.offsets[worker + 1]]
 
+    def places(self, since: int, until: int) -> tuple[Ints, Ints]:
+        """Return for each worker the rows [low, high) of the intervals that have a second in [since, until).
+
+        Notes
+        -----
+        O(W log n): all workers are searched together.
+        """
+        low = self._first(1, since, after=True)
+        return low, np.maximum(low, self._first(0, until, after=False))
+
     def window(self, since: int, until: int) -> Availability:
         """Return the intervals that have a second in [since, until), whole."""
-        keep = (self.ups[:, 1] > since) & (self.ups[:, 0] < until)
-        if keep.all():
+        low, high = self.places(since, until)
+        sizes = high - low
+        if int(sizes.sum()) == len(self.ups):
             return self
-        before = np.concatenate(([0], np.cumsum(keep, dtype=np.int64)))
-        return Availability(self.ups[keep], before[self.offsets])
+        offsets = np.concatenate(([0], np.cumsum(sizes)))
+        rows = np.repeat(low - offsets[:-1], sizes) + np.arange(int(offsets[-1]))
+        return Availability(self.ups[rows], offsets)
+
+    def _first(self, column: int, time: int, *, after: bool) -> Ints:
+        """Return each worker's first row whose begin (column 0) or end (1) is not before, or after, a time."""
+        low, high = self.offsets[:-1].copy(), self.offsets[1:].copy()
+        ends = self.ups[:, column]
+        while (open_ := low < high).any():
+            middle = (low + high) // 2
+            found = ends[middle[open_]]
+            below = np.zeros_like(open_)
+            below[open_] = found <= time if after else found < time
+            low = np.where(below, middle + 1, low)
+            high = np.where(open_ & ~below, middle, high)
+        return low
 
 
 def narrow(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
@@ -101,6 +126,10 @@ class Source(ABC):
     @abstractmethod
     def window(self, since: int, until: int) -> Availability:
         """Return the intervals that have a second in [since, until), whole."""
+
+    @abstractmethod
+    def covering(self, since: int, until: int) -> Availability:
+        """Return the intervals that have a second in [since, until), and perhaps others: what costs least."""
 
     @abstractmethod
     def whole(self) -> Availability:
@@ -170,6 +199,10 @@ class Known(Source):
     def window(self, since: int, until: int) -> Availability:
         """Return the intervals that have a second in [since, until), whole."""
         return self.availability.window(since, until)
+
+    def covering(self, since: int, until: int) -> Availability:
+        """Return all intervals: they are there."""
+        return self.availability
 
     def whole(self) -> Availability:
         """Return all intervals."""

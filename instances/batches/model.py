@@ -144,6 +144,10 @@ class Instance:
         """Return the intervals that have a second in [since, until), whole."""
         return self.source.window(since, until)
 
+    def covering(self, since: int, until: int) -> Availability:
+        """Return the intervals that have a second in [since, until), and perhaps others: what costs least."""
+        return self.source.covering(since, until)
+
     @cached_property
     def fingerprint(self) -> str:
         """``sha256:`` and the digest of the content; it binds runs and results to this instance.

@@ -181,15 +181,18 @@ class Volunteers(Source):
         object.__setattr__(other, "_kept", self._kept)
         return other
 
+    def covering(self, since: int, until: int) -> Availability:
+        """Return the intervals of the last window, if it covers this one; else draw this one."""
+        low, high, kept = self._kept.get("window", (0, -1, None))
+        if kept is None or since < low or high < until:
+            kept = self._draw(since, until)
+            self._kept["window"] = (since, until, kept)
+        covering: Availability = kept
+        return covering
+
     def window(self, since: int, until: int) -> Availability:
         """Return the intervals that have a second in [since, until), whole."""
-        low, high, kept = self._kept.get("window", (0, -1, None))
-        if kept is not None and low <= since and until <= high:
-            wanted: Availability = kept if (low, high) == (since, until) else kept.window(since, until)
-            return wanted
-        kept = self._draw(since, until)
-        self._kept["window"] = (since, until, kept)
-        return kept
+        return self.covering(since, until).window(since, until)
 
     def whole(self) -> Availability:
         """Return all intervals."""

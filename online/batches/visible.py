@@ -169,4 +169,5 @@ def active_before(instance: Instance) -> int:
     since = max(instance.start, first - 7 * 24 * 3600)
     if since >= first:
         return 1
-    return max(1, int(np.count_nonzero(np.diff(instance.window(since, first).offsets))))
+    low, high = instance.covering(since, first).places(since, first)
+    return max(1, int(np.count_nonzero(high > low)))

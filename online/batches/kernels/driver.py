@@ -45,11 +45,14 @@ def run_kernel(instance: Instance, name: str, options: Options) -> tuple[Contact
         return None
     if 10 * requests * instance.num_workers >= 2**35 or max(9, instance.tasks) * max(margins) >= 2**62:
         return None
+    remembered = options.replays * WEEK if predictor == layout.HISTORY else 0
+    since = min(instance.start, max(0, instance.batches[0][0] - remembered))
+    instance.covering(since, instance.end)  # draws it, if it is drawn, before less is asked for
     active = active_before(instance) if isinstance(options.p0, str) else options.p0
     first = period(active, margins[0], instance.num_workers, requests)
     if first >= 2**30:
         return None
-    world = _world(instance, margins, options.replays if predictor == layout.HISTORY else 0)
+    world = _world(instance, margins, since)
     rules = layout.Rules(
         algorithm=algorithm,
         predictor=predictor,
@@ -75,19 +78,20 @@ def run_kernel(instance: Instance, name: str, options: Options) -> tuple[Contact
     return _contacts(record, size, instance.tasks), tuple(pairs)
 
 
-def _world(instance: Instance, margins: list[int], replays: int) -> layout.World:
+def _world(instance: Instance, margins: list[int], since: int) -> layout.World:
     """Return what the kernels need of an instance: of its availability what the run, and replays, can meet."""
     batches = np.array(instance.batches, dtype=np.int64)
-    since = min(instance.start, max(0, int(batches[0, 0]) - replays * WEEK))
-    window = instance.window(since, instance.end)
-    ups = window.ups
+    availability = instance.covering(since, instance.end)
+    ups = availability.ups
     if ups.dtype != np.int32:
         ups = np.minimum(ups, layout.NEVER).astype(np.int32)
+    low, high = availability.places(since, instance.end)
     return layout.World(
         ups=ups,
-        offsets=window.offsets,
+        low=low,
+        high=high,
         c=np.array(instance.c, dtype=np.int64),
-        firsts=instance.firsts if replays else np.zeros(1, dtype=np.int64),
+        firsts=instance.firsts,
         submissions=batches[:, 0].copy(),
         deadlines=batches[:, 1].copy(),
         last_calls=np.array([instance.last_call(i) for i in range(instance.num_batches)], dtype=np.int64),
@@ -106,7 +110,7 @@ def _state(world: layout.World, rules: layout.Rules) -> layout.State:
     remembers = is_third and rules.predictor == layout.HISTORY
     replays = np.zeros((workers if remembers else 1, 2 * rules.replays if remembers else 1), dtype=np.int32)
     if remembers:
-        replays[:] = world.offsets[:-1, None]
+        replays[:] = world.low[:, None]
 
     def ints(length: int, value: int = 0) -> Ints:
         return np.full(length, value, dtype=np.int64)
@@ -115,9 +119,9 @@ def _state(world: layout.World, rules: layout.Rules) -> layout.State:
     return layout.State(
         at=ints(layout.NUMBERS),
         calls=ints(workers),
-        place=world.offsets[:-1].copy(),
+        place=world.low.copy(),
         busy=ints(workers),
-        busy_place=ints(workers),
+        busy_place=world.low.copy(),
         last=ints(workers, -(2**62)),
         head=ints(workers, -1),
         tail=ints(workers, -1),

@@ -46,7 +46,8 @@ class World(NamedTuple):
     """The instance, as far as the run needs it."""
 
     ups: Shorts  # (n, 2)
-    offsets: Ints
+    low: Ints  # (W,): the first row of each worker
+    high: Ints  # (W,): the first row after its last
     c: Ints
     firsts: Ints  # first available seconds
     submissions: Ints

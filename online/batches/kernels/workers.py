@@ -13,7 +13,7 @@ _DAY, _WEEK = 86_400, 604_800
 @kernel()
 def next_available(world: World, state: State, j: int, earliest: int) -> int:
     """Return a worker's first available second from ``earliest`` on, or ``NEVER``."""
-    place, stop = state.place[j], world.offsets[j + 1]
+    place, stop = state.place[j], world.high[j]
     while place < stop and world.ups[place, 1] <= earliest:
         place += 1
     state.place[j] = place
@@ -32,7 +32,7 @@ def compute(world: World, state: State, j: int, now: int) -> int:
     if world.is_reliable:
         state.busy[j] = min(begin + left, NEVER)
         return int(state.busy[j])
-    place, stop = max(state.place[j], state.busy_place[j]), world.offsets[j + 1]
+    place, stop = max(state.place[j], state.busy_place[j]), world.high[j]
     end = NEVER
     while place < stop:
         a, b = max(begin, world.ups[place, 0]), world.ups[place, 1]
@@ -62,7 +62,7 @@ def missed_most(world: World, rules: Rules, state: State, j: int, now: int, dead
             if since < first or x * unit < length:
                 continue
             until = since + length
-            place, stop = state.replays[j, replay], world.offsets[j + 1]
+            place, stop = state.replays[j, replay], world.high[j]
             while place < stop and world.ups[place, 1] <= since:
                 place += 1
             state.replays[j, replay] = place
