@@ -15,13 +15,13 @@ from typing import NoReturn
 
 import click
 
-from bench.commands.bench import bench
 from bench.commands.biclique import biclique
 from bench.commands.campaign import campaign
 from bench.commands.check import check
 from bench.commands.gantt import gantt
 from bench.commands.generate import generate
 from bench.commands.import_ import import_
+from bench.commands.measure.group import bench
 from bench.commands.recheck import recheck
 from bench.commands.reduce import reduce
 from bench.commands.report import report
@@ -29,9 +29,9 @@ from bench.commands.reproduce import reproduce
 from bench.commands.score import score
 from bench.commands.simulate import simulate
 from bench.commands.solve import solve
-from bench.commands.verify_reductions import verify_reductions
-from bench.commands.verify_simulator import verify_simulator
-from bench.commands.verify_solvers import verify_solvers
+from bench.commands.verify.reductions import verify_reductions
+from bench.commands.verify.simulator import verify_simulator
+from bench.commands.verify.solvers import verify_solvers
 from instances.errors import HindschedError, InputError
 
 __all__ = ["hindsched", "main"]

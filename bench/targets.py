@@ -6,21 +6,22 @@ import re
 from collections.abc import Mapping, Sequence
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 import click
 
-from instances import InputError, Instance, write
-from instances.coupled.files import format_instance
+from instances import InputError, write
+from instances.families import part
 
 __all__ = ["schedule_targets", "write_instance"]
 
 _UNFIT_FOR_NAMES = re.compile(r"[^\w.+-]+")
 
 
-def write_instance(instance: Instance, output: str) -> None:
+def write_instance(instance: Any, output: str) -> None:
     """Write an instance to a file, or to standard output for ``-``."""
     if output == "-":
-        click.echo(format_instance(instance), nl=False)
+        click.echo(part(instance.family, "instances").write_instance(instance), nl=False)
     else:
         write(instance, output)
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
 
 __all__ = ["Verdict"]
 
@@ -13,39 +15,35 @@ class Verdict:
 
     Parameters
     ----------
-    slot, rule, reason
-        The first slot and rule that are broken, and how; all None when the schedule is valid.
-    ends
-        The slot after each completed iteration, increasing: before the break, or in the whole schedule.
-    wanted
-        K, the iterations that the makespan asks for.
+    time
+        Where the first broken rule is broken, in the family's unit (a slot, a second, an instant); None when the
+        schedule is valid, and for a broken form that has no time.
+    rule, reason
+        The short name of the first rule that is broken, and how; both None when the schedule is valid.
+    outcome
+        What the replay found, of the family's own type: before the break, or of the whole schedule.
+    unit
+        What ``time`` counts, for messages.
+
+    Examples
+    --------
+    >>> print(Verdict(7, "R3", "worker 0 receives nothing", None))
+    slot 7: R3 broken: worker 0 receives nothing
     """
 
-    slot: int | None
+    time: int | Fraction | None
     rule: str | None
     reason: str | None
-    ends: tuple[int, ...]
-    wanted: int
+    outcome: Any = None
+    unit: str = "slot"
 
     @property
     def is_valid(self) -> bool:
-        """Whether every rule holds in every slot."""
+        """Whether every rule holds everywhere."""
         return self.rule is None
 
-    @property
-    def iterations(self) -> int:
-        """Iterations completed."""
-        return len(self.ends)
-
-    @property
-    def makespan(self) -> int | None:
-        """Slots until iteration K was complete; None if it never was."""
-        return self.ends[self.wanted - 1] if len(self.ends) >= self.wanted else None
-
     def __str__(self) -> str:
-        if not self.is_valid:
-            return f"slot {self.slot}: {self.rule} broken: {self.reason}"
-        done = f"{self.iterations} iteration{'' if self.iterations == 1 else 's'}"
-        if self.makespan is None:
-            return f"valid, {done} of {self.wanted}, unfinished"
-        return f"valid, {done}, makespan {self.makespan}"
+        if self.is_valid:
+            return "valid" if self.outcome is None else f"valid, {self.outcome}"
+        where = "" if self.time is None else f"{self.unit} {self.time}: "
+        return f"{where}{self.rule} broken: {self.reason}"

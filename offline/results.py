@@ -4,38 +4,32 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import StrEnum
+from fractions import Fraction
 from typing import Any
 
-from instances.errors import InputError
+__all__ = ["Number", "Result", "Sense", "Status"]
 
-__all__ = ["Objective", "Result", "Status"]
+Number = int | Fraction
 
 
-class Objective(StrEnum):
-    """What is optimised (docs/model.md section 3)."""
+class Sense(StrEnum):
+    """Which values are better."""
 
-    MAKESPAN = "makespan"
-    ITERATIONS = "iterations"
-
-    @classmethod
-    def parse(cls, text: Objective | str) -> Objective:
-        """Return the objective of this name; InputError for another."""
-        try:
-            return cls(text)
-        except ValueError:
-            known = " or ".join(cls)
-            raise InputError(f"{text!r}, expected {known}", place="objective") from None
+    MIN = "min"
+    MAX = "max"
 
 
 class Status(StrEnum):
     """How much is proven.
 
     ``OPTIMAL``: value and bound are equal. ``FEASIBLE``: a schedule, and a bound that does not meet it.
-    ``INFEASIBLE``: proven that no schedule exists. ``UNKNOWN``: stopped with neither.
+    ``INFEASIBLE``: proven that no schedule exists. ``UNKNOWN``: stopped with neither. ``BOUNDS``: bounds that do not
+    meet, whether or not a schedule was written out for the one that a schedule reaches.
     """
 
     OPTIMAL = "optimal"
     FEASIBLE = "feasible"
+    BOUNDS = "bounds"
     INFEASIBLE = "infeasible"
     UNKNOWN = "unknown"
 
@@ -48,21 +42,23 @@ class Result:
     ----------
     status
         How much is proven.
-    objective
-        What was optimised.
+    sense
+        Whether less or more is better.
     value
-        The objective of ``schedule`` (slots, or iterations); None without a schedule.
-    bound
-        A proven bound on the optimum, valid in every status: below it for the makespan, above it for the
-        iterations. None where nothing is proven, and for a makespan that is proven infinite.
+        The worth of the best schedule found; None without one.
+    lower, upper
+        Proven bounds on the optimum; the one on the side of the schedule is at best ``value``. None where nothing is
+        proven, and where the optimum is proven not to exist.
     schedule
         The best schedule found, of the family's own type; None if none was found.
-    solver
+    by
         Who answered.
     runtime_s
         Wall-clock seconds.
     counts
         What the solver counted (nodes, labels, branches, ...), for reports.
+    certificate
+        What proves the bound on the other side, of the family's own type; None where the solver gives none.
 
     Raises
     ------
@@ -71,25 +67,36 @@ class Result:
     """
 
     status: Status
-    objective: Objective
-    value: int | None
-    bound: int | None
+    sense: Sense
+    value: Number | None
+    lower: Number | None
+    upper: Number | None
     schedule: Any
-    solver: str
+    by: str
     runtime_s: float
     counts: dict[str, int] = field(default_factory=dict)
+    certificate: Any = None
+
+    @property
+    def bound(self) -> Number | None:
+        """The bound that no schedule passes: below the optimum when minimising, above it when maximising."""
+        return self.lower if self.sense is Sense.MIN else self.upper
+
+    @property
+    def solver(self) -> str:
+        """Who answered."""
+        return self.by
 
     def __post_init__(self) -> None:
         has_value = self.value is not None
-        if has_value != (self.status in (Status.OPTIMAL, Status.FEASIBLE)):
+        if self.status is not Status.BOUNDS and has_value != (self.status in (Status.OPTIMAL, Status.FEASIBLE)):
             raise ValueError(f"status {self.status} with value {self.value}")
-        if (self.schedule is None) == has_value:
+        if self.status is not Status.BOUNDS and (self.schedule is None) == has_value:
             raise ValueError("a value and its schedule come together")
-        if self.status is Status.OPTIMAL and self.value != self.bound:
-            raise ValueError(f"optimal with value {self.value} and bound {self.bound}")
-        if self.value is not None and self.bound is not None:
-            slack = self.value - self.bound
-            if (slack < 0) if self.objective is Objective.MAKESPAN else (slack > 0):
-                raise ValueError(f"value {self.value} on the wrong side of bound {self.bound}")
-            if self.status is Status.FEASIBLE and slack == 0:
-                raise ValueError("feasible, though the bound meets the value: that is optimal")
+        if self.status is Status.OPTIMAL and not self.value == self.lower == self.upper:
+            raise ValueError(f"optimal with value {self.value} and bounds {self.lower} and {self.upper}")
+        for low, high in ((self.lower, self.upper), (self.lower, self.value), (self.value, self.upper)):
+            if low is not None and high is not None and low > high:
+                raise ValueError(f"bounds {self.lower} and {self.upper} with value {self.value}")
+        if self.status in (Status.FEASIBLE, Status.BOUNDS) and self.lower is not None and self.lower == self.upper:
+            raise ValueError(f"{self.status}, though the bounds meet: that is optimal")

@@ -1,24 +1,9 @@
-"""Schedulers that see only the past: the simulator, the paper's heuristics, and the protocol for your own."""
+"""Schedulers that see only the past: simulators, published and better policies, and the protocols for your own.
 
-from online.coupled.checking import check_policy
-from online.coupled.criteria import TIES
-from online.coupled.estimates import ESTIMATORS
-from online.coupled.policies import POLICIES, make_policy
-from online.coupled.runs import ENGINES, run_policy
-from online.coupled.simulate import SERVICES, Run, simulate
-from online.coupled.visible import Policy, Visible
+This package knows ``instances`` only. Families of problems live in sub-packages (``online.coupled``); what all
+families share lies beside them.
+"""
 
-__all__ = [
-    "ENGINES",
-    "ESTIMATORS",
-    "POLICIES",
-    "SERVICES",
-    "TIES",
-    "Policy",
-    "Run",
-    "Visible",
-    "check_policy",
-    "make_policy",
-    "run_policy",
-    "simulate",
-]
+from online.policies import make_policy, policy_names, run_policy
+
+__all__ = ["make_policy", "policy_names", "run_policy"]

@@ -16,7 +16,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from instances import Instance, Schedule, check
+from instances import check
+from instances.coupled import Instance, Schedule
 from instances.coupled.rounds import compute_from, schedule_rounds
 from instances.coupled.schedule import COMPUTE
 from instances.errors import InputError
@@ -75,9 +76,9 @@ class _ToCoupled(ABC):
         """
         instance, problem = data.instance, data.problem
         verdict = check(instance, witness)
-        if not verdict.is_valid or verdict.makespan is None:
+        if not verdict.is_valid or verdict.outcome.makespan is None:
             raise InputError(f"{verdict}, expected a schedule that completes the iteration", place="schedule")
-        end = verdict.makespan
+        end = verdict.outcome.makespan
         members = [q for q, row in enumerate(witness.letters) if row[end - 1] == COMPUTE]
         computed = [t for t, letter in enumerate(witness.letters[members[0]][:end]) if letter == COMPUTE]
         slots = [t for t in computed[-instance.w[0] :] if t < len(problem.w)]

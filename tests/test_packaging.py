@@ -53,7 +53,9 @@ def test_the_wheel_holds_the_five_packages_and_nothing_else(wheel):
     assert {name.split("/")[0] for name in names if ".dist-info" not in name} == set(PACKAGES)
     for package in PACKAGES:
         assert f"{package}/py.typed" in names
-    assert {"bench/templates/report.html", "bench/templates/report.css"} <= set(names)
+    assert {"bench/report/templates/report.html", "bench/report/templates/report.css"} <= set(names)
+    data = [path.relative_to(ROOT).as_posix() for path in (ROOT / "instances" / "data").rglob("*") if path.is_file()]
+    assert {"instances/data/spot_aws_v100/LICENSE", "instances/data/spot_aws_v100/NOTICE"} <= set(data) <= set(names)
 
 
 @pytest.mark.parametrize("kind", ["wheel", "editable"])

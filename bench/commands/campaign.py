@@ -7,8 +7,8 @@ from pathlib import Path
 
 import click
 
+from bench.campaign.journal import Journal
 from bench.commands import options
-from bench.journal import Journal
 from bench.output import Table
 from instances.errors import InputError
 
@@ -16,7 +16,7 @@ from instances.errors import InputError
 @click.command(short_help="Run a whole campaign from a file.")
 @click.argument("file", metavar="FILE.toml")
 @click.option(
-    "--results", type=click.Path(path_type=Path), help="Folder.  [default: results/ and the name of the file]"
+    "--results", type=options.FOLDER, help="Where the results go.  [default: results/ and the name of the file]"
 )
 @click.option("--jobs", type=options.POSITIVE, default=2, show_default=True, help="Processes at work at once.")
 @click.option("--dask", metavar="ADDRESS", help="Let the workers of this Dask scheduler do the work.")
@@ -30,7 +30,7 @@ def campaign(
     parquet: bool,
     as_json: bool,
 ) -> None:
-    r"""Run every policy of a campaign file on each of its instances, beside the hindsight optimum.
+    """Run every policy of a campaign file on each of its instances, beside the hindsight optimum.
 
     \b
     A campaign file is TOML; every key but instances may be left out:
@@ -51,12 +51,12 @@ def campaign(
       files = ["spot.json"]
 
     Each run and each optimum is one row in runs.jsonl. Stopped at any moment, the same command goes on where it was.
-    """
-    from bench.coupled.campaign import run_campaign
-    from bench.coupled.campaign_file import read_campaign
-    from bench.coupled.figures.distributions import summary
-    from bench.coupled.figures.frames import read_results
-    from bench.coupled.figures.ratios import records
+    """  # noqa: D301  # click reads the control character
+    from bench.campaign.file import read_campaign
+    from bench.campaign.plan import run_campaign
+    from bench.results.distributions import summary
+    from bench.results.frames import read_results
+    from bench.results.ratios import records
 
     plan = read_campaign(file)
     options.expect_solver(plan.readings[0].solver)

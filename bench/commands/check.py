@@ -37,11 +37,11 @@ def check(file: str, schedule: str, as_json: bool) -> None:
                 "file": file,
                 "schedule": schedule,
                 "valid": verdict.is_valid,
-                "slot": verdict.slot,
+                "slot": verdict.time,
                 "rule": verdict.rule,
                 "reason": verdict.reason,
-                "iterations": verdict.iterations,
-                "makespan": verdict.makespan,
+                "iterations": verdict.outcome.iterations,
+                "makespan": verdict.outcome.makespan,
             }
         )
     else:

@@ -12,7 +12,7 @@ import click
 def gantt(file: str, schedule: str, output: str) -> None:
     """Draw SCHEDULE over the states of the instance in FILE."""
     import instances
-    from bench.coupled.figures import plots
+    from bench.report import plots
 
     instance = instances.read(file)
     text = instances.read_schedule(schedule)
@@ -25,7 +25,7 @@ def gantt(file: str, schedule: str, output: str) -> None:
     height = min(40.0, 1.3 + 0.26 * instance.num_workers)
     width = min(24.0, max(9.0, 2.0 + 0.16 * text.slots))
     figure, (axes,) = plots.new_figure(width=width, heights=(height,))
-    done = "unfinished" if verdict.makespan is None else f"makespan {verdict.makespan}"
-    title = f"{verdict.iterations} iteration{'' if verdict.iterations == 1 else 's'}, {done}"
-    plots.draw_gantt(axes, instance, text, ends=verdict.ends, title=title)
+    done = "unfinished" if verdict.outcome.makespan is None else f"makespan {verdict.outcome.makespan}"
+    title = f"{verdict.outcome.iterations} iteration{'' if verdict.outcome.iterations == 1 else 's'}, {done}"
+    plots.draw_gantt(axes, instance, text, ends=verdict.outcome.ends, title=title)
     plots.save(figure, output)

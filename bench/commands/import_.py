@@ -77,6 +77,8 @@ def import_(
 ) -> None:
     """Turn a trace into an instance: one Failure Trace Archive event table, or sampled CSV files, one per node.
 
+    The name spot_aws_v100 alone stands for nine zones of real spot machines, which come with the toolkit.
+
     A slot is UP only if the node is available during all of it. What the reader takes for granted is said on standard
     error.
     """
@@ -85,7 +87,8 @@ def import_(
     from instances import traces as readers
     from instances.coupled.imported import from_trace
 
-    trace = readers.read(*traces)
+    is_packaged = len(traces) == 1 and traces[0] in readers.packaged_traces()
+    trace = readers.read_packaged(traces[0]) if is_packaged else readers.read(*traces)
     chosen: int | list[str] | None = None
     if nodes is not None:
         is_number = nodes.isascii() and nodes.isdigit() and len(nodes) < 10

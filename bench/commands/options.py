@@ -10,8 +10,11 @@ import click
 from click.core import ParameterSource
 
 __all__ = [
+    "COUNT",
+    "FOLDER",
     "NUMBERS",
     "N_COM",
+    "POSITIVE",
     "as_json",
     "estimator",
     "expand_policies",
@@ -40,20 +43,22 @@ def expand_policies(names: Sequence[str], *, estimator: str) -> list[str]:
     InputError
         For a policy that cannot be made: before any work is done.
     """
-    import online
+    import online.coupled
 
-    expanded = [policy for name in names or ("all",) for policy in (online.POLICIES if name == "all" else (name,))]
+    expanded = [
+        policy for name in names or ("all",) for policy in (online.coupled.POLICIES if name == "all" else (name,))
+    ]
     for name in expanded:
-        online.make_policy(name, estimator=estimator)
+        online.coupled.make_policy(name, estimator=estimator)
     return list(dict.fromkeys(expanded))
 
 
 def expect_solver(name: str) -> None:
     """Raise `InputError` for a solver that cannot run here: before any work is done."""
-    import offline
+    import offline.coupled
     from instances import InputError
 
-    available = offline.available_solvers()
+    available = offline.coupled.available_solvers()
     if name not in ("auto", *available):
         raise InputError(f"{name!r}, expected auto or one of {', '.join(available)}", place="solver")
 
@@ -108,10 +113,25 @@ class _Numbers(click.ParamType[Sequence[int]]):
         return numbers
 
 
+class _Integer(click.IntRange):
+    """An integer from a range, called as briefly in the help."""
+
+    name = "integer"
+
+
+class _Folder(click.Path):
+    """A path that the help calls a folder."""
+
+    def __init__(self, **keywords: Any) -> None:
+        super().__init__(**keywords)
+        self.name = "folder"
+
+
 N_COM = _Bound()
 NUMBERS = _Numbers()
-POSITIVE = click.IntRange(min=1)
-COUNT = click.IntRange(min=0)
+POSITIVE = _Integer(min=1)
+COUNT = _Integer(min=0)
+FOLDER = _Folder(path_type=Path)
 
 as_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON object a line.")
 estimator = click.option(
@@ -141,12 +161,11 @@ stand_by = click.option(
     default=True,
     help="Whether the hindsight player may send programs to workers on stand-by.  [default: may]",
 )
-solver = click.option("--solver", default="auto", show_default=True, help="auto, or a solver by name.")
+solver = click.option("--solver", default="auto", show_default=True, metavar="NAME", help="auto, or a solver by name.")
 results = click.option(
     "--results",
-    type=click.Path(path_type=Path),
+    type=FOLDER,
     default=None,
-    metavar="FOLDER",
     help="Keep what is done in this folder; interrupted, the same command goes on where it was.",
 )
 policies = click.option(

@@ -11,7 +11,7 @@ from bench.output import Table
 
 
 @click.command(short_help="Make rows of a campaign anew and compare.")
-@click.argument("results", type=click.Path(path_type=Path), metavar="RESULTS")
+@click.argument("results", type=options.FOLDER, metavar="RESULTS")
 @click.option("--sample", "count", type=options.POSITIVE, default=50, show_default=True, help="How many rows.")
 @click.option("--seed", type=options.COUNT, default=0, show_default=True, help="Which rows.")
 @click.option(
@@ -24,7 +24,7 @@ def recheck(results: Path, count: int, seed: int, most_slots: int, as_json: bool
     The instance is generated from its parameters, the run made by the plain simulator, and every slot replayed by the
     checker. Exit code 1 when a row differs.
     """
-    from bench.coupled.verify import recheck as again
+    from bench.coupled.studies.verify import recheck as again
     from bench.progress import counting
 
     rows = again.sample(results, count, seed=seed, most_slots=most_slots)

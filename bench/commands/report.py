@@ -11,9 +11,11 @@ from bench.output import Table
 
 
 @click.command(short_help="Write a page of results: ratios, profiles, tables.")
-@click.argument("results", type=click.Path(path_type=Path))
-@click.option("-o", "--output", type=click.Path(path_type=Path), metavar="FOLDER", help="[default: RESULTS/report]")
-@click.option("--reference", default="IE", show_default=True, help="The heuristic that others are compared with.")
+@click.argument("results", type=options.FOLDER)
+@click.option("-o", "--output", type=options.FOLDER, help="Where to write.  [default: RESULTS/report]")
+@click.option(
+    "--reference", metavar="NAME", default="IE", show_default=True, help="The heuristic that others are compared with."
+)
 @options.as_json
 def report(results: Path, output: Path | None, reference: str, as_json: bool) -> None:
     """Write report.html about RESULTS, with its pictures (SVG) and tables (CSV) beside it.
@@ -21,7 +23,7 @@ def report(results: Path, output: Path | None, reference: str, as_json: bool) ->
     RESULTS is a folder of `hindsched score`, which may still be running, or a table of one run a row (.csv, .csv.gz,
     .csv.xz, .parquet). The page holds everything: no network, no script. Equal rows give an equal page.
     """
-    from bench.coupled.report.page import write_report
+    from bench.report.page import write_report
     from instances import SelfCheckError
 
     if output is None:

@@ -38,7 +38,7 @@ _READINGS = ("printed", "conditional", "longest", "begun", "highest", "stationar
 @click.option("--jobs", type=options.POSITIVE, default=2, show_default=True, help="Processes at work at once.")
 @click.option("--dask", metavar="ADDRESS", help="Let the workers of this Dask scheduler do the work.")
 @click.option(
-    "--results", type=click.Path(path_type=Path), default=Path("results/paper"), show_default=True, help="Folder."
+    "--results", type=options.FOLDER, default=Path("results/paper"), show_default=True, help="Where the results go."
 )
 @options.as_json
 def reproduce(
@@ -58,21 +58,21 @@ def reproduce(
     results: Path,
     as_json: bool,
 ) -> None:
-    r"""Run the paper's 17 heuristics on its 6,000 instances, and rebuild Tables I and II and Figure 2.
+    """Run the paper's 17 heuristics on its 6,000 instances, and rebuild Tables I and II and Figure 2.
 
     \b
     Written into the results folder:
-      runs.jsonl       one row per run and optimum; an interrupted call goes on from it
+      runs.jsonl       one row a run and optimum, from which a later call goes on
       runs.csv.xz      the runs as one compact table, for hindsched report
       tables.csv, .md  Table I (m = 5) and II (m = 10) under each reading
-      closeness.csv    how close the readings come to one another, and to --printed
+      closeness.csv    how close the readings come to each other and to --printed
       figure2.svg      %diff against wmin under each reading
-    """
+    """  # noqa: D301  # click reads the control character
+    from bench.campaign.jobs import Options
     from bench.coupled import reproduction
-    from bench.coupled.figures.ratios import records
-    from bench.coupled.jobs import Options
     from bench.coupled.optima import experiment
-    from bench.markdown import markdown_table
+    from bench.report.markdown import markdown_table
+    from bench.results.ratios import records
     from instances.textio import write_text
 
     other = None if figures is None else reproduction.printed_tables(figures)

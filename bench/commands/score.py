@@ -13,8 +13,8 @@ from bench.commands import options
 from bench.output import Table
 
 if TYPE_CHECKING:
-    from bench.coupled.score import Score
-    from bench.coupled.sources import Source
+    from bench.campaign.score import Score
+    from bench.campaign.sources import Source
 
 
 @click.command(short_help="Score heuristics against the hindsight optimum.")
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 @options.time_limit(60.0)
 @click.option("--jobs", type=options.POSITIVE, default=2, show_default=True, help="Processes at work at once.")
 @click.option(
-    "--results", type=click.Path(path_type=Path), default=Path("results/score"), show_default=True, help="Folder."
+    "--results", type=options.FOLDER, default=Path("results/score"), show_default=True, help="Where the results go."
 )
 @options.as_json
 def score(
@@ -56,13 +56,13 @@ def score(
 ) -> None:
     """Score heuristics against the hindsight optimum of the same states.
 
-    Without FILE: instances of the paper's experiment at the given point, and real spot machines where their trace is
-    at hand. An interrupted call goes on where it stopped; rows already in the results folder are not made again.
+    Without FILE: instances of the paper's experiment at the given point, and nine zones of real spot machines. An
+    interrupted call goes on where it stopped; rows already in the results folder are not made again.
     """
-    from bench.coupled import score as main_job
-    from bench.coupled.jobs import Options
+    from bench.campaign import score as main_job
+    from bench.campaign.jobs import Options
+    from bench.campaign.sources import Paper, from_file
     from bench.coupled.real import spot_sources
-    from bench.coupled.sources import Paper, from_file
 
     options.expect_solver(solver)
     sources: list[Source]
@@ -88,7 +88,7 @@ def score(
 
 
 def _show(found: Score, as_json: bool) -> None:
-    from bench.coupled.figures.ratios import COLUMNS, records
+    from bench.results.ratios import COLUMNS, records
 
     rows = records(found.table)
     if as_json:

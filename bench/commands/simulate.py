@@ -34,12 +34,12 @@ def simulate(
 ) -> int:
     """Run heuristics on each instance; a makespan is null when the run is not finished within the slots."""
     import instances
-    import online
+    import online.coupled
     from bench.progress import working
     from bench.targets import schedule_targets
 
     names = options.expand_policies(policies, estimator=estimator)
-    shown = [online.make_policy(name, estimator=estimator).name for name in names]
+    shown = [online.coupled.make_policy(name, estimator=estimator).name for name in names]
     targets = schedule_targets(out, files, shown)
     table = Table({key: key for key in _COLUMNS}, as_json, title="Runs")
     failed = 0

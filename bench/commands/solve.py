@@ -44,7 +44,7 @@ def solve(
 ) -> int:
     """Find the hindsight optimum of each instance, with a checked schedule and a proven bound."""
     import instances
-    import offline
+    import offline.coupled
     from bench.progress import working
     from bench.targets import schedule_targets
 
@@ -62,7 +62,9 @@ def solve(
             continue
         if model is not None:
             with working(f"writing {model}"):
-                offline.write_model(instance, model, solver=solver, stand_by=stand_by, time_limit_s=time_limit_s)
+                offline.coupled.write_model(
+                    instance, model, solver=solver, stand_by=stand_by, time_limit_s=time_limit_s
+                )
         with working(f"solving {file}"):
             result = offline.solve(
                 instance,

@@ -8,10 +8,10 @@ from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bench.coupled.jobs import Options, optima_job
-from bench.coupled.sources import Paper
-from bench.engine import run_jobs
-from bench.journal import Journal
+from bench.campaign.engine import run_jobs
+from bench.campaign.jobs import Options, optima_job
+from bench.campaign.journal import Journal
+from bench.campaign.sources import Paper
 from instances.textio import write_text
 
 if TYPE_CHECKING:
@@ -129,7 +129,7 @@ def distribution(optima: pd.DataFrame, ending: str = "") -> pd.DataFrame:
 
 def draw_distribution(summary: pd.DataFrame, path: Path) -> None:
     """Draw the median optimum against wmin for each m and n_com, with the middle half of the instances around it."""
-    from bench.coupled.figures import plots
+    from bench.report import plots
 
     figure, (axes,) = plots.new_figure(heights=(4.5,))
     styles = zip(plots.COLOURS, ("-", "--", ":", "-.") * 2, strict=False)

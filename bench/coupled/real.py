@@ -1,20 +1,15 @@
-"""Instances on real machines, where their traces are at hand: nine spot zones, and a cluster's failures."""
+"""Instances on real machines: nine spot zones, which come with the toolkit, and a cluster's failures, where named."""
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
-import click
-
-from bench.coupled.sources import Given, Source
+from bench.campaign.sources import Given, Source
 from instances.coupled.imported import from_trace
-from instances.traces import Trace, read
+from instances.errors import InputError
+from instances.traces import read, read_packaged
 
-__all__ = ["real_sources", "spot_sources"]
-
-#: Where the traces are looked for; the variable names another folder.
-FOLDER, VARIABLE = Path("../shared/data"), "HINDSCHED_TRACES"
+__all__ = ["lanl_sources", "spot_sources"]
 
 #: Nine zones sampled every 195 s. Chains are fitted on a week, instances are two days long and a week apart.
 SPOT_SLOT_S, SPOT_TRAIN, SPOT_SLOTS, SPOT_WINDOWS = 195, 3_100, 900, 4
@@ -26,13 +21,8 @@ LANL = "LANL (500 nodes, one slot = 600 s)"
 
 
 def spot_sources() -> list[Source]:
-    """Return instances on real spot machines; none, saying so, where the trace is not at hand.
-
-    A lost spot machine loses what it held: it is DOWN.
-    """
-    trace = _trace("spot_aws_v100", "*.csv*")
-    if trace is None:
-        return []
+    """Return instances on real spot machines. A lost spot machine loses what it held: it is DOWN."""
+    trace = read_packaged("spot_aws_v100")
     begin = trace.window(slot_s=SPOT_SLOT_S).start
     return [
         Given(
@@ -56,12 +46,24 @@ def spot_sources() -> list[Source]:
     ]
 
 
-def real_sources() -> list[Source]:
-    """Return the spot instances, and some on 500 nodes of a cluster with m = 20 and 50 and w = 1, 10 and 100 slots."""
-    sources = spot_sources()
-    trace = _trace("fta_lanl", "event_trace*")
-    if trace is None:
-        return sources
+def lanl_sources(folder: Path) -> list[Source]:
+    """Return instances on 500 nodes of a cluster, with m = 20 and 50 and w = 10, 100 and 1,000 slots.
+
+    Parameters
+    ----------
+    folder
+        Holds, itself or in ``fta_lanl``, the table ``event_trace...`` of LANL's machines in the Failure Trace Archive.
+
+    Raises
+    ------
+    InputError
+        Where there is no such table.
+    """
+    files = sorted(folder.glob("event_trace*")) + sorted(folder.glob("fta_lanl/event_trace*"))
+    if not files:
+        raise InputError("no event_trace... in it or in its folder fta_lanl, expected LANL's table", file=folder)
+    trace = read(files[0])
+    sources: list[Source] = []
     for m in (20, 50):
         for w in (1, 10, 100):
             instance = from_trace(
@@ -79,12 +81,3 @@ def real_sources() -> list[Source]:
             )
             sources.append(Given(f"LANL m={m} w={10 * w}", LANL, instance))
     return sources
-
-
-def _trace(name: str, pattern: str) -> Trace | None:
-    folder = Path(os.environ.get(VARIABLE, FOLDER)) / name
-    files = sorted(folder.glob(pattern))
-    if not files:
-        click.echo(f"hindsched: no real trace in {folder} ({VARIABLE} names its parent): left out", err=True)
-        return None
-    return read(*files)

@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import online
-from bench.coupled.campaign import Campaign, run_campaign
-from bench.coupled.figures.frames import OPTIONS, read_results
-from bench.coupled.figures.versus import diff_by_wmin, versus
-from bench.coupled.jobs import Options
-from bench.coupled.sources import Paper
+import online.coupled
+from bench.campaign.jobs import Options
+from bench.campaign.plan import Campaign, run_campaign
+from bench.campaign.sources import Paper
+from bench.coupled.versus import diff_by_wmin, versus
+from bench.results.frames import OPTIONS, read_results
 from instances.errors import InputError
 from instances.textio import read_bytes, write_bytes
 
@@ -58,9 +58,9 @@ class Reading:
     tells
         What it is, in a few words.
     options
-        Fields of `bench.coupled.jobs.Options`.
+        Fields of `bench.campaign.jobs.Options`.
     instance
-        Fields of `bench.coupled.sources.Paper`.
+        Fields of `bench.campaign.sources.Paper`.
     """
 
     name: str
@@ -97,13 +97,13 @@ def run_readings(
     Returns
     -------
     dict of str to pandas.DataFrame
-        For each reading its runs, as in `bench.coupled.figures.frames.Results.runs`.
+        For each reading its runs, as in `bench.results.frames.Results.runs`.
     """
     for changes in _distinct(reading.instance for reading in readings):
         mine = [reading for reading in readings if reading.instance == changes]
         campaign = Campaign(
             [replace(source, **changes) for source in sources],
-            online.POLICIES,
+            online.coupled.POLICIES,
             [replace(options, **reading.options) for reading in mine],
         )
         run_campaign(campaign, folder, num_processes=num_processes, dask=dask)
@@ -141,7 +141,7 @@ def tables(runs: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     -------
     pandas.DataFrame
         One row per reading, table and policy: ``reading``, ``table`` (I: m = 5, II: m = 10) and the columns of
-        `bench.coupled.figures.versus.versus`.
+        `bench.coupled.versus.versus`.
     """
     import pandas as pd
 
@@ -233,7 +233,7 @@ def printed_tables(path: str | os.PathLike[str]) -> pd.DataFrame:
     for number, (table, policy) in enumerate(zip(frame["table"], frame["policy"], strict=True), start=2):
         if table not in TABLES:
             raise InputError(f"table {table!r}, expected one of {', '.join(TABLES)}", place=f"line {number}", file=path)
-        if policy not in online.POLICIES:
+        if policy not in online.coupled.POLICIES:
             raise InputError(f"{policy!r}, expected a heuristic of the paper", place=f"line {number}", file=path)
     for metric in METRICS:
         numbers = pd.to_numeric(frame[metric], errors="coerce")
@@ -262,7 +262,7 @@ def closeness(found: pd.DataFrame, printed: pd.DataFrame | None) -> pd.DataFrame
 
 
 def write_compact(runs: Mapping[str, pd.DataFrame], path: Path) -> None:
-    """Write the runs as a compressed table, a row per run, that `bench.coupled.figures.frames.read_results` reads."""
+    """Write the runs as a compressed table, a row per run, that `bench.results.frames.read_results` reads."""
     import lzma
 
     import pandas as pd
@@ -275,8 +275,7 @@ def write_compact(runs: Mapping[str, pd.DataFrame], path: Path) -> None:
 
 def draw_figure_2(runs: Mapping[str, pd.DataFrame], path: Path) -> None:
     """Draw %diff against wmin: a row of panels for each reading, a panel for each m."""
-    from bench.coupled.figures import plots
-    from bench.coupled.report import pictures
+    from bench.report import pictures, plots
 
     figure, panels = plots.new_grid(len(runs), len(TABLES))
     for row, (name, frame) in zip(panels, runs.items(), strict=True):

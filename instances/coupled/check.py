@@ -16,14 +16,46 @@ from instances.errors import InputError
 from instances.states import DOWN, UP
 from instances.verdict import Verdict
 
-__all__ = ["check", "is_made_for"]
+__all__ = ["Outcome", "check"]
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a replay found.
+
+    Parameters
+    ----------
+    ends
+        The slot after each completed iteration, increasing: before the break, or in the whole schedule.
+    wanted
+        K, the iterations that the makespan asks for.
+    """
+
+    ends: tuple[int, ...]
+    wanted: int
+
+    @property
+    def iterations(self) -> int:
+        """Iterations completed."""
+        return len(self.ends)
+
+    @property
+    def makespan(self) -> int | None:
+        """Slots until iteration K was complete; None if it never was."""
+        return self.ends[self.wanted - 1] if len(self.ends) >= self.wanted else None
+
+    def __str__(self) -> str:
+        done = f"{self.iterations} iteration{'' if self.iterations == 1 else 's'}"
+        if self.makespan is None:
+            return f"{done} of {self.wanted}, unfinished"
+        return f"{done}, makespan {self.makespan}"
 
 
 def check(instance: Instance, schedule: Schedule) -> Verdict:
     """Replay a schedule and name the first slot, and in it the first of R1-R5, that is broken.
 
-    The verdict does not depend on the fingerprint in the schedule (see `is_made_for`). What the rules leave open is
-    settled as follows.
+    The verdict does not depend on the fingerprint in the schedule (see `instances.is_made_for`). What the rules leave
+    open is settled as follows.
 
     - A schedule may stop before iteration K is complete: it is valid, and its makespan is None.
     - It may go on after iteration K. The rules hold there too, further iterations count, and the makespan stays
@@ -43,7 +75,7 @@ def check(instance: Instance, schedule: Schedule) -> Verdict:
     Returns
     -------
     Verdict
-        After a break, its ends are those before it.
+        Its outcome is an `Outcome`; after a break, the ends are those before it.
 
     Raises
     ------
@@ -56,7 +88,7 @@ def check(instance: Instance, schedule: Schedule) -> Verdict:
 
     Examples
     --------
-    >>> from instances import Configuration
+    >>> from instances.coupled import Configuration
     >>> pair = Instance.from_letters(["uuuu", "uruu"], w=[1, 1], tasks=2, t_prog=1)
     >>> enrol = Configuration(0, {0: 1, 1: 1})
     >>> print(check(pair, Schedule(pair.fingerprint, ("PIIC", "PIIC"), (enrol,))))
@@ -89,18 +121,6 @@ def check(instance: Instance, schedule: Schedule) -> Verdict:
         except _BrokenRule as broken:
             return replay.verdict(slot.number, broken.rule, broken.reason)
     return replay.verdict(*_beyond_the_text(instance, schedule))
-
-
-def is_made_for(instance: Instance, schedule: Schedule) -> bool:
-    """Whether the schedule bears this instance's fingerprint; if not, a valid replay may be chance.
-
-    Examples
-    --------
-    >>> lone = Instance.from_letters(["u"], w=[1], tasks=1)
-    >>> is_made_for(lone, Schedule(lone.fingerprint, ("C",), ())), is_made_for(lone, Schedule("", ("C",), ()))
-    (True, False)
-    """
-    return schedule.instance == instance.fingerprint
 
 
 class _BrokenRule(Exception):  # noqa: N818 - a finding that ends the replay, not an error
@@ -138,7 +158,7 @@ class _Replay:
         self.ended_in: int | None = None
 
     def verdict(self, slot: int | None, rule: str | None, reason: str | None) -> Verdict:
-        return Verdict(slot, rule, reason, tuple(self.ends), self.instance.iterations)
+        return Verdict(slot, rule, reason, Outcome(tuple(self.ends), self.instance.iterations))
 
     def has_program(self, q: int) -> bool:
         return self.program[q] >= self.instance.t_prog

@@ -7,7 +7,6 @@ lines: each worker's ``markov`` chain, and ``"states": {"key": [...], "slots": N
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Sequence
 from typing import Annotated, Any
@@ -20,9 +19,19 @@ from instances.coupled.model import Instance
 from instances.coupled.schedule import Configuration, Schedule
 from instances.errors import InputError
 from instances.sources import STARTS, Drawn
-from instances.textio import convert, encode, excerpt, read_json, write_text
+from instances.textio import convert, encode, excerpt
 
-__all__ = ["format_instance", "format_schedule", "read", "read_schedule", "write", "write_schedule"]
+__all__ = [
+    "INSTANCE_FORMATS",
+    "SCHEDULE_FORMATS",
+    "read_instance",
+    "read_schedule",
+    "write_instance",
+    "write_schedule",
+]
+
+INSTANCE_FORMATS = ("coupled/1", "coupled/2")
+SCHEDULE_FORMATS = ("schedule/1",)
 
 _Count = Annotated[int, msgspec.Meta(ge=0)]
 _Positive = Annotated[int, msgspec.Meta(ge=1)]
@@ -79,29 +88,21 @@ class _ScheduleFile(msgspec.Struct, forbid_unknown_fields=True):
     configurations: list[_ConfigurationFile]
 
 
-def read(path: str | os.PathLike[str]) -> Instance:
-    """Read an instance.
+def read_instance(document: dict[str, Any]) -> Instance:
+    """Return the instance of a parsed file.
 
     Parameters
     ----------
-    path
-        A file of the form ``coupled/1`` (docs/model.md section 1) or ``coupled/2``.
+    document
+        The one JSON object of a file of the form ``coupled/1`` (docs/model.md section 1) or ``coupled/2``.
 
     Raises
     ------
     InputError
-        Naming the file, the worker and the field: unknown or missing keys, other letters, negative or
+        Naming the worker and the field: unknown or missing keys, other letters, negative or
         non-integer numbers, unequal lengths, rows of ``markov`` that do not sum to 1, m above the sum of mu.
     """
-    document = read_json(path)
-    try:
-        return _instance(document)
-    except InputError as error:
-        raise error.in_file(path) from None
-
-
-def _instance(document: dict[str, Any]) -> Instance:
-    _expect_format(document, "coupled/1", "coupled/2")
+    _expect_format(document, *INSTANCE_FORMATS)
     file: _InstanceFile | _DrawnInstanceFile
     if document["format"] == "coupled/1":
         file = convert(document, _InstanceFile)
@@ -148,8 +149,8 @@ def _expect_format(document: dict[str, Any], *names: str) -> None:
         raise InputError(f"{encode(document['format'])}, expected {expected}", place="format")
 
 
-def format_instance(instance: Instance) -> str:
-    """Return the text of an instance's file: one worker a line, so that a person can read it.
+def write_instance(instance: Instance) -> str:
+    """Return the text of an instance's file, one worker a line; `read_instance` gives back an equal instance.
 
     It is of the form ``coupled/2`` where the states are drawn from the workers' own chains, else ``coupled/1``.
     """
@@ -177,27 +178,18 @@ def format_instance(instance: Instance) -> str:
     return encode(head)[:-1] + ',"workers":[\n' + ",\n".join(encode(worker) for worker in workers) + "\n]}\n"
 
 
-def write(instance: Instance, path: str | os.PathLike[str]) -> None:
-    """Write an instance; `read` gives back an equal one. The file appears whole or not at all."""
-    write_text(path, format_instance(instance))
-
-
-def read_schedule(path: str | os.PathLike[str]) -> Schedule:
-    """Read a schedule of the form ``schedule/1`` (docs/model.md section 4).
+def read_schedule(document: dict[str, Any]) -> Schedule:
+    """Return the schedule of a parsed file of the form ``schedule/1`` (docs/model.md section 4).
 
     Raises
     ------
     InputError
-        Naming the file and the place. Whether the schedule obeys the rules is for `instances.check` to say.
+        Naming the place. Whether the schedule obeys the rules is for `instances.check` to say.
     """
-    document = read_json(path)
-    try:
-        _expect_format(document, "schedule/1")
-        head = convert(document, _ScheduleFile)
-        entries = [_configuration(entry, i) for i, entry in enumerate(head.configurations)]
-        return Schedule(head.instance, tuple(head.letters), tuple(entries))
-    except InputError as error:
-        raise error.in_file(path) from None
+    _expect_format(document, *SCHEDULE_FORMATS)
+    head = convert(document, _ScheduleFile)
+    entries = [_configuration(entry, i) for i, entry in enumerate(head.configurations)]
+    return Schedule(head.instance, tuple(head.letters), tuple(entries))
 
 
 def _configuration(entry: _ConfigurationFile, i: int) -> Configuration:
@@ -209,7 +201,7 @@ def _configuration(entry: _ConfigurationFile, i: int) -> Configuration:
     return Configuration(entry.slot, tasks)
 
 
-def format_schedule(schedule: Schedule) -> str:
+def write_schedule(schedule: Schedule) -> str:
     """Return the text of a schedule's file: one worker, then one configuration, a line."""
     letters = ",\n".join(encode(row) for row in schedule.letters)
     entries = ",\n".join(
@@ -218,8 +210,3 @@ def format_schedule(schedule: Schedule) -> str:
     )
     head = encode({"format": "schedule/1", "instance": schedule.instance})[:-1]
     return f'{head},"letters":[\n{letters}\n],"configurations":[\n{entries}\n]}}\n'
-
-
-def write_schedule(schedule: Schedule, path: str | os.PathLike[str]) -> None:
-    """Write a schedule; `read_schedule` gives back an equal one. The file appears whole or not at all."""
-    write_text(path, format_schedule(schedule))

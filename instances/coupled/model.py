@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from operator import index
-from typing import TYPE_CHECKING, Any, SupportsIndex, cast
+from typing import TYPE_CHECKING, Any, ClassVar, SupportsIndex, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -65,6 +65,8 @@ class Instance:
     >>> pair.num_workers, pair.slots, pair.capacities
     (2, 3, (2, 2))
     """
+
+    family: ClassVar[str] = "coupled"
 
     tasks: int
     iterations: int

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import ClassVar
 
 from instances.errors import InputError
 
@@ -61,6 +62,8 @@ class Schedule:
     InputError
         Where the text is not of this form (not: where it breaks a rule).
     """
+
+    family: ClassVar[str] = "coupled"
 
     instance: str
     letters: tuple[str, ...]

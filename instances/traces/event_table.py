@@ -33,7 +33,7 @@ _ASSUMPTIONS = (
 def read_event_table(path: str | os.PathLike[str]) -> Trace:
     """Read the ``event_trace`` table of a Failure Trace Archive data set.
 
-    Nine columns separated by tabs or spaces, ``#`` begins a comment line, plain or gzip: event_id component_id
+    Nine columns separated by tabs or spaces, ``#`` begins a comment line, plain, gzip or xz: event_id component_id
     node_id platform_id node_name event_type event_start_time event_stop_time event_end_reason. Times are UNIX seconds,
     fractions allowed and kept exactly. The events of one node come in order of time; different nodes may be mixed.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from fractions import Fraction
 from itertools import pairwise
 from pathlib import Path
@@ -13,7 +14,7 @@ from instances.intervals import Interval, Presence, Seconds, simplest
 from instances.traces.text import excerpt, moment, read_lines
 from instances.traces.trace import Trace
 
-__all__ = ["HEADER", "read_samples"]
+__all__ = ["HEADER", "node_of", "read_samples"]
 
 HEADER = "date,availability"
 #: A step longer than this many median steps is a hole in the observation.
@@ -29,16 +30,18 @@ _ASSUMPTIONS = (
 )
 
 
-def read_samples(*paths: str | os.PathLike[str]) -> Trace:
-    """Read availability sampled over time: one CSV file per node, called as the file without its suffixes.
+def read_samples(*paths: str | os.PathLike[str], nodes: Sequence[str] | None = None) -> Trace:
+    """Read availability sampled over time: one CSV file per node.
 
-    The first line is ``date,availability``; each other line has an ISO date and time and 1 (available) or 0. Plain or
-    gzip. What else it assumes is in ``assumptions`` of the trace.
+    The first line is ``date,availability``; each other line has an ISO date and time and 1 (available) or 0. Plain,
+    gzip or xz. What else it assumes is in ``assumptions`` of the trace.
 
     Parameters
     ----------
     *paths
         The files, in the order of the nodes.
+    nodes
+        What the nodes are called; None: as their files without the suffixes.
 
     Raises
     ------
@@ -47,13 +50,24 @@ def read_samples(*paths: str | os.PathLike[str]) -> Trace:
         other than 0 and 1; and a file with fewer than two samples, missing, damaged or not text; and
         two files of one node.
     """
-    nodes: list[str] = []
-    for path in paths:
-        node = Path(path).name.removesuffix(".gz").removesuffix(".csv")
-        if node in nodes:
-            raise InputError(f"a second file of node {excerpt(node)}, expected one per node", file=path)
-        nodes.append(node)
-    return Trace(tuple(nodes), tuple(_intervals(path) for path in paths), _ASSUMPTIONS)
+    names = [node_of(path) for path in paths] if nodes is None else list(nodes)
+    if len(names) != len(paths):
+        raise InputError(f"{len(names)} names of {len(paths)} files, expected one each", place="nodes")
+    for i, path in enumerate(paths):
+        if names[i] in names[:i]:
+            raise InputError(f"a second file of node {excerpt(names[i])}, expected one per node", file=path)
+    return Trace(tuple(names), tuple(_intervals(path) for path in paths), _ASSUMPTIONS)
+
+
+def node_of(path: str | os.PathLike[str]) -> str:
+    """Return what the node of a file of samples is called: the file's name without its suffixes.
+
+    Examples
+    --------
+    >>> node_of("zones/us-east-1a.csv.xz")
+    'us-east-1a'
+    """
+    return Path(path).name.removesuffix(".gz").removesuffix(".xz").removesuffix(".csv")
 
 
 def _intervals(path: str | os.PathLike[str]) -> tuple[Interval, ...]:
@@ -64,10 +78,11 @@ def _intervals(path: str | os.PathLike[str]) -> tuple[Interval, ...]:
     if len(dates) < 2:
         raise InputError(f"{len(dates)} samples, expected at least two: the step is unknown", file=path)
     step = median_low([after - before for before, after in pairwise(dates)])
+    longest, unit = LONGEST_STEP.numerator * step, LONGEST_STEP.denominator  # integers compare faster than fractions
     intervals: list[Interval] = []
     for i, (start, presence) in enumerate(zip(dates, values, strict=True)):
         stop = dates[i + 1] if i + 1 < len(dates) else simplest(Fraction(start + step))
-        if stop - start > LONGEST_STEP * step:
+        if (stop - start) * unit > longest:
             stop = simplest(Fraction(start + step))
         if intervals and intervals[-1].stop == start and intervals[-1].presence is presence:
             intervals[-1] = Interval(intervals[-1].start, stop, presence)

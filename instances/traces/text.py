@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import lzma
 import os
 import re
 import zlib
@@ -15,7 +16,7 @@ from instances.textio import excerpt, read_bytes
 
 __all__ = ["excerpt", "moment", "read_lines", "seconds", "to_length", "to_moment"]
 
-_GZIP_MAGIC = b"\x1f\x8b"
+_GZIP_MAGIC, _XZ_MAGIC = b"\x1f\x8b", b"\xfd7zXZ\x00"
 _NUMBER = re.compile(r"[+-]?[0-9]{1,18}(\.[0-9]{0,18})?([eE][+-]?[0-9]{1,2})?", re.ASCII)
 _DATE = re.compile(
     r"[0-9]{4}-[0-9]{2}-[0-9]{2}([ T][0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,6})?)?(Z|[+-][0-9]{2}:[0-9]{2})?)?"
@@ -25,12 +26,12 @@ _MICROSECOND = timedelta(microseconds=1)
 
 
 def read_lines(path: str | os.PathLike[str]) -> list[str]:
-    """Return the lines of a text file, plain or gzip (told by its content, not its name), without line ends.
+    """Return the lines of a text file, plain, gzip or xz (told by its content, not its name), without line ends.
 
     Raises
     ------
     InputError
-        Naming the file: missing, empty, gzip cut short or damaged, not UTF-8.
+        Naming the file: missing, empty, compressed data cut short or damaged, not UTF-8.
     """
     raw = read_bytes(path)
     if raw.startswith(_GZIP_MAGIC):
@@ -40,6 +41,16 @@ def read_lines(path: str | os.PathLike[str]) -> list[str]:
             raise InputError("gzip data ends too early, expected a whole file", file=path) from None
         except (gzip.BadGzipFile, zlib.error) as error:
             raise InputError(f"damaged gzip data: {error}", file=path) from None
+    elif raw.startswith(_XZ_MAGIC):
+        reader = lzma.LZMADecompressor(lzma.FORMAT_XZ)
+        try:
+            raw = reader.decompress(raw)
+        except lzma.LZMAError as error:
+            raise InputError(f"damaged xz data: {error}", file=path) from None
+        if not reader.eof:
+            raise InputError("xz data ends too early, expected a whole file", file=path)
+        if reader.unused_data:
+            raise InputError("damaged xz data: something follows its end", file=path)
     if not raw.strip():
         raise InputError("empty, expected a trace", file=path)
     try:

@@ -1,1 +1,16 @@
-"""OFF-LINE-COUPLED: tightly-coupled iterative applications on volatile workers."""
+"""OFF-LINE-COUPLED: tightly-coupled iterative applications on volatile workers, every state known (docs/model.md)."""
+
+from offline.coupled.dispatch import SOLVERS, available_solvers, solve
+from offline.coupled.free_prefetch import free_prefetch_bound
+from offline.coupled.model_export import write_model
+from offline.coupled.objectives import CoupledResult, Objective
+
+__all__ = [
+    "SOLVERS",
+    "CoupledResult",
+    "Objective",
+    "available_solvers",
+    "free_prefetch_bound",
+    "solve",
+    "write_model",
+]

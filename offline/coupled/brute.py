@@ -31,8 +31,9 @@ from instances.coupled.model import Instance
 from instances.coupled.schedule import Configuration, Schedule
 from instances.errors import InputError
 from instances.states import DOWN, UP
+from offline.coupled.objectives import CoupledResult, Objective
 from offline.limits import Limits, Stopwatch
-from offline.results import Objective, Result, Status
+from offline.results import Result, Status
 
 __all__ = ["MAX_STATES", "solve"]
 
@@ -121,7 +122,7 @@ def solve(instance: Instance, objective: Objective, stand_by: bool, limits: Limi
     else:
         value, schedule = None, None
         status, bound = (Status.INFEASIBLE, None) if is_complete else (Status.UNKNOWN, reached + 1)
-    return Result(status, objective, value, bound, schedule, "brute", watch.elapsed_s(), counts)
+    return CoupledResult.of(status, objective, value, bound, schedule, "brute", watch.elapsed_s(), counts)
 
 
 def _next_layer(rules: _Rules, layer: dict[_State, _Node], slot: int, watch: Stopwatch) -> dict[_State, _Node] | None:

@@ -21,16 +21,17 @@ from ortools.sat.python import cp_model
 
 from instances.coupled.model import Instance
 from instances.errors import InputError, SelfCheckError
-from offline.coupled.bounds import FreePrefetch
-from offline.coupled.common_slots.problem import NO_LIMITS
+from offline.backends.cpsat_runs import solve_interruptibly
+from offline.backends.model_files import PROTO_FORMS, expect_form, write_whole
 from offline.coupled.emit import IterationPlan, emit, end_of
-from offline.coupled.greedy import greedy_plan
-from offline.coupled.slotmodel import SlotModel
-from offline.coupled.teams import Teams
-from offline.interruptible import solve_interruptibly
+from offline.coupled.free_prefetch import FreePrefetch
+from offline.coupled.greedy_plan import greedy_plan
+from offline.coupled.no_communication.common_slots import NO_LIMITS
+from offline.coupled.objectives import CoupledResult, Objective
+from offline.coupled.prefetch_relaxation import Teams
+from offline.coupled.slot_cpsat import SlotModel
 from offline.limits import Limits, OutOfTimeError, Stopwatch
-from offline.model_files import PROTO_FORMS, expect_form, write_whole
-from offline.results import Objective, Result, Status
+from offline.results import Result, Status
 
 __all__ = ["Search", "solve", "write_model"]
 
@@ -224,4 +225,6 @@ class Search:
     ) -> Result:
         slots = value if objective is Objective.MAKESPAN else self._instance.slots
         schedule = None if plan is None else emit(self._instance, plan, slots=slots)
-        return Result(status, objective, value, bound, schedule, self.name, self._watch.elapsed_s(), self._counts)
+        return CoupledResult.of(
+            status, objective, value, bound, schedule, self.name, self._watch.elapsed_s(), self._counts
+        )

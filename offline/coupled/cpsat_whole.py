@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from instances.coupled.model import Instance
 from offline.coupled.cpsat import Search
-from offline.coupled.greedy import greedy_plan
+from offline.coupled.greedy_plan import greedy_plan
+from offline.coupled.objectives import Objective
 from offline.limits import Limits
-from offline.results import Objective, Result, Status
+from offline.results import Result, Status
 
 __all__ = ["solve"]
 

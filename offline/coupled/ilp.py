@@ -7,15 +7,16 @@ from math import ceil
 
 from instances.coupled.model import Instance
 from instances.errors import InputError
-from offline.coupled.bounds import FreePrefetch
-from offline.coupled.common_slots.problem import NO_LIMITS
-from offline.coupled.common_slots.pulp_runs import run
-from offline.coupled.horizons import Answer, HorizonSearch, Question, windows_within
+from offline.backends.horizons import Answer, HorizonSearch, Question, windows_within
+from offline.backends.model_files import PROGRAM_FORMS, expect_form, write_whole
+from offline.backends.pulp_runs import run
+from offline.coupled.free_prefetch import FreePrefetch
+from offline.coupled.no_communication.common_slots import NO_LIMITS
+from offline.coupled.objectives import Objective
+from offline.coupled.prefetch_relaxation import Teams
 from offline.coupled.slot_ilp import SlotProgram
-from offline.coupled.teams import Teams
 from offline.limits import Limits, Stopwatch
-from offline.model_files import PROGRAM_FORMS, expect_form, write_whole
-from offline.results import Objective, Result
+from offline.results import Result
 
 __all__ = ["solve_by_cbc", "solve_by_highs", "write_program"]
 

@@ -75,9 +75,9 @@ import numpy as np
 
 from instances.coupled.model import Instance
 from instances.errors import SelfCheckError
+from offline.backends.horizons import Window
 from offline.coupled.capacities import Capacities, Life
 from offline.coupled.emit import IterationPlan
-from offline.coupled.horizons import Window
 from offline.limits import OutOfTimeError, Stopwatch
 
 if TYPE_CHECKING:

@@ -95,7 +95,7 @@ def _with_other_future(instance: Instance, first: int) -> Instance:
 def _checked_run(instance: Instance, policy: Policy) -> Run:
     run = simulate(instance, policy)
     verdict = check(instance, run.schedule)
-    if not verdict.is_valid or (verdict.makespan, verdict.iterations) != (run.makespan, run.iterations):
+    if not verdict.is_valid or (verdict.outcome.makespan, verdict.outcome.iterations) != (run.makespan, run.iterations):
         raise SelfCheckError(f"the checker refuses a run of policy {policy.name}: {verdict}")
     return run
 

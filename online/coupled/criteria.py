@@ -5,11 +5,12 @@ from __future__ import annotations
 from enum import StrEnum
 
 from online.coupled.estimates import Estimate, log_sum
+from online.coupled.options import Ties
 
 __all__ = ["TIES", "TIE_TOLERANCE", "Criterion", "is_better", "score"]
 
-#: Which of the workers that serve a criterion equally well gets a task; the first is the default.
-TIES = ("lowest", "highest")
+#: The names of `Ties`; the first is the default.
+TIES = tuple(Ties)
 
 #: Values of a criterion within this relative distance are equal (see `TIES`). It covers the rounding
 #: errors of values that are equal on paper, and nothing a scheduler could care about.

@@ -15,12 +15,13 @@ from typing import NamedTuple
 
 from instances.chains import Chain
 from instances.errors import InputError
+from online.coupled.options import Estimator, member
 from online.coupled.sums import Modes, modes, sums
 
 __all__ = ["ESTIMATORS", "Estimate", "Estimates", "SetEstimate"]
 
-#: How the expected duration of W slots of computation is estimated (docs/model.md section 5); the first is the default.
-ESTIMATORS = ("printed", "conditional")
+#: The names of `Estimator`; the first is the default.
+ESTIMATORS = tuple(Estimator)
 
 #: Taken off before a duration is rounded up to slots, so that an integer that rounding lifted stays itself.
 _CEIL_SLACK = 1e-9
@@ -79,7 +80,7 @@ class Estimates:
     n_com
         Most workers the master can send to in one slot; None: unbounded.
     estimator
-        ``printed`` or ``conditional``.
+        One of `Estimator`, or its name.
 
     Raises
     ------
@@ -103,11 +104,9 @@ class Estimates:
     def __init__(
         self, chains: Sequence[Chain | None], *, n_com: int | None = None, estimator: str = ESTIMATORS[0]
     ) -> None:
-        if estimator not in ESTIMATORS:
-            raise InputError(f"{estimator!r}, expected one of {', '.join(ESTIMATORS)}", place="estimator")
-        self.estimator = estimator
+        self.estimator = member(Estimator, estimator, place="estimator")
         self.n_com = n_com
-        self._is_printed = estimator == "printed"
+        self._is_printed = self.estimator is Estimator.PRINTED
         self._shared = _shared_tables(complete(chains))
         self._sets = self._shared.sets
         self._alone: list[list[float]] = [[0.0] for _ in chains]

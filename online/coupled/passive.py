@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from online.coupled.criteria import TIES, Criterion, is_better, score
+from online.coupled.criteria import Criterion, is_better, score
 from online.coupled.estimates import Estimate, Estimates, whole_slots
+from online.coupled.options import Estimator, Ties
 from online.coupled.visible import Problem, Visible
 
 __all__ = ["Builder", "Candidate", "Passive", "elapsed", "estimates_for"]
@@ -31,7 +32,7 @@ class Builder:
     problem
         What is to be scheduled.
     ties
-        One of `online.coupled.criteria.TIES`.
+        Who gets a task where several would serve equally well.
 
     Notes
     -----
@@ -41,11 +42,11 @@ class Builder:
 
     _MOST_REMEMBERED = 20_000
 
-    def __init__(self, criterion: Criterion, estimates: Estimates, problem: Problem, ties: str = TIES[0]) -> None:
+    def __init__(self, criterion: Criterion, estimates: Estimates, problem: Problem, ties: Ties = Ties.LOWEST) -> None:
         self._criterion = criterion
         self._estimates = estimates
         self._problem = problem
-        self._highest = ties == "highest"
+        self._highest = ties is Ties.HIGHEST
         self._built: dict[object, Candidate] = {}
 
     def build(self, visible: Visible) -> Candidate | None:
@@ -141,12 +142,12 @@ class Passive:
     criterion
         What a configuration is built by; it gives the name IP, IE, IY or IAY.
     estimator
-        One of `online.coupled.estimates.ESTIMATORS`.
+        How durations are estimated.
     ties
-        One of `online.coupled.criteria.TIES`.
+        Who gets a task where several would serve equally well.
     """
 
-    def __init__(self, criterion: Criterion, estimator: str, ties: str) -> None:
+    def __init__(self, criterion: Criterion, estimator: Estimator, ties: Ties) -> None:
         self.name = f"I{criterion}"
         self._criterion = criterion
         self._estimator = estimator
@@ -164,7 +165,7 @@ class Passive:
         return {} if candidate is None else candidate.tasks
 
 
-def estimates_for(problem: Problem, estimator: str) -> Estimates:
+def estimates_for(problem: Problem, estimator: Estimator) -> Estimates:
     """Return the estimates a heuristic uses on a problem."""
     return Estimates(problem.chains, n_com=problem.n_com, estimator=estimator)
 

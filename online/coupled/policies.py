@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from instances.errors import InputError
 from online.coupled.chance import Random
-from online.coupled.criteria import TIES, Criterion
-from online.coupled.estimates import ESTIMATORS
+from online.coupled.criteria import Criterion
+from online.coupled.options import RunOptions
 from online.coupled.passive import Passive
 from online.coupled.proactive import Proactive
 from online.coupled.visible import Policy
@@ -23,7 +25,7 @@ POLICIES = (
 )
 
 
-def make_policy(text: str, *, estimator: str = ESTIMATORS[0], ties: str = TIES[0], seed: int = 0) -> Policy:
+def make_policy(text: str, options: RunOptions | None = None, **changes: Any) -> Policy:
     """Return a policy by name.
 
     Parameters
@@ -31,12 +33,11 @@ def make_policy(text: str, *, estimator: str = ESTIMATORS[0], ties: str = TIES[0
     text
         One of `POLICIES`, or ``path/to/file.py:ClassName``, or the name of an installed entry point in the group
         ``hindsched.policies``.
-    estimator
-        One of `ESTIMATORS`, for the policies that estimate.
-    ties
-        One of `online.coupled.criteria.TIES`: who gets a task where several would serve equally well.
-    seed
-        For the policies that draw random numbers.
+    options
+        Of these count: ``estimator``, ``ties`` and ``comparison`` for the built-in heuristics, ``seed`` for the
+        policies that draw random numbers.
+    **changes
+        Single options by keyword, before those of ``options``.
 
     Raises
     ------
@@ -45,26 +46,23 @@ def make_policy(text: str, *, estimator: str = ESTIMATORS[0], ties: str = TIES[0
 
     Notes
     -----
-    A user's class is built without arguments, or with the keywords ``estimator``, ``ties`` and ``seed`` where its
-    constructor has parameters of these names.
+    A user's class is built without arguments, or with the keywords ``estimator``, ``ties``, ``comparison`` and ``seed``
+    where its constructor has parameters of these names.
 
     Examples
     --------
     >>> make_policy("Y-IE").name
     'Y-IE'
     """
-    if estimator not in ESTIMATORS:
-        raise InputError(f"{estimator!r}, expected one of {', '.join(ESTIMATORS)}", place="estimator")
-    if ties not in TIES:
-        raise InputError(f"{ties!r}, expected one of {', '.join(TIES)}", place="ties")
+    asked = (options or RunOptions()).changed(**changes)
     if text in POLICIES:
-        return _built_in(text, estimator, ties, seed)
-    options = {"estimator": estimator, "ties": ties, "seed": seed}
+        return _built_in(text, asked)
+    offered = {name: getattr(asked, name) for name in ("estimator", "ties", "comparison", "seed")}
     path, colon, class_name = text.rpartition(":")
     if colon and path.endswith(".py"):
-        made = load_file(path, class_name, options)
+        made = load_file(path, class_name, offered)
     else:
-        made = load_entry_point("hindsched.policies", text, options)
+        made = load_entry_point("hindsched.policies", text, offered)
         if made is None:
             raise InputError(
                 f"{text!r}, expected one of {', '.join(POLICIES)}, or path/to/file.py:ClassName, "
@@ -92,8 +90,10 @@ def criteria_of(name: str) -> tuple[Criterion | None, Criterion | None]:
     return (Criterion(switch), Criterion(build)) if switch else (None, Criterion(name[1:]))
 
 
-def _built_in(name: str, estimator: str, ties: str, seed: int) -> Policy:
+def _built_in(name: str, options: RunOptions) -> Policy:
     switch, build = criteria_of(name)
     if build is None:
-        return Random(seed)
-    return Passive(build, estimator, ties) if switch is None else Proactive(switch, build, estimator, ties)
+        return Random(options.seed)
+    if switch is None:
+        return Passive(build, options.estimator, options.ties)
+    return Proactive(switch, build, options)

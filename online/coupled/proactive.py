@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from online.coupled.criteria import Criterion, is_better, score
 from online.coupled.estimates import Estimate, Estimates
+from online.coupled.options import RunOptions
 from online.coupled.passive import Builder, elapsed, estimates_for
 from online.coupled.visible import Visible
 
@@ -17,6 +19,7 @@ class Proactive:
 
     The candidate is built as if no task were allocated, though what enrolled workers have received counts. The
     configuration held is measured with W less the computation done, and its RECLAIMED members as if they were UP.
+    (So under the comparison ``updated``; for the others see `online.coupled.options.Comparison`.)
 
     Parameters
     ----------
@@ -24,35 +27,47 @@ class Proactive:
         What decides on a switch: P, E or Y.
     build_criterion
         What the candidate is built by, as in the passive heuristics.
-    estimator
-        One of `online.coupled.estimates.ESTIMATORS`.
-    ties
-        One of `online.coupled.criteria.TIES`.
+    options
+        Of these count: ``estimator``, ``ties`` and ``comparison``.
     """
 
-    def __init__(self, criterion: Criterion, build_criterion: Criterion, estimator: str, ties: str) -> None:
+    def __init__(self, criterion: Criterion, build_criterion: Criterion, options: RunOptions) -> None:
         self.name = f"{criterion}-I{build_criterion}"
         self._criterion = criterion
         self._build_criterion = build_criterion
-        self._estimator = estimator
-        self._ties = ties
+        self._options = options
         self._tools: tuple[Estimates, Builder] | None = None
+        self._kept = 0.0  # what the configuration held was worth when it was chosen
 
     def choose(self, visible: Visible) -> Mapping[int, int] | None:
         """Return the candidate if nothing complete is held or it is strictly better; otherwise keep."""
         if visible.slot == 0 or self._tools is None:
-            estimates = estimates_for(visible.problem, self._estimator)
-            self._tools = estimates, Builder(self._build_criterion, estimates, visible.problem, self._ties)
+            made = estimates_for(visible.problem, self._options.estimator)
+            self._tools = made, Builder(self._build_criterion, made, visible.problem, self._options.ties)
         estimates, builder = self._tools
-        candidate = builder.build(visible)
-        if not visible.is_complete:
-            return {} if candidate is None else candidate.tasks
-        if candidate is None or candidate.tasks == visible.tasks:
+        comparison = self._options.comparison
+        is_passive = not visible.is_complete
+        is_fresh = comparison.is_fresh and not is_passive
+        candidate = builder.build(_as_if_nothing_received(visible) if is_fresh else visible)
+        if candidate is None:
+            return {} if is_passive else None
+        if candidate.tasks == visible.tasks:
             return None
         since = elapsed(visible)
-        held = score(self._criterion, _measure_held(estimates, visible), since)
         gained = score(self._criterion, candidate.estimate, since)
-        return candidate.tasks if is_better(gained, held) else None
+        if not is_passive:
+            held = self._kept
+            if not comparison.keeps_value:
+                held = score(self._criterion, _measure_held(estimates, visible), since)
+            if not is_better(gained, held):
+                return None
+        self._kept = gained
+        return candidate.tasks
+
+
+def _as_if_nothing_received(visible: Visible) -> Visible:
+    nothing = (0,) * visible.problem.num_workers
+    return replace(visible, program=nothing, data=nothing)
 
 
 def _measure_held(estimates: Estimates, visible: Visible) -> Estimate:

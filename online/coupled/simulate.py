@@ -12,15 +12,13 @@ from instances.coupled.model import Instance
 from instances.coupled.schedule import COMPUTE, DATA, ENROLLED_IDLE, NOT_ENROLLED, PROGRAM, Configuration, Schedule
 from instances.errors import HindschedError, InputError
 from instances.states import DOWN, LETTERS, UP
+from online.coupled.options import Service, member
 from online.coupled.visible import History, Policy, Problem, Visible
 
 __all__ = ["SERVICES", "Run", "limit_of", "simulate"]
 
-#: In which order the master serves workers when channels are short (docs/model.md section 2); the first is the default.
-#: ``index``: in worker order. ``longest``: largest remaining need first. ``begun``: those first that have received a
-#: part of what they are being sent, the program or their data, so that a transfer goes on where it can; ties in both
-#: are in worker order.
-SERVICES = ("index", "longest", "begun")
+#: The names of `Service`; the first is the default.
+SERVICES = tuple(Service)
 
 _BLOCK = 512
 
@@ -60,7 +58,7 @@ def simulate(instance: Instance, policy: Policy, *, service: str = SERVICES[0], 
     policy
         Who chooses (see `Policy`).
     service
-        One of `SERVICES`.
+        One of `Service`, or its name.
     slots
         Stop after so many slots, at most the slots of the instance; None: all of them.
 
@@ -81,10 +79,11 @@ def simulate(instance: Instance, policy: Policy, *, service: str = SERVICES[0], 
     >>> run.makespan, run.schedule.letters
     (3, ('...', 'CIC'))
     """
-    limit = limit_of(instance, service, slots)
+    order = member(Service, service, place="service")
+    limit = limit_of(instance, slots)
     if not isinstance(policy, Policy):
         raise InputError(f"{policy!r}, expected an object with a name and a method choose(visible)", place="policy")
-    execution = _Execution(instance, service)
+    execution = _Execution(instance, order)
     for slot in range(limit):
         visible = execution.fail(slot)
         try:
@@ -112,10 +111,8 @@ def simulate(instance: Instance, policy: Policy, *, service: str = SERVICES[0], 
     )
 
 
-def limit_of(instance: Instance, service: str, slots: int | None) -> int:
-    """Return how many slots to simulate; an `InputError` for options that are none."""
-    if service not in SERVICES:
-        raise InputError(f"{service!r}, expected one of {', '.join(SERVICES)}", place="service")
+def limit_of(instance: Instance, slots: int | None) -> int:
+    """Return how many slots to simulate; an `InputError` for more than the instance has."""
     limit = instance.slots if slots is None else slots
     if not 0 < limit <= instance.slots:
         raise InputError(f"{limit}, expected 1 to {instance.slots}, the slots of the instance", place="slots")
@@ -128,7 +125,7 @@ class _Execution:
     `fail`, `enrol` (if the choice changes) and `work` are called in this order in every slot.
     """
 
-    def __init__(self, instance: Instance, service: str) -> None:
+    def __init__(self, instance: Instance, service: Service) -> None:
         p = instance.num_workers
         self.instance = instance
         self.problem = Problem.of(instance)
@@ -237,9 +234,9 @@ class _Execution:
 
     def _communicate(self, needs: dict[int, int]) -> None:
         waiting = [q for q in sorted(needs) if needs[q] and self.now[q] == UP]
-        if self.service == "longest":
+        if self.service is Service.LONGEST:
             waiting.sort(key=lambda q: -needs[q])  # stable: ties stay in worker order
-        elif self.service == "begun":
+        elif self.service is Service.BEGUN:
             waiting.sort(key=lambda q: not self._has_begun(q))
         for q in waiting[: self.channels]:
             if self.program[q] < self.problem.t_prog:

@@ -172,7 +172,7 @@ class Policy(Protocol):
     ...         if visible.is_complete:
     ...             return None
     ...         return {visible.up[0]: visible.problem.tasks} if visible.up else {}
-    >>> from instances import Instance
+    >>> from instances.coupled import Instance
     >>> from online.coupled.simulate import simulate
     >>> simulate(Instance.from_letters(["dru", "ruu"], w=[1, 1], tasks=1), First()).makespan
     2

@@ -3,10 +3,12 @@
 import pytest
 
 import offline
-from instances import InputError, Instance, check
+from instances import InputError, check
+from instances.coupled import Instance
 from instances.coupled.generate import paper
-from offline import Objective, Result, Status
-from offline.coupled import brute, cpsat, slotmodel
+from offline import Result, Status
+from offline.coupled import Objective, brute, cpsat
+from offline.coupled import slot_cpsat as slotmodel
 from offline.limits import Limits, OutOfTimeError, Stopwatch
 
 #: Two workers that are both needed, and eleven slots for two iterations.

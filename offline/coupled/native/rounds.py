@@ -50,8 +50,9 @@ from offline.coupled.native.rent import Rents, refute
 from offline.coupled.native.search import run
 from offline.coupled.native.stores import PER_STEP, Best, RentBound, Store
 from offline.coupled.native.windows import Table, Windows
+from offline.coupled.objectives import CoupledResult, Objective
 from offline.limits import Limits, Stopwatch
-from offline.results import Objective, Result, Status
+from offline.results import Result, Status
 
 __all__ = ["Search", "solve", "warm_up"]
 
@@ -190,13 +191,13 @@ class Search:
             status = Status.FEASIBLE if best.found else Status.UNKNOWN
         sign = 1 if k else -1
         value = sign * best.worth if best.found else None
-        return Result(
+        return CoupledResult.of(
             status=status,
             objective=objective,
             value=value,
             bound=None if status is Status.INFEASIBLE else self._as_bound(sign, bound),
             schedule=None if best.plan is None else emit(self.instance, best.plan, slots=value if k else self.slots),
-            solver="native",
+            by="native",
             runtime_s=self._watch.elapsed_s(),
             counts={
                 "labels": sum(int(store.labels.tally[COUNT]) for store in self._stores),

@@ -59,14 +59,25 @@ def run_kernel(
     trace = _trace(p, instance.tasks)
     masks = _masks_of(instance.source)
     numbers = _Numbers(seed, instance.tasks)
-    standing = layout.Standing(*(np.zeros(n, dtype=np.int64) for n in (layout.NUMBERS + 1, p, p, p, p, p)))
+    standing = _standing(p)
+    blank = _standing(p)
     recorder = _Recorder(p, schedule_slots)
     while True:
         done = int(standing.at[layout.SLOT])
         states = masks.first(min(limit, 2 * done + _BLOCK))
         until = min(limit, states.up.size)
         code = slots.run(
-            application, choice, tables, plans, trace, states, standing, recorder.room(until), numbers.words, until
+            application,
+            choice,
+            tables,
+            plans,
+            trace,
+            states,
+            standing,
+            blank,
+            recorder.room(until),
+            numbers.words,
+            until,
         )
         done, iterations = (int(standing.at[place]) for place in (layout.SLOT, layout.ITERATION))
         if code == slots.DONE and (done == limit or iterations == instance.iterations):
@@ -79,6 +90,11 @@ def run_kernel(
         elif code == slots.MORE_NUMBERS:
             numbers.grow(int(standing.at[layout.NUMBERS]))
             standing.at[layout.NUMBERS] = 0
+
+
+def _standing(p: int) -> layout.Standing:
+    at, tasks, program, data, need, holders = (np.zeros(n, dtype=np.int64) for n in (layout.NUMBERS + 1, *[p] * 5))
+    return layout.Standing(at, tasks, program, data, need, holders, np.zeros(1))
 
 
 def _trace(p: int, tasks: int) -> layout.Trace:

@@ -59,6 +59,8 @@ class Choice(NamedTuple):
     is_printed: bool
     highest: bool
     service: int  # place in SERVICES
+    keeps_value: bool  # see `online.coupled.options.Comparison`
+    is_fresh: bool
 
 
 class Tables(NamedTuple):
@@ -123,6 +125,7 @@ class Standing(NamedTuple):
     data: Ints
     need: Ints  # what a member still has to receive
     holders: Ints  # scratch
+    kept: Reals  # (1,): what the configuration held was worth when it was chosen
 
 
 class Record(NamedTuple):

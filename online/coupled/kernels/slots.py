@@ -48,15 +48,17 @@ def run(
     trace: Trace,
     states: States,
     standing: Standing,
+    blank: Standing,
     record: Record,
     numbers: Words,
     limit: int,
 ) -> int:
     """Go on from slot ``standing.at[SLOT]`` to the end, to ``limit``, or to where something is short.
 
+    In ``blank`` no worker has received anything: what a candidate is built by where ``choice.is_fresh``.
     ``record.letters`` has as many rows as slots are to be recorded; entries are recorded for these slots.
     """
-    at, tasks, program, data, need, _ = standing
+    at, tasks, program, data, need, _, _ = standing
     up, down = states
     w, capacities = application.w, application.capacities
     t_prog, t_data = application.t_prog, application.t_data
@@ -142,27 +144,34 @@ def run(
                     elapsed = slot - begun
                     start = 0
                     is_moved = is_moved or choice.build == BY_Y
+                    seen = standing
+                    if choice.is_fresh:
+                        if is_complete:
+                            seen = blank
+                        else:
+                            is_known = False  # the trace was built by what nobody had received
                     if is_moved:
                         moves += 1
                     if is_known and moves < HORIZON:
                         gone = known_up & ~now_up
                         new = now_up & ~known_up
                         start = review(
-                            application, choice, tables, plans, trace, standing, gone, new, enrolled, is_moved, elapsed
+                            application, choice, tables, plans, trace, seen, gone, new, enrolled, is_moved, elapsed
                         )
                     if start == 0:
                         moves = 0
-                        enrolled = members
+                        enrolled = NONE if choice.is_fresh and is_complete else members
                     if start < num_tasks:
-                        build(application, choice, tables, plans, trace, standing, now_up, enrolled, start, elapsed)
+                        build(application, choice, tables, plans, trace, seen, now_up, enrolled, start, elapsed)
                     is_known = True
                     is_moved = False
                     known_up = now_up
                     taken = not is_complete or not is_same(plans.members[trace.node[num_tasks]], built, members, tasks)
-                    if taken and is_complete:
+                    if taken and (is_complete or choice.keeps_value):
                         taken = is_gain(
-                            application, choice, tables, plans, trace, standing, members, work - computed, elapsed
-                        )
+                            application, choice, tables, plans, trace, standing, seen, is_complete, members,
+                            work - computed, elapsed,
+                        )  # fmt: skip
             else:
                 is_known = False  # the trace was not looked at in this slot
                 if not is_complete and members != NONE:
@@ -197,7 +206,7 @@ def run(
                 record.letters[slot, q] = _IDLE
         if lacking != NONE:
             waiting = lacking & now_up
-            is_moved = is_moved or waiting != NONE
+            is_moved = is_moved or (waiting != NONE and not choice.is_fresh)
             channels = application.channels
             while waiting != NONE and channels > 0:
                 if choice.service == BY_INDEX:

@@ -131,23 +131,41 @@ def is_gain(
     plans: Plans,
     trace: Trace,
     standing: Standing,
+    seen: Standing,
+    is_complete: bool,
     members: WORD,
     work: int,
     elapsed: int,
 ) -> bool:
-    """Whether what was built is strictly better than what is held: ``members`` with ``work`` still to compute."""
+    """Whether what was built is taken: nothing complete is held, or it is strictly better; its value is then kept.
+
+    Parameters
+    ----------
+    seen
+        What workers have received as the one who built saw it.
+    is_complete
+        Whether a complete configuration is held.
+    members, work
+        Who holds it, and the computation still to do.
+    """
     last = application.tasks
     node = trace.node[last]
     gained = score_of(
-        application, choice, tables, standing, trace.built, trace.holders, trace.num_holders[last],
+        application, choice, tables, seen, trace.built, trace.holders, trace.num_holders[last],
         plans.members[node], plans.work[node], elapsed,
     )  # fmt: skip
-    holders = standing.holders
-    num = 0
-    rest = members
-    while rest != NONE:
-        holders[num] = lowest(rest)
-        rest &= rest - ONE
-        num += 1
-    held = score_of(application, choice, tables, standing, standing.tasks, holders, num, members, work, elapsed)
-    return gained > held + TIE_TOLERANCE
+    if is_complete:
+        held = standing.kept[0]
+        if not choice.keeps_value:
+            holders = standing.holders
+            num = 0
+            rest = members
+            while rest != NONE:
+                holders[num] = lowest(rest)
+                rest &= rest - ONE
+                num += 1
+            held = score_of(application, choice, tables, standing, standing.tasks, holders, num, members, work, elapsed)
+        if not gained > held + TIE_TOLERANCE:
+            return False
+    standing.kept[0] = gained
+    return True

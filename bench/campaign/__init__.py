@@ -1,0 +1,1 @@
+"""Campaigns: which rows are made, by whom, and how none is lost."""

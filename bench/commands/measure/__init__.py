@@ -1,0 +1,1 @@
+"""``hindsched bench``: measurements and data that the documentation rests on."""

@@ -1,0 +1,57 @@
+"""``hindsched bench simulator``: slots per second of the two simulators."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from bench.commands import options
+from bench.output import Table
+from bench.report.markdown import markdown_table
+from instances.textio import write_text
+
+
+@click.command("simulator", short_help="Time the two simulators side by side.")
+@click.option("--instances", type=options.POSITIVE, default=6, show_default=True, help="Instances of the paper.")
+@click.option(
+    "--slots", type=options.POSITIVE, default=2_000, show_default=True, help="Slots that both simulate of each."
+)
+@click.option("--seed", type=options.COUNT, default=0, show_default=True, help="Seed of the experiment.")
+@options.policies
+@options.estimator
+@click.option(
+    "--results", type=options.FOLDER, default=Path("results/simulator"), show_default=True, help="Where the results go."
+)
+@options.as_json
+def simulator(
+    instances: int, slots: int, seed: int, policies: tuple[str, ...], estimator: str, results: Path, as_json: bool
+) -> None:
+    """Time the simulator in machine code beside its plain twin, on the same instances, in one process.
+
+    Medians over the instances; processor time of runs whose states are drawn already. The last column is the kernel's
+    alone, on runs of up to 1,000,000 slots. Runs that differ end the command with exit code 3. Writes table.md.
+    """
+    import online.coupled
+    from bench.coupled.studies import simulator_race as racing
+    from bench.progress import counting
+    from instances import InputError
+
+    names = options.expand_policies(policies, estimator=estimator)
+    for name in names:
+        if name not in online.coupled.POLICIES:
+            raise InputError(f"{name!r}, expected one of {', '.join(online.coupled.POLICIES)}", place="policy")
+    results.mkdir(parents=True, exist_ok=True)
+    with counting("runs", instances * len(names), 0) as counter:
+        rows = racing.race(names, instances=instances, slots=slots, estimator=estimator, seed=seed, step=counter.step)
+    medians = racing.summary(rows)
+    loading = racing.loading_times()
+    words = (
+        f"Machine: {loading['machine']}; one core. Before a first run, not counted above: {loading['compile_s']} s of "
+        f"compilation once after installation, and {loading['load_s']} s to load the machine code in each process."
+    )
+    write_text(results / "table.md", markdown_table(medians, list(medians[0])) + "\n" + words + "\n")
+    table = Table({name: name for name in medians[0]}, as_json, title="Medians over the instances")
+    table.add_all(medians)
+    table.show()
+    click.echo(words, err=True)

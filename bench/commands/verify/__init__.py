@@ -1,0 +1,1 @@
+"""``hindsched verify-...``: what a machine can verify."""

@@ -1,0 +1,165 @@
+"""Solvers against each other on the same instances, in one run: who proves what, and in how much time."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Sequence
+from itertools import product
+from math import exp, log
+from pathlib import Path
+from typing import Any
+
+import offline
+from bench.campaign.engine import Job, code_digest, run_jobs
+from bench.campaign.journal import Journal
+from bench.campaign.sources import Paper, Source
+from instances.coupled.generate import small
+from instances.errors import SelfCheckError
+
+__all__ = ["compare", "draw_scale", "race", "spread"]
+
+
+def race(
+    sources: Sequence[Source], solvers: Sequence[str], folder: Path, *, time_limit_s: float, stand_by: bool = True
+) -> list[dict[str, Any]]:
+    """Let every solver solve every instance, one at a time in one process, and return the rows.
+
+    The time is the solver's own, ``runtime_s`` of its result: neither imports, compilation (a first call is made on a
+    tiny instance) and the drawing of states count, nor the replay of the schedule by the checker, which is the same
+    for all. Instances take turns: all solvers on one before the next one, so that a machine whose speed drifts is the
+    same for all.
+
+    Raises
+    ------
+    SelfCheckError
+        When two solvers prove different optima.
+    """
+    jobs = [
+        Job(
+            f"race|{code_digest()}|{source.identity}|{solver}|{time_limit_s}|{stand_by}",
+            f"{solver} on {source.name}",
+            _time,
+            (source, solver, time_limit_s, stand_by),
+        )
+        for source in sources
+        for solver in solvers
+    ]
+    with Journal(folder) as journal:
+        run_jobs("race", jobs, journal, num_processes=1)
+        rows = [journal[job.key] for job in jobs]
+    for source in sources:
+        mine = [row for row in rows if row["instance"] == source.name and row["status"] in ("optimal", "infeasible")]
+        if len({(row["status"], row["value"]) for row in mine}) > 1:
+            raise SelfCheckError(f"{source.name}: {[(row['solver'], row['status'], row['value']) for row in mine]}")
+    return rows
+
+
+def compare(rows: Sequence[dict[str, Any]], base: str) -> list[dict[str, Any]]:
+    """Return one row per number of iterations K and solver: proofs, times, and times over those of ``base``.
+
+    A solve that was stopped counts with the time it had, so its ratio is a lower bound; ``stopped`` tells how many.
+    """
+    times = {(row["instance"], row["solver"]): row["seconds"] for row in rows}
+    compared = []
+    for iterations in dict.fromkeys(row["iterations"] for row in rows):
+        for solver in dict.fromkeys(row["solver"] for row in rows):
+            mine = [row for row in rows if (row["iterations"], row["solver"]) == (iterations, solver)]
+            ratios = [row["seconds"] / times[row["instance"], base] for row in mine]
+            compared.append(
+                {
+                    "K": iterations,
+                    "solver": solver,
+                    "instances": len(mine),
+                    "proven": sum(row["status"] in ("optimal", "infeasible") for row in mine),
+                    "stopped": sum(row["status"] in ("feasible", "unknown") for row in mine),
+                    "median_ms": 1000 * statistics.median(row["seconds"] for row in mine),
+                    "most_ms": 1000 * max(row["seconds"] for row in mine),
+                    "median_ratio": statistics.median(ratios),
+                    "mean_ratio": exp(statistics.fmean(log(ratio) for ratio in ratios)),
+                }
+            )
+    return compared
+
+
+def spread(
+    ms: Sequence[int], n_coms: Sequence[int], wmins: Sequence[int], iterations: Sequence[int], number: int, slots: int
+) -> list[Paper]:
+    """Return for each K so many instances of the paper's generator, spread evenly over the points m, n_com, wmin.
+
+    Examples
+    --------
+    >>> sources = spread([5, 10], [5, 10, 20], range(1, 11), [3], 10, 1000)
+    >>> [(source.m, source.n_com, source.wmin) for source in sources[:4]]
+    [(5, 5, 4), (5, 5, 10), (5, 10, 6), (5, 20, 2)]
+    """
+    points = list(product(ms, n_coms, wmins))
+    chosen = [points[(2 * i + 1) * len(points) // (2 * number) % len(points)] for i in range(number)]
+    return [
+        Paper(m, n_com, wmin, i // 10 % 10, i % 10, slots, 0, 20, k)
+        for k in iterations
+        for i, (m, n_com, wmin) in enumerate(chosen)
+    ]
+
+
+def draw_scale(sources: Sequence[Source], rows: Sequence[dict[str, Any]], path: Path) -> None:
+    """Draw the time of every solve of a paper instance against p, m, K, n_com and wmin, one panel each."""
+    from bench.report import plots
+
+    paper = [(source, row) for source, row in zip(sources, rows, strict=True) if isinstance(source, Paper)]
+    axes_of = {"p": "workers p", "m": "tasks m", "n_com": "n_com", "wmin": "wmin", "iterations": "iterations K"}
+    varying = [name for name in axes_of if len({getattr(source, name) for source, _ in paper}) > 1] or ["p"]
+    figure, panels = plots.new_figure(len(varying), heights=(2.6,) * len(varying))
+    for axes, name in zip(panels, varying, strict=True):
+        values = sorted({getattr(source, name) for source, _ in paper})
+        for proven, marker, label in ((True, "o", "proven"), (False, "x", "stopped")):
+            points = [
+                (values.index(getattr(source, name)) + ((i * 0.618) % 1 - 0.5) * 0.4, row["seconds"])
+                for i, (source, row) in enumerate(paper)
+                if (row["status"] in ("optimal", "infeasible")) is proven
+            ]
+            colour = plots.COLOURS[0 if proven else 1]
+            x, y = [point[0] for point in points], [point[1] for point in points]
+            axes.scatter(x, y, s=12, marker=marker, color=colour, label=label)
+        medians = [
+            statistics.median(row["seconds"] for source, row in paper if getattr(source, name) == value)
+            for value in values
+        ]
+        axes.plot(range(len(values)), medians, color="black", linewidth=1, label="median")
+        axes.set_yscale("log")
+        axes.set_xticks(range(len(values)), labels=[str(value) for value in values])
+        axes.set_xlabel(axes_of[name])
+        axes.set_ylabel("seconds")
+        axes.grid(alpha=0.3)
+    panels[0].legend(fontsize=8, frameon=False, ncols=3)
+    plots.save(figure, path)
+
+
+def _time(source: Source, solver: str, time_limit_s: float, stand_by: bool) -> dict[str, Any]:
+    instance = source.load()
+    _ = instance.states
+    _warm(solver)
+    result = offline.solve(instance, solver=solver, time_limit_s=time_limit_s, stand_by=stand_by)
+    return {
+        "kind": "race",
+        "instance": source.name,
+        "iterations": instance.iterations,
+        "fingerprint": instance.fingerprint,
+        "solver": solver,
+        "time_limit_s": time_limit_s,
+        "stand_by": stand_by,
+        "status": str(result.status),
+        "value": result.value,
+        "bound": result.bound,
+        "gap": None if result.value is None or result.bound is None else result.value / result.bound - 1,
+        "counts": result.counts,
+        "seconds": result.runtime_s,
+    }
+
+
+_warmed: set[str] = set()
+
+
+def _warm(solver: str) -> None:
+    if solver not in _warmed:
+        offline.solve(small(0), solver=solver)
+        _warmed.add(solver)

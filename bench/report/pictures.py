@@ -1,0 +1,382 @@
+"""Pictures of a report: each function draws one panel on the axes it is given, from a frame of numbers.
+
+A panel is small, so that a column of a page or a phone shows it in full; a few curves a panel keep 17 heuristics apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from math import ceil, log
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+import online.coupled
+from bench.coupled.versus import in_order
+from bench.results.ratios import records
+from bench.results.stats import ecdf, thinned
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.artist import Artist
+    from matplotlib.axes import Axes
+
+__all__ = [
+    "WIDTH",
+    "curves",
+    "draw_curves",
+    "draw_diff",
+    "draw_ranges",
+    "families",
+    "panel_height",
+    "short_names",
+    "upper_end",
+]
+
+#: Of a panel, in inches.
+WIDTH = 4.0
+#: This many curves a panel can hold.
+_MOST_CURVES = 5
+#: Of a longer name the middle is left out.
+_LONGEST_NAME = 22
+_BAND, _GRID, _INK = "#e4e4e4", "#b8b8b8", "#000000"
+_BUILDERS = ("IE", "IAY", "IY", "IP")
+#: Colour and dash of a criterion, marker of the passive heuristic below: the same in every picture.
+_CRITERIA = {"": (_INK, "-"), "P": ("#0072B2", (0, (5, 1.4))), "E": ("#D55E00", "-"), "Y": ("#009E73", (0, (2.2, 1.1)))}
+_MARKERS = {"IE": "o", "IAY": "s", "IY": "^", "IP": "D"}
+_RANDOM = ("#999999", "-", "x")
+_OTHERS = (
+    ("#CC79A7", "-"),
+    ("#E69F00", "-"),
+    ("#0072B2", (0, (1, 1))),
+    ("#CC79A7", (0, (4, 1))),
+    ("#E69F00", (0, (4, 1))),
+)
+#: Ticks of an axis of ratios, from fine to coarse; the first that leave room for their labels are taken.
+_TICKS = (
+    (1, 1.05, 1.1, 1.15, 1.2, 1.25, 1.3),
+    (1, 1.1, 1.2, 1.3, 1.4, 1.5, 1.6),
+    (1, 1.25, 1.5, 1.75, 2, 2.5, 3),
+    (1, 1.5, 2, 2.5, 3, 4, 5),
+    (1, 1.5, 2, 3, 5, 7, 10),
+    (1, 2, 3, 5, 10, 20, 30, 50, 100),
+    (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000),
+    (1, 10, 100, 1000, 10_000, 100_000, 1_000_000),
+)
+_ROOM = 0.1
+#: Letters that a line of a legend holds.
+_LETTERS = 54
+
+
+def families(policies: Sequence[str]) -> dict[str, list[str]]:
+    """Return panels: a passive heuristic with the proactive ones built on it in each, then all others.
+
+    Examples
+    --------
+    >>> families(["IP", "IE", "P-IE", "E-IE", "Y-IE", "RANDOM"])
+    {'IE': ['IE', 'P-IE', 'E-IE', 'Y-IE'], 'IP': ['IP'], 'others': ['RANDOM']}
+    >>> families(["IE", "Y-IE"])
+    {'all': ['IE', 'Y-IE']}
+    """
+    policies = in_order(policies)
+    if len(policies) <= _MOST_CURVES:
+        return {"all": policies}
+    criteria = ("", "P", "E", "Y")
+    panels: dict[str, list[str]] = {}
+    for policy in policies:
+        criterion, _, builder = policy.rpartition("-")
+        panels.setdefault(builder if builder in _BUILDERS and criterion in criteria else "others", []).append(policy)
+    others = panels.pop("others", [])
+    found = {name: panels[name] for name in _BUILDERS if name in panels}
+    parts = [others[start : start + _MOST_CURVES] for start in range(0, len(others), _MOST_CURVES)]
+    for number, part in enumerate(parts, start=1):
+        found["others" if len(parts) == 1 else f"others {number}"] = part
+    return found
+
+
+def short_names(policies: Sequence[str]) -> dict[str, str]:
+    """Return names that fit a picture, as short as they stay different from each other and from the paper's.
+
+    Examples
+    --------
+    >>> short_names(["IE", "my/own.py:Fast", "a.py:Slow", "b.py:Slow"])
+    {'IE': 'IE', 'my/own.py:Fast': 'Fast', 'a.py:Slow': 'a.py:Slow', 'b.py:Slow': 'b.py:Slow'}
+    >>> short_names(["x.py:AHeuristicWithAVeryLongNameIndeed"])
+    {'x.py:AHeuristicWithAVeryLongNameIndeed': 'AHeuristicWi…meIndeed'}
+    """
+    names = {policy: policy for policy in policies}
+    for shorten in (lambda name: name.rpartition("/")[2], lambda name: name.rpartition(":")[2], _clipped):
+        shorter = {policy: shorten(name) for policy, name in names.items()}
+        taken = [*shorter.values(), *(policy for policy in online.coupled.POLICIES if policy not in names)]
+        names = {policy: name if taken.count(name) == 1 else names[policy] for policy, name in shorter.items()}
+    return names
+
+
+def _clipped(name: str) -> str:
+    return name if len(name) <= _LONGEST_NAME else f"{name[:12]}…{name[-8:]}"
+
+
+def panel_height(shown: Sequence[str]) -> float:
+    """Return the height of a panel in inches: its legend takes nothing from the axes."""
+    names = list(short_names(shown).values())
+    return 2.45 + 0.16 * ceil(len(names) / _legend_columns(names))
+
+
+def upper_end(ratios: pd.DataFrame) -> float:
+    """Return where an axis of ratios may end: nine in ten finished runs of each policy but RANDOM lie below.
+
+    Parameters
+    ----------
+    ratios
+        One column per policy; infinite for a run that did not finish.
+    """
+    named = [policy for policy in ratios if policy != "RANDOM"] or list(ratios)
+    ends = []
+    for policy in named:
+        known = ratios[policy].to_numpy()
+        known = known[np.isfinite(known)]
+        if len(known):
+            ends.append(float(np.quantile(known, 0.9)))
+    return max(1.5, 1.05 * max(ends, default=1.0))
+
+
+def curves(ratios: pd.DataFrame, right: float) -> pd.DataFrame:
+    """Return the share of runs whose ratio is at most x, at each step of it that can be seen up to ``right``.
+
+    Parameters
+    ----------
+    ratios
+        One column per policy; infinite for a run that did not finish, missing for one that was not made.
+    right
+        Where the axis, logarithmic from 1, ends.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``policy``, ``ratio`` and ``share``, increasing in both.
+    """
+    import pandas as pd
+
+    parts = []
+    for policy in ratios:
+        known = ratios[policy].dropna().to_numpy()
+        x, share = ecdf(known[known <= right].tolist(), total=max(len(known), 1))
+        x, share = thinned(x, share, left=1.0, right=right, points=600)
+        parts.append(pd.DataFrame({"policy": policy, "ratio": x, "share": share}))
+    return pd.concat(parts, ignore_index=True)
+
+
+def draw_curves(
+    axes: Axes, steps: pd.DataFrame, shown: Sequence[str], *, right: float, xlabel: str, ylabel: str = "share of runs"
+) -> Axes:
+    """Draw the curves of a few policies over the band of all.
+
+    Parameters
+    ----------
+    axes
+        To draw on.
+    steps
+        As returned by `curves`, of all policies.
+    shown
+        Those that get a line; the grey band reaches from the least to the most share of any policy.
+    right
+        Where the axis ends.
+    xlabel, ylabel
+        Beside the axes.
+    """
+    steps = steps[steps["ratio"] <= right]
+    policies = list(steps["policy"].unique())
+    left = right**-0.015  # what is optimal at once shows beside the frame
+    if len(policies) > len(shown):
+        grid = np.geomspace(1.0, right, 160)
+        shares = np.array([_at(steps[steps["policy"] == policy], grid) for policy in policies])
+        axes.fill_between(grid, shares.min(axis=0), shares.max(axis=0), step="post", color=_BAND, linewidth=0)
+    names = short_names(shown)
+    handles: list[Artist] = []
+    for policy, (colour, dash) in _lines(shown).items():
+        mine = steps[steps["policy"] == policy]
+        last = mine["share"].iloc[-1] if len(mine) else 0.0
+        handles += axes.plot(
+            [left, *mine["ratio"], right],
+            [0.0, *mine["share"], last],
+            drawstyle="steps-post",
+            color=colour,
+            linestyle=dash,
+            linewidth=1.5,
+        )
+    axes.set_xscale("log")
+    axes.set_xlim(left, right)
+    axes.set_ylim(0.0, 1.02)
+    _set_ticks(axes, right)
+    _finish(axes, handles, [names[policy] for policy in shown], xlabel, ylabel)
+    return axes
+
+
+def draw_diff(axes: Axes, table: pd.DataFrame, shown: Sequence[str], *, reference: str, title: str = "") -> Axes:
+    """Draw %diff against wmin for a few policies, as in the paper's Figure 2.
+
+    Parameters
+    ----------
+    axes
+        To draw on.
+    table
+        Of one panel, as returned by `bench.coupled.versus.diff_by_wmin`.
+    shown
+        Those that get a line.
+    reference
+        The policy at zero.
+    title
+        Above the legend.
+    """
+    from matplotlib.ticker import MaxNLocator
+
+    names = short_names(shown)
+    axes.axhline(0, color=_INK, linewidth=0.9)
+    handles: list[Artist] = []
+    for policy, (colour, dash, marker) in _looks(shown).items():
+        mine = table[table["policy"] == policy].sort_values("wmin")
+        x, y = mine["wmin"].to_numpy(dtype=float), mine["diff"].to_numpy(dtype=float)
+        handles += axes.plot(
+            x,
+            y,
+            color=colour,
+            linestyle=dash,
+            linewidth=1.3,
+            marker=marker,
+            markersize=3.4,
+            markerfacecolor=colour if marker == "o" else "white",
+        )
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=10))
+    _finish(axes, handles, [names[policy] for policy in shown], "wmin", f"%diff to {reference}", title)
+    return axes
+
+
+def draw_ranges(axes: Axes, table: pd.DataFrame) -> Axes:
+    """Draw for each policy the middle half of its ratios, their median, and the mean with its interval.
+
+    Parameters
+    ----------
+    axes
+        To draw on; the first row of the table is at the top.
+    table
+        As returned by `bench.results.distributions.distribution`, of one point. Where a quartile falls on
+        unfinished runs its bar goes on to the right with an arrow.
+    """
+    names = short_names(list(table["policy"]))
+    known = table[["quartile_1", "median", "quartile_3", "ci_high", "mean"]].to_numpy(dtype=float)
+    finite = known[np.isfinite(known)]
+    right = max(1.2, 1.06 * finite.max(initial=1.0))
+    for place, row in enumerate(records(table)):
+        end = row["quartile_3_high"]
+        start = min(row["quartile_1"], right) if np.isfinite(row["quartile_1"]) else right
+        stop = end if np.isfinite(end) else right
+        axes.plot([start, stop], [place, place], color="#56B4E9", linewidth=6, solid_capstyle="butt")
+        if not np.isfinite(end):
+            axes.plot([right], [place], marker=">", color="#56B4E9", markersize=6, clip_on=False)
+        if np.isfinite(row["median_high"]):
+            axes.plot(
+                [row["median"], row["median_high"]], [place, place], color=_INK, linewidth=6, solid_capstyle="butt"
+            )
+            axes.plot([row["median"]], [place], marker="|", color=_INK, markersize=7.5, markeredgewidth=1.8)
+        below = place + 0.36
+        if np.isfinite(row["ci_low"]) and np.isfinite(row["ci_high"]):
+            axes.plot([row["ci_low"], row["ci_high"]], [below, below], color="#D55E00", linewidth=1.1)
+        if np.isfinite(row["mean"]):
+            axes.plot([row["mean"]], [below], marker="D", markersize=2.6, color="#D55E00")
+        if row["unfinished"]:
+            share = row["unfinished"] / row["runs"]
+            text = f"{share:.0%}" if share >= 0.01 else "<1%"
+            axes.text(1.04, place, text, transform=axes.get_yaxis_transform(), fontsize=8, va="center", color=_INK)
+    if table["unfinished"].any():
+        axes.text(1.04, -0.9, "unfinished", transform=axes.get_yaxis_transform(), fontsize=8, va="center", ha="left")
+    axes.set_xscale("log")
+    axes.set_xlim(right**-0.02, right)
+    _set_ticks(axes, right)
+    axes.set_ylim(len(table) - 0.4, -0.5)
+    axes.set_yticks(range(len(table)), labels=[_plain(names[policy]) for policy in table["policy"]], fontsize=9)
+    axes.tick_params(axis="y", length=0)
+    axes.grid(axis="x", color=_GRID, linewidth=0.5)
+    axes.set_axisbelow(True)
+    axes.spines[["top", "right", "left"]].set_visible(False)
+    axes.set_xlabel("makespan / hindsight optimum (log scale)", fontsize=9)
+    axes.tick_params(axis="x", labelsize=8.5)
+    return axes
+
+
+def _finish(
+    axes: Axes, handles: Sequence[Artist], names: Sequence[str], xlabel: str, ylabel: str, title: str = ""
+) -> None:
+    axes.set_xlabel(_plain(xlabel), fontsize=9)
+    axes.set_ylabel(_plain(ylabel), fontsize=9)
+    axes.tick_params(labelsize=8.5)
+    axes.grid(color=_GRID, linewidth=0.5)
+    axes.set_axisbelow(True)
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.legend(
+        handles,
+        [_plain(name) for name in names],
+        loc="lower left",
+        bbox_to_anchor=(0.0, 1.0),
+        ncols=_legend_columns(names),
+        fontsize=9,
+        title=_plain(title) or None,
+        title_fontsize=9,
+        alignment="left",
+        frameon=False,
+        handlelength=2.0,
+        handletextpad=0.5,
+        columnspacing=1.2,
+        borderaxespad=0.1,
+    )
+
+
+def _looks(policies: Sequence[str]) -> dict[str, tuple[str, Any, str]]:
+    """Return colour, dash and marker of each policy."""
+    looks: dict[str, tuple[str, Any, str]] = {}
+    others = 0
+    for policy in policies:
+        criterion, _, builder = policy.rpartition("-")
+        if criterion in _CRITERIA and builder in _MARKERS:
+            looks[policy] = (*_CRITERIA[criterion], _MARKERS[builder])
+        elif policy == "RANDOM":
+            looks[policy] = _RANDOM
+        else:
+            looks[policy] = (*_OTHERS[others % len(_OTHERS)], "v")
+            others += 1
+    return looks
+
+
+def _lines(policies: Sequence[str]) -> dict[str, tuple[str, Any]]:
+    """Return colour and dash of curves without markers; where two would look the same all get others."""
+    lines = {policy: look[:2] for policy, look in _looks(policies).items()}
+    if len(set(lines.values())) < len(lines):
+        lines = dict(zip(lines, (*_CRITERIA.values(), *_OTHERS), strict=False))
+    return lines
+
+
+def _set_ticks(axes: Axes, right: float) -> None:
+    """Set ticks of a logarithmic axis from 1 whose labels leave room for each other."""
+    for wanted in _TICKS:
+        ticks = [tick for tick in wanted if tick <= right]
+        gaps = [log(after / before) for before, after in pairwise(ticks)]
+        if max(wanted) * 1.5 >= right and min(gaps, default=1.0) >= _ROOM * log(right):
+            break
+    axes.set_xticks(ticks, labels=[f"{tick:,.10g}" for tick in ticks])
+    axes.set_xticks([], minor=True)
+
+
+def _legend_columns(names: Sequence[str]) -> int:
+    return max(1, min(4, len(names), _LETTERS // (max(map(len, names), default=0) + 6)))
+
+
+def _plain(text: str) -> str:
+    """Return text that matplotlib takes for no formula."""
+    return text.replace("$", r"\$")
+
+
+def _at(steps: pd.DataFrame, grid: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Return a curve's share at each point of a grid."""
+    place = np.searchsorted(steps["ratio"].to_numpy(), grid, side="right")
+    return np.concatenate([[0.0], steps["share"].to_numpy()])[place]

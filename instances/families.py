@@ -1,0 +1,125 @@
+"""Which families of problems there are, and where each keeps its parts.
+
+A family is a name. What it holds lies in a folder of that name in each package (``instances/coupled``,
+``offline/coupled``, ...); nothing of a family is imported before somebody asks for it. A family of somebody else's
+comes as an installed entry point of the group ``hindsched.families``, or by `register`: one module that plays all
+parts, or has an attribute for each package.
+"""
+
+from __future__ import annotations
+
+import re
+from importlib import import_module
+from importlib.metadata import entry_points
+from types import ModuleType
+from typing import Any
+
+from instances.errors import InputError
+from instances.textio import encode
+
+__all__ = ["BUILT_IN", "GROUP", "PACKAGES", "family_of_format", "names", "part", "register", "unregister"]
+
+#: The families of the toolkit, in the order in which help and messages list them.
+BUILT_IN = ("coupled", "bags", "batches", "grid")
+#: The packages in which a family has a part.
+PACKAGES = ("instances", "offline", "online", "bench")
+#: The group of entry points that adds families.
+GROUP = "hindsched.families"
+
+_FORMAT = re.compile(r"([a-z][a-z0-9_]*)(?:-[a-z]+)*/[0-9]+")
+#: Formats older than the rule that a format begins with its family's name.
+_OLD_FORMATS = {"schedule/1": "coupled"}
+
+_registered: dict[str, Any] = {}
+
+
+def names() -> tuple[str, ...]:
+    """Return the names of all families: built in, registered, installed."""
+    installed = [point.name for point in entry_points(group=GROUP)]
+    return tuple(dict.fromkeys([*BUILT_IN, *_registered, *installed]))
+
+
+def register(name: str, module: Any) -> None:
+    """Add a family of one's own to this process.
+
+    Parameters
+    ----------
+    name
+        With which the formats of its files begin: ``NAME/1``, ``NAME-schedule/1``.
+    module
+        An object that has what the family offers to each package, either itself or in an attribute named as the package
+        (``instances``, ``offline``, ``online``, ``bench``); docs/families.md lists it.
+
+    Raises
+    ------
+    InputError
+        For the name of a built-in family, or one that cannot begin a format.
+    """
+    if name in BUILT_IN or not _FORMAT.fullmatch(f"{name}/1"):
+        raise InputError(f"{name!r}, expected a name in lower case that no family of the toolkit has", place="family")
+    _registered[name] = module
+
+
+def unregister(name: str) -> None:
+    """Forget a family that was registered."""
+    _registered.pop(name, None)
+
+
+def part(family: str, package: str) -> Any:
+    """Return what a family offers to a package: for the families of the toolkit the module ``package.family``.
+
+    Parameters
+    ----------
+    family
+        One of `names`.
+    package
+        One of `PACKAGES`.
+
+    Raises
+    ------
+    InputError
+        For a family that does not exist; the message lists those that do.
+    """
+    if family in BUILT_IN:
+        return import_module(f"{package}.{family}")
+    module = _registered.get(family)
+    if module is None:
+        module = _installed(family)
+    return getattr(module, package, module)
+
+
+def _installed(family: str) -> ModuleType:
+    for point in entry_points(group=GROUP, name=family):
+        try:
+            loaded: ModuleType = point.load()
+        except (Exception, SystemExit) as error:  # somebody else's package may raise anything
+            told = " ".join(f"{type(error).__name__}: {error}".split())
+            raise InputError(f"cannot be imported: {told}", place=f"family {family} = {point.value}") from error
+        _registered[family] = loaded
+        return loaded
+    raise InputError(f"{family!r}, expected one of {', '.join(names())}", place="family")
+
+
+def family_of_format(document: dict[str, Any]) -> str:
+    """Return the family of a parsed file, by its ``"format"``.
+
+    Raises
+    ------
+    InputError
+        Where there is none, or it is of no family.
+
+    Examples
+    --------
+    >>> family_of_format({"format": "coupled/2"}), family_of_format({"format": "schedule/1"})
+    ('coupled', 'coupled')
+    """
+    if "format" not in document:
+        raise InputError(f'missing key format, expected "NAME/1" with one of {", ".join(names())}')
+    text = document["format"]
+    if isinstance(text, str):
+        if text in _OLD_FORMATS:
+            return _OLD_FORMATS[text]
+        match = _FORMAT.fullmatch(text)
+        if match and match[1] in names():
+            return match[1]
+    raise InputError(f"{encode(text)}, expected a format of one of {', '.join(names())}", place="format")

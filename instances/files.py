@@ -1,0 +1,108 @@
+"""Files of any family: what a file's ``"format"`` says decides who reads it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import Any
+
+from instances.errors import InputError
+from instances.families import family_of_format, part
+from instances.textio import encode, read_json, write_text
+from instances.verdict import Verdict
+
+__all__ = ["check", "is_made_for", "read", "read_schedule", "write", "write_schedule"]
+
+
+def read(path: str | os.PathLike[str]) -> Any:
+    """Read an instance of any family.
+
+    Parameters
+    ----------
+    path
+        A JSON file whose ``"format"`` names family and version: ``coupled/1``, ``bags/1``, ...
+
+    Returns
+    -------
+    Instance
+        Of the family's own type; its attribute ``family`` is the family's name.
+
+    Raises
+    ------
+    InputError
+        In one line, naming the file, the place and what was expected.
+    """
+    return _read(path, lambda family: part(family, "instances").read_instance, "INSTANCE_FORMATS", "an instance")
+
+
+def read_schedule(path: str | os.PathLike[str]) -> Any:
+    """Read a schedule, or another certificate, of any family.
+
+    Raises
+    ------
+    InputError
+        Naming the file and the place. Whether the schedule obeys the rules is for `check` to say.
+    """
+    return _read(path, lambda family: part(family, "instances").read_schedule, "SCHEDULE_FORMATS", "a schedule")
+
+
+def _read(
+    path: str | os.PathLike[str],
+    reader: Callable[[str], Callable[[dict[str, Any]], Any]],
+    formats: str,
+    what: str,
+) -> Any:
+    document = read_json(path)
+    try:
+        family = family_of_format(document)
+        known = getattr(part(family, "instances"), formats)
+        if document["format"] not in known:
+            expected = " or ".join(encode(name) for name in known)
+            raise InputError(f"{encode(document['format'])}, expected {what}: {expected}", place="format")
+        return reader(family)(document)
+    except InputError as error:
+        raise error.in_file(path) from None
+
+
+def write(instance: Any, path: str | os.PathLike[str]) -> None:
+    """Write an instance of any family; `read` gives back an equal one. The file appears whole or not at all."""
+    write_text(path, part(_family(instance), "instances").write_instance(instance))
+
+
+def write_schedule(schedule: Any, path: str | os.PathLike[str]) -> None:
+    """Write a schedule of any family; `read_schedule` gives back an equal one. It appears whole or not at all."""
+    write_text(path, part(_family(schedule), "instances").write_schedule(schedule))
+
+
+def check(instance: Any, schedule: Any, **beside: Any) -> Verdict:
+    """Replay a schedule on an instance of the same family by the family's independent checker.
+
+    Parameters
+    ----------
+    instance, schedule
+        Of one family.
+    **beside
+        What the family's checker takes besides, such as the run that a certificate is measured by.
+
+    Raises
+    ------
+    InputError
+        When they are of different families, or the schedule is of another shape, so that there is nothing to replay.
+    """
+    family = _family(instance)
+    if _family(schedule) != family:
+        raise InputError(f"of the family {_family(schedule)}, expected {family} as the instance is", place="schedule")
+    verdict: Verdict = part(family, "instances").check(instance, schedule, **beside)
+    return verdict
+
+
+def is_made_for(instance: Any, schedule: Any) -> bool:
+    """Whether the schedule bears this instance's fingerprint; if not, a valid replay may be chance."""
+    return bool(getattr(schedule, "instance", None) == instance.fingerprint)
+
+
+def _family(thing: Any) -> str:
+    family = getattr(type(thing), "family", None)
+    if not isinstance(family, str):
+        raise InputError(f"{type(thing).__name__}, expected an instance or a schedule of some family")
+    return family

@@ -1,0 +1,168 @@
+"""The exact solvers of this family: one table, one signature, one function to call them all.
+
+Every solver is a function ``(instance, objective, stand_by, limits) -> Result``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from instances import check
+from instances.coupled.model import Instance
+from instances.errors import SelfCheckError
+from instances.sources import Known
+from instances.states import DOWN, UP
+from offline.coupled.no_communication.team_windows import is_easy
+from offline.coupled.objectives import CoupledResult, Objective
+from offline.limits import Limits
+from offline.results import Result, Status
+from offline.solvers import AUTO, Solver, by_name, named
+
+__all__ = ["SOLVERS", "available_solvers", "confirm", "solve"]
+
+#: Every solver by name, the best first: that is the one ``auto`` takes.
+SOLVERS: Mapping[str, Solver] = by_name(
+    Solver(
+        "native",
+        "best-first search over (slot, holders of the program), for the general problem at any size",
+        "offline.coupled.native.rounds",
+        requires=("numba",),
+    ),
+    Solver(
+        "cpsat",
+        "slot-level CP-SAT model of the general problem, between proven windows",
+        "offline.coupled.cpsat",
+        requires=("ortools",),
+    ),
+    Solver(
+        "cpsat-whole",
+        "the same model over the whole horizon, without proven windows, to be measured against",
+        "offline.coupled.cpsat_whole",
+        requires=("ortools",),
+    ),
+    Solver(
+        "windows",
+        "polynomial, without communication where the UP slots of every worker come in one piece",
+        "offline.coupled.no_communication.entries",
+        function="windows",
+    ),
+    Solver(
+        "core",
+        "k-subset intersection on 64-bit words, for instances without communication",
+        "offline.coupled.no_communication.entries",
+        requires=("numba",),
+        function="core",
+    ),
+    Solver(
+        "ilp-highs",
+        "integer linear program of the general problem, through PuLP, solved by HiGHS",
+        "offline.coupled.ilp",
+        requires=("pulp", "highspy"),
+        function="solve_by_highs",
+    ),
+    Solver(
+        "ilp-cbc",
+        "the same program, solved by CBC",
+        "offline.coupled.ilp",
+        requires=("pulp",),
+        function="solve_by_cbc",
+    ),
+    Solver(
+        "brute",
+        "exhaustive search over slot-by-slot decisions, for tiny instances",
+        "offline.coupled.brute",
+    ),
+)
+
+
+def available_solvers() -> list[str]:
+    """Return the names of the solvers that can run here, the best first; nothing heavy is imported."""
+    return [name for name, solver in SOLVERS.items() if solver.is_available()]
+
+
+def solve(
+    instance: Instance,
+    objective: Objective | str = Objective.MAKESPAN,
+    *,
+    solver: str = AUTO,
+    stand_by: bool = True,
+    time_limit_s: float | None = None,
+    memory_limit_mb: float | None = None,
+    threads: int = 1,
+    seed: int = 0,
+) -> Result:
+    """Return the hindsight optimum of an instance, with a schedule that the checker has replayed.
+
+    Parameters
+    ----------
+    instance
+        Every state is known: the optimum is over all schedules that R1-R5 admit.
+    objective
+        ``makespan``: fewest slots to complete the instance's iterations. ``iterations``: most iterations completed
+        within its slots, however many it asks for.
+    solver
+        ``auto`` or a name of `SOLVERS`. ``auto`` is the polynomial ``windows`` where it applies, else the best one.
+    stand_by
+        False: a worker may receive the program only in an iteration in which it computes (docs/model.md section 3).
+    time_limit_s
+        Wall-clock seconds; None: no limit. A solver stopped by it returns its best schedule and a proven bound.
+    memory_limit_mb
+        Megabytes for the tables of a solver that counts them; None: no limit.
+    threads
+        Threads a solver may use.
+    seed
+        Seed of a solver that draws random numbers. The answer of one thread without a time limit depends on
+        nothing else.
+
+    Returns
+    -------
+    Result
+        For the makespan the schedule covers exactly ``value`` slots; for the iterations it covers all slots, and
+        is there even if no iteration can be completed.
+
+    Raises
+    ------
+    InputError
+        For an unknown objective or solver, a limit that cannot be meant, or an instance too large for ``brute``.
+    SelfCheckError
+        If the checker does not confirm the schedule: a defect of the solver.
+
+    Examples
+    --------
+    >>> pair = Instance.from_letters(["uuruu", "uruuu"], w=[1, 2], tasks=2, t_prog=1, n_com=1)
+    >>> answer = solve(pair, solver="brute")
+    >>> print(answer.status, answer.value, answer.bound, *answer.schedule.letters)
+    optimal 4 4 PCIC ....
+    """
+    limits = Limits(time_limit_s, memory_limit_mb, threads, seed)
+    goal = Objective.parse(objective)
+    chosen = _choose(solver, instance)
+    if goal is Objective.MAKESPAN and instance.iterations > instance.slots:  # an iteration takes a slot at least
+        return CoupledResult.of(Status.INFEASIBLE, goal, None, None, None, chosen.name, 0.0)
+    result: Result = chosen.load()(instance, goal, stand_by, limits)
+    if result.schedule is not None:
+        confirm(instance, result)
+    return result
+
+
+def _choose(name: str, instance: Instance) -> Solver:
+    if name == AUTO:
+        return SOLVERS["windows" if _is_easy(instance) else available_solvers()[0]]
+    return named(name, SOLVERS)
+
+
+def _is_easy(instance: Instance) -> bool:
+    """Whether the polynomial solver applies; states that are drawn as needed are not all drawn to find out."""
+    if instance.t_prog or instance.t_data or not isinstance(instance.source, Known):
+        return False
+    return is_easy(instance.states == UP, instance.states == DOWN)
+
+
+def confirm(instance: Instance, result: Result) -> None:
+    """Raise `SelfCheckError` unless the checker finds the schedule of a result valid and worth its value."""
+    verdict = check(instance, result.schedule)
+    if not verdict.is_valid:
+        raise SelfCheckError(f"{result.solver} made a schedule that the checker refuses: {verdict}")
+    confirmed = verdict.outcome.makespan if result.objective is Objective.MAKESPAN else verdict.outcome.iterations
+    if confirmed != result.value:
+        raise SelfCheckError(f"{result.solver} claims {result.objective} {result.value}, the checker says {verdict}")

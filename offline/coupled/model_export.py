@@ -1,0 +1,83 @@
+"""The models of an instance in files, to be read or given to another solver."""
+
+from __future__ import annotations
+
+import os
+
+from instances.coupled.model import Instance
+from instances.errors import InputError
+from offline.backends.model_files import PROGRAM_FORMS, PROTO_FORMS, expect_form
+from offline.coupled.emit import end_of
+from offline.coupled.greedy_plan import greedy_plan
+from offline.coupled.no_communication.common_slots import Aim
+from offline.coupled.no_communication.questions import problem_of
+from offline.coupled.prefetch_relaxation import Teams
+from offline.limits import Limits, OutOfTimeError, Stopwatch
+from offline.solvers import AUTO
+
+__all__ = ["write_model"]
+
+_FORMS = {
+    AUTO: (*PROGRAM_FORMS, *PROTO_FORMS),
+    "cpsat": PROTO_FORMS,
+    "cpsat-whole": PROTO_FORMS,
+    "ilp-highs": PROGRAM_FORMS,
+    "ilp-cbc": PROGRAM_FORMS,
+}
+
+
+def write_model(
+    instance: Instance,
+    path: str | os.PathLike[str],
+    *,
+    solver: str = AUTO,
+    stand_by: bool = True,
+    time_limit_s: float | None = None,
+) -> None:
+    """Write the model of an instance's makespan to a file, whole or not at all.
+
+    The ending of the name chooses the model: ``.lp`` and ``.mps`` the integer linear program, ``.pbtxt`` and ``.pb``
+    the CP-SAT model. For one iteration without communication it is the model of Theorem 4.1's problem (see
+    `offline.coupled.no_communication`), else that of the general problem, between proven windows and within the slots
+    of a greedy schedule, all slots where there is none.
+
+    Parameters
+    ----------
+    instance
+        The instance.
+    path
+        Where to write.
+    solver
+        ``auto``, or the solver whose model is meant: ``cpsat``, ``ilp-highs``, ``ilp-cbc``. It does not solve.
+    stand_by
+        As for `offline.solve`.
+    time_limit_s
+        Seconds after which a model too large is given up; None: no limit.
+
+    Raises
+    ------
+    InputError
+        For a solver without a model, an ending that does not fit, a file that cannot be written, an instance without
+        any schedule, or a model not written down in time.
+    """
+    if solver not in _FORMS:
+        raise InputError(f"{solver!r} has no model to write, expected one of {', '.join(_FORMS)}", place="solver")
+    is_program = expect_form(path, _FORMS[solver]) in PROGRAM_FORMS
+    if not (instance.t_prog or instance.t_data) and instance.iterations == 1:
+        from offline.coupled.no_communication import team_cpsat as simple_cpsat
+        from offline.coupled.no_communication import team_ilp as simple_ilp
+
+        problem = problem_of(instance, Aim.EARLIEST)
+        (simple_ilp.write_model if is_program else simple_cpsat.write_model)(problem, path)
+        return
+    from offline.coupled import cpsat, ilp
+
+    limits = Limits(time_limit_s)
+    plan = greedy_plan(Teams(instance), instance.iterations, Stopwatch(limits))
+    end = end_of(instance, plan[-1]) if len(plan) == instance.iterations else None
+    horizon = instance.slots if end is None else end + 1
+    write = ilp.write_program if is_program else cpsat.write_model
+    try:
+        write(instance, path, horizon=horizon, stand_by=stand_by, limits=limits)
+    except OutOfTimeError:
+        raise InputError("the time was over before the model was written down", file=path) from None

@@ -1,0 +1,203 @@
+"""The questions of an instance without communication, put as common-slots problems (docs/model.md section 3).
+
+**An iteration is a team.** With T_prog = T_data = 0 no slot is a communication slot once the configuration is complete.
+An iteration that ends has had one configuration since its computation began (R2), sum x_q = m, and has advanced in
+W = max x_q w_q slots in which all members were UP (R4), with no member DOWN between the first and the last of them
+(R1). That is a team of length W. Conversely, whoever enrols a team in its first slot ends an iteration in its W-th
+common UP slot from there, at the latest in its last.
+
+**Iterations one after another are optimal.** Let F(s) be the slots used when the earliest iteration that starts in
+slot s or later has ended. An iteration leaves nothing behind: no program, no data, nobody enrolled (R5). F is
+monotone, since what can be done from s + 1 on can be done from s on. In any schedule iteration i ends at e_i >=
+F(e_(i-1)), so by induction e_i >= F(F(...F(0))), i times. The schedule that always takes the earliest finish meets
+this bound with equality, for every i at once: it has the least makespan for every K, and most iterations within N.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import gcd
+
+import numpy as np
+
+from instances.coupled.model import Instance
+from instances.coupled.rounds import Round, compute_from, schedule_rounds
+from instances.errors import InputError
+from instances.states import DOWN, UP
+from offline.coupled.no_communication import levels
+from offline.coupled.no_communication.common_slots import NO_LIMITS, Aim, Answer, CommonSlots, Team
+from offline.coupled.no_communication.team_solvers import answer
+from offline.coupled.objectives import CoupledResult, Objective
+from offline.limits import Limits, Stopwatch
+from offline.results import Result, Status
+from offline.solvers import AUTO
+
+__all__ = ["earliest_finish", "exists", "largest_m", "largest_w", "problem_of", "solve"]
+
+_LEAST_S = 1e-3  # what a back end is given when the time is over: enough to say so
+_FIRST_SLOTS = 256  # how many slots are looked at first for an earliest finish
+
+
+def problem_of(instance: Instance, aim: Aim, start: int = 0, stop: int | None = None) -> CommonSlots:
+    """Return the common-slots problem of an instance in its slots ``start`` to ``stop`` - 1.
+
+    Parameters
+    ----------
+    instance
+        Without communication.
+    aim
+        ``WIDEST`` takes the w_q in lowest terms, divided by their greatest common divisor, so that with equal w_q the
+        factor is the w itself. ``HEAVIEST`` looks at mu only, not at m.
+    start, stop
+        A range of slots, not empty; ``stop`` None: all.
+
+    Raises
+    ------
+    InputError
+        For an instance with communication.
+    """
+    if instance.t_prog or instance.t_data:
+        raise InputError(
+            f"t_prog {instance.t_prog} and t_data {instance.t_data}, expected 0 and 0: this solver is for problems"
+            " without communication"
+        )
+    states = instance.prefix(instance.slots if stop is None else stop)[:, start:]
+    w = np.array(instance.w, dtype=np.int64)
+    most = np.array(instance.capacities, dtype=np.int64)
+    if aim is Aim.HEAVIEST:
+        slots = states.shape[1]
+        most = np.array([slots // w_q if mu is None else mu for w_q, mu in zip(instance.w, instance.mu, strict=True)])
+    elif aim is Aim.WIDEST:
+        w //= gcd(*instance.w)
+    return CommonSlots(states == UP, states == DOWN, w, most, instance.tasks, aim)
+
+
+def exists(instance: Instance, solver: str = AUTO, limits: Limits = NO_LIMITS) -> Answer:
+    """Answer the decision problem: can an iteration be completed at all? ``INFEASIBLE`` if not."""
+    return answer(problem_of(instance, Aim.ANY), solver, limits)
+
+
+def largest_w(instance: Instance, solver: str = AUTO, limits: Limits = NO_LIMITS) -> Answer:
+    """Return the largest w for which an iteration of the instance's m tasks can be completed; 0 if none.
+
+    For workers of different speeds it is the largest factor f: w_q becomes f w_q / gcd of all w_q.
+
+    Examples
+    --------
+    >>> three = Instance.from_letters(["uuru", "uruu", "ruuu"], w=[1, 1, 1], mu=[1, 1, 1], tasks=2)
+    >>> largest_w(three).value, largest_m(three).value, earliest_finish(three).value
+    (2, 3, 1)
+    """
+    return answer(problem_of(instance, Aim.WIDEST), solver, limits)
+
+
+def largest_m(instance: Instance, solver: str = AUTO, limits: Limits = NO_LIMITS) -> Answer:
+    """Return the largest m for which an iteration can be completed with the instance's w and mu; 0 if none."""
+    return answer(problem_of(instance, Aim.HEAVIEST), solver, limits)
+
+
+def earliest_finish(instance: Instance, start: int = 0, solver: str = AUTO, limits: Limits = NO_LIMITS) -> Answer:
+    """Return F(start), the fewest slots in which an iteration that starts in ``start`` or later has ended.
+
+    More and more slots are looked at until there is an iteration, so slots long after it cost nothing. Value, bound
+    and the team's slots count from slot 0.
+    """
+    watch = Stopwatch(limits)
+    width = _FIRST_SLOTS
+    while True:
+        stop = min(start + width, instance.slots)
+        if stop <= start:
+            return Answer(Status.INFEASIBLE, None, None, None, solver, watch.elapsed_s())
+        found = answer(problem_of(instance, Aim.EARLIEST, start, stop), solver, _left(limits, watch))
+        if found.status is not Status.INFEASIBLE or stop == instance.slots:
+            return _from_slot_0(found, start, watch)
+        width *= 4
+
+
+def _from_slot_0(found: Answer, start: int, watch: Stopwatch) -> Answer:
+    team = found.team
+    return replace(
+        found,
+        value=None if found.value is None else found.value + start,
+        bound=None if found.bound is None else found.bound + start,
+        team=None if team is None else Team(team.tasks, tuple(slot + start for slot in team.slots)),
+        runtime_s=watch.elapsed_s(),
+    )
+
+
+def _left(limits: Limits, watch: Stopwatch) -> Limits:
+    left_s = watch.left_s()
+    return limits if left_s is None else replace(limits, time_limit_s=max(left_s, _LEAST_S))
+
+
+def solve(instance: Instance, objective: Objective, solver: str = AUTO, limits: Limits = NO_LIMITS) -> Result:
+    """Return the fewest slots for K iterations, or the most iterations within N slots, with its schedule.
+
+    Earliest finish after earliest finish; the text above proves that this is optimal. Once an earliest finish is not
+    proven the bound goes on by itself, from the last proven finish, with the bound that looks at every worker on its
+    own.
+
+    Raises
+    ------
+    InputError
+        For an instance with communication, or a solver that does not apply.
+
+    Examples
+    --------
+    >>> pair = Instance.from_letters(["uurur", "uuuru"], w=[1, 1], tasks=2, iterations=2, mu=[1, 1])
+    >>> found = solve(pair, Objective.MAKESPAN)
+    >>> print(found.status, found.value, *found.schedule.letters)
+    optimal 2 CC CC
+    """
+    watch = Stopwatch(limits)
+    wanted = instance.iterations if objective is Objective.MAKESPAN else None
+    rounds: list[Round] = []
+    floors = [0]  # proven: no schedule ends iteration i before floors[i] slots are used
+    name, is_tight, is_last = solver, True, False
+    while len(rounds) != wanted:
+        end = _end(rounds)
+        is_tight = len(floors) == len(rounds) + 1 and floors[-1] == end
+        found = earliest_finish(instance, end, solver, _left(limits, watch))
+        name = found.solver
+        if is_tight and found.bound is not None:
+            floors.append(found.bound)
+        if found.team is None:
+            is_last = is_tight and found.status is Status.INFEASIBLE
+            break
+        rounds.append(compute_from(instance, found.team.tasks, found.team.slots[0]))
+    if not is_last:
+        _extend(floors, instance, wanted)
+
+    def result(status: Status, value: int | None, bound: int | None, slots: int) -> Result:
+        schedule = None if value is None else schedule_rounds(instance, rounds, slots)
+        return CoupledResult.of(
+            status, objective, value, bound, schedule, name, watch.elapsed_s(), {"rounds": len(rounds)}
+        )
+
+    if wanted is None:
+        most = len(floors) - 1
+        status = Status.OPTIMAL if most == len(rounds) else Status.FEASIBLE
+        return result(status, len(rounds), most, instance.slots)
+    bound = floors[wanted] if len(floors) > wanted else None
+    if len(rounds) == wanted:
+        value = _end(rounds)
+        return result(Status.OPTIMAL if value == bound else Status.FEASIBLE, value, bound, value)
+    return result(Status.INFEASIBLE if bound is None else Status.UNKNOWN, None, bound, 0)
+
+
+def _end(rounds: list[Round]) -> int:
+    return rounds[-1].slots[-1] + 1 if rounds else 0
+
+
+def _extend(floors: list[int], instance: Instance, wanted: int | None) -> None:
+    """Go on, at most to iteration ``wanted``, with the bound that looks at every worker on its own."""
+    width = _FIRST_SLOTS
+    while len(floors) - 1 != wanted and floors[-1] < instance.slots:
+        stop = min(floors[-1] + width, instance.slots)
+        least = levels.bound(problem_of(instance, Aim.EARLIEST, floors[-1], stop))
+        if least is not None:
+            floors.append(floors[-1] + least)
+        elif stop < instance.slots:
+            width *= 4
+        else:
+            return

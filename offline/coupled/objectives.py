@@ -1,0 +1,64 @@
+"""What is optimised in this family, and its solvers' answers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from instances.errors import InputError
+from offline.results import Result, Sense, Status
+
+__all__ = ["CoupledResult", "Objective"]
+
+
+class Objective(StrEnum):
+    """What is optimised (docs/model.md section 3)."""
+
+    MAKESPAN = "makespan"
+    ITERATIONS = "iterations"
+
+    @property
+    def sense(self) -> Sense:
+        """Fewest slots, or most iterations."""
+        return Sense.MIN if self is Objective.MAKESPAN else Sense.MAX
+
+    @classmethod
+    def parse(cls, text: Objective | str) -> Objective:
+        """Return the objective of this name; InputError for another."""
+        try:
+            return cls(text)
+        except ValueError:
+            known = " or ".join(cls)
+            raise InputError(f"{text!r}, expected {known}", place="objective") from None
+
+
+@dataclass(frozen=True, slots=True)
+class CoupledResult(Result):
+    """A result with its objective.
+
+    Parameters
+    ----------
+    objective
+        What was optimised.
+    """
+
+    objective: Objective = Objective.MAKESPAN
+
+    @classmethod
+    def of(
+        cls,
+        status: Status,
+        objective: Objective,
+        value: int | None,
+        bound: int | None,
+        schedule: Any,
+        by: str,
+        runtime_s: float,
+        counts: Mapping[str, int] | None = None,
+    ) -> CoupledResult:
+        """Return a result by its value and the bound that no schedule passes."""
+        lower, upper = (bound, value) if objective.sense is Sense.MIN else (value, bound)
+        told = dict(counts or {})
+        return cls(status, objective.sense, value, lower, upper, schedule, by, runtime_s, told, objective=objective)

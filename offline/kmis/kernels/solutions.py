@@ -1,0 +1,42 @@
+"""Solutions: which bits they have, and who holds them."""
+
+from __future__ import annotations
+
+from offline.kmis.kernels.compiled import ALL, NONE, WORD, Ints, Words, kernel
+from offline.kmis.kernels.vectors import lowest, popcount
+
+__all__ = ["holders", "name"]
+
+
+@kernel("int64(uint64[:,::1], int64[::1], int64)")
+def holders(bits: Words, solution: Ints, size: int) -> int:
+    """Return the number of items that hold all the bits ``solution[:size]``."""
+    number = 0
+    for k in range(bits.shape[0]):
+        word = ALL
+        for j in range(size):
+            word &= bits[k, solution[j]]
+        number += popcount(word)
+    return number
+
+
+@kernel("int64(uint64[::1], int64, int64, int64, uint64[::1], int64[::1], int64, int64[::1])")
+def name(
+    words: Words,
+    at: int,
+    stride: int,
+    depth: int,
+    common: Words,
+    names: Ints,
+    names_at: int,
+    solution: Ints,
+) -> int:
+    """Write the names of the bits that a candidate shares with ``common``; return how many."""
+    size = 0
+    for w in range(depth):
+        word = common[w] & words[at + w * stride]
+        while word != NONE:
+            solution[size] = names[names_at + 64 * w + lowest(word)]
+            word &= word - WORD(1)
+            size += 1
+    return size

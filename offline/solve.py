@@ -1,0 +1,41 @@
+"""The one way in for every family: the optimum of an instance, by the solvers of its family."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from instances.errors import InputError
+from instances.families import part
+from offline.results import Result
+
+__all__ = ["solve"]
+
+
+def solve(instance: Any, *arguments: Any, **options: Any) -> Result:
+    """Return the hindsight optimum of an instance of any family, with a schedule that its checker has replayed.
+
+    Parameters
+    ----------
+    instance
+        As returned by `instances.read`, or made by a family's own types.
+    *arguments, **options
+        Those of the family's own ``solve`` (`offline.coupled.solve`, ...); every family takes ``time_limit_s``.
+
+    Raises
+    ------
+    InputError
+        For something that is no instance, and as the family's ``solve`` does.
+
+    Examples
+    --------
+    >>> from instances.coupled import Instance
+    >>> pair = Instance.from_letters(["uuruu", "uruuu"], w=[1, 2], tasks=2, t_prog=1, n_com=1)
+    >>> answer = solve(pair, solver="brute")
+    >>> print(answer.status, answer.value, answer.lower, answer.upper)
+    optimal 4 4 4
+    """
+    family = getattr(type(instance), "family", None)
+    if not isinstance(family, str):
+        raise InputError(f"{type(instance).__name__}, expected an instance of some family", place="instance")
+    result: Result = part(family, "offline").solve(instance, *arguments, **options)
+    return result

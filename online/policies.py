@@ -1,0 +1,72 @@
+"""The one way in for every family: a policy by name, and its run on an instance, shown only the past."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from instances.errors import InputError
+from instances.families import part
+
+__all__ = ["make_policy", "policy_names", "run_policy"]
+
+
+def policy_names(family: str) -> tuple[str, ...]:
+    """Return the names of a family's built-in policies, in the order in which tables list them.
+
+    Examples
+    --------
+    >>> policy_names("coupled")[:2], len(policy_names("coupled"))
+    (('IP', 'IE'), 17)
+    """
+    return tuple(part(family, "online").POLICIES)
+
+
+def make_policy(text: str, *, family: str, **options: Any) -> Any:
+    """Return a family's policy by name.
+
+    Parameters
+    ----------
+    text
+        A built-in policy (see `policy_names`), ``path/to/file.py:ClassName``, or the name of an installed entry point
+        in the group ``hindsched.policies``.
+    family
+        For which family of problems it is asked.
+    **options
+        Those of the family's own ``make_policy`` (`online.coupled.make_policy`, ...).
+
+    Raises
+    ------
+    InputError
+        In one line: for an unknown name or option, a file or class that cannot be used, and a policy of another family.
+    """
+    return part(family, "online").make_policy(text, **options)
+
+
+def run_policy(instance: Any, policy: Any, *arguments: Any, **options: Any) -> Any:
+    """Run a policy on an instance of its family, showing it only the past.
+
+    Parameters
+    ----------
+    instance
+        As returned by `instances.read`, or made by a family's own types.
+    policy
+        See `make_policy`.
+    *arguments, **options
+        Those of the family's own ``run_policy`` (`online.coupled.run_policy`, ...).
+
+    Raises
+    ------
+    InputError
+        For something that is no instance, and as the family's ``run_policy`` does.
+
+    Examples
+    --------
+    >>> from instances.coupled import Instance
+    >>> pair = Instance.from_letters(["uuuu", "uruu"], w=[1, 1], tasks=2)
+    >>> run_policy(pair, "RANDOM", seed=1, engine="plain").makespan
+    3
+    """
+    family = getattr(type(instance), "family", None)
+    if not isinstance(family, str):
+        raise InputError(f"{type(instance).__name__}, expected an instance of some family", place="instance")
+    return part(family, "online").run_policy(instance, policy, *arguments, **options)

@@ -1,0 +1,131 @@
+"""The paper's tables again: numbers by hand, readings apart, and figures to compare with."""
+
+import json
+
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+
+import online.coupled
+from bench.campaign.jobs import Options
+from bench.commands.reproduce import reproduce
+from bench.coupled import reproduction
+from bench.coupled.optima import experiment
+from bench.coupled.reproduction import READINGS, closeness, compare, printed_tables, run_readings, tables
+from bench.results.frames import read_results
+from instances import InputError
+
+
+@pytest.fixture(scope="module")
+def found(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("paper")
+    sources = experiment(n_coms=[5], wmins=[1, 2], scenarios=[0], trials=[0, 1], slots=3000)
+    runs = run_readings(sources, list(READINGS.values()), Options(check_slots=100), folder, num_processes=2)
+    return folder, runs
+
+
+def test_every_reading_has_its_own_runs(found):
+    _, runs = found
+    assert set(runs) == set(READINGS)
+    for name, frame in runs.items():
+        assert len(frame) == 2 * 2 * 2 * 17
+        assert set(frame["estimator"]) == {"conditional" if name == "conditional" else "printed"}
+        assert set(frame["service"]) == {name if name in ("longest", "begun") else "index"}
+        assert set(frame["ties"]) == {"highest" if name == "highest" else "lowest"}
+        assert frame["setting"].str.contains("start=stationary").all() == (name == "stationary")
+        assert frame["setting"].str.contains("mu=1").all() == (name == "mu1")
+    spans = {name: tuple(frame["makespan"].fillna(0)) for name, frame in runs.items()}
+    assert spans["printed"] != spans["conditional"]
+    assert spans["printed"] != spans["stationary"] != spans["mu1"]
+
+
+def test_metrics_are_those_of_the_runs(found):
+    _, runs = found
+    metrics = tables(runs).set_index(["reading", "table", "policy"])
+    for table, m in (("I", 5), ("II", 10)):
+        mine = runs["printed"][runs["printed"]["m"] == m]
+        wide = mine.pivot_table(index=["wmin", "trial"], columns="policy", values="makespan", dropna=False)
+        assert metrics.loc[("printed", table, "Y-IE"), "fails"] == wide["Y-IE"].isna().sum()
+        both = wide[["IE", "Y-IE"]].dropna().groupby("wmin").mean()
+        diff = 100 * (both["Y-IE"] - both["IE"]) / both.min(axis=1)
+        assert metrics.loc[("printed", table, "Y-IE"), "diff"] == pytest.approx(diff.mean())
+        assert metrics.loc[("printed", table, "IE"), ["diff", "wins", "stdv"]].tolist() == [0, 100, 0]
+
+
+def test_a_compact_table_reads_back(found):
+    folder, runs = found
+    path = folder / "runs.csv.xz"
+    reproduction.write_compact(runs, path)
+    again = read_results(path).runs
+    assert len(again) == sum(len(frame) for frame in runs.values())
+    printed = again[(again["estimator"] == "printed") & (again["service"] == "index") & (again["ties"] == "lowest")]
+    printed = printed[~printed["setting"].str.contains("mu=|start=")]
+    assert tables({"printed": printed}).equals(tables({"printed": runs["printed"]}))
+
+
+def test_the_figure_is_drawn(found):
+    folder, runs = found
+    reproduction.draw_figure_2(runs, folder / "figure2.svg")
+    text = (folder / "figure2.svg").read_text()
+    assert all(f"reading {name}" in text for name in READINGS)
+
+
+def test_the_command_writes_every_file_that_its_help_names(tmp_path):
+    arguments = "--m 5 --n-com 5 --wmin 1 --scenarios 0 --trials 0 --slots 500 --check-slots 50 --json --results"
+    result = CliRunner().invoke(reproduce, [*arguments.split(), str(tmp_path)], catch_exceptions=False)
+    rows = [json.loads(line) for line in result.stdout.splitlines()]
+    assert [(row["reading"], row["policy"]) for row in rows] == [
+        (reading, policy) for reading in ("printed", "conditional") for policy in online.coupled.POLICIES
+    ]
+    written = {path.name for path in tmp_path.iterdir()}
+    assert written >= {"runs.jsonl", "runs.csv.xz", "figure2.svg"}
+    assert written >= {f"{name}.{end}" for name in ("tables", "closeness") for end in ("csv", "md")}
+
+
+def figures(**changes):
+    rows = [
+        {"table": "I", "policy": policy, "fails": 0, "diff": float(i), "wins": 50, "wins30": 60, "stdv": 1.0}
+        for i, policy in enumerate(online.coupled.POLICIES)
+    ]
+    return pd.DataFrame(rows).assign(**changes)
+
+
+def test_a_table_is_as_close_as_can_be_to_itself_and_far_from_its_reverse():
+    mine = figures(reading="mine")
+    same = compare(mine, figures(), "theirs").iloc[0]
+    assert (same.spearman, same.kendall, same.largest, same.largest_fails) == (1.0, 1.0, 0.0, 0)
+    other = compare(mine, figures(diff=[float(-i) for i in range(17)], fails=3), "theirs").iloc[0]
+    assert (other.spearman, other.kendall, other.largest) == (-1.0, -1.0, 32.0)
+    assert (other.where_largest, other.largest_fails) == ("RANDOM", 3)
+
+
+def test_closeness_is_to_the_first_reading_and_to_the_paper():
+    two = pd.concat([figures(reading="printed"), figures(reading="conditional")])
+    assert closeness(two, None)["against"].tolist() == ["printed"]
+    assert closeness(two, figures())["against"].tolist() == ["printed", "the paper", "the paper"]
+    assert len(closeness(figures(reading="printed"), None)) == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "cannot be read as a table: "),
+        ("a,b\n1,2\n", "line 1: columns a, b, expected table, policy, fails, diff, wins, wins30, stdv"),
+        ("{head}\nIII,IE,0,0,0,0,0\n", "line 2: table 'III', expected one of I, II"),
+        ("{head}\nI,IX,0,0,0,0,0\n", "line 2: 'IX', expected a heuristic of the paper"),
+        ("{head}\nI,IE,0,0,0,0,0\nI,IP,0,x,0,0,0\n", "line 3, diff: 'x', expected a number"),
+        ("{head}\nI,IE,0,0,0,0,0\nI,IE,0,1,0,0,0\n", "line 3: stands twice, expected each heuristic once a table"),
+    ],
+)
+def test_figures_that_cannot_be_meant_are_told_in_one_line(tmp_path, text, said):
+    path = tmp_path / "figures.csv"
+    path.write_text(text.format(head="table,policy,fails,diff,wins,wins30,stdv"))
+    with pytest.raises(InputError) as caught:
+        printed_tables(path)
+    assert str(caught.value).startswith(f"{path}: {said}")
+    assert len(str(caught.value).splitlines()) == 1
+
+
+def test_printed_figures_read_back(tmp_path):
+    figures().to_csv(tmp_path / "figures.csv", index=False)
+    assert compare(figures(reading="mine"), printed_tables(tmp_path / "figures.csv"), "paper").iloc[0].spearman == 1.0

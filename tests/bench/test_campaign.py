@@ -1,0 +1,164 @@
+"""Campaigns from a file: what is run, what is refused, and what is left after kill -9."""
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from bench.campaign.file import read_campaign
+from bench.campaign.jobs import Options
+from bench.campaign.plan import Campaign, run_campaign
+from bench.campaign.sources import Given, Paper
+from instances import InputError, write
+from instances.coupled.generate import small
+
+SMALL = """
+policies = ["IE", "P-IP", "mine.py:Mine"]
+estimators = ["printed", "conditional"]
+ties = ["lowest", "highest"]
+[[instances]]
+m = [2, 3]
+n_com = [2, "none"]
+wmin = [1]
+scenarios = 2
+trials = 3
+slots = 400
+p = 4
+iterations = 2
+[[instances]]
+files = ["one.json"]
+"""
+MINE = """
+class Mine:
+    name = "mine"
+    def choose(self, visible):
+        if visible.is_complete or not visible.up:
+            return None
+        return {visible.up[0]: visible.problem.tasks}
+"""
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "mine.py").write_text(MINE)
+    write(small(3, p=3, slots=40, tasks=2), tmp_path / "one.json")
+    (tmp_path / "small.toml").write_text(SMALL)
+    return tmp_path
+
+
+def rows(folder):
+    return [json.loads(line) for line in (folder / "runs.jsonl").read_text().splitlines()]
+
+
+def test_a_file_says_what_is_run(folder):
+    campaign = read_campaign(folder / "small.toml")
+    assert len(campaign.sources) == 2 * 2 * 2 * 3 + 1
+    assert {source.point["n_com"] for source in campaign.sources[:-1]} == {2, None}
+    assert campaign.policies == ["IE", "P-IP", f"{folder}/mine.py:Mine"]
+    assert [(each.estimator, each.ties) for each in campaign.readings] == [
+        ("printed", "lowest"),
+        ("printed", "highest"),
+        ("conditional", "lowest"),
+        ("conditional", "highest"),
+    ]
+    assert len(campaign.jobs(folder)) == 25 * (1 + 4 * 3)
+
+
+def test_every_run_and_optimum_is_a_row_and_resuming_makes_none_again(folder):
+    campaign = read_campaign(folder / "small.toml")
+    run_campaign(campaign, folder / "out", num_processes=2)
+    before = (folder / "out" / "runs.jsonl").read_bytes()
+    found = rows(folder / "out")
+    assert len(found) == len({row["key"] for row in found}) == 25 * 13
+    runs = [row for row in found if row["kind"] == "run"]
+    for row in runs:
+        assert {"fingerprint", "seed", "estimator", "service", "ties", "slot_limit", "version", "code"} <= set(row)
+        assert (row["check"], row["checked_slots"]) == ("valid", row["slots"])
+    optima = {row["instance"]: row for row in found if row["kind"] == "optimum"}
+    assert {row["status"] for row in optima.values()} <= {"optimal", "infeasible"}
+    for row in runs:
+        best = optima[row["instance"]]["value"]
+        assert row["makespan"] is None or best <= row["makespan"]
+    run_campaign(campaign, folder / "out", num_processes=1)
+    assert (folder / "out" / "runs.jsonl").read_bytes() == before
+
+
+def test_only_the_first_slots_are_replayed_where_that_is_asked(tmp_path):
+    source = Paper(3, 2, 1, 0, 0, 300, 0, 5, 3)
+    run_campaign(Campaign([source], ["IE", "RANDOM"], [Options(check_slots=7)]), tmp_path)
+    assert [row["checked_slots"] for row in rows(tmp_path) if row["kind"] == "run"] == [7, 7]
+
+
+RUN = """
+import sys
+from pathlib import Path
+from bench.campaign.plan import run_campaign
+from bench.campaign.file import read_campaign
+run_campaign(read_campaign(sys.argv[1]), Path(sys.argv[2]), num_processes=2)
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="kill -9 is of posix systems")
+def test_killed_at_random_moments_it_repeats_nothing_and_loses_nothing(folder):
+    draw = random.Random(4)
+    command = [sys.executable, "-c", RUN, str(folder / "small.toml"), str(folder / "out")]
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    seen: set[str] = set()
+    journal = folder / "out" / "runs.jsonl"
+    for _ in range(4):
+        campaign = subprocess.Popen(command, **quiet)
+        wanted = len(seen) + draw.randrange(1, 60)
+        while campaign.poll() is None and (not journal.exists() or journal.read_bytes().count(b"\n") < wanted):
+            time.sleep(0.01)
+        campaign.send_signal(signal.SIGKILL)
+        campaign.wait()
+        whole = journal.read_bytes().rpartition(b"\n")[0].splitlines()
+        keys = [json.loads(line)["key"] for line in whole]
+        assert len(keys) == len(set(keys))
+        assert seen <= set(keys)
+        seen = set(keys)
+    assert subprocess.run(command, **quiet, check=False).returncode == 0
+    found = rows(folder / "out")
+    assert len(found) == len({row["key"] for row in found}) == 25 * 13
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ("[[instances]\n", "not TOML: "),
+        ("instances = []\n", "instances: no instance, expected at least one"),
+        ('policies = ["XY"]\n[[instances]]\nfiles = ["one.json"]', "policy: 'XY', expected one of IP, "),
+        ('estimators = ["best"]\n[[instances]]\nfiles = ["one.json"]', "estimators: 'best', expected one of printed"),
+        ('ties = []\n[[instances]]\nfiles = ["one.json"]', "nothing to run, expected at least one policy, estimator"),
+        ("colour = 1\n[[instances]]\nm = [1]", "unknown key colour"),
+        ("[[instances]]\nm = [1]\nwmin = [1]", "instances[0].n_com: missing or empty, expected a list of integers"),
+        ("[[instances]]\nm = [0]\nwmin = [1]\nn_com = [1]", "instances[0].m[0]: 0, expected an integer >= 1"),
+        ('[[instances]]\nm = [1]\nwmin = [1]\nn_com = ["all"]', "instances[0].n_com[0]: "),
+        ('[[instances]]\nm = [1]\nwmin = [1]\nn_com = [1]\nstart = "down"', "instances[0].start: 'down', expected one"),
+    ],
+)
+def test_what_cannot_be_meant_is_told_in_one_line(folder, change, said):
+    (folder / "wrong.toml").write_text(change)
+    with pytest.raises(InputError) as caught:
+        read_campaign(folder / "wrong.toml")
+    assert str(caught.value).startswith(f"{folder}/wrong.toml: {said}")
+    assert len(str(caught.value).splitlines()) == 1
+
+
+def test_a_missing_instance_file_is_named(folder):
+    (folder / "wrong.toml").write_text('[[instances]]\nfiles = ["two.json"]')
+    with pytest.raises(
+        InputError, match=rf"^{folder}/two\.json: instances\[0\]: no such file$|two\.json: no such file"
+    ):
+        read_campaign(folder / "wrong.toml")
+
+
+def test_an_instance_counts_once(folder):
+    given = Given("a", "files", small(3))
+    with pytest.raises(InputError, match=r"^b: the same instance as a, expected every instance once$"):
+        Campaign([given, Given("b", "files", small(3))], ["IE"], [Options()])

@@ -1,0 +1,490 @@
+"""The command line as a person or a script uses it."""
+
+import json
+import re
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import click
+import pytest
+
+import instances
+import offline
+from bench.cli import hindsched as front_door
+from bench.cli import main
+from instances.coupled import generate
+from instances.coupled.generate import paper, small
+
+KEYS_SOLVE = ["file", "status", "objective", "value", "bound", "solver", "runtime_s"]
+KEYS_SIMULATE = ["file", "policy", "estimator", "makespan", "iterations"]
+
+
+@pytest.fixture
+def hindsched(monkeypatch, capsys):
+    """Call the front door; return exit code, standard output and standard error."""
+
+    def call(*arguments):
+        monkeypatch.setattr(sys, "argv", ["hindsched", *map(str, arguments)])
+        with pytest.raises(SystemExit) as stop:
+            main()
+        captured = capsys.readouterr()
+        assert "Traceback" not in captured.err
+        return stop.value.code, captured.out, captured.err
+
+    return call
+
+
+@pytest.fixture
+def tiny(tmp_path) -> Path:
+    path = tmp_path / "tiny.json"
+    instances.write(small(5, p=3, slots=30, tasks=2, iterations=2, up=0.8, down=0.05), path)
+    return path
+
+
+def objects(out: str) -> list[dict]:
+    return [json.loads(line) for line in out.splitlines()]
+
+
+def refused(outcome, *said: str) -> None:
+    code, out, err = outcome
+    assert code == 2
+    assert out == ""
+    assert len(err.splitlines()) == 1, err
+    for text in said:
+        assert text in err
+
+
+def helps(command, name):
+    """Yield each command below ``command`` by its full name, with its help at 80 columns."""
+    context = click.Context(command, info_name=name, terminal_width=80)
+    yield name, command.get_help(context)
+    for verb in command.list_commands(context) if isinstance(command, click.Group) else ():
+        yield from helps(command.get_command(context, verb), f"{name} {verb}")
+
+
+def test_every_help_reads_well_at_80_columns():
+    pages = dict(helps(front_door, "hindsched"))
+    assert {"hindsched score", "hindsched bench optima"} <= set(pages)
+    for name, page in pages.items():
+        assert "\\b" not in page, name
+        assert "\b" not in page, name
+        assert "INTEGER RANGE" not in page, name
+        assert not re.search(r"\.\.\.\n", page.partition("Commands:")[2] + "\n"), name  # a summary cut short
+        assert all(len(line) <= 80 for line in page.splitlines()), name
+    example = pages["hindsched campaign"]
+    assert '    policies = ["all", "mine.py:Fastest"]\n    estimators = ["printed"]' in example  # lines are kept
+
+
+def test_help_and_version(hindsched):
+    code, out, _ = hindsched("--help")
+    assert code == 0
+    assert all(f"  {verb} " in out for verb in ["generate", "import", "solve", "simulate", "check", "gantt", "score"])
+    assert hindsched("--version")[1].startswith("hindsched, version 0.")
+    code, out, err = hindsched()  # no verb: the help, as a usage error
+    assert (code, out) == (2, "")
+    assert "\nCommands:\n" in err
+
+
+def test_asked_to_end_it_ends_as_interrupted(hindsched, tiny, monkeypatch):
+    before = signal.getsignal(signal.SIGTERM)
+    monkeypatch.setattr(offline, "solve", lambda *_, **__: signal.raise_signal(signal.SIGTERM))
+    code, out, err = hindsched("solve", tiny)
+    assert (code, out, err.strip()) == (130, "", "hindsched: interrupted")
+    assert signal.getsignal(signal.SIGTERM) is before
+
+
+def run_in_shell(line):
+    script = f"{sys.executable} -c 'from bench.cli import main; main()' {line}"
+    return subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=False, timeout=60)
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="shell redirections need a shell")
+def test_output_that_nobody_takes(tiny):
+    cut = run_in_shell(f"simulate {tiny} --json | head -1; exit ${{PIPESTATUS[0]}}")
+    assert (cut.returncode, cut.stderr) == (0, "")
+    assert list(objects(cut.stdout)[0]) == KEYS_SIMULATE
+    closed = run_in_shell(f"check {tiny} {tiny} >&- 2>&-")
+    assert (closed.returncode, closed.stdout, closed.stderr) == (2, "", "")
+    if Path("/dev/full").exists():
+        full = run_in_shell(f"solve {tiny} --json > /dev/full")
+        assert (full.returncode, full.stderr) == (2, "hindsched: standard output: No space left on device\n")
+
+
+def test_too_large_for_the_machine_is_bad_input(hindsched, monkeypatch):
+    def exhaust(*_, **__):
+        raise MemoryError
+
+    monkeypatch.setattr(generate, "paper", exhaust)
+    refused(hindsched("generate"), "hindsched: not enough memory for an instance of this size")
+
+
+def test_generate_writes_what_the_library_generates(hindsched, tmp_path):
+    path = tmp_path / "paper.json"
+    code, out, err = hindsched(
+        "generate", "--m", 5, "--n-com", 5, "--wmin", 2, "--scenario", 1, "--trial", 3, "--slots", 40, "-o", path
+    )
+    assert (code, out, err) == (0, "", "")
+    assert instances.read(path) == paper(m=5, n_com=5, wmin=2, scenario=1, trial=3, slots=40)
+    code, out, err = hindsched("generate", "--small", "--seed", 3, "--m", 4, "--n-com", "none")
+    assert err == "hindsched: not used with --small: --n-com\n"
+    (tmp_path / "small.json").write_text(out)
+    assert instances.read(tmp_path / "small.json") == small(3, tasks=4)
+    assert instances.read(tmp_path / "small.json").num_workers == 3  # p = 20 is the paper's default, not this one's
+
+
+def test_solve_prints_the_promised_keys_in_the_order_of_the_files(hindsched, tmp_path, tiny):
+    other = tmp_path / "other.json"
+    instances.write(small(6, slots=20), other)
+    code, out, _ = hindsched("solve", other, tiny, "--json", "--schedule", tmp_path / "best")
+    assert code == 0
+    rows = objects(out)
+    assert [list(row) for row in rows] == [KEYS_SOLVE, KEYS_SOLVE]
+    assert [row["file"] for row in rows] == [str(other), str(tiny)]
+    for row in rows:
+        assert row["status"] == "optimal"
+        verdict = instances.check(
+            instances.read(row["file"]),
+            instances.read_schedule(tmp_path / "best" / f"{Path(row['file']).stem}.schedule.json"),
+        )
+        assert verdict.is_valid
+        assert verdict.outcome.makespan == row["value"] == row["bound"]
+
+
+def test_solvers_agree_through_the_command_line(hindsched, tiny):
+    values = {}
+    for solver in ("cpsat", "brute"):
+        for objective in ("makespan", "iterations"):
+            for stand_by in ("--stand-by", "--no-stand-by"):
+                code, out, _ = hindsched(
+                    "solve", tiny, "--json", "--solver", solver, "--objective", objective, stand_by
+                )
+                assert code == 0
+                values.setdefault((objective, stand_by), set()).add(objects(out)[0]["value"])
+    assert all(len(found) == 1 for found in values.values()), values
+
+
+def test_an_infeasible_instance_is_a_result(hindsched, tmp_path):
+    path = tmp_path / "never.json"
+    instances.write(instances.Instance.from_letters(["rrr"], w=[1], tasks=1), path)
+    code, out, err = hindsched("solve", path, "--json", "--schedule", tmp_path / "none.json")
+    assert (code, err) == (0, "")
+    (row,) = objects(out)
+    assert (row["status"], row["value"], row["bound"]) == ("infeasible", None, None)
+    assert not (tmp_path / "none.json").exists()
+
+
+def test_simulate_all_policies_and_check_their_schedules(hindsched, tmp_path, tiny):
+    code, out, _ = hindsched("simulate", tiny, "--policy", "all", "--json", "--schedule", tmp_path / "runs")
+    assert code == 0
+    rows = objects(out)
+    assert [row["policy"] for row in rows][:6] == ["IP", "IE", "IY", "IAY", "P-IP", "P-IE"]
+    assert len(rows) == 17
+    instance = instances.read(tiny)
+    for row in rows:
+        assert list(row) == KEYS_SIMULATE
+        schedule = tmp_path / "runs" / f"tiny.{row['policy']}.schedule.json"
+        verdict = instances.check(instance, instances.read_schedule(schedule))
+        assert (verdict.is_valid, verdict.outcome.makespan, verdict.outcome.iterations) == (
+            True,
+            row["makespan"],
+            row["iterations"],
+        )
+        assert hindsched("check", tiny, schedule)[0] == 0
+
+
+def test_an_unfinished_run_has_no_makespan(hindsched, tmp_path):
+    path = tmp_path / "short.json"
+    instances.write(paper(m=5, n_com=5, wmin=3, scenario=0, trial=0, slots=20), path)
+    _, out, _ = hindsched("simulate", path, "--policy", "IE", "--json")
+    assert objects(out) == [
+        {"file": str(path), "policy": "IE", "estimator": "printed", "makespan": None, "iterations": 0}
+    ]
+
+
+def test_check_names_slot_and_rule_and_exits_with_one(hindsched, tmp_path, tiny):
+    good = tmp_path / "good.json"
+    hindsched("simulate", tiny, "--policy", "IE", "--schedule", good)
+    text = json.loads(good.read_text())
+    first = next(q for q, row in enumerate(text["letters"]) if "C" in row)
+    row = text["letters"][first]
+    text["letters"][first] = row.replace("C", "I", 1)
+    bad = tmp_path / "bad.json"
+    bad.write_text(json.dumps(text))
+    code, out, _ = hindsched("check", tiny, bad)
+    assert code == 1
+    assert f"slot {row.index('C')}: R4 broken" in out
+    code, out, _ = hindsched("check", tiny, bad, "--json")
+    (said,) = objects(out)
+    assert (code, said["valid"], said["slot"], said["rule"]) == (1, False, row.index("C"), "R4")
+
+
+def test_check_warns_of_a_schedule_made_for_another_instance(hindsched, tmp_path, tiny):
+    schedule = tmp_path / "schedule.json"
+    hindsched("simulate", tiny, "--policy", "IE", "--schedule", schedule)
+    text = json.loads(schedule.read_text())
+    text["instance"] = "another"
+    schedule.write_text(json.dumps(text))
+    code, _, err = hindsched("check", tiny, schedule)
+    assert code == 0
+    assert "made for another instance" in err
+
+
+def test_gantt_draws_svg_and_refuses_broken_schedules(hindsched, tmp_path, tiny):
+    schedule, picture = tmp_path / "schedule.json", tmp_path / "picture.svg"
+    hindsched("solve", tiny, "--schedule", schedule)
+    assert hindsched("gantt", tiny, schedule, "-o", picture)[0] == 0
+    first = picture.read_text()
+    assert first.startswith("<?xml")
+    assert ">worker 2, w=" in first  # text stays text
+    hindsched("gantt", tiny, schedule, "-o", picture)
+    assert picture.read_text() == first
+    refused(hindsched("gantt", tiny, schedule, "-o", tmp_path / "picture.doc"), "picture.doc", "expected .svg")
+    text = json.loads(schedule.read_text())
+    text["letters"][0] = "C" * len(text["letters"][0])
+    schedule.write_text(json.dumps(text))
+    refused(hindsched("gantt", tiny, schedule, "-o", tmp_path / "other.svg"), "not drawn: slot 0")
+    assert sorted(path.suffix for path in tmp_path.iterdir()) == [".json", ".json", ".svg"]
+
+
+def test_a_schedule_of_other_workers_is_refused_by_its_file(hindsched, tmp_path, tiny):
+    schedule = tmp_path / "narrow.json"
+    schedule.write_text('{"format":"schedule/1","instance":"","letters":["."],"configurations":[]}')
+    for verb, *rest in (("check",), ("gantt", "-o", tmp_path / "picture.svg")):
+        refused(hindsched(verb, tiny, schedule, *rest), "narrow.json: letters: 1 rows, expected one per worker, 3")
+
+
+def test_what_a_policy_prints_is_no_result_and_its_name_no_path(hindsched, tmp_path, tiny):
+    mine = tmp_path / "mine.py"
+    mine.write_text("class Loud:\n    name = '../loud'\n\n    def choose(self, visible):\n        print('look')\n")
+    arguments = ("--policy", "RANDOM", "--policy", f"{mine}:Loud", "--schedule", tmp_path / "runs", "--json")
+    code, out, err = hindsched("simulate", tiny, *arguments)
+    assert code == 0
+    assert [row["policy"] for row in objects(out)] == ["RANDOM", "../loud"]
+    assert "look" in err
+    names = sorted(path.name for path in (tmp_path / "runs").iterdir())
+    assert names == ["tiny..._loud.schedule.json", "tiny.RANDOM.schedule.json"]
+
+
+def test_tables_for_people(hindsched, tiny):
+    _, out, _ = hindsched("solve", tiny)
+    assert "Hindsight optima" in out
+    assert "optimal" in out
+    _, out, _ = hindsched("simulate", tiny, "--policy", "IE", "--policy", "IE")
+    assert out.count(" IE ") == 1
+
+
+GOOD = '{"format":"coupled/1","tasks":1,"iterations":1,"n_com":1,"t_prog":0,"t_data":0,"workers":[%s]}'
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "empty"),
+        ('{"format":"coupled/1",', "not JSON"),
+        (GOOD % '{"w":1,"mu":null,"states":"uux"}', "workers[0].states"),
+        (GOOD % '{"w":1,"mu":null,"states":"uu"},{"w":1,"mu":null,"states":"u"}', "workers[1].states"),
+        (GOOD % '{"w":-1,"mu":null,"states":"uu"}', "workers[0].w"),
+        (GOOD % '{"w":1.5,"mu":null,"states":"uu"}', "workers[0].w"),
+        (GOOD % '{"w":1,"mu":0,"states":"uu"}', "tasks"),
+        (GOOD % '{"w":1,"mu":null,"states":"uu","name":"x"}', "name"),
+        (GOOD % '{"w":1,"mu":null,"states":"uu","markov":[[1,0,0],[0,1,0],[0,0.5,0.4]]}', "workers[0].markov[2]"),
+    ],
+)
+@pytest.mark.parametrize("verb", ["solve", "simulate", "score", "check", "gantt"])
+def test_bad_instances_give_one_line_and_exit_two(hindsched, tmp_path, monkeypatch, verb, text, said):
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "bad.json"
+    path.write_text(text)
+    rest = {"check": [path], "gantt": [path, "-o", "out.svg"]}.get(verb, [])
+    refused(hindsched(verb, path, *rest), "bad.json", said)
+    assert [entry.name for entry in tmp_path.iterdir()] == ["bad.json"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["solve", "missing.json"], "missing.json"),
+        (["solve"], "FILE"),
+        (["solve", "TINY", "--solver", "magic"], "magic"),
+        (["solve", "TINY", "--time-limit", "0"], "--time-limit"),
+        (["solve", "TINY", "--objective", "fun"], "fun"),
+        (["solve", "TINY", "--schedule", "no/such/folder/x.json"], "no/such/folder"),
+        (["simulate", "TINY", "--policy", "XX"], "XX"),
+        (["simulate", "TINY", "--policy", "missing.py:Mine"], "missing.py"),
+        (["generate", "--wmin", "0"], "--wmin"),
+        (["generate", "--n-com", "0"], "--n-com"),
+        (["generate", "-o", "no/such/folder/x.json"], "no/such/folder"),
+        (["import", "missing.csv", "--slot", "10", "--m", "1"], "missing.csv"),
+        (["check", "TINY", "missing.json"], "missing.json"),
+        (["solve", "TINY", "--schedule", "."], ".: a directory, expected a file"),
+        (["simulate", "TINY", "--policy", "IE", "--schedule", "no/such/folder/x.json"], "no such directory"),
+        (["solve", "TINY", "TINY", "--schedule", "out"], "out/tiny.schedule.json: two schedules of this name"),
+        (["frobnicate"], "frobnicate"),
+    ],
+)
+def test_bad_usage_gives_one_line_and_exit_two(hindsched, tiny, tmp_path, monkeypatch, arguments, said):
+    monkeypatch.chdir(tmp_path)
+    refused(hindsched(*[str(tiny) if argument == "TINY" else argument for argument in arguments]), said)
+
+
+def test_a_bad_file_among_several_does_not_stop_the_others(hindsched, tmp_path, tiny):
+    code, out, err = hindsched("solve", tmp_path / "missing.json", tiny, "--json")
+    assert code == 2
+    assert [row["file"] for row in objects(out)] == [str(tiny)]
+    assert len(err.splitlines()) == 1
+
+
+def test_heuristics_refuse_an_instance_without_chains(hindsched, tmp_path):
+    path = tmp_path / "bare.json"
+    instances.write(instances.Instance.from_letters(["uuu"], w=[1], tasks=1), path)
+    refused(hindsched("simulate", path, "--policy", "IE"), "bare.json", "markov")
+    assert hindsched("simulate", path, "--policy", "RANDOM")[0] == 0
+
+
+EVENTS = "# comment\n0 0 1 1 one 1 0 100 NULL\n1 0 1 1 one 0 100 150 NULL\n2 0 1 1 one 1 150 400 NULL\n"
+
+
+def test_import_makes_an_instance_of_a_trace(hindsched, tmp_path):
+    trace, out = tmp_path / "events.tab", tmp_path / "events.json"
+    trace.write_text(EVENTS)
+    code, _, err = hindsched("import", trace, "--slot", "50", "--train", "4", "--m", "2", "--w", "3", "-o", out)
+    assert code == 0
+    assert "assumed" in err
+    instance = instances.read(out)
+    assert (instance.tasks, instance.w, instance.slots) == (2, (3,), 4)
+    assert instance.chains[0] is not None
+
+
+def test_import_knows_the_traces_that_come_along_by_name(hindsched, tmp_path):
+    out = tmp_path / "spot.json"
+    code, _, err = hindsched("import", "spot_aws_v100", "--slot", "195", "--slots", "50", "--m", "2", "-o", out)
+    assert code == 0
+    assert "assumed: 1 means available" in err
+    instance = instances.read(out)
+    assert (instance.num_workers, instance.slots) == (9, 50)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--slot", "0"], "slot_s: '0', expected a number of seconds above 0"),
+        (["--slot", "50", "--nodes", "²"], "nodes: '²' is not in the trace"),
+        (["--slot", "50", "--slots", "1000000000000"], "slots: 1000000000000 of 50 s, expected at most"),
+        (["--slot", "50", "-o", "no/such/folder/x.json"], "no such directory"),
+    ],
+)
+def test_a_refused_import_says_one_line_and_assumes_nothing(hindsched, tmp_path, arguments, said):
+    trace = tmp_path / "events.tab"
+    trace.write_text(EVENTS)
+    refused(hindsched("import", trace, "--m", "2", *arguments), said)
+
+
+def test_a_trace_with_overlapping_intervals_is_refused(hindsched, tmp_path):
+    trace = tmp_path / "events.tab"
+    trace.write_text(EVENTS.replace("100 150", "90 150"))
+    code, out, err = hindsched("import", trace, "--slot", "50", "--m", "2", "-o", tmp_path / "events.json")
+    assert (code, out) == (2, "")
+    assert "events.tab" in err
+    assert "overlap" in err
+    assert not (tmp_path / "events.json").exists()
+
+
+POLICY = """
+class Greedy:
+    name = "greedy"
+    def choose(self, visible):
+        if visible.is_complete or not visible.up:
+            return None
+        return {visible.up[0]: visible.problem.tasks}
+"""
+
+
+@pytest.fixture
+def score(hindsched, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    paths = []
+    for trial in range(3):
+        paths.append(tmp_path / f"paper{trial}.json")
+        instances.write(paper(m=3, n_com=5, wmin=1, scenario=0, trial=trial, slots=400, p=6, iterations=2), paths[-1])
+
+    def call(*extra):
+        return hindsched("score", *paths, "--results", "out", "--jobs", 1, *extra)
+
+    return call
+
+
+def test_score_writes_rows_table_and_pictures(score, tmp_path):
+    (tmp_path / "mine.py").write_text(POLICY)
+    code, out, _ = score("--policy", "all", "--policy", "mine.py:Greedy", "--json")
+    assert code == 0
+    rows = objects(out)
+    assert len(rows) == 18
+    for row in rows:
+        assert row["solved"] + row["unfinished"] == 3
+        assert row["solved"] == 0 or row["mean"] >= 1.0
+    folder = tmp_path / "out"
+    written = {path.name for path in folder.iterdir()} - {".lock"}
+    assert written == {"runs.jsonl", "table.csv", "ratios.svg", "example.svg", "schedules"}
+    made = objects((folder / "runs.jsonl").read_text())
+    assert len(made) == 3 + 3 * 18
+    assert all(row["check"] == "valid" for row in made if row["kind"] == "run")
+    header, *lines = (folder / "table.csv").read_text().splitlines()
+    assert header.startswith("setting,policy,solved,unfinished,mean,")
+    assert len(lines) == 18
+
+
+def test_score_repeats_nothing_and_tells_the_same(score, tmp_path):
+    _, first, _ = score("--policy", "IE", "--json")
+    rows = (tmp_path / "out" / "runs.jsonl").read_bytes()
+    table = (tmp_path / "out" / "table.csv").read_bytes()
+    _, second, _ = score("--policy", "IE", "--json")
+    assert second == first
+    assert (tmp_path / "out" / "runs.jsonl").read_bytes() == rows
+    assert (tmp_path / "out" / "table.csv").read_bytes() == table
+
+
+def test_score_refuses_a_ratio_below_one(score, tmp_path):
+    score("--policy", "IE")
+    path = tmp_path / "out" / "runs.jsonl"
+    rows = objects(path.read_text())
+    for row in rows:
+        if row["kind"] == "optimum":
+            row["value"] = row["bound"] = row["value"] * 100
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    code, out, err = score("--policy", "IE")
+    assert (code, out) == (3, "")
+    assert "IE on " in err
+    assert "proved that the optimum is >=" in err
+    assert len(err.splitlines()) == 1
+
+
+def test_score_refuses_one_instance_twice(hindsched, tiny, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    refused(hindsched("score", tiny, tiny), "given twice")
+
+
+def test_score_for_people(score):
+    code, out, err = score("--policy", "IE", "--policy", "RANDOM")
+    assert code == 0
+    assert "mean ratio" in out
+    assert "hindsight optima: 3 optimal" in out
+    assert "score: 9/9" in err
+
+
+def test_score_says_where_there_is_nothing_to_compare_with(hindsched, tmp_path):
+    path = tmp_path / "never.json"
+    instances.write(instances.Instance.from_letters(["dd"], w=[1], tasks=1), path)
+    code, out, err = hindsched(
+        "score", path, "--policy", "RANDOM", "--m", 7, "--results", tmp_path / "out", "--jobs", 1
+    )
+    assert code == 0
+    assert "files; hindsight optima: 1 infeasible: no schedule finishes" in out
+    assert err.splitlines()[0] == "hindsched: not used with FILE: --m"
+
+
+def test_score_knows_its_solvers_before_it_makes_a_folder(hindsched, tmp_path, tiny):
+    refused(hindsched("score", tiny, "--solver", "magic", "--results", tmp_path / "out"), "solver: 'magic', expected")
+    assert not (tmp_path / "out").exists()

@@ -1,0 +1,81 @@
+"""A campaign on a Dask cluster: the same rows, once each, though a worker dies half way."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from bench.campaign.engine import Job, run_jobs
+from bench.campaign.journal import Journal
+from instances import InputError
+
+ROOT = Path(__file__).resolve().parents[2]
+SLEEPERS = """
+import os, time
+from pathlib import Path
+
+def sleep(folder, number):
+    (Path(folder) / f"{number}-{os.getpid()}.begun").touch()
+    time.sleep(0.2)
+    return {"number": number, "worker": os.getpid()}
+"""
+
+
+@pytest.fixture
+def cluster(tmp_path):
+    """A scheduler and two worker processes, each a process of its own as on a real cluster."""
+    (tmp_path / "sleepers.py").write_text(SLEEPERS)
+    environment = os.environ | {"PYTHONPATH": f"{ROOT}{os.pathsep}{tmp_path}"}
+    file = tmp_path / "scheduler.json"
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "env": environment, "cwd": tmp_path}
+    common = ["--scheduler-file", str(file), "--no-dashboard"]
+    scheduler = [sys.executable, "-m", "distributed.cli.dask_scheduler", "--host", "127.0.0.1", "--port", "0", *common]
+    worker = [sys.executable, "-m", "distributed.cli.dask_worker", "--no-nanny", "--nthreads", "1", *common]
+    processes = [subprocess.Popen(command, **quiet) for command in (scheduler, worker, worker)]
+    try:
+        assert any((file.exists() and file.stat().st_size) or time.sleep(0.1) for _ in range(600))
+        yield json.loads(file.read_text())["address"], processes[1:]
+    finally:
+        for process in processes:
+            process.kill()
+            process.wait()
+
+
+def test_rows_are_made_once_though_a_worker_is_killed(cluster, tmp_path, monkeypatch):
+    address, workers = cluster
+    monkeypatch.syspath_prepend(str(tmp_path))
+    import sleepers
+
+    jobs = [Job(str(i), str(i), sleepers.sleep, (str(tmp_path), i), group=str(i // 5)) for i in range(40)]
+    killed = []
+
+    class Killing(Journal):
+        """Kills a worker when ten rows are there."""
+
+        def append_all(self, rows):
+            super().append_all(rows)
+            if not killed and len(self.path.read_text().splitlines()) >= 10:
+                victim = max(workers, key=lambda process: process.pid)
+                os.kill(victim.pid, signal.SIGKILL)
+                killed.append(victim.pid)
+
+    with Killing(tmp_path / "out") as journal:
+        run_jobs("sleep", jobs, journal, dask=address)
+    rows = [json.loads(line) for line in journal.path.read_text().splitlines()]
+    assert sorted(row["number"] for row in rows) == list(range(40))
+    begun = list(tmp_path.glob("*.begun"))
+    assert {path.stem.partition("-")[2] for path in begun} == {str(worker.pid) for worker in workers}
+    assert len(killed) == 1
+
+
+def test_an_address_where_nobody_listens_is_told_in_one_line(tmp_path):
+    jobs = [Job(str(i), str(i), print, ()) for i in range(2)]
+    with Journal(tmp_path) as journal, pytest.raises(InputError, match=r"^--dask: 'tcp://127\.0\.0\.1:1': ") as caught:
+        run_jobs("none", jobs, journal, dask="tcp://127.0.0.1:1")
+    assert "expected the address of a Dask scheduler" in str(caught.value)
+    assert len(str(caught.value).splitlines()) == 1

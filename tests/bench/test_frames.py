@@ -1,0 +1,188 @@
+"""Results as one frame, whatever they lie in."""
+
+import gzip
+import json
+
+import pandas as pd
+import pytest
+
+from bench.results.frames import read_results
+from instances import InputError
+
+POINT = {"p": 20, "m": 5, "n_com": None, "wmin": 2, "iterations": 10, "scenario": 3, "trial": 1, "seed": 7, "slots": 90}
+SETTING = "paper p=20 m=5 n_com=none wmin=2 K=10"
+
+
+def run(policy="IE", makespan=20, instance="a", **others):
+    row = {"key": "k", "kind": "run", "setting": SETTING, "instance": instance, "fingerprint": f"sha256:{instance}"}
+    return row | {"policy": policy, "makespan": makespan, "estimator": "printed", "service": "index"} | others
+
+
+def optimum(instance="a", status="optimal", value=10, bound=10, **others):
+    row = {"kind": "optimum", "setting": SETTING, "instance": instance, "fingerprint": f"sha256:{instance}"}
+    return row | {"stand_by": True, "status": status, "value": value, "bound": bound, "solver": "native"} | others
+
+
+@pytest.fixture
+def read(tmp_path):
+    def write_and_read(*rows, torn=""):
+        (tmp_path / "runs.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows) + torn)
+        return read_results(tmp_path)
+
+    return write_and_read
+
+
+def test_a_run_gets_its_point_and_its_optimum(read):
+    found = read(run(point=POINT, seed=99), optimum(point=POINT, runtime_s=0.5, time_limit_s=60))
+    (row,) = found.runs.to_dict("records")
+    assert (row["m"], row["wmin"], row["scenario"], row["trial"], row["instance_seed"]) == (5, 2, 3, 1, 7)
+    assert pd.isna(row["n_com"])
+    assert (row["makespan"], row["slot_limit"], row["optimum"], row["optimum_bound"]) == (20, 90, 10, 10)
+    assert (row["optimum_status"], row["solver"], row["population"]) == ("optimal", "native", "paper p=20 K=10")
+    assert (found.left_out, found.torn, len(found.optima)) == (0, False, 1)
+
+
+def test_a_row_with_nothing_but_what_it_must_have(read):
+    (row,) = read({"kind": "run", "instance": "x.json", "policy": "mine.py:Mine", "makespan": None}).runs.to_dict(
+        "records"
+    )
+    assert all(pd.isna(row[name]) for name in ("makespan", "slot_limit", "optimum", "optimum_status", "m", "ties"))
+    assert row["setting"] == row["population"] == "all runs"
+
+
+def test_the_newest_row_of_an_instance_a_policy_and_options_counts(read):
+    found = read(
+        optimum(status="unknown", value=None, bound=3),
+        run(makespan=30, code="old"),
+        run(makespan=31, estimator="conditional"),
+        run(makespan=32, ties="highest"),
+        {"kind": "note"},
+        run(makespan=20, code="new"),
+        optimum(),
+    )
+    assert sorted(found.runs["makespan"]) == [20, 31, 32]
+    assert set(found.runs["optimum_status"]) == {"optimal"}
+    assert found.left_out == 3
+
+
+def test_the_slot_limit_of_a_run_counts_before_that_of_its_instance(read):
+    assert read(run(point=POINT, slot_limit=50)).runs["slot_limit"].tolist() == [50]
+
+
+def test_only_the_optimum_with_stand_by_bounds_policies(read):
+    answer = {"status": "optimal", "value": 10, "bound": 10}
+    both = optimum("b", stand_by=answer, no_stand_by=answer | {"value": 30}, kind="optima")
+    found = read(run(), run(instance="b"), optimum(value=25, bound=25, stand_by=False), both).runs
+    assert found["optimum"].isna().tolist() == [True, False]
+    assert found["optimum"].tolist()[1] == 10
+
+
+def test_the_order_of_rows_does_not_show(read):
+    rows = [run(policy, instance=name) for policy in ("IP", "IE") for name in "ab"]
+    pd.testing.assert_frame_equal(read(*rows).runs, read(*reversed(rows)).runs)
+
+
+def test_the_last_row_may_be_torn_for_a_campaign_may_be_running(read):
+    found = read(run(), torn='{"kind": "run", "inst')
+    assert (len(found.runs), found.torn) == (1, True)
+
+
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        (['{"kind": '], "line 1: broken row"),
+        (["[1]"], "line 1: broken row"),
+        ([run(), run(makespan="7")], "line 2, makespan: "),
+        ([{"kind": "run", "instance": "a", "policy": "IE"}], "line 1: missing key makespan"),
+        ([optimum(status="perfect")], "line 1, status: "),
+        ([optimum()], "no runs, expected rows of policies on instances"),
+        ([], "no runs, "),
+    ],
+)
+def test_broken_rows_are_named(tmp_path, rows, said):
+    text = "".join((row if isinstance(row, str) else json.dumps(row)) + "\n" for row in rows)
+    (tmp_path / "runs.jsonl").write_text(text)
+    with pytest.raises(InputError) as caught:
+        read_results(tmp_path)
+    assert said in str(caught.value)
+    assert str(caught.value).startswith(str(tmp_path))
+    assert len(str(caught.value).splitlines()) == 1
+
+
+def compact(**columns):
+    known = {"m": [5, 5], "n_com": [10, None], "wmin": 1, "scenario": [0, 1], "trial": 0, "policy": "IE"}
+    return pd.DataFrame(known | {"makespan": [20, None], "optimum": [10, 12], "slots": 100} | columns)
+
+
+@pytest.mark.parametrize("ending", [".csv", ".csv.gz", ".csv.xz"])
+def test_a_compact_table_says_the_same(tmp_path, ending):
+    path = tmp_path / f"runs{ending}"
+    compact().to_csv(path, index=False)
+    found = read_results(path)
+    assert found.runs["instance"].tolist() == [
+        "m=5 n_com=10 wmin=1 scenario=0 trial=0",
+        "m=5 n_com=none wmin=1 scenario=1 trial=0",
+    ]
+    assert found.runs["optimum_status"].tolist() == ["optimal", "optimal"]
+    assert found.runs["optimum_bound"].tolist() == [10, 12]
+    assert found.runs["slot_limit"].tolist() == [100, 100]
+    assert found.runs["makespan"].isna().tolist() == [False, True]
+
+
+def test_one_point_under_two_settings_is_two_instances(tmp_path):
+    path = tmp_path / "runs.csv"
+    pd.concat([compact(setting="one"), compact(setting="one mu=1", makespan=[7, 8])]).to_csv(path, index=False)
+    assert len(read_results(path).runs) == 4
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "cannot be read as a table: "),
+        ("m,policy\n5,IE\n", "no column 'makespan', expected one row per run"),
+        ("instance,policy,makespan\na,IE,7\na,IP,soon\n", "row 2, makespan: 'soon', expected a number or nothing"),
+        ("instance,policy,makespan\na,IE,-7\n", "row 1, makespan: "),
+        ("instance,policy,makespan,trial\na,IE,7,0.5\n", "row 1, trial: "),
+        ("instance,policy,makespan\na,,7\n", "row 1: nothing, expected a policy"),
+        ("policy,makespan\nIE,7\n", "neither a column 'instance' nor 'scenario' and 'trial'"),
+        ("instance,policy,makespan,optimum_status\na,IE,7,good\n", "row 1, optimum_status: 'good', expected one of"),
+        ("instance,policy,makespan\n", "no runs, "),
+    ],
+)
+def test_broken_tables_are_named(tmp_path, text, said):
+    path = tmp_path / "runs.csv"
+    path.write_text(text)
+    with pytest.raises(InputError) as caught:
+        read_results(path)
+    assert str(caught.value).startswith(f"{path}: {said}")
+    assert len(str(caught.value).splitlines()) == 1
+
+
+def test_files_that_are_no_tables_are_named(tmp_path, monkeypatch):
+    (tmp_path / "a.txt").write_text("x")
+    (tmp_path / "torn.csv.gz").write_bytes(gzip.compress(b"policy,makespan\n" * 1000)[:40])
+    (tmp_path / "no.csv.xz").write_bytes(b"policy")
+    (tmp_path / "a.parquet").write_bytes(b"PAR1")
+    (tmp_path / "empty").mkdir()
+    for name, said in (
+        ("a.txt", "expected a results folder, or a file .csv"),
+        ("torn.csv.gz", "cannot be read as a table"),
+        ("no.csv.xz", "cannot be read as a table"),
+        ("absent.csv", "no such file"),
+        ("empty", "no such file"),
+    ):
+        with pytest.raises(InputError, match=said):
+            read_results(tmp_path / name)
+
+    def absent(path):
+        raise ImportError
+
+    monkeypatch.setattr(pd, "read_parquet", absent)
+    with pytest.raises(InputError, match="needs pyarrow"):
+        read_results(tmp_path / "a.parquet")
+
+
+def test_letters_that_no_page_can_hold_are_written_out(read):
+    found = read(run("a\x00b\u202e", instance="c\nd")).runs
+    assert found["policy"].tolist() == ["a\\x00b\\u202e"]
+    assert found["instance"].tolist() == ["c\\nd"]

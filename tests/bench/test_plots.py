@@ -1,0 +1,79 @@
+"""Pictures: what the curves say, that policies are told apart, and how files are written."""
+
+import pytest
+
+from bench.report import plots
+from bench.results.ratios import Ratio
+from instances import InputError
+from instances.coupled.generate import small
+from online.coupled import POLICIES, make_policy, simulate
+
+
+def ratio(policy, value):
+    makespan = None if value is None else round(100 * value)
+    return Ratio("setting", "instance", policy, makespan, value, value)
+
+
+def curves(found, policies):
+    _, (axes,) = plots.new_figure()
+    plots.draw_ecdf(axes, found, policies)
+    return axes, {line.get_label(): line for line in axes.get_lines()}
+
+
+def test_a_curve_goes_on_to_the_right_below_one_by_the_runs_that_did_not_finish():
+    found = [ratio("IE", 1.0), ratio("IE", 2.0), ratio("IE", 2.0), ratio("IE", None), ratio("IP", 3.0)]
+    axes, lines = curves(found, ["IE", "IP", "IY"])
+    left, right = axes.get_xlim()
+    assert left < 1
+    assert right > 3
+    assert lines["IE"].get_xydata().tolist() == [[left, 0], [1, 0.25], [2, 0.75], [right, 0.75]]
+    assert lines["IP"].get_xydata().tolist() == [[left, 0], [3, 1], [right, 1]]
+    assert "IY" not in lines  # no run of it has finished
+
+
+def test_where_all_is_optimal_there_is_still_something_to_see():
+    axes, lines = curves([ratio("IE", 1.0)], ["IE"])
+    left, right = axes.get_xlim()
+    assert left < 1 < right
+    assert lines["IE"].get_xydata().tolist() == [[left, 0], [1, 1], [right, 1]]
+
+
+@pytest.mark.filterwarnings("error")
+def test_ratios_without_upper_ends_leave_the_picture_empty():
+    _, lines = curves([Ratio("setting", "instance", "IE", 7, 1.0, None)], ["IE"])
+    assert lines == {}
+
+
+def test_no_two_policies_look_the_same():
+    policies = [*POLICIES, *(f"mine.py:Mine{i}" for i in range(12))]
+    _, lines = curves([ratio(policy, 1.5) for policy in policies], policies)
+    looks = {(line.get_color(), line.get_linestyle()) for line in lines.values()}
+    assert len(looks) == len(policies)
+
+
+@pytest.fixture
+def figure():
+    instance = small(5, slots=30, iterations=2)
+    figure, (axes,) = plots.new_figure()
+    plots.draw_gantt(axes, instance, simulate(instance, make_policy("IE")).schedule)
+    return figure
+
+
+@pytest.mark.parametrize("ending", ["svg", "pdf", "png"])
+def test_equal_figures_give_equal_files(figure, tmp_path, ending):
+    plots.save(figure, tmp_path / f"one.{ending}")
+    plots.save(figure, tmp_path / f"two.{ending}")
+    first, second = sorted(path.read_bytes() for path in tmp_path.iterdir())
+    assert first == second != b""
+
+
+def test_a_picture_is_written_whole_through_links_or_not_at_all(figure, tmp_path):
+    link = tmp_path / "link.svg"
+    link.symlink_to(tmp_path / "there.svg")
+    plots.save(figure, link)
+    assert link.is_symlink()
+    assert (tmp_path / "there.svg").read_text().startswith("<?xml")
+    for path, said in ((tmp_path / "no" / "a.svg", "no such directory"), (tmp_path / "a.jpg", "expected .svg, .pdf")):
+        with pytest.raises(InputError, match=said):
+            plots.save(figure, path)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["link.svg", "there.svg"]

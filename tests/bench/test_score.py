@@ -1,0 +1,113 @@
+"""Campaigns whose results folder, instances or policies are not quite what they were."""
+
+import json
+import sys
+
+import pytest
+
+import instances
+from bench.campaign.jobs import Options, policy_job
+from bench.campaign.score import score
+from bench.campaign.sources import Given
+from instances import InputError
+from instances.coupled.generate import small
+
+INSTANCE = small(5, p=3, slots=30, tasks=2, iterations=2, up=0.8, down=0.05)
+
+
+def given(name, instance=INSTANCE):
+    return Given(name, "files", instance)
+
+
+def rows(folder):
+    return [json.loads(line) for line in (folder / "runs.jsonl").read_text().splitlines()]
+
+
+def test_an_instance_under_a_new_name_is_not_solved_again(tmp_path):
+    score([given("old")], ["IE"], Options(), tmp_path)
+    found = score([given("new")], ["IE", "IP"], Options(), tmp_path)
+    assert len(rows(tmp_path)) == 3
+    assert {row["instance"] for row in found.optima} == {ratio.instance for ratio in found.ratios} == {"new"}
+
+
+def test_one_instance_under_two_names_would_count_twice(tmp_path):
+    with pytest.raises(InputError, match=r"^b: the same instance as a, expected every instance once$"):
+        score([given("a"), given("b")], ["IE"], Options(), tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "said"),
+    [
+        ('"makespan":', '"span":', "missing key makespan"),
+        ('"bound":', '"bound":"', "broken row"),
+        ('"status":"optimal"', '"status":"perfect"', "status: "),
+        ('"key":"', '"key":["', "line 1: broken row"),
+    ],
+)
+def test_rows_that_somebody_changed_are_named(tmp_path, before, after, said):
+    score([given("a")], ["IE"], Options(), tmp_path)
+    path = tmp_path / "runs.jsonl"
+    path.write_text(path.read_text().replace(before, after))
+    with pytest.raises(InputError, match=rf"^{path}: .*{said}") as caught:
+        score([given("a")], ["IE"], Options(), tmp_path)
+    assert len(str(caught.value).splitlines()) == 1
+
+
+def test_a_torn_row_is_told_and_made_again(tmp_path, capsys):
+    score([given("a")], ["IE"], Options(), tmp_path)
+    table = (tmp_path / "table.csv").read_bytes()
+    path = tmp_path / "runs.jsonl"
+    path.write_bytes(path.read_bytes()[:-9])
+    capsys.readouterr()
+    score([given("a")], ["IE"], Options(), tmp_path)
+    assert "the last row was torn off" in capsys.readouterr().err
+    assert len(rows(tmp_path)) == 2
+    assert (tmp_path / "table.csv").read_bytes() == table
+
+
+def test_without_the_schedules_of_the_optima_there_is_no_example(tmp_path):
+    score([given("a")], ["IE"], Options(), tmp_path)
+    for schedule in (tmp_path / "schedules").iterdir():
+        schedule.unlink()
+    found = score([given("a")], ["IE"], Options(), tmp_path)
+    assert [path.name for path in found.files] == ["runs.jsonl", "table.csv", "ratios.svg"]
+
+
+def test_where_no_schedule_finishes_there_is_nothing_to_compare_with(tmp_path):
+    never = instances.Instance.from_letters(["dd"], w=[1], tasks=1)
+    found = score([given("never", never)], ["RANDOM"], Options(), tmp_path)
+    assert (found.ratios, len(found.table)) == ([], 0)
+    assert [row["status"] for row in found.optima] == ["infeasible"]
+
+
+MINE = "class Mine:\n    name = 'mine'\n\n    def choose(self, visible):\n        return None\n"
+
+
+def test_a_policy_of_ones_own_counts_by_its_file(tmp_path):
+    path = tmp_path / "mine.py"
+    keys = []
+    for text in (MINE, MINE + "# naïve\n", MINE):
+        path.write_text(f"# -*- coding: latin-1 -*-\n{text}", encoding="latin-1")
+        keys.append(policy_job(given("a"), f"{path}:Mine", Options()).key)
+    assert keys[0] == keys[2] != keys[1]
+
+
+@pytest.mark.parametrize(
+    ("module", "changed"), [("their_policy", "their_policy.py"), ("their_package.policy", "their_package/helpers.py")]
+)
+def test_a_policy_of_an_entry_point_counts_by_the_source_of_its_package(tmp_path, monkeypatch, module, changed):
+    monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
+    info = tmp_path / "theirs-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: theirs\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text(f"[hindsched.policies]\ntheirs = {module}:Mine\n")
+    (tmp_path / "their_package").mkdir()
+    for name in ("their_policy.py", "their_package/__init__.py", "their_package/policy.py"):
+        (tmp_path / name).write_text(MINE)
+    keys = []
+    for text in (MINE, MINE + "# changed\n", MINE):
+        (tmp_path / changed).write_text(text)
+        keys.append(policy_job(given("a"), "theirs", Options()).key)
+    assert keys[0] == keys[2] != keys[1]
+    score([given("a")], ["theirs"], Options(), tmp_path / "out")
+    assert [row["policy"] for row in rows(tmp_path / "out") if row["kind"] == "run"] == ["theirs"]

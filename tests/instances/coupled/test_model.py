@@ -1,0 +1,183 @@
+import pickle
+from copy import deepcopy
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as some
+
+from instances import Chain, InputError
+from instances.coupled import Configuration, Instance, Schedule
+from instances.coupled.generate import small
+from instances.states import from_letters
+
+CHAIN = Chain(((0.9, 0.1, 0), (0.5, 0.5, 0), (0, 0, 1)))
+OTHER_CHAIN = Chain(((0.8, 0.2, 0), (0.5, 0.5, 0), (0, 0, 1)))
+
+
+def pair(**changes):
+    fields = {
+        "tasks": 2,
+        "iterations": 3,
+        "n_com": 1,
+        "t_prog": 2,
+        "t_data": 1,
+        "w": (1, 2),
+        "mu": (None, 4),
+        "states": from_letters(["uurd", "uduu"]),
+        "chains": (CHAIN, None),
+    }
+    return Instance(**{**fields, **changes})
+
+
+#: One change of every field, and of every part of it that could be left out by mistake.
+CHANGES = [
+    {"tasks": 3},
+    {"iterations": 2},
+    {"n_com": 2},
+    {"n_com": None},
+    {"t_prog": 1},
+    {"t_data": 0},
+    {"w": (2, 1)},
+    {"mu": (4, None)},
+    {"mu": (None, None)},
+    {"mu": (2, 4)},
+    {"states": from_letters(["uurd", "uudu"])},
+    {"states": from_letters(["uur", "udu"])},
+    {"states": from_letters(["uurdu", "uduuu"])},
+    {"chains": (None, CHAIN)},
+    {"chains": (OTHER_CHAIN, None)},
+    {"chains": ()},
+]
+
+
+def test_fingerprints_differ_when_any_field_does():
+    instances = [pair(), *(pair(**change) for change in CHANGES)]
+    assert {name for change in CHANGES for name in change} == set(Instance.__dataclass_fields__) - {"source"} | {
+        "states"
+    }
+    assert len({instance.fingerprint for instance in instances}) == len(instances)
+    assert len(set(instances)) == len(instances)
+
+
+def test_a_layout_of_the_same_letters_is_another_instance():
+    tall = Instance.from_letters(["u", "r", "d", "u"], w=[1] * 4, tasks=1)
+    assert tall.states.tobytes() == Instance.from_letters(["ur", "du"], w=[1] * 2, tasks=1).states.tobytes()
+    assert len({tall, Instance.from_letters(["ur", "du"], w=[1] * 2, tasks=1)}) == 2
+
+
+def test_equality_follows_content():
+    assert pair() == pair(w=[1, 2], mu=[None, 4], chains=[CHAIN, None], tasks=np.int64(2))
+    assert hash(pair()) == hash(pair(w=[np.int32(1), 2]))
+    assert pair() != pair().fingerprint
+    assert pair().replace(tasks=1) == pair(tasks=1)
+
+
+def test_a_fingerprint_does_not_change_between_versions():
+    # files, caches and schedules are bound to it
+    assert pair().fingerprint == "sha256:aa44077714ab93872270e5bb98d50816bae1a6d0f382b96067ada7f6ad82ee20"
+
+
+@given(some.integers(0, 200), some.integers(1, 5), some.integers(1, 70))
+def test_copies_are_equal_and_closed(seed, p, slots):
+    instance = small(seed, p=p, slots=slots)
+    for copy in (pickle.loads(pickle.dumps(instance)), deepcopy(instance), instance.replace()):
+        assert copy == instance
+        assert copy.fingerprint == instance.fingerprint
+        assert (copy.states == instance.states).all()
+        assert not copy.states.flags.writeable
+        assert not copy.up_words.flags.writeable
+        with pytest.raises(ValueError, match="read-only"):
+            copy.states[0, 0] = 2
+
+
+def test_nobody_can_change_an_instance():
+    states = from_letters(["uurd", "uduu"])
+    view = states[:]
+    view.setflags(write=False)
+    instances = [pair(states=states), pair(states=view), pair(states=np.asfortranarray(states))]
+    states[:] = 2
+    for instance in instances:
+        assert instance == pair()
+        assert instance.states.flags.c_contiguous
+        with pytest.raises(ValueError, match="read-only"):
+            instance.states[0, 0] = 2
+        with pytest.raises(AttributeError):
+            instance.tasks = 7
+
+
+def test_what_is_unbounded_is_bounded_by_what_suffices():
+    assert pair().capacities == (2, 2)
+    assert pair(mu=(1, 1)).capacities == (1, 1)
+    assert (pair().channels, pair(n_com=None).channels, pair(n_com=7).channels) == (1, 2, 2)
+    assert (pair().num_workers, pair().slots) == (2, 4)
+
+
+def test_up_words_are_the_up_slots():
+    assert pair().up_words.tolist() == [[0b0011], [0b1101]]
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"tasks": 0}, "tasks: 0, expected an integer >= 1"),
+        ({"tasks": 2.0}, "tasks: 2.0, expected an integer >= 1"),
+        ({"tasks": True}, "tasks: True, expected an integer >= 1"),
+        ({"tasks": None}, "tasks: None, expected an integer >= 1"),
+        ({"tasks": 2**31}, "tasks: 2147483648, expected an integer <= 2147483647"),
+        ({"iterations": 0}, "iterations: 0, expected"),
+        ({"n_com": 0}, "n_com: 0, expected an integer >= 1"),
+        ({"t_prog": -1}, "t_prog: -1, expected an integer >= 0"),
+        ({"t_data": "1"}, "t_data: '1', expected an integer >= 0"),
+        ({"w": (1, 0)}, "workers[1].w: 0, expected an integer >= 1"),
+        ({"w": (1, 1.5)}, "workers[1].w: 1.5, expected an integer >= 1"),
+        ({"mu": (-1, None)}, "workers[0].mu: -1, expected an integer >= 0"),
+        ({"mu": (False, None)}, "workers[0].mu: False, expected"),
+        ({"mu": (1, 0)}, "tasks: 2 tasks, expected at most 1, the sum of the workers' mu"),
+        ({"mu": (None,)}, "mu: 1 values, expected one per worker, 2"),
+        ({"chains": (None,)}, "markov: 1 values, expected one per worker, 2"),
+        ({"w": (), "mu": (), "chains": ()}, "workers: no worker, expected at least one"),
+        ({"states": from_letters(["u"])}, "states: 1 rows, expected one per worker, 2"),
+        ({"states": from_letters(["", ""])}, "workers[0].states: no slot, expected at least one"),
+        ({"states": from_letters(["u", "u"]) + np.uint8(3)}, "states: a code above 2"),
+        ({"states": [[0], [0]]}, "states: expected a two-dimensional array of dtype uint8"),
+        ({"states": np.zeros((2, 3))}, "states: expected a two-dimensional array of dtype uint8"),
+        ({"states": np.zeros(2, dtype=np.uint8)}, "states: expected a two-dimensional array of dtype uint8"),
+    ],
+)
+def test_what_cannot_be_meant_is_refused_by_worker_and_field(changes, message):
+    with pytest.raises(InputError) as caught:
+        pair(**changes)
+    assert str(caught.value).startswith(message)
+
+
+# ---------------------------------------------------------------- schedules
+
+
+def test_schedules_are_told_by_content():
+    schedule = Schedule("f", ("P.", "IC"), (Configuration(0, {1: 2, 0: 0}), Configuration(1, {})))
+    same = Schedule("f", ["P.", "IC"], [Configuration(0, {0: 0, 1: 2}), Configuration(1, {})])
+    assert schedule == same == pickle.loads(pickle.dumps(schedule))
+    assert hash(schedule) == hash(same)
+    assert schedule != Schedule("f", ("P.", "IC"), (Configuration(0, {1: 2}), Configuration(1, {})))
+    assert list(schedule.configurations[0].tasks) == [0, 1]
+    with pytest.raises(TypeError):
+        schedule.configurations[0].tasks[0] = 1
+    assert (schedule.slots, Schedule("f", (), ()).slots) == (2, 0)
+
+
+@pytest.mark.parametrize(
+    ("letters", "entries", "message"),
+    [
+        (["PP", "P"], [], "letters[1]: 1 slots, expected 2 as for letters[0]"),
+        (["P", "c"], [], "letters[1]: letter 'c' in slot 0, expected one of P, D, C, I and ."),
+        (["PP"], [(1, {0: 1}), (1, {})], "configurations[1].slot: slot 1, expected above 1"),
+        (["PP"], [(-1, {})], "configurations[0].slot: slot -1, expected above -1"),
+        (["PP"], [(0, {1: 1})], "configurations[0].tasks: worker 1, expected 0 to 0"),
+        (["PP"], [(0, {0: -1})], "configurations[0].tasks[0]: -1 tasks, expected 0 or more"),
+    ],
+)
+def test_what_is_no_schedule_is_refused(letters, entries, message):
+    with pytest.raises(InputError) as caught:
+        Schedule("f", tuple(letters), tuple(Configuration(*entry) for entry in entries))
+    assert str(caught.value).startswith(message)

@@ -1,0 +1,56 @@
+"""Ctrl-C while CP-SAT searches is heard, and is no result; also a second time, and after a search that ended."""
+
+import re
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import offline
+
+SCRIPT = """
+import os, signal, threading
+from ortools.sat.python import cp_model
+from offline.backends.cpsat_runs import solve_interruptibly
+
+def pigeons(count):
+    model = cp_model.CpModel()
+    sits = [[model.new_bool_var("") for _ in range(count - 1)] for _ in range(count)]
+    for pigeon in sits:
+        model.add_bool_or(pigeon)
+    for hole in zip(*sits):
+        for i, one in enumerate(hole):
+            for other in hole[:i]:
+                model.add_bool_or(one.negated(), other.negated())
+    return model
+
+def solver():
+    made = cp_model.CpSolver()
+    made.parameters.num_workers = 1
+    made.parameters.cp_model_presolve = False
+    made.parameters.symmetry_level = 0
+    made.parameters.max_time_in_seconds = 60  # a search that hears nothing ends all the same
+    return made
+
+print(solve_interruptibly(solver(), pigeons(3)).name)
+for _ in range(2):
+    threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
+    try:
+        print(solve_interruptibly(solver(), pigeons(14)).name)
+    except KeyboardInterrupt:
+        print("interrupted")
+"""
+
+
+def test_an_interrupt_ends_the_search_and_is_raised():
+    # in a process of its own: where the handler is lost, the interrupt ends the process
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(SCRIPT)], capture_output=True, text=True, check=False, timeout=300
+    )
+    assert (done.returncode, done.stdout.split(), done.stderr) == (0, ["INFEASIBLE", "interrupted", "interrupted"], "")
+
+
+def test_every_solver_searches_interruptibly():
+    sources = Path(offline.__file__).parent.rglob("*.py")
+    deaf = [path.name for path in sources if re.search(r"solver\.[sS]olve\(", path.read_text(encoding="utf-8"))]
+    assert deaf == []

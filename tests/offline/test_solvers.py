@@ -1,0 +1,121 @@
+"""What all solvers share: the table, the limits, the result, and that no schedule goes unchecked."""
+
+import subprocess
+import sys
+from dataclasses import replace
+
+import pytest
+
+import offline.coupled
+from instances import InputError, SelfCheckError
+from instances.coupled import Instance, Schedule
+from offline import Result, Solver, Status
+from offline.coupled import CoupledResult, Objective
+from offline.limits import Limits, Stopwatch
+
+PAIR = Instance.from_letters(["uuruu", "uruuu"], w=[1, 2], tasks=2, t_prog=1, n_com=1)
+
+
+def test_importing_the_package_loads_no_solver() -> None:
+    code = "import sys, offline; offline.coupled.available_solvers(); print([m for m in sys.modules if 'ortools' in m])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_the_table_of_solvers() -> None:
+    assert set(offline.coupled.available_solvers()) <= set(offline.coupled.SOLVERS)
+    assert {"cpsat", "brute"} <= set(offline.coupled.SOLVERS)
+    for name, solver in offline.coupled.SOLVERS.items():
+        assert solver.name == name
+        assert solver.description
+    assert offline.solve(PAIR).solver == offline.coupled.available_solvers()[0]
+
+
+def test_a_solver_that_is_not_installed_says_so() -> None:
+    absent = Solver("absent", "needs what nobody has", "offline.absent", requires=("no_such_package",))
+    assert not absent.is_available()
+    with pytest.raises(InputError, match=r"^solver: absent needs no_such_package to be installed$"):
+        absent.load()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"solver": "magic"}, f"solver: 'magic', expected auto or one of {', '.join(offline.coupled.SOLVERS)}"),
+        ({"objective": "speed"}, "objective: 'speed', expected makespan or iterations"),
+        ({"time_limit_s": 0}, "time limit: 0, expected seconds > 0"),
+        ({"time_limit_s": float("nan")}, "time limit: nan, expected seconds > 0"),
+        ({"threads": 0}, "threads: 0, expected at least 1"),
+        ({"seed": -1}, "seed: -1, expected an integer from 0 to 2147483647"),
+    ],
+)
+def test_misuse_is_one_line(options: dict[str, object], message: str) -> None:
+    with pytest.raises(InputError) as caught:
+        offline.solve(PAIR, **options)  # type: ignore[arg-type]
+    assert str(caught.value) == message
+
+
+def lie(result: Result) -> Solver:
+    class Liar(Solver):
+        def load(self) -> object:  # type: ignore[override]
+            return lambda *_: result
+
+    return Liar("liar", "claims what is not so", "nowhere")
+
+
+@pytest.mark.parametrize("claim", ["a refused schedule", "a better value"])
+def test_no_schedule_goes_unchecked(claim: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    honest = offline.solve(PAIR)
+    schedule = honest.schedule
+    if claim == "a refused schedule":
+        rows = (schedule.letters[0].replace("C", "I"), *schedule.letters[1:])
+        result = replace(honest, schedule=Schedule(schedule.instance, rows, schedule.configurations))
+    else:
+        assert honest.value is not None
+        result = replace(honest, value=honest.value - 1, lower=honest.value - 1, upper=honest.value - 1)
+    monkeypatch.setattr("offline.coupled.dispatch.SOLVERS", {"liar": lie(result)})
+    with pytest.raises(SelfCheckError):
+        offline.solve(PAIR, solver="liar")
+
+
+def make(status: Status, value: int | None, bound: int | None, objective: Objective = Objective.MAKESPAN) -> Result:
+    schedule = None if value is None else Schedule("", (), ())
+    return CoupledResult.of(status, objective, value, bound, schedule, "test", 0.0)
+
+
+def test_a_result_may_not_contradict_itself() -> None:
+    make(Status.FEASIBLE, 5, 4)
+    make(Status.FEASIBLE, 5, 6, Objective.ITERATIONS)
+    make(Status.UNKNOWN, None, 4)
+    for status, value, bound, objective in (
+        (Status.OPTIMAL, 5, 4, Objective.MAKESPAN),
+        (Status.OPTIMAL, 5, None, Objective.MAKESPAN),
+        (Status.FEASIBLE, 5, 5, Objective.MAKESPAN),
+        (Status.FEASIBLE, 5, 6, Objective.MAKESPAN),
+        (Status.FEASIBLE, 5, 4, Objective.ITERATIONS),
+        (Status.FEASIBLE, None, 4, Objective.MAKESPAN),
+        (Status.INFEASIBLE, 5, None, Objective.MAKESPAN),
+        (Status.UNKNOWN, 5, None, Objective.MAKESPAN),
+    ):
+        with pytest.raises(ValueError, match=r"bound|value|status"):
+            make(status, value, bound, objective)
+    with pytest.raises(ValueError, match="come together"):
+        CoupledResult.of(Status.UNKNOWN, Objective.MAKESPAN, None, None, Schedule("", (), ()), "test", 0.0)
+
+
+def test_a_stopwatch_runs_forwards() -> None:
+    free, tight = Stopwatch(Limits()), Stopwatch(Limits(time_limit_s=1e-9))
+    first = free.elapsed_s()
+    assert 0 <= first <= free.elapsed_s()
+    assert free.left_s() is None
+    assert not free.is_over()
+    while not tight.is_over():
+        pass
+    assert tight.left_s() == 0.0
+
+
+def test_more_iterations_than_slots_are_infeasible_at_once() -> None:
+    instance = Instance.from_letters(["uuu"], w=[1], tasks=1, iterations=2**31 - 1)
+    for solver in offline.coupled.available_solvers():
+        result = offline.solve(instance, solver=solver)
+        assert (result.status, result.value, result.bound) == (offline.Status.INFEASIBLE, None, None)

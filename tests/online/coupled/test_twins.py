@@ -1,0 +1,261 @@
+"""The simulator in machine code and its plain twin: the same runs, letter by letter."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import online.coupled
+from bench.commands.measure.simulator import simulator
+from bench.commands.verify.simulator import verify_simulator
+from bench.coupled.studies import simulator_race
+from bench.coupled.studies.verify import twins
+from bench.coupled.studies.verify.twins import compare_twins, options_of, random_instance
+from instances import Chain, InputError, SelfCheckError, check
+from instances.chains import StateStream
+from instances.coupled import Instance
+from instances.coupled.generate import paper, small
+from instances.sources import Drawn
+from instances.streams import stream
+from online.coupled import POLICIES, SERVICES, TIES, run_policy
+from online.coupled.estimates import Estimates
+from online.coupled.kernels import estimates as compiled
+from online.coupled.kernels import memory
+from online.coupled.kernels.memory import Memory
+from online.coupled.kernels.sums import estimate_set
+
+ALWAYS_UP = Chain(((1.0, 0.0, 0.0), (0.5, 0.5, 0.0), (0.5, 0.0, 0.5)))
+HALF_UP = Chain(((0.5, 0.5, 0.0), (0.5, 0.5, 0.0), (1.0, 0.0, 0.0)))
+
+
+@pytest.mark.parametrize("part", range(4))
+def test_general_instances(part: int) -> None:
+    for number in (n for n in range(part, 160, 4) if n % 10 != 9):
+        instance = random_instance(number, seed=3)
+        for policy in POLICIES:
+            compare_twins(instance, policy, **options_of(number, policy))
+
+
+@pytest.mark.parametrize(("m", "n_com", "wmin"), [(5, 5, 1), (10, 2, 1), (10, 5, 4), (10, 20, 10)])
+def test_instances_of_the_paper(m: int, n_com: int, wmin: int) -> None:
+    instance = paper(m=m, n_com=n_com, wmin=wmin, scenario=4, trial=0, slots=1500, drawn=True)
+    for policy in POLICIES[m % 3 :: 3]:
+        assert compare_twins(instance, policy).slots > 20
+
+
+@pytest.mark.parametrize("estimator", online.coupled.ESTIMATORS)
+def test_every_combination_of_options(estimator: str) -> None:
+    same = paper(m=6, n_com=1, wmin=1, scenario=2, trial=0, slots=120, p=6)
+    alike = same.replace(chains=(same.chains[0],) * 6, w=(3,) * 6, mu=(2,) * 6)  # ties wherever one looks
+    for instance in (same, alike):
+        for service in SERVICES:
+            for ties in TIES:
+                for policy in ("IE", "IY", "P-IP", "E-IE", "Y-IAY", "RANDOM"):
+                    compare_twins(instance, policy, estimator=estimator, service=service, ties=ties)
+
+
+def test_huge_numbers_overflow_nowhere() -> None:
+    pair = Instance.from_letters(
+        ["u" * 40, "uuuuudu" + "u" * 33], w=[2**31 - 1, 2**31 - 2], tasks=3, t_prog=2**31 - 1, t_data=2**31 - 1,
+        n_com=1, chains=[Chain(((0.9, 0.05, 0.05), (0.2, 0.7, 0.1), (0.1, 0.0, 0.9))), ALWAYS_UP],
+    )  # fmt: skip
+    for policy in POLICIES:
+        for estimator in online.coupled.ESTIMATORS:
+            compare_twins(pair, policy, estimator=estimator)
+            compare_twins(pair.replace(t_prog=2, t_data=1, n_com=None), policy, estimator=estimator)
+
+
+def test_many_tasks_on_many_workers() -> None:
+    """Sets beyond the closed form, up to the last bit of a word."""
+    wide = paper(m=90, n_com=30, wmin=1, scenario=1, trial=0, slots=60, p=64).replace(w=(1,) * 64, t_prog=1, t_data=0)
+    for policy in ("IE", "P-IE", "RANDOM"):
+        compare_twins(wide, policy)
+
+
+def test_a_limit_stops_both_alike() -> None:
+    instance = paper(m=5, n_com=5, wmin=2, scenario=0, trial=0, slots=400)
+    whole = run_policy(instance, "E-IY", engine="kernel")
+    for slots in (1, 2, 37, 399):
+        part = compare_twins(instance, "E-IY", slots=slots)
+        assert part.slots == slots
+        assert part.schedule.letters == tuple(row[:slots] for row in whole.schedule.letters)
+
+
+@pytest.mark.parametrize("engine", ["plain", "kernel"])
+def test_the_schedule_of_the_first_slots(engine: str) -> None:
+    instance = paper(m=5, n_com=5, wmin=1, scenario=0, trial=0, slots=900)
+    whole = run_policy(instance, "Y-IE", engine=engine)
+    assert check(instance, whole.schedule).outcome.makespan == whole.makespan
+    for slots in (0, 1, 50, 10_000):
+        run = run_policy(instance, "Y-IE", engine=engine, schedule_slots=slots)
+        assert (run.makespan, run.iterations, run.slots) == (whole.makespan, whole.iterations, whole.slots)
+        assert run.schedule.letters == tuple(row[:slots] for row in whole.schedule.letters)
+        assert run.schedule.configurations == tuple(e for e in whole.schedule.configurations if e.slot < slots)
+
+
+def test_states_are_drawn_as_far_as_the_run_goes() -> None:
+    instance = paper(m=5, n_com=5, wmin=1, scenario=0, trial=0, slots=1_000_000, drawn=True)
+    run = run_policy(instance, "IE", engine="kernel")
+    assert run.makespan is not None
+    assert isinstance(instance.source, Drawn)
+    drawn = instance.source._states.shape[1]
+    assert run.slots <= drawn <= 2 * run.slots + 1024
+
+
+def test_long_streams_are_the_same_states() -> None:
+    chain = Chain(((0.9, 0.06, 0.04), (0.3, 0.7, 0.0), (0.0, 0.2, 0.8)))
+    whole = StateStream(chain, stream("twins", 5)).take(30_000)
+    parts = StateStream(chain, stream("twins", 5))
+    pieces = [parts.take(slots) for slots in (1, 5000, 15_000, 7999, 2000)]
+    assert (np.concatenate(pieces) == whole).all()
+    assert set(np.unique(whole)) == {0, 1, 2}
+
+
+def test_random_draws_as_numpy_does_also_in_long_runs() -> None:
+    instance = small(1, p=7, slots=1900, tasks=6, iterations=500, up=0.8, down=0.15).replace(w=(1,) * 7, mu=(None,) * 7)
+    run = compare_twins(instance, "RANDOM", seed=8)
+    assert len(run.schedule.configurations) > 300
+
+
+def test_who_runs_where(tmp_path: Path) -> None:
+    (tmp_path / "own.py").write_text(
+        "class Own:\n    name = 'own'\n    def choose(self, visible):\n        return {0: 1}\n"
+    )
+    own = f"{tmp_path / 'own.py'}:Own"
+    lone = Instance.from_letters(["uu"], w=[1], tasks=1)
+    assert run_policy(lone, own).makespan == 1
+    with pytest.raises(InputError, match=r"at most 64 workers and 10000 tasks, not '.*own.py:Own' with 1 and 1"):
+        run_policy(lone, own, engine="kernel")
+    wide = Instance.from_letters(["uuu"] * 65, w=[1] * 65, tasks=2, chains=[HALF_UP] * 65)
+    assert run_policy(wide, "IE").makespan == 1
+    with pytest.raises(InputError, match="not 'IE' with 65 and 2"):
+        run_policy(wide, "IE", engine="kernel")
+    with pytest.raises(InputError, match="not 'RANDOM' with 1 and 10001"):
+        run_policy(lone.replace(tasks=10_001), "RANDOM", engine="kernel")
+
+
+def test_tables_that_are_full_are_emptied(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(memory, "_FIRST_SETS", 1 << 8)
+    monkeypatch.setattr(memory, "_MOST_SETS", 1 << 10)
+    monkeypatch.setattr(memory, "_NODES", 16)
+    monkeypatch.setattr(memory, "_ROWS", 16)
+    monkeypatch.setattr(memory, "_MOST_ALONE", 3)
+    instance = paper(m=7, n_com=3, wmin=1, scenario=77, trial=0, slots=1500, seed=5, p=11)
+    for policy in ("E-IE", "P-IY", "Y-IAY"):
+        compare_twins(instance, policy)
+
+
+@pytest.mark.parametrize(
+    ("options", "place"),
+    [
+        ({"engine": "fast"}, "engine"),
+        ({"ties": "first"}, "ties"),
+        ({"service": "fifo"}, "service"),
+        ({"estimator": "mean"}, "estimator"),
+        ({"schedule_slots": -1}, "schedule_slots"),
+        ({"slots": 3}, "slots"),
+    ],
+)
+def test_options_that_are_none(options: dict[str, object], place: str) -> None:
+    lone = Instance.from_letters(["uu"], w=[1], tasks=1, chains=[ALWAYS_UP])
+    with pytest.raises(InputError, match=f"^{place}: "):
+        run_policy(lone, "IE", **options)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("engine", ["plain", "kernel"])
+def test_chains_are_asked_for_where_they_are_needed(engine: str) -> None:
+    bare = Instance.from_letters(["uu", "uu"], w=[1, 1], tasks=1)
+    assert run_policy(bare, "RANDOM", engine=engine).makespan == 1
+    with pytest.raises(InputError, match=r"workers\[0\].markov"):
+        run_policy(bare, "P-IE", engine=engine)
+
+
+def test_a_difference_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    real = online.run_policy
+
+    def wrong(instance: Instance, policy: str, **options: object) -> online.coupled.Run:
+        if options["engine"] == "plain":
+            options["seed"] = 99
+        return real(instance, policy, **options)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(online, "run_policy", wrong)
+    with pytest.raises(SelfCheckError, match=r"0-\d+.json: RANDOM with .*: the simulators part in slot"):
+        twins.agree(instances=9, failures=tmp_path)
+    assert list(tmp_path.glob("0-*.json"))
+
+
+def test_the_command_compares() -> None:
+    result = CliRunner().invoke(verify_simulator, ["--instances", "2", "--seed", "5"])
+    assert result.exit_code == 0
+    assert "Y-IAY" in result.stdout
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_estimates_of_sets(seed: int) -> None:
+    """The tables of the kernels hold what the plain estimates say."""
+    chains = [chain for chain in random_instance(seed * 10 + 1, 11).chains if chain is not None]
+    chains += [chain for chain in random_instance(seed * 10 + 9, 11).chains if chain is not None]
+    chains += [ALWAYS_UP, HALF_UP]
+    plain = Estimates(chains)
+    tables = Memory(chains).tables(True, 10)
+    draw = np.random.default_rng(seed)
+    for size in (1, 2, 5, 9, 14):
+        members = sum(1 << int(q) for q in draw.choice(len(chains), size=min(size, len(chains)), replace=False))
+        found = estimate_set(np.uint64(members), tables.modes, tables.order)
+        assert found == pytest.approx(tuple(plain.of_set(members)), rel=1e-11)
+    for t in (0.0, 1.0, 7.0, 1e6, 2.0**53 + 2, 2.0**70, np.inf):
+        row = compiled.not_down_row(t, tables.not_down_slots, tables.not_down, tables.stays, tables.matrices)
+        expected = plain.log_not_down_row(int(t) if t < np.inf else 1 << 1024)
+        assert tables.not_down[row].tolist() == expected
+
+
+def test_nothing_loads_numba_before_it_is_needed() -> None:
+    code = (
+        "import sys, online; from instances.coupled.generate import paper;"
+        "i = paper(m=5, n_com=5, wmin=1, scenario=0, trial=0, slots=3000, drawn=True);"
+        "online.run_policy(i, 'IP', slots=500); assert 'numba' not in sys.modules;"
+        "online.run_policy(i, 'IP'); assert 'numba' in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_the_race_of_the_simulators(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    loading = {"compile_s": 12.3, "load_s": 0.4, "machine": "abacus"}  # compiling it all once more takes too long here
+    monkeypatch.setattr(simulator_race, "loading_times", lambda: loading)
+    arguments = [
+        "--instances",
+        "1",
+        "--slots",
+        "100",
+        "--policy",
+        "IE",
+        "--policy",
+        "E-IE",
+        "--results",
+        str(tmp_path / "new"),
+    ]
+    result = CliRunner().invoke(simulator, [*arguments, "--json"])
+    assert result.exit_code == 0, result.output
+    rows = [json.loads(line) for line in result.stdout.splitlines()]
+    assert [row["policy"] for row in rows] == ["IE", "E-IE", "all passive", "all proactive"]
+    assert all(row["ratio"] > 0 for row in rows)
+    assert (
+        "Machine: abacus; one core. Before a first run, not counted above: 12.3 s of"
+        in (tmp_path / "new" / "table.md").read_text()
+    )
+    assert CliRunner().invoke(simulator, ["--policy", "own.py:Own"]).exit_code != 0
+
+
+def test_the_race_tells_a_difference(monkeypatch: pytest.MonkeyPatch) -> None:
+    real = online.run_policy
+
+    def wrong(instance: Instance, policy: str, **options: object) -> online.coupled.Run:
+        return real(instance, policy, **{**options, "ties": "highest", "seed": len(str(options["engine"]))})  # type: ignore[arg-type]
+
+    monkeypatch.setattr(online, "run_policy", wrong)
+    with pytest.raises(SelfCheckError, match="RANDOM on instance 0: the simulators differ"):
+        simulator_race.race(["RANDOM"], instances=1, slots=50)
