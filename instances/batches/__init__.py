@@ -1,11 +1,12 @@
 """Batches of equal tasks with deadlines, for volunteers who come and go and who call the master themselves."""
 
 from instances.batches.availability import Availability
-from instances.batches.check import Outcome, check, is_made_for
-from instances.batches.cuts import Claim, check_claim, read_claim
+from instances.batches.check import Outcome
+from instances.batches.cuts import Claim
 from instances.batches.files import INSTANCE_FORMATS, read_instance, write_instance
 from instances.batches.model import Compute, Instance
-from instances.batches.run import SCHEDULE_FORMATS, Contacts, Run, Rung, read_schedule, write_schedule
+from instances.batches.run import Contacts, Run, Rung
+from instances.batches.schedules import SCHEDULE_FORMATS, check, read_schedule, write_schedule
 from instances.batches.volunteers import Habits, Volunteers
 
 __all__ = [
@@ -22,9 +23,6 @@ __all__ = [
     "Rung",
     "Volunteers",
     "check",
-    "check_claim",
-    "is_made_for",
-    "read_claim",
     "read_instance",
     "read_schedule",
     "write_instance",

@@ -15,11 +15,11 @@ import numpy as np
 import numpy.typing as npt
 
 from instances.batches.model import Compute, Instance
-from instances.batches.pending import Verdict
 from instances.batches.run import NOTHING, Contacts, Run, Rung
 from instances.errors import InputError
+from instances.verdict import Verdict
 
-__all__ = ["Outcome", "check", "is_made_for", "outcome_of"]
+__all__ = ["Outcome", "check_run", "outcome_of"]
 
 _Array = npt.NDArray[Any]
 
@@ -47,6 +47,10 @@ class Outcome:
         """Tasks that met their deadline, over all batches."""
         return sum(self.satisfied)
 
+    def __str__(self) -> str:
+        batches = len(self.satisfied)
+        return f"{self.satisfied_tasks} satisfied tasks in {batches} batch{'' if batches == 1 else 'es'}"
+
 
 class _Broken(NamedTuple):
     """A row that breaks a rule."""
@@ -56,11 +60,11 @@ class _Broken(NamedTuple):
     reason: str
 
 
-def check(instance: Instance, schedule: Run, of: Run | None = None) -> Verdict:
+def check_run(instance: Instance, schedule: Run, of: Run | None = None) -> Verdict:
     """Replay a run or a certificate and name the first rule that is broken.
 
     Three times the rows are gone through: what they say (F, V5), what it means (V5, V6, V1, F, V4, V2), and whether
-    a certificate keeps to its rung (H2, H1). The verdict does not depend on the fingerprint (see `is_made_for`).
+    a certificate keeps to its rung (H2, H1). The verdict does not depend on the fingerprint (see `instances.is_made_for`).
 
     Parameters
     ----------
@@ -89,9 +93,9 @@ def check(instance: Instance, schedule: Run, of: Run | None = None) -> Verdict:
     Examples
     --------
     >>> pair = Instance(tasks=2, batches=[(0, 4)], c=[1, 2], up=[[(0, 2), (3, 6)], [(0, 9)]])
-    >>> check(pair, Run(pair.fingerprint, Contacts.of([(0, 0, 0, 0, 1), (1, 1, 0, 1, 3)]))).outcome
+    >>> check_run(pair, Run(pair.fingerprint, Contacts.of([(0, 0, 0, 0, 1), (1, 1, 0, 1, 3)]))).outcome
     Outcome(satisfied=(2,), latency=(3,), copies=(2,))
-    >>> check(pair, Run(pair.fingerprint, Contacts.of([(2, 0, 0, 0, 4)]))).rule
+    >>> check_run(pair, Run(pair.fingerprint, Contacts.of([(2, 0, 0, 0, 4)]))).rule
     'V1'
     """
     if schedule.rung not in (None, Rung.FREE) and of is None:
@@ -102,26 +106,14 @@ def check(instance: Instance, schedule: Run, of: Run | None = None) -> Verdict:
     broken = _misread(instance, contacts)
     if broken is None and schedule.malformed is not None:
         row, reason = schedule.malformed
-        return Verdict(None, "F", f"contacts[{row}]: {reason}", None)
+        return Verdict(None, "F", f"contacts[{row}]: {reason}", None, "second")
     if broken is None:
         broken = _misplaced(instance, contacts)
     if broken is None and of is not None and schedule.rung not in (None, Rung.FREE):
         broken = _beyond_the_rung(contacts, of.contacts, is_stream=schedule.rung is Rung.STREAM)
     if broken is not None:
-        return Verdict(int(contacts.time[broken.row]), broken.rule, broken.reason, None)
-    return Verdict(None, None, None, outcome_of(instance, contacts))
-
-
-def is_made_for(instance: Instance, schedule: Run) -> bool:
-    """Whether the run bears this instance's fingerprint; if not, a valid replay may be chance.
-
-    Examples
-    --------
-    >>> lone = Instance(tasks=1, batches=[(0, 4)], c=[1], up=[[(0, 9)]])
-    >>> is_made_for(lone, Run(lone.fingerprint, Contacts.of([]))), is_made_for(lone, Run("", Contacts.of([])))
-    (True, False)
-    """
-    return schedule.instance == instance.fingerprint
+        return Verdict(int(contacts.time[broken.row]), broken.rule, broken.reason, None, "second")
+    return Verdict(None, None, None, outcome_of(instance, contacts), "second")
 
 
 def outcome_of(instance: Instance, contacts: Contacts) -> Outcome:

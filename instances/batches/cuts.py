@@ -9,19 +9,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 import msgspec
 import numpy as np
 import numpy.typing as npt
 
 from instances.batches.model import Compute, Instance
-from instances.batches.pending import Verdict
 from instances.batches.run import Contacts, Run, Rung
 from instances.errors import InputError
-from instances.textio import convert
+from instances.textio import convert, encode
+from instances.verdict import Verdict
 
-__all__ = ["Bounds", "Claim", "Cut", "check_claim", "read_claim"]
+__all__ = ["FORMAT", "Bounds", "Claim", "Cut", "check_claim", "format_claim", "read_claim"]
+
+#: The form of a claim's file.
+FORMAT = "batches-cut/1"
 
 _Array = npt.NDArray[Any]
 
@@ -41,17 +44,26 @@ class Claim:
         For each batch the most tasks that can be satisfied.
     cuts
         For each batch, with its deadline, the cut that proves it.
+    instance
+        Fingerprint of the instance it was made for, if it is told.
     """
+
+    family: ClassVar[str] = "batches"
 
     rung: Rung
     satisfied: tuple[int, ...]
     cuts: tuple[Cut, ...]
+    instance: str | None = None
+
+    def __str__(self) -> str:
+        return f"at most {sum(self.satisfied)} tasks on the rung {self.rung}, each batch by its cut"
 
 
 class _ClaimFile(msgspec.Struct):
     rung: str
     satisfied: list[int]
     cut: list[list[tuple[int, int]]]
+    instance: str | None = None
 
 
 def read_claim(document: dict[str, Any]) -> Claim:
@@ -68,7 +80,13 @@ def read_claim(document: dict[str, Any]) -> Claim:
     (((0, 5),),)
     """
     file = convert(document, _ClaimFile)
-    return Claim(Rung.parse(file.rung), tuple(file.satisfied), tuple(tuple(cut) for cut in file.cut))
+    return Claim(Rung.parse(file.rung), tuple(file.satisfied), tuple(tuple(cut) for cut in file.cut), file.instance)
+
+
+def format_claim(claim: Claim) -> str:
+    """Return the text of a claim's file; `read_claim` gives back an equal one."""
+    head = {"format": FORMAT, "instance": claim.instance, "rung": str(claim.rung)}
+    return encode({**head, "satisfied": claim.satisfied, "cut": claim.cuts}) + "\n"
 
 
 def check_claim(instance: Instance, claim: Claim, of: Run | None = None) -> Verdict:
@@ -86,7 +104,7 @@ def check_claim(instance: Instance, claim: Claim, of: Run | None = None) -> Verd
     Returns
     -------
     Verdict
-        Its time is the deadline of the first batch whose cut does not prove the claim; its outcome the claimed numbers.
+        Its time is the deadline of the first batch whose cut does not prove the claim; its outcome the claim.
 
     Raises
     ------
@@ -113,8 +131,8 @@ def check_claim(instance: Instance, claim: Claim, of: Run | None = None) -> Verd
             if bound == satisfied:
                 continue
             wrong = f"the cut bounds batch {i} by {bound}, not by {satisfied}"
-        return Verdict(deadline, "H3", wrong, None)
-    return Verdict(None, None, None, claim.satisfied)
+        return Verdict(deadline, "H3", wrong, None, "second")
+    return Verdict(None, None, None, claim, "second")
 
 
 class Bounds:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from itertools import islice
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 import msgspec
 import numpy as np
@@ -17,19 +17,19 @@ from instances.errors import InputError
 from instances.textio import convert, encode
 
 __all__ = [
+    "FORMAT",
     "NOTHING",
-    "SCHEDULE_FORMATS",
     "Contacts",
     "Malformed",
     "Row",
     "Run",
     "Rung",
-    "read_schedule",
-    "write_schedule",
+    "read_run",
+    "write_run",
 ]
 
-#: The forms that a run's file may have.
-SCHEDULE_FORMATS = ("batches-run/1",)
+#: The form of a run's file.
+FORMAT = "batches-run/1"
 
 #: What stands for a missing batch, task or end; no number of a file.
 NOTHING = -(2**31)
@@ -135,6 +135,8 @@ class Run:
         The first row that is no contact, if there is one; ``contacts`` has the rows before it.
     """
 
+    family: ClassVar[str] = "batches"
+
     instance: str
     contacts: Contacts
     policy: str | None = None
@@ -143,7 +145,7 @@ class Run:
     malformed: Malformed | None = field(default=None, repr=False)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Run) and write_schedule(self) == write_schedule(other)
+        return isinstance(other, Run) and write_run(self) == write_run(other)
 
     def __hash__(self) -> int:
         return hash((self.instance, self.policy, self.rung, len(self.contacts)))
@@ -158,7 +160,7 @@ class _RunFile(msgspec.Struct, forbid_unknown_fields=True):
     periods: list[tuple[int, int]] | None = None
 
 
-def read_schedule(document: dict[str, Any]) -> Run:
+def read_run(document: dict[str, Any]) -> Run:
     """Return the run of a parsed file of the form ``batches-run/1`` (docs/batches/model.md section 4).
 
     Rows that are no contacts are kept for the checker to name (rule F).
@@ -169,8 +171,8 @@ def read_schedule(document: dict[str, Any]) -> Run:
         Naming the place: an unknown or missing key, another form or rung, periods that are no pairs of integers.
     """
     file = convert(document, _RunFile)
-    if file.format not in SCHEDULE_FORMATS:
-        raise InputError(f'{encode(file.format)}, expected "{SCHEDULE_FORMATS[0]}"', place="format")
+    if file.format != FORMAT:
+        raise InputError(f'{encode(file.format)}, expected "{FORMAT}"', place="format")
     rung = None if file.rung is None else Rung.parse(file.rung)
     malformed = next((Malformed(i, reason) for i, row in enumerate(file.contacts) if (reason := _wrong(row))), None)
     known = file.contacts if malformed is None else list(islice(file.contacts, malformed.row))
@@ -198,7 +200,7 @@ def _shown(value: object) -> str:
     return text if len(text) <= 40 else text[:40] + "..."
 
 
-def write_schedule(run: Run) -> str:
+def write_run(run: Run) -> str:
     """Return the text of a run's file: one contact a line.
 
     Raises
@@ -208,7 +210,7 @@ def write_schedule(run: Run) -> str:
 
     Examples
     --------
-    >>> print(write_schedule(Run("sha256:0", Contacts.of([(0, 1), (3, 0, 0, 0, None)]), "A2", None, ((0, 7),))), end="")
+    >>> print(write_run(Run("sha256:0", Contacts.of([(0, 1), (3, 0, 0, 0, None)]), "A2", None, ((0, 7),))), end="")
     {"format":"batches-run/1","instance":"sha256:0","policy":"A2","rung":null,"periods":[[0,7]],"contacts":[
     [0,1],
     [3,0,0,0,null]
@@ -217,7 +219,7 @@ def write_schedule(run: Run) -> str:
     if run.malformed is not None:
         raise InputError(run.malformed.reason, place=f"contacts[{run.malformed.row}]")
     head = {
-        "format": SCHEDULE_FORMATS[0],
+        "format": FORMAT,
         "instance": run.instance,
         "policy": run.policy,
         "rung": None if run.rung is None else str(run.rung),
