@@ -64,7 +64,8 @@ def check_run(instance: Instance, schedule: Run, of: Run | None = None) -> Verdi
     """Replay a run or a certificate and name the first rule that is broken.
 
     Three times the rows are gone through: what they say (F, V5), what it means (V5, V6, V1, F, V4, V2), and whether
-    a certificate keeps to its rung (H2, H1). The verdict does not depend on the fingerprint (see `instances.is_made_for`).
+    a certificate keeps to its rung (H2, H1). The verdict does not depend on the fingerprint (see
+    `instances.is_made_for`).
 
     Parameters
     ----------
