@@ -213,7 +213,7 @@ def test_the_general_sample_has_every_kind_of_instance() -> None:
 def test_a_disagreement_of_general_solvers_is_a_file_and_an_error(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def lie(instance: object, objective: Objective, *_: object) -> CoupledResult:
+    def lie(instance: object, objective: Objective, *_: object, **__: object) -> CoupledResult:
         return CoupledResult.of(Status.INFEASIBLE, objective, None, None, None, "cpsat", 0.0)
 
     monkeypatch.setattr("offline.coupled.cpsat.solve", lie)
