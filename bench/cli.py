@@ -6,6 +6,7 @@ refused by ``check``; 2 bad input or usage, told in one line; 3 the toolkit cont
 
 from __future__ import annotations
 
+import logging
 import os
 import signal
 import sys
@@ -72,11 +73,23 @@ def main() -> None:
     for stream in ("stdout", "stderr"):
         if getattr(sys, stream) is None:  # closed by who called us
             setattr(sys, stream, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
+    _tell_of_compilation()
     before = signal.signal(signal.SIGTERM, _interrupt)
     try:
         _run()
     finally:
         signal.signal(signal.SIGTERM, before)
+
+
+def _tell_of_compilation() -> None:
+    """Let the user know why the first run waits."""
+    logger = logging.getLogger("hindsched.compiling")
+    logger.setLevel(logging.INFO)
+    if not logger.handlers:
+        handler = logging.StreamHandler()  # standard error
+        handler.setFormatter(logging.Formatter("hindsched: %(message)s"))
+        logger.addHandler(handler)
+        logger.propagate = False
 
 
 def _run() -> NoReturn:

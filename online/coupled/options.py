@@ -5,16 +5,14 @@ Each closed set of names is an enumeration whose first member is the default, th
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, fields, replace
 from enum import StrEnum
-from typing import Any, TypeVar
+from typing import Any
 
 from instances.errors import InputError
+from online.choices import member
 
 __all__ = ["Comparison", "Engine", "Estimator", "RunOptions", "Service", "Ties", "member"]
-
-Name = TypeVar("Name", bound=StrEnum)
 
 
 class Estimator(StrEnum):
@@ -48,14 +46,16 @@ class Ties(StrEnum):
 
 
 class Comparison(StrEnum):
-    """What a proactive heuristic compares in every slot: the configuration held with the candidate (section 6).
+    """What a proactive heuristic compares in every slot: the configuration held with the candidate.
 
-    Passive choices, at the start of an iteration and after a failure, are the same under all of them.
+    Passive choices, at the start of an iteration and after a failure, are the same under all of them (docs/model.md
+    section 6).
     """
 
     #: both as they stand: the one held with W less the computation done, both with what enrolled workers have received
     UPDATED = "updated"
-    #: ``held-frozen`` and ``candidate-fresh`` together
+    #: ``held-frozen`` and ``candidate-fresh`` together: every value is that of a start from nothing, also that of a
+    #: configuration which was chosen passively, by what workers have received
     FROZEN = "frozen"
     #: the one held keeps the value of the criterion it had when it was chosen
     HELD_FROZEN = "held-frozen"
@@ -156,21 +156,3 @@ _NAMES: dict[str, type[StrEnum]] = {
     "comparison": Comparison,
     "engine": Engine,
 }
-
-
-def member(names: type[Name], name: str, *, place: str) -> Name:
-    """Return the member of an enumeration by name; an `InputError` lists the names there are.
-
-    Examples
-    --------
-    >>> member(Service, "begun", place="service")
-    <Service.BEGUN: 'begun'>
-    """
-    try:
-        return names(name)
-    except ValueError:
-        raise InputError(f"{name!r}, expected one of {', '.join(_texts(names))}", place=place) from None
-
-
-def _texts(names: Iterable[StrEnum]) -> list[str]:
-    return [str(each) for each in names]
