@@ -94,5 +94,3 @@ def contacts_of(plays: list[tuple[int, Play]]) -> Contacts:
     batch = np.repeat(np.array([i for i, _ in plays], dtype=np.int64), sizes)
     task = np.concatenate([np.arange(size, dtype=np.int64) for size in sizes])
     return Contacts(time, worker, batch, task, end)
-
-

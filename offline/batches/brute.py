@@ -118,8 +118,7 @@ class _Game:
         self.stream = set() if of is None else set(zip(times, of.contacts.worker.tolist(), strict=True))
         up = instance.window(0, instance.end)
         self.up = [
-            {second for a, b in up.of_worker(j).tolist() for second in range(a, b)}
-            for j in range(instance.num_workers)
+            {second for a, b in up.of_worker(j).tolist() for second in range(a, b)} for j in range(instance.num_workers)
         ]
         self.states = 0
 

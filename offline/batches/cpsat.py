@@ -104,9 +104,7 @@ class _Model:
                     literal = self.cp.new_bool_var("")
                     stop = self.cp.new_int_var(first + instance.c[j], last, "")
                     start = stop - instance.c[j]
-                    intervals.append(
-                        self.cp.new_optional_interval_var(start, instance.c[j], stop, literal, "")
-                    )
+                    intervals.append(self.cp.new_optional_interval_var(start, instance.c[j], stop, literal, ""))
                     self.sent[place].append(literal)
                     self.tasks.append((j, stop, literal))
                     served.append(literal)

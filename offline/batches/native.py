@@ -9,7 +9,7 @@ from instances.batches.cuts import Cut
 from instances.errors import InputError
 from offline.batches.answer import BatchAnswer, Play
 from offline.batches.kernels import ends, traffic
-from offline.batches.kernels.compiling import Ints
+from offline.batches.kernels.compiling import Ints, Shorts
 from offline.batches.kernels.field import NEVER, Field, advance_all
 
 __all__ = ["Batches"]
@@ -73,6 +73,9 @@ class Batches:
         )
         self.earliest = ends.Earliest(*(_ints(size) for size in (tasks, tasks, tasks, 1, num, num)), _ints(num, -1))
         self.flow = _flow(tasks, seconds.size, num)
+        self.crowd = traffic.Crowd(
+            _ints(1), _shorts(num), _shorts(num), _shorts(num + 1), np.empty((0, 2), dtype=np.int32)
+        )
         self.stamp = 0
 
     def solve(self, batch: int) -> BatchAnswer:
@@ -110,17 +113,19 @@ class Batches:
         )
 
     def _by_flow(self, submission: int, deadline: int) -> BatchAnswer:
-        self._reaches(submission, deadline)
+        self._gather(submission, deadline)
+        self._reaches(submission, deadline, is_exact=True)
         satisfied = int(self.flow.size[0])
-        play, cut = self._play(), self._cut(submission, deadline)
+        play, cut = self._play(), self._cut()
         end = self._least_end(submission, deadline, satisfied)
         if end is None:
-            self._reaches(submission, self.instance.end)
-            return BatchAnswer(satisfied, cut, play, None, self._cut(submission, self.instance.end), None)
+            self._gather(submission, self.instance.end)
+            self._reaches(submission, self.instance.end, is_exact=True)
+            return BatchAnswer(satisfied, cut, play, None, self._cut(), None)
         self._reaches(submission, end)
         latency_play = self._play()
-        self._reaches(submission, end - 1)
-        return BatchAnswer(satisfied, cut, play, end - submission, self._cut(submission, end - 1), latency_play)
+        self._reaches(submission, end - 1, is_exact=True)
+        return BatchAnswer(satisfied, cut, play, end - submission, self._cut(), latency_play)
 
     def _least_end(self, submission: int, deadline: int, satisfied: int) -> int | None:
         """Return the least e by which N tasks can end, by bisection between what other rungs tell; None: not by E."""
@@ -135,27 +140,45 @@ class Batches:
             high = min(high, deadline)
         else:
             low = max(low, deadline)
-        step = 16
+        self._gather(submission, min(high, self.instance.end))
+        top = high
+        while top - low > 1:  # what the fastest workers and the latest contacts rule out
+            middle = (low + top) // 2
+            low, top = (middle, top) if self._bound(submission, middle) < tasks else (low, middle)
+        step = 1
         while high - low > 1:
             middle = min((low + high) // 2, low + step)
+            low, high = (low, middle) if self._reaches(submission, middle) else (middle, high)
             step *= 4
-            if self._reaches(submission, middle):
-                high = middle
-            else:
-                low = middle
         return high if high <= self.instance.end else None
 
-    def _reaches(self, submission: int, deadline: int) -> bool:
-        """Whether N tasks can end by a deadline; the flow is then a largest one."""
+    def _gather(self, submission: int, horizon: int) -> None:
+        """Bring together the workers that may be needed up to a deadline."""
+        rows = int(traffic.count_rows(self.field, submission, horizon))
+        if len(self.crowd.ups) < rows:
+            num = self.instance.num_workers
+            self.crowd = traffic.Crowd(
+                _ints(1), _shorts(num), _shorts(num), _shorts(num + 1), np.empty((2 * rows, 2), dtype=np.int32)
+            )
+        traffic.gather(self.field, self.crowd, submission, horizon)
+
+    def _bound(self, submission: int, deadline: int) -> int:
+        """Return a bound on the tasks that can end by a deadline, by cuts that need the fastest workers only."""
         first, stop = (int(place) for place in np.searchsorted(self.field.seconds, (submission, deadline)))
-        self._range = first, stop
-        return bool(traffic.reaches(self.field, self.flow, submission, deadline, first, stop))
+        return int(traffic.bound(self.field, self.crowd, self.flow, traffic.FEW, deadline, first, stop))
+
+    def _reaches(self, submission: int, deadline: int, *, is_exact: bool = False) -> bool:
+        """Whether N tasks can end by a deadline; if it is to be exact, the flow is a largest one afterwards."""
+        first, stop = (int(place) for place in np.searchsorted(self.field.seconds, (submission, deadline)))
+        answer, has_cut = traffic.reaches(self.field, self.crowd, self.flow, deadline, first, stop, is_exact)
+        self._range, self._has_cut = (first, stop), has_cut
+        return bool(answer)
 
     def _play(self) -> Play:
         """Return the contacts of the flow, and when their tasks end."""
         size = int(self.flow.size[0])
         time = self.field.seconds[self.flow.second[:size]].astype(np.int64)
-        worker = self.flow.worker[:size].astype(np.int64)
+        worker = self.crowd.worker[self.flow.worker[:size]].astype(np.int64)
         order = np.lexsort((worker, time))
         time, worker = time[order], worker[order]
         end = np.empty(size, dtype=np.int64)
@@ -163,14 +186,17 @@ class Batches:
         ends.ends_in_order(self.field, self.earliest, self.stamp, time, worker, end)
         return time, worker, end
 
-    def _cut(self, submission: int, deadline: int) -> Cut:
-        """Return the seconds that the last search did not reach; none if the flow has N."""
+    def _cut(self) -> Cut:
+        """Return the cut that proves the flow largest; none if it has N."""
         if self.flow.size[0] == self.instance.tasks:
             return ()
         first, stop = self._range
+        seconds = self.field.seconds[first:stop]
+        if self._has_cut:
+            last = int(self.flow.best[1]) - first
+            return ((int(seconds[0]), int(seconds[last - 1]) + 1),) if last else ()
         inside = self.flow.visited[first:stop] != self.flow.epoch[1]
         edges = np.flatnonzero(np.diff(np.concatenate(([0], inside.astype(np.int8), [0]))))
-        seconds = self.field.seconds[first:stop]
         return tuple((int(seconds[a]), int(seconds[b - 1]) + 1) for a, b in edges.reshape(-1, 2))
 
 
@@ -185,26 +211,31 @@ def _ints(size: int, value: int = 0) -> Ints:
     return np.full(size, value, dtype=np.int64)
 
 
-def _flow(tasks: int, seconds: int, workers: int) -> traffic.Flow:
-    def shorts(size: int) -> np.ndarray:
-        return np.zeros(size, dtype=np.int32)
+def _shorts(size: int) -> Shorts:
+    return np.zeros(size, dtype=np.int32)
 
+
+def _flow(tasks: int, seconds: int, workers: int) -> traffic.Flow:
     return traffic.Flow(
         size=_ints(1),
-        second=shorts(tasks),
-        worker=shorts(tasks),
+        second=_shorts(tasks),
+        worker=_shorts(tasks),
         rank=_ints(tasks),
-        link=shorts(tasks),
-        used=shorts(seconds),
-        bucket=shorts(seconds),
-        visited=shorts(seconds),
-        by_pair=shorts(seconds),
-        by_second=shorts(seconds),
-        queue=shorts(seconds),
-        head=shorts(workers),
+        link=_shorts(tasks),
+        used=_shorts(seconds),
+        bucket=_shorts(seconds),
+        visited=_shorts(seconds),
+        by_pair=_shorts(seconds),
+        by_second=_shorts(seconds),
+        queue=_shorts(seconds),
+        head=_shorts(workers),
         held=_ints(workers),
         stamp=_ints(workers),
-        next=shorts(workers),
-        pool=shorts(workers),
+        next=_shorts(workers),
+        pool=_ints(workers),
         epoch=_ints(2),
+        gain=_shorts(seconds),
+        best=_ints(2),
+        search=_shorts(workers),
+        explored=_shorts(workers),
     )

@@ -53,7 +53,9 @@ class Batches:
             for a, b in up.of_worker(j).tolist():
                 self.is_up[j, a:b] = True
         advances = self.is_up if instance.compute is Compute.AVAILABLE else np.ones_like(self.is_up)
-        self.own = np.concatenate((np.zeros((instance.num_workers, 1), dtype=np.int64), advances.cumsum(axis=1)), axis=1)
+        self.own = np.concatenate(
+            (np.zeros((instance.num_workers, 1), dtype=np.int64), advances.cumsum(axis=1)), axis=1
+        )
         self.of = of
 
     @cached_property

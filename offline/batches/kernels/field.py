@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from offline.batches.kernels.compiling import Ints, Shorts, kernel
 
-__all__ = ["NEVER", "Field", "advance_all", "finish", "latest", "next_available", "own_time", "row_at"]
+__all__ = ["NEVER", "Field", "advance_all", "finish", "next_available"]
 
 #: Later than any second.
 NEVER = 2**31 - 1
@@ -65,50 +65,3 @@ def finish(field: Field, j: int, row: int, begin: int) -> tuple[int, int]:
             left -= b - a
         row += 1
     return NEVER, row
-
-
-@kernel()
-def row_at(field: Field, j: int, time: int) -> int:
-    """Return the last row of a worker that begins by ``time``, or one before its first."""
-    low, high = field.place[j], field.high[j]
-    while low < high:
-        middle = (low + high) // 2
-        if field.ups[middle, 0] <= time:
-            low = middle + 1
-        else:
-            high = middle
-    return int(low - 1)
-
-
-@kernel()
-def own_time(field: Field, j: int, row: int, time: int, deadline: int) -> int:
-    """Return the seconds of [time, deadline) in which a task advances; ``row`` is that of ``time``."""
-    if field.is_reliable:
-        return deadline - time
-    total = 0
-    while row < field.high[j] and field.ups[row, 0] < deadline:
-        total += min(deadline, field.ups[row, 1]) - max(time, field.ups[row, 0])
-        row += 1
-    return int(total)
-
-
-@kernel()
-def latest(field: Field, j: int, need: int, submission: int, deadline: int) -> int:
-    """Return a worker's latest available second from which ``need`` seconds of computing fit, or -1."""
-    first = field.place[j]
-    if field.is_reliable:
-        time = deadline - need
-        if time < submission:
-            return -1
-        row = row_at(field, j, time)
-        if row < first:
-            return -1
-        return int(min(time, field.ups[row, 1] - 1))
-    row = row_at(field, j, deadline - 1)
-    while row >= first:
-        a, b = max(submission, field.ups[row, 0]), min(deadline, field.ups[row, 1])
-        if b - a >= need:
-            return int(b - need)
-        need -= b - a
-        row -= 1
-    return -1
