@@ -12,7 +12,7 @@ import numpy as np
 
 from offline.bags.stretches import Ints, Stretches
 
-__all__ = ["alone", "alone_ends", "kept_on_disk", "least", "up_ticks", "whole_segments"]
+__all__ = ["alone", "alone_ends", "kept_on_disk", "least", "up_ticks", "whole_by", "whole_segments"]
 
 
 def least(holds: Callable[[int], bool], low: int, high: int) -> int | None:
@@ -71,12 +71,12 @@ def whole_segments(stretches: Stretches, tasks: int, segments: int, *, low: int 
     >>> whole_segments(halves, tasks=2, segments=2)
     30
     """
-    return least(lambda tau: int((_segments(stretches, tau) // segments).sum()) >= tasks, low, stretches.horizon)
+    return least(lambda tau: int(whole_by(stretches, segments, tau).sum()) >= tasks, low, stretches.horizon)
 
 
-def _segments(stretches: Stretches, tau: int) -> Ints:
-    """Return how many segments each machine can end by tau; shape (p,)."""
-    return _by_machine(stretches, stretches.counts(tau))
+def whole_by(stretches: Stretches, segments: int, tau: int) -> Ints:
+    """Return how many whole tasks each machine can run by tau on its own; shape (p,)."""
+    return _by_machine(stretches, stretches.counts(tau)) // segments
 
 
 def kept_on_disk(stretches: Stretches, tasks: int, segments: int, *, low: int = 0) -> int | None:

@@ -54,8 +54,8 @@ def closed_forms(instance: Instance, limits: Limits) -> Found:
             tau = closed.whole_segments(stretches, n, k)
             if tau is None:
                 return None
-            chains = plays.chains_in_turn(stretches, n, k, tau)
-            return Found(tau, plays.of_chains(instance, stretches, chains), "whole-segments")
+            chains = plays.chains_in_turn(stretches, k, tau, closed.whole_by(stretches, k, tau))
+            return Found(tau, plays.of_chains(instance, stretches, chains[:n]), "whole-segments")
 
         return _widening(instance, whole, "whole-segments")
     if n == 1:

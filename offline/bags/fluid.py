@@ -12,10 +12,10 @@ t = 0 it gets C_a, for t = tau it gets C_b, and what it gets is continuous in t,
 What the two lanes have left, a until t and b from then on, is a lane again, and the remaining lanes have mean k.
 After n steps every task is done, with at most n - 1 such instants t beyond the ones at which machines come and go. QED.
 
-The value is tau rounded up, and the schedule only has to be done by then. Whenever tau is not an integer the time that
-is left pays for short numbers: instants t are rounded down to binary fractions, and speeds 1/g too, so that the saved
-states that runs start from are binary fractions that never exceed the real ones. Where tau is an integer
-nothing may be lost and all numbers are exact.
+The value is tau rounded up, and the schedule only has to be done by then. Whenever tau is not an integer, the time that
+is left pays for short numbers: instants are multiples of a binary fraction of a tick, and speeds 1/g are rounded down, so
+that the saved states that runs start from are binary fractions that never exceed the real ones. Everything is then
+reckoned in integers. Where tau is an integer nothing may be lost, and all numbers are exact fractions.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ from __future__ import annotations
 import heapq
 from dataclasses import dataclass
 from fractions import Fraction
-from math import ceil, floor
+from math import ceil
+from typing import TypeAlias
 
 import numpy as np
 
@@ -32,28 +33,46 @@ from instances.states import UP
 
 __all__ = ["schedule_by"]
 
+#: An integer number of small units, or an exact fraction: the same arithmetic for both.
+_Number: TypeAlias = int | Fraction
+
 
 @dataclass(frozen=True, slots=True)
 class _Piece:
     """A machine in a lane, in [start, end)."""
 
-    start: Fraction
-    end: Fraction
+    start: _Number
+    end: _Number
     machine: int
 
 
 @dataclass(frozen=True, slots=True)
-class _Numbers:
-    """The speeds that the schedule reckons with, at most the real ones, and how fine its instants are."""
+class _Units:
+    """What the schedule reckons in.
 
-    speeds: tuple[Fraction, ...]
-    grid: int | None  # instants are multiples of 1/grid; None: any
+    Parameters
+    ----------
+    tick
+        Units of time in a tick.
+    segment
+        Units of work in a segment.
+    speeds
+        Of each machine, units of work in a unit of time: at most what it really does.
+    is_exact
+        Whether numbers are fractions, with units of one tick and one segment.
+    """
 
-    def done(self, piece: _Piece) -> Fraction:
+    tick: int
+    segment: int
+    speeds: tuple[_Number, ...]
+    is_exact: bool
+
+    def done(self, piece: _Piece) -> _Number:
         return (piece.end - piece.start) * self.speeds[piece.machine]
 
-    def rounded(self, instant: Fraction) -> Fraction:
-        return instant if self.grid is None else Fraction(floor(instant * self.grid), self.grid)
+    def back(self, work: _Number, speed: _Number) -> _Number:
+        """Return the time that this much work takes, rounded up to a unit."""
+        return Fraction(work, speed) if self.is_exact else -(-work // speed)
 
 
 def schedule_by(instance: Instance, tau: Fraction) -> Schedule:
@@ -71,25 +90,26 @@ def schedule_by(instance: Instance, tau: Fraction) -> Schedule:
     About as many runs as machines come and go among the fastest, and 2 n more.
     """
     turnaround = ceil(tau)
-    lanes = _lanes(instance, turnaround)
-    numbers = _numbers(instance, lanes, tau)
+    stays = _lanes(instance, turnaround)
+    units = _units(instance, stays, tau)
+    lanes = [[_Piece(start * units.tick, end * units.tick, q) for start, end, q in lane] for lane in stays]
     runs: list[Run] = []
     saves: list[Save] = []
-    for task, lane in enumerate(_cut(lanes, instance, numbers)):
-        _run(instance, numbers, task, lane, runs, saves)
+    for task, lane in enumerate(_cut(lanes, instance, units)):
+        _run(instance, units, task, lane, runs, saves)
     runs.sort(key=lambda run: (run.start, run.machine))
     return Schedule(instance.fingerprint, tuple(runs), tuple(saves), turnaround)
 
 
-def _lanes(instance: Instance, turnaround: int) -> list[list[_Piece]]:
-    """Share the fastest UP machines among n lanes; who stays among them stays in its lane."""
+def _lanes(instance: Instance, turnaround: int) -> list[list[tuple[int, int, int]]]:
+    """Share the fastest UP machines among n lanes; who stays among them stays in its lane, from start to end."""
     n, length = instance.tasks, instance.slot
     order = np.argsort(instance.ticks, kind="stable")
     slots = -(-turnaround // length)
     up = instance.states[order, :slots] == UP
     used = up & (np.cumsum(up, axis=0) <= n)
     steps = np.diff(used.astype(np.int8), axis=1, prepend=0)
-    lanes: list[list[_Piece]] = [[] for _ in range(n)]
+    lanes: list[list[tuple[int, int, int]]] = [[] for _ in range(n)]
     free = list(range(n))
     lane_of: dict[int, int] = {}
     since: dict[int, int] = {}
@@ -97,99 +117,92 @@ def _lanes(instance: Instance, turnaround: int) -> list[list[_Piece]]:
         leaving = list(lane_of) if t == slots else order[np.flatnonzero(steps[:, t] < 0)].tolist()
         for q in leaving:
             lane = lane_of.pop(q)
-            end = min(t * length, turnaround)
-            lanes[lane].append(_Piece(Fraction(since[q]), Fraction(end), q))
+            lanes[lane].append((since[q], min(t * length, turnaround), q))
             heapq.heappush(free, lane)
         for q in [] if t == slots else order[np.flatnonzero(steps[:, t] > 0)].tolist():
             lane_of[q], since[q] = heapq.heappop(free), t * length
     return lanes
 
 
-def _numbers(instance: Instance, lanes: list[list[_Piece]], tau: Fraction) -> _Numbers:
-    """Return exact numbers, or short ones that lose less than what is done between tau and the next integer."""
-    exact = _Numbers(tuple(Fraction(1, ticks) for ticks in instance.ticks), None)
+def _units(instance: Instance, lanes: list[list[tuple[int, int, int]]], tau: Fraction) -> _Units:
+    """Return exact units, or small ones that lose less than what is done between tau and the next integer."""
     turnaround = ceil(tau)
     if turnaround == tau:
-        return exact
-    busy = {piece.machine: 0 for lane in lanes for piece in lane if piece.end == turnaround}
-    spare = (turnaround - tau) * sum(exact.speeds[q] for q in busy)
-    # a quarter for the speeds: all lanes lose at most their time times 1/fine
-    time = sum(piece.end - piece.start for lane in lanes for piece in lane)
-    fine = 1 << ceil(4 * time / spare).bit_length()
-    # a quarter for the instants: each of n rounds what its task gets up, by 1/grid times a speed at most
-    grid = 1 << ceil(4 * instance.tasks * max(exact.speeds) / spare).bit_length()
-    return _Numbers(tuple(Fraction(floor(fine * speed), fine) for speed in exact.speeds), grid)
+        return _Units(1, 1, tuple(Fraction(1, ticks) for ticks in instance.ticks), True)
+    pieces = [piece for lane in lanes for piece in lane]
+    spare = (turnaround - tau) * sum(Fraction(1, instance.ticks[q]) for _, end, q in pieces if end == turnaround)
+    # speeds rounded to 1/fine lose a quarter of it at most: the time of all machines, times 1/fine
+    fine = 1 << ceil(4 * sum(end - start for start, end, _ in pieces) / spare).bit_length()
+    # and n instants rounded to 1/tick as much: each gives its task a bit more, at the highest speed
+    tick = 1 << ceil(4 * instance.tasks / (min(instance.ticks) * spare)).bit_length()
+    return _Units(tick, fine * tick, tuple(fine // ticks for ticks in instance.ticks), False)
 
 
-def _cut(lanes: list[list[_Piece]], instance: Instance, numbers: _Numbers) -> list[list[_Piece]]:
+def _cut(lanes: list[list[_Piece]], instance: Instance, units: _Units) -> list[list[_Piece]]:
     """Cut lanes of mean capacity k or more into n lanes of capacity k or more, one a task."""
-    goal = instance.segments
-    capacity = [sum((numbers.done(piece) for piece in lane), Fraction(0)) for lane in lanes]
+    goal = instance.segments * units.segment
+    capacity: list[_Number] = [sum(map(units.done, lane), 0) for lane in lanes]
     best = [(-c, i) for i, c in enumerate(capacity)]
     least = [(c, i) for i, c in enumerate(capacity)]
     heapq.heapify(best)
     heapq.heapify(least)
     tasks: list[list[_Piece]] = []
     while len(tasks) < instance.tasks:
-        while least and least[0][0] != capacity[least[0][1]]:
-            heapq.heappop(least)
         c, b = heapq.heappop(least)
+        if c != capacity[b]:  # no longer true
+            continue
         if c >= goal:
             tasks.append(lanes[b])
-            capacity[b] = Fraction(-1)
+            capacity[b] = -1
             continue
         while -best[0][0] != capacity[best[0][1]]:
             heapq.heappop(best)
         a = heapq.heappop(best)[1]
-        task, left, got = _pair(lanes[a], lanes[b], c, goal, numbers)
+        task, left, got = _pair(lanes[a], lanes[b], c, goal, units)
         tasks.append(task)
         lanes[a], capacity[a] = left, capacity[a] + c - got
-        lanes[b], capacity[b] = [], Fraction(-1)
+        lanes[b], capacity[b] = [], -1
         heapq.heappush(best, (-capacity[a], a))
         heapq.heappush(least, (capacity[a], a))
     return tasks
 
 
 def _pair(
-    a: list[_Piece], b: list[_Piece], capacity: Fraction, goal: int, numbers: _Numbers
-) -> tuple[list[_Piece], list[_Piece], Fraction]:
+    a: list[_Piece], b: list[_Piece], capacity: _Number, goal: int, units: _Units
+) -> tuple[list[_Piece], list[_Piece], _Number]:
     """Return the pieces of b until some t and of a from then on, worth the goal, and the others; and the worth.
 
-    From the right, the last such t: left of it a task that moves to lane a earlier gets more.
+    t is the last such instant, found from the right: ``got`` is what a task gets that moves to lane a at ``now``.
     """
     i, j = len(a), len(b)
     got = capacity
-    now = max([lane[-1].end for lane in (a, b) if lane])
+    now = max(lane[-1].end for lane in (a, b) if lane)
     while True:
         on_a = i > 0 and a[i - 1].end >= now > a[i - 1].start
         on_b = j > 0 and b[j - 1].end >= now > b[j - 1].start
-        marks = [lane[x - 1].start if on else lane[x - 1].end for lane, x, on in ((a, i, on_a), (b, j, on_b)) if x]
-        back = max(mark for mark in marks if mark < now)
-        rise = Fraction(0)
-        if on_a:
-            rise += numbers.speeds[a[i - 1].machine]
-        if on_b:
-            rise -= numbers.speeds[b[j - 1].machine]
+        back = max(lane[x - 1].start if on else lane[x - 1].end for lane, x, on in ((a, i, on_a), (b, j, on_b)) if x)
+        rise = (units.speeds[a[i - 1].machine] if on_a else 0) - (units.speeds[b[j - 1].machine] if on_b else 0)
         if got + rise * (now - back) >= goal:
             break
         got += rise * (now - back)
         now = back
         i -= int(i > 0 and a[i - 1].start >= now)
         j -= int(j > 0 and b[j - 1].start >= now)
-    at = max(back, numbers.rounded(now - (goal - got) / rise))
+    at = max(back, now - units.back(goal - got, rise))
     got += rise * (now - at)
     return [*_before(b, j, at), *_after(a, i, at)], [*_before(a, i, at), *_after(b, j, at)], got
 
 
-def _before(lane: list[_Piece], i: int, at: Fraction) -> list[_Piece]:
-    """Return what of a lane lies before an instant within piece i - 1, or between it and piece i."""
+def _before(lane: list[_Piece], i: int, at: _Number) -> list[_Piece]:
+    """Return what lies before an instant, which is in piece i - 1 of the lane or between it and piece i."""
     if i == 0 or lane[i - 1].end <= at:
         return lane[:i]
     last = lane[i - 1]
     return lane[: i - 1] + ([_Piece(last.start, at, last.machine)] if last.start < at else [])
 
 
-def _after(lane: list[_Piece], i: int, at: Fraction) -> list[_Piece]:
+def _after(lane: list[_Piece], i: int, at: _Number) -> list[_Piece]:
+    """Return what lies after that instant."""
     if i == 0 or lane[i - 1].end <= at:
         return lane[i:]
     first = lane[i - 1]
@@ -197,19 +210,20 @@ def _after(lane: list[_Piece], i: int, at: Fraction) -> list[_Piece]:
 
 
 def _run(
-    instance: Instance, numbers: _Numbers, task: int, lane: list[_Piece], runs: list[Run], saves: list[Save]
+    instance: Instance, units: _Units, task: int, lane: list[_Piece], runs: list[Run], saves: list[Save]
 ) -> None:
     """Let a task run through a lane until it is completed, saving at the end of every piece."""
-    state = Fraction(0)
+    done: _Number = 0
     for piece in lane:
-        ticks = instance.ticks[piece.machine]
-        needed = (instance.segments - state) * ticks
-        start, end = _plain(piece.start), _plain(min(piece.end, piece.start + needed))
-        runs.append(Run(piece.machine, task, start, end, _plain(state)))
-        if needed <= piece.end - piece.start:
+        state = Fraction(done, units.segment)
+        start = Fraction(piece.start, units.tick)
+        needed = (instance.segments - state) * instance.ticks[piece.machine]
+        end = min(Fraction(piece.end, units.tick), start + needed)
+        runs.append(Run(piece.machine, task, _plain(start), _plain(end), _plain(state)))
+        if end == start + needed:
             return
-        state += numbers.done(piece)
-        saves.append(Save(piece.machine, end))
+        done += units.done(piece)
+        saves.append(Save(piece.machine, _plain(end)))
 
 
 def _plain(number: Fraction) -> int | Fraction:

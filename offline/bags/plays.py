@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from itertools import groupby
+
+import numpy as np
 
 from instances.bags import Instance, Run, Save, Schedule
 from offline.bags.closed import up_ticks
 from offline.bags.matching import Segment
-from offline.bags.stretches import Stretches
+from offline.bags.stretches import Ints, Stretches
 
 __all__ = ["chains_in_turn", "of_chains", "of_disks"]
 
@@ -35,15 +36,24 @@ def _ordered(runs: list[Run]) -> list[Run]:
     return sorted(runs, key=lambda run: (run.start, run.machine))
 
 
-def chains_in_turn(stretches: Stretches, tasks: int, segments: int, tau: int) -> list[list[Segment]]:
-    """Return n chains of k segments by tau that do not leave their machines: each runs its segments in order (H1)."""
+def chains_in_turn(stretches: Stretches, segments: int, tau: int, whole: Ints) -> list[list[Segment]]:
+    """Return chains of k segments by tau that do not leave their machines.
+
+    Parameters
+    ----------
+    stretches
+        Of all machines.
+    segments, tau
+        k, and the instant.
+    whole
+        Shape (p,): how many tasks each machine runs, in its first positions; no more than fit.
+    """
     at = stretches.positions(tau)
-    rows = zip(at.machine.tolist(), at.stretch.tolist(), at.first_start.tolist(), at.first_end.tolist(), strict=True)
-    chains: list[list[Segment]] = []
-    for _, row in groupby(rows, key=lambda row: row[0]):
-        line = [(stretch, start, end) for _, stretch, start, end in row]
-        chains += [line[i : i + segments] for i in range(0, len(line) - segments + 1, segments)]
-    return chains[:tasks]
+    rank = np.arange(len(at)) - np.searchsorted(at.machine, at.machine)  # among the positions of its machine
+    used = np.flatnonzero(rank < segments * whole[at.machine])
+    places = (at.stretch[used].tolist(), at.first_start[used].tolist(), at.first_end[used].tolist())
+    line = list(zip(*places, strict=True))
+    return [line[i : i + segments] for i in range(0, len(line), segments)]
 
 
 def of_disks(instance: Instance, stretches: Stretches, tau: int) -> Schedule:
@@ -79,8 +89,6 @@ def _stretches_of(stretches: Stretches, machine: int) -> list[tuple[int, int]]:
 
 def _instants(stretches: Stretches, stretch: int, begin: int, end: int) -> tuple[int, int]:
     """Return when a stretch starts and ends its UP ticks [begin, end)."""
-    import numpy as np
-
     where = np.array([stretch])
     return int(stretches.start_at(where, np.array([begin]))[0]), int(stretches.end_at(where, np.array([end]))[0])
 

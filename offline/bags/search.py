@@ -18,6 +18,7 @@ from offline.bags.dealing import deal
 from offline.bags.greedy import greedy_by
 from offline.bags.levels import chains_of, find_levels, grid_by
 from offline.bags.matching import Segment
+from offline.bags.peeling import peel
 from offline.bags.stretches import Stretches
 from offline.limits import Limits, Stopwatch
 
@@ -26,6 +27,8 @@ __all__ = ["Bracket", "lower_bound", "shared_search"]
 Chains = list[list[Segment]]
 
 _CELLS = 3
+_VARIANTS = 8  # of the greedy, in small bags
+_SMALL = 5_000  # most segments of a small bag
 _ANNEALED = 20_000  # most positions for annealing
 _DECIDED = 60_000  # most positions times segments for a proof
 _EFFORT = 30.0  # CP-SAT's own deterministic seconds for a proof, where time has no limit
@@ -140,27 +143,32 @@ class _Search:
 
     def _try(self, tau: int, *, thorough: bool) -> bool:
         """Look for a play by tau; return whether there is one."""
-        n, k = self.tasks, self.segments
         self.found.add("plays")
-        chains: Chains | None = deal(self.stretches, n, k, tau)
+        chains: Chains | None = None
+        peeled = peel(self.stretches, self.tasks, self.segments, tau)
+        if peeled is not None:
+            rest = self._look(peeled.stretches, self.tasks - len(peeled.chains), tau, 1)
+            chains = None if rest is None else peeled.with_rest(rest)
         if chains is None:
-            tries = 8 if n * k <= 5_000 else 2
-            chains = greedy_by(self.stretches, n, k, tau, tries=tries, seed=self.limits.seed)
-        if chains is None and not self.watch.is_over():
-            chains = self._anneal(tau, 3 if thorough else 1)
+            chains = self._look(self.stretches, self.tasks, tau, 3 if thorough else 1)
         if chains is None:
             return False
         self.found.chains = chains
         return True
 
-    def _anneal(self, tau: int, tries: int) -> Chains | None:
-        n, k = self.tasks, self.segments
-        size = int(self.stretches.counts(tau).sum())
-        if not n * k <= size <= _ANNEALED:
-            return None
-        grid = grid_by(self.stretches, k, tau, _CELLS)
-        levels = find_levels(grid, n, k, tries=tries, seed=self.limits.seed)
-        return None if levels is None else chains_of(grid, n, k, *levels)
+    def _look(self, stretches: Stretches, tasks: int, tau: int, tries: int) -> Chains | None:
+        """Look for chains by tau: dealt, then by the target greedy, then by annealing."""
+        k, seed = self.segments, self.limits.seed
+        chains = deal(stretches, tasks, k, tau)
+        if chains is None:
+            variants = _VARIANTS if tasks * k <= _SMALL else 1
+            chains = greedy_by(stretches, tasks, k, tau, tries=variants, seed=seed)
+        size = int(stretches.counts(tau).sum())
+        if chains is not None or self.watch.is_over() or not tasks * k <= size <= _ANNEALED:
+            return chains
+        grid = grid_by(stretches, k, tau, _CELLS)
+        levels = find_levels(grid, tasks, k, tries=tries, seed=seed)
+        return None if levels is None else chains_of(grid, tasks, k, *levels)
 
     def _compose(self) -> bool:
         """Raise the lower bound by the composition bound; return whether there is something left to look for."""
