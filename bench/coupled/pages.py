@@ -1,14 +1,14 @@
 """What the documentation says of the published rows: every number and table of it, written from the rows.
 
 The rows are ``bench/data/paper_runs.csv.xz`` (17 heuristics on 6,000 instances under two readings) and
-``bench/data/paper_optima.csv`` (their optima). Ratios are from `bench.results.ratios`, metrics against IE from
-`bench.coupled.versus`, optima from `bench.coupled.optima`; here they are only chosen and put into words.
+``bench/data/paper_optima.csv`` (their hindsight optima). Ratios come from `bench.results.ratios`, metrics against IE
+from `bench.coupled.versus`, optima from `bench.coupled.optima`; here they are only chosen and put into words.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import cached_property, partial
+from functools import cached_property
 from importlib.resources import as_file, files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -37,14 +37,16 @@ _INTERVALS = ("quartile_1", "median", "quartile_3", "mean")
 class Published:
     """The published rows, read when first asked for, and what pages say of them.
 
-    Parameters
-    ----------
-    data
-        The folder with the files; None: the toolkit's own.
-    """
+    Writers take the words of a mark; those of one parameter's values are refused in one line (`InputError`) where they
+    are none. ``reading`` is ``printed`` or ``conditional``, ``table`` is ``I`` (m = 5) or ``II`` (m = 10).
 
-    def __init__(self, data: Path | None = None) -> None:
-        self._data = data
+    Examples
+    --------
+    >>> sorted(Published().writers())[:4]
+    ['duel', 'fails', 'first', 'impossible']
+    >>> Published().instances("impossible"), Published().longer("count")
+    ('200', '1,038')
+    """
 
     def writers(self) -> dict[str, Writer]:
         """Return who writes the marked parts of pages (see `bench.report.marks`), by name."""
@@ -55,32 +57,21 @@ class Published:
 
     def pictures(self) -> dict[str, Picture]:
         """Return the pictures beside the pages, by file."""
-        found = {
-            "figure2.svg": Picture(
-                self._diff_by_wmin,
-                lambda path: reproduction.draw_figure_2(self._of, path),
-            ),
+        return {
+            "figure2.svg": Picture(self._diff_by_wmin, lambda path: reproduction.draw_figure_2(self._of, path)),
+            "ratios.svg": Picture(self._heuristics, lambda path: _draw_ranges(self._heuristics(), path)),
             "optima.svg": Picture(
                 lambda: self._optima_by_point, lambda path: optima.draw_distribution(self._optima_by_point, path)
             ),
         }
-        for reading in READINGS:
-            found[f"ratios-{reading}.svg"] = Picture(partial(self._distribution, reading), partial(self._draw, reading))
-        return found
-
-    def _draw(self, reading: str, path: Path) -> None:
-        table = self._distribution(reading)
-        figure, (axes,) = plots.new_figure(width=pictures.WIDTH, heights=(0.75 + 0.21 * len(table),))
-        pictures.draw_ranges(axes, table, xlabel="makespan / hindsight optimum")
-        plots.save(figure, path)
 
     # ---- rows, and tables of them
 
     @cached_property
     def _of(self) -> dict[str, pd.DataFrame]:
         """The runs under each reading, the value under its name too."""
-        with as_file(files("bench").joinpath("data")) as folder:
-            runs = read_results((self._data or folder) / "paper_runs.csv.xz").runs
+        with as_file(files("bench").joinpath("data/paper_runs.csv.xz")) as path:
+            runs = read_results(path).runs
         runs["makespan"] = runs["value"]
         return {reading: runs[runs["estimator"] == reading].reset_index(drop=True) for reading in READINGS}
 
@@ -107,10 +98,16 @@ class Published:
     def _diff_by_wmin(self) -> pd.DataFrame:
         import pandas as pd
 
-        return pd.concat(diff_by_wmin(frame, panels=("m",)) for frame in self._of.values())
+        frames = [diff_by_wmin(frame, panels=("m",)) for frame in self._of.values()]
+        return pd.concat(frames)[["m", "wmin", "policy", "diff"]]
 
     def _distribution(self, reading: str) -> pd.DataFrame:
         return self._distributions[_one_of(reading, READINGS)]
+
+    def _heuristics(self) -> pd.DataFrame:
+        """Return the ratios under the first reading, without RANDOM, beside which all others would look alike."""
+        table = self._distribution(READINGS[0])
+        return table[table["policy"] != "RANDOM"]
 
     def _makespans(self, policy: str, reading: str) -> pd.Series[float]:
         """Return the makespans of a policy by instance, infinite where it failed."""
@@ -265,3 +262,9 @@ def _metric(row: dict[str, Any], name: str) -> str:
 def _slots(value: Any) -> str:
     """Return a makespan, a parameter or a count in whole numbers; nothing of nothing."""
     return NOTHING if value is None or value != value else f"{value:,.0f}"  # noqa: PLR0124
+
+
+def _draw_ranges(table: pd.DataFrame, path: Path) -> None:
+    figure, (axes,) = plots.new_figure(width=7.0, heights=(0.75 + 0.21 * len(table),))
+    pictures.draw_ranges(axes, table, xlabel="makespan / hindsight optimum")
+    plots.save(figure, path)

@@ -25,6 +25,8 @@ from online.grid.options import BUILT_IN, CHOICES, differing
 from online.grid.policies import OPTIONS, make_policy, run_policy
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import pandas as pd
     from matplotlib.figure import Figure
 
@@ -151,6 +153,11 @@ class _Grid(Family):
         drawn = range(given["seed"], given["seed"] + given["draws"])
         windows: list[Source] = [Window(60, first, 60) for first in (0, 300, 600, 900)]
         return [*(Generated(nodes, slot_s, jobs, load, seed, mix) for seed in drawn), *windows]
+
+    def reproduce(self, folder: Path, *, num_processes: int, dask: str | None, as_json: bool, **given: Any) -> None:
+        from bench.grid.paper.page import reproduce
+
+        reproduce(folder, num_processes=num_processes, dask=dask, as_json=as_json, **given)
 
     def draw(self, instance: Instance, schedule: Any) -> Figure:
         from bench.grid.gantt import draw

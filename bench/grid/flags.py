@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from bench.commands.options import COUNT, POSITIVE
+from bench.commands.options import COUNT, NUMBERS, POSITIVE
 from instances.errors import InputError
 from online.grid.options import CHOICES
 
@@ -102,6 +102,11 @@ FLAGS: Mapping[str, Sequence[click.Option]] = {
         *_of_workload(32, 40, name="--count"),
         click.Option(["--draws"], type=POSITIVE, default=5, show_default=True, help="Workloads to draw."),
         *_of_runs(),
+    ],
+    "reproduce": [
+        click.Option(["--seeds"], type=NUMBERS, default="0-4", show_default=True, help="Of workloads and runs."),
+        click.Option(["--scale"], type=_LOAD, default=1.0, show_default=True, help="Share of the 2.7 months."),
+        click.Option(["--log"], metavar="FILE", help="A whole log of KTH-SP2.  [default: 1,500 jobs of it]"),
     ],
 }
 

@@ -115,9 +115,7 @@ after='8')])
                     raise InputError("a table in the middle of a line, expected a line for its mark alone")
                 said = f"\n\n{said.strip()}\n\n"
             elif _BEGINS_LINE.fullmatch(before):
-                raise InputError(
-                    "a number begins the line, expected a word before it: the line would be taken for HTML"
-                )
+                raise InputError("a number begins the line, expected a word before it, or it is taken for HTML")
         except InputError as error:
             raise InputError(error.expected, place=f"line {line}", file=file) from None
         stands = text[mark.end() : end.start()]

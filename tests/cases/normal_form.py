@@ -33,7 +33,7 @@ def whole(instance: Instance) -> Workspace:
 
 
 class Iteration:
-    """An iteration in slots s..e that starts with some holders of the program (`offline.coupled.native.iteration`)."""
+    """An iteration in slots s..e that starts with some holders of the program."""
 
     def __init__(self, instance: Instance, s: int, e: int, held: set[int], horizon: int) -> None:
         self.instance, self.s, self.e, self.held, self.horizon = instance, s, e, held, horizon

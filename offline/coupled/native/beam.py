@@ -119,17 +119,14 @@ def _widen(
         s, done = labels.start[label], labels.done[label]
         if at[END] < 0:  # not begun yet: the first end that is possible, and how far to look for one
             free = compose(table, problem, scratch, prefetch, s, 1, question.horizon)
-            if free == PAUSE:
-                return WAIT
-            if free == BEYOND:
-                return MORE_SLOTS
+            if free < 0:
+                return WAIT if free == PAUSE else MORE_SLOTS
             at[END] = free - 1
             at[LAST] = free + max(TRIED_SLOTS, TRIED_TIMES * (free - s))
             at[ANY] = 0
         e = at[END]
         if e >= min(at[LAST], end):
-            at[NEXT] += 1
-            at[END] = -1
+            _go_on(pool)
             continue
         ahead = e + 1
         if question.iterations > 0:
@@ -140,8 +137,7 @@ def _widen(
         if ahead == BEYOND or e >= table.length:
             return MORE_SLOTS
         if ahead > end:
-            at[NEXT] += 1
-            at[END] = -1
+            _go_on(pool)
             continue
         if at[IN_POOL] + BEAM_FOUND > pool.start.size:
             return NO_ROOM
@@ -157,6 +153,13 @@ def _widen(
         _collect(problem, scratch, pool, label, e, ahead)
         at[END] = e + 1 if at[ANY] == 0 else e + 1 + (e + 1 - s) // COARSE
     return LEVEL_DONE
+
+
+@kernel
+def _go_on(pool: Pool) -> None:
+    """Go on with the next label of the level."""
+    pool.progress[NEXT] += 1
+    pool.progress[END] = -1
 
 
 @piece

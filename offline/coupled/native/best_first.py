@@ -47,7 +47,6 @@ from offline.coupled.native.constants import (
     NEED_SLOTS,
     NEVER,
     NUM_FOUND,
-    PAUSE,
     PER_STEP,
     POPPED,
     SCANNED_TO,
@@ -113,8 +112,7 @@ def run(
 
     Returns why it stopped: `constants.SOLVED` and others.
     """
-    tally, effort, needs = labels.tally, scratch.effort, scratch.needs
-    mode, horizon = question.mode, question.horizon
+    tally, effort = labels.tally, scratch.effort
     since = effort[SPENT]
     end = end_of_interest(question)
     while tally[HEAP] > 0:
@@ -130,25 +128,21 @@ def run(
             return SOLVED
         if e == s:  # not looked at yet
             first = _first_finish(table, problem, scratch, prefetch, labels, question, i, end)
-            if first == BEYOND:
-                return NEED_SLOTS
-            if first == PAUSE:
-                return SLICE
+            if first < 0:
+                return NEED_SLOTS if first == BEYOND else SLICE
             if first >= NEVER:
                 pop(labels)
                 continue
             e = first - 1
-        if e >= horizon:
+        if e >= question.horizon:
             pop(labels)
             continue
         if e >= table.length:
             return NEED_SLOTS
         # What an end in e or later costs at least: does that still make it the head?
         ahead, cost, last = _cost_from(table, problem, scratch, prefetch, question, done, e)
-        if ahead == BEYOND:
-            return NEED_SLOTS
-        if ahead == PAUSE:
-            return SLICE
+        if ahead < 0:
+            return NEED_SLOTS if ahead == BEYOND else SLICE
         if cost > question.limit:
             labels.next_end[i] = e
             pop(labels)
@@ -160,26 +154,9 @@ def run(
             pop(labels)
             push(labels, key, i)
             continue
-        # Even all the holders there could be may not be enough for a label of interest.
-        prepare(table, problem, needs, s, e, labels.held[i], end)
-        effort[SPENT] += 1 + problem.p // 16
-        assign(scratch.reachable, needs.survivors)
-        for k in range(problem.words):
-            scratch.reachable[k] |= needs.obtainable[k]
-        if not last and is_dominated(
-            table, problem, scratch, labels, mode, done + 1, e + 1, scratch.reachable, end, -1
-        ):
-            labels.next_end[i] = e + 1
-            tally[DOMINATED] += 1
-            continue
-        # The iteration is ended in e; then e + 1 is next.
-        is_whole = expand(table, problem, scratch, mode, s, e, end, last)
-        tally[EXPANDED] += 1
-        if not is_whole and not question.may_cut:
-            return CUT
-        labels.next_end[i] = e + 1
-        if _enter(table, problem, scratch, labels, question, i, e, end, cost, last):
-            return SOLVED
+        why = _end_iteration(table, problem, scratch, labels, question, i, e, end, cost, last)
+        if why != SLICE:
+            return why
     return EXHAUSTED
 
 
@@ -226,6 +203,45 @@ def _cost_from(
         return ahead, ahead, left == 0
     ahead = most_from(table, problem, scratch, prefetch, e + 1, question.horizon)
     return ahead, -(done + 1 + ahead), ahead == 0
+
+
+@piece
+def _end_iteration(
+    table: Table,
+    problem: Problem,
+    scratch: Scratch,
+    labels: Labels,
+    question: Question,
+    i: int,
+    e: int,
+    end: int,
+    cost: int,
+    last: bool,
+) -> int:
+    """End the iteration after label i in slot e: make labels of what it can leave behind; then e + 1 is next.
+
+    Returns SLICE to go on, or why the search stops: SOLVED or CUT.
+    """
+    tally, needs, reachable = labels.tally, scratch.needs, scratch.reachable
+    done, s, mode = labels.done[i], labels.start[i], question.mode
+    prepare(table, problem, needs, s, e, labels.held[i], end)
+    scratch.effort[SPENT] += 1 + problem.p // 16
+    # Even with all the holders there could be, is it of interest?
+    assign(reachable, needs.survivors)
+    for k in range(problem.words):
+        reachable[k] |= needs.obtainable[k]
+    if not last and is_dominated(table, problem, scratch, labels, mode, done + 1, e + 1, reachable, end, -1):
+        labels.next_end[i] = e + 1
+        tally[DOMINATED] += 1
+        return SLICE
+    is_whole = expand(table, problem, scratch, mode, s, e, end, last)
+    tally[EXPANDED] += 1
+    if not is_whole and not question.may_cut:
+        return CUT
+    labels.next_end[i] = e + 1
+    if _enter(table, problem, scratch, labels, question, i, e, end, cost, last):
+        return SOLVED
+    return SLICE
 
 
 @piece

@@ -26,9 +26,9 @@ from offline.coupled.native.constants import (
     STOPPED,
     SUM,
 )
-from offline.coupled.native.iteration import prepare, programs_sent
+from offline.coupled.native.iteration import programs_sent
 from offline.coupled.native.kernels import Ints, Words, add, assign, has, kernel, piece, within
-from offline.coupled.native.knapsack import Knapsack, cheapest, list_fit
+from offline.coupled.native.knapsack import Knapsack, cheapest, list_able, list_fit
 from offline.coupled.native.parameters import Problem
 from offline.coupled.native.prefetch import Prefetch, compose
 from offline.coupled.native.prices import Prices, charge
@@ -205,22 +205,6 @@ def _cheapest_work(problem: Problem, scratch: Scratch, knapsack: Knapsack, num_f
         if v >= 0 and (price < 0 or v < price):
             price, best_iw = v, iw
     return price, best_iw
-
-
-@kernel
-def list_able(
-    table: Table, problem: Problem, scratch: Scratch, knapsack: Knapsack, s: int, e: int, held: Words, end: int
-) -> int:
-    """Prepare for iterations in slots s..e; list the workers that can compute in one, and return their number."""
-    cnt, needs = table.cnt, scratch.needs
-    scratch.effort[SPENT] += 1 + problem.p // 8
-    prepare(table, problem, needs, s, e, held, end)
-    n = 0
-    for q in range(problem.p):
-        if cnt[e + 1, q] > cnt[e, q] and cnt[e, q] >= needs.data_base[q] + problem.t_data:
-            knapsack.able[n] = q
-            n += 1
-    return n
 
 
 @kernel

@@ -5,10 +5,10 @@ any number of stand-by workers at once. If n_com binds, that is what is wrong wi
 programs can be sent before the computation has to go on. Here the programs sent are counted, in all iterations.
 
 **Prices.** An *availability period* of a worker is a longest run of slots without DOWN. Let every worker q have a price
-r_q(t) >= 0 for each slot t, and let v(t) >= 0 be the value of a program that is sent before slot t, such that for every
-availability period and every slot t of it the prices of that period from t on sum up to at most v(t). An iteration that
-computes in slots c..e with the workers S pays the prices of all of S for the slots c..e. Then in every valid schedule,
-up to every iteration i,
+r_q(t) >= 0 for each slot t, and let v(t) >= 0 be what a program is worth that can first be used in slot t, such that
+for every availability period and every slot t of it the prices of that period from t on sum up to at most v(t). An
+iteration that computes in slots c..e with the workers S pays the prices of all of S for the slots c..e. Then in every
+valid schedule, up to every iteration i,
 
     sum_{j <= i} prices paid by j  <=  sum_{j <= i} v(c_j) g_j,                                         (*)
 

@@ -28,8 +28,9 @@ from offline.coupled.native.constants import (
 )
 from offline.coupled.native.iteration import most_tasks
 from offline.coupled.native.kernels import Words, add, assign, has, kernel, piece, within
-from offline.coupled.native.member_sets import advance, are_symmetric, arrange, begin, is_known
+from offline.coupled.native.member_sets import advance, begin, is_known
 from offline.coupled.native.parameters import Problem
+from offline.coupled.native.ranking import are_symmetric, arrange
 from offline.coupled.native.scratch import Needs, Scratch
 from offline.coupled.native.state_tables import Table
 from offline.coupled.native.task_counts import share

@@ -63,7 +63,7 @@ def useful(table: Table, problem: Problem, q: int, t: int, horizon: int) -> bool
     """Return whether a program that worker q holds at the start of slot t can still serve before `horizon`.
 
     To compute with it q has to be UP for the data of a task and for its w_q computing slots, all
-    different, before it is next DOWN and before `horizon`. If the known slots do not tell, the answer is True.
+    different, before it is next DOWN and before `horizon`. True also if the known slots do not tell.
     """
     if problem.t_prog == 0:
         return False

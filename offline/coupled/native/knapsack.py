@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 
 from offline.coupled.native.constants import SPENT
-from offline.coupled.native.iteration import most_tasks
-from offline.coupled.native.kernels import Ints, kernel
+from offline.coupled.native.iteration import most_tasks, prepare
+from offline.coupled.native.kernels import Ints, Words, kernel
 from offline.coupled.native.parameters import Problem
 from offline.coupled.native.prices import Prices
 from offline.coupled.native.scratch import Scratch
@@ -36,6 +36,22 @@ class Knapsack(NamedTuple):
 def make_knapsack(workers: int) -> Knapsack:
     """Room for so many workers."""
     return Knapsack(*(np.zeros(workers, np.int64) for _ in Knapsack._fields))
+
+
+@kernel
+def list_able(
+    table: Table, problem: Problem, scratch: Scratch, knapsack: Knapsack, s: int, e: int, held: Words, end: int
+) -> int:
+    """Prepare for iterations in slots s..e; list the workers that can compute in one, and return their number."""
+    cnt, needs = table.cnt, scratch.needs
+    scratch.effort[SPENT] += 1 + problem.p // 8
+    prepare(table, problem, needs, s, e, held, end)
+    n = 0
+    for q in range(problem.p):
+        if cnt[e + 1, q] > cnt[e, q] and cnt[e, q] >= needs.data_base[q] + problem.t_data:
+            knapsack.able[n] = q
+            n += 1
+    return n
 
 
 @kernel

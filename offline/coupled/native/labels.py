@@ -85,7 +85,7 @@ def more_labels(labels: Labels) -> Labels:
 
 @kernel
 def _before(labels: Labels, a: int, b: int) -> bool:
-    """Return whether cell a of the heap comes before cell b."""
+    """Return whether entry a of the heap comes before entry b."""
     if labels.heap_key[a] != labels.heap_key[b]:
         return bool(labels.heap_key[a] < labels.heap_key[b])
     i, j = labels.heap_label[a], labels.heap_label[b]

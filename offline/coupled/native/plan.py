@@ -31,8 +31,8 @@ def make_plan(
 ) -> tuple[IterationPlan, ...]:
     """Spell out the iterations that lead to `label`, leaving out programs that nobody uses.
 
-    The flow questions of the search are asked again, for the same sets, to get their answers in
-    full.
+    The flows of the search are asked for again, for the same sets, to get the task counts and the slots of the
+    transfers.
     """
     scratch.effort[LIMIT] = NEVER
     steps = []

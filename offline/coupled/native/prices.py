@@ -21,9 +21,9 @@ class Prices(NamedTuple):
     """Prices, and what they are learnt from.
 
     ``before[t, q]`` is the sum of worker q's prices for the slots before t, ``program_value[t]`` what a program is
-    worth that is sent before slot t: a mixture of ``steps``, each with its ``weight``. ``usage[t, q]`` is how often
-    chains used worker q in slot t, ``left_over[i]`` what they had left over by the i-th step, and ``num_chains[0]`` how
-    many they were.
+    worth that can first be used in slot t: a mixture of ``steps``, each with its ``weight``. ``usage[t, q]`` is how
+    often chains used worker q in slot t, ``left_over[i]`` what they had left over by the i-th step, and
+    ``num_chains[0]`` how many they were.
     """
 
     usage: Reals

@@ -28,7 +28,7 @@ class Needs(NamedTuple):
 
 
 class Ranking(NamedTuple):
-    """In which order workers are tried: see `member_sets.arrange`.
+    """In which order workers are tried: see module `ranking`.
 
     ``workers`` is the order by ``key``; ``merit[t, q]`` tells what the program is worth to worker q from slot t on.
     Workers q, r are symmetric if ``symmetry[q] == symmetry[r] >= 0``.

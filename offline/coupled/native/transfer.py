@@ -27,7 +27,7 @@ class Participants(NamedTuple):
     """Who takes part in an iteration: those that compute come first, then those on stand-by.
 
     Of participant j: ``worker[j]``; the slot it may be served from; the units of program it still needs; the most tasks
-    it could hold if it were alone, 0 on stand-by; and, as an answer, the tasks it is given.
+    it could hold if it were alone, 0 on stand-by; and, as a result, the tasks it is given.
     """
 
     worker: Ints
@@ -38,7 +38,7 @@ class Participants(NamedTuple):
 
 
 class Flow(NamedTuple):
-    """Working memory of the questions, and the answer to the last one of `send`.
+    """Working memory, and the result of the last `send`.
 
     Of n participants and slots s..c-1, ``sent[(t - s) * n + j]`` tells whether the master serves participant j in slot
     t, and ``load[t - s]`` how many it serves then; ``left[j]`` is what is still to be sent to j. ``served`` and
@@ -94,7 +94,7 @@ def make_flow(workers: int, slots: int, effort: Ints) -> Flow:
 def send(table: Table, flow: Flow, parts: Participants, need: Ints, n: int, n_com: int, s: int, c: int) -> int:
     """Find out in which slots to send, so that each participant j < n gets ``need[j]`` units in slots s..c-1.
 
-    Returns YES, with the answer in `flow`, or NO; UNDECIDED if the effort limit was met before.
+    Returns YES, with the slots in `flow`, or NO; UNDECIDED if the effort limit was met before.
     """
     left = flow.left
     for j in range(n):

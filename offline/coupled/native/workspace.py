@@ -98,7 +98,7 @@ class Workspace:
         self.set_merit(self._merit)
 
     def set_merit(self, merit: Reals) -> None:
-        """Tell whom to try first, see `member_sets.arrange`."""
+        """Tell whom to try first, see `ranking.arrange`."""
         self._merit = merit
         self.scratch = self.scratch._replace(ranking=self.scratch.ranking._replace(merit=merit))
 

@@ -10,11 +10,12 @@ from instances.coupled.generate import paper
 from offline.coupled.emit import emit
 from offline.coupled.native import subproblems
 from offline.coupled.native.beam import Beam
-from offline.coupled.native.channel_bound import OPEN, REFUTED, begin_rents, make_rents
-from offline.coupled.native.constants import OWN, STAND_BY
-from offline.coupled.native.label_search import Best
+from offline.coupled.native.channel_bound import make_channel
+from offline.coupled.native.constants import OPEN, OWN, REFUTED, STAND_BY
+from offline.coupled.native.label_search import Incumbent
 from offline.coupled.native.portfolio import Portfolio
-from offline.coupled.native.subproblems import RentBound
+from offline.coupled.native.prices import begin_prices
+from offline.coupled.native.subproblems import ChannelBound
 from offline.coupled.native.workspace import LimitError, Workspace
 from offline.coupled.objectives import Objective
 from offline.limits import Limits
@@ -52,11 +53,12 @@ def test_a_beam_survives_the_growth_of_its_tables():
     for number in range(100):
         instance = general_instance(number, seed=6)
         workspace = Workspace(instance, Limits(), first_block=2)
-        best, beam = Best(workspace, instance.iterations), Beam(workspace, STAND_BY, instance.iterations, 20)
-        beam.work(best)
-        if best.found:
+        incumbent, beam = Incumbent(workspace, instance.iterations), Beam(workspace, STAND_BY, instance.iterations, 20)
+        beam.work(incumbent)
+        if incumbent.is_found:
             found += 1
-            assert check(instance, emit(instance, best.plan, slots=best.worth)).outcome.makespan == best.worth
+            schedule = emit(instance, incumbent.plan, slots=incumbent.cost)
+            assert check(instance, schedule).outcome.makespan == incumbent.cost
     assert found > 20
 
 
@@ -76,7 +78,7 @@ def test_a_bound_is_a_bound_whenever_the_search_is_stopped(looks):
 
 
 @pytest.mark.parametrize("stand_by", [True, False])
-def test_rents_refute_nothing_that_is_possible(stand_by):
+def test_prices_refute_nothing_that_is_possible(stand_by):
     refuted = 0
     for number in range(0, 150):
         instance = general_instance(number, seed=3)
@@ -86,21 +88,21 @@ def test_rents_refute_nothing_that_is_possible(stand_by):
         workspace = Workspace(instance, Limits())
         while workspace.slots_known() < instance.slots:
             workspace.grow()
-        bound = RentBound(workspace, STAND_BY if stand_by else OWN, instance.iterations)
-        rents = make_rents(instance.num_workers, instance.slots, instance.iterations)
-        begin_rents(workspace.table, workspace.problem, rents)
+        bound = ChannelBound(workspace, STAND_BY if stand_by else OWN, instance.iterations)
+        channel = make_channel(instance.num_workers, instance.slots, instance.iterations)
+        begin_prices(workspace.table, workspace.problem, channel.prices)
         for end in range(instance.iterations, instance.slots + 1):
-            answer = bound.refute(rents, instance.iterations, end, rounds=10, steps=10**6)
-            assert answer in (OPEN, REFUTED)
-            assert answer == OPEN or end < optimum
-            refuted += answer == REFUTED
+            reply = bound.refute(channel, instance.iterations, end, rounds=10, steps=10**6)
+            assert reply in (OPEN, REFUTED)
+            assert reply == OPEN or end < optimum
+            refuted += reply == REFUTED
     assert refuted > 1000
 
 
 @pytest.mark.parametrize(("objective", "stand_by"), SETTINGS)
-def test_the_bound_of_all_cells_together_is_a_bound(objective, stand_by, monkeypatch):
+def test_the_bound_of_all_subproblems_together_is_a_bound(objective, stand_by, monkeypatch):
     monkeypatch.setattr(subproblems, "PATIENCE", 1)
-    monkeypatch.setattr(subproblems, "CELL_PATIENCE", 1)
+    monkeypatch.setattr(subproblems, "PART_PATIENCE", 1)
     divided = raised = 0
     for number in range(150):
         instance = general_instance(number, seed=4)
@@ -110,27 +112,27 @@ def test_the_bound_of_all_cells_together_is_a_bound(objective, stand_by, monkeyp
         iterations = instance.iterations if objective is Objective.MAKESPAN else 0
         workspace = Workspace(instance, Limits())
         known = iterations or -instance.slots
-        rents = RentBound(workspace, STAND_BY if stand_by else OWN, iterations)
-        best = Best(workspace, iterations)
-        best.worth = instance.slots + 1 if iterations else 0  # whatever is refuted, the bound may go on rising
-        rents.work(best, 20_000, known)
+        bound = ChannelBound(workspace, STAND_BY if stand_by else OWN, iterations)
+        incumbent = Incumbent(workspace, iterations)
+        incumbent.cost = instance.slots + 1 if iterations else 0  # whatever is refuted, the bound may go on rising
+        bound.work(incumbent, 20_000, known)
         if optimum is not None:
-            assert rents.bound <= (optimum if iterations else -optimum)
-        divided += len(rents.cells) > 2
-        raised += rents.bound > known
+            assert bound.bound <= (optimum if iterations else -optimum)
+        divided += len(bound.parts) > 2
+        raised += bound.bound > known
     assert divided > 10
     assert raised > 30
 
 
-def test_the_rent_bound_charges_programs_to_the_channel():
+def test_the_channel_bound_charges_programs_to_the_channel():
     instance = paper(m=20, n_com=20, wmin=1, scenario=0, trial=0, slots=512, p=100)
     assert offline.coupled.free_prefetch_bound(instance, "makespan") == 61
     workspace = Workspace(instance, Limits())
-    bound = RentBound(workspace, STAND_BY, 10)
-    rents = make_rents(100, 100, 10)
-    begin_rents(workspace.table, workspace.problem, rents)
-    assert bound.refute(rents, 10, 79, rounds=40, steps=10**6) == REFUTED
-    assert bound.refute(rents, 10, 81, rounds=5, steps=10**6) == OPEN  # 81 is the optimum, by cpsat
+    bound = ChannelBound(workspace, STAND_BY, 10)
+    channel = make_channel(100, 100, 10)
+    begin_prices(workspace.table, workspace.problem, channel.prices)
+    assert bound.refute(channel, 10, 79, rounds=40, steps=10**6) == REFUTED
+    assert bound.refute(channel, 10, 81, rounds=5, steps=10**6) == OPEN  # 81 is the optimum, by cpsat
 
 
 def test_dominance_charges_the_channel_in_the_relaxed_search_too():
