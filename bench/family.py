@@ -132,6 +132,8 @@ class Family:
     seed_axis: ClassVar[tuple[str, str]] = ("seed", "instance_seed")
     #: Keys of ``facts`` that results keep as columns.
     columns: ClassVar[tuple[str, ...]] = ()
+    #: Columns whose mean over finished runs stands beside the ratios.
+    averages: ClassVar[tuple[str, ...]] = ()
     #: Options of commands that only this family has, by verb (``generate``, ``import``, ``solve``, ``simulate``, ...).
     flags: ClassVar[Mapping[str, Sequence[click.Option]]] = {}
 
@@ -152,6 +154,13 @@ class Family:
     def solvers(self) -> list[str]:
         """Return the names of the solvers that can run here."""
         return list(part(self.name, "offline").available_solvers())
+
+    def refuses(self, thing: Any, policy: str, options: Options) -> str | None:
+        """Return why a built-in policy cannot be run on an instance (or on what a source makes); None: it can.
+
+        ``all`` leaves such policies out; one that is asked for by name is an error.
+        """
+        return None
 
     def run(self, instance: Any, policy: str, options: Options, seed: int) -> Played:
         """Run a policy on an instance with a seed of its own."""

@@ -34,8 +34,8 @@ def reproduce(
       runs.jsonl       one row a run and optimum, from which a later call goes on
       runs.csv.xz      the runs as one compact table, for hindsched report
       tables.csv, .md  Table I (m = 5) and II (m = 10) under each reading
-      closeness.csv    how close the readings come to each other and to the printed tables
-      metrics.csv      how close they come to the printed tables, metric by metric
+      closeness.csv    how close the readings come to each other and the paper
+      metrics.csv      how close they come to the paper, metric by metric
       figure2.svg      %diff against wmin under each reading
     """  # noqa: D301  # click reads the control character
     folder = results if results is not None else Path("results") / ("paper" if family == "coupled" else family)

@@ -158,10 +158,11 @@ _REPRODUCE = [
     click.Option(
         ["--reading", "readings"],
         type=click.Choice([*_READINGS, "all"]),
+        metavar="NAME|all",
         multiple=True,
         default=("printed", "conditional"),
         show_default=True,
-        help="What is taken where the paper leaves a choice. May be given several times.",
+        help=f"What is taken where the paper leaves a choice: {', '.join(_READINGS)}. May be given several times.",
     ),
     click.Option(["--printed", "figures"], metavar="FILE.csv", help="Figures to compare with, instead of the paper's."),
     click.Option(

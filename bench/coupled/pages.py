@@ -98,7 +98,8 @@ class Published:
     def _diff_by_wmin(self) -> pd.DataFrame:
         import pandas as pd
 
-        return pd.concat(diff_by_wmin(frame, panels=("m",)) for frame in self._of.values())
+        frames = [diff_by_wmin(frame, panels=("m",)) for frame in self._of.values()]
+        return pd.concat(frames)[["m", "wmin", "policy", "diff"]]
 
     def _distribution(self, reading: str) -> pd.DataFrame:
         return self._distributions[_one_of(reading, READINGS)]

@@ -43,9 +43,9 @@ def versus(frame: pd.DataFrame, reference: str = "IE") -> pd.DataFrame:
     - A trial counts for a policy where both it and the reference finish. A policy's mean and the reference's are over
       these same trials, so an instance that only one of them finishes favours neither; it shows in ``fails``.
     - A scenario without such a trial is left out of ``diff`` and ``stdv``.
-    - Wins count trials ("the fraction of trials where heuristic H obtains a makespan smaller than or equal to IE"), also
-      those that one of the two does not finish: no makespan loses against one, and any wins against none. A trial that
-      neither finishes is not counted, so that the reference wins all of its own, as the paper prints it.
+    - Wins count trials ("the fraction of trials where heuristic H obtains a makespan smaller than or equal to IE"),
+      also those that one of the two does not finish: no makespan loses against one, and any wins against none. A trial
+      that neither finishes is not counted, so that the reference wins all of its own, as the paper prints it.
     - An instance that belongs to no scenario (a file of one's own) is a scenario of one trial.
 
     Parameters

@@ -7,7 +7,7 @@ import numpy as np
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import maximum_flow
 
-from instances import Instance
+from instances.coupled import Instance
 from instances.states import DOWN, UP
 from offline.coupled.native.kernels import add, has
 from offline.coupled.native.workspace import Workspace
