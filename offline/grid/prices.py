@@ -145,7 +145,8 @@ def priced(instance: Instance, starts: Ints, watch: Stopwatch, until_s: float | 
     widths, kind = np.unique(instance.width, return_inverse=True)
     loads, limits = _resources(widths, instance.nodes)
     upper = float(starts.sum() - instance.submit.sum())
-    prices, best, way = np.zeros((3, len(limits), cells))
+    prices, best, way, rise = np.zeros((4, len(limits), cells))
+    sums, use = np.zeros((2, len(widths), cells + 1))
     memory = np.array([-1.0, 1.0, 0.0])
     rounds = max(1, min(100, _CHUNK // (cells * (len(widths) + len(instance)))))
     done = 0
@@ -165,6 +166,9 @@ def priced(instance: Instance, starts: Ints, watch: Stopwatch, until_s: float | 
             memory,
             upper,
             rounds,
+            rise,
+            sums,
+            use,
         )
         done += rounds
     whole = np.rint(best * SCALE).astype(np.int64)
