@@ -1,8 +1,8 @@
 """Lower bounds by prices: what nodes, and classes of wide jobs, cost in each slot (docs/grid/model.md section 6).
 
-Beside the nodes themselves some *step loads* are priced: with k the load of a job is ⌊(k + 1) n / (M + 1)⌋, its limit k.
-Jobs that fit together have Σ n <= M, so their loads sum to at most ⌊(k + 1) M / (M + 1)⌋ = k. With k = 1 that says: jobs
-wider than half of the nodes run one at a time.
+Beside the nodes themselves some *step loads* are priced: with k the load of a job is ⌊(k + 1) n / (M + 1)⌋, and its limit
+k. Jobs that fit together have Σ n <= M, so their loads sum to at most ⌊(k + 1) M / (M + 1)⌋ = k. With k = 1 that says:
+jobs wider than half of the nodes run one at a time.
 """
 
 from __future__ import annotations
@@ -180,7 +180,9 @@ def _resources(widths: Ints, nodes: int) -> tuple[Ints, Ints]:
     columns, limits = [widths], [nodes]
     for k in range(1, min(_MOST_STEPS, nodes - 1) + 1):
         load = (k + 1) * widths // (nodes + 1)
-        if load.any() and not any((load * limit <= column * k).all() for column, limit in zip(columns, limits, strict=True)):
+        if load.any() and not any(
+            (load * limit <= column * k).all() for column, limit in zip(columns, limits, strict=True)
+        ):
             columns.append(load)
             limits.append(k)
     return np.stack(columns, axis=1), np.array(limits)

@@ -13,8 +13,8 @@ from offline.limits import Stopwatch
 
 __all__ = ["best_of_rules", "improved", "in_order", "total_wait"]
 
-#: Work of the local search where no time limit is set, in placements of a job.
-_WORK = 2_000_000
+#: Work of the local search where no time limit is set, in placements of a job: at most, and for each job.
+_WORK, _WORK_PER_JOB = 2_000_000, 20_000
 #: Most jobs times rounds between two looks at the clock.
 _CHUNK = 200_000
 
@@ -77,8 +77,8 @@ def improved(instance: Instance, starts: Ints, seed: int, watch: Stopwatch, unti
     n = len(instance)
     best = starts.copy()
     state = np.array([1 + (seed * 48_271 + 12_345) % (2**31 - 2)], dtype=np.int64)
-    rounds = max(20, _CHUNK // n)
-    restarts = max(2, _WORK // (rounds * n)) if until_s is None else 10**6
+    rounds = max(20, min(1_000, _CHUNK // n))
+    restarts = max(2, min(_WORK, _WORK_PER_JOB * n) // (rounds * n)) if until_s is None else 10**6
     orders = np.zeros((3, n), dtype=np.int64)
     profile = np.zeros((2, 2 * n + 2), dtype=np.int64)
     done = 0

@@ -27,8 +27,16 @@ def _paid(sums: Floats, at: int, step: int, cells: int) -> float:
 
 @kernel
 def _value(
-    submit: Ints, kind: Ints, length: Ints, loads: Floats, limits: Floats, prices: Floats, step: int, rise: Floats,
-    sums: Floats, use: Floats
+    submit: Ints,
+    kind: Ints,
+    length: Ints,
+    loads: Floats,
+    limits: Floats,
+    prices: Floats,
+    step: int,
+    rise: Floats,
+    sums: Floats,
+    use: Floats,
 ) -> float:
     """Return the bound of these prices, and in ``rise`` its supergradient: use less limit in each cell."""
     resources, cells = prices.shape
