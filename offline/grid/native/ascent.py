@@ -21,8 +21,11 @@ def _paid(sums: Floats, at: int, step: int, cells: int) -> float:
     """Return what is paid from the first slot to one that lies so many slots behind it."""
     cell = at // step
     if cell >= cells:
-        return sums[cells]
-    return sums[cell] + (sums[cell + 1] - sums[cell]) * (at - cell * step) / step
+        cell, at = cells, cells * step
+    paid: float = sums[cell]
+    if at > cell * step:
+        paid += (sums[cell + 1] - sums[cell]) * (at - cell * step) / step
+    return paid
 
 
 @kernel

@@ -34,7 +34,8 @@ def kernel(function: F) -> F:
 def _below(state: Ints, bound: int) -> int:
     """Return a random integer below a bound (Lehmer's generator modulo 2^31 - 1, Park and Miller's factor 48271)."""
     state[0] = state[0] * 48271 % _MODULUS
-    return state[0] * bound // _MODULUS
+    drawn: int = state[0] * bound // _MODULUS
+    return drawn
 
 
 @kernel
