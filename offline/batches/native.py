@@ -1,4 +1,4 @@
-"""The rungs at scale: earliest ends for ``free`` and ``stream``, flows for ``traffic`` (docs/batches/model.md section 6)."""
+"""The rungs at scale: earliest ends for ``free`` and ``stream``, flows for ``traffic`` (docs/batches/model.md, 6)."""
 
 from __future__ import annotations
 
