@@ -7,6 +7,7 @@ batch by batch for every row.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -203,7 +204,7 @@ class _Batches(Family):
 def expect_sandwich(who: str, rungs: Mapping[Rung, Hindsight], run: Any) -> None:
     """Raise `SelfCheckError` unless each rung allows what the next does, and the last what the run did, per batch."""
     steps = [*((str(rung), answer) for rung, answer in rungs.items()), ("the run", run)]
-    for (above, better), (below, worse) in zip(steps[:-1], steps[1:], strict=True):
+    for (above, better), (below, worse) in itertools.pairwise(steps):
         for i, (most, least) in enumerate(zip(better.satisfied, worse.satisfied, strict=True)):
             if most < least:
                 raise SelfCheckError(f"{who}: batch {i} has {least} satisfied tasks by {below}, {most} by {above}")

@@ -252,9 +252,7 @@ class _Replay:
         The segments of each task.
     """
 
-    def __init__(
-        self, field: _Field, options: list[_Option], found: dict[int, int], tasks: int, segments: int
-    ) -> None:
+    def __init__(self, field: _Field, options: list[_Option], found: dict[int, int], tasks: int, segments: int) -> None:
         self.field = field
         self.late: set[tuple[int, int]] = set()
         self.chains: list[list[Segment]] = [[] for _ in range(tasks)]

@@ -210,9 +210,7 @@ def _after(lane: list[_Piece], i: int, at: _Number) -> list[_Piece]:
     return [_Piece(max(first.start, at), first.end, first.machine), *lane[i:]]
 
 
-def _run(
-    instance: Instance, units: _Units, task: int, lane: list[_Piece], runs: list[Run], saves: list[Save]
-) -> None:
+def _run(instance: Instance, units: _Units, task: int, lane: list[_Piece], runs: list[Run], saves: list[Save]) -> None:
     """Let a task run through a lane until it is completed, saving at the end of every piece."""
     done: _Number = 0
     for piece in lane:

@@ -90,9 +90,7 @@ def lower_bound(stretches: Stretches, states: States, slot: int, tasks: int, seg
     return best, by
 
 
-def shared_search(
-    stretches: Stretches, tasks: int, segments: int, bound: tuple[int, str], limits: Limits
-) -> Bracket:
+def shared_search(stretches: Stretches, tasks: int, segments: int, bound: tuple[int, str], limits: Limits) -> Bracket:
     """Return bounds on the optimum within these stretches, equal ones if they can be had.
 
     Parameters

@@ -12,7 +12,7 @@ import pulp
 
 from instances.bags import Instance
 from instances.errors import InputError
-from offline.backends.pulp_runs import is_available, run
+from offline.backends.pulp_runs import MilpSolver, is_available, run
 from offline.bags.found import Found
 from offline.bags.matching import Segment
 from offline.bags.plays import of_chains
