@@ -59,7 +59,8 @@ class _Batches(Family):
     flags = flags.FLAGS
 
     def make_policy(self, text: str, options: Asked) -> Policy:
-        return _named(make_policy(text, self._options(options)))
+        made: Policy = _named(make_policy(text, self._options(options)))
+        return made
 
     def solve(self, instance: Instance, options: Asked) -> Result:
         """Return what the rung ``free`` allows."""
@@ -162,9 +163,9 @@ class _Batches(Family):
         }
         return [(row, result)]
 
-    def check_file(self, instance: Any, file: str, path: str, *, of: str | None = None) -> tuple[Any, Verdict]:
+    def check_file(self, instance: Any, file: str, path: str, **given: Any) -> tuple[Any, Verdict]:
         """Replay a run or a certificate, or recompute the cuts of what ``solve --json`` printed."""
-        run = _run_of(of)
+        run = _run_of(given.get("of"))
         document = read_json(path)
         if "cut" in document:
             try:
@@ -187,7 +188,8 @@ class _Batches(Family):
     def sources(self, table: Mapping[str, Any]) -> list[Source]:
         return drawn_sources(table)
 
-    def usual_sources(self, *, draws: int, seed: int, **given: Any) -> list[Source]:
+    def usual_sources(self, **given: Any) -> list[Source]:
+        draws, seed = given.pop("draws"), given.pop("seed")
         return [Drawn(seed=seed + draw, **given) for draw in range(draws)]
 
     def draw(self, instance: Any, schedule: Any) -> Figure:

@@ -83,7 +83,7 @@ def generate(
         starts[j] = start
         total += start - submit[j]
         if total > limit:
-            return total
+            return int(total)
         before = count
         count = _cut(at, busy, count, i, start)
         if count > before:
