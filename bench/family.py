@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, is_dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import instances
@@ -131,6 +132,8 @@ class Family:
     seed_axis: ClassVar[tuple[str, str]] = ("seed", "instance_seed")
     #: Keys of ``facts`` that results keep as columns.
     columns: ClassVar[tuple[str, ...]] = ()
+    #: Columns whose mean over finished runs stands beside the ratios.
+    averages: ClassVar[tuple[str, ...]] = ()
     #: Options of commands that only this family has, by verb (``generate``, ``import``, ``solve``, ``simulate``, ...).
     flags: ClassVar[Mapping[str, Sequence[click.Option]]] = {}
 
@@ -151,6 +154,13 @@ class Family:
     def solvers(self) -> list[str]:
         """Return the names of the solvers that can run here."""
         return list(part(self.name, "offline").available_solvers())
+
+    def refuses(self, thing: Any, policy: str, options: Options) -> str | None:
+        """Return why a built-in policy cannot be run on an instance (or on what a source makes); None: it can.
+
+        ``all`` leaves such policies out; one that is asked for by name is an error.
+        """
+        return None
 
     def run(self, instance: Any, policy: str, options: Options, seed: int) -> Played:
         """Run a policy on an instance with a seed of its own."""
@@ -244,6 +254,14 @@ class Family:
     def usual_sources(self, **flags: Any) -> list[Source]:
         """Return what ``score`` runs where no file is given."""
         raise InputError(f"the family {self.name} needs instance files", place="score")
+
+    def reproduce(self, folder: Path, *, num_processes: int, dask: str | None, as_json: bool, **flags: Any) -> None:
+        """Run the published experiment again and rebuild its tables, resuming what the folder holds."""
+        raise InputError(f"the family {self.name} has no published experiment", place="--family")
+
+    def export(self, instance: Any, schedule: Any | None) -> str:
+        """Return the text of an instance, or of a valid schedule of it, for another tool."""
+        raise InputError(f"the family {self.name} has no other forms", place="export")
 
     # -- what a person sees --------------------------------------------------------------------------------------
 

@@ -13,6 +13,7 @@ Numba keeps machine code on disk, with three traps that this module closes for a
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -27,7 +28,10 @@ from numba import njit
 from numba.core import caching
 from numba.core import config as numba_config
 
-__all__ = ["Kernels", "folder_name", "kernels_of"]
+__all__ = ["LOGGER", "Kernels", "folder_name", "kernels_of"]
+
+#: The logger that is told when compilation begins; nobody listens unless a program attaches a handler.
+LOGGER = "hindsched.compiling"
 
 config: Any = numba_config  # its options are set at run time, out of sight of type checkers
 _FunctionCache: Any = caching.FunctionCache
@@ -128,6 +132,12 @@ def _cache_of(function: Callable[..., Any], folder: Path) -> Any:
     return kept
 
 
+@cache
+def _say_once() -> None:
+    """Tell whoever listens that this process is about to compile."""
+    logging.getLogger(LOGGER).info("compiling machine code, once after an installation: a minute or two")
+
+
 class _CheckedFiles(_IndexDataCacheFile):  # type: ignore[misc]
     """Numba's files of one function, each with a digest of its content at the end."""
 
@@ -136,7 +146,10 @@ class _CheckedFiles(_IndexDataCacheFile):  # type: ignore[misc]
 
     def load(self, key: Any) -> Any:
         made_for, data = super().load(key) or (None, None)
-        return data if made_for == key else None
+        if made_for != key:
+            _say_once()
+            return None
+        return data
 
     def _load_index(self) -> Any:
         return super()._load_index() if _is_whole(Path(self._index_path)) else {}

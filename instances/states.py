@@ -38,13 +38,15 @@ _CODES[np.frombuffer(LETTERS.encode(), dtype=np.uint8)] = [UP, RECLAIMED, DOWN]
 _LETTER_BYTES = np.frombuffer(LETTERS.encode(), dtype=np.uint8)
 
 
-def from_letters(rows: Sequence[str]) -> States:
+def from_letters(rows: Sequence[str], owners: str = "workers") -> States:
     """Return the states array of one string per worker.
 
     Parameters
     ----------
     rows
         p strings of equal length over the letters ``u``, ``r``, ``d``.
+    owners
+        How the file calls those whose states they are, for messages.
 
     Raises
     ------
@@ -59,9 +61,9 @@ def from_letters(rows: Sequence[str]) -> States:
     slots = len(rows[0]) if rows else 0
     states = np.empty((len(rows), slots), dtype=np.uint8)
     for q, row in enumerate(rows):
-        place = f"workers[{q}].states"
+        place = f"{owners}[{q}].states"
         if len(row) != slots:
-            raise InputError(f"{len(row)} slots, expected {slots} as for workers[0]: all equally long", place=place)
+            raise InputError(f"{len(row)} slots, expected {slots} as for {owners}[0]: all equally long", place=place)
         # "replace" turns every non-ASCII letter into one "?", so that positions stay slots
         codes = _CODES[np.frombuffer(row.encode("ascii", "replace"), dtype=np.uint8)]
         wrong = np.flatnonzero(codes == _UNKNOWN)

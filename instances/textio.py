@@ -27,6 +27,7 @@ _WORDS = {
     "str": "a text",
     "int": "an integer",
     "float": "a number",
+    "bool": "true or false",
     "|": "or",
 }
 _STEP = re.compile(r"\.(\w+)|\[(\d+)\]")

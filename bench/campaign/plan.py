@@ -68,10 +68,16 @@ class Campaign:
                     policy_job(source, policy, reading)
                     for reading in readings[source.family]
                     for policy in policies[source.family]
+                    if self._can_run(source, policy, reading)
                 ),
             ]
             for source in self.sources
         ]
+
+    def _can_run(self, source: Source, policy: str, reading: Options) -> bool:
+        """Whether a policy is run on an instance: ``all`` leaves out those that cannot be."""
+        thing = getattr(source, "instance", source)
+        return policy in self.policies or family_named(source.family).refuses(thing, policy, reading) is None
 
 
 def expand_policies(names: Iterable[str], families: Sequence[str], options: Options) -> Mapping[str, list[str]]:

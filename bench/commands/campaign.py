@@ -18,7 +18,7 @@ from instances.textio import write_text
 @click.option(
     "--results", type=options.FOLDER, help="Where the results go.  [default: results/ and the name of the file]"
 )
-@click.option("--jobs", type=options.POSITIVE, default=2, show_default=True, help="Processes at work at once.")
+@options.jobs
 @click.option("--dask", metavar="ADDRESS", help="Let the workers of this Dask scheduler do the work.")
 @click.option("--parquet", is_flag=True, help="Write the rows to runs.parquet too, at the end.")
 @options.as_json

@@ -18,6 +18,8 @@ __all__ = [
     "as_json",
     "expect_solver",
     "given_flags",
+    "jobs",
+    "kept_in",
     "policies",
     "policy_seed",
     "results",
@@ -136,6 +138,16 @@ policies = click.option(
     metavar="NAME|all|FILE.py:CLASS",
     help="A policy by name, all built-in ones, or a class of yours. May be given several times.  [default: all]",
 )
+
+
+jobs = click.option("--jobs", type=POSITIVE, default=2, show_default=True, help="Processes at work at once.")
+
+
+def kept_in(name: str) -> Callable[[F], F]:
+    """Add --results with the default ``results/NAME``."""
+    return click.option(
+        "--results", type=FOLDER, default=Path("results") / name, show_default=True, help="Where the results go."
+    )
 
 
 def time_limit(default: float | None) -> Callable[[F], F]:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 @options.run_options
 @options.solver
 @options.time_limit(60.0)
-@click.option("--jobs", type=options.POSITIVE, default=2, show_default=True, help="Processes at work at once.")
+@options.jobs
 @click.option(
     "--results", type=options.FOLDER, default=Path("results/score"), show_default=True, help="Where rows are kept."
 )

@@ -66,6 +66,10 @@ def simulate(
         family, how = family_of(instance), asked[instance.family]
         try:
             for policy in named[family.name]:
+                why = None if policy in policies else family.refuses(instance, policy, how)
+                if why is not None:
+                    click.echo(f"hindsched: {file}: {policy} is left out: {why}", err=True)
+                    continue
                 with working(f"{policy} on {file}"), redirect_stdout(sys.stderr):  # a policy may print
                     played = family.run(instance, policy, how, seed)
                 if targets:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import product
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 import click
@@ -180,6 +181,11 @@ class _Coupled(Family):
             for scenario, trial in drawn
         ]
         return sources + spot_sources()
+
+    def reproduce(self, folder: Path, *, num_processes: int, dask: str | None, as_json: bool, **given: Any) -> None:
+        from bench.coupled.reproduction import reproduce
+
+        reproduce(folder, num_processes=num_processes, dask=dask, as_json=as_json, **given)
 
     def draw(self, instance: Any, schedule: Any) -> Figure:
         from bench.coupled.gantt import draw

@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import click
 
-from bench.commands.options import COUNT, N_COM, POSITIVE, given_flags, say_unused
+from bench.commands.options import COUNT, N_COM, NUMBERS, POSITIVE, given_flags, say_unused
 from online.coupled.options import Comparison, Estimator, Service, Ties
 
 __all__ = ["FLAGS", "generate", "import_trace"]
@@ -143,6 +143,41 @@ _SCORE = [
     *_of_runs(),
 ]
 
+_READINGS = (
+    *("printed", "conditional", "longest", "begun", "highest", "stationary", "mu1"),
+    *("held-frozen", "candidate-fresh", "frozen"),
+)
+_REPRODUCE = [
+    click.Option(["--m", "ms"], type=NUMBERS, default="5,10", show_default=True, help="Tasks per iteration."),
+    click.Option(["--n-com", "n_coms"], type=NUMBERS, default="5,10,20", show_default=True, help="Workers served."),
+    click.Option(["--wmin", "wmins"], type=NUMBERS, default="1-10", show_default=True, help="w is in [wmin, 10 wmin]."),
+    click.Option(["--scenarios"], type=NUMBERS, default="0-9", show_default=True, help="Draws of the workers."),
+    click.Option(["--trials"], type=NUMBERS, default="0-9", show_default=True, help="Draws of their states."),
+    click.Option(["--slots"], type=POSITIVE, default=1_000_000, show_default=True, help="A longer run has failed."),
+    click.Option(["--seed"], type=COUNT, default=0, show_default=True, help="Seed of the experiment."),
+    click.Option(
+        ["--reading", "readings"],
+        type=click.Choice([*_READINGS, "all"]),
+        metavar="NAME|all",
+        multiple=True,
+        default=("printed", "conditional"),
+        show_default=True,
+        help=f"What is taken where the paper leaves a choice: {', '.join(_READINGS)}. May be given several times.",
+    ),
+    click.Option(["--printed", "figures"], metavar="FILE.csv", help="Figures to compare with, instead of the paper's."),
+    click.Option(
+        ["--check-slots"], type=POSITIVE, default=2_000, show_default=True, help="Replay so many slots of a run."
+    ),
+    click.Option(
+        ["--time-limit", "time_limit_s"],
+        type=click.FloatRange(min=0, min_open=True),
+        default=600.0,
+        show_default=True,
+        metavar="S",
+        help="Stop a solve after S seconds with the best schedule and a proven bound.",
+    ),
+]
+
 #: By verb.
 FLAGS: Mapping[str, Sequence[click.Option]] = {
     "generate": [*_point(), *_SCENARIO],
@@ -150,6 +185,7 @@ FLAGS: Mapping[str, Sequence[click.Option]] = {
     "solve": _SOLVE,
     "simulate": _of_runs(),
     "score": _SCORE,
+    "reproduce": _REPRODUCE,
 }
 
 

@@ -85,8 +85,10 @@ def with_ratios(runs: pd.DataFrame) -> pd.DataFrame:
     )
     more_is_better = (runs["sense"] == "max").to_numpy()
     sign = np.where(more_is_better, -1.0, 1.0)
-    known = (runs["value"] * sign).groupby(runs["fingerprint"]).transform("min").to_numpy(dtype=np.float64) * sign
-    known = np.where(runs["has_own_optimum"].to_numpy(dtype=bool), value, known)
+    own = runs["has_own_optimum"].to_numpy(dtype=bool)  # such a run solves another problem than the others
+    comparable = (runs["value"] * sign).where(~own)
+    known = comparable.groupby(runs["fingerprint"]).transform("min").to_numpy(dtype=np.float64) * sign
+    known = np.where(own, value, known)
     best = np.where(more_is_better, np.fmax(known, optimum), np.fmin(known, optimum))
     is_finished = ~np.isnan(value)
     reached = np.where(is_finished, value, limit)
@@ -178,11 +180,13 @@ def distribution(ratios: pd.DataFrame, by: Sequence[str] = ()) -> pd.DataFrame:
           else over instances;
         - ``optimal``, ``within10``, ``within30``, ``within100``: the shares of all runs that are proven optimal, and
           proven to be at most 1.1, 1.3 and 2 times the optimum; ``optimal_high`` is the share that may be optimal.
+        - the means over finished runs of the columns that the family names (`bench.family.Family.averages`).
 
         Numbers of nothing are NaN.
     """
     import pandas as pd
 
+    averages = family_named(str(ratios["family"].iloc[0])).averages if len(ratios) else ()
     rows = []
     for point, group in groups(ratios, by):
         cluster = clusters(group)
@@ -191,8 +195,16 @@ def distribution(ratios: pd.DataFrame, by: Sequence[str] = ()) -> pd.DataFrame:
             mine = (group["policy"] == policy).to_numpy()
             low, high = group["low"].to_numpy()[mine], group["high"].to_numpy()[mine]
             is_finished = group["value"].notna().to_numpy()[mine]
-            rows.append({**point, "policy": policy, **_statistics(low, high, is_finished, cluster[mine], weights)})
-    return pd.DataFrame(rows, columns=[*by, *_COLUMNS])
+            row = {**point, "policy": policy, **_statistics(low, high, is_finished, cluster[mine], weights)}
+            rows.append(row | {name: _mean(group[name].to_numpy()[mine]) for name in averages})
+    return pd.DataFrame(rows, columns=[*by, *_COLUMNS, *averages])
+
+
+def _mean(values: npt.NDArray[Any]) -> float:
+    """Return the mean of what is told; NaN of nothing."""
+    numbers = values.astype(np.float64)
+    told = numbers[~np.isnan(numbers)]
+    return float(told.mean()) if len(told) else np.nan
 
 
 def _policies(runs: pd.DataFrame) -> list[str]:

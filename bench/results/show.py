@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from math import isfinite, isnan
 from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from bench.family import family_named
 from bench.output import Table
 from bench.results.frames import GROUP, Results, records
 from bench.results.ratios import NOTE, cluster_words, ends, in_median_order, plain
@@ -69,15 +71,17 @@ def show_table(results: Results, table: pd.DataFrame, as_json: bool) -> None:
         status = mine.drop_duplicates("fingerprint")["optimum_status"].fillna("not solved")
         states = Counter(status)
         title += "; hindsight optima: " + ", ".join(f"{count} {name}" for name, count in sorted(states.items()))
-        shown = Table(_HEADINGS, as_json=False, title=title)
-        shown.add_all(_readable(row) for row in records(in_median_order(rows)))
+        averages = family_named(str(point[0])).averages
+        headings = _HEADINGS | {name: f"mean {name}" for name in averages}
+        shown = Table(headings, as_json=False, title=title)
+        shown.add_all(_readable(row, averages) for row in records(in_median_order(rows)))
         shown.show()
         if states["infeasible"] == states.total():
             click.echo(f"{title}: no schedule finishes, so there is nothing to compare with.")
     click.echo(fill(NOTE.format(clusters=cluster_words(runs)), 100))
 
 
-def _readable(row: dict[str, Any]) -> dict[str, Any]:
+def _readable(row: dict[str, Any], averages: Sequence[str]) -> dict[str, Any]:
     cells = {key: row[key] for key in ("policy", "runs", "unfinished")}
     cells["median"] = between(*ends(row, "median"))
     first, third = (between(*ends(row, name)) for name in ("quartile_1", "quartile_3"))
@@ -87,4 +91,6 @@ def _readable(row: dict[str, Any]) -> dict[str, Any]:
     cells["interval"] = None if isnan(low) else f"{low:.3f} - {'?' if not isfinite(high) else f'{high:.3f}'}"
     least, most = f"{row['optimal']:.0%}", f"{row['optimal_high']:.0%}"
     cells["optimal"] = least if least == most else f"{least}..{most}"
+    for name in averages:
+        cells[name] = None if isnan(row[name]) else f"{row[name]:.3f}"
     return cells

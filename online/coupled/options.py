@@ -5,16 +5,14 @@ Each closed set of names is an enumeration whose first member is the default, th
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, fields, replace
 from enum import StrEnum
-from typing import Any, TypeVar
+from typing import Any
 
 from instances.errors import InputError
+from online.choices import member
 
 __all__ = ["Comparison", "Engine", "Estimator", "RunOptions", "Service", "Ties", "member"]
-
-Name = TypeVar("Name", bound=StrEnum)
 
 
 class Estimator(StrEnum):
@@ -56,7 +54,8 @@ class Comparison(StrEnum):
 
     #: both as they stand: the one held with W less the computation done, both with what enrolled workers have received
     UPDATED = "updated"
-    #: ``held-frozen`` and ``candidate-fresh`` together
+    #: ``held-frozen`` and ``candidate-fresh`` together: every value is that of a start from nothing, also that of a
+    #: configuration which was chosen passively, by what workers have received
     FROZEN = "frozen"
     #: the one held keeps the value of the criterion it had when it was chosen
     HELD_FROZEN = "held-frozen"
@@ -157,21 +156,3 @@ _NAMES: dict[str, type[StrEnum]] = {
     "comparison": Comparison,
     "engine": Engine,
 }
-
-
-def member(names: type[Name], name: str, *, place: str) -> Name:
-    """Return the member of an enumeration by name; an `InputError` lists the names there are.
-
-    Examples
-    --------
-    >>> member(Service, "begun", place="service")
-    <Service.BEGUN: 'begun'>
-    """
-    try:
-        return names(name)
-    except ValueError:
-        raise InputError(f"{name!r}, expected one of {', '.join(_texts(names))}", place=place) from None
-
-
-def _texts(names: Iterable[StrEnum]) -> list[str]:
-    return [str(each) for each in names]

@@ -1,7 +1,7 @@
 """Best-first search over labels.
 
 The queue holds labels, each with the next last slot e to try. Its key is what the best schedule
-through an end in e or later can be worth at least, by the free-prefetch bound composed (module
+through an end in e or later costs at least, by the free-prefetch bound composed (module
 `prefetch`):
 
 makespan
@@ -10,7 +10,7 @@ iterations
     -(k + 1 + max {j : F^j(e + 1) <= N}), that is, minus the most iterations.
 
 The head of the queue is taken, its iteration to e expanded into maximal holder sets (module
-`iteration`), and every set that no label dominates (module `labels`) becomes a new label; then the
+`iteration`), and every set that no label dominates (module `dominance`) becomes a new label; then the
 old label goes back with e + 1. So ends are tried one by one, and only while they can be part of an
 optimal schedule.
 
@@ -18,19 +18,21 @@ optimal schedule.
 that passes through a living label and an end not yet tried from it; this holds at the start (root
 label) and each step preserves it: an end e is left behind only after all its maximal holder
 sets have become labels or are dominated, and a non-maximal set by a maximal one. So the key at
-the head bounds all schedules from below at any time; when the head yields a schedule worth its
+the head bounds all schedules from below at any time; when the head yields a schedule that costs its
 key, that schedule is optimal. Every step raises some label's e, so the search ends. Keys never
 fall along a path, since F is non-decreasing and no iteration that starts in t ends before F(t).
 
-Only schedules worth at most ``limit`` are of interest, and all of the above is said of those; for the makespan
+Only schedules of cost at most ``limit`` are of interest, and all of the above is said of those; for the makespan
 they end before slot ``end``. The limit only falls, so what was dropped before is not missed later.
 
 Diving. With a large `bonus` per completed iteration in the key the same search goes depth first,
 and `limit` cuts what cannot beat the best schedule known. This is used to obtain good schedules of
-instances too large to be solved, then also with `cut_ok`: incomplete expansions are accepted.
+instances too large to be solved, then also with ``may_cut``: incomplete expansions are accepted.
 """
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 from offline.coupled.native.constants import (
     BEST,
@@ -40,148 +42,245 @@ from offline.coupled.native.constants import (
     DOMINATED,
     EXHAUSTED,
     EXPANDED,
-    FOUND,
     HEAP,
     NEED_LABELS,
     NEED_SLOTS,
     NEVER,
-    PAUSE,
+    NUM_FOUND,
     PER_STEP,
     POPPED,
+    SCANNED_TO,
     SLICE,
     SOLVED,
     SPENT,
 )
+from offline.coupled.native.dominance import is_dominated
 from offline.coupled.native.holders import expand
-from offline.coupled.native.iteration import Space, prepare
-from offline.coupled.native.kernels import Ints, Words, assign, kernel
-from offline.coupled.native.labels import Labels, covered, pop, push
+from offline.coupled.native.iteration import prepare
+from offline.coupled.native.kernels import assign, kernel, piece
+from offline.coupled.native.labels import Labels, pop, push
 from offline.coupled.native.parameters import Problem
-from offline.coupled.native.prefetch import compose, free_finish, most_from
+from offline.coupled.native.prefetch import Prefetch, compose, free_finish, most_from
+from offline.coupled.native.scratch import Scratch
 from offline.coupled.native.state_tables import Table
+
+
+class Question(NamedTuple):
+    """What is asked of a search.
+
+    Parameters
+    ----------
+    mode
+        Who may receive the program, and at what cost (`constants.FREE` and others).
+    iterations
+        K for the objective makespan, 0 for the objective iterations.
+    horizon
+        Number N of slots.
+    limit
+        Largest cost that is of interest.
+    bonus
+        What a completed iteration lowers the key by.
+    may_cut
+        Accept incomplete expansions.
+    """
+
+    mode: int
+    iterations: int
+    horizon: int
+    limit: int
+    bonus: int
+    may_cut: bool
+
+
+@kernel
+def end_of_interest(question: Question) -> int:
+    """Return the slot before which all schedules of interest end."""
+    return min(question.horizon, question.limit) if question.iterations > 0 else question.horizon
 
 
 @kernel
 def run(
-    tab: Table,
-    prob: Problem,
-    spc: Space,
-    memo: Ints,
-    gain: Ints,
-    lab: Labels,
-    mode: int,
-    iterations: int,
-    horizon: int,
-    limit: int,
-    bonus: int,
+    table: Table,
+    problem: Problem,
+    scratch: Scratch,
+    prefetch: Prefetch,
+    labels: Labels,
+    question: Question,
     steps: int,
-    cut_ok: bool,
-    wish: Words,
 ) -> int:
     """Work on the queue for about `steps` units of work; may be called again at any time.
 
-    Parameters
-    ----------
-    iterations : int
-        K for the objective makespan, 0 for the objective iterations.
-    limit : int
-        Largest key worth pursuing.
-    bonus : int
-        What a completed iteration lowers the key by.
-    cut_ok : bool
-        Accept incomplete expansions.
+    Returns why it stopped: `constants.SOLVED` and others.
     """
-    tally = lab.tally
-    effort = spc.effort
+    tally, effort = labels.tally, scratch.effort
     since = effort[SPENT]
-    spare = spc.found_c.size
-    end = min(horizon, limit) if iterations > 0 else horizon  # no slot from here on is of interest
+    end = end_of_interest(question)
     while tally[HEAP] > 0:
         if steps * PER_STEP <= effort[SPENT] - since:
             return SLICE
-        if tally[COUNT] + spare >= lab.start.size:
+        if tally[COUNT] + scratch.found.c.size >= labels.start.size:
             return NEED_LABELS
-        i = lab.heap_label[0]
-        done, s, e = lab.done[i], lab.start[i], lab.nxt[i]
+        # The head of the queue, and the end to be tried next.
+        i = labels.heap_label[0]
+        done, s, e = labels.done[i], labels.start[i], labels.next_end[i]
         effort[SPENT] += 1
-        if iterations == 0 and bonus == 0 and -lab.heap_key[0] <= lab.done[tally[BEST]]:
+        if question.iterations == 0 and question.bonus == 0 and -labels.heap_key[0] <= labels.done[tally[BEST]]:
             return SOLVED
         if e == s:  # not looked at yet
-            first = free_finish(tab, prob, spc, memo, s, horizon)
-            if first < 0 and tally[HEAP] == 1 and iterations > 0 and bonus == 0:
-                lab.heap_key[0] = max(lab.heap_key[0], memo[memo.size - 1] + 1)  # as far as seen
-            if first == BEYOND:
-                return NEED_SLOTS
-            if first == PAUSE:
-                return SLICE
-            if first >= NEVER or covered(tab, prob, spc, lab, mode, done, s, lab.held[i], end, i):
-                if first < NEVER:
-                    lab.dead[i] = True
-                    tally[DOMINATED] += 1
-                pop(lab)
+            first = _first_finish(table, problem, scratch, prefetch, labels, question, i, end)
+            if first < 0:
+                return NEED_SLOTS if first == BEYOND else SLICE
+            if first >= NEVER:
+                pop(labels)
                 continue
             e = first - 1
-        if e >= horizon:
-            pop(lab)
+        if e >= question.horizon:
+            pop(labels)
             continue
-        if e >= tab.length:
+        if e >= table.length:
             return NEED_SLOTS
-        if iterations > 0:
-            ahead = compose(tab, prob, spc, memo, e + 1, iterations - done - 1, horizon)
-            last = done + 1 == iterations
-            worth = ahead
-        else:
-            ahead = most_from(tab, prob, spc, memo, gain, e + 1, horizon)
-            last = ahead == 0
-            worth = -(done + 1 + ahead)
-        if ahead == BEYOND:
-            return NEED_SLOTS
-        if ahead == PAUSE:
-            return SLICE
-        if worth > limit:
-            lab.nxt[i] = e
-            pop(lab)
+        # What an end in e or later costs at least: does that still make it the head?
+        ahead, cost, last = _cost_from(table, problem, scratch, prefetch, question, done, e)
+        if ahead < 0:
+            return NEED_SLOTS if ahead == BEYOND else SLICE
+        if cost > question.limit:
+            labels.next_end[i] = e
+            pop(labels)
             continue
         tally[POPPED] += 1
-        key = worth - bonus * done
-        if key > lab.heap_key[0]:
-            lab.nxt[i] = e
-            pop(lab)
-            push(lab, key, i)
+        key = cost - question.bonus * done
+        if key > labels.heap_key[0]:
+            labels.next_end[i] = e
+            pop(labels)
+            push(labels, key, i)
             continue
-        prepare(tab, prob, spc, s, e, lab.held[i], end)
-        effort[SPENT] += 1 + prob.p // 16
-        assign(wish, spc.sure)
-        for k in range(prob.words):
-            wish[k] |= spc.mine[k]
-        if not last and covered(tab, prob, spc, lab, mode, done + 1, e + 1, wish, end, -1):
-            lab.nxt[i] = e + 1
+        why = _end_iteration(table, problem, scratch, labels, question, i, e, end, cost, last)
+        if why != SLICE:
+            return why
+    return EXHAUSTED
+
+
+@piece
+def _first_finish(
+    table: Table,
+    problem: Problem,
+    scratch: Scratch,
+    prefetch: Prefetch,
+    labels: Labels,
+    question: Question,
+    i: int,
+    end: int,
+) -> int:
+    """Return the free-prefetch bound on the slot after the next iteration of label i; NEVER if it is not of interest.
+
+    BEYOND or PAUSE as `prefetch.free_finish`.
+    """
+    tally = labels.tally
+    done, s = labels.done[i], labels.start[i]
+    first = free_finish(table, problem, scratch, prefetch, s, question.horizon)
+    if first < 0:
+        if tally[HEAP] == 1 and question.iterations > 0 and question.bonus == 0:  # nothing else is left: a bound
+            labels.heap_key[0] = max(labels.heap_key[0], prefetch.scan[SCANNED_TO] + 1)
+        return first
+    if first < NEVER and is_dominated(table, problem, scratch, labels, question.mode, done, s, labels.held[i], end, i):
+        labels.is_dropped[i] = True
+        tally[DOMINATED] += 1
+        return NEVER
+    return first
+
+
+@piece
+def _cost_from(
+    table: Table, problem: Problem, scratch: Scratch, prefetch: Prefetch, question: Question, done: int, e: int
+) -> tuple[int, int, bool]:
+    """Return what schedules cost at least whose iteration after the first `done` ends in e or later.
+
+    First the bound itself, which may be BEYOND or PAUSE; then the cost; then whether that iteration may be the last.
+    """
+    if question.iterations > 0:
+        left = question.iterations - done - 1
+        ahead = compose(table, problem, scratch, prefetch, e + 1, left, question.horizon)
+        return ahead, ahead, left == 0
+    ahead = most_from(table, problem, scratch, prefetch, e + 1, question.horizon)
+    return ahead, -(done + 1 + ahead), ahead == 0
+
+
+@piece
+def _end_iteration(
+    table: Table,
+    problem: Problem,
+    scratch: Scratch,
+    labels: Labels,
+    question: Question,
+    i: int,
+    e: int,
+    end: int,
+    cost: int,
+    last: bool,
+) -> int:
+    """End the iteration after label i in slot e: make labels of what it can leave behind; then e + 1 is next.
+
+    Returns SLICE to go on, or why the search stops: SOLVED or CUT.
+    """
+    tally, needs, reachable = labels.tally, scratch.needs, scratch.reachable
+    done, s, mode = labels.done[i], labels.start[i], question.mode
+    prepare(table, problem, needs, s, e, labels.held[i], end)
+    scratch.effort[SPENT] += 1 + problem.p // 16
+    # Even with all the holders there could be, is it of interest?
+    assign(reachable, needs.survivors)
+    for k in range(problem.words):
+        reachable[k] |= needs.obtainable[k]
+    if not last and is_dominated(table, problem, scratch, labels, mode, done + 1, e + 1, reachable, end, -1):
+        labels.next_end[i] = e + 1
+        tally[DOMINATED] += 1
+        return SLICE
+    is_whole = expand(table, problem, scratch, mode, s, e, end, last)
+    tally[EXPANDED] += 1
+    if not is_whole and not question.may_cut:
+        return CUT
+    labels.next_end[i] = e + 1
+    if _enter(table, problem, scratch, labels, question, i, e, end, cost, last):
+        return SOLVED
+    return SLICE
+
+
+@piece
+def _enter(
+    table: Table,
+    problem: Problem,
+    scratch: Scratch,
+    labels: Labels,
+    question: Question,
+    i: int,
+    e: int,
+    end: int,
+    cost: int,
+    last: bool,
+) -> bool:
+    """Make labels of the holder sets after label i and an iteration that ended in e; True if one solves the problem."""
+    tally, found = labels.tally, scratch.found
+    done = labels.done[i] + 1
+    for r in range(scratch.counters[NUM_FOUND]):
+        if not last and is_dominated(
+            table, problem, scratch, labels, question.mode, done, e + 1, found.held[r], end, -1
+        ):
             tally[DOMINATED] += 1
             continue
-        complete = expand(tab, prob, spc, mode, s, e, end, last)
-        tally[EXPANDED] += 1
-        if not complete and not cut_ok:
-            return CUT
-        lab.nxt[i] = e + 1
-        for r in range(spc.state[FOUND]):
-            if not last and covered(tab, prob, spc, lab, mode, done + 1, e + 1, spc.found_held[r], end, -1):
-                tally[DOMINATED] += 1
-                continue
-            n = tally[COUNT]
-            tally[COUNT] = n + 1
-            lab.done[n] = done + 1
-            lab.start[n] = lab.nxt[n] = e + 1
-            lab.parent[n] = i
-            assign(lab.held[n], spc.found_held[r])
-            assign(lab.members[n], spc.found_set[r])
-            lab.c[n] = spc.found_c[r]
-            lab.iw[n] = spc.found_iw[r]
-            lab.dead[n] = False
-            lab.older[n] = lab.newest[done + 1]
-            lab.newest[done + 1] = n
-            if last or (iterations == 0 and done + 1 > lab.done[tally[BEST]]):
-                tally[BEST] = n
-            if last:
-                return SOLVED
-            push(lab, worth - bonus * (done + 1), n)
-    return EXHAUSTED
+        n = tally[COUNT]
+        tally[COUNT] = n + 1
+        labels.done[n] = done
+        labels.start[n] = labels.next_end[n] = e + 1
+        labels.parent[n] = i
+        assign(labels.held[n], found.held[r])
+        assign(labels.members[n], found.members[r])
+        labels.c[n] = found.c[r]
+        labels.iw[n] = found.iw[r]
+        labels.is_dropped[n] = False
+        labels.older[n] = labels.newest[done]
+        labels.newest[done] = n
+        if last or (question.iterations == 0 and done > labels.done[tally[BEST]]):
+            tally[BEST] = n
+        if last:
+            return True
+        push(labels, cost - question.bonus * done, n)
+    return False

@@ -39,7 +39,8 @@ LEVEL_DONE, NO_ROOM, WAIT, MORE_SLOTS = range(4)
 known."""
 
 OPEN, REFUTED, STOPPED = 0, -1, -2
-"""Not refuted with these rents; no schedule is that short; the effort, or the room for labels, was used up."""
+"""Why `channel_bound.refute` stopped: not refuted with these prices; no schedule is that short; the effort, or the room
+for labels, was used up."""
 
 # ---- Cells of arrays that hold counters.
 
@@ -49,17 +50,25 @@ SPENT, LIMIT, STOP = range(3)
 A unit is about a quarter of a microsecond. Effort is counted, not timed, so that answers are reproducible.
 """
 
-FOUND, FOUND_LIMIT, EFFORT_LIMIT, NODES, NUM, IW, DEPTH, ALIVE, FIRST = range(9)
-"""Of ``Space.state``."""
+NUM_FOUND, FOUND_LIMIT, EFFORT_LIMIT, NODES, NUM_MEMBERS, WORK, DEPTH, NUM_ABLE, FIRST_SLOT = range(9)
+"""Of ``Scratch.counters``: holder sets found; how many there may be; the effort of an expansion; sets looked at so far.
+
+The others are where `member_sets.advance` stands: the size of its set, the index of its W, its depth, how many workers
+are UP in the last slot, and the first slot of the iteration.
+"""
+
+SCANNED, SCANNED_TO = range(2)
+"""Of ``Prefetch.scan``: the slot t for which F(t) is not found yet, and the last slot to be tried next."""
 
 COUNT, HEAP, BEST, POPPED, DOMINATED, EXPANDED = range(6)
 """Of ``Labels.tally``."""
 
 NEXT, END, LAST, IN_POOL, ANY = range(5)
-"""Of ``Pool.at``."""
+"""Of ``Pool.progress``: the label of the level whose iteration is looked at; the end to be tried next, -1 if none has
+been; the end before which to give up; how many labels are in the pool; whether any follow that label."""
 
 CHAINS, SUM, LEAST, MOST = range(4)
-"""Rows of ``Rents.ends``."""
+"""Rows of ``Chains.ends``."""
 
 # ---- Effort, in units.
 
@@ -74,7 +83,7 @@ DOMINANCE_EFFORT = 1 << 16  # for one question about dominance
 # ---- Rounds of the portfolio, in steps of work.
 
 FIRST_ROUND = 20_000
-RENTS_SHARE = 4  # what the rents have of every round
+CHANNEL_SHARE = 4  # what the channel bound has of every round
 BEAM_SHARE = 2  # the beam becomes wider if it had less of a round, which has twice the steps of the one before
 
 # ---- Best-first search and dives.
@@ -85,7 +94,7 @@ FIRST_EFFORT = 1 << 14  # for an expansion
 FIRST_FOUND = 64  # holder sets of an expansion
 DIVE_EFFORT = 1 << 11
 DIVE_FOUND = 8
-DIVE_BONUS = 1 << 32  # more than any worth
+DIVE_BONUS = 1 << 32  # more than any cost
 DIVE_ROOT = -(1 << 62)  # less than any key
 
 # ---- The beam.
@@ -103,21 +112,21 @@ POOL_ROOM = 16  # labels found for a place in the beam before the best are chose
 
 SLACK = 6  # slots of RECLAIMED members between c and e
 PER_WORK = 2  # sets for each W
-TASTES = 4  # sets for each slot to compute from: by worth, and by worth times a random number
+TASTES = 4  # sets for each slot to compute from: by value, and by value times a random number
 TRIES = 3  # transfers checked for a set, with ever fewer on stand-by
 
 # ---- The bound that charges programs to the channel.
 
-UNIT = 1 << 20  # the price of one unit of program
+UNIT = 1 << 20  # what one unit of program is worth
 STEPS = 12  # steps tau
 RATE = 0.05  # how fast the steps are weighted
 FAINT = 0.02  # usage of every UP slot before anything is learnt
 CHAIN_LABELS = 1 << 15
-MOST_CELLS = 1 << 20  # slots times workers that are few enough for rents
+MOST_CELLS = 1 << 20  # slots times workers that are few enough for prices
 PATIENCE = 40  # searches for one question, before the schedules are divided
-CELL_PATIENCE = 12  # the same, of one cell
+PART_PATIENCE = 12  # the same, once they have been divided
 ROUNDS_AT_ONCE = 4  # searches between two looks at the clock
-MOST_KEPT = 1 << 26  # cells times slots times workers for which usage is kept
+MOST_KEPT = 1 << 26  # subproblems times slots times workers for which usage is kept
 
 # ---- Tables.
 

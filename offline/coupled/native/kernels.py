@@ -41,6 +41,12 @@ def kernel(function: F) -> F:
     return made
 
 
+def piece(function: F) -> F:
+    """Make a part of a longer kernel, with a name of its own; it is compiled as if it stood where it is called."""
+    made: F = _kernels(_nrt=False, inline="always")(function)
+    return made
+
+
 @intrinsic  # type: ignore[misc, untyped-decorator, unused-ignore]
 def _popcount(typing_context: Any, word: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:

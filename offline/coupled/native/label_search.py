@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from offline.coupled.emit import IterationPlan
-from offline.coupled.native.best_first import run
+from offline.coupled.native.best_first import Question, run
 from offline.coupled.native.constants import (
     BEST,
     CUT,
@@ -27,51 +27,50 @@ from offline.coupled.native.labels import make_labels, more_labels
 from offline.coupled.native.plan import make_plan
 from offline.coupled.native.workspace import Workspace
 
-__all__ = ["Best", "Store"]
+__all__ = ["Incumbent", "LabelSearch"]
 
 
-class Best:
-    """The best schedule known, and its worth, which is minimised: makespan, or -iterations."""
+class Incumbent:
+    """The best schedule known, and its cost, which is minimised: makespan, or -iterations."""
 
     def __init__(self, workspace: Workspace, iterations: int) -> None:
         # No iteration at all is always possible; K iterations may not be.
-        self.found = iterations == 0
-        self.worth = workspace.slots + 1 if iterations else 0
+        self.is_found = iterations == 0
+        self.cost = workspace.slots + 1 if iterations else 0
         self.plan: tuple[IterationPlan, ...] | None = None if iterations else ()
 
-    def offer(self, store: Store) -> None:
-        """Take over the best label of a real store if it is better."""
-        if store.real and store.labels.tally[BEST] > 0 and store.worth < self.worth:
-            self.worth, self.found, self.plan = store.worth, True, store.plan()
+    def offer(self, found: LabelSearch) -> None:
+        """Take over the best label of a search if it is a schedule of the instance, and better."""
+        if found.is_real and found.labels.tally[BEST] > 0 and found.cost < self.cost:
+            self.cost, self.is_found, self.plan = found.cost, True, found.plan()
 
 
-class Store:
-    """One search with its labels.
+class LabelSearch:
+    """One search with its labels, best first (module `best_first`) or as a dive.
 
-    A store is *real* if its labels are schedules of the instance: the relaxed one is not.
+    A search is *real* if its labels are schedules of the instance: the relaxed one is not.
     """
 
     def __init__(self, workspace: Workspace, mode: int, iterations: int, *, real: bool, dive: bool = False) -> None:
         self.workspace, self.mode, self.iterations = workspace, mode, iterations
-        self.real, self.dive = real, dive
-        self.bonus = DIVE_BONUS if dive else 0
-        self.finished = False
+        self.is_real, self.is_dive = real, dive
+        self.is_finished = False
         self.bound = 0 if iterations else -NEVER
         self.labels = make_labels(iterations or workspace.slots, workspace.problem.words, FIRST_LABELS)
         self.labels.heap_key[0] = DIVE_ROOT if dive else self.bound
         self._effort = DIVE_EFFORT if dive else FIRST_EFFORT
         self._found = DIVE_FOUND if dive else FIRST_FOUND
 
-    def work(self, best: Best, steps: int) -> bool:
-        """Spend about `steps` units of work; True if `best` is now proven optimal."""
+    def work(self, incumbent: Incumbent, steps: int) -> bool:
+        """Spend about `steps` units of work; True if `incumbent` is now proven optimal."""
         workspace = self.workspace
-        while steps > 0 and not self.finished:
+        while steps > 0 and not self.is_finished:
             workspace.check()
             workspace.limit_expansion(self._effort, self._found)
             share = min(steps, SLICE_STEPS)
-            why = self._run(best.worth - 1, share)
-            if not self.dive:
-                self.bound = max(self.bound, self._least(best.worth))
+            why = self._run(incumbent.cost - 1, share)
+            if not self.is_dive:
+                self.bound = max(self.bound, self._least(incumbent.cost))
             if why == NEED_SLOTS:
                 workspace.grow()
             elif why == NEED_LABELS:
@@ -83,39 +82,37 @@ class Store:
                     break
                 self._effort *= 4
                 self._found *= 2
-            elif why == SLICE or (self.dive and why == SOLVED):
+            elif why == SLICE or (self.is_dive and why == SOLVED):
                 steps -= share
-                best.offer(self)
+                incumbent.offer(self)
             else:
-                self.finished = True
+                self.is_finished = True
                 if why == SOLVED:
-                    self.bound = max(self.bound, self.worth)
-                best.offer(self)
-        if not self.finished or self.dive:
+                    self.bound = max(self.bound, self.cost)
+                incumbent.offer(self)
+        if not self.is_finished or self.is_dive:
             return False
-        # Nothing better than `best` is left, or what was left has been found.
-        return self.real or self.bound >= best.worth
+        # Nothing better than the incumbent is left, or what was left has been found.
+        return self.is_real or self.bound >= incumbent.cost
+
+    def question(self, limit: int) -> Question:
+        """Return what is asked of this search, for schedules of cost at most `limit`."""
+        bonus = DIVE_BONUS if self.is_dive else 0
+        return Question(self.mode, self.iterations, self.workspace.slots, limit, bonus, self.is_dive)
 
     def _run(self, limit: int, steps: int) -> int:
-        """One slice of the search, for schedules worth at most `limit`."""
+        """Work once on the queue, for schedules of cost at most `limit`."""
         workspace = self.workspace
         workspace.stop_after(NEVER)
         return int(
             run(
                 workspace.table,
                 workspace.problem,
-                workspace.space,
-                workspace.memo,
-                workspace.gain,
+                workspace.scratch,
+                workspace.prefetch,
                 self.labels,
-                self.mode,
-                self.iterations,
-                workspace.slots,
-                limit,
-                self.bonus,
+                self.question(limit),
                 steps,
-                self.dive,
-                workspace.wish,
             )
         )
 
@@ -124,20 +121,20 @@ class Store:
         workspace = self.workspace
         best = int(self.labels.tally[BEST])
         return make_plan(
-            workspace.table, workspace.problem, workspace.space, self.labels, best, self.mode, workspace.slots
+            workspace.table, workspace.problem, workspace.scratch, self.labels, best, self.mode, workspace.slots
         )
 
     def _least(self, limit: int) -> int:
-        """Return the least worth below `limit` that schedules found, or still to be found, can have; or `limit`."""
+        """Return the least cost below `limit` that schedules found, or still to be found, can have; or `limit`."""
         least = limit
         if self.labels.tally[HEAP] > 0:
             least = min(least, int(self.labels.heap_key[0]))
         if self.labels.tally[BEST] > 0:
-            least = min(least, self.worth)
+            least = min(least, self.cost)
         return least
 
     @property
-    def worth(self) -> int:
-        """Return the worth of the best label."""
+    def cost(self) -> int:
+        """The cost of the best label."""
         label = int(self.labels.tally[BEST])
         return int(self.labels.start[label] if self.iterations else -self.labels.done[label])

@@ -26,43 +26,86 @@ after its base for each task, and what it has of them grows by at most one per s
 
 from __future__ import annotations
 
-from offline.coupled.native.constants import BEYOND, FREE, FREE_EFFORT, FREE_SCAN, LIMIT, NEVER, PAUSE, SPENT, STOP
-from offline.coupled.native.iteration import Space, advance, begin, prepare_free
-from offline.coupled.native.kernels import Counts, Ints, kernel
+from typing import NamedTuple
+
+import numpy as np
+
+from offline.coupled.native.constants import (
+    BEYOND,
+    FREE,
+    FREE_EFFORT,
+    FREE_SCAN,
+    LIMIT,
+    NEVER,
+    PAUSE,
+    SCANNED,
+    SCANNED_TO,
+    SPENT,
+    STOP,
+)
+from offline.coupled.native.iteration import prepare_free
+from offline.coupled.native.kernels import Ints, kernel
+from offline.coupled.native.member_sets import advance, begin
 from offline.coupled.native.parameters import Problem
+from offline.coupled.native.scratch import Needs, Scratch
 from offline.coupled.native.state_tables import Table
 
 
+class Prefetch(NamedTuple):
+    """What is known of F.
+
+    ``finish[t]`` is F(t), 0 if it is not known; ``most[t]`` is one more than the most iterations from t on, 0 if they
+    are not known; ``scan`` is an unfinished t and where its scan stands.
+    """
+
+    finish: Ints
+    most: Ints
+    scan: Ints
+
+
+def make_prefetch(slots: int) -> Prefetch:
+    """Room for so many slots; nothing is known."""
+    return Prefetch(np.zeros(slots + 1, np.int64), np.zeros(slots + 1, np.int64), np.array([-1, 0], np.int64))
+
+
+def more_prefetch(old: Prefetch, slots: int) -> Prefetch:
+    """Return the same with room for so many slots."""
+    new = make_prefetch(slots)
+    for more, less in zip(new, old, strict=True):
+        more[: len(less)] = less
+    return new
+
+
 @kernel
-def _can_hold(cnt: Counts, prob: Problem, base: Ints, e: int, more: int) -> bool:
+def _can_hold(table: Table, problem: Problem, needs: Needs, e: int, more: int) -> bool:
     """Return whether m tasks could be held if every worker had `more` UP slots more than it has by e."""
     total = 0
-    for q in range(prob.p):
-        have = cnt[e + 1, q] - base[q] + more
+    for q in range(problem.p):
+        have = table.cnt[e + 1, q] - needs.data_base[q] + more
         if have > 0:
-            have //= prob.each[q]
-            total += min(prob.most[q], have)
-            if total >= prob.m:
+            have //= problem.each[q]
+            total += min(problem.most[q], have)
+            if total >= problem.m:
                 return True
     return False
 
 
 @kernel
-def _out_of_reach(cnt: Counts, prob: Problem, base: Ints, e: int) -> int:
+def _out_of_reach(table: Table, problem: Problem, needs: Needs, e: int) -> int:
     """Return a number of slots after e before which no iteration can end; 0 if e itself may be an end.
 
     A DOWN between e and the end only takes UP slots away: it leaves at most `more` of them, and the
-    program is still to be received, while ``cnt - base >= -T_prog`` before.
+    program is still to be received, while ``cnt - data_base >= -T_prog`` before.
     """
-    if _can_hold(cnt, prob, base, e, 0):
+    if _can_hold(table, problem, needs, e, 0):
         return 0
     low, high = 0, 1
-    while not _can_hold(cnt, prob, base, e, high):
+    while not _can_hold(table, problem, needs, e, high):
         low = high
         high *= 2
     while high - low > 1:
         middle = (low + high) // 2
-        if _can_hold(cnt, prob, base, e, middle):
+        if _can_hold(table, problem, needs, e, middle):
             high = middle
         else:
             low = middle
@@ -70,81 +113,83 @@ def _out_of_reach(cnt: Counts, prob: Problem, base: Ints, e: int) -> int:
 
 
 @kernel
-def free_finish(tab: Table, prob: Problem, spc: Space, memo: Ints, t: int, horizon: int) -> int:
-    """F(t): NEVER if it exceeds `horizon`; BEYOND or PAUSE if not known yet.
-
-    ``memo[t]`` keeps F(t) (0: unknown), ``memo[-2:]`` an unfinished t and where its scan stands.
-    """
+def free_finish(table: Table, problem: Problem, scratch: Scratch, prefetch: Prefetch, t: int, horizon: int) -> int:
+    """F(t): NEVER if it exceeds `horizon`; BEYOND or PAUSE if not known yet."""
     if t >= horizon:
         return NEVER
-    if t >= tab.length:
+    if t >= table.length:
         return BEYOND
-    if memo[t] != 0:
-        return int(memo[t])
+    finish, scan = prefetch.finish, prefetch.scan
+    if finish[t] != 0:
+        return int(finish[t])
+    # Begin where the scan was left, or where the iteration from the nearest earlier slot ends.
     k = t - 1
-    while k >= 0 and memo[k] == 0:
+    while k >= 0 and finish[k] == 0:
         k -= 1
-    e = t if k < 0 else max(t, memo[k] - 1)
-    if memo[memo.size - 2] == t:
-        e = max(e, memo[memo.size - 1])
+    e = t if k < 0 else max(t, finish[k] - 1)
+    if scan[SCANNED] == t:
+        e = max(e, scan[SCANNED_TO])
     steps = FREE_SCAN
-    effort = spc.effort
+    effort = scratch.effort
     while e < horizon:
-        if e >= tab.length or steps == 0:
-            memo[memo.size - 2] = t
-            memo[memo.size - 1] = e
+        if e >= table.length or steps == 0:
+            scan[SCANNED] = t
+            scan[SCANNED_TO] = e
             return BEYOND if steps > 0 else PAUSE
         steps -= 1
-        effort[SPENT] += 1 + prob.p // 16
-        prepare_free(tab.cnt, tab.down, prob, spc.base, spc.lo, t, e)
-        ahead = _out_of_reach(tab.cnt, prob, spc.base, e)
+        effort[SPENT] += 1 + problem.p // 16
+        prepare_free(table, problem, scratch.needs, t, e)
+        ahead = _out_of_reach(table, problem, scratch.needs, e)
         if ahead > 0:
             e += ahead
             continue
-        thr = begin(tab, prob, spc, t, e)
+        thr = begin(table, problem, scratch, t, e)
         # The budget of this question is its own: were it the rest of an expansion's, F could come out too late.
         effort[LIMIT] = min(effort[SPENT] + FREE_EFFORT, effort[STOP])
-        found = advance(tab, prob, spc, FREE, e, thr)
+        found = advance(table, problem, scratch, FREE, e, thr)
         if found == -2 and effort[SPENT] > effort[STOP]:
             steps = 0
             continue
         if found != -1:
-            memo[t] = e + 1
+            finish[t] = e + 1
             return e + 1
         e += 1
-    memo[t] = NEVER
+    finish[t] = NEVER
     return NEVER
 
 
 @kernel
-def compose(tab: Table, prob: Problem, spc: Space, memo: Ints, t: int, k: int, horizon: int) -> int:
+def compose(table: Table, problem: Problem, scratch: Scratch, prefetch: Prefetch, t: int, k: int, horizon: int) -> int:
     """F^k(t), or NEVER, BEYOND, PAUSE."""
     for _ in range(k):
-        t = free_finish(tab, prob, spc, memo, t, horizon)
+        t = free_finish(table, problem, scratch, prefetch, t, horizon)
         if t < 0 or t >= NEVER:
             return t
     return t
 
 
 @kernel
-def most_from(tab: Table, prob: Problem, spc: Space, memo: Ints, gain: Ints, t: int, horizon: int) -> int:
-    """Greatest k with F^k(t) <= horizon; BEYOND or PAUSE. ``gain[t]`` keeps k + 1."""
+def most_from(table: Table, problem: Problem, scratch: Scratch, prefetch: Prefetch, t: int, horizon: int) -> int:
+    """Greatest k with F^k(t) <= horizon; BEYOND or PAUSE."""
+    most = prefetch.most
+    # Forward to a slot from which it is known.
     steps = 0
     u = t
-    while u < horizon and gain[u] == 0:
-        v = free_finish(tab, prob, spc, memo, u, horizon)
+    while u < horizon and most[u] == 0:
+        v = free_finish(table, problem, scratch, prefetch, u, horizon)
         if v < 0:
             return v
         if v >= NEVER:
-            gain[u] = 1
+            most[u] = 1
             break
         u = v
         steps += 1
-    rest = gain[u] - 1 if u < horizon else 0
-    most = steps + rest
+    rest = most[u] - 1 if u < horizon else 0
+    greatest = steps + rest
+    # Once more the same way, to keep it for all slots on it.
     u = t
     while steps > 0:
-        gain[u] = steps + rest + 1
-        u = int(memo[u])
+        most[u] = steps + rest + 1
+        u = int(prefetch.finish[u])
         steps -= 1
-    return most
+    return int(greatest)

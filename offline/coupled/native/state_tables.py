@@ -1,6 +1,6 @@
 """The part of the states seen so far, as tables that answer in constant time.
 
-The search never asks for a slot before it needs it. `Windows` draws blocks of states from a
+The search never asks for a slot before it needs it. `StateTables` draws blocks of states from a
 provider, each at least as long as everything before, and keeps four tables:
 
 ``up[q, k]``
@@ -34,7 +34,7 @@ Provider = Callable[[int, int], NDArray[np.uint8]]
 
 
 class Table(NamedTuple):
-    """What the kernels see of `Windows`; `length` slots are known."""
+    """What the kernels see of `StateTables`; `length` slots are known."""
 
     up: Words
     cnt: Counts
@@ -66,7 +66,7 @@ def _append(up: Words, cnt: Counts, pos: Counts, down: Counts, start: int, block
                 cnt[t, q] = c
 
 
-class Windows:
+class StateTables:
     """States drawn from a provider as far as they are needed.
 
     Parameters

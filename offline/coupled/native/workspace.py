@@ -20,10 +20,11 @@ from offline.coupled.native.constants import (
     SPENT,
     STOP,
 )
-from offline.coupled.native.iteration import Space, make_space
 from offline.coupled.native.kernels import Reals
 from offline.coupled.native.parameters import Problem, make_problem
-from offline.coupled.native.state_tables import Table, Windows
+from offline.coupled.native.prefetch import Prefetch, make_prefetch, more_prefetch
+from offline.coupled.native.scratch import Scratch, make_scratch
+from offline.coupled.native.state_tables import StateTables, Table
 from offline.limits import Limits, Stopwatch
 
 __all__ = ["LimitError", "Workspace"]
@@ -64,51 +65,42 @@ class Workspace:
         #: Tells how many bytes the labels and the like of all searches take; who starts searches sets it.
         self.bytes_beside: Callable[[], int] = lambda: 0
         self._memory_limit_mb = limits.memory_limit_mb
-        self._windows = Windows(provide, instance.num_workers, self.slots, first_block)
-        self.space: Space = make_space(self.problem, max(1, self._windows.capacity), FIRST_FOUND)
-        self._merit = self.space.merit
-        self.memo = np.zeros(self._windows.capacity + 3, np.int64)
-        self.memo[-2] = -1
-        self.gain = np.zeros(self._windows.capacity + 3, np.int64)
-        self.wish = np.zeros(self.problem.words, np.uint64)
+        self._states = StateTables(provide, instance.num_workers, self.slots, first_block)
+        self.prefetch: Prefetch = make_prefetch(self._states.capacity)
+        self.scratch: Scratch = make_scratch(self.problem, max(1, self._states.capacity), FIRST_FOUND)
+        self._merit = self.scratch.ranking.merit
 
     # The states.
 
     @property
     def table(self) -> Table:
         """The states known."""
-        return self._windows.table
+        return self._states.table
 
     def slots_known(self) -> int:
         """Return how many slots have been looked at."""
-        return self._windows.length
+        return self._states.length
 
     def grow(self) -> None:
         """Look at twice as many slots."""
-        length = min(self.slots, 2 * max(1, self._windows.length))
+        length = min(self.slots, 2 * max(1, self._states.length))
         self.claim(length)
-        self._windows.grow(length)
-        room = self._windows.capacity + 3
-        memo = np.zeros(room, np.int64)
-        memo[: self.memo.size - 2] = self.memo[:-2]
-        memo[-2:] = self.memo[-2:]
-        gain = np.zeros(room, np.int64)
-        gain[: self.gain.size] = self.gain
-        self.memo, self.gain = memo, gain
-        self._renew(self.space.found_c.size)
+        self._states.grow(length)
+        self.prefetch = more_prefetch(self.prefetch, self._states.capacity)
+        self._renew(self.scratch.found.c.size)
 
     def _renew(self, found: int) -> None:
         """Make working memory for all slots there is room for, and so many holder sets."""
-        state, effort = self.space.state, self.space.effort
-        self.space = make_space(self.problem, self._windows.capacity, found)
-        self.space.state[:] = state
-        self.space.effort[:] = effort
+        old = self.scratch
+        self.scratch = make_scratch(self.problem, self._states.capacity, found)
+        self.scratch.counters[:] = old.counters
+        self.scratch.effort[:] = old.effort
         self.set_merit(self._merit)
 
     def set_merit(self, merit: Reals) -> None:
-        """Tell whom to try first, see `iteration.arrange`."""
+        """Tell whom to try first, see `ranking.arrange`."""
         self._merit = merit
-        self.space = self.space._replace(merit=merit)
+        self.scratch = self.scratch._replace(ranking=self.scratch.ranking._replace(merit=merit))
 
     # What may be spent.
 
@@ -120,13 +112,13 @@ class Workspace:
     def claim(self, slots: int = 0) -> None:
         """Raise if tables for `slots` slots, and twice the labels, exceed the memory limit."""
         if self._memory_limit_mb is not None:
-            tables = self._windows.bytes_for(max(slots, self._windows.length))
+            tables = self._states.bytes_for(max(slots, self._states.length))
             if tables + 2 * self.bytes_beside() > self._memory_limit_mb * 1e6:
                 raise LimitError
 
     def effort_spent(self) -> int:
         """Effort since the beginning."""
-        return int(self.space.effort[SPENT])
+        return int(self.scratch.effort[SPENT])
 
     def effort_left(self) -> int:
         """About how much effort fits into the time left."""
@@ -139,12 +131,12 @@ class Workspace:
 
     def stop_after(self, effort: int = PAUSE_EFFORT) -> None:
         """Limit all work to so much effort, and to the time left."""
-        spent = self.space.effort
+        spent = self.scratch.effort
         spent[STOP] = min(NEVER, int(spent[SPENT]) + min(effort, self.effort_left()))
 
     def limit_expansion(self, effort: int, found: int) -> None:
         """Limit effort and number of holder sets of a single expansion."""
-        if found > self.space.found_c.size:
+        if found > self.scratch.found.c.size:
             self._renew(found)
-        self.space.state[EFFORT_LIMIT] = effort
-        self.space.state[FOUND_LIMIT] = found
+        self.scratch.counters[EFFORT_LIMIT] = effort
+        self.scratch.counters[FOUND_LIMIT] = found

@@ -1,0 +1,26 @@
+"""Bags of identical tasks on desktop machines that are switched on and off (docs/bags/model.md)."""
+
+from instances.bags.check import RULES, Outcome, check, is_made_for
+from instances.bags.files import INSTANCE_FORMATS, read_instance, write_instance
+from instances.bags.ideal import ideal_time
+from instances.bags.model import Instance, Store
+from instances.bags.schedule import SCHEDULE_FORMATS, Run, Save, Schedule, read_schedule, write_schedule
+
+__all__ = [
+    "INSTANCE_FORMATS",
+    "RULES",
+    "SCHEDULE_FORMATS",
+    "Instance",
+    "Outcome",
+    "Run",
+    "Save",
+    "Schedule",
+    "Store",
+    "check",
+    "ideal_time",
+    "is_made_for",
+    "read_instance",
+    "read_schedule",
+    "write_instance",
+    "write_schedule",
+]

@@ -1,0 +1,96 @@
+"""The file form ``bags/1`` of instances, read strictly and written exactly."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import msgspec
+
+from instances import states as st
+from instances.bags.model import Instance
+from instances.errors import InputError
+from instances.textio import convert, encode
+
+__all__ = ["INSTANCE_FORMATS", "read_instance", "write_instance"]
+
+INSTANCE_FORMATS = ("bags/1",)
+
+_Positive = Annotated[int, msgspec.Meta(ge=1)]
+
+
+class _MachineFile(msgspec.Struct, forbid_unknown_fields=True):
+    segment: _Positive
+    states: str
+
+
+class _InstanceFile(msgspec.Struct, forbid_unknown_fields=True):
+    format: str
+    slot: _Positive
+    tasks: _Positive
+    segments: _Positive
+    store: str
+    machines: list[_MachineFile]
+    on_demand: bool = False
+    tick_ms: _Positive = 1
+    reference_s: _Positive = 1800
+    clock_s: Annotated[int, msgspec.Meta(ge=0)] | None = None
+
+
+def read_instance(document: dict[str, Any]) -> Instance:
+    """Return the instance of a decoded ``bags/1`` file (docs/bags/model.md section 1).
+
+    Parameters
+    ----------
+    document
+        The one JSON object of the file. ``on_demand``, ``tick_ms``, ``reference_s`` and ``clock_s`` may be left out.
+
+    Raises
+    ------
+    InputError
+        Naming the machine and the field: another format, unknown or missing keys, other letters, numbers that are no
+        integers or out of range, unequal lengths, no machine, no slot.
+    """
+    if "format" not in document:
+        raise InputError(f'missing key format, expected "{INSTANCE_FORMATS[0]}"')
+    if document["format"] not in INSTANCE_FORMATS:
+        raise InputError(f'{encode(document["format"])}, expected "{INSTANCE_FORMATS[0]}"', place="format")
+    file = convert(document, _InstanceFile)
+    return Instance(
+        tasks=file.tasks,
+        segments=file.segments,
+        slot=file.slot,
+        ticks=[machine.segment for machine in file.machines],
+        states=st.from_letters([machine.states for machine in file.machines], "machines"),
+        store=file.store,
+        on_demand=file.on_demand,
+        tick_ms=file.tick_ms,
+        reference_s=file.reference_s,
+        clock_s=file.clock_s,
+    )
+
+
+def write_instance(instance: Instance) -> str:
+    r"""Return the text of an instance's file, one machine a line; `read_instance` gives back an equal one.
+
+    Examples
+    --------
+    >>> lone = Instance.from_letters(["ud"], ticks=[2], slot=3, tasks=1, segments=1)
+    >>> write_instance(lone).splitlines()[1]
+    '{"segment":2,"states":"ud"}'
+    """
+    head = {
+        "format": INSTANCE_FORMATS[0],
+        "tick_ms": instance.tick_ms,
+        "slot": instance.slot,
+        "tasks": instance.tasks,
+        "segments": instance.segments,
+        "store": str(instance.store),
+        "on_demand": instance.on_demand,
+        "reference_s": instance.reference_s,
+        "clock_s": instance.clock_s,
+    }
+    machines = [
+        encode({"segment": ticks, "states": letters})
+        for ticks, letters in zip(instance.ticks, st.to_letters(instance.states), strict=True)
+    ]
+    return encode(head)[:-1] + ',"machines":[\n' + ",\n".join(machines) + "\n]}\n"

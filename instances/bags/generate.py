@@ -1,0 +1,237 @@
+"""Instances of the paper's experiment, and small random ones (docs/bags/model.md section 6)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from math import floor
+
+import numpy as np
+
+from instances import states as st
+from instances.bags.clock import Period, period
+from instances.bags.model import MOST, WEEK_S, Instance, Store
+from instances.errors import InputError
+from instances.streams import stream
+
+__all__ = ["MIXES", "SETS", "TRACE_SLOTS", "classroom", "paper", "segment_ticks", "small"]
+
+#: Speed index of each type of machine, and of the reference machine.
+SPEEDS = {"A": 12952, "B": 21533, "C": 37791, "D": 42320}
+REFERENCE_SPEED = 25008
+#: The paper's sets of machines: how many of each type.
+SETS = {"M01": {"D": 32}, "M04": {"A": 8, "B": 8, "C": 8, "D": 8}}
+#: How a set of several types is laid out; the first is the default.
+MIXES = ("blocks", "interleaved")
+
+#: The substitute trace: slots of 120 s, 39 days from a Monday on; rates per hour by day, and what divides them else.
+SLOT_S, TRACE_SLOTS = 120, 28_080
+ON_RATE, OFF_RATE, DIVISOR = 0.2, 0.1644, 50.0
+
+
+def segment_ticks(kind: str, *, reference_s: int, segments: int) -> int:
+    """Return how many milliseconds a machine of a type needs for one segment.
+
+    Parameters
+    ----------
+    kind
+        One of the types A, B, C, D.
+    reference_s
+        R, CPU seconds of a whole task on the reference machine.
+    segments
+        k.
+
+    Examples
+    --------
+    >>> segment_ticks("D", reference_s=1800, segments=10), segment_ticks("A", reference_s=3600, segments=1)
+    (106367, 6950957)
+    """
+    if kind not in SPEEDS:
+        raise InputError(f"type {kind!r}, expected one of {', '.join(SPEEDS)}", place="kinds")
+    return floor(Fraction(1000 * reference_s * REFERENCE_SPEED, SPEEDS[kind] * segments) + Fraction(1, 2))
+
+
+def classroom(
+    seed: int,
+    *,
+    machines: int = 32,
+    slots: int = TRACE_SLOTS,
+    on_rate: float = ON_RATE,
+    off_rate: float = OFF_RATE,
+    divisor: float = DIVISOR,
+) -> st.States:
+    """Return the states of class-room machines from Monday 00:00 on, in slots of 120 s; shape (machines, slots).
+
+    A machine is on (UP) or off (DOWN). By day one that is off comes on ``on_rate`` times an hour and one that is on
+    goes off ``off_rate`` times an hour; at night and weekends both rates are divided. It substitutes for a trace that
+    is lost (docs/bags/model.md section 6). A machine's first slots depend neither on how many there are nor on the
+    other machines.
+
+    Parameters
+    ----------
+    seed
+        Names the trace.
+    machines, slots
+        Its size.
+    on_rate, off_rate
+        By day, per hour.
+    divisor
+        Of both rates at night and weekends.
+
+    Examples
+    --------
+    >>> round(float((classroom(0, slots=2000) == st.UP).mean()), 2)
+    0.52
+    """
+    for name, value in (("machines", machines), ("slots", slots)):
+        if not 1 <= value <= st.MOST_SLOTS:
+            raise InputError(f"{value}, expected an integer from 1 to {st.MOST_SLOTS}", place=name)
+    for name, rate in (("on_rate", on_rate), ("off_rate", off_rate), ("divisor", divisor)):
+        if not 0 < rate < float("inf"):
+            raise InputError(f"{rate}, expected a number above 0", place=name)
+    quiet = np.array([period(t * SLOT_S * 1000) is not Period.DAY for t in range(slots)])
+    factor = np.where(quiet, 1 / divisor, 1.0)
+    states = np.empty((machines, slots), dtype=np.uint8)
+    for q in range(machines):
+        draws = stream("bags", seed, q).random(slots + 1)
+        comes, goes = (draws[1:] < rate * SLOT_S / 3600 * factor for rate in (on_rate, off_rate))
+        states[q] = _flipped(bool(draws[0] < on_rate / (on_rate + off_rate)), comes, goes)
+    states.setflags(write=False)
+    return states
+
+
+def _flipped(is_up: bool, comes: np.ndarray, goes: np.ndarray) -> st.States:
+    """Return one machine's states: it comes where ``comes`` while it is off, and goes where ``goes`` while on."""
+    states = np.empty(len(comes), dtype=np.uint8)
+    states[0] = st.UP if is_up else st.DOWN
+    events = np.flatnonzero(comes | goes)
+    last = 0
+    for t in events.tolist():
+        if t and (goes[t] if is_up else comes[t]):
+            states[last:t] = st.UP if is_up else st.DOWN
+            is_up, last = not is_up, t
+    states[last:] = st.UP if is_up else st.DOWN
+    return states
+
+
+def paper(
+    machines: str = "M01",
+    *,
+    tasks: int = 25,
+    reference_s: int = 1800,
+    checkpoints: int = 0,
+    store: Store | str = Store.SHARED,
+    on_demand: bool = False,
+    slots: int | None = None,
+    start: int = 0,
+    seed: int = 0,
+    mix: str = MIXES[0],
+) -> Instance:
+    """Return one instance of the paper's experiment on the substitute trace.
+
+    Parameters
+    ----------
+    machines
+        One of `SETS`.
+    tasks, reference_s, checkpoints
+        n, R, and k - 1; the paper has 25 and 75, 1800 and 7200, 0 and 1 and 9.
+    store, on_demand
+        See `Instance`.
+    slots
+        N; None: to the end of the trace of 28,080 slots.
+    start
+        The slot of the trace that is slot 0 of the instance.
+    seed
+        Names the trace.
+    mix
+        One of `MIXES`: eight of a type side by side, slowest first, or types in turn.
+
+    Examples
+    --------
+    >>> monday = paper("M04", checkpoints=9, start=240, slots=100, seed=7)
+    >>> monday.ticks[::8], monday.clock_s, monday.slot
+    ((347548, 209048, 119114, 106367), 28800, 120000)
+    """
+    for name, text, known in (("set", machines, SETS), ("mix", mix, MIXES)):
+        if text not in known:
+            raise InputError(f"{text!r}, expected one of {', '.join(known)}", place=name)
+    for name, number, least in (("checkpoints", checkpoints, 0), ("start", start, 0), ("reference_s", reference_s, 1)):
+        if not least <= number <= MOST:
+            raise InputError(f"{number}, expected an integer from {least} to {MOST}", place=name)
+    if slots is None:
+        slots = TRACE_SLOTS - start
+    if slots < 1:
+        raise InputError(f"{slots}, expected an integer >= 1", place="slots")
+    kinds = [kind for kind, number in SETS[machines].items() for _ in range(number)]
+    if mix == "interleaved":
+        number = len(SETS[machines])
+        kinds = [kinds[i * (len(kinds) // number) + j] for j in range(len(kinds) // number) for i in range(number)]
+    trace = classroom(seed, machines=len(kinds), slots=start + slots)
+    return Instance(
+        tasks=tasks,
+        segments=checkpoints + 1,
+        slot=SLOT_S * 1000,
+        ticks=[segment_ticks(kind, reference_s=reference_s, segments=checkpoints + 1) for kind in kinds],
+        states=trace[:, start:],
+        store=store,
+        on_demand=on_demand,
+        reference_s=reference_s,
+        clock_s=start * SLOT_S % WEEK_S,
+    )
+
+
+def small(
+    seed: int,
+    *,
+    machines: int = 3,
+    slots: int = 8,
+    tasks: int = 2,
+    segments: int = 2,
+    slot: int = 4,
+    ticks: Sequence[int] = (1, 6),
+    store: Store | str = Store.SHARED,
+    on_demand: bool = False,
+    up: float = 0.7,
+    down: float = 0.2,
+    stay: float = 0.5,
+    clock_s: int | None = None,
+) -> Instance:
+    """Return a random instance, for tests and first steps.
+
+    Parameters
+    ----------
+    seed
+        Names the instance; every machine has a stream of its own.
+    machines, slots, tasks, segments, slot, store, on_demand, clock_s
+        See `Instance`.
+    ticks
+        Least and most UP ticks of a segment.
+    up, down
+        Probability of UP and of DOWN where a state is drawn; the rest is RECLAIMED.
+    stay
+        Probability that a machine keeps its state in the next slot instead of drawing one.
+    """
+    if not (up >= 0 and down >= 0 and up + down <= 1 and 0 <= stay <= 1):
+        raise InputError(f"up {up}, down {down} and stay {stay}, expected probabilities, up + down at most 1")
+    states = np.empty((machines, slots), dtype=np.uint8)
+    lengths = []
+    for q in range(machines):
+        draw = stream("bags", "small", seed, q)
+        lengths.append(int(draw.integers(ticks[0], ticks[1], endpoint=True)))
+        numbers = draw.random((2, slots))
+        for t in range(slots):
+            if t and numbers[0, t] < stay:
+                states[q, t] = states[q, t - 1]
+            else:
+                x = numbers[1, t]
+                states[q, t] = st.UP if x < up else st.DOWN if x < up + down else st.RECLAIMED
+    return Instance(
+        tasks=tasks,
+        segments=segments,
+        slot=slot,
+        ticks=lengths,
+        states=states,
+        store=store,
+        on_demand=on_demand,
+        clock_s=clock_s,
+    )

@@ -1,0 +1,77 @@
+"""Instances whose machines are the nodes of a real trace (docs/bags/model.md section 6)."""
+
+from __future__ import annotations
+
+from math import floor
+
+from instances.bags.generate import segment_ticks
+from instances.bags.model import WEEK_S, Instance, Store
+from instances.errors import InputError
+from instances.intervals import Seconds
+from instances.traces.text import to_length, to_moment
+from instances.traces.trace import Absence, Nodes, Trace
+
+__all__ = ["from_trace"]
+
+_THURSDAY_S = 3 * 24 * 3600  # UNIX time begins on a Thursday
+
+
+def from_trace(
+    trace: Trace,
+    *,
+    tasks: int,
+    slot_s: float | str | Seconds,
+    checkpoints: int = 0,
+    kinds: str = "D",
+    reference_s: int = 1800,
+    store: Store | str = Store.SHARED,
+    on_demand: bool = False,
+    start: float | str | Seconds | None = None,
+    slots: int | None = None,
+    nodes: Nodes = None,
+    absent: Absence = "down",
+) -> Instance:
+    """Return an instance whose machines are the nodes of a real trace.
+
+    Its clock is that of the trace: UTC, from the second in which slot 0 begins.
+
+    Parameters
+    ----------
+    trace
+        See `instances.traces.read`.
+    tasks, checkpoints, reference_s, store, on_demand
+        See `paper`.
+    slot_s, start, slots, nodes, absent
+        The window, see `instances.traces.Trace.states`; a slot is a whole number of milliseconds.
+    kinds
+        The type of all machines, or of each.
+
+    Raises
+    ------
+    InputError
+        As `instances.traces.Trace.states` and `Instance`, and for slots that are no whole milliseconds.
+    """
+    length = to_length(slot_s, "slot_s") * 1000
+    if length.denominator != 1:
+        raise InputError(f"{slot_s} s, expected a whole number of milliseconds", place="slot_s")
+    window = trace.window(
+        slot_s=slot_s, start=None if start is None else to_moment(start, "start"), slots=slots, nodes=nodes
+    )
+    states = trace.states(slot_s=slot_s, start=window.start, slots=window.slots, nodes=window.nodes, absent=absent)
+    p = len(window.nodes)
+    if len(kinds) not in {1, p}:
+        raise InputError(f"{len(kinds)} types, expected one for all or one per machine, {p}", place="kinds")
+    return Instance(
+        tasks=tasks,
+        segments=checkpoints + 1,
+        slot=length.numerator,
+        ticks=[
+            segment_ticks(kind, reference_s=reference_s, segments=checkpoints + 1)
+            for kind in (kinds * p if len(kinds) == 1 else kinds)
+        ],
+        states=states,
+        store=store,
+        on_demand=on_demand,
+        reference_s=reference_s,
+        clock_s=(floor(window.start) + _THURSDAY_S) % WEEK_S,
+    )

@@ -1,0 +1,197 @@
+"""What an instance of the family ``bags`` is: identical tasks of equal segments, and machines that come and go."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from functools import cached_property
+from operator import index
+from typing import Any, ClassVar, SupportsIndex
+
+import numpy as np
+
+from instances import states as st
+from instances.errors import InputError
+
+__all__ = ["MOST", "WEEK_S", "Instance", "Store"]
+
+#: The largest number an instance may hold: a product of two still fits 64 bits.
+MOST = 2**31 - 1
+#: Seconds of a week; the clock of an instance is below it.
+WEEK_S = 7 * 24 * 3600
+
+
+class Store(StrEnum):
+    """Who can start from a saved state: any machine, or only the one that saved it."""
+
+    SHARED = "shared"
+    PRIVATE = "private"
+
+
+@dataclass(frozen=True, eq=False, init=False)
+class Instance:
+    """A bag of n identical tasks on machines whose every state is known (docs/bags/model.md section 1).
+
+    Immutable and validated once, here. Equality, hash and `fingerprint` follow the content.
+
+    Parameters
+    ----------
+    tasks
+        n, how many tasks.
+    segments
+        k, equal segments of a task: its checkpoints and one more.
+    slot
+        L, ticks of a slot; slot t is the instants [tL, (t+1)L).
+    ticks
+        g_q for each of the p machines: UP ticks that it needs for one segment.
+    states
+        The (p, N) states array (see `instances.states`). RECLAIMED suspends and loses nothing, DOWN loses what is not
+        saved.
+    store
+        Who can start from a saved state.
+    on_demand
+        Whether a state may be saved at any moment, not only at the end of a segment.
+    tick_ms
+        Milliseconds of a tick, for tables.
+    reference_s
+        R, CPU seconds of a task on the reference machine; deadlines use it.
+    clock_s
+        Seconds since Monday 00:00 at tick 0; None: it is always day.
+
+    Raises
+    ------
+    InputError
+        Naming the machine and the field.
+
+    Examples
+    --------
+    >>> pair = Instance.from_letters(["uud", "uru"], ticks=[2, 3], slot=4, tasks=2, segments=2)
+    >>> pair.num_machines, pair.slots, pair.horizon, str(pair.store)
+    (2, 3, 12, 'shared')
+    """
+
+    family: ClassVar[str] = "bags"
+
+    tasks: int
+    segments: int
+    slot: int
+    ticks: tuple[int, ...]
+    states: st.States = field(repr=False)
+    store: Store
+    on_demand: bool
+    tick_ms: int
+    reference_s: int
+    clock_s: int | None
+
+    def __init__(
+        self,
+        tasks: int,
+        segments: int,
+        slot: int,
+        ticks: Sequence[int],
+        states: st.States,
+        store: Store | str = Store.SHARED,
+        on_demand: bool = False,
+        tick_ms: int = 1,
+        reference_s: int = 1800,
+        clock_s: int | None = None,
+    ) -> None:
+        if len(ticks) == 0:
+            raise InputError("no machine, expected at least one", place="machines")
+        if store not in (*Store,):
+            raise InputError(f"{store!r}, expected one of {', '.join(Store)}", place="store")
+        if not isinstance(on_demand, bool | np.bool_):
+            raise InputError(f"{on_demand!r}, expected true or false", place="on_demand")
+        checked = {
+            "tasks": _integer(tasks, 1, MOST, "tasks"),
+            "segments": _integer(segments, 1, MOST, "segments"),
+            "slot": _integer(slot, 1, MOST, "slot"),
+            "ticks": tuple(_integer(value, 1, MOST, f"machines[{q}].segment") for q, value in enumerate(ticks)),
+            "states": _frozen(states, len(ticks)),
+            "store": Store(store),
+            "on_demand": bool(on_demand),
+            "tick_ms": _integer(tick_ms, 1, MOST, "tick_ms"),
+            "reference_s": _integer(reference_s, 1, MOST, "reference_s"),
+            "clock_s": None if clock_s is None else _integer(clock_s, 0, WEEK_S - 1, "clock_s"),
+        }
+        for name, value in checked.items():
+            object.__setattr__(self, name, value)
+
+    @classmethod
+    def from_letters(cls, states: Sequence[str], *, ticks: Sequence[int], **others: Any) -> Instance:
+        """Build an instance from one states string per machine; ``others`` are the other fields."""
+        return cls(ticks=ticks, states=st.from_letters(states, "machines"), **others)
+
+    @property
+    def num_machines(self) -> int:
+        """How many machines, p."""
+        return len(self.ticks)
+
+    @property
+    def slots(self) -> int:
+        """N, the number of known slots."""
+        return int(self.states.shape[1])
+
+    @property
+    def horizon(self) -> int:
+        """The instant at which the known slots end, N L."""
+        return self.slots * self.slot
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether any machine can start from any saved state."""
+        return self.store is Store.SHARED
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """``sha256:`` and the digest of the content; it binds schedules and results to this instance."""
+        digest = hashlib.sha256(b"bags/1\0")
+        numbers = (self.tasks, self.segments, self.slot, self.ticks, str(self.store), self.on_demand)
+        clock = (self.tick_ms, self.reference_s, self.clock_s)
+        digest.update(repr((numbers, clock, self.states.shape)).encode())
+        digest.update(self.states.tobytes())
+        return f"sha256:{digest.hexdigest()}"
+
+    def replace(self, **changes: Any) -> Instance:
+        """Return a validated copy with some fields changed."""
+        fields = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+        return Instance(**{**fields, **changes})
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        fields = tuple(getattr(self, field.name) for field in dataclasses.fields(self))
+        return Instance, fields  # checked again, frozen again, caches left behind
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Instance) and self.fingerprint == other.fingerprint
+
+    def __hash__(self) -> int:
+        return hash(self.fingerprint)
+
+
+def _frozen(states: st.States, machines: int) -> st.States:
+    if not isinstance(states, np.ndarray) or states.dtype != np.uint8 or states.ndim != 2:
+        raise InputError("expected a two-dimensional array of dtype uint8", place="states")
+    if states.shape[0] != machines:
+        raise InputError(f"{states.shape[0]} rows, expected one per machine, {machines}", place="states")
+    if states.shape[1] == 0:
+        raise InputError("no slot, expected at least one", place="machines[0].states")
+    if states.shape[1] > st.MOST_SLOTS:
+        raise InputError(f"{states.shape[1]} slots, expected at most {st.MOST_SLOTS}", place="machines[0].states")
+    if states.max() > st.DOWN:
+        raise InputError("a code above 2, expected 0 (UP), 1 (RECLAIMED) or 2 (DOWN)", place="states")
+    # a view stays open to whoever holds what it looks at, so only an array of its own is taken over
+    if states.flags.writeable or not states.flags.owndata or not states.flags.c_contiguous:
+        states = np.array(states, order="C")
+        states.setflags(write=False)
+    return states
+
+
+def _integer(number: object, least: int, most: int, place: str) -> int:
+    if isinstance(number, bool) or not isinstance(number, SupportsIndex) or index(number) < least:
+        raise InputError(f"{number!r}, expected an integer >= {least}", place=place)
+    if index(number) > most:
+        raise InputError(f"{number!r}, expected an integer <= {most}", place=place)
+    return index(number)

@@ -1,0 +1,200 @@
+"""Schedules of the family ``bags``: the copies that ran, the states saved on demand; the file ``bags-schedule/1``."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from fractions import Fraction
+from math import floor
+from typing import Any, ClassVar, TypeAlias
+
+from instances.errors import InputError
+from instances.textio import encode, excerpt
+
+__all__ = ["SCHEDULE_FORMATS", "Instant", "Run", "Save", "Schedule", "read_schedule", "write_schedule"]
+
+SCHEDULE_FORMATS = ("bags-schedule/1",)
+
+#: Ticks since the start, exactly.
+Instant: TypeAlias = int | Fraction
+
+_KEYS = ("format", "instance", "runs", "saves", "turnaround")
+_RATIONAL = re.compile(r"(-?[0-9]{1,40})/([0-9]{1,40})", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One copy of a task on one machine, without a break by DOWN.
+
+    Parameters
+    ----------
+    machine, task
+        Their indices.
+    start, end
+        The copy is on the machine in [start, end).
+    origin
+        Segments done when it starts, with the done part of the next one; ``from`` in the file.
+    """
+
+    machine: int
+    task: int
+    start: Instant
+    end: Instant
+    origin: Instant
+
+
+@dataclass(frozen=True, slots=True)
+class Save:
+    """What the copy on a machine has done by an instant is saved on demand."""
+
+    machine: int
+    instant: Instant
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """A schedule as text (docs/bags/model.md section 5); what it claims is for the checker to replay.
+
+    Parameters
+    ----------
+    instance
+        Fingerprint of the instance it was made for; None: not told.
+    runs, saves
+        In any order. Ends of segments are saved by themselves and not listed.
+    turnaround
+        T, the last completion rounded up to a tick; None: the slots ran out.
+    defect
+        What in the file is not of this form, with its place; None for a schedule of good form.
+    """
+
+    family: ClassVar[str] = "bags"
+
+    instance: str | None
+    runs: tuple[Run, ...]
+    saves: tuple[Save, ...] = ()
+    turnaround: int | None = None
+    defect: str | None = None
+
+
+def read_schedule(document: dict[str, Any]) -> Schedule:
+    """Return the schedule of a decoded ``bags-schedule/1`` file.
+
+    Text that is such a file, but not of its form, is no error: it is a schedule with a `Schedule.defect`, which the
+    checker refuses by the rule ``form``.
+
+    Raises
+    ------
+    InputError
+        For another format.
+
+    Examples
+    --------
+    >>> text = {"format": "bags-schedule/1", "runs": [[0, 0, 3, "19/2", [1, "1/2"]]], "saves": [], "turnaround": 10}
+    >>> read_schedule(text).runs[0].end, read_schedule(text).runs[0].origin
+    (Fraction(19, 2), Fraction(3, 2))
+    >>> read_schedule({**text, "runs": [[0, 0, 3, 4.5, 0]]}).defect
+    'runs[0].end: 4.5, expected an integer or a text like "7/2"'
+    """
+    if "format" not in document:
+        raise InputError(f'missing key format, expected "{SCHEDULE_FORMATS[0]}"')
+    if document["format"] not in SCHEDULE_FORMATS:
+        raise InputError(f'{encode(document["format"])}, expected "{SCHEDULE_FORMATS[0]}"', place="format")
+    name = document.get("instance")
+    fingerprint = name if isinstance(name, str) else None
+    try:
+        for key in document:
+            if key not in _KEYS:
+                raise InputError(f"unknown key {excerpt(key)}")
+        if name is not None and fingerprint is None:
+            raise InputError("expected a text", place="instance")
+        runs = tuple(_run(row, f"runs[{i}]") for i, row in enumerate(_list(document, "runs")))
+        saves = tuple(_save(row, f"saves[{i}]") for i, row in enumerate(_list(document, "saves")))
+        if "turnaround" not in document:
+            raise InputError("missing key turnaround")
+        turnaround = document["turnaround"]
+        if turnaround is not None:
+            turnaround = _integer(turnaround, "turnaround", "an integer or null")
+    except InputError as error:
+        return Schedule(fingerprint, (), defect=str(error))
+    return Schedule(fingerprint, runs, saves, turnaround)
+
+
+def _list(document: dict[str, Any], key: str) -> list[Any]:
+    if key not in document:
+        raise InputError(f"missing key {key}")
+    rows = document[key]
+    if not isinstance(rows, list):
+        raise InputError("expected a list", place=key)
+    return rows
+
+
+def _run(row: object, place: str) -> Run:
+    if not isinstance(row, list) or len(row) != 5:
+        raise InputError("expected [machine, task, start, end, from]", place=place)
+    machine, task = (_integer(row[i], f"{place}.{name}") for i, name in enumerate(("machine", "task")))
+    start, end = (_rational(row[i], f"{place}.{name}") for i, name in ((2, "start"), (3, "end")))
+    return Run(machine, task, start, end, _origin(row[4], f"{place}.from"))
+
+
+def _origin(value: object, place: str) -> Instant:
+    if not isinstance(value, list):
+        return _integer(value, place, 'an integer or [segments, "a/b"]')
+    if len(value) != 2:
+        raise InputError('expected an integer or [segments, "a/b"]', place=place)
+    segments, part = _integer(value[0], f"{place}[0]"), _rational(value[1], f"{place}[1]")
+    if not 0 <= part < 1:
+        raise InputError(f"{part}, expected a part of a segment, at least 0 and below 1", place=f"{place}[1]")
+    return segments + part
+
+
+def _save(row: object, place: str) -> Save:
+    if not isinstance(row, list) or len(row) != 2:
+        raise InputError("expected [machine, instant]", place=place)
+    return Save(_integer(row[0], f"{place}.machine"), _rational(row[1], f"{place}.instant"))
+
+
+def _integer(value: object, place: str, expected: str = "an integer") -> int:
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise InputError(f"{_shown(value)}, expected {expected}", place=place)
+    return value
+
+
+def _rational(value: object, place: str) -> Instant:
+    if isinstance(value, str):
+        match = _RATIONAL.fullmatch(value)
+        if match and int(match[2]):
+            return _plain(Fraction(int(match[1]), int(match[2])))
+    return _integer(value, place, 'an integer or a text like "7/2"')
+
+
+def _plain(number: Instant) -> Instant:
+    return number.numerator if number.denominator == 1 else number
+
+
+def _shown(value: object) -> str:
+    text = encode(value)
+    return text if len(text) <= 40 else text[:40] + "..."
+
+
+def write_schedule(schedule: Schedule) -> str:
+    """Return the text of a schedule's file, one run, then one save, a line.
+
+    `read_schedule` gives back an equal schedule, if it has no defect.
+    """
+    head = encode({"format": SCHEDULE_FORMATS[0], "instance": schedule.instance})[:-1]
+    runs = ",\n".join(
+        encode([run.machine, run.task, _text(run.start), _text(run.end), _origin_text(run.origin)])
+        for run in schedule.runs
+    )
+    saves = ",\n".join(encode([save.machine, _text(save.instant)]) for save in schedule.saves)
+    turnaround = encode(schedule.turnaround)
+    return f'{head},"runs":[\n{runs}\n],"saves":[\n{saves}\n],"turnaround":{turnaround}}}\n'
+
+
+def _text(number: Instant) -> int | str:
+    return number.numerator if number.denominator == 1 else f"{number.numerator}/{number.denominator}"
+
+
+def _origin_text(origin: Instant) -> object:
+    segments = floor(origin)
+    return segments if origin == segments else [segments, _text(origin - segments)]

@@ -1,0 +1,36 @@
+"""What the solvers of this family hand over before the checker has seen it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from instances.bags import Schedule
+
+__all__ = ["Found"]
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Bounds on an optimum, and a schedule.
+
+    Parameters
+    ----------
+    lower
+        Proven; None: proven that no play completes all tasks within the known slots.
+    schedule
+        The best one found; None for none.
+    by
+        What gave the lower bound.
+    counts
+        What was counted on the way.
+    """
+
+    lower: int | None
+    schedule: Schedule | None
+    by: str
+    counts: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def upper(self) -> int | None:
+        """The turnaround of the schedule."""
+        return None if self.schedule is None else self.schedule.turnaround

@@ -1,0 +1,204 @@
+"""Levels: which segments of their tasks the positions by an instant tau hold, tasks being alike.
+
+With shared disks, not on demand, a play by tau is n chains of k executions. It is enough to give positions levels 1..k,
+n of each, and times, such that at each start of level l + 1 at least as many segments of level l have ended as of level
+l + 1 have started (that start included): then the i-th start of level l + 1 takes up the i-th end of level l.
+
+Times: a position may lie anywhere between leftmost and rightmost, in the order of its stretch. Here it lies in one of a
+few *cells*, evenly spread from leftmost (0) to rightmost (the last), which do not fall along a stretch: a play for
+sure.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from offline.bags.closed import alone_ends
+from offline.bags.matching import Segment
+from offline.bags.stretches import Ints, Positions, Stretches
+
+__all__ = ["Grid", "chains_of", "earliest_starts", "find_levels", "grid_by", "latest_ends"]
+
+_STEPS = 1200  # of annealing, for each position: the first try
+_GROWTH = 3  # times as many in each further one
+_HOT, _COLD = 3.0, 0.15  # temperatures, in missing segments
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Grid:
+    """Positions by an instant, in the order of their leftmost starts, with the times of their cells.
+
+    Parameters
+    ----------
+    tau
+        The instant.
+    stretch
+        Shape (P,).
+    start, end
+        Shape (P, cells), in ticks.
+    before, after
+        Shape (P,): the neighbours in the same stretch, -1 for none.
+    low, high
+        Shape (P,): no play by tau has a level outside [low, high] there.
+    """
+
+    tau: int
+    stretch: Ints
+    start: Ints
+    end: Ints
+    before: Ints
+    after: Ints
+    low: Ints
+    high: Ints
+
+
+def earliest_starts(stretches: Stretches, segments: int) -> Ints:
+    """Return for each level 1..k the least instant at which it can start, if at all; shape (reached levels,)."""
+    ends = [end for _, _, end in alone_ends(stretches, segments)]
+    return np.array([0, *ends[: segments - 1]], dtype=np.int64)
+
+
+def latest_ends(stretches: Stretches, segments: int, tau: int) -> Ints:
+    """Return for r = 0..k - 1 the latest end of a segment after which r more fit by tau; shape (k,), -1 if none does.
+
+    The mirror image of one task alone: each of the r segments as late as can be, from the last one backwards. O(k R).
+    """
+    ends = np.full(segments, -1, dtype=np.int64)
+    ends[0] = tau
+    ticks = stretches.ticks[stretches.machine]
+    for r in range(1, segments):
+        caps = stretches.caps(int(ends[r - 1]))
+        fits = np.flatnonzero(caps >= ticks)
+        if not fits.size:
+            break
+        ends[r] = stretches.start_at(fits, (caps - ticks)[fits]).max()
+    return ends
+
+
+def grid_by(stretches: Stretches, segments: int, tau: int, cells: int) -> Grid:
+    """Return the grid of all positions by tau; O(P (cells + k))."""
+    at = stretches.positions(tau)
+    order = np.lexsort((at.first_end, at.first_start))
+    place = np.empty(len(at), dtype=np.int64)
+    place[order] = np.arange(len(at))
+    start, end = _times(stretches, at, tau, cells)
+    begins = earliest_starts(stretches, segments)
+    rests = latest_ends(stretches, segments, tau)
+    return Grid(
+        tau=tau,
+        stretch=at.stretch[order],
+        start=start[order],
+        end=end[order],
+        before=_neighbours(at, place, -1)[order],
+        after=_neighbours(at, place, 1)[order],
+        low=1 + np.sum(end[order, :1] > rests, axis=1),  # more cannot follow: it must be a later level
+        high=np.sum(start[order, -1:] >= begins, axis=1),
+    )
+
+
+def _times(stretches: Stretches, at: Positions, tau: int, cells: int) -> tuple[Ints, Ints]:
+    caps = stretches.caps(tau)[at.stretch]
+    slack = caps % at.ticks
+    parts = np.arange(cells) / max(cells - 1, 1)
+    work = (at.number * at.ticks)[:, None] + (slack[:, None] * parts).astype(np.int64)
+    where = np.broadcast_to(at.stretch[:, None], work.shape)
+    return stretches.start_at(where, work), stretches.end_at(where, work + at.ticks[:, None])
+
+
+def _neighbours(at: Positions, place: Ints, step: int) -> Ints:
+    """Return the place of the next or last position of the same stretch, -1 for none."""
+    found = np.full(len(at), -1, dtype=np.int64)
+    if len(at) > 1:
+        same = at.stretch[1:] == at.stretch[:-1]
+        if step > 0:
+            found[:-1][same] = place[1:][same]
+        else:
+            found[1:][same] = place[:-1][same]
+    return found
+
+
+def find_levels(
+    grid: Grid, tasks: int, segments: int, *, tries: int, seed: int, work: int | None = None
+) -> tuple[Ints, Ints] | None:
+    """Search for levels and cells of a play by simulated annealing.
+
+    Parameters
+    ----------
+    grid
+        Of the instant asked for.
+    tasks, segments
+        n and k.
+    tries
+        How often it begins anew, with more steps each time.
+    seed
+        Of the random numbers.
+    work
+        Most steps of a try; None: in proportion to the positions.
+
+    Returns
+    -------
+    tuple or None
+        Level and cell of each position; None if the search has not found any, which proves nothing.
+    """
+    from offline.bags.native.annealing import THRESHOLDS, anneal
+
+    size = grid.stretch.size
+    if size < tasks * segments:
+        return None
+    times, index = np.unique(np.concatenate([grid.start.ravel(), grid.end.ravel()]), return_inverse=True)
+    start, end = (np.ascontiguousarray(part.reshape(grid.start.shape)) for part in np.split(index.astype(np.int64), 2))
+    steps = _STEPS * size
+    for attempt in range(tries):
+        level = np.zeros(size, dtype=np.int64)
+        level[: tasks * segments] = np.repeat(np.arange(1, segments + 1), tasks)
+        cell = np.zeros(size, dtype=np.int64)
+        steps = steps if work is None else min(steps, work)
+        missing = anneal(
+            level,
+            cell,
+            start,
+            end,
+            grid.before,
+            grid.after,
+            grid.low,
+            grid.high,
+            np.zeros((segments + 1, times.size + 1), dtype=np.int64),
+            THRESHOLDS,
+            segments,
+            max(10, size // 4),
+            steps,
+            _HOT,
+            (_COLD / _HOT) ** (1 / steps),
+            seed * 1000 + attempt,
+        )
+        if missing == 0:
+            return level, cell
+        steps *= _GROWTH
+    return None
+
+
+def chains_of(grid: Grid, tasks: int, segments: int, level: Ints, cell: Ints) -> list[list[Segment]]:
+    """Return the segments of every task, in order; the i-th start of a level takes up the i-th end of the one before.
+
+    Raises
+    ------
+    ValueError
+        When these levels and cells are no play.
+    """
+    every = np.arange(level.size)
+    start, end = grid.start[every, cell], grid.end[every, cell]
+    chains: list[list[Segment]] = [[] for _ in range(tasks)]
+    order = list(range(tasks))
+    for number in range(1, segments + 1):
+        here = np.flatnonzero(level == number)
+        here = here[np.argsort(start[here], kind="stable")]
+        if here.size != tasks:
+            raise ValueError(f"{here.size} positions of level {number}, expected {tasks}")
+        for task, p in zip(order, here.tolist(), strict=True):
+            if chains[task] and chains[task][-1][2] > start[p]:
+                raise ValueError(f"task {task} starts segment {number} before it has ended the last one")
+            chains[task].append((int(grid.stretch[p]), int(start[p]), int(end[p])))
+        order.sort(key=lambda task: chains[task][-1][2])
+    return chains

@@ -1,0 +1,1 @@
+"""The kernel of the level search, compiled on first use."""

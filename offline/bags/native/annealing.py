@@ -1,0 +1,177 @@
+"""Simulated annealing of levels: the kernel, the same function in plain Python and in machine code.
+
+Every position has a level (0: unused) and a cell (how late it lies). ``balance[l, t]`` is how many segments of level l
+have ended by time t, less those of level l + 1 that have started; what is missing where it is negative, summed over
+levels and times, is the cost. A step moves a level from one position to a near one, or a position to the next cell, and
+is kept if the cost does not rise by more than a random threshold that falls with time.
+
+Only integer arithmetic and one product of floats decide, and the random numbers are the kernel's own, so that
+machine code and plain Python take the same steps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from instances.compiling import kernels_of
+
+__all__ = ["THRESHOLDS", "anneal", "random_step"]
+
+F = TypeVar("F", bound=Callable[..., Any])
+Ints = npt.NDArray[np.int64]
+
+_kernels: Any = kernels_of(Path(__file__).parent, "bags-search")
+_MASK = (1 << 63) - 1
+_BITS = 10
+
+#: Quantiles of the exponential distribution: a rise up to a random one, times the temperature, is accepted.
+THRESHOLDS = -np.log((np.arange(1 << _BITS) + 0.5) / (1 << _BITS))
+
+
+def kernel(function: F) -> F:
+    """Compile a function on first use and keep the machine code on disk."""
+    made: F = _kernels(_nrt=False)(function)
+    return made
+
+
+@kernel
+def random_step(x: int) -> int:
+    """Return the next state of a linear congruential generator of 63 bits (Knuth's MMIX); high bits are good."""
+    return (x * 6364136223846793005 + 1442695040888963407) & _MASK
+
+
+@kernel
+def _add(balance: Ints, level: int, begin: int, end: int, change: int) -> int:
+    """Add to the balance of a level in [begin, end), or take away in [end, begin); return the rise of the cost."""
+    if end < begin:
+        begin, end, change = end, begin, -change
+    rise = 0
+    for t in range(begin, end):
+        old = balance[level, t]
+        new = old + change
+        balance[level, t] = new
+        rise += (-new if new < 0 else 0) - (-old if old < 0 else 0)
+    return rise
+
+
+@kernel
+def _move(balance: Ints, level: int, segments: int, ends: tuple[int, int], starts: tuple[int, int]) -> int:
+    """Let one segment of a level end and start at other times (old, new); return the rise of the cost."""
+    rise = 0
+    if 0 < level < segments:
+        rise += _add(balance, level, ends[0], ends[1], -1)
+    if level > 1:
+        rise += _add(balance, level - 1, starts[0], starts[1], 1)
+    return rise
+
+
+@kernel
+def _exchange(balance: Ints, p: int, q: int, level: Ints, cell: Ints, start: Ints, end: Ints, segments: int) -> int:
+    """Exchange the levels of two positions; return the rise of the cost."""
+    ep, eq, sp, sq = end[p, cell[p]], end[q, cell[q]], start[p, cell[p]], start[q, cell[q]]
+    a, b = level[p], level[q]
+    rise = _move(balance, a, segments, (ep, eq), (sp, sq)) + _move(balance, b, segments, (eq, ep), (sq, sp))
+    level[p], level[q] = b, a
+    return rise
+
+
+@kernel
+def _is_free(p: int, to: int, cell: Ints, cells: int, before: Ints, after: Ints) -> bool:
+    """Whether a position can move to a cell: cells do not fall within a stretch."""
+    if to < 0 or to >= cells:
+        return False
+    if to < cell[p]:
+        return bool(before[p] < 0 or cell[before[p]] <= to)
+    return bool(after[p] < 0 or to <= cell[after[p]])
+
+
+@kernel
+def anneal(
+    level: Ints,
+    cell: Ints,
+    start: Ints,
+    end: Ints,
+    before: Ints,
+    after: Ints,
+    low: Ints,
+    high: Ints,
+    balance: Ints,
+    thresholds: npt.NDArray[np.float64],
+    segments: int,
+    reach: int,
+    steps: int,
+    hot: float,
+    cooling: float,
+    seed: int,
+) -> int:
+    """Anneal ``level`` and ``cell`` in place, until the cost is 0 or the steps are done; return the cost then.
+
+    Parameters
+    ----------
+    level, cell
+        Shape (P,), as they are at first.
+    start, end
+        Shape (P, cells): time index of start and end of each position in each cell.
+    before, after
+        Shape (P,): the neighbours in the same stretch, -1 for none.
+    low, high
+        Shape (P,): least and greatest level that a position may have; 0 is always allowed.
+    balance
+        Shape (k + 1, times), zeros; filled here.
+    thresholds
+        `THRESHOLDS`.
+    segments
+        k.
+    reach
+        Levels are exchanged between positions at most so far apart.
+    steps, hot, cooling
+        How many steps; the first temperature, and its factor after each step.
+    seed
+        Of the random numbers.
+    """
+    cost = 0
+    for p in range(level.size):
+        if 0 < level[p] < segments:
+            cost += _add(balance, level[p], end[p, cell[p]], balance.shape[1], 1)
+        if level[p] > 1:
+            cost += _add(balance, level[p] - 1, start[p, cell[p]], balance.shape[1], -1)
+    x = random_step(random_step(seed))
+    temperature = hot
+    for _ in range(steps):
+        if cost == 0:
+            break
+        temperature *= cooling
+        x = random_step(x)
+        p = (x >> 33) % level.size
+        x = random_step(x)
+        kind = x >> 33
+        limit = temperature * thresholds[(x >> 20) & 1023]
+        if kind % 7 == 0:
+            old = cell[p]
+            to = old + 1 if kind % 2 else old - 1
+            if not _is_free(p, to, cell, start.shape[1], before, after):
+                continue
+            ends, starts = (end[p, old], end[p, to]), (start[p, old], start[p, to])
+            rise = _move(balance, level[p], segments, ends, starts)
+            if rise <= limit:
+                cell[p] = to
+                cost += rise
+            else:
+                _move(balance, level[p], segments, (ends[1], ends[0]), (starts[1], starts[0]))
+            continue
+        q = p + 1 + (kind // 7) % reach
+        if q >= level.size or level[p] == level[q]:
+            continue
+        if (level[q] and not low[p] <= level[q] <= high[p]) or (level[p] and not low[q] <= level[p] <= high[q]):
+            continue
+        rise = _exchange(balance, p, q, level, cell, start, end, segments)
+        if rise <= limit:
+            cost += rise
+        else:
+            _exchange(balance, p, q, level, cell, start, end, segments)
+    return cost

@@ -1,0 +1,97 @@
+"""From what an optimum does to its schedule: the runs of copies, and what is saved on demand."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+
+import numpy as np
+
+from instances.bags import Instance, Run, Save, Schedule
+from offline.bags.closed import up_ticks
+from offline.bags.matching import Segment
+from offline.bags.stretches import Ints, Stretches
+
+__all__ = ["chains_in_turn", "of_chains", "of_disks"]
+
+
+def of_chains(instance: Instance, stretches: Stretches, chains: Sequence[Sequence[Segment]]) -> Schedule:
+    """Return the schedule in which task i runs its segments where ``chains[i]`` says, in order.
+
+    Consecutive segments in one stretch without a pause are one run.
+    """
+    runs: list[Run] = []
+    for task, chain in enumerate(chains):
+        begin, origin = 0, 0
+        for j, (stretch, start, end) in enumerate(chain):
+            if j == 0 or (stretch, start) != (chain[j - 1][0], chain[j - 1][2]):
+                begin, origin = start, j
+            if j + 1 == len(chain) or (stretch, end) != chain[j + 1][:2]:
+                runs.append(Run(int(stretches.machine[stretch]), task, begin, end, origin))
+    last = max(chain[-1][2] for chain in chains)
+    return Schedule(instance.fingerprint, tuple(_ordered(runs)), turnaround=last)
+
+
+def _ordered(runs: list[Run]) -> list[Run]:
+    return sorted(runs, key=lambda run: (run.start, run.machine))
+
+
+def chains_in_turn(stretches: Stretches, segments: int, tau: int, whole: Ints) -> list[list[Segment]]:
+    """Return chains of k segments by tau that do not leave their machines.
+
+    Parameters
+    ----------
+    stretches
+        Of all machines.
+    segments, tau
+        k, and the instant.
+    whole
+        Shape (p,): how many tasks each machine runs, in its first positions; no more than fit.
+    """
+    at = stretches.positions(tau)
+    rank = np.arange(len(at)) - np.searchsorted(at.machine, at.machine)  # among the positions of its machine
+    used = np.flatnonzero(rank < segments * whole[at.machine])
+    places = (at.stretch[used].tolist(), at.first_start[used].tolist(), at.first_end[used].tolist())
+    line = list(zip(*places, strict=True))
+    return [line[i : i + segments] for i in range(0, len(line), segments)]
+
+
+def of_disks(instance: Instance, stretches: Stretches, tau: int) -> Schedule:
+    """Return the schedule by tau that loses no UP tick: what a stretch has done of a task is saved at its end (H2)."""
+    runs: list[Run] = []
+    saves: list[Save] = []
+    by_tau = up_ticks(stretches, tau)
+    task = 0
+    for q, ticks in enumerate(instance.ticks):
+        length = instance.segments * ticks
+        until = task + min(int(by_tau[q]) // length, instance.tasks - task)
+        done = 0
+        for s, total in _stretches_of(stretches, q):
+            work = 0
+            while task < until and work < total:
+                step = min(total - work, length - done)
+                start, end = _instants(stretches, s, work, work + step)
+                runs.append(Run(q, task, start, end, _plain(Fraction(done, ticks))))
+                done, work = done + step, work + step
+                if done == length:
+                    task, done = task + 1, 0
+                else:
+                    saves.append(Save(q, end))
+    last = max(int(run.end) for run in runs)
+    return Schedule(instance.fingerprint, tuple(_ordered(runs)), tuple(saves), last)
+
+
+def _stretches_of(stretches: Stretches, machine: int) -> list[tuple[int, int]]:
+    """Return the stretches of a machine, each with all its UP ticks."""
+    totals = stretches.caps(stretches.horizon)
+    return [(s, int(totals[s])) for s, q in enumerate(stretches.machine.tolist()) if q == machine]
+
+
+def _instants(stretches: Stretches, stretch: int, begin: int, end: int) -> tuple[int, int]:
+    """Return when a stretch starts and ends its UP ticks [begin, end)."""
+    where = np.array([stretch])
+    return int(stretches.start_at(where, np.array([begin]))[0]), int(stretches.end_at(where, np.array([end]))[0])
+
+
+def _plain(number: Fraction) -> int | Fraction:
+    return number.numerator if number.denominator == 1 else number

@@ -1,0 +1,315 @@
+"""Who says that a machine will be DOWN in the next slot (docs/bags/model.md section 3).
+
+A predictor sees the states so far, of all machines; how good its answers are is its own affair. `Oracle` and `Noisy`
+know the truth and are marked ``is_clairvoyant``: they measure what prediction could be worth.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field, replace
+from functools import cache
+from typing import Any, Protocol, TypeAlias, runtime_checkable
+
+import numpy as np
+import numpy.typing as npt
+
+from instances.bags.clock import HOURS_PER_WEEK, hour_of_week
+from instances.bags.model import Instance
+from instances.errors import InputError
+from instances.states import DOWN, UP, States
+from online.bags.visible import Problem
+from online.loading import load_entry_point, load_file
+
+__all__ = ["PREDICTORS", "Clairvoyant", "Hour", "Never", "Noisy", "Oracle", "Predictor", "Seen", "make_predictor"]
+
+Bits: TypeAlias = npt.NDArray[np.bool_]
+
+#: The built-in predictors; the first is the default.
+PREDICTORS = ("hour", "hour:FILE", "never", "always", "oracle", "noisy:H,F,S")
+
+_MASK = 2**64 - 1
+_TRAINING_SEED = 2**31 - 1
+_NOISY = re.compile(r"noisy:([0-9]{1,4}),([0-9]{1,4}),([0-9]{1,19})")
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What a predictor may look at in a slot.
+
+    Parameters
+    ----------
+    problem
+        The instance without its states.
+    states
+        Those of slots 0 to the present one; shape (p, slot + 1), read-only.
+    """
+
+    problem: Problem
+    states: States
+
+
+@runtime_checkable
+class Predictor(Protocol):
+    """Tells whether machines are about to go DOWN."""
+
+    @property
+    def name(self) -> str:
+        """What reports call it."""
+        ...
+
+    def predict(self, machine: int, slot: int, seen: Seen) -> bool:
+        """Return whether the machine, UP in this slot, will be DOWN in the next one."""
+        ...
+
+
+@runtime_checkable
+class Clairvoyant(Protocol):
+    """A predictor that knows the truth."""
+
+    def knowing(self, states: States) -> Predictor:
+        """Return the predictor that knows these states, all of them."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Never:
+    """Always the same answer."""
+
+    name: str = "never"
+    answer: bool = False
+
+    def predict(self, machine: int, slot: int, seen: Seen) -> bool:
+        """Return the answer."""
+        return self.answer
+
+    def answers(self, problem: Problem, states: States) -> Bits:
+        """Return the answers for all machines and slots at once."""
+        return np.full(states.shape, self.answer)
+
+
+@dataclass(frozen=True, slots=True)
+class Oracle:
+    """The truth; in the last known slot: no."""
+
+    name: str = "oracle"
+    states: States | None = field(default=None, repr=False)
+    is_clairvoyant: bool = True
+
+    def knowing(self, states: States) -> Oracle:
+        """Return the oracle that knows these states."""
+        return replace(self, states=states)
+
+    def predict(self, machine: int, slot: int, seen: Seen) -> bool:
+        """Return whether it is DOWN in the next slot."""
+        return _is_down_next(self.states, machine, slot)
+
+    def answers(self, problem: Problem, states: States) -> Bits:
+        """Return the answers for all machines and slots at once."""
+        next_down = np.zeros(states.shape, dtype=np.bool_)
+        next_down[:, :-1] = states[:, 1:] == DOWN
+        return next_down
+
+
+@dataclass(frozen=True, slots=True)
+class Noisy:
+    """The truth through a channel that errs: it warns of ``hits`` of 1000 failures, and ``false`` of 1000 others.
+
+    Examples
+    --------
+    >>> from instances.states import from_letters
+    >>> states = from_letters(["uu", "ud"])
+    >>> from instances.bags import Instance
+    >>> problem = Problem.of(Instance(tasks=1, segments=1, slot=1, ticks=[1, 1], states=states))
+    >>> Noisy(1000, 0, seed=7).answers(problem, states).tolist()
+    [[False, False], [True, False]]
+    """
+
+    hits: int
+    false: int
+    seed: int
+    states: States | None = field(default=None, repr=False)
+    is_clairvoyant: bool = True
+
+    @property
+    def name(self) -> str:
+        """As it is written."""
+        return f"noisy:{self.hits},{self.false},{self.seed}"
+
+    def knowing(self, states: States) -> Noisy:
+        """Return the predictor that knows these states."""
+        return replace(self, states=states)
+
+    def predict(self, machine: int, slot: int, seen: Seen) -> bool:
+        """Return the answer of the channel."""
+        draw = _mix(_mix(_mix(self.seed) ^ machine) ^ slot) >> 11
+        share = self.hits if _is_down_next(self.states, machine, slot) else self.false
+        return 1000 * draw < share * 2**53
+
+    def answers(self, problem: Problem, states: States) -> Bits:
+        """Return the answers for all machines and slots at once."""
+        p, slots = states.shape
+        machines = np.array([_mix(_mix(self.seed) ^ q) for q in range(p)], dtype=np.uint64)
+        draws = _mixed(machines[:, None] ^ np.arange(slots, dtype=np.uint64)[None, :]) >> np.uint64(11)
+        # 1000 u < share 2^53, for whole u, says u < ceil(share 2^53 / 1000)
+        below = [np.uint64(-(-share * 2**53 // 1000)) for share in (self.hits, self.false)]
+        found: Bits = draws < np.where(Oracle().answers(problem, states), *below)
+        return found
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Hour:
+    """Warns in the hours of the week in which machines failed more than twice as often as on the whole, elsewhere.
+
+    Parameters
+    ----------
+    name
+        As it is written.
+    hours
+        168 answers: whether the hazard of the hour of the next slot is more than twice the overall hazard.
+    """
+
+    name: str
+    hours: tuple[bool, ...]
+
+    @classmethod
+    def trained(cls, trace: Instance, name: str = "hour") -> Hour:
+        """Return a predictor trained on the states of another instance, which has a clock.
+
+        The hazard of an hour is the share, of the slots in which a machine is UP and whose next slot begins in that
+        hour, of those whose next slot is DOWN; 0 for an hour that was never seen.
+
+        Raises
+        ------
+        InputError
+            Where it has no clock.
+        """
+        problem = Problem.of(trace)
+        if problem.clock_s is None:
+            raise InputError("null, expected a clock in the instance to learn from", place="clock_s")
+        hours = _hours(problem, trace.slots)[1:]
+        was_up = trace.states[:, :-1] == UP
+        ups = np.bincount(hours, was_up.sum(axis=0), HOURS_PER_WEEK)
+        failures = np.bincount(hours, (was_up & (trace.states[:, 1:] == DOWN)).sum(axis=0), HOURS_PER_WEEK)
+        # f / u > 2 F / U, in whole numbers
+        warns = [int(f) * int(ups.sum()) > 2 * int(failures.sum()) * int(u) for f, u in zip(failures, ups, strict=True)]
+        return cls(name, tuple(warns))
+
+    def predict(self, machine: int, slot: int, seen: Seen) -> bool:
+        """Return the answer for the hour in which the next slot begins."""
+        clock = _clock(seen.problem, slot + 1)
+        return self.hours[hour_of_week(clock)]
+
+    def answers(self, problem: Problem, states: States) -> Bits:
+        """Return the answers for all machines and slots at once."""
+        p, slots = states.shape
+        row = np.array(self.hours)[_hours(problem, slots + 1)[1:]]
+        return np.repeat(row[None, :], p, axis=0)
+
+
+def make_predictor(text: str, *, training: Instance | None = None) -> Predictor:
+    """Return a predictor by name.
+
+    Parameters
+    ----------
+    text
+        ``never``, ``always``, ``oracle``; ``noisy:H,F,S`` with H and F of 1000 and a seed; ``hour``, trained on
+        ``training`` or, without it, on a class-room trace of a seed of its own; ``hour:FILE``, trained on an instance
+        file; or ``path/to/file.py:ClassName``, or an entry
+        point of the group ``hindsched.predictors``.
+    training
+        Other states to learn from; a user's class gets it as the keyword ``training``, if it takes one.
+
+    Raises
+    ------
+    InputError
+        In one line: for an unknown name or bad argument, and for a file or class that cannot be used.
+
+    Examples
+    --------
+    >>> make_predictor("noisy:900,10,7").name
+    'noisy:900,10,7'
+    """
+    if text in {"never", "always"}:
+        return Never(text, text == "always")
+    if text == "oracle":
+        return Oracle()
+    if text.startswith("noisy"):
+        return _noisy(text)
+    if text == "hour" or (text.startswith("hour:") and not text.endswith(".py")):
+        return Hour.trained(_training(text, training), text)
+    options = {"training": training}
+    path, colon, class_name = text.rpartition(":")
+    if colon and path.endswith(".py"):
+        made = load_file(path, class_name, options)
+    else:
+        made = load_entry_point("hindsched.predictors", text, options)
+    if made is None:
+        known = ", ".join(PREDICTORS)
+        raise InputError(f"{text!r}, expected one of {known}, or path/to/file.py:ClassName", place="predictor")
+    if not isinstance(made, Predictor) or not isinstance(made.name, str):
+        raise InputError("expected a text attribute name and a method predict", place=f"predictor {text}")
+    return made
+
+
+def _noisy(text: str) -> Noisy:
+    match = _NOISY.fullmatch(text)
+    if match is None or max(int(match[1]), int(match[2])) > 1000 or int(match[3]) > _MASK:
+        raise InputError(f"{text!r}, expected noisy:H,F,S, with H and F from 0 to 1000 and a seed S", place="predictor")
+    return Noisy(int(match[1]), int(match[2]), int(match[3]))
+
+
+def _training(text: str, training: Instance | None) -> Instance:
+    from instances.bags.files import read_instance  # noqa: PLC0415  # not for those who name no file
+    from instances.textio import read_json  # noqa: PLC0415
+
+    _, colon, path = text.partition(":")
+    if colon:
+        try:
+            return read_instance(read_json(path))
+        except InputError as error:
+            raise error.in_file(path) from None
+    return _usual_training() if training is None else training
+
+
+@cache
+def _usual_training() -> Instance:
+    """Return the states that ``hour`` learns from where nothing else is named: a class-room trace of its own."""
+    from instances.bags.generate import paper  # noqa: PLC0415
+
+    return paper("M01", seed=_TRAINING_SEED)
+
+
+def _is_down_next(states: States | None, machine: int, slot: int) -> bool:
+    if states is None:
+        raise InputError("asked before it was told the states", place="predictor")
+    return slot + 1 < states.shape[1] and bool(states[machine, slot + 1] == DOWN)
+
+
+def _clock(problem: Problem, slot: int) -> int:
+    clock = problem.clock_ms(slot * problem.slot)
+    if clock is None:
+        raise InputError("null, expected a clock for the predictor hour", place="clock_s")
+    return clock
+
+
+def _hours(problem: Problem, slots: int) -> npt.NDArray[np.int64]:
+    _clock(problem, 0)
+    return np.array([hour_of_week(_clock(problem, t)) for t in range(slots)], dtype=np.int64)
+
+
+def _mix(number: int) -> int:
+    """Return splitmix64 of a 64-bit number."""
+    number = (number + 0x9E3779B97F4A7C15) & _MASK
+    number = ((number ^ (number >> 30)) * 0xBF58476D1CE4E5B9) & _MASK
+    number = ((number ^ (number >> 27)) * 0x94D049BB133111EB) & _MASK
+    return number ^ (number >> 31)
+
+
+def _mixed(numbers: Any) -> npt.NDArray[np.uint64]:
+    """Return splitmix64 of each number of an array, the same as `_mix`."""
+    numbers = numbers + np.uint64(0x9E3779B97F4A7C15)
+    numbers = (numbers ^ (numbers >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    numbers = (numbers ^ (numbers >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    mixed: npt.NDArray[np.uint64] = numbers ^ (numbers >> np.uint64(31))
+    return mixed

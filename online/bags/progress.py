@@ -1,0 +1,77 @@
+"""How far a copy is: exact counts of ticks and parts (docs/bags/model.md section 2).
+
+A *state* is one integer: the parts done of a task, of which a segment has P = 10^9. So s segments and g parts of the
+next are s P + g, states are ordered as they should be, and k P means done.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from instances.bags.schedule import Instant
+
+__all__ = ["PARTS", "advanced", "in_segments", "segments_saved", "ticks_left", "ticks_of_first"]
+
+#: P, the parts of a segment.
+PARTS = 10**9
+
+
+def ticks_of_first(state: int, ticks: int) -> int:
+    """Return the UP ticks a copy needs for the rest of its first segment, on a machine with g_q = ``ticks``.
+
+    Examples
+    --------
+    >>> ticks_of_first(0, 7), ticks_of_first(3 * PARTS + PARTS // 2, 7)
+    (7, 4)
+    """
+    return -((state % PARTS - PARTS) * ticks // PARTS)
+
+
+def ticks_left(state: int, ticks: int, segments: int) -> int:
+    """Return the UP ticks a copy that starts from a state needs for the rest of its task.
+
+    Examples
+    --------
+    >>> ticks_left(PARTS + PARTS // 2, 7, segments=3)
+    11
+    """
+    return ticks_of_first(state, ticks) + (segments - state // PARTS - 1) * ticks
+
+
+def advanced(state: int, ticks: int, done: int) -> int:
+    """Return the state that a copy has reached ``done`` UP ticks after it started from ``state``.
+
+    Examples
+    --------
+    >>> advanced(PARTS // 2, 7, 3) - PARTS // 2, advanced(PARTS // 2, 7, 4), advanced(PARTS // 2, 7, 5)
+    (428571428, 1000000000, 1142857142)
+    """
+    first = ticks_of_first(state, ticks)
+    if done < first:
+        return state + PARTS * done // ticks
+    segments, rest = divmod(done - first, ticks)
+    return (state // PARTS + 1 + segments) * PARTS + PARTS * rest // ticks
+
+
+def segments_saved(state: int, ticks: int, done: int) -> int:
+    """Return the state saved at the last end of a segment, ``done`` UP ticks after a start from ``state``; 0 if none.
+
+    Examples
+    --------
+    >>> segments_saved(PARTS, 7, 6), segments_saved(PARTS, 7, 15) // PARTS
+    (0, 3)
+    """
+    first = ticks_of_first(state, ticks)
+    return 0 if done < first else (state // PARTS + 1 + (done - first) // ticks) * PARTS
+
+
+def in_segments(state: int) -> Instant:
+    """Return a state as the schedule tells it: segments, with a fraction of the next.
+
+    Examples
+    --------
+    >>> in_segments(2 * PARTS), in_segments(2 * PARTS + PARTS // 4)
+    (2, Fraction(9, 4))
+    """
+    segments, parts = divmod(state, PARTS)
+    return segments + Fraction(parts, PARTS) if parts else segments

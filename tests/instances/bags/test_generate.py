@@ -1,0 +1,110 @@
+"""The substitute trace, the paper's machines, imports, the ideal time."""
+
+import hashlib
+
+import numpy as np
+import pytest
+
+from instances.bags import ideal_time
+from instances.bags.clock import Period, period
+from instances.bags.generate import classroom, paper, segment_ticks, small
+from instances.bags.imported import from_trace
+from instances.errors import InputError
+from instances.intervals import Interval, Presence
+from instances.states import DOWN, UP, to_letters
+from instances.streams import stream
+from instances.traces import Trace
+from tests.cases.bags import randoms
+
+
+def test_the_trace_is_stable() -> None:
+    digest = hashlib.sha256("\n".join(to_letters(classroom(7))).encode()).hexdigest()
+    assert digest == "231912fd9442553704d2dd77b3decfb8d0b112675299cf0fca0a2ba1de1feb35"
+
+
+def test_the_trace_word_by_word() -> None:
+    trace = classroom(3, machines=3, slots=2500)
+    for q in range(3):
+        draws = stream("bags", 3, q).random(2501)
+        is_on = draws[0] < 0.2 / (0.2 + 0.1644)
+        for t in range(2500):
+            if t:
+                rate = 0.1644 if is_on else 0.2
+                quiet = period(t * 120_000) is not Period.DAY
+                if draws[t + 1] < rate * 120 / 3600 * (1 / 50 if quiet else 1):
+                    is_on = not is_on
+            assert trace[q, t] == (UP if is_on else DOWN)
+
+
+def test_first_slots_do_not_depend_on_how_many_are_asked_for() -> None:
+    assert np.array_equal(classroom(5, machines=2, slots=100), classroom(5, machines=4, slots=900)[:2, :100])
+    late = paper(start=240, slots=50, seed=5)
+    assert np.array_equal(late.states, paper(start=0, slots=290, seed=5).states[:, 240:])
+    assert late.clock_s == 8 * 3600
+    assert paper(start=7 * 720 + 1, slots=1).clock_s == 120
+
+
+def test_machines_of_the_paper() -> None:
+    assert [segment_ticks(kind, reference_s=1800, segments=1) for kind in "ABCD"] == [
+        3475479,
+        2090484,
+        1191141,
+        1063667,
+    ]
+    blocks, turns = (paper("M04", slots=1, mix=mix).ticks for mix in ("blocks", "interleaved"))
+    assert sorted(blocks, reverse=True) == list(blocks)
+    assert turns[:8] == (blocks[0], blocks[8], blocks[16], blocks[24]) * 2
+
+
+@pytest.mark.parametrize(
+    ("machines", "tasks", "reference_s", "minutes"),
+    [
+        ("M01", 25, 1800, 17.73),
+        ("M01", 25, 7200, 70.91),
+        ("M01", 75, 1800, 53.19),
+        ("M01", 75, 7200, 212.74),
+        ("M04", 25, 1800, 35.46),
+        ("M04", 25, 7200, 141.83),
+        ("M04", 75, 1800, 70.91),
+        ("M04", 75, 7200, 283.66),
+    ],
+)
+def test_ideal_times_of_the_paper(machines: str, tasks: int, reference_s: int, minutes: float) -> None:
+    instance = paper(machines, tasks=tasks, reference_s=reference_s, slots=1)
+    assert ideal_time(instance) / 60_000 == pytest.approx(minutes, abs=0.0165)
+
+
+def test_the_ideal_time_is_the_nth_smallest_multiple() -> None:
+    for instance in randoms(50):
+        multiples = sorted(j * instance.segments * g for g in instance.ticks for j in range(1, instance.tasks + 1))
+        assert ideal_time(instance) == multiples[instance.tasks - 1]
+
+
+def test_nodes_of_a_trace() -> None:
+    rows = (
+        (Interval(0, 25, Presence.AVAILABLE), Interval(25, 40, Presence.UNAVAILABLE)),
+        (Interval(0, 40, Presence.AVAILABLE),),
+    )
+    instance = from_trace(Trace(("a", "b"), rows), tasks=3, slot_s=10, checkpoints=1, kinds="AD")
+    assert to_letters(instance.states) == ["uudd", "uuuu"]
+    assert instance.slot == 10_000
+    assert instance.clock_s == 3 * 86_400  # UNIX time begins on a Thursday
+    assert instance.ticks == (1737739, 531834)
+    with pytest.raises(InputError, match="kinds: 3 types, expected one for all or one per machine, 2"):
+        from_trace(Trace(("a", "b"), rows), tasks=3, slot_s=10, kinds="ABC")
+    with pytest.raises(InputError, match="whole number of milliseconds"):
+        from_trace(Trace(("a", "b"), rows), tasks=3, slot_s="0.0001")
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [{"machines": "M02"}, {"mix": "random"}, {"checkpoints": -1}, {"start": -1}, {"start": 28_080}, {"slots": 0}],
+)
+def test_bad_options(bad: dict[str, object]) -> None:
+    with pytest.raises(InputError):
+        paper(**bad)  # type: ignore[arg-type]
+
+
+def test_small_instances_depend_on_the_seed_only() -> None:
+    assert small(4) == small(4)
+    assert small(4) != small(5)

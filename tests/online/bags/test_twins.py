@@ -1,0 +1,102 @@
+"""Every run of the kernel is that of the plain simulator, and the checker accepts it."""
+
+from typing import Any
+
+import pytest
+
+from instances.bags import Instance, check
+from instances.bags.generate import classroom, paper
+from instances.errors import InputError
+from instances.states import RECLAIMED
+from online.bags import HANDOVERS, PAPER_POLICIES, POLICIES, make_policy, run_policy
+from tests.cases.bags import letters, randoms
+
+PREDICTORS = ("never", "always", "oracle", "noisy:700,200,3")
+
+
+def both(instance: Instance, policy: str, **options: Any) -> Any:
+    plain = run_policy(instance, policy, engine="plain", **options)
+    assert run_policy(instance, policy, engine="kernel", **options) == plain
+    short = run_policy(instance, policy, engine="kernel", schedule=False, **options)
+    assert (short.turnaround, short.completed, short.schedule) == (plain.turnaround, plain.completed, None)
+    found = check(instance, plain.schedule)  # type: ignore[arg-type]
+    assert found.is_valid, found.reason
+    assert found.outcome is not None
+    assert (found.outcome.turnaround, found.outcome.completed) == (plain.turnaround, plain.completed)
+    return plain
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_twins_on_small_instances(policy: str) -> None:
+    finished = 0
+    fixed = {"FCFS-PRDCT-DMD": {"on_demand": True}, "LEVEL": {"store": "shared"}, "PACE": {"store": "shared"}}
+    for i, instance in enumerate(randoms(250, seed=3, **fixed.get(policy, {}))):
+        options: dict[str, Any] = {"handover": HANDOVERS[i % 2], "max_copies": 1 + i % 4}
+        if "PRDCT" in policy:
+            options["predictor"] = PREDICTORS[i % len(PREDICTORS)]
+        if i % 3 == 0:
+            options["day_tolerance"] = "0.07"
+        finished += both(instance, policy, **options).turnaround is not None
+    assert 100 < finished < 250  # some finish, some do not
+
+
+@pytest.mark.parametrize("store", ["shared", "private"])
+@pytest.mark.parametrize("machines", ["M01", "M04"])
+def test_twins_on_the_paper_s_machines(machines: str, store: str) -> None:
+    training = paper(machines, seed=8, slots=5040)
+    for i, policy in enumerate(POLICIES if store == "shared" else PAPER_POLICIES):
+        instance = paper(
+            machines,
+            tasks=(25, 75)[i % 2],
+            checkpoints=(0, 1, 9)[i % 3],
+            store=store,
+            on_demand=True,
+            start=240 + 40 * i,
+            slots=1500,
+            seed=4,
+        )
+        run = both(instance, policy, predictor="hour", training=training)
+        assert run.turnaround is not None
+
+
+def test_a_predictor_answers_for_as_many_slots_as_the_run_lasts() -> None:
+    states = classroom(1, machines=2, slots=6000)
+    instance = Instance(
+        tasks=6, segments=3, slot=120_000, ticks=[7_000_000] * 2, states=states, on_demand=True, clock_s=0
+    )
+    run = both(instance, "FCFS-PRDCT-DMD", predictor="noisy:900,100,1")
+    assert run.turnaround > 520 * instance.slot  # more than answers are computed for at first
+
+
+def test_timeouts_change_nothing_where_stores_are_shared_and_nothing_is_reclaimed() -> None:
+    seen = 0
+    for instance in randoms(400, seed=4, store="shared"):
+        if (instance.states == RECLAIMED).any():
+            continue
+        seen += 1
+        for handover in HANDOVERS:
+            first, timed = (run_policy(instance, policy, handover=handover) for policy in ("FCFS", "FCFS-AT"))
+            assert first.schedule == timed.schedule
+    assert seen > 50
+
+
+def test_a_copy_per_task_is_no_replication() -> None:
+    for instance in randoms(100, seed=5):
+        one, timed = (run_policy(instance, policy, max_copies=1) for policy in ("FCFS-TR", "FCFS-AT"))
+        assert one.schedule == timed.schedule
+
+
+def test_numbers_beyond_64_bits_run_in_the_plain_simulator() -> None:
+    big = letters("uuu", ticks=[2**31 - 1], slot=2**31 - 1, segments=2**31 - 1)
+    with pytest.raises(InputError, match="engine"):
+        run_policy(big, "FCFS-AT", engine="kernel")
+    assert run_policy(big, "FCFS-AT").turnaround is None
+    with pytest.raises(InputError, match="expected one of auto, plain, kernel"):
+        run_policy(big, "FCFS", engine="fast")
+    with pytest.raises(InputError, match="expected one of immediate, boundary"):
+        run_policy(big, "FCFS", handover="never")
+
+
+def test_a_policy_object_runs_too() -> None:
+    instance = letters("uu", ticks=[1], tasks=2)
+    assert run_policy(instance, make_policy("FCFS-TR", max_copies=2)).turnaround == 2
