@@ -59,7 +59,7 @@ def generate(
     """
     at[0], busy[0] = submit[0], 0
     count = 1
-    total = 0
+    total: int = 0
     for j in order:
         low, high = 0, count - 1  # the last step that begins by the submission
         while low < high:
