@@ -146,7 +146,7 @@ def priced(instance: Instance, starts: Ints, watch: Stopwatch, until_s: float | 
     span = int((starts + instance.length).max()) - first
     finest = -(-span // _CELLS)
     widths, kind = np.unique(instance.width, return_inverse=True)
-    area = np.bincount(kind, weights=instance.width * instance.length)
+    area = np.bincount(kind, weights=instance.width * instance.length).astype(float)
     loads, limits = _resources(widths, area, instance.nodes)
     jobs = instance.submit - first, kind, instance.length, loads.astype(float), limits.astype(float)
     upper = float(starts.sum() - instance.submit.sum())

@@ -59,7 +59,7 @@ def generate(
     """
     at[0], busy[0] = submit[0], 0
     count = 1
-    total: int = 0
+    total = 0
     for j in order:
         low, high = 0, count - 1  # the last step that begins by the submission
         while low < high:
@@ -83,7 +83,7 @@ def generate(
         starts[j] = start
         total += start - submit[j]
         if total > limit:
-            return total
+            break
         before = count
         count = _cut(at, busy, count, i, start)
         if count > before:
