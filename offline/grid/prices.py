@@ -28,8 +28,8 @@ _CELLS = 12_000
 _COARSE = 256
 #: It leaves a size of cells when the factor of its steps falls below.
 _LEAST_STEP = 1e-4
-#: Step loads are used with k up to here.
-_MOST_STEPS = 5
+#: Step loads are used with k up to here, and for so many widths with the k at which just one more would not fit.
+_MOST_STEPS, _MOST_WIDTHS = 3, 5
 #: Bounds evaluated where no time limit is set.
 _ROUNDS = 1_500
 #: Most jobs times cells between two looks at the clock, about.
@@ -146,7 +146,8 @@ def priced(instance: Instance, starts: Ints, watch: Stopwatch, until_s: float | 
     span = int((starts + instance.length).max()) - first
     finest = -(-span // _CELLS)
     widths, kind = np.unique(instance.width, return_inverse=True)
-    loads, limits = _resources(widths, instance.nodes)
+    area = np.bincount(kind, weights=instance.width * instance.length).astype(float)
+    loads, limits = _resources(widths, area, instance.nodes)
     jobs = instance.submit - first, kind, instance.length, loads.astype(float), limits.astype(float)
     upper = float(starts.sum() - instance.submit.sum())
     steps = [finest]
@@ -174,14 +175,17 @@ def priced(instance: Instance, starts: Ints, watch: Stopwatch, until_s: float | 
     return Priced(instance, first, finest, kind, loads, limits, whole, done)
 
 
-def _resources(widths: Ints, nodes: int) -> tuple[Ints, Ints]:
-    """Return loads (widths, resources) and limits: the nodes, and step loads that say something else."""
+def _resources(widths: Ints, area: npt.NDArray[np.float64], nodes: int) -> tuple[Ints, Ints]:
+    """Return loads (widths, resources) and limits: the nodes, and step loads that say something else.
+
+    These are those of small k, and for the widths of most area the k of them that fit together.
+    """
+    common = [nodes // int(widths[i]) for i in np.argsort(-area, kind="stable")[:_MOST_WIDTHS]]
     columns, limits = [widths], [nodes]
-    for k in range(1, min(_MOST_STEPS, nodes - 1) + 1):
+    for k in sorted({*range(1, _MOST_STEPS + 1), *common}):
         load = (k + 1) * widths // (nodes + 1)
-        if load.any() and not any(
-            (load * limit <= column * k).all() for column, limit in zip(columns, limits, strict=True)
-        ):
+        is_implied = any((load * limit <= column * k).all() for column, limit in zip(columns, limits, strict=True))
+        if k < nodes and not is_implied:
             columns.append(load)
             limits.append(k)
     return np.stack(columns, axis=1), np.array(limits)

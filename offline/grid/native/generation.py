@@ -83,7 +83,7 @@ def generate(
         starts[j] = start
         total += start - submit[j]
         if total > limit:
-            return int(total)
+            break
         before = count
         count = _cut(at, busy, count, i, start)
         if count > before:
