@@ -19,6 +19,7 @@ import click
 from bench.commands.biclique import biclique
 from bench.commands.campaign import campaign
 from bench.commands.check import check
+from bench.commands.export import export
 from bench.commands.gantt import gantt
 from bench.commands.generate import generate
 from bench.commands.import_ import import_
@@ -53,6 +54,7 @@ for _command in (
     simulate,
     check,
     gantt,
+    export,
     score,
     campaign,
     report,

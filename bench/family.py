@@ -259,6 +259,10 @@ class Family:
         """Run the published experiment again and rebuild its tables, resuming what the folder holds."""
         raise InputError(f"the family {self.name} has no published experiment", place="--family")
 
+    def export(self, instance: Any, schedule: Any | None) -> str:
+        """Return the text of an instance, or of a valid schedule of it, for another tool."""
+        raise InputError(f"the family {self.name} has no other forms", place="export")
+
     # -- what a person sees --------------------------------------------------------------------------------------
 
     def draw(self, instance: Any, schedule: Any) -> Figure:

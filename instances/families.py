@@ -20,7 +20,7 @@ from instances.textio import encode
 __all__ = ["BUILT_IN", "GROUP", "PACKAGES", "family_of_format", "names", "part", "register", "unregister"]
 
 #: The families of the toolkit, in the order in which help and messages list them.
-BUILT_IN = ("coupled", "bags", "grid")
+BUILT_IN = ("coupled", "bags", "batches", "grid")
 #: The packages in which a family has a part.
 PACKAGES = ("instances", "offline", "online", "bench")
 #: The group of entry points that adds families.

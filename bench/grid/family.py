@@ -19,7 +19,7 @@ import offline
 from bench.family import Family, Limit, Options, Played
 from bench.grid import flags
 from instances.errors import InputError, SelfCheckError
-from instances.grid import write_schedule
+from instances.grid import Schedule, write_schedule
 from offline.results import Result, Status
 from online.grid.options import BUILT_IN, CHOICES, differing
 from online.grid.policies import OPTIONS, make_policy, run_policy
@@ -158,6 +158,16 @@ class _Grid(Family):
         from bench.grid.paper.page import reproduce
 
         reproduce(folder, num_processes=num_processes, dask=dask, as_json=as_json, **given)
+
+    def export(self, instance: Instance, schedule: Any | None) -> str:
+        """Return a workload for Batsim, or its table of jobs."""
+        from instances.grid.batsim import jobs_csv, to_batsim
+
+        if schedule is None:
+            return to_batsim(instance)
+        if not isinstance(schedule, Schedule):
+            raise InputError("expected a schedule", place="export")
+        return jobs_csv(instance, schedule)
 
     def draw(self, instance: Instance, schedule: Any) -> Figure:
         from bench.grid.gantt import draw

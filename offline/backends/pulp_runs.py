@@ -52,10 +52,10 @@ class Claim:
     bound: float | None
 
 
-def is_available(solver: MilpSolver) -> bool:
+def is_available(solver: MilpSolver | str) -> bool:
     """Whether PuLP can call CBC (PuLP brings it) or HiGHS (package highspy), without importing either."""
     packages = {MilpSolver.CBC: ("pulp",), MilpSolver.HIGHS: ("pulp", "highspy")}
-    return all(find_spec(package) is not None for package in packages[solver])
+    return all(find_spec(package) is not None for package in packages[MilpSolver(solver)])
 
 
 def run(program: pulp.LpProblem, solver: MilpSolver | str, limits: Limits, time_limit_s: float | None) -> Claim:

@@ -4,7 +4,8 @@ Position j of a stretch is the segment, if any, that starts at work j g + offset
 a stretch start at least g apart, so each has a position of its own, and of two neighbours the second has no smaller
 offset. The offsets of each position are cut into *cells* [a, b]. A segment in a cell is taken to end as early as offset
 a lets it and to start as late as offset b lets it: all that a play needs, or less. So if the levels (see `levels`)
-cannot be given, no play by tau exists. If they can, the order of segments that they tell is replayed with real times; if
+cannot be given, no play by tau exists. If they can, the order of segments that they tell is replayed with real times;
+if
 it is no play, some segment was late for another that relied on the early end of its cell, and that cell is split at the
 offset it really has. Offsets are integers, so this ends; mostly after none or a few splits.
 """
@@ -231,7 +232,7 @@ def _add_supply(
     events = [(options[i].end, 0, use[i, level]) for i in of_level[level]]
     events += [(options[i].start, 1, use[i, level + 1]) for i in of_level[level + 1]]
     events.sort(key=lambda event: event[:2])
-    stock: cp_model.LinearExprT = 0
+    stock: Any = 0
     for j, (_, is_start, x) in enumerate(events):
         stock = stock - x if is_start else stock + x
         if is_start and (j + 1 == len(events) or not events[j + 1][1]):
@@ -251,9 +252,7 @@ class _Replay:
         The segments of each task.
     """
 
-    def __init__(
-        self, field: _Field, options: list[_Option], found: dict[int, int], tasks: int, segments: int
-    ) -> None:
+    def __init__(self, field: _Field, options: list[_Option], found: dict[int, int], tasks: int, segments: int) -> None:
         self.field = field
         self.late: set[tuple[int, int]] = set()
         self.chains: list[list[Segment]] = [[] for _ in range(tasks)]

@@ -77,7 +77,11 @@ class _Chains:
         """Return the segments of every task in a solution."""
         return [
             [
-                (next(s for s, here in enumerate(places) if solver.boolean_value(here)), *map(solver.value, (start, end)))
+                (
+                    next(s for s, here in enumerate(places) if solver.boolean_value(here)),
+                    solver.value(start),
+                    solver.value(end),
+                )
                 for start, end, places in task
             ]
             for task in self.segments

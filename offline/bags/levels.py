@@ -5,7 +5,8 @@ n of each, and times, such that at each start of level l + 1 at least as many se
 l + 1 have started (that start included): then the i-th start of level l + 1 takes up the i-th end of level l.
 
 Times: a position may lie anywhere between leftmost and rightmost, in the order of its stretch. Here it lies in one of a
-few *cells*, evenly spread from leftmost (0) to rightmost (the last), which do not fall along a stretch: a play for sure.
+few *cells*, evenly spread from leftmost (0) to rightmost (the last), which do not fall along a stretch: a play for
+sure.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The rungs at scale: earliest ends for ``free`` and ``stream``, flows for ``traffic`` (docs/batches/model.md section 6)."""
+"""The rungs at scale: earliest ends for ``free`` and ``stream``, flows for ``traffic`` (docs/batches/model.md, 6)."""
 
 from __future__ import annotations
 
@@ -71,7 +71,8 @@ class Batches:
             seconds=seconds.astype(np.int32),
             counts=counts.astype(np.int32),
         )
-        self.earliest = ends.Earliest(*(_ints(size) for size in (tasks, tasks, tasks, 1, num, num)), _ints(num, -1))
+        heap = (_ints(size) for size in (tasks, tasks, tasks, 1, num, num))
+        self.earliest = ends.Earliest._make([*heap, _ints(num, -1)])
         self.flow = _flow(tasks, seconds.size, num)
         self.crowd = traffic.Crowd(
             _ints(1), _shorts(num), _shorts(num), _shorts(num + 1), np.empty((0, 2), dtype=np.int32)

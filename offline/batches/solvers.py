@@ -31,6 +31,9 @@ SOLVERS: Mapping[str, Solver] = by_name(
     ),
 )
 
+#: Seconds of all workers together, up to which `plain` answers at once.
+_TINY = 4_000
+
 
 def available_solvers() -> list[str]:
     """Return the names of the solvers that can run here, the best first; nothing heavy is imported."""
@@ -60,7 +63,7 @@ def solve(
     of
         The run that ``traffic`` and ``stream`` are measured by.
     solver
-        ``auto`` or a name of `SOLVERS`.
+        ``auto`` or a name of `SOLVERS`; ``auto`` is ``plain`` for tiny instances, else the best one.
     time_limit_s
         Wall-clock seconds; None: no limit. What is over then are whole batches.
     confirm
@@ -93,7 +96,7 @@ def solve(
         raise InputError(of.malformed.reason, place=f"contacts[{of.malformed.row}]")
     limits = Limits(time_limit_s=time_limit_s)
     watch = Stopwatch(limits)
-    name = available_solvers()[0] if solver == AUTO else named(solver, SOLVERS).name
+    name = _best_for(instance) if solver == AUTO else named(solver, SOLVERS).name
     batches = SOLVERS[name].load()(instance, rung, of)
     answers: list[BatchAnswer] = []
     for i in range(instance.num_batches):
@@ -118,6 +121,13 @@ def solve(
         counts={"batches": len(answers)},
         certificate=hindsight,
     )
+
+
+def _best_for(instance: Instance) -> str:
+    """Return the solver for an instance: machine code is not worth its loading for a tiny one."""
+    available = available_solvers()
+    is_tiny = instance.end * instance.num_workers <= _TINY
+    return "plain" if is_tiny and "plain" in available else available[0]
 
 
 def _confirm(instance: Instance, hindsight: Hindsight, schedule: Run, of: Run | None) -> None:

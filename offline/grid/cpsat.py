@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from itertools import pairwise
 
 import numpy as np
 from ortools.sat.python import cp_model
@@ -55,7 +56,7 @@ def search(
     hint = starts.copy()
     for jobs in alike.values():
         hint[jobs] = np.sort(starts[jobs])
-        for i, j in zip(jobs[:-1], jobs[1:], strict=True):
+        for i, j in pairwise(jobs):
             model.add(variables[i] <= variables[j])
     for variable, start in zip(variables, hint.tolist(), strict=True):
         model.add_hint(variable, start)

@@ -1,8 +1,8 @@
 """Lower bounds by prices: what nodes, and classes of wide jobs, cost in each slot (docs/grid/model.md section 6).
 
-Beside the nodes themselves some *step loads* are priced: with k the load of a job is ⌊(k + 1) n / (M + 1)⌋, its limit k.
-Jobs that fit together have Σ n <= M, so their loads sum to at most ⌊(k + 1) M / (M + 1)⌋ = k. With k = 1 that says: jobs
-wider than half of the nodes run one at a time.
+Beside the nodes themselves some *step loads* are priced: with k the load of a job is ⌊(k + 1) n / (M + 1)⌋, and its
+limit k. Jobs that fit together have Σ n <= M, so their loads sum to at most ⌊(k + 1) M / (M + 1)⌋ = k. With k = 1 that
+says: jobs wider than half of the nodes run one at a time.
 """
 
 from __future__ import annotations
@@ -24,8 +24,12 @@ __all__ = ["SCALE", "Priced", "certificate", "priced"]
 SCALE = 10**6
 #: Most cells of prices; longer spans have several slots a cell.
 _CELLS = 12_000
-#: Step loads are used with k up to here.
-_MOST_STEPS = 5
+#: The ascent begins with at most so many cells, several times larger, and ends with the finest.
+_COARSE = 256
+#: It leaves a size of cells when the factor of its steps falls below.
+_LEAST_STEP = 1e-4
+#: Step loads are used with k up to here, and for so many widths with the k at which just one more would not fit.
+_MOST_STEPS, _MOST_WIDTHS = 3, 5
 #: Bounds evaluated where no time limit is set.
 _ROUNDS = 1_500
 #: Most jobs times cells between two looks at the clock, about.
@@ -140,43 +144,48 @@ def priced(instance: Instance, starts: Ints, watch: Stopwatch, until_s: float | 
     """
     first = int(instance.submit[0])
     span = int((starts + instance.length).max()) - first
-    step = -(-span // _CELLS)
-    cells = -(-span // step)
+    finest = -(-span // _CELLS)
     widths, kind = np.unique(instance.width, return_inverse=True)
-    loads, limits = _resources(widths, instance.nodes)
+    area = np.bincount(kind, weights=instance.width * instance.length).astype(float)
+    loads, limits = _resources(widths, area, instance.nodes)
+    jobs = instance.submit - first, kind, instance.length, loads.astype(float), limits.astype(float)
     upper = float(starts.sum() - instance.submit.sum())
-    prices, best, way = np.zeros((3, len(limits), cells))
-    memory = np.array([-1.0, 1.0, 0.0])
-    rounds = max(1, min(100, _CHUNK // (cells * (len(widths) + len(instance)))))
-    done = 0
-    while done < _ROUNDS if until_s is None else watch.elapsed_s() < until_s:
-        if watch.is_over() or memory[0] > upper - 1 + 1e-6 or memory[1] < 1e-4:
-            break
-        ascend(
-            instance.submit - first,
-            kind,
-            instance.length,
-            loads.astype(float),
-            limits.astype(float),
-            step,
-            prices,
-            best,
-            way,
-            memory,
-            upper,
-            rounds,
-        )
-        done += rounds
+    steps = [finest]
+    while span // steps[0] > _COARSE:
+        steps.insert(0, 4 * steps[0])
+    best = np.zeros((len(limits), -(-span // steps[0])))
+    reached, done, begun_s = -1.0, 0, watch.elapsed_s()
+    for level, step in enumerate(steps, 1):
+        cells = -(-span // step)
+        if level > 1:
+            best = np.repeat(best, 4, axis=1)[:, :cells].copy()
+        prices, way, rise = best.copy(), np.zeros_like(best), np.zeros_like(best)
+        sums, use = np.zeros((2, len(widths), cells + 1))
+        memory = np.array([-1.0, 1.0, 0.0])
+        rounds = max(1, min(100, _CHUNK // (cells * (len(widths) + len(instance)))))
+        share = level / len(steps)
+        end_s = None if until_s is None else begun_s + share * (until_s - begun_s)
+        while done < share * _ROUNDS if end_s is None else watch.elapsed_s() < end_s:
+            if watch.is_over() or reached > upper - 1 + 1e-6 or memory[1] < _LEAST_STEP:
+                break
+            ascend(*jobs, step, prices, best, way, memory, upper, rounds, rise, sums, use)
+            reached = max(reached, float(memory[0]))
+            done += rounds
     whole = np.rint(best * SCALE).astype(np.int64)
-    return Priced(instance, first, step, kind, loads, limits, whole, done)
+    return Priced(instance, first, finest, kind, loads, limits, whole, done)
 
 
-def _resources(widths: Ints, nodes: int) -> tuple[Ints, Ints]:
-    """Return loads (widths, resources) and limits: the nodes, and step loads that say something else."""
+def _resources(widths: Ints, area: npt.NDArray[np.float64], nodes: int) -> tuple[Ints, Ints]:
+    """Return loads (widths, resources) and limits: the nodes, and step loads that say something else.
+
+    These are those of small k, and for the widths of most area the k of them that fit together.
+    """
+    common = [nodes // int(widths[i]) for i in np.argsort(-area, kind="stable")[:_MOST_WIDTHS]]
     columns, limits = [widths], [nodes]
-    for k in range(1, min(_MOST_STEPS, nodes - 1) + 1):
+    for k in sorted({*range(1, _MOST_STEPS + 1), *common}):
         load = (k + 1) * widths // (nodes + 1)
-        if load.any() and not any((load * limit <= column * k).all() for column, limit in zip(columns, limits, strict=True)):
+        is_implied = any((load * limit <= column * k).all() for column, limit in zip(columns, limits, strict=True))
+        if k < nodes and not is_implied:
             columns.append(load)
             limits.append(k)
     return np.stack(columns, axis=1), np.array(limits)

@@ -13,8 +13,8 @@ from offline.limits import Stopwatch
 
 __all__ = ["best_of_rules", "improved", "in_order", "total_wait"]
 
-#: Work of the local search where no time limit is set, in placements of a job.
-_WORK = 2_000_000
+#: Work of the local search where no time limit is set, in placements of a job: at most, and for each job.
+_WORK, _WORK_PER_JOB = 2_000_000, 20_000
 #: Most jobs times rounds between two looks at the clock.
 _CHUNK = 200_000
 
@@ -50,8 +50,8 @@ def _queues(instance: Instance) -> Iterator[Ints]:
     for key in (instance.length, instance.width * instance.length, instance.width, everybody):
         rank = np.empty(len(instance), dtype=np.int64)
         rank[np.argsort(key, kind="stable")] = everybody
-        starts = np.zeros(len(instance), dtype=np.int64)
-        queue(instance.submit, instance.width, instance.length, instance.nodes, rank, starts)
+        starts, *scratch = np.zeros((4, len(instance)), dtype=np.int64)
+        queue(instance.submit, instance.width, instance.length, instance.nodes, rank, starts, *scratch)
         yield starts
 
 
@@ -76,9 +76,11 @@ def improved(instance: Instance, starts: Ints, seed: int, watch: Stopwatch, unti
     """
     n = len(instance)
     best = starts.copy()
-    state = np.array([seed * 2_654_435_761 + 12_345], dtype=np.int64)
-    rounds = max(20, _CHUNK // n)
-    restarts = max(2, _WORK // (rounds * n)) if until_s is None else 10**6
+    state = np.array([1 + (seed * 48_271 + 12_345) % (2**31 - 2)], dtype=np.int64)
+    rounds = max(20, min(1_000, _CHUNK // n))
+    restarts = max(2, min(_WORK, _WORK_PER_JOB * n) // (rounds * n)) if until_s is None else 10**6
+    orders = np.zeros((3, n), dtype=np.int64)
+    profile = np.zeros((2, 2 * n + 2), dtype=np.int64)
     done = 0
     for restart in range(restarts):
         if watch.is_over() or (until_s is not None and watch.elapsed_s() >= until_s):
@@ -87,6 +89,17 @@ def improved(instance: Instance, starts: Ints, seed: int, watch: Stopwatch, unti
         if not wait:
             break
         threshold = (0.0, 0.03, 0.01, 0.003)[restart % 4] * wait
-        improve(instance.submit, instance.width, instance.length, instance.nodes, best, rounds, threshold, state)
+        improve(
+            instance.submit,
+            instance.width,
+            instance.length,
+            instance.nodes,
+            best,
+            rounds,
+            threshold,
+            state,
+            *orders,
+            *profile,
+        )
         done += rounds
     return best, done

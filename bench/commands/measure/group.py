@@ -7,6 +7,7 @@ import click
 from bench.commands.measure.core import core
 from bench.commands.measure.optima import optima
 from bench.commands.measure.pages import pages
+from bench.commands.measure.readings import readings
 from bench.commands.measure.scale import scale
 from bench.commands.measure.simulator import simulator
 from bench.commands.measure.solvers import solvers
@@ -19,5 +20,5 @@ def bench() -> None:
     """Rebuild what the documentation claims: optima of the paper's experiment, and solvers against each other."""
 
 
-for _command in (core, optima, pages, scale, simulator, solvers):
+for _command in (core, optima, pages, readings, scale, simulator, solvers):
     bench.add_command(_command)

@@ -24,16 +24,29 @@ from bench.coupled.versus import versus
 from bench.family import Options, family_named
 from bench.results.frames import read_results
 from instances.errors import InputError, SelfCheckError
-from instances.textio import read_bytes
+from instances.textio import read_bytes, write_text
 from online.coupled import POLICIES
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["PROACTIVE", "metrics_of", "policies_of", "published_runs", "read_runs", "run_on"]
+__all__ = [
+    "PROACTIVE",
+    "PUBLISHED",
+    "metrics_of",
+    "policies_of",
+    "published_metrics",
+    "published_runs",
+    "read_runs",
+    "run_on",
+    "write_metrics",
+]
 
 #: The heuristics that compare; no other is changed by a reading of the comparison.
 PROACTIVE = tuple(policy for policy in POLICIES if "-" in policy)
+
+#: The readings of which the runs of seed 0 are published with the toolkit.
+PUBLISHED = ("printed", "conditional")
 
 #: How long the hindsight search may take to prove that an instance has no schedule.
 _TIME_LIMIT_S = 30.0
@@ -173,9 +186,9 @@ def metrics_of(runs: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        ``reading``, ``seed``, ``sample``: ``all`` the instances that were run under the reading, or those ``common``
-        to all readings of the seed; how many ``instances`` that are, how many ``trials`` a scenario they have at most
-        and how many are proven ``impossible``; ``table``; and the columns of `bench.coupled.versus.versus`.
+        ``reading``, ``seed``, ``sample``: the instances ``common`` to all readings of the seed, and ``all`` that were
+        run under the reading where these are more; how many ``instances`` that are, how many ``trials`` a scenario they
+        have at most and how many are proven ``impossible``; ``table``; and the columns of `versus`.
     """
     import pandas as pd
 
@@ -188,6 +201,8 @@ def metrics_of(runs: pd.DataFrame) -> pd.DataFrame:
         for name in sorted(whole, key=list(READINGS).index):
             samples = {"all": whole[name], "common": whole[name].merge(common, on=_INSTANCE)}
             for sample, frame in samples.items():
+                if sample == "all" and len(frame) == len(samples["common"]):
+                    continue
                 for table, m in TABLES.items():
                     mine = frame[frame["m"] == m]
                     if len(mine):
@@ -227,3 +242,16 @@ def _size(runs: pd.DataFrame, hopeless: pd.DataFrame) -> dict[str, int]:
         "trials": int(per_scenario.max()),
         "impossible": len(instances.merge(hopeless, on=_INSTANCE)),
     }
+
+
+def write_metrics(metrics: pd.DataFrame, path: Path) -> None:
+    """Write metrics as CSV, numbers to four decimals: what ``bench/data/paper_readings.csv`` holds."""
+    write_text(path, metrics.to_csv(index=False, float_format="%.4f"))
+
+
+def published_metrics() -> pd.DataFrame:
+    """Return the metrics published with the toolkit (``hindsched bench readings``), as `metrics_of` does."""
+    import pandas as pd
+
+    with files("bench").joinpath("data/paper_readings.csv").open(encoding="utf-8") as text:
+        return pd.read_csv(text)

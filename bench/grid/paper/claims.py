@@ -148,7 +148,7 @@ def _periods(paper: Rows, rows: Rows) -> list[Finding]:
 def _utilisation(paper: Rows, rows: Rows) -> list[Finding]:
     found = []
     for mix, load in _by_setting(paper):
-        low, booked, possible = [], [], []
+        low, booked = [], []
         for row in _base(paper, mix, load):
             days: Mapping[str, list[float]] = row["days"]
             for asked, done, most in zip(days["requested"], days["executed"], days["possible"], strict=True):
@@ -156,14 +156,12 @@ def _utilisation(paper: Rows, rows: Rows) -> list[Finding]:
                     low.append(done - asked)
                 if most > 0.999:
                     booked.append(done)
-                    possible.append(most)
-        told = (
-            f"{len(low)} days below 60 %: EU - RU {np.mean(low):+.3f} on average, {np.std(low):.3f} deviation"
-            if low
-            else "no day below 60 %"
-        )
-        told += f"; {len(booked)} days on which all nodes could be busy throughout: EU "
-        told += f"{np.mean(booked):.3f} on average, {min(booked):.3f} at least" if booked else "-"
+        told = "no day below 60 %"
+        if low:
+            told = f"{len(low)} days below 60 %: EU - RU {np.mean(low):+.3f}, deviation {np.std(low):.3f}"
+        if booked:
+            told += f"; {len(booked)} days on which all nodes could be busy throughout: EU "
+            told += f"{np.mean(booked):.3f} in the mean, {min(booked):.3f} at least"
         verdict = _OPEN if not booked else _HOLDS if np.mean(booked) >= 0.9 else _NOT
         claim = "EU follows RU below 60 %; EU is 90 % or more when overbooked"
         found.append(Finding("6", "Figures 4, 5", claim, f"{mix}, {load:.0%}: {told}", verdict))
@@ -176,9 +174,7 @@ def _ratio_of_messages(paper: Rows, rows: Rows) -> list[Finding]:
         runs = _base(paper, mix, load)
         ratios = [row["pull"] / row["push"] for row in runs]
         floor = [5 / row["mean_width"] for row in runs]
-        told = (
-            f"{_text(ratios, '.2f')}; fwd / mean width, which it is if all find among their own: {_text(floor, '.2f')}"
-        )
+        told = f"{_text(ratios, '.2f')}; fwd / mean width, where all find among their own: {_text(floor, '.2f')}"
         claim = "Push needs more than ten times fewer messages than Pull (14.4 and 28.1)"
         found.append(
             Finding("7", "Tables I, II", claim, f"{mix}, {load:.0%}: {told}", _HOLDS if min(ratios) > 10 else _NOT)

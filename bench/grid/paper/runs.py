@@ -34,6 +34,8 @@ MIXES = {"wide": (WIDE, 71_000), "narrow": (NARROW, 271_000)}
 #: Gaps of the real log are multiplied by these.
 _COMPRESS = ("1", "4/5", "3/5")
 _NODES, _SLOT_S = 5_000, 60
+#: Numbers of nodes at the same load a node.
+_SIZES = (1_250, 2_500, 5_000, 10_000)
 _WIDTHS = {"1": (1, 1), "2-8": (2, 8), "9-64": (9, 64), "65-": (65, 2**31)}
 #: In seconds.
 _LENGTHS = {"-15 min": (0, 900), "15 min-1 h": (900, 3600), "1-4 h": (3600, 14_400), "4 h-": (14_400, 2**31)}
@@ -93,7 +95,7 @@ def experiment(setup: Setup) -> list[tuple[str, Workload, str, dict[str, Any]]]:
         found.append(("paper", workload, "dgs", {"messaging": "poll", "seed": seed}))
         found.append(("paper", workload, "dgs", {"overlay": "cyclon", "seed": seed}))
         found += [("paper", workload, policy, {}) for policy in ("asap_counted", "queue", "easy")]
-    for seed, nodes in product(setup.seeds, (1_250, 2_500, 5_000, 10_000)):
+    for seed, nodes in product(setup.seeds, _SIZES):
         workload = Workload("narrow", nodes, max(1, round(4 * nodes * setup.scale)), LOADS[0], seed)
         found.append(("size", workload, "dgs", {"seed": seed}))
     for compress in _COMPRESS:

@@ -42,8 +42,8 @@ def kernel(function: F) -> F:
 
 
 def piece(function: F) -> F:
-    """Compile a part of a longer kernel, with a name of its own; it becomes one with its callers, so a call is free."""
-    made: F = _kernels(_nrt=False, forceinline=True)(function)
+    """Make a part of a longer kernel, with a name of its own; it is compiled as if it stood where it is called."""
+    made: F = _kernels(_nrt=False, inline="always")(function)
     return made
 
 

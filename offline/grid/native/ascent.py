@@ -21,20 +21,32 @@ def _paid(sums: Floats, at: int, step: int, cells: int) -> float:
     """Return what is paid from the first slot to one that lies so many slots behind it."""
     cell = at // step
     if cell >= cells:
-        return sums[cells]
-    return sums[cell] + (sums[cell + 1] - sums[cell]) * (at - cell * step) / step
+        cell, at = cells, cells * step
+    paid: float = sums[cell]
+    if at > cell * step:
+        paid += (sums[cell + 1] - sums[cell]) * (at - cell * step) / step
+    return paid
 
 
 @kernel
 def _value(
-    submit: Ints, kind: Ints, length: Ints, loads: Floats, limits: Floats, prices: Floats, step: int, rise: Floats
+    submit: Ints,
+    kind: Ints,
+    length: Ints,
+    loads: Floats,
+    limits: Floats,
+    prices: Floats,
+    step: int,
+    rise: Floats,
+    sums: Floats,
+    use: Floats,
 ) -> float:
     """Return the bound of these prices, and in ``rise`` its supergradient: use less limit in each cell."""
     resources, cells = prices.shape
     kinds = len(loads)
-    sums = np.zeros((kinds, cells + 1))
     for w in range(kinds):
         for c in range(cells):
+            use[w, c] = 0.0
             p = 0.0
             for i in range(resources):
                 p += loads[w, i] * prices[i, c]
@@ -43,7 +55,6 @@ def _value(
     for i in range(resources):
         for c in range(cells):
             total -= limits[i] * prices[i, c] * step
-    use = np.zeros((kinds, cells + 1))
     for j in range(len(submit)):
         row = sums[kind[j]]
         best = _paid(row, submit[j] + length[j], step, cells) - _paid(row, submit[j], step, cells)
@@ -72,6 +83,13 @@ def _value(
 
 
 @kernel
+def _copy(source: Floats, target: Floats) -> None:
+    for i in range(source.shape[0]):
+        for c in range(source.shape[1]):
+            target[i, c] = source[i, c]
+
+
+@kernel
 def ascend(
     submit: Ints,
     kind: Ints,
@@ -85,6 +103,9 @@ def ascend(
     memory: Floats,
     upper: float,
     rounds: int,
+    rise: Floats,
+    sums: Floats,
+    use: Floats,
 ) -> None:
     """Improve prices for so many rounds (Polyak's step towards the upper bound, along a deflected supergradient).
 
@@ -104,22 +125,25 @@ def ascend(
         A total wait that is reached.
     rounds
         How many bounds are evaluated.
+    rise, sums, use
+        Scratch: (resources, cells), twice (kinds, cells + 1), ``sums`` beginning with zeros.
     """
-    rise = np.zeros(prices.shape)
     for _ in range(rounds):
-        value = _value(submit, kind, length, loads, limits, prices, step, rise)
+        value = _value(submit, kind, length, loads, limits, prices, step, rise, sums, use)
         if value > memory[0] + 1e-9:
             if value > memory[0] + 1e-4 * (1.0 + abs(value)):
                 memory[2] = 0
             memory[0] = value
-            best[:] = prices
+            _copy(prices, best)
         else:
             memory[2] += 1
         if memory[2] >= 20:
             memory[1] *= 0.7
             memory[2] = 0
-            prices[:] = best
-            way[:] = 0.0
+            _copy(best, prices)
+            for i in range(prices.shape[0]):
+                for c in range(prices.shape[1]):
+                    way[i, c] = 0.0
             continue
         for i in range(prices.shape[0]):  # of what points below 0 nothing is left by the projection
             for c in range(prices.shape[1]):

@@ -21,20 +21,21 @@ F = TypeVar("F", bound=Callable[..., Any])
 Ints = npt.NDArray[np.int64]
 
 _kernels: Any = kernels_of(Path(__file__).parent, "grid-search")
-_MASK = (1 << 63) - 1
+_MODULUS = (1 << 31) - 1
 
 
 def kernel(function: F) -> F:
     """Compile a function on first use and keep the machine code on disk."""
-    made: F = _kernels()(function)
+    made: F = _kernels(_nrt=False)(function)
     return made
 
 
 @kernel
 def _below(state: Ints, bound: int) -> int:
-    """Return a random integer below a bound under 2^31 (linear congruential generator of 63 bits, Knuth's MMIX)."""
-    state[0] = (state[0] * 6364136223846793005 + 1442695040888963407) & _MASK
-    return ((state[0] >> 32) * bound) >> 31
+    """Return a random integer below a bound (Lehmer's generator modulo 2^31 - 1, Park and Miller's factor 48271)."""
+    state[0] = state[0] * 48271 % _MODULUS
+    drawn: int = state[0] * bound // _MODULUS
+    return drawn
 
 
 @kernel
@@ -82,7 +83,7 @@ def generate(
         starts[j] = start
         total += start - submit[j]
         if total > limit:
-            return total
+            break
         before = count
         count = _cut(at, busy, count, i, start)
         if count > before:
@@ -96,14 +97,21 @@ def generate(
 
 
 @kernel
-def queue(submit: Ints, width: Ints, length: Ints, nodes: int, rank: Ints, starts: Ints) -> None:
-    """Start what fits, by rank, in each slot in which something ends or comes."""
+def queue(
+    submit: Ints,
+    width: Ints,
+    length: Ints,
+    nodes: int,
+    rank: Ints,
+    starts: Ints,
+    waiting: Ints,
+    ends: Ints,
+    held: Ints,
+) -> None:
+    """Start what fits, by rank, in each slot in which something ends or comes; the last three are scratch."""
     n = len(submit)
-    waiting = np.empty(n, dtype=np.int64)
-    ends = np.empty(n, dtype=np.int64)  # of what runs, the latest first
-    held = np.empty(n, dtype=np.int64)
     waits, runs, coming, free = 0, 0, 0, nodes
-    while coming < n or waits > 0:
+    while coming < n or waits > 0:  # ends: of what runs, the latest first
         now = ends[runs - 1] if runs > 0 else submit[coming]
         if coming < n and submit[coming] < now:
             now = submit[coming]
@@ -150,19 +158,30 @@ def _sort(order: Ints, starts: Ints) -> None:
 
 @kernel
 def improve(
-    submit: Ints, width: Ints, length: Ints, nodes: int, best: Ints, rounds: int, temperature: float, state: Ints
+    submit: Ints,
+    width: Ints,
+    length: Ints,
+    nodes: int,
+    best: Ints,
+    rounds: int,
+    temperature: float,
+    state: Ints,
+    order: Ints,
+    trial: Ints,
+    starts: Ints,
+    at: Ints,
+    busy: Ints,
 ) -> int:
     """Search orders from the one of the best starts for so many rounds; improve ``best``, return its total wait.
 
     A move takes a job to another place of the order: half of the time the larger of two random ones, and later. It is
-    kept if the total wait does not rise by more than a random part of a threshold that falls to 0.
+    kept if the total wait does not rise by more than a random part of a threshold that falls to 0. What follows
+    ``state`` is scratch: one place a job, and as in `generate`.
     """
     n = len(submit)
-    at, busy = np.empty(2 * n + 2, dtype=np.int64), np.empty(2 * n + 2, dtype=np.int64)
-    starts = np.empty(n, dtype=np.int64)
-    order = np.arange(n)
+    for j in range(n):
+        order[j] = j
     _sort(order, best)
-    trial = order.copy()
     total = 0
     for j in range(n):
         total += best[j] - submit[j]
@@ -186,7 +205,8 @@ def improve(
             b = a - 1 - _below(state, reach)
             if b < 0:
                 continue
-        trial[:] = order
+        for i in range(n):
+            trial[i] = order[i]
         job = order[a]
         if b > a:
             for i in range(a, b):
@@ -199,9 +219,11 @@ def improve(
         found = generate(submit, width, length, nodes, trial, starts, at, busy, current + slack)
         if found <= current + slack:
             current = found
-            order[:] = trial
+            for i in range(n):
+                order[i] = trial[i]
             _sort(order, starts)
             if found < total:
                 total = found
-                best[:] = starts
+                for i in range(n):
+                    best[i] = starts[i]
     return total

@@ -96,6 +96,19 @@ def test_batsims_workloads_are_imported(hindsched, tmp_path):
     assert (code, json.loads(out)["jobs"]) == (0, [[2, 2, 2]])
 
 
+def test_workloads_and_schedules_are_taken_to_batsim(hindsched, tiny, tmp_path):
+    workload, schedule, table = (tmp_path / name for name in ("workload.json", "schedule.json", "jobs.csv"))
+    assert hindsched("export", tiny, "-o", workload)[0] == 0
+    code, out, _ = hindsched("import", workload, "--family", "grid", "--kind", "batsim", "--slot", 60)
+    assert instances.grid.read_instance(json.loads(out)) == instances.read(tiny)
+    assert hindsched("simulate", tiny, "--policy", "easy", "--schedule", schedule)[0] == 0
+    assert hindsched("export", tiny, schedule, "-o", table)[0] == 0
+    assert table.read_text().count("COMPLETED_SUCCESSFULLY") == len(instances.read(tiny))
+    schedule.write_text(schedule.read_text().replace("allocations", "others"))
+    code, _, err = hindsched("export", tiny, schedule, "-o", table)
+    assert (code, "S1 broken" in err) == (2, True)
+
+
 def test_simulate_check_and_gantt(hindsched, tiny, tmp_path):
     code, out, _ = hindsched("simulate", tiny, "--json", "--degree", 3, "--option", "rule=area", "--seed", 5)
     rows = {row["policy"]: row for row in objects(out)}

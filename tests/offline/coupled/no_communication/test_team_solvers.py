@@ -183,7 +183,7 @@ def test_every_back_end_has_a_solver(name: str) -> None:
 
 
 def test_an_unknown_back_end_is_refused() -> None:
-    with pytest.raises(InputError, match="expected auto or one of windows, core, plain"):
+    with pytest.raises(InputError, match="expected auto or one of periods, core, plain"):
         answer(GOOD, "nobody")
 
 
