@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from functools import lru_cache
 from itertools import product
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
@@ -124,7 +123,7 @@ class _Bags(Family):
     def answers(
         self, instance: Any, *, store: str | None = None, on_demand: str | None = None, **given: Any
     ) -> Sequence[tuple[dict[str, Any], Result]]:
-        """Solve for the stores and ways to save that are asked for; the schedule that is written is the first one's."""
+        """Solve for the stores and ways to save that are asked for."""
         stores = {None: [instance.store], "both": list(Store)}.get(store) or [Store(str(store))]
         ways = {None: [instance.on_demand], "both": [False, True]}.get(on_demand) or [on_demand == "yes"]
         found: list[tuple[dict[str, Any], Result]] = []
@@ -132,7 +131,7 @@ class _Bags(Family):
             result = solve(instance, store=place, on_demand=way, **given)
             row = {"store": str(place), "on_demand": way, **self.answer_row(result)}
             row["minutes"] = None if result.value is None else _minutes(instance, int(result.value))
-            found.append((row, replace(result, schedule=None) if found else result))
+            found.append((row, result))
         return found
 
     def generate(self, **given: Any) -> Any:

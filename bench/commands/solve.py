@@ -48,8 +48,8 @@ def solve(
             bad_input(error.in_file(file))
             failed = 2
             continue
-        for row, result in answers:
-            if result.schedule is not None and targets:
+        for number, (row, result) in enumerate(answers):
+            if result.schedule is not None and targets and number == 0:  # the others are of variants of the instance
                 instances.write_schedule(result.schedule, targets[file, ""])
             table.add({"file": file, **row})
     table.show()

@@ -48,25 +48,25 @@ def _of_runs() -> list[click.Option]:
     return [
         click.Option(
             ["--estimator"],
-            type=click.Choice(list(Estimator)),
+            type=click.Choice([str(name) for name in Estimator]),
             help="Expected duration of a computation: as the paper prints it, or the conditional expectation.  "
             "[default: printed]",
         ),
         click.Option(
             ["--service"],
-            type=click.Choice(list(Service)),
+            type=click.Choice([str(name) for name in Service]),
             help="Whom the on-line master serves first: worker order, largest remaining need, or who has begun to "
             "receive.  [default: index]",
         ),
         click.Option(
             ["--ties"],
-            type=click.Choice(list(Ties)),
+            type=click.Choice([str(name) for name in Ties]),
             help="Who gets a task where several workers would serve a heuristic equally well, by index.  "
             "[default: lowest]",
         ),
         click.Option(
             ["--comparison"],
-            type=click.Choice(list(Comparison)),
+            type=click.Choice([str(name) for name in Comparison]),
             help="What a proactive heuristic compares: both configurations as they stand, or one of them or both as if "
             "chosen from scratch.  [default: updated]",
         ),

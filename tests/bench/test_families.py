@@ -160,7 +160,7 @@ def test_options_of_one_family_are_refused_for_another(tmp_path):
     assert result.exit_code == 2
     assert "--wmin is an option of coupled, not of dummy" in result.stderr
     result = CliRunner().invoke(hindsched, ["generate", "--tasks", "3"])
-    assert "--tasks is an option of dummy, not of coupled" in result.stderr
+    assert "dummy, not of coupled" in result.stderr
     file = tmp_path / "a.json"
     invoke("generate", "--family", "dummy", "-o", file)
     result = CliRunner().invoke(hindsched, ["solve", str(file), "--objective", "makespan"])
