@@ -1,7 +1,7 @@
 """A lower bound that knows that each task is one chain (H4, *composition*), as a small integer program.
 
-A chain of k segments by tau that runs a_d of them at ticks g_d needs sum of a_d g_d <= tau, however its segments lie. So
-n such splits must fit into the positions that each speed has by tau. Where there are many speeds, neighbouring ones
+A chain of k segments by tau that runs a_d of them at ticks g_d needs sum of a_d g_d <= tau, however its segments lie.
+So n such splits must fit into the positions that each speed has by tau. Where there are many speeds, neighbouring ones
 count as one of the fastest of them, which only weakens the bound.
 """
 

@@ -1,9 +1,10 @@
 """A target greedy for shared disks, not on demand: a play by a given instant, if it happens to find one.
 
 In order of time, every machine that becomes free takes up a resting task, or waits until another segment ends. Which
-task: with r segments left after this one, which would end at e, the one for which r / (tau - e), the speed that it needs
-from then on, is nearest to the machine's own speed 1/g; so the fast machines get what is late, and all tasks end
-together. A task is left out if its r segments cannot follow by tau, even alone. Random variants come after the plain one.
+task: with r segments left after this one, which would end at e, the one for which r / (tau - e), the speed that it
+needs from then on, is nearest to the machine's own speed 1/g; so the fast machines get what is late, and all tasks end
+together. A task is left out if its r segments cannot follow by tau, even alone. Random variants come after the plain
+one.
 """
 
 from __future__ import annotations

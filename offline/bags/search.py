@@ -1,11 +1,12 @@
 """Shared disks, not on demand, any number of segments: bounds, then plays at the bound, then proofs.
 
 The best lower bound is mostly the optimum. So plays are looked for right there, by ever dearer means: dealing, the
-target greedy, annealed levels. Where none is found, the composition bound is asked and the instant raised until a play is
-found; then the same means are tried in between, and `cells.decide` settles whether any play ends one tick earlier.
+target greedy, annealed levels. Where none is found, the composition bound is asked and the instant raised until a play
+is found; then the same means are tried in between, and `cells.decide` settles whether any play ends one tick earlier.
 Where that is beyond the limits, it raises the lower bound as far as it gets, and the answer is two bounds.
 
-Without a time limit every step has a fixed amount of work, so that the answer depends on the instance and the seed only.
+Without a time limit every step has a fixed amount of work, so that the answer depends on the instance and the seed
+only.
 """
 
 from __future__ import annotations
@@ -89,9 +90,7 @@ def lower_bound(stretches: Stretches, states: States, slot: int, tasks: int, seg
     return best, by
 
 
-def shared_search(
-    stretches: Stretches, tasks: int, segments: int, bound: tuple[int, str], limits: Limits
-) -> Bracket:
+def shared_search(stretches: Stretches, tasks: int, segments: int, bound: tuple[int, str], limits: Limits) -> Bracket:
     """Return bounds on the optimum within these stretches, equal ones if they can be had.
 
     Parameters

@@ -93,9 +93,9 @@ class _Program:
             if x.value() > 0.5:
                 used[level].append(place)
         chains = [[place] for place in used[0]]
-        for level in used[1:]:
+        for places in used[1:]:
             chains.sort(key=lambda chain: chain[-1][2])
-            for chain, place in zip(chains, sorted(level, key=lambda place: place[1]), strict=True):
+            for chain, place in zip(chains, sorted(places, key=lambda place: place[1]), strict=True):
                 chain.append(place)
         return chains
 

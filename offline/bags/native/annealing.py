@@ -86,8 +86,8 @@ def _is_free(p: int, to: int, cell: Ints, cells: int, before: Ints, after: Ints)
     if to < 0 or to >= cells:
         return False
     if to < cell[p]:
-        return before[p] < 0 or cell[before[p]] <= to
-    return after[p] < 0 or to <= cell[after[p]]
+        return bool(before[p] < 0 or cell[before[p]] <= to)
+    return bool(after[p] < 0 or to <= cell[after[p]])
 
 
 @kernel
