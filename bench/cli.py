@@ -6,6 +6,7 @@ refused by ``check``; 2 bad input or usage, told in one line; 3 the toolkit cont
 
 from __future__ import annotations
 
+import logging
 import os
 import signal
 import sys
@@ -18,6 +19,7 @@ import click
 from bench.commands.biclique import biclique
 from bench.commands.campaign import campaign
 from bench.commands.check import check
+from bench.commands.export import export
 from bench.commands.gantt import gantt
 from bench.commands.generate import generate
 from bench.commands.import_ import import_
@@ -52,6 +54,7 @@ for _command in (
     simulate,
     check,
     gantt,
+    export,
     score,
     campaign,
     report,
@@ -72,11 +75,23 @@ def main() -> None:
     for stream in ("stdout", "stderr"):
         if getattr(sys, stream) is None:  # closed by who called us
             setattr(sys, stream, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
+    _tell_of_compilation()
     before = signal.signal(signal.SIGTERM, _interrupt)
     try:
         _run()
     finally:
         signal.signal(signal.SIGTERM, before)
+
+
+def _tell_of_compilation() -> None:
+    """Let the user know why the first run waits."""
+    logger = logging.getLogger("hindsched.compiling")
+    logger.setLevel(logging.INFO)
+    if not logger.handlers:
+        handler = logging.StreamHandler()  # standard error
+        handler.setFormatter(logging.Formatter("hindsched: %(message)s"))
+        logger.addHandler(handler)
+        logger.propagate = False
 
 
 def _run() -> NoReturn:

@@ -20,21 +20,21 @@ class Table:
     Parameters
     ----------
     columns
-        Keys of a row, in order, with the heading a person sees.
+        Keys of a row, in order, with the heading a person sees; None: the keys of the rows themselves.
     as_json
         Whether to print one JSON object a line instead.
     title
         Above the table.
     """
 
-    columns: Mapping[str, str]
+    columns: Mapping[str, str] | None
     as_json: bool
     title: str | None = None
     _rows: list[dict[str, Any]] = field(default_factory=list)
 
     def add(self, row: Mapping[str, Any]) -> None:
-        """Take a row; in JSON it is printed at once, with exactly the keys of ``columns``."""
-        kept = {key: row[key] for key in self.columns}
+        """Take a row; in JSON it is printed at once, with exactly the keys of ``columns`` where they are told."""
+        kept = dict(row) if self.columns is None else {key: row[key] for key in self.columns}
         if self.as_json:
             click.echo(msgspec.json.encode(kept).decode())
             sys.stdout.flush()
@@ -55,11 +55,12 @@ class Table:
         from rich.table import Table as RichTable
 
         table = RichTable(title=self.title, box=box.SIMPLE_HEAD, title_justify="left", title_style="bold")
-        for key, heading in self.columns.items():
-            numeric = all(_is_numeric(row[key]) for row in self._rows)
+        columns = self.columns or {key: key for row in self._rows for key in row if not _is_long(row[key])}
+        for key, heading in columns.items():
+            numeric = all(_is_numeric(row.get(key)) for row in self._rows)
             table.add_column(heading, justify="right" if numeric else "left", overflow="fold")
         for row in self._rows:
-            table.add_row(*(_cell(value) for value in row.values()))
+            table.add_row(*(_cell(row.get(key)) for key in columns))
         # a pipe or a file gets every column whole, whatever the width of the terminal that is not there
         console = Console(highlight=False, width=None if sys.stdout.isatty() else max(200, _width(self._rows)))
         console.print(table)
@@ -68,6 +69,11 @@ class Table:
 def bad_input(error: Exception) -> None:
     """Say on standard error, in one line, what is wrong with one of several inputs; the others go on."""
     click.echo(f"hindsched: {error}", err=True)
+
+
+def _is_long(value: object) -> bool:
+    """Whether a value is for machines: lists and objects stay in JSON."""
+    return isinstance(value, list | tuple | dict)
 
 
 def _is_numeric(value: object) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -45,15 +46,17 @@ def counting(what: str, total: int, done: int) -> Iterator[_Counter]:
 
 class _Counter:
     _EVERY_S = 10.0
+    #: The rate is that of the last so many seconds.
+    _WINDOW_S = 60.0
 
     def __init__(self, what: str, total: int, done: int, progress: Progress | None) -> None:
         import time
 
         self._what, self._total, self._done = what, total, done
         self._failed = 0
-        self._begun = self._done
         self._clock = time.monotonic
-        self._start = self._said = self._clock()
+        self._said = self._clock()
+        self._steps: deque[tuple[float, int]] = deque()  # the first job may compile: rates count from its end
         self._progress = progress
         self._task = None if progress is None else progress.add_task(what, total=total, completed=done)
 
@@ -66,11 +69,19 @@ class _Counter:
             self._progress.update(self._task, advance=1, description=f"{self._what}{failures}: {note}")
             return
         now = self._clock()
+        self._steps.append((now, self._done))
+        while len(self._steps) > 2 and now - self._steps[0][0] > self._WINDOW_S:
+            self._steps.popleft()
         if now - self._said >= self._EVERY_S or self._done == self._total:
             self._said = now
-            rate = (self._done - self._begun) / max(now - self._start, 1e-9)
-            left_s = (self._total - self._done) / rate
-            sys.stderr.write(
-                f"{self._what}: {self._done}/{self._total}, {rate:.1f}/s, {left_s:.0f} s left{failures}, last: {note}\n"
-            )
+            line = f"{self._what}: {self._done}/{self._total}{self._pace()}{failures}, last: {note}"
+            sys.stderr.write(line + "\n")
             sys.stderr.flush()
+
+    def _pace(self) -> str:
+        """Return the rate and the time left; nothing before two jobs have shown them."""
+        (first, before), (last, done) = self._steps[0], self._steps[-1]
+        if done - before < 2 or last <= first:
+            return ""
+        rate = (done - before) / (last - first)
+        return f", {rate:.1f}/s, {(self._total - self._done) / rate:.0f} s left"

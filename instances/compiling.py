@@ -1,31 +1,84 @@
-"""How numba kernels of any package are compiled, and where their machine code is kept."""
+"""How numba kernels of any package are compiled, and where their machine code is kept.
+
+Numba keeps machine code on disk, with three traps that this module closes for all packages alike:
+
+- It looks only at the file of a function to see whether the code is still good, though the code contains the functions
+  it calls as well. Here the folder of the code is named by a digest of all the sources, of this module and of the
+  compiler's version: after any change everything is compiled again, in a folder of its own.
+- It trusts what it reads: a file cut short, by a full disk or a process that was killed, is an error at every start, or
+  worse. Here each file ends with a digest of its content; one that does not fit counts as absent, and is made anew.
+- Two processes that compile at the same time may write different code under one name. Here what is read says which
+  signature it was made for, and any other counts as absent.
+"""
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from hashlib import sha256
 from importlib.metadata import version
+from io import BytesIO
 from pathlib import Path
 from typing import Any, TypeVar
 
 from numba import njit
+from numba.core import caching
 from numba.core import config as numba_config
 
-__all__ = ["folder_name", "kernels_of"]
+__all__ = ["LOGGER", "Kernels", "folder_name", "kernels_of"]
+
+#: The logger that is told when compilation begins; nobody listens unless a program attaches a handler.
+LOGGER = "hindsched.compiling"
 
 config: Any = numba_config  # its options are set at run time, out of sight of type checkers
+_FunctionCache: Any = caching.FunctionCache
+_IndexDataCacheFile: Any = caching.IndexDataCacheFile
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
-def kernels_of(sources: Path, name: str) -> Callable[..., Callable[[Function], Function]]:
-    """Return the decorator for the kernels whose sources lie in one folder.
+class Kernels:
+    """The decorator for the kernels of some sources.
 
     With a signature it compiles the function when its module is imported, without one at the first call; either way
-    machine code that was made before is loaded instead.
+    machine code that was made before is loaded instead. Where no folder can be written nothing is kept.
+
+    Parameters
+    ----------
+    sources
+        All that the machine code is made from: folders, whose Python files count, and single files.
+    name
+        Starts the name of the folder for the machine code.
+    """
+
+    def __init__(self, sources: tuple[Path, ...], name: str) -> None:
+        self.sources = sources
+        self.name = name
+
+    def __call__(self, *signature: str, **options: Any) -> Callable[[Function], Function]:
+        """Return the decorator for one signature, or none, and numba's options."""
+
+        def compiled(function: Function) -> Function:
+            made: Any = njit(**options)(function)
+            if made is not function:  # numba can be told not to compile at all
+                folder = _cache_folder(self.sources, self.name)
+                if folder is not None:
+                    made._cache = _cache_of(function, folder)
+                for one in signature:
+                    made.compile(one)
+                if signature:
+                    made.disable_compile()
+            kernel: Function = made
+            return kernel
+
+        return compiled
+
+
+def kernels_of(sources: Path, name: str, *others: Path) -> Kernels:
+    """Return the decorator for the kernels whose sources lie in one folder.
 
     Parameters
     ----------
@@ -33,40 +86,26 @@ def kernels_of(sources: Path, name: str) -> Callable[..., Callable[[Function], F
         The folder; all its Python files count as sources of each kernel.
     name
         Starts the name of the folder for the machine code.
-
-    Notes
-    -----
-    Numba looks only at the file of a function to see whether its machine code is still good, but that code contains
-    the functions it calls as well. So the folder of the machine code is named by a digest of all the sources and the
-    compiler's version: after any change everything is compiled again. Where no folder can be written nothing is kept.
+    others
+        Folders and files elsewhere whose functions or constants the kernels use.
     """
-
-    def kernel(*signature: str, **options: Any) -> Callable[[Function], Function]:
-        def compiled(function: Function) -> Function:
-            folder = _cache_folder(sources, name)
-            with _cached_in(folder):
-                compiler: Any = njit(*signature, cache=folder is not None, **options)
-                dispatcher: Function = compiler(function)
-            return dispatcher
-
-        return compiled
-
-    return kernel
+    return Kernels((sources, *others), name)
 
 
-def folder_name(sources: Path, name: str) -> str:
+def folder_name(sources: tuple[Path, ...], name: str) -> str:
     """Return the name of the folder for machine code made from these sources by this compiler."""
     digest = sha256("".join(f"{package} {version(package)} " for package in ("numba", "llvmlite", "numpy")).encode())
-    for source in sorted(sources.glob("*.py")):
-        digest.update(source.read_bytes())
+    for source in (*sources, Path(__file__)):
+        for file in sorted(source.glob("*.py")) if source.is_dir() else [source]:
+            digest.update(file.name.encode() + b"\0" + sha256(file.read_bytes()).digest())
     return f"{name}-{digest.hexdigest()[:16]}"
 
 
 @cache
-def _cache_folder(sources: Path, name: str) -> Path | None:
+def _cache_folder(sources: tuple[Path, ...], name: str) -> Path | None:
     folder = folder_name(sources, name)
     user = Path(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"))
-    for parent in (config.CACHE_DIR, sources / "__pycache__", user / "hindsched"):
+    for parent in (config.CACHE_DIR, sources[0] / "__pycache__", user / "hindsched"):
         if parent and _is_writable(Path(parent) / folder):
             return Path(parent) / folder
     return None
@@ -80,11 +119,60 @@ def _is_writable(folder: Path) -> bool:
     return os.access(folder, os.W_OK)
 
 
-@contextmanager
-def _cached_in(folder: Path | None) -> Iterator[None]:
+def _cache_of(function: Callable[..., Any], folder: Path) -> Any:
+    """Return numba's cache of a function in a folder, with files that are checked."""
     before = config.CACHE_DIR
-    config.CACHE_DIR = "" if folder is None else str(folder)
+    config.CACHE_DIR = str(folder)
     try:
-        yield
+        kept = _FunctionCache(function)
     finally:
         config.CACHE_DIR = before
+    locator = kept._impl.locator
+    kept._cache_file = _CheckedFiles(kept.cache_path, kept._impl.filename_base, locator.get_source_stamp())
+    return kept
+
+
+@cache
+def _say_once() -> None:
+    """Tell whoever listens that this process is about to compile."""
+    logging.getLogger(LOGGER).info("compiling machine code, once after an installation: a minute or two")
+
+
+class _CheckedFiles(_IndexDataCacheFile):  # type: ignore[misc]
+    """Numba's files of one function, each with a digest of its content at the end."""
+
+    def save(self, key: Any, data: Any) -> None:
+        super().save(key, (key, data))
+
+    def load(self, key: Any) -> Any:
+        made_for, data = super().load(key) or (None, None)
+        if made_for != key:
+            _say_once()
+            return None
+        return data
+
+    def _load_index(self) -> Any:
+        return super()._load_index() if _is_whole(Path(self._index_path)) else {}
+
+    def _load_data(self, name: str) -> Any:
+        if not _is_whole(Path(self._data_path(name))):
+            raise FileNotFoundError(name)  # which numba takes for a file that was removed
+        return super()._load_data(name)
+
+    @contextmanager
+    def _open_for_write(self, filepath: str) -> Iterator[BytesIO]:
+        content = BytesIO()
+        yield content
+        whole = content.getvalue()
+        with super()._open_for_write(filepath) as file:
+            file.write(whole + sha256(whole).digest())
+
+
+def _is_whole(file: Path) -> bool:
+    """Whether a file is there and ends with the digest of its content, which readers of pickles ignore."""
+    try:
+        content = file.read_bytes()
+    except OSError:
+        return False
+    size = sha256().digest_size
+    return content[-size:] == sha256(content[:-size]).digest()

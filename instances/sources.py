@@ -18,7 +18,7 @@ from instances.streams import stream
 
 __all__ = ["STARTS", "Drawn", "Known", "StateSource"]
 
-#: How workers begin (docs/model.md section 2); the first is the default.
+#: How workers begin (docs/model.md section 1); the first is the default.
 STARTS = ("up", "stationary")
 
 

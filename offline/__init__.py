@@ -4,7 +4,7 @@
 Families of problems live in sub-packages (``offline.coupled``); what all families share lies beside them.
 """
 
-from offline.kmis.shared_slots import SharedSlots, earliest_common_slots, max_common_slots
+from offline.kmis import SharedSlots, earliest_common_slots, max_common_slots
 from offline.results import Result, Sense, Status
 from offline.solve import solve
 from offline.solvers import Solver

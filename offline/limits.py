@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import time
 from dataclasses import dataclass
+from numbers import Integral, Real
 
 from instances.errors import InputError
 
-__all__ = ["Limits", "OutOfTimeError", "Stopwatch"]
+__all__ = ["NO_LIMITS", "Limits", "OutOfTimeError", "Stopwatch"]
 
 
 class OutOfTimeError(Exception):
@@ -32,7 +34,7 @@ class Limits:
     Raises
     ------
     InputError
-        For a limit that cannot be meant.
+        For a limit that cannot be meant: nothing, less, infinity, no number. No limit is None.
     """
 
     time_limit_s: float | None = None
@@ -41,14 +43,34 @@ class Limits:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        if self.time_limit_s is not None and not self.time_limit_s > 0:
+        if not _is_amount(self.time_limit_s):
             raise InputError(f"{self.time_limit_s!r}, expected seconds > 0", place="time limit")
-        if self.memory_limit_mb is not None and not self.memory_limit_mb > 0:
+        if not _is_amount(self.memory_limit_mb):
             raise InputError(f"{self.memory_limit_mb!r}, expected megabytes > 0", place="memory limit")
-        if self.threads < 1:
+        if not (_is_integer(self.threads) and self.threads >= 1):
             raise InputError(f"{self.threads!r}, expected at least 1", place="threads")
-        if not 0 <= self.seed < 2**31:
+        if not (_is_integer(self.seed) and 0 <= self.seed < 2**31):
             raise InputError(f"{self.seed!r}, expected an integer from 0 to 2147483647", place="seed")
+
+
+def _is_amount(value: object) -> bool:
+    """Whether it is None, for no limit, or a finite number > 0."""
+    if value is None:
+        return True
+    if not isinstance(value, Real) or isinstance(value, bool):
+        return False
+    try:
+        return 0 < float(value) < math.inf
+    except OverflowError:
+        return False
+
+
+def _is_integer(value: object) -> bool:
+    return isinstance(value, Integral) and not isinstance(value, bool)
+
+
+#: What a solver may spend unless it is told otherwise: anything.
+NO_LIMITS = Limits()
 
 
 class Stopwatch:

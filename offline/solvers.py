@@ -45,6 +45,9 @@ class Solver:
     function: str = "solve"
     options: tuple[tuple[str, str], ...] = ()
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "name", str(self.name))  # a plain string, for those who look at types
+
     def is_available(self) -> bool:
         """Whether all it requires is installed; nothing is imported to find out."""
         return all(find_spec(package) is not None for package in self.requires)

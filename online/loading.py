@@ -13,7 +13,7 @@ from typing import Any
 
 from instances.errors import InputError
 
-__all__ = ["load_entry_point", "load_file"]
+__all__ = ["expect_family", "load_entry_point", "load_file"]
 
 
 def load_file(path: str, class_name: str, options: Mapping[str, object]) -> object:
@@ -67,6 +67,36 @@ def load_entry_point(group: str, name: str, options: Mapping[str, object]) -> ob
             raise InputError(f"cannot be imported: {_told(error)}", place=place) from error
         return _make(factory, options, place)
     return None
+
+
+def expect_family(made: object, family: str, place: str) -> None:
+    """Refuse a policy that says it is for another family of problems.
+
+    Parameters
+    ----------
+    made
+        A policy; its attribute ``family``, if it has one, is the name of the family it is for.
+    family
+        The family it is asked for.
+    place
+        How the user called it.
+
+    Raises
+    ------
+    InputError
+        In one line, naming both families.
+
+    Examples
+    --------
+    >>> class Mine:
+    ...     family = "bags"
+    >>> expect_family(Mine(), "coupled", "mine.py:Mine")
+    Traceback (most recent call last):
+    instances.errors.InputError: policy mine.py:Mine: for the family bags, expected one for coupled
+    """
+    told = getattr(made, "family", None)
+    if told is not None and told != family:
+        raise InputError(f"for the family {told}, expected one for {family}", place=f"policy {place}")
 
 
 def _make(factory: Any, options: Mapping[str, object], place: str) -> object:

@@ -13,7 +13,7 @@ import sys
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Executor, Future, wait
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
@@ -26,6 +26,7 @@ from typing import Any, NamedTuple
 from bench.campaign.journal import Journal
 from bench.progress import counting
 from instances.errors import HindschedError, InputError
+from instances.families import BUILT_IN, names, part
 
 __all__ = ["Job", "code_digest", "provenance", "run_jobs", "source_digest"]
 
@@ -236,24 +237,49 @@ def _end_with(parent: int) -> None:
 
 
 @cache
-def code_digest(*packages: str) -> str:
+def code_digest(*packages: str, family: str | None = None) -> str:
     """Return a digest of the source of the packages that rows depend on: rows of other code are not reused.
 
     Parameters
     ----------
     *packages
         Some of ``instances``, ``offline``, ``online``; none given means all of them.
+    family
+        Whose row it is: what all families share counts, and the family's own, not what belongs to the others. None:
+        everything counts.
     """
     root = Path(__file__).resolve().parents[2]
-    return source_digest(*(root / package for package in packages or _ALL))[:16]
+    places = [root / package for package in packages or _ALL]
+    if family is None:
+        return source_digest(*places)[:16]
+    theirs = set(names()) - {family}
+    own = [] if family in BUILT_IN else _sources_of(family, packages or _ALL)
+    return source_digest(*places, *own, without=theirs)[:16]
 
 
-def source_digest(*places: Path) -> str:
-    """Return a digest of the Python source in these folders and files."""
+def _sources_of(family: str, packages: Sequence[str]) -> list[Path]:
+    """Return where the parts of a family of somebody else's come from: the folder of a package, or the file."""
+    files = [getattr(part(family, package), "__file__", None) for package in packages]
+    places = {Path(file).resolve() for file in files if file is not None}
+    return sorted({place.parent if place.name == "__init__.py" else place for place in places})
+
+
+def source_digest(*places: Path, without: Collection[str] = ()) -> str:
+    """Return a digest of the Python source in these folders and files.
+
+    Parameters
+    ----------
+    *places
+        Folders, with all below them, and files.
+    without
+        Names of folders directly below a place that do not count.
+    """
     digest = hashlib.sha256()
     for place in places:
         for source in sorted(place.rglob("*.py")) if place.is_dir() else [place]:
-            digest.update(str(source.relative_to(place.parent)).encode() + b"\0" + source.read_bytes())
+            inside = source.relative_to(place.parent)
+            if len(inside.parts) < 3 or inside.parts[1] not in without:
+                digest.update(str(inside).encode() + b"\0" + source.read_bytes())
     return digest.hexdigest()
 
 

@@ -3,7 +3,7 @@
 ::
 
     policies = ["all", "mine.py:Fastest"]
-    estimators = ["printed", "conditional"]
+    options.estimator = ["printed", "conditional"]
 
     [[instances]]
     m = [5, 10]
@@ -16,59 +16,44 @@
     [[instances]]
     files = ["spot.json"]
 
-Every key but ``instances`` may be left out. Paths are relative to the file.
+Every key but ``instances`` may be left out. Paths are relative to the file. An ``[[instances]]`` table with a key
+``family`` asks for draws of that family (``coupled`` where there is none); the other keys are the family's.
+``estimators``, ``services`` and ``ties`` say the same as ``options.estimator``, ``options.service`` and
+``options.ties``.
 """
 
 from __future__ import annotations
 
 import os
 import tomllib
-from itertools import product
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import msgspec
 
-import online.coupled
-from bench.campaign.jobs import Options
-from bench.campaign.plan import Campaign
-from bench.campaign.sources import Paper, Source, from_file
+from bench.campaign.plan import Campaign, readings_of
+from bench.campaign.sources import Source, from_file
+from bench.family import Options, family_named
 from instances.errors import InputError
-from instances.sources import STARTS
 from instances.textio import convert, read_bytes
-from online.coupled.criteria import TIES
 
 __all__ = ["read_campaign"]
 
 _Count = Annotated[int, msgspec.Meta(ge=1)]
 _Seed = Annotated[int, msgspec.Meta(ge=0)]
-
-
-class _Points(msgspec.Struct, forbid_unknown_fields=True):
-    """Draws of the paper's generator, or files."""
-
-    m: list[_Count] = []
-    n_com: list[_Count | Literal["none"]] = []
-    wmin: list[_Count] = []
-    scenarios: _Count = 10
-    trials: _Count = 10
-    slots: _Count = 1_000_000
-    p: _Count = 20
-    iterations: _Count = 10
-    mu: _Count | None = None
-    start: str = STARTS[0]
-    seed: _Seed = 0
-    files: list[str] = []
+#: Keys that say the same as an option of the run.
+_SHORT = {"estimators": "estimator", "services": "service", "ties": "ties"}
 
 
 class _File(msgspec.Struct, forbid_unknown_fields=True):
     """What a campaign file may say."""
 
-    instances: list[_Points]
+    instances: list[dict[str, Any]]
     policies: tuple[str, ...] = ("all",)
-    estimators: tuple[str, ...] = ("printed",)
-    services: tuple[str, ...] = ("index",)
-    ties: tuple[str, ...] = ("lowest",)
+    options: dict[str, list[str] | str] = {}
+    estimators: tuple[str, ...] | None = None
+    services: tuple[str, ...] | None = None
+    ties: tuple[str, ...] | None = None
     solver: str = "auto"
     time_limit_s: Annotated[float, msgspec.Meta(gt=0)] | None = 60.0
     check_slots: _Count | None = None
@@ -103,69 +88,47 @@ def _decoded(path: str | os.PathLike[str]) -> _File:
 
 def _campaign(file: _File, folder: Path) -> Campaign:
     sources: list[Source] = []
-    for i, points in enumerate(file.instances):
+    for i, table in enumerate(file.instances):
         try:
-            sources += _sources(points, folder)
+            sources += _sources(table, folder)
         except InputError as error:
             place = f"instances[{i}]" + (f".{error.place}" if error.place else "")
             raise InputError(error.expected, place=place, file=error.file) from None
     if not sources:
         raise InputError("no instance, expected at least one", place="instances")
-    policies = [_beside(folder, policy) for policy in file.policies]
-    policies = [each for policy in policies for each in (online.coupled.POLICIES if policy == "all" else (policy,))]
-    readings = [
-        Options(
-            estimator=estimator,
-            service=service,
-            ties=ties,
-            solver=file.solver,
-            time_limit_s=file.time_limit_s,
-            seed=file.seed,
-            check_slots=file.check_slots,
-        )
-        for estimator, service, ties in product(file.estimators, file.services, file.ties)
-    ]
-    if not (policies and readings):
-        raise InputError("nothing to run, expected at least one policy, estimator, service and order of ties")
-    for name, values, known in (
-        ("estimators", file.estimators, online.coupled.ESTIMATORS),
-        ("services", file.services, online.coupled.SERVICES),
-        ("ties", file.ties, TIES),
-    ):
-        for value in values:
-            if value not in known:
-                raise InputError(f"{value!r}, expected one of {', '.join(known)}", place=name)
-    for policy in policies:
-        online.coupled.make_policy(policy, estimator=file.estimators[0])
-    return Campaign(sources, list(dict.fromkeys(policies)), readings)
+    choices = {name: [text] if isinstance(text, str) else text for name, text in file.options.items()}
+    for key, name in _SHORT.items():
+        values = getattr(file, key)
+        if values is not None:
+            choices[name] = list(values)
+    options = Options(solver=file.solver, time_limit_s=file.time_limit_s, seed=file.seed, check_slots=file.check_slots)
+    readings = readings_of(options, choices)
+    if not (file.policies and readings):
+        raise InputError("nothing to run, expected at least one policy, and a value for each option")
+    for family in dict.fromkeys(source.family for source in sources):
+        _expect_values(family, choices)
+    campaign = Campaign(sources, list(dict.fromkeys(_beside(folder, policy) for policy in file.policies)), readings)
+    campaign.jobs(folder)  # refuses options and policies before any work is done
+    return campaign
 
 
-def _sources(points: _Points, folder: Path) -> list[Source]:
-    if points.files:
-        return [from_file(folder / name) for name in points.files]
-    for name in ("m", "n_com", "wmin"):
-        if not getattr(points, name):
-            raise InputError("missing or empty, expected a list of integers >= 1, or files", place=name)
-    if points.start not in STARTS:
-        raise InputError(f"{points.start!r}, expected one of {', '.join(STARTS)}", place="start")
-    return [
-        Paper(
-            m,
-            None if n_com == "none" else n_com,
-            wmin,
-            scenario,
-            trial,
-            points.slots,
-            points.seed,
-            points.p,
-            points.iterations,
-            points.mu,
-            points.start,
-        )
-        for m, n_com, wmin, scenario, trial in product(
-            points.m, points.n_com, points.wmin, range(points.scenarios), range(points.trials)
-        )
-    ]
+def _expect_values(family: str, choices: dict[str, list[str]]) -> None:
+    for name, known in family_named(family).run_options.items():
+        for value in choices.get(name, ()):
+            if known and value not in known:
+                key = next((key for key, option in _SHORT.items() if option == name), f"options.{name}")
+                raise InputError(f"{value!r}, expected one of {', '.join(known)}", place=key)
+
+
+def _sources(table: dict[str, Any], folder: Path) -> list[Source]:
+    table = dict(table)
+    family = family_named(convert(table.pop("family", "coupled"), str, "family"))
+    if "files" in table:
+        names = convert(table.pop("files"), list[str], "files")
+        if table:
+            raise InputError("expected no other key beside files", place=next(iter(table)))
+        return [from_file(folder / name) for name in names]
+    return family.sources(table)
 
 
 def _beside(folder: Path, policy: str) -> str:

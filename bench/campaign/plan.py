@@ -1,18 +1,20 @@
-"""A campaign: every policy on every instance under every reading, beside the hindsight optimum."""
+"""A campaign: every policy on every instance under every combination of options, beside the hindsight optimum."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
 from pathlib import Path
 
 from bench.campaign.engine import Job, run_jobs
-from bench.campaign.jobs import Options, optimum_job, policy_job
+from bench.campaign.jobs import optimum_job, policy_job
 from bench.campaign.journal import Journal
 from bench.campaign.sources import Source
+from bench.family import Options, family_named
 from instances.errors import InputError
 
-__all__ = ["Campaign", "run_campaign"]
+__all__ = ["Campaign", "expand_policies", "readings_of", "run_campaign"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,11 +24,12 @@ class Campaign:
     Parameters
     ----------
     sources
-        The instances, with unique names.
+        The instances, with unique names, of any families.
     policies
-        As for `online.coupled.make_policy`.
+        As for `online.make_policy`; ``all`` stands for the built-in ones of each family.
     readings
-        The options of the runs; all have the same solver and time limit.
+        The options of the runs; all have the same solver and time limit. Of the options of a run, each family takes
+        those that it has.
     """
 
     sources: Sequence[Source]
@@ -45,14 +48,92 @@ class Campaign:
                 raise InputError(f"{same}, expected every instance once", place=source.name)
             known[source.identity] = source.name
 
+    @property
+    def families(self) -> list[str]:
+        """The families of the instances, in the order in which they come."""
+        return list(dict.fromkeys(source.family for source in self.sources))
+
     def jobs(self, folder: Path) -> list[Job]:
         """Return a job for each optimum and each run, those of an instance side by side."""
-        return [job for source in self.sources for job in self.jobs_of(source, folder)]
+        return [job for mine in self.jobs_by_source(folder) for job in mine]
 
-    def jobs_of(self, source: Source, folder: Path) -> list[Job]:
-        """Return the job for an instance's optimum, and then those for the runs on it, by reading and policy."""
-        runs = [policy_job(source, policy, reading) for reading in self.readings for policy in self.policies]
-        return [optimum_job(source, self.readings[0], folder), *runs]
+    def jobs_by_source(self, folder: Path) -> list[list[Job]]:
+        """Return for each instance the job for its optimum, then those for the runs on it, by reading and policy."""
+        policies = expand_policies(self.policies, self.families, self.readings[0])
+        readings = {family: _of_family(self.readings, family, self.families) for family in self.families}
+        return [
+            [
+                optimum_job(source, self.readings[0], folder),
+                *(
+                    policy_job(source, policy, reading)
+                    for reading in readings[source.family]
+                    for policy in policies[source.family]
+                    if self._can_run(source, policy, reading)
+                ),
+            ]
+            for source in self.sources
+        ]
+
+    def _can_run(self, source: Source, policy: str, reading: Options) -> bool:
+        """Whether a policy is run on an instance: ``all`` leaves out those that cannot be."""
+        thing = getattr(source, "instance", source)
+        return policy in self.policies or family_named(source.family).refuses(thing, policy, reading) is None
+
+
+def expand_policies(names: Iterable[str], families: Sequence[str], options: Options) -> Mapping[str, list[str]]:
+    """Return the policies to run on the instances of each family, each once.
+
+    Parameters
+    ----------
+    names
+        ``all`` stands for every built-in policy of a family; none given means ``all``. A built-in policy of one of the
+        families runs on instances of that family only.
+    families
+        Of the instances.
+    options
+        Of the runs.
+
+    Raises
+    ------
+    InputError
+        For a policy that cannot be made: before any work is done.
+    """
+    given = list(names) or ["all"]
+    built_in = {family: family_named(family).policies() for family in families}
+    found: dict[str, list[str]] = {}
+    for family in families:
+        theirs = {policy for other in families if other != family for policy in built_in[other]} - set(built_in[family])
+        mine = [policy for name in given for policy in (built_in[family] if name == "all" else (name,))]
+        found[family] = list(dict.fromkeys(policy for policy in mine if policy not in theirs))
+        (reading,) = _of_family([options], family, families)
+        for policy in found[family]:
+            family_named(family).make_policy(policy, reading)
+    return found
+
+
+def readings_of(options: Options, choices: Mapping[str, Sequence[str]]) -> list[Options]:
+    """Return the options of a campaign with every combination of some options of the run."""
+    names = list(choices)
+    return [options.with_run(dict(zip(names, values, strict=True))) for values in product(*choices.values())]
+
+
+def _of_family(readings: Sequence[Options], family: str, families: Sequence[str]) -> list[Options]:
+    """Return the readings with the options that a family has, each once.
+
+    Raises
+    ------
+    InputError
+        For an option that none of the campaign's families has, or a value that the family does not know.
+    """
+    mine = family_named(family)
+    known = {name for other in families for name in family_named(other).run_options}
+    found = []
+    for reading in readings:
+        kept = tuple((name, value) for name, value in reading.run if name in mine.run_options or name not in known)
+        changed = replace(reading, run=kept)
+        mine.run_values(changed)
+        found.append(changed)
+    return list(dict.fromkeys(found))
 
 
 def run_campaign(campaign: Campaign, folder: Path, *, num_processes: int = 1, dask: str | None = None) -> None:
@@ -74,5 +155,6 @@ def run_campaign(campaign: Campaign, folder: Path, *, num_processes: int = 1, da
     SelfCheckError
         When the checker refuses a schedule.
     """
+    jobs = campaign.jobs(folder)
     with Journal(folder) as journal:
-        run_jobs("campaign", campaign.jobs(folder), journal, num_processes=num_processes, dask=dask)
+        run_jobs("campaign", jobs, journal, num_processes=num_processes, dask=dask)

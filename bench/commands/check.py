@@ -1,49 +1,39 @@
-"""``hindsched check``: replay a schedule against rules R1-R5."""
+"""``hindsched check``: replay a schedule, or evaluate a certificate, by the family's independent checker."""
 
 from __future__ import annotations
 
 import sys
+from typing import Any
 
 import click
 
+from bench.commands.by_family import FamilyCommand, own_flags
 from bench.commands.options import as_json
+from bench.family import family_of
 from bench.output import Table
 
 
-@click.command(short_help="Replay a schedule against the rules R1-R5.")
+@click.command(cls=FamilyCommand, short_help="Replay a schedule against the rules of its family.")
 @click.argument("file")
 @click.argument("schedule")
 @as_json
-def check(file: str, schedule: str, as_json: bool) -> None:
-    """Replay SCHEDULE on the instance in FILE; exit 1 with the first slot and rule that is broken."""
+def check(file: str, schedule: str, as_json: bool, own: dict[str, Any]) -> None:
+    """Replay SCHEDULE on the instance in FILE; exit 1 with the first place and rule that is broken.
+
+    SCHEDULE may be any certificate of the family: a schedule, a run, prices, cuts.
+    """
     import instances
 
     instance = instances.read(file)
-    text = instances.read_schedule(schedule)
-    try:
-        verdict = instances.check(instance, text)
-    except instances.InputError as error:
-        raise error.in_file(schedule) from None
-    if not instances.is_made_for(instance, text):
+    family = family_of(instance)
+    text, verdict = family.check_file(instance, file, schedule, **own_flags(own, family, "check", file))
+    if text is not None and not instances.is_made_for(instance, text):
+        made_for = getattr(text, "instance", None)
         click.echo(
-            f"hindsched: {schedule}: made for another instance, {text.instance!r}; replayed on {file} all the same",
-            err=True,
+            f"hindsched: {schedule}: made for another instance, {made_for!r}; replayed on {file} all the same", err=True
         )
     if as_json:
-        keys = ("file", "schedule", "valid", "slot", "rule", "reason", "iterations", "makespan")
-        table = Table({key: key for key in keys}, as_json)
-        table.add(
-            {
-                "file": file,
-                "schedule": schedule,
-                "valid": verdict.is_valid,
-                "slot": verdict.time,
-                "rule": verdict.rule,
-                "reason": verdict.reason,
-                "iterations": verdict.outcome.iterations,
-                "makespan": verdict.outcome.makespan,
-            }
-        )
+        Table(None, as_json).add({"file": file, "schedule": schedule, **family.verdict_row(verdict)})
     else:
         click.echo(f"{schedule}: {verdict}")
     sys.exit(0 if verdict.is_valid else 1)

@@ -16,57 +16,39 @@ __all__ = [
     "N_COM",
     "POSITIVE",
     "as_json",
-    "estimator",
-    "expand_policies",
     "expect_solver",
     "given_flags",
-    "paper_point",
+    "jobs",
+    "kept_in",
     "policies",
     "policy_seed",
     "results",
+    "run_options",
     "say_unused",
-    "service",
     "solver",
-    "stand_by",
-    "ties",
     "time_limit",
 ]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-def expand_policies(names: Sequence[str], *, estimator: str) -> list[str]:
-    """Return each policy once, ``all`` as the paper's 17; none given means ``all``.
-
-    Raises
-    ------
-    InputError
-        For a policy that cannot be made: before any work is done.
-    """
-    import online.coupled
-
-    expanded = [
-        policy for name in names or ("all",) for policy in (online.coupled.POLICIES if name == "all" else (name,))
-    ]
-    for name in expanded:
-        online.coupled.make_policy(name, estimator=estimator)
-    return list(dict.fromkeys(expanded))
-
-
-def expect_solver(name: str) -> None:
-    """Raise `InputError` for a solver that cannot run here: before any work is done."""
-    import offline.coupled
-    from instances import InputError
-
-    available = offline.coupled.available_solvers()
-    if name not in ("auto", *available):
-        raise InputError(f"{name!r}, expected auto or one of {', '.join(available)}", place="solver")
-
-
 def given_flags() -> set[str]:
     """Return the parameters of the present command that the user gave, rather than left to their defaults."""
     context = click.get_current_context()
+    known = context.meta.get("hindsched.given")
+    if known is not None:
+        return set(known)
     return {name for name in context.params if context.get_parameter_source(name) is ParameterSource.COMMANDLINE}
+
+
+def expect_solver(name: str, family: str) -> None:
+    """Raise `InputError` for a solver that cannot run here: before any work is done."""
+    from bench.family import family_named
+    from instances import InputError
+
+    available = family_named(family).solvers()
+    if name not in ("auto", *available):
+        raise InputError(f"{name!r}, expected auto or one of {', '.join(available)}", place="solver")
 
 
 def say_unused(flags: Iterable[str], where: str) -> None:
@@ -134,33 +116,7 @@ COUNT = _Integer(min=0)
 FOLDER = _Folder(path_type=Path)
 
 as_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON object a line.")
-estimator = click.option(
-    "--estimator",
-    type=click.Choice(["printed", "conditional"]),
-    default="printed",
-    show_default=True,
-    help="Expected duration of a computation: as the paper prints it, or the conditional expectation.",
-)
-service = click.option(
-    "--service",
-    type=click.Choice(["index", "longest", "begun"]),
-    default="index",
-    show_default=True,
-    help="Whom the on-line master serves first: worker order, largest remaining need, or who has begun to receive.",
-)
-ties = click.option(
-    "--ties",
-    type=click.Choice(["lowest", "highest"]),
-    default="lowest",
-    show_default=True,
-    help="Who gets a task where several workers would serve a heuristic equally well, by index.",
-)
-policy_seed = click.option("--seed", type=COUNT, default=0, show_default=True, help="Seed of RANDOM.")
-stand_by = click.option(
-    "--stand-by/--no-stand-by",
-    default=True,
-    help="Whether the hindsight player may send programs to workers on stand-by.  [default: may]",
-)
+policy_seed = click.option("--seed", type=COUNT, default=0, show_default=True, help="Seed of policies that draw.")
 solver = click.option("--solver", default="auto", show_default=True, metavar="NAME", help="auto, or a solver by name.")
 results = click.option(
     "--results",
@@ -168,26 +124,30 @@ results = click.option(
     default=None,
     help="Keep what is done in this folder; interrupted, the same command goes on where it was.",
 )
+run_options = click.option(
+    "--option",
+    "pairs",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="An option of the policies or of the simulator, by name. May be given several times.",
+)
 policies = click.option(
     "--policy",
     "policies",
     multiple=True,
     metavar="NAME|all|FILE.py:CLASS",
-    help="A heuristic by name, all 17 of the paper, or a class of yours. May be given several times.  [default: all]",
+    help="A policy by name, all built-in ones, or a class of yours. May be given several times.  [default: all]",
 )
 
 
-def paper_point(function: F) -> F:
-    """Add the parameters of the paper's experiment: --m, --n-com, --wmin, --p, --iterations."""
-    for option in (
-        click.option("--iterations", type=POSITIVE, default=10, show_default=True, help="K, iterations to complete."),
-        click.option("--p", type=POSITIVE, default=20, show_default=True, help="Workers."),
-        click.option("--wmin", type=POSITIVE, default=1, show_default=True, help="w is in [wmin, 10 wmin]."),
-        click.option("--n-com", type=N_COM, default=10, show_default=True, help="Workers served in a slot."),
-        click.option("--m", type=POSITIVE, default=5, show_default=True, help="Tasks per iteration."),
-    ):
-        function = option(function)
-    return function
+jobs = click.option("--jobs", type=POSITIVE, default=2, show_default=True, help="Processes at work at once.")
+
+
+def kept_in(name: str) -> Callable[[F], F]:
+    """Add --results with the default ``results/NAME``."""
+    return click.option(
+        "--results", type=FOLDER, default=Path("results") / name, show_default=True, help="Where the results go."
+    )
 
 
 def time_limit(default: float | None) -> Callable[[F], F]:

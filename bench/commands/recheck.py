@@ -24,11 +24,11 @@ def recheck(results: Path, count: int, seed: int, most_slots: int, as_json: bool
     The instance is generated from its parameters, the run made by the plain simulator, and every slot replayed by the
     checker. Exit code 1 when a row differs.
     """
-    from bench.coupled.studies.verify import recheck as again
+    from bench.campaign import recheck as again
     from bench.progress import counting
 
     rows = again.sample(results, count, seed=seed, most_slots=most_slots)
-    keys = ("instance", "policy", "makespan", "again", "differs")
+    keys = ("instance", "policy", "value", "again", "differs")
     table = Table({key: key for key in keys}, as_json, title="Rows that differ")
     differing = 0
     with counting("recheck", total=len(rows), done=0) as counter:

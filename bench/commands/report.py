@@ -14,10 +14,10 @@ from bench.output import Table
 @click.argument("results", type=options.FOLDER)
 @click.option("-o", "--output", type=options.FOLDER, help="Where to write.  [default: RESULTS/report]")
 @click.option(
-    "--reference", metavar="NAME", default="IE", show_default=True, help="The heuristic that others are compared with."
+    "--reference", metavar="NAME", help="The policy that others are compared with.  [default: the family's usual one]"
 )
 @options.as_json
-def report(results: Path, output: Path | None, reference: str, as_json: bool) -> None:
+def report(results: Path, output: Path | None, reference: str | None, as_json: bool) -> None:
     """Write report.html about RESULTS, with its pictures (SVG) and tables (CSV) beside it.
 
     RESULTS is a folder of `hindsched score`, which may still be running, or a table of one run a row (.csv, .csv.gz,

@@ -1,1 +1,5 @@
-"""OFF-LINE-COUPLED: tightly-coupled iterative applications on volatile workers."""
+"""OFF-LINE-COUPLED in campaigns: its adapter, the paper's experiment, its studies."""
+
+from bench.coupled.family import FAMILY
+
+__all__ = ["FAMILY"]

@@ -8,10 +8,12 @@ from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bench.campaign.engine import run_jobs
-from bench.campaign.jobs import Options, optima_job
+import offline
+from bench.campaign.engine import Job, run_jobs
+from bench.campaign.jobs import answered, job_key, load_shared, names_of
 from bench.campaign.journal import Journal
-from bench.campaign.sources import Paper
+from bench.coupled.paper import Paper
+from bench.family import Options
 from instances.textio import write_text
 
 if TYPE_CHECKING:
@@ -83,6 +85,26 @@ def find_optima(
     frame = pd.DataFrame(rows).convert_dtypes()
     write_text(folder / "optima.csv", frame.to_csv(index=False))
     return frame
+
+
+def optima_job(source: Paper, options: Options, settings: tuple[bool, ...]) -> Job:
+    """Return the job that finds the optimum in one or both settings of ``stand_by``; the states are drawn once.
+
+    Its row has a part for each setting, named ``stand_by`` and ``no_stand_by``.
+    """
+    key = job_key("coupled", "offline", "optima", source.identity, options.solver, options.time_limit_s, settings)
+    return Job(key, f"optima of {source.name}", _optima, (source, options, settings), group=source.identity)
+
+
+def _optima(source: Paper, options: Options, settings: tuple[bool, ...]) -> dict[str, Any]:
+    instance = load_shared(source)
+    answers = {}
+    for setting in settings:
+        result = offline.solve(
+            instance, "makespan", solver=options.solver, stand_by=setting, time_limit_s=options.time_limit_s
+        )
+        answers["stand_by" if setting else "no_stand_by"] = answered(result, options)
+    return {"kind": "optima", **names_of(source, instance), **answers}
 
 
 def known_optima() -> pd.DataFrame:

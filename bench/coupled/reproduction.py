@@ -2,54 +2,46 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import online.coupled
-from bench.campaign.jobs import Options
 from bench.campaign.plan import Campaign, run_campaign
-from bench.campaign.sources import Paper
+from bench.coupled.paper import Paper
+from bench.coupled.paper_tables import TABLES
 from bench.coupled.versus import diff_by_wmin, versus
-from bench.results.frames import OPTIONS, read_results
-from instances.errors import InputError
-from instances.textio import read_bytes, write_bytes
+from bench.family import Options, family_named
+from bench.results.frames import read_results, records
+from instances.textio import write_bytes, write_text
+from online.coupled import POLICIES
 
 if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = [
-    "METRICS",
     "READINGS",
     "Reading",
     "closeness",
     "compare",
     "draw_figure_2",
-    "printed_tables",
     "run_readings",
     "tables",
     "write_compact",
 ]
 
-#: What the paper's tables print of each heuristic, against IE.
-METRICS = ("fails", "diff", "wins", "wins30", "stdv")
-#: The tasks per iteration that each of the paper's tables is about.
-TABLES = {"I": 5, "II": 10}
-
 #: Policies with a line in Figure 2: more would not be told apart.
 _SHOWN = ("IP", "IY", "IAY", "P-IE", "E-IP", "E-IE", "E-IAY", "Y-IE", "Y-IAY")
 
 _COMPACT = (
-    *("m", "n_com", "wmin", "scenario", "trial", "instance_seed", "setting", "instance", "policy", *OPTIONS),
-    *("makespan", "slot_limit", "optimum", "optimum_status"),
+    *("m", "n_com", "wmin", "scenario", "trial", "instance_seed", "setting", "instance", "policy"),
+    *("estimator", "service", "ties", "comparison", "makespan", "limit", "optimum", "optimum_status"),
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """One way to read what the paper leaves open (docs/model.md section 2 and 5); all else is as in ``printed``.
+    """One way to read what the paper leaves open (docs/model.md sections 2, 5 and 6); all else is as in ``printed``.
 
     Parameters
     ----------
@@ -58,9 +50,9 @@ class Reading:
     tells
         What it is, in a few words.
     options
-        Fields of `bench.campaign.jobs.Options`.
+        Options of the run (see `online.coupled.RunOptions`).
     instance
-        Fields of `bench.campaign.sources.Paper`.
+        Fields of `bench.coupled.paper.Paper`.
     """
 
     name: str
@@ -79,6 +71,19 @@ READINGS = {
         Reading("highest", "ties go to the highest worker index", {"ties": "highest"}, {}),
         Reading("stationary", "workers begin in their long-run states, not all UP", {}, {"start": "stationary"}),
         Reading("mu1", "a worker may hold one task at most", {}, {"mu": 1}),
+        Reading(
+            "held-frozen",
+            "the configuration held keeps the value of the criterion it had when it was chosen",
+            {"comparison": "held-frozen"},
+            {},
+        ),
+        Reading(
+            "candidate-fresh",
+            "the candidate is built and measured as if no worker had received anything",
+            {"comparison": "candidate-fresh"},
+            {},
+        ),
+        Reading("frozen", "held-frozen and candidate-fresh together", {"comparison": "frozen"}, {}),
     )
 }
 
@@ -97,14 +102,14 @@ def run_readings(
     Returns
     -------
     dict of str to pandas.DataFrame
-        For each reading its runs, as in `bench.results.frames.Results.runs`.
+        For each reading its runs, as in `bench.results.frames.Results.runs`, the value under its name, ``makespan``.
     """
     for changes in _distinct(reading.instance for reading in readings):
         mine = [reading for reading in readings if reading.instance == changes]
         campaign = Campaign(
             [replace(source, **changes) for source in sources],
-            online.coupled.POLICIES,
-            [replace(options, **reading.options) for reading in mine],
+            POLICIES,
+            [options.with_run(reading.options) for reading in mine],
         )
         run_campaign(campaign, folder, num_processes=num_processes, dask=dask)
     runs = read_results(folder).runs
@@ -120,13 +125,13 @@ def _distinct(changes: Any) -> list[Mapping[str, Any]]:
 
 
 def _of_reading(runs: pd.DataFrame, sources: Sequence[Paper], reading: Reading, options: Options) -> pd.DataFrame:
-    mine = replace(options, **reading.options)
+    values = family_named("coupled").run_values(options.with_run(reading.options))
     settings = {replace(source, **reading.instance).setting for source in sources}
     names = {replace(source, **reading.instance).name for source in sources}
     of = runs["setting"].isin(settings) & runs["instance"].isin(names)
-    for option in OPTIONS:
-        of &= runs[option] == getattr(mine, option)
-    return runs[of]
+    for option, value in values.items():
+        of &= runs[option] == value
+    return runs[of].rename(columns={"value": "makespan"})
 
 
 def tables(runs: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
@@ -165,7 +170,7 @@ def compare(found: pd.DataFrame, other: pd.DataFrame, called: str) -> pd.DataFra
     found
         As returned by `tables`.
     other
-        ``table``, ``policy`` and `METRICS`, each policy once a table.
+        ``table``, ``policy`` and `bench.coupled.paper_tables.METRICS`, each policy once a table.
     called
         What the other tables are called.
 
@@ -210,55 +215,14 @@ def compare(found: pd.DataFrame, other: pd.DataFrame, called: str) -> pd.DataFra
     return pd.DataFrame(rows)
 
 
-def printed_tables(path: str | os.PathLike[str]) -> pd.DataFrame:
-    """Read printed figures to compare with: CSV with the columns ``table``, ``policy`` and `METRICS`.
-
-    Raises
-    ------
-    InputError
-        In one line, naming the file, the line and what was expected.
-    """
-    import pandas as pd
-
-    read_bytes(path)
-    try:
-        frame = pd.read_csv(path, dtype={"table": str, "policy": str})
-    except (ValueError, UnicodeDecodeError) as error:
-        raise InputError(f"cannot be read as a table: {str(error).splitlines()[0]}", file=path) from None
-    expected = ("table", "policy", *METRICS)
-    if tuple(frame.columns) != expected:
-        raise InputError(
-            f"columns {', '.join(frame.columns)}, expected {', '.join(expected)}", place="line 1", file=path
-        )
-    for number, (table, policy) in enumerate(zip(frame["table"], frame["policy"], strict=True), start=2):
-        if table not in TABLES:
-            raise InputError(f"table {table!r}, expected one of {', '.join(TABLES)}", place=f"line {number}", file=path)
-        if policy not in online.coupled.POLICIES:
-            raise InputError(f"{policy!r}, expected a heuristic of the paper", place=f"line {number}", file=path)
-    for metric in METRICS:
-        numbers = pd.to_numeric(frame[metric], errors="coerce")
-        if numbers.isna().any():
-            line = int(numbers.isna().to_numpy().argmax()) + 2
-            raise InputError(
-                f"{frame[metric].iloc[line - 2]!r}, expected a number", place=f"line {line}, {metric}", file=path
-            )
-        frame[metric] = numbers
-    if frame.duplicated(["table", "policy"]).any():
-        line = int(frame.duplicated(["table", "policy"]).to_numpy().argmax()) + 2
-        raise InputError("stands twice, expected each heuristic once a table", place=f"line {line}", file=path)
-    return frame
-
-
-def closeness(found: pd.DataFrame, printed: pd.DataFrame | None) -> pd.DataFrame:
-    """Compare every reading with the first one, and with the paper's printed figures where they are at hand."""
+def closeness(found: pd.DataFrame, printed: pd.DataFrame) -> pd.DataFrame:
+    """Compare every reading with the first one, and with the paper's printed figures."""
     import pandas as pd
 
     first = found["reading"].iloc[0]
     others = found[found["reading"] != first]
     parts = [compare(others, found[found["reading"] == first], first)] if len(others) else []
-    if printed is not None:
-        parts.append(compare(found, printed, "the paper"))
-    return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
+    return pd.concat([*parts, compare(found, printed, "the paper")], ignore_index=True)
 
 
 def write_compact(runs: Mapping[str, pd.DataFrame], path: Path) -> None:
@@ -268,7 +232,7 @@ def write_compact(runs: Mapping[str, pd.DataFrame], path: Path) -> None:
     import pandas as pd
 
     frame = pd.concat([frame[list(_COMPACT)] for frame in runs.values()], ignore_index=True)
-    for name in ("makespan", "slot_limit", "optimum"):
+    for name in ("makespan", "limit", "optimum"):
         frame[name] = frame[name].astype("Int64")
     write_bytes(path, lzma.compress(frame.to_csv(index=False).encode()))
 
@@ -287,3 +251,70 @@ def draw_figure_2(runs: Mapping[str, pd.DataFrame], path: Path) -> None:
             else:
                 axes.set_axis_off()
     plots.save(figure, path)
+
+
+def reproduce(
+    folder: Path,
+    *,
+    num_processes: int,
+    dask: str | None,
+    as_json: bool,
+    readings: Sequence[str],
+    figures: str | None,
+    check_slots: int,
+    time_limit_s: float,
+    seed: int,
+    **points: Any,
+) -> None:
+    """Run the readings, compare them with each other and the printed tables, write all of it and print the tables.
+
+    Parameters
+    ----------
+    folder
+        Receives the rows and tables; what it holds is not made again.
+    num_processes, dask
+        As for `bench.campaign.engine.run_jobs`.
+    as_json
+        Whether to print JSON.
+    readings
+        Names of `READINGS`; ``all`` stands for all of them.
+    figures
+        A file of figures to compare with; None: the paper's.
+    check_slots, time_limit_s
+        As in `bench.family.Options`.
+    seed, **points
+        As for `bench.coupled.optima.experiment`.
+    """
+    from bench.coupled import paper_tables
+    from bench.coupled.optima import experiment
+    from bench.output import Table
+    from bench.report.markdown import markdown_table
+
+    other = paper_tables.printed_tables() if figures is None else paper_tables.read_tables(figures)
+    names = list(dict.fromkeys(READINGS if "all" in readings else readings))
+    runs = run_readings(
+        experiment(seed=seed, **points),
+        [READINGS[name] for name in names],
+        Options(time_limit_s=time_limit_s, check_slots=check_slots, seed=seed),
+        folder,
+        num_processes=num_processes,
+        dask=dask,
+    )
+    found = tables(runs)
+    close = closeness(found, other)
+    write_compact(runs, folder / "runs.csv.xz")
+    draw_figure_2(runs, folder / "figure2.svg")
+    metrics = paper_tables.compare_metrics(found, other)
+    for frame, name in ((found, "tables"), (close, "closeness"), (metrics, "metrics")):
+        write_text(folder / f"{name}.csv", frame.to_csv(index=False))
+        write_text(folder / f"{name}.md", markdown_table(records(frame), list(frame.columns)))
+    for (reading, number), frame in found.groupby(["reading", "table"], sort=False):
+        shown = [name for name in frame.columns if name not in ("table", "reading")]
+        kept = list(frame.columns) if as_json else shown
+        table = Table({name: name for name in kept}, as_json, title=f"Table {number}, reading {reading}")
+        table.add_all(records(frame[kept]))
+        table.show()
+    if not as_json and len(close):
+        table = Table({name: name for name in close.columns}, as_json, title="How close the readings come")
+        table.add_all(records(close))
+        table.show()

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-import online.coupled
+from bench.results.frames import in_order
 from instances.errors import InputError
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["COLUMNS", "diff_by_wmin", "in_order", "versus"]
+__all__ = ["COLUMNS", "diff_by_wmin", "versus"]
 
 #: Columns of the table and their headings.
 COLUMNS = {
@@ -35,14 +35,17 @@ _SCENARIO = ("setting", "m", "n_com", "wmin", "instance_seed", "scenario")
 
 
 def versus(frame: pd.DataFrame, reference: str = "IE") -> pd.DataFrame:
-    """Compare every policy with a reference policy on the scenarios that both finish.
+    """Compare every policy with a reference policy: means on the scenarios that both finish, wins over all trials.
 
     A *scenario* is a draw of the workers; its trials are draws of their states. The paper words its metrics in one
     paragraph; these are the readings taken here:
 
     - A trial counts for a policy where both it and the reference finish. A policy's mean and the reference's are over
       these same trials, so an instance that only one of them finishes favours neither; it shows in ``fails``.
-    - A scenario without such a trial is left out of ``diff``, ``wins``, ``wins30`` and ``stdv``.
+    - A scenario without such a trial is left out of ``diff`` and ``stdv``.
+    - Wins count trials ("the fraction of trials where heuristic H obtains a makespan smaller than or equal to IE"),
+      also those that one of the two does not finish: no makespan loses against one, and any wins against none. A trial
+      that neither finishes is not counted, so that the reference wins all of its own, as the paper prints it.
     - An instance that belongs to no scenario (a file of one's own) is a scenario of one trial.
 
     Parameters
@@ -64,8 +67,8 @@ def versus(frame: pd.DataFrame, reference: str = "IE") -> pd.DataFrame:
         - ``diff``: the mean over compared scenarios of (mean - reference) / min(mean, reference), in percent. Below
           zero the policy is faster. The smaller mean below the line makes it antisymmetric: swapping the two
           policies only changes the sign;
-        - ``wins``, ``wins30``: the percentage of compared scenarios in which the policy's mean is at most the
-          reference's, and at most 1.3 times it;
+        - ``wins``, ``wins30``: the percentage of the trials that one of the two finishes in which the policy's makespan
+          is at most the reference's, and at most 1.3 times it;
         - ``stdv``: the sample standard deviation of that relative difference over compared scenarios, in percent.
 
         Numbers of nothing are NaN.
@@ -96,7 +99,9 @@ def versus(frame: pd.DataFrame, reference: str = "IE") -> pd.DataFrame:
     rows = []
     for column, policy in enumerate(policies):
         both_run = was_run[:, column] & was_run[:, mine]
-        both = both_run & np.isfinite(makespans[:, column]) & np.isfinite(makespans[:, mine])
+        finished = both_run & np.isfinite(makespans[:, column])
+        both = finished & np.isfinite(makespans[:, mine])
+        counted = finished | (both_run & np.isfinite(makespans[:, mine]))
         means = _means(makespans[both, column], scenario[both])
         others = _means(makespans[both, mine], scenario[both])
         diff = 100 * (means - others) / np.minimum(means, others)
@@ -107,8 +112,8 @@ def versus(frame: pd.DataFrame, reference: str = "IE") -> pd.DataFrame:
             "scenarios": len(np.unique(scenario[both_run])),
             "compared": len(diff),
             "diff": diff.mean() if len(diff) else np.nan,
-            "wins": 100 * (means <= others).mean() if len(diff) else np.nan,
-            "wins30": 100 * (10 * means <= 13 * others).mean() if len(diff) else np.nan,
+            "wins": _share(finished & ~(makespans[:, mine] < makespans[:, column]), counted),
+            "wins30": _share(finished & ~(13 * makespans[:, mine] < 10 * makespans[:, column]), counted),
             "stdv": diff.std(ddof=1) if len(diff) > 1 else np.nan,
         }
         rows.append(row)
@@ -145,18 +150,6 @@ def diff_by_wmin(frame: pd.DataFrame, reference: str = "IE", *, panels: Sequence
     return pd.concat(tables, ignore_index=True)
 
 
-def in_order(policies: Sequence[str] | npt.NDArray[Any]) -> list[str]:
-    """Return policies in the paper's order, those of one's own behind them by name.
-
-    Examples
-    --------
-    >>> in_order(["mine", "RANDOM", "Y-IE", "IE"])
-    ['IE', 'Y-IE', 'RANDOM', 'mine']
-    """
-    places = {policy: place for place, policy in enumerate(online.coupled.POLICIES)}
-    return sorted(policies, key=lambda policy: (places.get(policy, len(places)), policy))
-
-
 def _matrix(
     frame: pd.DataFrame, policies: Sequence[str]
 ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_], npt.NDArray[np.intp]]:
@@ -178,6 +171,10 @@ def _matrix(
     of_instance = np.zeros(shape[0], dtype=np.intp)
     of_instance[instance] = scenario
     return makespans, counts > 0, of_instance
+
+
+def _share(some: npt.NDArray[np.bool_], all_of_them: npt.NDArray[np.bool_]) -> float:
+    return 100 * float(some.sum()) / float(all_of_them.sum()) if all_of_them.any() else np.nan
 
 
 def _codes(frame: pd.DataFrame, columns: Sequence[str]) -> npt.NDArray[np.intp]:

@@ -8,15 +8,14 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bench.campaign.jobs import Options
-from bench.coupled.versus import in_order, versus
+from bench.family import Family, family_named
 from bench.report import items, tables, words
-from bench.report.example import Example, find_example
 from bench.report.html import Figure, PageTable, render
 from bench.report.items import Files
 from bench.report.pictures import short_names
-from bench.results.distributions import contradictions, distribution, medians, profile, with_ratios
-from bench.results.frames import OPTIONS, read_results
+from bench.results.frames import GROUP, in_order, read_results
+from bench.results.ratios import contradictions, distribution, medians, profile, with_ratios
+from instances.errors import InputError
 from instances.textio import write_text
 
 if TYPE_CHECKING:
@@ -80,7 +79,7 @@ class Report:
     counts: Mapping[str, int]
 
 
-def write_report(results: Path, folder: Path, *, reference: str = "IE") -> Report:
+def write_report(results: Path, folder: Path, *, reference: str | None = None) -> Report:
     """Read results and write ``report.html``, its pictures (.svg) and its tables (.csv) to a folder.
 
     Runs of different populations (the paper's experiment, real machines, files of one's own) and of different options
@@ -93,46 +92,55 @@ def write_report(results: Path, folder: Path, *, reference: str = "IE") -> Repor
     folder
         Made if needed; files of the same names are replaced.
     reference
-        The heuristic that others are compared with; where it was not run that comparison is left out.
+        The policy that others are compared with; None: the family's usual one, and where that was not run the
+        comparison is left out.
 
     Raises
     ------
     InputError
-        For results that cannot be read, and a folder that cannot be written.
+        For a reference that was not run, results that cannot be read, and a folder that cannot be written.
     """
     read = read_results(results)
-    names = short_names(in_order(read.runs["policy"].unique()))
+    families = [family_named(str(name)) for name in read.runs["family"].unique()]
+    built_in = [policy for family in families for policy in family.policies()]
+    names = short_names(list(dict.fromkeys(read.runs["policy"])), built_in)
+    if reference is not None and reference not in {*names, *names.values()}:
+        raise InputError(f"{reference!r}, expected a policy that was run: {', '.join(names)}", place="--reference")
     read.runs["policy"] = read.runs["policy"].map(names)
-    reference = names.get(reference, reference)
+    reference = None if reference is None else names.get(reference, reference)
     files = Files(folder)
     wrong = contradictions(read.runs)
     ratios = with_ratios(read.runs)
     parts = _parts(read.runs)
     sections = []
-    example: Example | None = None
-    for number, (title, mine) in enumerate(parts, start=1):
+    example: Figure | None = None
+    for number, (family, title, mine) in enumerate(parts, start=1):
         files.prefix = f"{number}-" if len(parts) > 1 else ""
         here = ratios[ratios.index.isin(mine.index)] if mine["optimum_status"].notna().any() else ratios.iloc[:0]
-        sections.append(_section(f"section-{number}", title, mine, here, reference, files))
-        example = example or (find_example(here) if not wrong else None)
+        sections.append(_section(f"section-{number}", title, mine, here, family, reference, files))
+        if example is None and not wrong and len(here):
+            prefix, files.prefix = files.prefix, ""
+            example = family.example(here, files)
+            files.prefix = prefix
     files.prefix = ""
     unfinished = None
-    if read.runs["makespan"].isna().any():
-        unfinished = tables.unfinished_table(read.runs, file="unfinished.csv")
-        columns = ["setting", "instance", "policy", *OPTIONS, "slot_limit", "optimum", "optimum_status"]
-        files.table("unfinished", read.runs.loc[read.runs["makespan"].isna(), columns])
+    missing = read.runs["value"].isna()
+    if missing.any():
+        unfinished = tables.unfinished_table(read.runs, family_named(parts[0][0].name), file="unfinished.csv")
+        columns = ["family", "setting", "instance", "policy", "options", "limit", "optimum", "optimum_status"]
+        files.table("unfinished", read.runs.loc[missing, columns])
     name = Path(results).resolve().name
     page = render(
         "report.html",
         {
-            "title": "On-line heuristics against the hindsight optimum",
-            "subtitle": f"Results of {name}. A ratio is a makespan over the best that any schedule reaches on the same "
-            "states, all known beforehand: 1 is optimal, 2 takes twice as long.",
+            "title": "On-line schedulers against the hindsight optimum",
+            "subtitle": f"Results of {name}. A ratio is {_ratio_in_words(families[0])}: 1 is "
+            "optimal, 2 is twice as bad.",
             "dark_colours": DARK,
             "contradictions": wrong,
             "tiles": words.tiles(read),
             "sections": sections,
-            "example": None if example is None else items.drawn_example(example, files),
+            "example": example,
             "facts": words.facts(read, name, names),
             "unfinished": unfinished,
             "version": version("hindsched"),
@@ -149,37 +157,49 @@ def write_report(results: Path, folder: Path, *, reference: str = "IE") -> Repor
     return Report(path, [path, *files.written], found, wrong, counts)
 
 
-def _parts(runs: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
-    """Return the combinations of population and options with their runs: most runs first, then the usual options."""
-    known = [name for name in OPTIONS if len(runs[name].unique()) > 1]
-    usual = Options()
+def _ratio_in_words(family: Family) -> str:
+    best = "the best that any schedule reaches on the same instance with the future known"
+    return f"a {family.heading} over {best}" if family.sense == "min" else f"{best} over a run's {family.heading}"
+
+
+def _parts(runs: pd.DataFrame) -> list[tuple[Family, str, pd.DataFrame]]:
+    """Return the families, populations and options with their runs: most runs first, then the usual options."""
+    has_options = len(runs["options"].unique()) > 1
     parts = []
-    for point, group in runs.groupby(["population", *known], dropna=False, sort=True):
-        options = [f"{name} {value}" for name, value in zip(known, point[1:], strict=True)]
-        changed = sum(value != getattr(usual, name) for name, value in zip(known, point[1:], strict=True))
-        parts.append((-len(group), changed, ", ".join([str(point[0]), *options]), group))
+    for (family, population, options), group in runs.groupby(list(GROUP), dropna=False, sort=True):
+        title = f"{population}, {options or 'usual options'}" if has_options else str(population)
+        parts.append((-len(group), bool(options), family_named(str(family)), title, group))
     return [part[2:] for part in sorted(parts, key=lambda part: part[:2])]
 
 
 def _section(
-    identity: str, title: str, runs: pd.DataFrame, ratios: pd.DataFrame, reference: str, files: Files
+    identity: str,
+    title: str,
+    runs: pd.DataFrame,
+    ratios: pd.DataFrame,
+    family: Family,
+    reference: str | None,
+    files: Files,
 ) -> _Section:
-    policies = in_order(runs["policy"].unique())
-    subtitle = f"{words.plural(len(runs), 'run')} of {words.plural(len(policies), 'heuristic')}"
+    policies = in_order(runs["policy"].unique(), family.name)
+    subtitle = f"{words.plural(len(runs), 'run')} of {len(policies)} {'policy' if len(policies) == 1 else 'policies'}"
     subtitle += f" on {words.plural(runs['fingerprint'].nunique(), 'instance')}."
     section = _Section(identity, title, subtitle)
     overall = distribution(ratios)
     middle = medians(ratios) if len(ratios) else None
-    metrics = versus(runs, reference) if reference in policies else None
-    section.findings = words.findings(runs, overall, middle, metrics, reference)
+    section.findings = words.findings(runs, overall, middle, family)
+    beside = reference or family.reference
+    is_compared = beside in policies
+    if is_compared:
+        section.findings += family.findings(runs, str(beside))
     if middle is not None:
-        section.ranges = items.ranges(overall, files)
-        section.items += items.of_ratios(ratios, overall, middle, files)
+        section.ranges = items.ranges(overall, family, files)
+        section.items += items.of_ratios(ratios, overall, middle, family, files)
     shares = profile(runs)
     if len(policies) > 1 and len(shares):
-        section.items.append(items.curves("profile", shares, files))
+        section.items.append(items.curves("profile", shares, family, files))
     if middle is not None:
-        section.items += items.by_parameter(ratios, overall, files)
-    if metrics is not None and len(policies) > 1:
-        section.items += items.against(runs, metrics, reference, files)
+        section.items += items.by_parameter(ratios, overall, family, files)
+    if is_compared and len(policies) > 1:
+        section.items += family.report_items(runs, str(beside), files)
     return section

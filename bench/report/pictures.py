@@ -13,9 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-import online.coupled
-from bench.coupled.versus import in_order
-from bench.results.ratios import records
+from bench.results.frames import records
 from bench.results.stats import ecdf, thinned
 
 if TYPE_CHECKING:
@@ -24,12 +22,12 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 __all__ = [
+    "MOST_CURVES",
     "WIDTH",
     "curves",
     "draw_curves",
     "draw_diff",
     "draw_ranges",
-    "families",
     "panel_height",
     "short_names",
     "upper_end",
@@ -38,11 +36,10 @@ __all__ = [
 #: Of a panel, in inches.
 WIDTH = 4.0
 #: This many curves a panel can hold.
-_MOST_CURVES = 5
+MOST_CURVES = 5
 #: Of a longer name the middle is left out.
 _LONGEST_NAME = 22
 _BAND, _GRID, _INK = "#e4e4e4", "#b8b8b8", "#000000"
-_BUILDERS = ("IE", "IAY", "IY", "IP")
 #: Colour and dash of a criterion, marker of the passive heuristic below: the same in every picture.
 _CRITERIA = {"": (_INK, "-"), "P": ("#0072B2", (0, (5, 1.4))), "E": ("#D55E00", "-"), "Y": ("#009E73", (0, (2.2, 1.1)))}
 _MARKERS = {"IE": "o", "IAY": "s", "IY": "^", "IP": "D"}
@@ -70,33 +67,7 @@ _ROOM = 0.1
 _LETTERS = 54
 
 
-def families(policies: Sequence[str]) -> dict[str, list[str]]:
-    """Return panels: a passive heuristic with the proactive ones built on it in each, then all others.
-
-    Examples
-    --------
-    >>> families(["IP", "IE", "P-IE", "E-IE", "Y-IE", "RANDOM"])
-    {'IE': ['IE', 'P-IE', 'E-IE', 'Y-IE'], 'IP': ['IP'], 'others': ['RANDOM']}
-    >>> families(["IE", "Y-IE"])
-    {'all': ['IE', 'Y-IE']}
-    """
-    policies = in_order(policies)
-    if len(policies) <= _MOST_CURVES:
-        return {"all": policies}
-    criteria = ("", "P", "E", "Y")
-    panels: dict[str, list[str]] = {}
-    for policy in policies:
-        criterion, _, builder = policy.rpartition("-")
-        panels.setdefault(builder if builder in _BUILDERS and criterion in criteria else "others", []).append(policy)
-    others = panels.pop("others", [])
-    found = {name: panels[name] for name in _BUILDERS if name in panels}
-    parts = [others[start : start + _MOST_CURVES] for start in range(0, len(others), _MOST_CURVES)]
-    for number, part in enumerate(parts, start=1):
-        found["others" if len(parts) == 1 else f"others {number}"] = part
-    return found
-
-
-def short_names(policies: Sequence[str]) -> dict[str, str]:
+def short_names(policies: Sequence[str], built_in: Sequence[str] = ()) -> dict[str, str]:
     """Return names that fit a picture, as short as they stay different from each other and from the paper's.
 
     Examples
@@ -109,7 +80,7 @@ def short_names(policies: Sequence[str]) -> dict[str, str]:
     names = {policy: policy for policy in policies}
     for shorten in (lambda name: name.rpartition("/")[2], lambda name: name.rpartition(":")[2], _clipped):
         shorter = {policy: shorten(name) for policy, name in names.items()}
-        taken = [*shorter.values(), *(policy for policy in online.coupled.POLICIES if policy not in names)]
+        taken = [*shorter.values(), *(policy for policy in built_in if policy not in names)]
         names = {policy: name if taken.count(name) == 1 else names[policy] for policy, name in shorter.items()}
     return names
 
@@ -253,7 +224,7 @@ def draw_diff(axes: Axes, table: pd.DataFrame, shown: Sequence[str], *, referenc
     return axes
 
 
-def draw_ranges(axes: Axes, table: pd.DataFrame) -> Axes:
+def draw_ranges(axes: Axes, table: pd.DataFrame, *, xlabel: str) -> Axes:
     """Draw for each policy the middle half of its ratios, their median, and the mean with its interval.
 
     Parameters
@@ -261,30 +232,31 @@ def draw_ranges(axes: Axes, table: pd.DataFrame) -> Axes:
     axes
         To draw on; the first row of the table is at the top.
     table
-        As returned by `bench.results.distributions.distribution`, of one point. Where a quartile falls on
+        As returned by `bench.results.ratios.distribution`, of one point. Where a quartile falls on
         unfinished runs its bar goes on to the right with an arrow.
+    xlabel
+        Of the axis.
     """
     names = short_names(list(table["policy"]))
-    known = table[["quartile_1", "median", "quartile_3", "ci_high", "mean"]].to_numpy(dtype=float)
+    known = table[["quartile_1_low", "median_low", "quartile_3_low", "ci_high", "mean_low"]].to_numpy(dtype=float)
     finite = known[np.isfinite(known)]
     right = max(1.2, 1.06 * finite.max(initial=1.0))
     for place, row in enumerate(records(table)):
         end = row["quartile_3_high"]
-        start = min(row["quartile_1"], right) if np.isfinite(row["quartile_1"]) else right
+        start = min(row["quartile_1_low"], right) if np.isfinite(row["quartile_1_low"]) else right
         stop = end if np.isfinite(end) else right
         axes.plot([start, stop], [place, place], color="#56B4E9", linewidth=6, solid_capstyle="butt")
         if not np.isfinite(end):
             axes.plot([right], [place], marker=">", color="#56B4E9", markersize=6, clip_on=False)
         if np.isfinite(row["median_high"]):
-            axes.plot(
-                [row["median"], row["median_high"]], [place, place], color=_INK, linewidth=6, solid_capstyle="butt"
-            )
-            axes.plot([row["median"]], [place], marker="|", color=_INK, markersize=7.5, markeredgewidth=1.8)
+            between = [row["median_low"], row["median_high"]]
+            axes.plot(between, [place, place], color=_INK, linewidth=6, solid_capstyle="butt")
+            axes.plot([row["median_low"]], [place], marker="|", color=_INK, markersize=7.5, markeredgewidth=1.8)
         below = place + 0.36
         if np.isfinite(row["ci_low"]) and np.isfinite(row["ci_high"]):
             axes.plot([row["ci_low"], row["ci_high"]], [below, below], color="#D55E00", linewidth=1.1)
-        if np.isfinite(row["mean"]):
-            axes.plot([row["mean"]], [below], marker="D", markersize=2.6, color="#D55E00")
+        if np.isfinite(row["mean_low"]):
+            axes.plot([row["mean_low"]], [below], marker="D", markersize=2.6, color="#D55E00")
         if row["unfinished"]:
             share = row["unfinished"] / row["runs"]
             text = f"{share:.0%}" if share >= 0.01 else "<1%"
@@ -300,7 +272,7 @@ def draw_ranges(axes: Axes, table: pd.DataFrame) -> Axes:
     axes.grid(axis="x", color=_GRID, linewidth=0.5)
     axes.set_axisbelow(True)
     axes.spines[["top", "right", "left"]].set_visible(False)
-    axes.set_xlabel("makespan / hindsight optimum (log scale)", fontsize=9)
+    axes.set_xlabel(f"{xlabel} (log scale)", fontsize=9)
     axes.tick_params(axis="x", labelsize=8.5)
     return axes
 

@@ -7,38 +7,25 @@ readers can tell apart, and every meaning is also told by a letter, a hatch or a
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import groupby, product
-from math import ceil, log
+from itertools import product
+from math import log
 from typing import TYPE_CHECKING, Any
 
-from bench.results.ratios import Ratio
+import numpy as np
+
 from bench.results.stats import ecdf
-from instances.coupled import Instance, Schedule
-from instances.states import DOWN, RECLAIMED
 
 if TYPE_CHECKING:
+    import pandas as pd
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["COLOURS", "draw_ecdf", "draw_gantt", "new_figure", "new_grid", "save"]
+__all__ = ["COLOURS", "draw_ecdf", "new_figure", "new_grid", "save"]
 
-#: Letter, what it means, and its colour.
-_ACTIONS = {
-    "P": ("receives program", "#0072B2"),
-    "D": ("receives data", "#56B4E9"),
-    "C": ("computes", "#009E73"),
-    "I": ("enrolled, idle", "#F0E442"),
-}
 #: Colours that colour-blind readers can tell apart.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#999999")
-_END_COLOUR = "#CC79A7"
-_ABSENT = {RECLAIMED: ("RECLAIMED", "#d9d9d9", "////"), DOWN: ("DOWN", "#595959", "")}
 #: Endings of files, and what keeps the time of day out of each, so that equal figures give equal files.
 _ENDINGS: dict[str, dict[str, Any]] = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {}}
-#: Above this many slots the letters would no longer be read.
-_LETTERED_SLOTS = 60
-#: Of more workers only some are named.
-_LABELLED_WORKERS = 100
 _CRITERION_COLOURS = {"P": "#0072B2", "E": "#D55E00", "Y": "#009E73", "": "#000000"}
 _HEURISTIC_DASHES = {"IP": "-", "IE": "--", "IY": "-.", "IAY": ":"}
 _RANDOM_COLOUR, _OTHER_COLOURS = "#999999", ("#CC79A7", "#E69F00", "#56B4E9")
@@ -75,79 +62,33 @@ def save(figure: Figure, path: Any) -> None:
     write_bytes(path, picture.getvalue())
 
 
-def draw_gantt(
-    axes: Axes,
-    instance: Instance,
-    schedule: Schedule,
-    *,
-    ends: Sequence[int] = (),
-    title: str = "",
-    slots: int | None = None,
-    legend: bool = True,
-) -> Axes:
-    """Draw a schedule over the states of its workers, in the manner of the paper's Figure 1.
+def draw_ecdf(axes: Axes, ratios: pd.DataFrame, policies: Sequence[str], *, xlabel: str, title: str = "") -> Axes:
+    """Draw for each policy the share of its runs whose ratio is at most x.
+
+    Runs that did not finish stay in the denominator: a curve ends below 1 by their share. Where a ratio is an interval
+    its upper end counts, so the true curve lies on or above the one drawn.
 
     Parameters
     ----------
     axes
         To draw on.
-    instance, schedule
-        What to draw; workers from top to bottom, w beside their names.
-    ends
-        Where iterations end (see `instances.Verdict`); a line is drawn at each.
-    title
-        Above the picture.
-    slots
-        How far the axis goes; by default to the end of the schedule.
-    legend
-        Whether to explain the colours below.
+    ratios
+        As returned by `bench.results.ratios.with_ratios`.
+    policies
+        With a curve, in the order of the legend.
+    xlabel, title
+        Of the axis, and above the picture.
     """
-    slots = schedule.slots if slots is None else slots
-    is_lettered = slots <= _LETTERED_SLOTS
-    states = instance.prefix(min(slots, instance.slots))  # of states that are drawn, no more than is shown
-    for q, row in enumerate(schedule.letters):
-        for code, (_, colour, hatch) in _ABSENT.items():
-            spans = _runs(states[q].tolist(), code)
-            axes.broken_barh(spans, (q - 0.5, 1.0), facecolor=colour, hatch=hatch, edgecolor="#a6a6a6", linewidth=0)
-        for letter, (_, colour) in _ACTIONS.items():
-            spans = _runs(row, letter)
-            axes.broken_barh(spans, (q - 0.36, 0.72), facecolor=colour, edgecolor="white", linewidth=0.4)
-        if is_lettered:
-            for slot, letter in enumerate(row):
-                if letter in _ACTIONS:
-                    light = letter in "ID"
-                    axes.text(
-                        slot + 0.5, q, letter, ha="center", va="center", fontsize=7, color="black" if light else "white"
-                    )
-    for end in ends:
-        axes.axvline(end, color=_END_COLOUR, linewidth=1.4)
-    axes.set_xlim(0, max(slots, 1))
-    axes.set_ylim(instance.num_workers - 0.5, -0.5)
-    step = max(1, ceil(instance.num_workers / _LABELLED_WORKERS))
-    axes.set_yticks(range(0, instance.num_workers, step))
-    axes.set_yticklabels([f"worker {q}, w={instance.w[q]}" for q in range(0, instance.num_workers, step)], fontsize=7)
-    axes.set_xlabel("slot")
-    axes.set_title(title, loc="left", fontsize=10)
-    if legend:
-        _explain(axes)
-    return axes
-
-
-def draw_ecdf(axes: Axes, found: Sequence[Ratio], policies: Sequence[str], *, title: str = "") -> Axes:
-    """Draw for each policy the share of its runs whose ratio is at most x.
-
-    Runs that did not finish stay in the denominator: a curve ends below 1 by their share. Where a ratio is an interval
-    its upper end counts, so the true curve lies on or above the one drawn.
-    """
-    top = max((ratio.high for ratio in found if ratio.high is not None), default=1.0)
+    known = ratios["high"].to_numpy()
+    top = float(max(known[np.isfinite(known)], default=1.0))
     right = max(top**1.03, 1.05)
     left = right**-0.015  # what is optimal at once shows beside the frame
     for policy, (colour, dash) in _styles(policies).items():
-        mine = [ratio for ratio in found if ratio.policy == policy]
-        highs = [ratio.high for ratio in mine if ratio.high is not None]
-        if not highs:
+        highs = ratios.loc[ratios["policy"] == policy, "high"].to_numpy()
+        finite = highs[np.isfinite(highs)]
+        if not len(finite):
             continue
-        x, share = ecdf(highs, total=len(mine))
+        x, share = ecdf(finite, total=len(highs))
         axes.step(
             [left, *x, right],
             [0.0, *share, share[-1]],
@@ -163,7 +104,7 @@ def draw_ecdf(axes: Axes, found: Sequence[Ratio], policies: Sequence[str], *, ti
     ticks = _ratio_ticks(top)
     axes.set_xticks(ticks, labels=[f"{tick:g}" for tick in ticks])
     axes.set_xticks([], minor=True)
-    axes.set_xlabel("makespan / hindsight optimum (log scale)")
+    axes.set_xlabel(f"{xlabel} (log scale)")
     axes.set_ylabel("share of runs")
     axes.set_title(title, loc="left", fontsize=10)
     axes.grid(alpha=0.3)
@@ -195,29 +136,6 @@ def _ratio_ticks(top: float) -> list[float]:
         if tick <= top * 1.05 and log(tick / ticks[-1]) >= 0.06 * log(top * 1.05):
             ticks.append(tick)
     return ticks
-
-
-def _explain(axes: Axes) -> None:
-    from matplotlib.patches import Patch
-
-    handles = [Patch(facecolor=colour, label=f"{letter} {text}") for letter, (text, colour) in _ACTIONS.items()]
-    handles += [
-        Patch(facecolor=colour, hatch=hatch, edgecolor="#a6a6a6", label=text)
-        for text, colour, hatch in _ABSENT.values()
-    ]
-    handles.append(Patch(facecolor=_END_COLOUR, label="iteration ends"))
-    axes.figure.legend(handles=handles, loc="outside lower center", ncols=7, fontsize=7, frameon=False)
-
-
-def _runs(row: Sequence[Any], wanted: object) -> list[tuple[int, int]]:
-    spans = []
-    start = 0
-    for value, group in groupby(row):
-        length = len(list(group))
-        if value == wanted:
-            spans.append((start, length))
-        start += length
-    return spans
 
 
 def new_grid(rows: int, columns: int) -> tuple[Figure, list[list[Axes]]]:

@@ -6,14 +6,15 @@ from collections.abc import Mapping
 from math import isfinite, isnan, log
 from typing import TYPE_CHECKING, Any
 
-from bench.coupled import versus
+from bench.family import Family
 from bench.report.html import Cell, PageTable
-from bench.results.ratios import records
+from bench.results.frames import in_order, records
+from bench.results.ratios import ends
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["by_parameter", "count", "interval", "number", "ratio_table", "share", "unfinished_table", "versus_table"]
+__all__ = ["by_parameter", "count", "interval", "number", "ratio_table", "share", "unfinished_table"]
 
 _QUARTILES = ("quartile_1", "median", "quartile_3")
 #: What stands where there is no number.
@@ -71,17 +72,22 @@ def count(value: float) -> str:
 
 
 def ratio_table(table: pd.DataFrame, *, caption: str, file: str, note: str = "", is_folded: bool = False) -> PageTable:
-    """Return distributions of ratios (see `figures.distributions.distribution`), one row per policy and point."""
-    point = [name for name in ("m", "n_com", "wmin") if name in table]
-    headings = ["heuristic", *point, "median", "middle half", "mean", "95% interval"]
+    """Return distributions of ratios (see `bench.results.ratios.distribution`), one row per policy and point."""
+    point = list(table.columns[: table.columns.get_loc("policy")])
+    headings = ["policy", *point, "median", "middle half", "mean", "95% interval"]
     headings += ["optimal", "≤ 1.1", "≤ 1.3", "≤ 2", "unfinished", "runs"]
     rows = []
     for row in records(table):
-        first, middle, third = (interval(row[name], row[f"{name}_high"]) for name in _QUARTILES)
-        mean = interval(row["mean"], row["mean_high"])
-        ends = "–".join(number(row[name]) for name in ("ci_low", "ci_high"))  # noqa: RUF001
+        first, middle, third = (interval(*ends(row, name)) for name in _QUARTILES)
+        mean = interval(*ends(row, "mean"))
+        between = "–".join(number(row[name]) for name in ("ci_low", "ci_high"))  # noqa: RUF001
         cells = [Cell(str(row["policy"])), *(Cell(parameter(row[name])) for name in point)]
-        cells += [Cell(middle), Cell(f"{first} … {third}"), Cell(mean), Cell(NOTHING if isnan(row["ci_low"]) else ends)]
+        cells += [
+            Cell(middle),
+            Cell(f"{first} … {third}"),
+            Cell(mean),
+            Cell(NOTHING if isnan(row["ci_low"]) else between),
+        ]
         shares = (row[name] for name in ("optimal", "within10", "within30", "within100"))
         cells += [Cell(share(value), heat=0.0 if isnan(value) else value) for value in shares]
         small = share(row["unfinished"] / row["runs"]) if row["unfinished"] else ""
@@ -101,13 +107,13 @@ def by_parameter(tables: Mapping[str, pd.DataFrame], order: list[str], *, captio
     caption, note
         Above the table.
     """
-    headings = ["heuristic"]
+    headings = ["policy"]
     columns: list[dict[str, dict[str, Any]]] = []
     for name, table in tables.items():
         for value, group in table.groupby(name, dropna=False, sort=True):
             headings.append(f"{name}={parameter(value)}")
             columns.append({row["policy"]: row for row in records(group)})
-    known = [row["median"] for column in columns for row in column.values() if isfinite(row["median"])]
+    known = [row["median_low"] for column in columns for row in column.values() if isfinite(row["median_low"])]
     most = log(max(known, default=1.0)) or 1.0
     rows = []
     for policy in order:
@@ -118,36 +124,22 @@ def by_parameter(tables: Mapping[str, pd.DataFrame], order: list[str], *, captio
                 cells.append(Cell(NOTHING))
                 continue
             small = f"{share(row['unfinished'] / row['runs'])} unf." if row["unfinished"] else ""
-            heat = log(row["median"]) / most if isfinite(row["median"]) else 1.0
-            cells.append(Cell(interval(row["median"], row["median_high"]), small, heat))
+            heat = log(row["median_low"]) / most if isfinite(row["median_low"]) else 1.0
+            cells.append(Cell(interval(*ends(row, "median")), small, heat))
         rows.append(cells)
     return PageTable(caption, headings, rows, note=note, is_dense=True)
 
 
-def versus_table(table: pd.DataFrame, *, caption: str, file: str, note: str = "", is_narrow: bool = False) -> PageTable:
-    """Return the metrics against a reference (see `bench.coupled.versus.versus`), the fastest first."""
-    rows = []
-    for row in records(table.sort_values("diff", kind="stable")):
-        diff = NOTHING if isnan(row["diff"]) else f"{row['diff']:+.1f}".replace("-", MINUS)
-        cells = [Cell(row["policy"]), Cell(count(row["fails"])), Cell("0" if row["diff"] == 0 else diff)]
-        cells += [Cell(NOTHING if isnan(row[name]) else f"{row[name]:.1f}") for name in ("wins", "wins30", "stdv")]
-        rows.append([*cells, Cell(f"{row['compared']:,} of {row['scenarios']:,}"), Cell(count(row["runs"]))])
-    headings = [
-        versus.COLUMNS[name] for name in ("policy", "fails", "diff", "wins", "wins30", "stdv", "scenarios", "runs")
-    ]
-    return PageTable(caption, headings, rows, file, note, is_narrow=is_narrow, is_dense=is_narrow)
-
-
-def unfinished_table(runs: pd.DataFrame, *, file: str, most: int = 20) -> PageTable:
+def unfinished_table(runs: pd.DataFrame, family: Family, *, file: str, most: int = 20) -> PageTable:
     """Return the instances with unfinished runs, those with most of them first."""
-    missing = runs[runs["makespan"].isna()]
+    missing = runs[runs["value"].isna()]
     is_hopeless = missing["optimum_status"] == "infeasible"
     rows = []
     # an instance that was run with several options stands on one line
     for fingerprint, group in missing[~is_hopeless].groupby("fingerprint", sort=False):
         first = group.iloc[0]
-        policies = versus.in_order(group["policy"].unique())
-        limit = NOTHING if isnan(first["slot_limit"]) else count(first["slot_limit"])
+        policies = in_order(group["policy"].unique(), family.name)
+        limit = NOTHING if isnan(first["limit"]) else count(first["limit"])
         optimum = NOTHING if isnan(first["optimum"]) else count(first["optimum"])
         shown = ", ".join(policies) if len(policies) < runs["policy"].nunique() else "all"
         cells = [Cell(str(first["instance"])), Cell(count(len(group))), Cell(limit), Cell(optimum)]
@@ -158,11 +150,13 @@ def unfinished_table(runs: pd.DataFrame, *, file: str, most: int = 20) -> PageTa
         caption = f"{count((~is_hopeless).sum())} on {count(len(rows))} instances that some schedule may finish"
     if len(rows) > most:
         caption += f"; the {most} instances with most of them"
-    note = "A run is unfinished when it reaches its slot limit before its last iteration ends."
+    note = (
+        f"A run is unfinished when it reaches its limit ({family.unit or 'of its instance'}) before its work is done."
+    )
     if is_hopeless.any():
         instances = missing.loc[is_hopeless, "fingerprint"].nunique()
         note += f" {count(is_hopeless.sum())} more are on {count(instances)} instances that no schedule finishes."
-    headings = ["instance", "unfinished", "slot limit", "optimum", "heuristics"]
+    headings = ["instance", "unfinished", "limit", "optimum", "policies"]
     return PageTable(caption, headings, [cells for _, cells in rows[:most]], file, note)
 
 

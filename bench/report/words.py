@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from math import isfinite
 from typing import TYPE_CHECKING
 
+from bench.family import Family, family_named
 from bench.report.tables import count, interval, number, share
-from bench.results.distributions import in_median_order
-from bench.results.frames import OPTIONS, PROVENANCE, Results
-from bench.results.ratios import records
+from bench.results.frames import PROVENANCE, Results, records
+from bench.results.ratios import ends, in_median_order
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -43,8 +43,7 @@ def findings(
     runs: pd.DataFrame,
     overall: pd.DataFrame,
     medians: pd.DataFrame | None,
-    metrics: pd.DataFrame | None,
-    reference: str,
+    family: Family,
 ) -> list[str]:
     """Return the plain findings of one combination of options, the most telling first.
 
@@ -53,43 +52,33 @@ def findings(
     runs
         All of them.
     overall
-        Their distribution (see `bench.results.distributions.distribution`); empty without any ratio.
+        Their distribution (see `bench.results.ratios.distribution`); empty without any ratio.
     medians
-        See `bench.results.distributions.medians`; None without any ratio.
-    metrics, reference
-        See `bench.coupled.versus.versus`; None where the reference was not run.
+        See `bench.results.ratios.medians`; None without any ratio.
+    family
+        Whose runs they are.
     """
     found = []
     if len(overall) == 0 or medians is None:
         found.append(_why_no_ratio(runs))
     else:
         found += _of_ratios(overall, medians)
-    missing = int(runs["makespan"].isna().sum())
+    missing = int(runs["value"].isna().sum())
     if missing == len(runs):
         found.append("No run finished.")
     elif missing:
-        impossible = int((runs["makespan"].isna() & (runs["optimum_status"] == "infeasible")).sum())
+        impossible = int((runs["value"].isna() & (runs["optimum_status"] == "infeasible")).sum())
         text = f"{plural(missing, 'run')} of {count(len(runs))} did not finish ({share(missing / len(runs))})"
         text += f", {count(impossible)} of them on instances that no schedule finishes" if impossible else ""
         found.append(f"{text}.")
     else:
         found.append("Every run finished.")
-    if metrics is not None:
-        others = metrics[(metrics["policy"] != reference) & metrics["diff"].notna()].sort_values("diff", kind="stable")
-        if len(others):
-            first = others.iloc[0]
-            alone = len(others) == 1
-            slow, fast = (reference, "it") if first["diff"] < 0 else (str(first["policy"]), reference)
-            text = f"The {'one other heuristic' if alone else 'fastest against ' + reference} is {first['policy']}: "
-            text += f"{slow} takes {abs(first['diff']):.1f}% longer than {fast}, in the mean over "
-            text += plural(int(first["compared"]), "scenario")
-            found.append(f"{text}, and {first['policy']} wins in {share(first['wins'] / 100)} of them.")
     per_instance = runs.groupby("fingerprint")["policy"].nunique()
     absent = int(runs["policy"].nunique() * len(per_instance) - per_instance.sum())
     if absent:
         found.append(
-            f"{plural(absent, 'run')} of heuristics on instances {'is' if absent == 1 else 'are'} missing: the "
-            "campaign is not complete, and heuristics are not all measured on the same instances."
+            f"{plural(absent, 'run')} of policies on instances {'is' if absent == 1 else 'are'} missing: the "
+            "campaign is not complete, and policies are not all measured on the same instances."
         )
     return found
 
@@ -99,9 +88,7 @@ def _why_no_ratio(runs: pd.DataFrame) -> str:
     if status.notna().any() and (status == "infeasible").all():
         return "No schedule finishes any of these instances, so there is nothing to compare with."
     if not status.notna().any():
-        return (
-            "No optimum is known, so there are no ratios to the optimum: heuristics are compared with each other only."
-        )
+        return "No optimum is known, so there are no ratios to the optimum: policies are compared with each other only."
     return "Neither an optimum nor a finished run is known, so there are no ratios."
 
 
@@ -111,34 +98,32 @@ def _of_ratios(overall: pd.DataFrame, medians: pd.DataFrame) -> list[str]:
     best = rows[0]
     who = f"Best by median ratio: {best['policy']}. Half of its" if len(rows) > 1 else f"{best['policy']}: half of the"
     if isfinite(best["median_high"]):
-        ends = (
+        told = (
             f" (95% interval {number(best['ci_low'])} to {number(best['ci_high'])})"
             if isfinite(best["ci_high"])
             else ""
         )
-        middle = interval(best["median"], best["median_high"])
-        found = [f"{who} runs take at most {middle} times the hindsight optimum{ends}."]
-    elif isfinite(best["median"]):
+        middle = interval(*ends(best, "median"))
+        found = [f"{who} runs take at most {middle} times the hindsight optimum{told}."]
+    elif isfinite(best["median_low"]):
         found = [
-            f"{who} runs take {number(best['median'])} times the hindsight optimum or more; no upper end is known."
+            f"{who} runs take {number(best['median_low'])} times the hindsight optimum or more; no upper end is known."
         ]
     else:
-        found = ["No heuristic finishes more than half of its runs, so no median is known."]
+        found = ["No policy finishes more than half of its runs, so no median is known."]
     close = [row["policy"] for row in rows[1:] if not row["behind_low"] > 0]
     if close:
         found.append(f"Not told apart from it by these runs: {joined(close)}.")
     elif len(rows) > 1:
         second = rows[1]
-        ends = f"{number(second['behind_low'])} to {number(second['behind_high'])}"
+        told = f"{number(second['behind_low'])} to {number(second['behind_high'])}"
         found.append(
-            f"Next is {second['policy']}, whose median is {interval(second['median'], second['median_high'])}; "
-            f"the 95% interval of the difference is {ends}."
+            f"Next is {second['policy']}, whose median is {interval(*ends(second, 'median'))}; "
+            f"the 95% interval of the difference is {told}."
         )
     if len(rows) > 2:
         last = rows[-1]
-        found.append(
-            f"Farthest from the optimum: {last['policy']}, median {interval(last['median'], last['median_high'])}."
-        )
+        found.append(f"Farthest from the optimum: {last['policy']}, median {interval(*ends(last, 'median'))}.")
     total = overall["runs"].sum()
     optimal = (overall["optimal"] * overall["runs"]).sum() / total
     near = (overall["within30"] * overall["runs"]).sum() / total
@@ -154,7 +139,7 @@ def tiles(results: Results) -> list[tuple[str, str, str]]:
     runs = results.runs
     instances = runs.drop_duplicates("fingerprint")
     status = instances["optimum_status"].value_counts()
-    missing = int(runs["makespan"].isna().sum())
+    missing = int(runs["value"].isna().sum())
     finished = len(runs) - missing
     proven = int(status.get("optimal", 0))
     notes = []
@@ -167,7 +152,7 @@ def tiles(results: Results) -> list[tuple[str, str, str]]:
     if unsolved:
         notes.append(f"{count(unsolved)} not solved")
     return [
-        ("Heuristics", count(runs["policy"].nunique()), ""),
+        ("Policies", count(runs["policy"].nunique()), ""),
         ("Instances", count(len(instances)), plural(int(instances["setting"].nunique()), "setting")),
         ("Runs", count(len(runs)), ""),
         ("Finished runs", count(finished), f"{count(missing)} unfinished" if missing else "all"),
@@ -183,25 +168,25 @@ def facts(results: Results, name: str, names: Mapping[str, str]) -> list[tuple[s
     results, name
         What they were read from.
     names
-        The name on the page of each heuristic.
+        The name on the page of each policy.
     """
     runs, optima = results.runs, results.optima
     found = [("Results", name)]
     longer = [f"{short} is {policy}" for policy, short in names.items() if short != policy]
     if longer:
-        found.append(("heuristics", "; ".join(longer)))
+        found.append(("policies", "; ".join(longer)))
     words = {"python": "Python", "numpy": "NumPy", "ortools": "OR-Tools", "version": "hindsched", "code": "code digest"}
-    for column in (*PROVENANCE, *OPTIONS, "engine"):
-        values = _values(runs, runs if column in OPTIONS else optima, column)
+    families = [family_named(str(name)) for name in runs["family"].unique()]
+    options = list(dict.fromkeys(name for family in families for name in family.run_options))
+    for column in (*PROVENANCE, *options, "engine"):
+        values = _values(runs, runs if column in options else optima, column)
         if values:
             found.append((words.get(column, column), values))
-    found += _numbers(runs, "slot_limit", "slot limit")
-    found += _numbers(runs, "instance_seed", "seed of the instances")
-    points = [
-        f"{axis}: {_listed(runs[axis])}"
-        for axis in ("p", "m", "n_com", "wmin", "iterations")
-        if runs[axis].notna().any()
-    ]
+    found += _numbers(runs, "limit", "limit of a run")
+    if "instance_seed" in runs:
+        found += _numbers(runs, "instance_seed", "seed of the instances")
+    axes = [axis for family in families for axis in family.axes if axis not in (*family.scenario[-2:], "trial")]
+    points = [f"{axis}: {_listed(runs[axis])}" for axis in dict.fromkeys(axes) if runs[axis].notna().any()]
     if points:
         found.append(("points", "; ".join(points)))
     solver = _values(optima, optima, "solver")
@@ -218,7 +203,7 @@ def facts(results: Results, name: str, names: Mapping[str, str]) -> list[tuple[s
         counts = frame[column].astype(object).fillna("not told").value_counts().sort_index()
         if set(counts.index) - {"not told"}:
             found.append((what, ", ".join(f"{count(number_)} {verdict}" for verdict, number_ in counts.items())))
-    if runs["checked_slots"].notna().any():
+    if "checked_slots" in runs and runs["checked_slots"].notna().any():
         known = runs[runs["checked_slots"].notna() & runs["slots"].notna()]
         text = f"{count(known['checked_slots'].sum())} of {count(known['slots'].sum())}"
         whole = int((known["checked_slots"] >= known["slots"]).sum())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -12,46 +12,28 @@ from typing import TYPE_CHECKING, Any, Literal
 import msgspec
 
 from bench.campaign.journal import Journal
+from bench.family import Family, family_named
 from instances.errors import InputError
 from instances.textio import convert, read_bytes
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["OPTIONS", "Results", "read_results"]
+__all__ = ["GROUP", "PROVENANCE", "Results", "in_order", "read_results", "records", "results_of"]
 
-#: What a run is told apart by besides its instance and policy.
-OPTIONS = ("estimator", "service", "ties")
+#: Runs that agree in these are compared with each other, and with no others.
+GROUP = ("family", "population", "options")
 #: Of what code and machine a row is.
 PROVENANCE = ("version", "code", "python", "numpy", "ortools", "machine")
 
-_INTEGERS = ("m", "n_com", "wmin", "scenario", "trial", "instance_seed", "p", "iterations", "mu")
-_SLOTS = ("slots", "checked_slots")
-_NUMBERS = (
-    "makespan",
-    *_SLOTS,
-    "slot_limit",
-    "optimum",
-    "optimum_bound",
-    "runtime_s",
-    "optimum_runtime_s",
-    "time_limit_s",
-)
-_TEXTS = (
-    "setting",
-    "instance",
-    "fingerprint",
-    "policy",
-    *OPTIONS,
-    "optimum_status",
-    "check",
-    "engine",
-    "solver",
-    "start",
-)
-_COLUMNS = (*_TEXTS, *_INTEGERS, *_NUMBERS, "seed", "optimum_check", *PROVENANCE)
-_STATUSES = ("optimal", "feasible", "infeasible", "unknown")
-_POINT = re.compile(r" (?:m|n_com|wmin)=\S+")
+_OF_OPTIMUM = ("optimum", "optimum_bound", "optimum_status", "solver")
+_OF_SOLVE = ("optimum_check", "optimum_runtime_s", "time_limit_s")
+_NUMBERS = ("value", "limit", "optimum", "optimum_bound", "runtime_s", "optimum_runtime_s", "time_limit_s")
+_TEXTS = ("family", "sense", "setting", "instance", "fingerprint", "policy", "options", "optimum_status", "check")
+_MORE = ("engine", "solver", "start", "seed", "optimum_check", "has_own_optimum", *PROVENANCE)
+_STATUSES = ("optimal", "feasible", "bounds", "infeasible", "unknown")
+#: The family of rows that name none: older than the rule that they do.
+_FIRST_FAMILY = "coupled"
 
 
 @dataclass(frozen=True)
@@ -61,14 +43,14 @@ class Results:
     Parameters
     ----------
     runs
-        One row per run, sorted, so that the order in which rows were made does not show: ``setting``, ``instance``,
-        ``fingerprint`` (setting and instance where none is told); the point of the experiment where it is of one
-        (``p``, ``m``, ``n_com``, ``wmin``, ``iterations``, ``scenario``, ``trial``, ``instance_seed``);
-        ``policy``, ``estimator``, ``service``, ``ties``, ``makespan`` (missing: unfinished), ``slot_limit``,
-        ``slots`` simulated and ``checked_slots`` among them;
-        ``optimum``, ``optimum_bound``, ``optimum_status`` (missing: nobody has solved it); ``check``, times in
-        seconds and the provenance. ``population`` is the setting less m, n_com and wmin: runs of one population are
-        put together.
+        One row per run, sorted, so that the order in which rows were made does not show: ``family``, ``setting``,
+        ``instance``, ``fingerprint`` (setting and instance where none is told); the point of the experiment where it is
+        of one (the family's axes); ``policy``, the options of the run by name and together as a text (``options``:
+        those that differ from their defaults), ``value`` (missing: unfinished), ``limit`` (a run without a value is
+        worse than this), ``sense``; ``optimum``, ``optimum_bound``, ``optimum_status`` (missing: nobody has solved it);
+        ``check``, times in seconds and the provenance. ``population`` is the setting less the parameters that ratios
+        are told apart by: runs of one population are put together. ``cluster`` is what a bootstrap draws: the scenario,
+        where there is one, else the instance.
     optima
         One row per instance that was solved: ``fingerprint``, ``optimum_status`` and what else is known of it.
     left_out
@@ -83,26 +65,12 @@ class Results:
     torn: bool = False
 
 
-class _Point(msgspec.Struct):
-    p: int | None = None
-    iterations: int | None = None
-    m: int | None = None
-    n_com: int | None = None
-    wmin: int | None = None
-    scenario: int | None = None
-    trial: int | None = None
-    seed: int | None = None
-    slots: int | None = None
-    mu: int | None = None
-    start: str | None = None
-
-
 class _Row(msgspec.Struct, kw_only=True):
     kind: str
     instance: str
     setting: str | None = None
     fingerprint: str | None = None
-    point: _Point | None = None
+    point: dict[str, Any] | None = None
     check: str | None = None
     runtime_s: float | None = None
     version: str | None = None
@@ -115,33 +83,47 @@ class _Row(msgspec.Struct, kw_only=True):
 
 class _Run(_Row, kw_only=True):
     policy: str
-    makespan: int | None
-    estimator: str | None = None
-    service: str | None = None
-    ties: str | None = None
     seed: int | None = None
-    slots: int | None = None
+    limit: float | None = None
     slot_limit: int | None = None
-    checked_slots: int | None = None
     engine: str | None = None
 
 
 class _Answer(msgspec.Struct, kw_only=True):
-    status: Literal["optimal", "feasible", "infeasible", "unknown"]
-    value: int | None
-    bound: int | None
+    status: Literal["optimal", "feasible", "bounds", "infeasible", "unknown"]
+    value: float | None
+    bound: float | None = None
+    lower: float | None = None
+    upper: float | None = None
     solver: str | None = None
     time_limit_s: float | None = None
     check: str | None = None
     runtime_s: float | None = None
 
 
+def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
+    """Return the rows of a table as plain values, by column."""
+    return [dict(zip(frame.columns, row, strict=True)) for row in frame.itertuples(index=False, name=None)]
+
+
+def in_order(policies: Iterable[str], family: str = _FIRST_FAMILY) -> list[str]:
+    """Return policies in their family's order, those of one's own behind them by name.
+
+    Examples
+    --------
+    >>> in_order(["mine", "RANDOM", "Y-IE", "IE"])
+    ['IE', 'Y-IE', 'RANDOM', 'mine']
+    """
+    places = {policy: place for place, policy in enumerate(family_named(family).policies())}
+    return sorted(policies, key=lambda policy: (places.get(policy, len(places)), policy))
+
+
 def read_results(path: str | os.PathLike[str]) -> Results:
     """Read a folder with a journal, or a compact table (.csv, .csv.gz, .csv.xz, .parquet).
 
-    A compact table has one row per run, with at least ``policy`` and ``makespan`` (empty: unfinished) and either
-    ``instance`` or the point of the experiment (``m``, ``n_com``, ``wmin``, ``scenario``, ``trial``); further columns
-    of `Results.runs` where they are known.
+    A compact table has one row per run, with at least ``policy`` and the family's value (``makespan``, ...; empty:
+    unfinished) and either ``instance`` or the point of the experiment (``m``, ``n_com``, ``wmin``, ``scenario``,
+    ``trial``); further columns of `Results.runs` where they are known.
 
     Parameters
     ----------
@@ -163,71 +145,125 @@ def _from_journal(folder: Path) -> Results:
     path = folder / Journal.NAME
     text = read_bytes(path)
     whole = text.rfind(b"\n") + 1
+
+    def numbered() -> Iterable[tuple[str, dict[str, Any]]]:
+        for number, line in enumerate(text[:whole].splitlines(), start=1):
+            try:
+                yield f"line {number}", msgspec.json.decode(line, type=dict[str, Any])
+            except (msgspec.MsgspecError, UnicodeDecodeError):
+                raise InputError("broken row, expected one JSON object", place=f"line {number}") from None
+
+    try:
+        return results_of(numbered(), torn=whole < len(text))
+    except InputError as error:
+        raise error.in_file(path) from None
+
+
+def results_of(rows: Iterable[tuple[str, Mapping[str, Any]]], *, torn: bool = False) -> Results:
+    """Return the results that rows of a journal make.
+
+    Parameters
+    ----------
+    rows
+        Each with its place, for messages; the last of the same instance, policy and options counts.
+    torn
+        Whether a row after these was cut off.
+
+    Raises
+    ------
+    InputError
+        For a row that lacks what it must have; its place is named.
+    """
     runs: list[dict[str, Any]] = []
     optima: list[dict[str, Any]] = []
     others = 0
-    for number, line in enumerate(text[:whole].splitlines(), start=1):
-        try:
-            row = msgspec.json.decode(line, type=dict[str, Any])
-        except (msgspec.MsgspecError, UnicodeDecodeError):
-            raise InputError("broken row, expected one JSON object", place=f"line {number}", file=path) from None
+    for where, row in rows:
         kind = row.get("kind")
         try:
             if kind == "run":
-                runs.append(_run(convert(row, _Run)))
+                runs.append(_run(row))
             elif kind in ("optimum", "optima"):
                 optima += _optimum(row)
             else:
                 others += 1
         except InputError as error:
-            place = ", ".join(part for part in (f"line {number}", error.place) if part)
-            raise InputError(error.expected, place=place, file=path) from None
+            place = ", ".join(part for part in (where, error.place) if part)
+            raise InputError(error.expected, place=place, file=error.file) from None
     solved, older_optima = _newest(_frame(optima), ["fingerprint"])
-    played, older_runs = _newest(_frame(runs), ["fingerprint", "policy", *OPTIONS])
-    of_optimum = ["optimum", "optimum_bound", "optimum_status", "optimum_check", "solver", "optimum_runtime_s"]
-    of_optimum.append("time_limit_s")
-    played = played.drop(columns=of_optimum).merge(solved[["fingerprint", *of_optimum]], on="fingerprint", how="left")
-    return Results(_sorted(played), _sorted(solved), others + older_optima + older_runs, torn=whole < len(text))
+    played, older_runs = _newest(_frame(runs), ["fingerprint", "policy", "options"])
+    return Results(_sorted(_joined(played, solved)), _sorted(solved), others + older_optima + older_runs, torn=torn)
 
 
-def _run(row: _Run) -> dict[str, Any]:
-    limit = row.slot_limit if row.slot_limit is not None else row.point and row.point.slots
-    return _common(row) | {
-        **{name: getattr(row, name) for name in ("policy", "makespan", *OPTIONS, "seed", "engine", "check", *_SLOTS)},
-        "slot_limit": limit,
-        "runtime_s": row.runtime_s,
+def _joined(played: pd.DataFrame, solved: pd.DataFrame) -> pd.DataFrame:
+    """Give each run the optimum of its instance, unless it has one of its own."""
+    columns = [*_OF_OPTIMUM, *_OF_SOLVE]
+    own = played["has_own_optimum"]
+    others = played[~own].drop(columns=columns).merge(solved[["fingerprint", *columns]], on="fingerprint", how="left")
+    if not own.any():
+        return others
+    import pandas as pd
+
+    if own.all():
+        return played
+    return pd.concat([played[own], others], ignore_index=True)
+
+
+def _run(row: Mapping[str, Any]) -> dict[str, Any]:
+    known = convert(dict(row), _Run)
+    family = family_named(row.get("family", _FIRST_FAMILY))
+    if family.value not in row:
+        raise InputError(f"missing key {family.value}")
+    value = convert(row[family.value], float | None, family.value)  # type: ignore[arg-type]
+    point = known.point or {}
+    limit = next((each for each in (known.limit, known.slot_limit, point.get("slots")) if each is not None), None)
+    found = _common(known, family) | {
+        "policy": known.policy,
+        "seed": known.seed,
+        "engine": known.engine,
+        "check": known.check,
+        "value": value,
+        "limit": limit,
+        "runtime_s": known.runtime_s,
+        **{name: row.get(name) for name in (*family.run_options, *family.columns)},
     }
+    if row.get("optimum") is not None:
+        found |= _answered(convert(row["optimum"], _Answer, "optimum"), family) | {"has_own_optimum": True}
+    return found
 
 
-def _optimum(row: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the optimum with stand-by, which bounds every scheduler; nothing for a row of the one without."""
+def _optimum(row: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the optimum that bounds every scheduler; nothing for a row of a restricted one."""
     setting = row.get("stand_by", True)
     if not setting:
         return []
-    answer = convert(setting if row["kind"] == "optima" else row, _Answer)
-    return [
-        _common(convert(row, _Row))
-        | {
-            "optimum": answer.value,
-            "optimum_bound": answer.bound,
-            "optimum_status": answer.status,
-            "optimum_check": answer.check,
-            "solver": answer.solver,
-            "optimum_runtime_s": answer.runtime_s,
-            "time_limit_s": answer.time_limit_s,
-        }
-    ]
+    family = family_named(row.get("family", _FIRST_FAMILY))
+    answer = convert(setting if row["kind"] == "optima" else dict(row), _Answer)
+    return [_common(convert(dict(row), _Row), family) | _answered(answer, family)]
 
 
-def _common(row: _Row) -> dict[str, Any]:
-    point = row.point or _Point()
+def _answered(answer: _Answer, family: Family) -> dict[str, Any]:
+    bound = answer.lower if family.sense == "min" else answer.upper
     return {
+        "optimum": answer.value,
+        "optimum_bound": answer.bound if bound is None else bound,
+        "optimum_status": answer.status,
+        "optimum_check": answer.check,
+        "solver": answer.solver,
+        "optimum_runtime_s": answer.runtime_s,
+        "time_limit_s": answer.time_limit_s,
+    }
+
+
+def _common(row: _Row, family: Family) -> dict[str, Any]:
+    point = row.point or {}
+    seed, column = family.seed_axis
+    return {
+        "family": family.name,
         "setting": row.setting,
         "instance": row.instance,
         "fingerprint": row.fingerprint or f"{row.setting}: {row.instance}",
-        **{name: getattr(point, name) for name in _INTEGERS if name != "instance_seed"},
-        "instance_seed": point.seed,
-        "start": point.start,
+        **{name: point.get(seed if name == column else name) for name in family.axes},
+        "start": point.get("start"),
         **{name: getattr(row, name) for name in PROVENANCE},
     }
 
@@ -236,24 +272,25 @@ def _from_table(path: Path) -> Results:
     import pandas as pd
 
     raw = _read_table(path)
-    for column in ("policy", "makespan"):
+    if "family" not in raw:
+        raw["family"] = _FIRST_FAMILY
+    families = [family_named(str(name)) for name in raw["family"].unique()]
+    values = dict.fromkeys(family.value for family in families)
+    for column in ("policy", *values):
         if column not in raw:
             raise InputError(f"no column {column!r}, expected one row per run", file=path)
-    if "slot_limit" not in raw and "slots" in raw:
-        raw = raw.rename(columns={"slots": "slot_limit"})
-    for column in (*_INTEGERS, *_NUMBERS):
+    for old in ("slot_limit", "slots"):
+        if "limit" not in raw and old in raw:
+            raw = raw.rename(columns={old: "limit"})
+    whole = {name for family in families for name in family.axes}
+    for column in (*values, *whole, *_NUMBERS):
         if column in raw:
-            numbers = pd.to_numeric(raw[column], errors="coerce")
-            broken = (numbers.isna() & raw[column].notna()) | (numbers < 0)
-            if column in _INTEGERS:
-                broken |= numbers % 1 > 0
-            if broken.any():
-                row = int(broken.to_numpy().argmax())
-                place = f"row {row + 1}, {column}"
-                raise InputError(f"{raw[column].iloc[row]!r}, expected a number or nothing", place=place, file=path)
-            raw[column] = numbers
+            raw[column] = _numbers(raw[column], path, is_whole=column in whole)
     if raw["policy"].isna().any():
         raise InputError("nothing, expected a policy", place=f"row {raw['policy'].isna().argmax() + 1}", file=path)
+    for family in families:
+        mine = raw["family"] == family.name
+        raw.loc[mine, "value"] = raw.loc[mine, family.value]
     if "instance" not in raw:
         raw["instance"] = _names_of_points(raw, path)
     raw["instance"] = raw["instance"].astype(str)
@@ -270,9 +307,23 @@ def _from_table(path: Path) -> Results:
     frame = _frame(raw)
     proven = frame["optimum_status"] == "optimal"
     frame["optimum_bound"] = frame["optimum_bound"].where(frame["optimum_bound"].notna() | ~proven, frame["optimum"])
-    runs, older = _newest(frame, ["fingerprint", "policy", *OPTIONS])
+    runs, older = _newest(frame, ["fingerprint", "policy", "options"])
     optima = runs[runs["optimum_status"].notna()].drop_duplicates("fingerprint", keep="last")
-    return Results(_sorted(runs), _sorted(optima), older)
+    return Results(_sorted(runs), _sorted(pd.DataFrame(optima)), older)
+
+
+def _numbers(column: pd.Series[Any], path: Path, *, is_whole: bool) -> pd.Series[Any]:
+    import pandas as pd
+
+    numbers = pd.to_numeric(column, errors="coerce")
+    broken = (numbers.isna() & column.notna()) | (numbers < 0)
+    if is_whole:
+        broken |= numbers % 1 > 0
+    if broken.any():
+        row = int(broken.to_numpy().argmax())
+        place = f"row {row + 1}, {column.name}"
+        raise InputError(f"{column.iloc[row]!r}, expected a number or nothing", place=place, file=path)
+    return numbers
 
 
 def _read_table(path: Path) -> pd.DataFrame:
@@ -297,7 +348,8 @@ def _read_table(path: Path) -> pd.DataFrame:
 
 
 def _names_of_points(raw: pd.DataFrame, path: Path) -> pd.Series[Any]:
-    known = [name for name in ("m", "n_com", "wmin", "instance_seed", "scenario", "trial") if name in raw]
+    axes = [name for family in raw["family"].unique() for name in family_named(str(family)).axes]
+    known = [name for name in dict.fromkeys(axes) if name in raw and name not in ("p", "iterations")]
     if not {"scenario", "trial"} <= set(known):
         raise InputError("neither a column 'instance' nor 'scenario' and 'trial', expected to be told", file=path)
     parts = [name + "=" + raw[name].astype("Int64").astype("string").fillna("none") for name in known]
@@ -308,12 +360,20 @@ def _names_of_points(raw: pd.DataFrame, path: Path) -> pd.Series[Any]:
 
 
 def _frame(rows: Sequence[dict[str, Any]] | pd.DataFrame) -> pd.DataFrame:
-    """Return rows with every column of its type, and the population."""
+    """Return rows with every column of its type, the population, the cluster and the options as a text."""
     import pandas as pd
 
-    frame = pd.DataFrame(rows)
-    frame = frame.reindex(columns=list(_COLUMNS))
-    for name in _INTEGERS:
+    raw = pd.DataFrame(rows)
+    names = raw["family"].dropna().unique().tolist() if "family" in raw else []
+    families = [family_named(str(name)) for name in names] or [family_named(_FIRST_FAMILY)]
+    axes = list(dict.fromkeys(axis for family in families for axis in family.axes))
+    options = list(dict.fromkeys(name for family in families for name in family.run_options))
+    more = [name for family in families for name in family.columns]
+    columns = dict.fromkeys([*_TEXTS, *options, *axes, *_NUMBERS, *more, *_MORE])
+    frame = raw.reindex(columns=list(columns))
+    for name in (*_TEXTS, *options, "engine", "solver", "start", "optimum_check", *PROVENANCE):
+        frame[name] = frame[name].astype(object)
+    for name in axes:
         frame[name] = pd.to_numeric(frame[name]).astype("Int64")
     for name in _NUMBERS:
         frame[name] = pd.to_numeric(frame[name]).astype("float64")
@@ -321,10 +381,36 @@ def _frame(rows: Sequence[dict[str, Any]] | pd.DataFrame) -> pd.DataFrame:
         texts = frame[name].dropna().unique()
         frame[name] = frame[name].map({text: _printed(str(text)) for text in texts})
     frame["setting"] = frame["setting"].astype(object).fillna("all runs")
-    pointed = frame["m"].notna()
-    settings = {text: _POINT.sub("", text) for text in frame["setting"].unique()}
-    frame["population"] = frame["setting"].where(~pointed, frame["setting"].map(settings))
+    frame["population"], frame["options"], frame["cluster"] = frame["setting"], "", frame["fingerprint"]
+    frame["has_own_optimum"] = frame["has_own_optimum"].astype(object).fillna(False).astype(bool)
+    for family in families:
+        _tell_apart(frame, family)
     return frame
+
+
+def _tell_apart(frame: pd.DataFrame, family: Family) -> None:
+    """Fill in what depends on the family: sense, options, population and cluster of its rows."""
+    mine = frame["family"] == family.name
+    frame.loc[mine, "sense"] = str(family.sense)
+    texts = frame.loc[mine, "options"]
+    for name, values in family.run_options.items():
+        usual = (values or ("",))[0]
+        frame.loc[mine, name] = frame.loc[mine, name].astype(object).where(frame.loc[mine, name].notna(), usual)
+        told = f"{name} " + frame.loc[mine, name].astype(str)
+        others = frame.loc[mine, name] != usual
+        texts = texts.where(~others, texts.where(texts == "", texts + ", ") + told)
+    frame.loc[mine, "options"] = texts
+    if family.panels:
+        pointed = mine & frame[family.panels[0]].notna()
+        pattern = re.compile(rf" (?:{'|'.join(family.panels)})=\S+")
+        settings = {text: pattern.sub("", text) for text in frame.loc[pointed, "setting"].unique()}
+        frame.loc[pointed, "population"] = frame.loc[pointed, "setting"].map(settings)
+    if family.scenario:
+        drawn = mine & frame["scenario"].notna()
+        place = frame.loc[drawn, "setting"].astype(str)
+        for name in family.scenario:
+            place = place + f" {name}=" + frame.loc[drawn, name].astype("string").fillna("none").astype(object)
+        frame.loc[drawn, "cluster"] = place
 
 
 def _printed(text: str) -> str:
@@ -339,5 +425,6 @@ def _newest(frame: pd.DataFrame, names: list[str]) -> tuple[pd.DataFrame, int]:
 
 
 def _sorted(frame: pd.DataFrame) -> pd.DataFrame:
-    by = ["population", *OPTIONS, "m", "n_com", "wmin", "instance_seed", "scenario", "trial", "instance", "fingerprint"]
-    return frame.sort_values([*by, "policy"], kind="stable", ignore_index=True)
+    axes = [axis for name in frame["family"].dropna().unique() for axis in family_named(str(name)).axes]
+    by = [*GROUP, *dict.fromkeys(axes), "instance", "fingerprint", "policy"]
+    return frame.sort_values(by, kind="stable", ignore_index=True)

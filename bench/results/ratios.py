@@ -1,144 +1,345 @@
-"""Competitive ratios: a policy's makespan over the hindsight optimum of the same states.
+"""Competitive ratios: of each run, and how they are distributed over the runs of a policy.
 
-Where the optimum is proven the ratio is a number. Otherwise it is an interval: the optimum is at least the solver's
-bound B, and at most the best makespan known, V, of the solver's schedule or of any policy; so a policy's makespan M
-has its ratio in [M / V, M / B].
+This module alone turns rows into ratios, medians, quartiles, shares and intervals; every table, page, picture and file
+reads it.
+
+Where the optimum is proven a ratio is a number. Otherwise it is an interval: the optimum is at least the solver's bound
+B, and at most the best value known, V, of the solver's schedule or of any policy; so a run of value M has its ratio in
+[M / V, M / B]. (Where more is better, turn each fraction round.) A run that did not finish reached its limit L: its
+value is worse than L and its ratio lies in [L / V, infinity). Such runs stay among the others, and a median that falls
+on them is only known to be more than something: it is told by its two ends, never as a number.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from statistics import fmean, median
+from collections.abc import Iterator, Sequence
+from math import isfinite, isnan
 from typing import TYPE_CHECKING, Any
 
-from bench.results.stats import bootstrap_mean
+import numpy as np
+import numpy.typing as npt
+
+from bench.family import family_named
+from bench.results.frames import GROUP, in_order, records
+from bench.results.stats import percentiles, quantile, resample, resampled_means, resampled_medians
 from instances.errors import SelfCheckError
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["COLUMNS", "Ratio", "ratios", "records", "table"]
+__all__ = [
+    "NOTE",
+    "SHARES",
+    "STATISTICS",
+    "cluster_words",
+    "clusters",
+    "contradictions",
+    "distribution",
+    "ends",
+    "groups",
+    "in_median_order",
+    "medians",
+    "plain",
+    "profile",
+    "summary",
+    "with_ratios",
+]
 
-#: Columns of the table and their headings.
-COLUMNS = {
-    "setting": "setting",
-    "policy": "policy",
-    "solved": "solved",
-    "unfinished": "unfinished",
-    "mean": "mean ratio",
-    "mean_high": "at most",
-    "ci_low": "95% from",
-    "ci_high": "to",
-    "median": "median",
-    "median_high": "at most",
-    "optimal": "optimal",
-    "optimal_high": "at most",
-}
+#: Shares of runs whose ratio is at most so much, by the name of their column.
+SHARES = {"within10": 1.1, "within30": 1.3, "within100": 2.0}
+_QUANTILES = {"quartile_1": 0.25, "median": 0.5, "quartile_3": 0.75}
+#: Statistics that may be known by their ends only: ``NAME_low`` and ``NAME_high``, and ``NAME`` where they are equal.
+STATISTICS = (*_QUANTILES, "mean")
+#: Below every table of ratios.
+NOTE = (
+    "Quartiles, medians and shares are over all runs on instances that some schedule finishes: one that did not finish "
+    "is more than its limit over the optimum. Means are over finished runs only. Where something is not proven, both "
+    "ends or >= are given, and shares count what is proven. The 95% interval is a bootstrap of the mean over "
+    "{clusters}."
+)
+
+_COLUMNS = (
+    *("policy", "runs", "unfinished"),
+    *(f"{name}{end}" for name in STATISTICS for end in ("", "_low", "_high")),
+    *("ci_low", "ci_high", "optimal", "optimal_high", *SHARES),
+)
 
 
-@dataclass(frozen=True, slots=True)
-class Ratio:
-    """One run against the optimum of its instance.
+def with_ratios(runs: pd.DataFrame) -> pd.DataFrame:
+    """Return the runs on instances that some schedule is known to finish, with their ratios.
 
     Parameters
     ----------
-    setting, instance, policy
-        Which run.
-    makespan
-        The run's; None if it did not finish.
-    low, high
-        The ratio lies between them, and is known when they are equal; None if the run did not finish.
+    runs
+        As in `bench.results.frames.Results`. Every run of an instance counts for the best value known, unless runs are
+        measured by optima of their own.
+
+    Returns
+    -------
+    pandas.DataFrame
+        With the columns ``low`` and ``high`` added: the ratio lies between them, and is known where they are equal. An
+        unfinished run has ``high`` infinite, and ``low`` too where its limit is not told.
     """
+    value, limit, bound, optimum = (
+        runs[name].to_numpy(dtype=np.float64) for name in ("value", "limit", "optimum_bound", "optimum")
+    )
+    more_is_better = (runs["sense"] == "max").to_numpy()
+    sign = np.where(more_is_better, -1.0, 1.0)
+    own = runs["has_own_optimum"].to_numpy(dtype=bool)  # such a run solves another problem than the others
+    comparable = (runs["value"] * sign).where(~own)
+    known = comparable.groupby(runs["fingerprint"]).transform("min").to_numpy(dtype=np.float64) * sign
+    known = np.where(own, value, known)
+    best = np.where(more_is_better, np.fmax(known, optimum), np.fmin(known, optimum))
+    is_finished = ~np.isnan(value)
+    reached = np.where(is_finished, value, limit)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        low = np.where(more_is_better, best / reached, reached / best)
+        high = np.where(more_is_better, bound / value, value / bound)
+    low = np.where(np.isnan(reached), np.inf, np.where((reached == 0) & (best == 0), 1.0, low))
+    high = np.where(is_finished & (bound == 0) & (value == 0), 1.0, high)
+    high = np.where(is_finished & ~np.isnan(high), high, np.inf)
+    is_finishable = ~np.isnan(best) & (runs["optimum_status"] != "infeasible").to_numpy(dtype=bool, na_value=True)
+    compared: pd.DataFrame = runs.assign(low=low, high=high).loc[is_finishable]
+    return compared
 
-    setting: str
-    instance: str
-    policy: str
-    makespan: int | None
-    low: float | None
-    high: float | None
+
+def contradictions(runs: pd.DataFrame) -> list[str]:
+    """Return what cannot be: runs better than what was proven to be best, and refused schedules."""
+    more_is_better = runs["sense"] == "max"
+    is_better = (runs["value"] < runs["optimum_bound"]).where(~more_is_better, runs["value"] > runs["optimum_bound"])
+    is_impossible = runs["value"].notna() & (runs["optimum_status"] == "infeasible")
+    found = []
+    for row in records(runs[is_better | is_impossible]):
+        bound = "no schedule finishes"
+        if row["optimum_status"] != "infeasible":
+            bound = f"the optimum is {'<=' if row['sense'] == 'max' else '>='} {row['optimum_bound']:g}"
+        what = f"{row['policy']} on {row['instance']}: {family_named(row['family']).heading} {row['value']:g}"
+        solver = row["solver"] if isinstance(row["solver"], str) else "it"
+        proved = f"{solver} proved" if solver != "it" else "it is proven"
+        found.append(f"{what}, although {proved} that {bound}")
+    for row in records(runs[runs["check"].notna() & (runs["check"] != "valid")]):
+        found.append(f"{row['policy']} on {row['instance']}: the checker says {row['check']}")
+    instances = runs.drop_duplicates("fingerprint")
+    for row in records(instances[instances["optimum_check"].notna() & (instances["optimum_check"] != "valid")]):
+        found.append(f"optimum of {row['instance']}: the checker says {row['optimum_check']}")
+    return found
 
 
-def ratios(optima: Iterable[Mapping[str, Any]], runs: Iterable[Mapping[str, Any]]) -> list[Ratio]:
-    """Compare every run with the optimum of its instance.
+def clusters(runs: pd.DataFrame) -> npt.NDArray[np.intp]:
+    """Return the number of each run's scenario, what a bootstrap draws: its trials have the machines in common.
 
-    Runs on instances that no schedule can finish are left out: there is nothing to compare with.
+    A run of no scenario belongs to its instance.
+    """
+    return np.asarray(runs.groupby("cluster", sort=True).ngroup(), dtype=np.intp)
+
+
+def cluster_words(runs: pd.DataFrame) -> str:
+    """Return what a bootstrap over these runs draws: scenarios, instances, or both."""
+    drawn = set() if "scenario" not in runs else set(runs["scenario"].notna().tolist())
+    return {frozenset({True}): "scenarios", frozenset({True, False}): "scenarios and single instances"}.get(
+        frozenset(drawn), "instances"
+    )
+
+
+def groups(runs: pd.DataFrame, by: Sequence[str]) -> Iterator[tuple[dict[str, Any], pd.DataFrame]]:
+    """Yield each point of some parameters with its runs, unbounded (missing) values last; all runs for none."""
+    if not by:
+        yield {}, runs
+        return
+    pointed = runs[runs[_first_axis(runs)].notna()]
+    for point, group in pointed.groupby(list(by), dropna=False, sort=True):
+        yield dict(zip(by, point, strict=True)), group
+
+
+def _first_axis(runs: pd.DataFrame) -> str:
+    """Return the parameter that every drawn instance of the runs' family has."""
+    return family_named(str(runs["family"].iloc[0])).panels[0]
+
+
+def distribution(ratios: pd.DataFrame, by: Sequence[str] = ()) -> pd.DataFrame:
+    """Return how the ratios of each policy are distributed.
+
+    Parameters
+    ----------
+    ratios
+        As returned by `with_ratios`, of one family, population and combination of options.
+    by
+        Parameters of the experiment (of coupled: ``m``, ``n_com``, ``wmin``) to tell runs apart by; runs of no point
+        are then left out.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row per point and policy:
+
+        - ``runs``, and ``unfinished`` among them;
+        - ``quartile_1``, ``median``, ``quartile_3`` over *all* runs and ``mean`` over *finished* runs only: each by its
+          ends ``_low`` and ``_high`` (infinite where it falls on unfinished runs, and it is then more than the other
+          end), and as a number where they are equal; NaN where they are not;
+        - ``ci_low``, ``ci_high``: the 95 % interval of the mean, a bootstrap over scenarios where there are scenarios,
+          else over instances;
+        - ``optimal``, ``within10``, ``within30``, ``within100``: the shares of all runs that are proven optimal, and
+          proven to be at most 1.1, 1.3 and 2 times the optimum; ``optimal_high`` is the share that may be optimal.
+        - the means over finished runs of the columns that the family names (`bench.family.Family.averages`).
+
+        Numbers of nothing are NaN.
+    """
+    import pandas as pd
+
+    averages = family_named(str(ratios["family"].iloc[0])).averages if len(ratios) else ()
+    rows = []
+    for point, group in groups(ratios, by):
+        cluster = clusters(group)
+        weights = resample(int(cluster.max(initial=-1)) + 1) if len(group) else np.ones((1, 1))
+        for policy in _policies(group):
+            mine = (group["policy"] == policy).to_numpy()
+            low, high = group["low"].to_numpy()[mine], group["high"].to_numpy()[mine]
+            is_finished = group["value"].notna().to_numpy()[mine]
+            row = {**point, "policy": policy, **_statistics(low, high, is_finished, cluster[mine], weights)}
+            rows.append(row | {name: _mean(group[name].to_numpy()[mine]) for name in averages})
+    return pd.DataFrame(rows, columns=[*by, *_COLUMNS, *averages])
+
+
+def _mean(values: npt.NDArray[Any]) -> float:
+    """Return the mean of what is told; NaN of nothing."""
+    numbers = values.astype(np.float64)
+    told = numbers[~np.isnan(numbers)]
+    return float(told.mean()) if len(told) else np.nan
+
+
+def _policies(runs: pd.DataFrame) -> list[str]:
+    return in_order(runs["policy"].unique(), str(runs["family"].iloc[0])) if len(runs) else []
+
+
+def medians(ratios: pd.DataFrame) -> pd.DataFrame:
+    """Return the 95 % interval of each policy's median, and of how much it is above the least median.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row per policy: ``ci_low`` and ``ci_high`` of the median, ``behind_low`` and ``behind_high`` of its
+        difference to that of the policy with the least, on the same resamples. A policy with ``behind_low`` <= 0 is
+        not told apart from the best by these runs.
+    """
+    import pandas as pd
+
+    policies = _policies(ratios)
+    cluster = clusters(ratios)
+    weights = resample(int(cluster.max()) + 1)
+    middle: dict[str, tuple[float, float]] = {}
+    lows, highs = {}, {}
+    for policy in policies:
+        mine = (ratios["policy"] == policy).to_numpy()
+        low, high = ratios["low"].to_numpy()[mine], ratios["high"].to_numpy()[mine]
+        middle[policy] = quantile(high, 0.5), quantile(low, 0.5)
+        lows[policy] = resampled_medians(low, cluster[mine], weights)
+        highs[policy] = resampled_medians(high, cluster[mine], weights)
+    best = min(policies, key=lambda policy: middle[policy])
+    rows = []
+    for policy in policies:
+        row: dict[str, Any] = {"policy": policy}
+        if weights.shape[1] > 1:  # one scenario says nothing of others
+            row["ci_low"], row["ci_high"] = percentiles(lows[policy])[0], percentiles(highs[policy])[1]
+            with np.errstate(invalid="ignore"):
+                row["behind_low"] = percentiles(lows[policy] - highs[best])[0]
+                row["behind_high"] = percentiles(highs[policy] - lows[best])[1]
+        if policy == best:
+            row["behind_low"] = row["behind_high"] = 0.0
+        rows.append(row)
+    return pd.DataFrame(rows, columns=["policy", "ci_low", "ci_high", "behind_low", "behind_high"])
+
+
+def in_median_order(table: pd.DataFrame) -> pd.DataFrame:
+    """Return rows of `distribution` by increasing median; what is only bounded from below comes last."""
+    by = ["median_high", "median_low", "mean_low"]
+    return table.sort_values(by, kind="stable", na_position="last", ignore_index=True)
+
+
+def profile(runs: pd.DataFrame) -> pd.DataFrame:
+    """Return each run's value over the best policy's on the same instance: Dolan and More's performance ratio.
+
+    Only instances that every policy was run on and some policy finished count, so that all are measured on the same
+    ones. The ratio of a run that did not finish is infinite.
+    """
+    import pandas as pd
+
+    table = runs.pivot_table(index="fingerprint", columns="policy", values="value", dropna=False, sort=False)
+    is_whole = runs.groupby("fingerprint")["policy"].nunique().reindex(table.index) == table.shape[1]
+    table = table[is_whole & table.notna().any(axis=1)]
+    if len(runs) and runs["sense"].iloc[0] == "max":
+        shares = table.rdiv(table.max(axis=1), axis=0).fillna(np.inf)
+    else:
+        shares = table.div(table.min(axis=1), axis=0).fillna(np.inf)
+    return pd.DataFrame({policy: shares[policy] for policy in _policies(runs) if policy in shares})
+
+
+def summary(runs: pd.DataFrame) -> pd.DataFrame:
+    """Return the one ratio table: the distribution for each family, population and combination of options.
+
+    Parameters
+    ----------
+    runs
+        As in `bench.results.frames.Results`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``family``, ``population``, ``options``, and the columns of `distribution`. Groups without any ratio have
+        no row.
 
     Raises
     ------
     SelfCheckError
-        When a run beats what was proven: a ratio below 1 is a defect, never a result.
-    """
-    by_instance = {row["instance"]: row for row in optima}
-    runs = list(runs)
-    best: dict[str, int] = {}
-    for row in runs:
-        makespan = row["makespan"]
-        if makespan is None:
-            continue
-        name = row["instance"]
-        best[name] = min(makespan, best.get(name, makespan))
-        optimum = by_instance[name]
-        bound = optimum["bound"]
-        if optimum["status"] == "infeasible" or (bound is not None and makespan < bound):
-            proven = "no schedule finishes" if optimum["status"] == "infeasible" else f"the optimum is >= {bound}"
-            raise SelfCheckError(
-                f"{row['policy']} on {name}: makespan {makespan}, although {optimum['solver']} proved that {proven}"
-            )
-    found = []
-    for row in runs:
-        name, makespan = row["instance"], row["makespan"]
-        optimum = by_instance[name]
-        if optimum["status"] == "infeasible":
-            continue
-        low = high = None
-        if makespan is not None:
-            known = [value for value in (optimum["value"], best[name]) if value is not None]
-            low = makespan / min(known)
-            high = makespan / optimum["bound"] if optimum["bound"] else None
-        found.append(Ratio(row["setting"], name, row["policy"], makespan, low, high))
-    return found
-
-
-def table(found: Sequence[Ratio], policies: Sequence[str]) -> pd.DataFrame:
-    """Return one row per setting and policy: what is printed and what is written are the same frame.
-
-    ``solved`` and ``unfinished`` count runs; ``mean`` and ``median`` are over solved runs, with the upper ends of
-    the intervals beside them; ``ci_low`` and ``ci_high`` enclose the mean with 95% confidence (bootstrap; the outer
-    ends where ratios are intervals); ``optimal`` is the share of *all* runs that are proven optimal,
-    ``optimal_high`` the share that may be.
+        When a run is better than what was proven to be best, or a schedule was refused.
     """
     import pandas as pd
 
-    settings = list(dict.fromkeys(ratio.setting for ratio in found))
-    rows = []
-    for setting in settings:
-        for policy in policies:
-            mine = [ratio for ratio in found if (ratio.setting, ratio.policy) == (setting, policy)]
-            rows.append({"setting": setting, "policy": policy, **_summary(mine)})
-    frame = pd.DataFrame(rows, columns=list(COLUMNS), dtype=object)
-    return frame.where(frame.notna(), None)
+    wrong = contradictions(runs)
+    if wrong:
+        raise SelfCheckError(wrong[0])
+    parts = []
+    for point, group in with_ratios(runs).groupby(list(GROUP), dropna=False, sort=True):
+        part = distribution(group)
+        for place, (name, value) in enumerate(zip(GROUP, point, strict=True)):
+            part.insert(place, name, str(value))
+        parts.append(part)
+    return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=[*GROUP, *_COLUMNS])
 
 
-def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
-    """Return the rows of a table as plain values, by column."""
-    return [dict(zip(frame.columns, row, strict=True)) for row in frame.itertuples(index=False, name=None)]
+def plain(table: pd.DataFrame) -> list[dict[str, Any]]:
+    """Return the rows of a table as a file or JSON holds them: a missing or infinite number is None."""
+    return [
+        {name: None if isinstance(value, float) and not isfinite(value) else value for name, value in row.items()}
+        for row in records(table)
+    ]
 
 
-def _summary(mine: Sequence[Ratio]) -> dict[str, float | int | None]:
-    lows = [ratio.low for ratio in mine if ratio.low is not None]
-    highs = [ratio.high for ratio in mine if ratio.high is not None]
-    ends = highs if len(highs) == len(lows) else []  # one ratio without an upper end leaves the mean without one
-    ci_low, ci_high = bootstrap_mean(lows), bootstrap_mean(ends)
-    return {
-        "solved": len(lows),
-        "unfinished": len(mine) - len(lows),
-        "mean": fmean(lows) if lows else None,
-        "mean_high": fmean(ends) if ends else None,
-        "ci_low": None if ci_low is None else ci_low[0],
-        "ci_high": None if ci_high is None else ci_high[1],
-        "median": median(lows) if lows else None,
-        "median_high": median(ends) if ends else None,
-        "optimal": sum(high == 1.0 for high in highs) / len(mine) if mine else None,
-        "optimal_high": sum(low == 1.0 for low in lows) / len(mine) if mine else None,
-    }
+def ends(row: dict[str, Any], name: str) -> tuple[float, float]:
+    """Return the two ends of a statistic of a row; a missing upper end (None, NaN) is infinite."""
+    low, high = row[f"{name}_low"], row[f"{name}_high"]
+    low = float("nan") if low is None else low
+    return low, float("inf") if high is None or (isnan(high) and not isnan(low)) else high
+
+
+def _statistics(
+    low: npt.NDArray[np.float64],
+    high: npt.NDArray[np.float64],
+    is_finished: npt.NDArray[np.bool_],
+    cluster: npt.NDArray[np.intp],
+    weights: npt.NDArray[np.float64],
+) -> dict[str, Any]:
+    row: dict[str, Any] = {"runs": len(low), "unfinished": int((~is_finished).sum())}
+    for name, share in _QUANTILES.items():
+        row[f"{name}_low"], row[f"{name}_high"] = quantile(low, share), quantile(high, share)
+    least, most = low[is_finished], high[is_finished]
+    row["mean_low"] = least.mean() if len(least) else np.nan
+    row["mean_high"] = most.mean() if len(most) else np.nan
+    for name in STATISTICS:
+        row[name] = row[f"{name}_low"] if row[f"{name}_low"] == row[f"{name}_high"] < np.inf else np.nan
+    is_interval = len(np.unique(cluster[is_finished])) > 1
+    row["ci_low"] = percentiles(resampled_means(least, cluster[is_finished], weights))[0] if is_interval else np.nan
+    row["ci_high"] = percentiles(resampled_means(most, cluster[is_finished], weights))[1] if is_interval else np.nan
+    row["optimal"], row["optimal_high"] = (high == 1.0).mean(), (low == 1.0).mean()
+    for name, most_ratio in SHARES.items():
+        row[name] = (high <= most_ratio).mean()
+    return row

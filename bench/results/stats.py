@@ -8,7 +8,6 @@ import numpy as np
 import numpy.typing as npt
 
 __all__ = [
-    "bootstrap_mean",
     "ecdf",
     "percentiles",
     "quantile",
@@ -19,33 +18,6 @@ __all__ = [
 ]
 
 Numbers = npt.NDArray[np.float64]
-
-
-def bootstrap_mean(
-    sample: Sequence[float], *, confidence: float = 0.95, resamples: int = 2000, seed: int = 0
-) -> tuple[float, float] | None:
-    """Return the percentile bootstrap interval of the mean; None with fewer than two numbers.
-
-    Examples
-    --------
-    >>> bootstrap_mean([1.0, 1.0, 1.0])
-    (1.0, 1.0)
-    >>> bootstrap_mean([1.5]) is None
-    True
-    """
-    if len(sample) < 2:
-        return None
-    from scipy.stats import bootstrap
-
-    interval = bootstrap(
-        (np.asarray(sample),),
-        np.mean,
-        confidence_level=confidence,
-        n_resamples=resamples,
-        method="percentile",
-        rng=np.random.default_rng(seed),
-    ).confidence_interval
-    return float(interval.low), float(interval.high)
 
 
 def ecdf(sample: Sequence[float], total: int) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:

@@ -1,4 +1,4 @@
-"""The independent checker of ``bags``: every rule replayed in exact rationals (docs/bags/model.md section 6).
+"""The independent checker of ``bags``: every rule replayed in exact rationals (docs/bags/model.md section 5).
 
 It shares no code with any solver or simulator, so that a mistake of theirs cannot hide here.
 """

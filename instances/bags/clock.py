@@ -1,4 +1,4 @@
-"""The clock of an institute: when it is day, night or weekend (docs/bags/model.md section 4)."""
+"""The clock of an institute: when it is day, night or weekend (docs/bags/model.md section 3)."""
 
 from __future__ import annotations
 

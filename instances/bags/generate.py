@@ -1,4 +1,4 @@
-"""Instances of the paper's experiment, and small random ones (docs/bags/model.md section 7)."""
+"""Instances of the paper's experiment, and small random ones (docs/bags/model.md section 6)."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def classroom(
 
     A machine is on (UP) or off (DOWN). By day one that is off comes on ``on_rate`` times an hour and one that is on
     goes off ``off_rate`` times an hour; at night and weekends both rates are divided. It substitutes for a trace that
-    is lost (docs/bags/model.md section 7). A machine's first slots depend neither on how many there are nor on the
+    is lost (docs/bags/model.md section 6). A machine's first slots depend neither on how many there are nor on the
     other machines.
 
     Parameters

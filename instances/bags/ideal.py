@@ -11,7 +11,7 @@ def ideal_time(instance: Instance) -> int:
     """Return the paper's ideal execution time (IET): n tasks, each whole on one machine, all machines always UP.
 
     It is the n-th smallest of the numbers j k g_q, j >= 1: the optimum of machines that never fail without
-    checkpoints or with private ones, but not with shared ones (docs/bags/model.md section 5).
+    checkpoints or with private ones, but not with shared ones (docs/bags/model.md section 4).
 
     Examples
     --------

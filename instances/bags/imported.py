@@ -1,4 +1,4 @@
-"""Instances whose machines are the nodes of a real trace (docs/bags/model.md section 7)."""
+"""Instances whose machines are the nodes of a real trace (docs/bags/model.md section 6)."""
 
 from __future__ import annotations
 

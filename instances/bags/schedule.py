@@ -53,7 +53,7 @@ class Save:
 
 @dataclass(frozen=True, slots=True)
 class Schedule:
-    """A schedule as text (docs/bags/model.md section 6); what it claims is for the checker to replay.
+    """A schedule as text (docs/bags/model.md section 5); what it claims is for the checker to replay.
 
     Parameters
     ----------

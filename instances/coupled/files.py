@@ -1,4 +1,4 @@
-"""The file forms of instances and schedules, read and written exactly.
+"""The file forms of instances and schedules (docs/model.md sections 1 and 4), read and written exactly.
 
 ``coupled/1`` spells out every state; ``coupled/2`` names what they are drawn from, so that a million slots are a few
 lines: each worker's ``markov`` chain, and ``"states": {"key": [...], "slots": N}`` beside the workers (see

@@ -55,7 +55,7 @@ def paper(
     p, iterations
         20 and 10 in the paper.
     mu
-        Most tasks a worker may hold at once; unbounded in the paper (docs/model.md section 2).
+        Most tasks a worker may hold at once; unbounded in the paper (docs/model.md section 8).
     start
         How workers begin: ``up`` as in the paper, or ``stationary`` (see `instances.sources.Drawn`).
     drawn

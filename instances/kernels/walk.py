@@ -15,10 +15,12 @@ __all__ = ["walk"]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
+_kernels = kernels_of(Path(__file__).parent, "states")
+
 
 def kernel(signature: str) -> Callable[[Function], Function]:
     """Compile a function for these types when its module is imported, or load it as it was compiled before."""
-    made: Callable[[Function], Function] = kernels_of(Path(__file__).parent, "states")(signature)
+    made: Callable[[Function], Function] = _kernels(signature)
     return made
 
 

@@ -6,6 +6,7 @@ import os
 
 from instances.errors import InputError
 from instances.traces.event_table import read_event_table
+from instances.traces.packaged import packaged_traces, read_packaged
 from instances.traces.samples import read_samples
 from instances.traces.text import read_lines
 from instances.traces.trace import Trace
@@ -14,14 +15,14 @@ __all__ = ["read"]
 
 
 def read(*paths: str | os.PathLike[str]) -> Trace:
-    """Read a trace from one event table, or from one file of samples per node.
+    """Read a trace from one event table, from one file of samples per node, or by the name of a packaged trace.
 
     A first line with a comma belongs to samples (`read_samples`), any other to a table (`read_event_table`).
 
     Parameters
     ----------
     *paths
-        One table, or files of samples.
+        One table, or files of samples, or one of `packaged_traces` (a file of that name is ``./name``).
 
     Raises
     ------
@@ -30,6 +31,8 @@ def read(*paths: str | os.PathLike[str]) -> Trace:
     """
     if not paths:
         raise InputError("no file, expected at least one", place="trace")
+    if len(paths) == 1 and paths[0] in packaged_traces():
+        return read_packaged(str(paths[0]))
     are_samples = [_has_comma(path) for path in paths]
     if all(are_samples):
         return read_samples(*paths)

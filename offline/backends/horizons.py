@@ -1,74 +1,79 @@
-"""Which horizons an exact model is asked about, and what its answers mean.
+"""The growing horizon: rounds one after another, put to an exact model in spans of slots that are as short as can be.
 
-**Makespan.** The free-prefetch bound says when each iteration can end at the earliest. A greedy schedule of makespan v
-is the first one known. Then the model is asked for the best schedule within ever longer horizons, all shorter than v:
-the first is a little longer than the bound, and the steps grow slowly. In a short horizon every iteration has a narrow
-window, so the model is small and says quickly that there is nothing; that is a proven bound. The best schedule of the
-first horizon that has one is optimal. If there is nothing in v - 1 slots, v is optimal.
+A *round* is what repeats in a schedule, each one beginning after the one before has ended: an iteration, a batch. A
+family says when rounds can end at the earliest and at the latest, has a quick first plan, and a model that is asked for
+the best plan within given windows (`Rounds`). The driver chooses the questions, and knows what the replies mean:
 
-**Iterations.** The greedy schedule completes k iterations in the known slots. As long as the bound allows for more, ask
-whether k + 1 can be completed, until the answer is no.
+- **Least end of K rounds.** A plan known ends in slot v, a bound says that none ends before slot b. While b < v the
+  model is asked within ever longer horizons, none beyond v. In a short horizon every round has a narrow window, so the
+  model is small and says quickly that there is nothing: then no plan ends before that horizon does, which is the new b.
+  The best plan of the first horizon that has one is optimal.
+- **Stepwise** the same is done for 1, 2, ..., K rounds in this order, since each reply narrows the next question: the
+  bound goes on from what is proven, and the plan greedily from what was found. What was proven for fewer rounds bounds
+  more of them, if the time runs out. Of the time left each of the steps gets a share, the last one all there is.
+- **Most rounds.** Stepwise, until a number of rounds is proven to be too large; otherwise the model is asked for one
+  round more than the best plan has, any such plan being good, until the answer is no.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
-from math import ceil
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Generic, Protocol, TypeVar
 
-from instances.coupled.model import Instance
-from instances.errors import SelfCheckError
-from offline.coupled.emit import IterationPlan, emit, end_of
-from offline.coupled.free_prefetch import FreePrefetch
-from offline.coupled.greedy_plan import greedy_plan
-from offline.coupled.objectives import CoupledResult, Objective
-from offline.coupled.prefetch_relaxation import Teams
-from offline.limits import Limits, OutOfTimeError, Stopwatch
-from offline.results import Result, Status
+from offline.limits import OutOfTimeError, Stopwatch
 
-__all__ = ["Answer", "HorizonSearch", "Question", "Window", "windows_within"]
+__all__ = ["Growth", "HorizonSearch", "Question", "Reply", "Rounds", "doubling", "short_steps"]
 
-_Plan = list[IterationPlan]
-_FIRST_STEP = 4  # slots beyond the bound in the first horizon
+#: How far to look: from a slot before which no plan ends, the number of horizons tried, and whether a plan is known.
+Growth = Callable[[int, int, bool], float]
+
+_FIRST_STEP = 4  # slots beyond the bound in the first horizon of short steps
 _GROWTH = 1.25  # of the next steps; a model whose windows are much too wide costs more than several narrow ones
 
+Round = TypeVar("Round")  # one round of a plan
+Window = TypeVar("Window")  # where a round may end, as the model wants it
 
-@dataclass(frozen=True, slots=True)
-class Window:
-    """Where an iteration may end: proven to cut off no schedule of interest.
 
-    Parameters
-    ----------
-    earliest, latest
-        First and last slot in which it may end.
-    latest_before
-        For each of these slots e the last slot in which the iteration before may end if this one ends in e or
-        before; empty for the first.
-    """
+def doubling(least: int, tries: int, is_known: bool) -> float:
+    """Look twice as far each time; where a plan is known, as far as that at once."""
+    return math.inf if is_known else 2 * least + 2
 
-    earliest: int
-    latest: int
-    latest_before: dict[int, int] = field(default_factory=dict)
+
+def short_steps(least: int, tries: int, is_known: bool) -> float:
+    """Look a little further each time, though a plan be known."""
+    step = _FIRST_STEP
+    for _ in range(tries):
+        step = math.ceil(step * _GROWTH)
+    return least + step
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
-    """What a model is asked: whether there are iterations that end within these windows, and when the last one does.
+class Question(Generic[Window]):
+    """What a model is asked: whether there are rounds that end within these windows, and when the last one does.
 
     Parameters
     ----------
     windows
-        One per iteration.
+        One per round.
     is_any_good
-        Whether any such schedule will do; otherwise one is wanted whose last iteration ends first.
+        Whether any such plan will do; otherwise one is wanted whose last round ends first.
+    share_s
+        Seconds of the time left that this question may take; None: no limit.
     """
 
-    windows: list[Window]
+    windows: Sequence[Window]
     is_any_good: bool
+    share_s: float | None
+
+    def left_s(self, watch: Stopwatch) -> float | None:
+        """Return the seconds a solver may take now, after the model was written down."""
+        return None if self.share_s is None else min(self.share_s, watch.left_s() or 0.0)
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class Reply(Generic[Round]):
     """What a model said.
 
     Parameters
@@ -78,138 +83,151 @@ class Answer:
     is_final
         Whether that is the answer: a best plan, or the proof that there is none.
     least_end
-        If the answer is not final: within the windows no schedule ends its last iteration before this slot.
+        If it is not final: within the windows no plan ends its last round before this slot; None: nothing is known.
     """
 
-    plan: _Plan | None
+    plan: list[Round] | None
     is_final: bool
     least_end: int | None = None
 
 
-def windows_within(bound: FreePrefetch, earliest: list[int], horizon: int) -> list[Window] | None:
-    """Return the windows of iterations that all end in ``horizon`` slots; None: proven impossible.
+class Rounds(Protocol[Round, Window]):
+    """What the driver asks of a family's problem; slots count from 0."""
 
-    With f <= F, F monotone (see `bounds`), iteration i can end in e only if the one before ended in a slot s with
-    F(s + 1) <= e, so with f(s' + 1) <= e for every s' <= s.
-    """
-    latest = bound.latest_ends(horizon - 1, len(earliest))
-    if any(first > last for first, last in zip(earliest, latest, strict=True)):
-        return None
-    windows = [Window(earliest[0], latest[0])]
-    for i in range(1, len(earliest)):
-        latest_before: dict[int, int] = {}
-        slot = earliest[i - 1]
-        for e in range(earliest[i], latest[i] + 1):
-            while slot < latest[i - 1]:
-                following = bound.earliest_end(slot + 2)
-                if following is None or following > e:
-                    break
-                slot += 1
-            latest_before[e] = slot
-        windows.append(Window(earliest[i], latest[i], latest_before))
-    return windows
+    @property
+    def slots(self) -> int:
+        """How many slots are known."""
+
+    def earliest_ends(self, count: int | None, proven: Sequence[int]) -> list[int]:
+        """Return slots before which rounds 1, 2, ... of no plan end, at most ``count``; fewer where no more fit.
+
+        ``proven`` are such slots of the first rounds, known to be later than what is computed here.
+        """
+
+    def windows(self, earliest: Sequence[int], horizon: int) -> list[Window] | None:
+        """Return the windows of rounds that all end before slot ``horizon``; None: proven impossible."""
+
+    def first_plan(self, count: int | None, watch: Stopwatch, begun: Sequence[Round] = ()) -> list[Round]:
+        """Return a plan that begins as told and goes on to ``count`` rounds or fewer; None: as many as it can."""
+
+    def end_of(self, plan: Sequence[Round]) -> int:
+        """Return the slot in which the last round of a plan ends."""
+
+    def ask(self, question: Question[Window], watch: Stopwatch) -> Reply[Round]:
+        """Put a question to the model, which may raise `OutOfTimeError` while it is written down."""
 
 
-class HorizonSearch:
-    """The search described above, with a model that answers its questions.
+class HorizonSearch(Generic[Round, Window]):
+    """The search described above.
 
     Parameters
     ----------
-    instance
-        The instance.
-    limits
-        What may be spent, the model's time included.
-    solver
-        The name in the result.
-    ask
-        The model: it is given a question and the stopwatch, and may raise `OutOfTimeError`.
+    rounds
+        The problem and its model.
+    watch
+        When to stop.
+    growth
+        How the horizons grow.
+    is_stepwise
+        Whether fewer rounds are settled before more of them.
     """
 
-    def __init__(
-        self, instance: Instance, limits: Limits, solver: str, ask: Callable[[Question, Stopwatch], Answer]
-    ) -> None:
-        self._instance = instance
-        self._solver = solver
-        self._model = ask
-        self._watch = Stopwatch(limits)
-        self._teams = Teams(instance)
-        self._bound = FreePrefetch(self._teams)
-        self.counts: dict[str, int] = {}
+    def __init__(self, rounds: Rounds[Round, Window], watch: Stopwatch, growth: Growth, *, is_stepwise: bool) -> None:
+        self._rounds = rounds
+        self._watch = watch
+        self._growth = growth
+        self._is_stepwise = is_stepwise
+        self._proven: list[int] = []  # no plan ends its round 1, 2, ... before these slots
+        self._plans: list[list[Round]] = []
 
-    def solve(self, objective: Objective) -> Result:
-        """Return the optimum, or what is proven of it when the time is over."""
-        return self._makespan() if objective is Objective.MAKESPAN else self._iterations()
+    def least_end(self, target: int) -> tuple[list[Round] | None, int | None]:
+        """Return the best plan of ``target`` rounds, and a slot before which none ends.
 
-    def _makespan(self) -> Result:
-        instance = self._instance
-        iterations = instance.iterations
-        earliest = self._bound.earliest_ends(iterations)
-        if len(earliest) < iterations:
-            return self._result(Objective.MAKESPAN, Status.INFEASIBLE, None, None, None)
-        plan: _Plan | None = greedy_plan(self._teams, iterations, self._watch)
-        if plan is not None and len(plan) < iterations:
-            plan = None
-        least, step = earliest[-1] + 1, _FIRST_STEP  # in slots
-        while plan is None or slots_of(instance, plan) > least:
-            longest = instance.slots if plan is None else slots_of(instance, plan) - 1
-            horizon = min(longest, least - 1 + step)
-            step = ceil(step * _GROWTH)
-            answer = self._ask(earliest, horizon, is_any_good=False)
-            plan = answer.plan or plan
-            if not answer.is_final:
-                least = max(least, min(horizon, answer.least_end or 0) + 1)
+        The plan is None where none was found, the slot where it is proven that there is none.
+        """
+        rounds = self._rounds
+        earliest = rounds.earliest_ends(target, ())
+        if len(earliest) < target:
+            return None, None
+        self._plans.append(rounds.first_plan(target, self._watch))
+        for count in range(1 if self._is_stepwise else target, target + 1):
+            best = self._best(target)
+            if self._watch.is_over() or (best is not None and rounds.end_of(best) == earliest[-1]):
                 break
-            if answer.plan is not None:
-                least = slots_of(instance, answer.plan)
-            elif horizon == instance.slots:
-                return self._result(Objective.MAKESPAN, Status.INFEASIBLE, None, None, None)
-            else:
-                least = horizon + 1
-        if plan is None:
-            return self._result(Objective.MAKESPAN, Status.UNKNOWN, None, least, None)
-        value = slots_of(instance, plan)
-        status = Status.OPTIMAL if value == least else Status.FEASIBLE
-        return self._result(Objective.MAKESPAN, status, value, least, plan)
+            if not self._settle(count, target):
+                return None, None
+            earliest = rounds.earliest_ends(target, self._proven)
+            if len(earliest) < target:
+                return None, None
+        return self._best(target), earliest[-1]
 
-    def _iterations(self) -> Result:
-        earliest = self._bound.earliest_ends()
-        most = len(earliest)
-        plan = greedy_plan(self._teams, most, self._watch)
-        while len(plan) < most:
-            answer = self._ask(earliest[: len(plan) + 1], self._instance.slots, is_any_good=True)
-            if answer.plan is not None:
-                plan = answer.plan
-            elif answer.is_final:
-                most = len(plan)
+    def most_rounds(self) -> tuple[list[Round], int]:
+        """Return the plan with most rounds, and a number of rounds that no plan exceeds."""
+        rounds = self._rounds
+        self._plans.append(rounds.first_plan(None, self._watch))
+        most = len(rounds.earliest_ends(None, ()))
+        while most > len(self._longest()) and not self._watch.is_over():
+            if self._is_stepwise:
+                if len(self._proven) == most:
+                    break
+                is_possible = self._settle(len(self._proven) + 1, most)
+                most = len(rounds.earliest_ends(None, self._proven)) if is_possible else len(self._proven)
+                continue
+            wanted = len(self._longest()) + 1
+            reply = self._ask(rounds.earliest_ends(wanted, ()), rounds.slots, self._watch.left_s(), is_any_good=True)
+            if reply.plan is not None:
+                self._plans.append(reply.plan)
+            elif reply.is_final:
+                most = wanted - 1
             else:
                 break
-        status = Status.OPTIMAL if len(plan) == most else Status.FEASIBLE
-        return self._result(Objective.ITERATIONS, status, len(plan), most, plan)
+        return self._longest(), most
 
-    def _ask(self, earliest: list[int], horizon: int, *, is_any_good: bool) -> Answer:
+    def _settle(self, count: int, target: int) -> bool:
+        """Settle the least end of ``count`` rounds; False if it is proven that they cannot be completed.
+
+        If time runs out, a bound is recorded instead.
+        """
+        rounds = self._rounds
+        left_s = self._watch.left_s()
+        share_s = None if left_s is None else left_s * 2 / (target - count + 2)
+        earliest = rounds.earliest_ends(count, self._proven)
+        if len(earliest) < count:
+            return False
+        least, tries, best = earliest[-1], 0, self._best(count)
+        while best is None or rounds.end_of(best) > least:
+            longest = rounds.slots if best is None else rounds.end_of(best)
+            horizon = int(min(longest, self._growth(least, tries, best is not None)))
+            tries += 1
+            reply = self._ask(earliest, horizon, share_s, is_any_good=False)
+            if reply.plan is not None:
+                best = reply.plan
+                self._plans.append(best if count == target else rounds.first_plan(target, self._watch, best))
+            if not reply.is_final:
+                least = max(least, min(horizon, reply.least_end or 0))
+                break
+            least = horizon if reply.plan is None else rounds.end_of(reply.plan)
+            if best is None and horizon == rounds.slots:
+                return False
+        self._proven = [*earliest[:-1], least]
+        return True
+
+    def _ask(self, earliest: Sequence[int], horizon: int, share_s: float | None, *, is_any_good: bool) -> Reply[Round]:
+        """Look for rounds that end before slot ``horizon``."""
         if self._watch.is_over():
-            return Answer(None, is_final=False)
-        windows = windows_within(self._bound, earliest, horizon)
+            return Reply(None, is_final=False)
+        windows = self._rounds.windows(earliest, horizon)
         if windows is None:
-            return Answer(None, is_final=True)
+            return Reply(None, is_final=True)
         try:
-            return self._model(Question(windows, is_any_good), self._watch)
+            return self._rounds.ask(Question(windows, is_any_good, share_s), self._watch)
         except OutOfTimeError:
-            return Answer(None, is_final=False)
+            return Reply(None, is_final=False)
 
-    def _result(
-        self, objective: Objective, status: Status, value: int | None, bound: int | None, plan: _Plan | None
-    ) -> Result:
-        slots = value if objective is Objective.MAKESPAN else self._instance.slots
-        schedule = None if plan is None else emit(self._instance, plan, slots=slots)
-        return CoupledResult.of(
-            status, objective, value, bound, schedule, self._solver, self._watch.elapsed_s(), self.counts
-        )
+    def _best(self, count: int) -> list[Round] | None:
+        """Return the first ``count`` rounds of the plan in which they end first."""
+        plans = (plan[:count] for plan in self._plans if len(plan) >= count)
+        return min(plans, key=self._rounds.end_of, default=None)
 
-
-def slots_of(instance: Instance, plan: _Plan) -> int:
-    """Return how many slots a plan takes."""
-    end = end_of(instance, plan[-1])
-    if end is None:
-        raise SelfCheckError("the last iteration of a plan does not end in the known slots")
-    return end + 1
+    def _longest(self) -> list[Round]:
+        return max(self._plans, key=len)

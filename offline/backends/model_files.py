@@ -4,27 +4,40 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from enum import StrEnum
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from instances.errors import InputError
 from instances.textio import write_bytes
 
-__all__ = ["PROGRAM_FORMS", "PROTO_FORMS", "expect_form", "write_whole"]
-
-#: Of an integer linear program, and of a CP-SAT model (its proto as text, and binary).
-PROGRAM_FORMS, PROTO_FORMS = (".lp", ".mps"), (".pbtxt", ".pb")
+__all__ = ["PROGRAM_FORMS", "PROTO_FORMS", "ModelForm", "expect_form", "write_whole"]
 
 
-def expect_form(path: str | os.PathLike[str], forms: tuple[str, ...]) -> str:
-    """Return the ending of a file's name; InputError if it is none of these."""
+class ModelForm(StrEnum):
+    """Forms of a model, as the endings of file names."""
+
+    LP = ".lp"
+    MPS = ".mps"
+    PBTXT = ".pbtxt"
+    PB = ".pb"
+
+
+#: Of an integer linear program.
+PROGRAM_FORMS = (ModelForm.LP, ModelForm.MPS)
+#: Of a CP-SAT model: its proto as text, and binary.
+PROTO_FORMS = (ModelForm.PBTXT, ModelForm.PB)
+
+
+def expect_form(path: str | os.PathLike[str], forms: tuple[ModelForm, ...]) -> ModelForm:
+    """Return the form that a file's name ends in; InputError if it is none of these."""
     suffix = Path(path).suffix
     if suffix not in forms:
         raise InputError(f"expected a name that ends in {' or '.join(forms)}", file=path)
-    return suffix
+    return ModelForm(suffix)
 
 
-def write_whole(path: str | os.PathLike[str], forms: tuple[str, ...], write: Callable[[str], object]) -> None:
+def write_whole(path: str | os.PathLike[str], forms: tuple[ModelForm, ...], write: Callable[[str], object]) -> None:
     """Let ``write`` make a draft, whose name ends as the file's does, and put its content into the file.
 
     Raises

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from enum import StrEnum
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
@@ -20,13 +21,20 @@ from offline.limits import Limits, Stopwatch
 if TYPE_CHECKING:
     import pulp
 
-__all__ = ["Outcome", "is_available", "run"]
+__all__ = ["Claim", "MilpSolver", "is_available", "run"]
 
 _SEEDS = 10**8  # CBC takes no larger seed
 
 
+class MilpSolver(StrEnum):
+    """The solvers of mixed-integer linear programs that PuLP calls here."""
+
+    CBC = "cbc"
+    HIGHS = "highs"
+
+
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class Claim:
     """What a solver claims of a program.
 
     Parameters
@@ -44,30 +52,32 @@ class Outcome:
     bound: float | None
 
 
-def is_available(solver: str) -> bool:
-    """Whether PuLP can call ``cbc`` (PuLP brings it) or ``highs`` (package highspy), without importing either."""
-    packages = {"cbc": ("pulp",), "highs": ("pulp", "highspy")}
-    return all(find_spec(package) is not None for package in packages[solver])
+def is_available(solver: MilpSolver | str) -> bool:
+    """Whether PuLP can call CBC (PuLP brings it) or HiGHS (package highspy), without importing either."""
+    packages = {MilpSolver.CBC: ("pulp",), MilpSolver.HIGHS: ("pulp", "highspy")}
+    return all(find_spec(package) is not None for package in packages[MilpSolver(solver)])
 
 
-def run(program: pulp.LpProblem, solver: str, limits: Limits, time_limit_s: float | None) -> Outcome:
-    """Solve a program by ``cbc`` or ``highs``.
+def run(program: pulp.LpProblem, solver: MilpSolver | str, limits: Limits, time_limit_s: float | None) -> Claim:
+    """Solve a program by CBC or HiGHS.
 
     Raises
     ------
     InputError
         For another solver, or one that is not installed.
     """
-    if solver not in ("cbc", "highs"):
-        raise InputError(f"{solver!r}, expected cbc or highs", place="solver")
+    try:
+        solver = MilpSolver(solver)
+    except ValueError:
+        raise InputError(f"{solver!r}, expected {' or '.join(MilpSolver)}", place="solver") from None
     if not is_available(solver):
         raise InputError(f"{solver} is not installed, expected the packages pulp and highspy", place="solver")
     if time_limit_s is not None:
         time_limit_s = max(time_limit_s, 0.01)  # 0 means no limit to some
-    return _run_cbc(program, limits, time_limit_s) if solver == "cbc" else _run_highs(program, limits, time_limit_s)
+    return (_run_cbc if solver is MilpSolver.CBC else _run_highs)(program, limits, time_limit_s)
 
 
-def _run_cbc(program: pulp.LpProblem, limits: Limits, time_limit_s: float | None) -> Outcome:
+def _run_cbc(program: pulp.LpProblem, limits: Limits, time_limit_s: float | None) -> Claim:
     import pulp
 
     seed = limits.seed % _SEEDS + 1
@@ -84,10 +94,10 @@ def _run_cbc(program: pulp.LpProblem, limits: Limits, time_limit_s: float | None
     has_solution = optimal or program.sol_status == pulp.LpSolutionIntegerFeasible
     # a limit that has not passed by our clock had not passed by CBC's: then its infeasibility is a proof
     is_proven = optimal or (program.status == pulp.LpStatusInfeasible and not watch.is_over())
-    return Outcome(has_solution, is_proven, None)
+    return Claim(has_solution, is_proven, None)
 
 
-def _run_highs(program: pulp.LpProblem, limits: Limits, time_limit_s: float | None) -> Outcome:
+def _run_highs(program: pulp.LpProblem, limits: Limits, time_limit_s: float | None) -> Claim:
     import highspy
     import pulp
 
@@ -103,4 +113,4 @@ def _run_highs(program: pulp.LpProblem, limits: Limits, time_limit_s: float | No
     minimises = native.getLp().sense_ == highspy.ObjSense.kMinimize
     if minimises != (program.sense == pulp.LpMinimize):
         bound = -bound
-    return Outcome(has_solution, is_proven, bound if math.isfinite(bound) else None)
+    return Claim(has_solution, is_proven, bound if math.isfinite(bound) else None)

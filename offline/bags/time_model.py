@@ -12,7 +12,7 @@ import pulp
 
 from instances.bags import Instance
 from instances.errors import InputError
-from offline.backends.pulp_runs import is_available, run
+from offline.backends.pulp_runs import MilpSolver, is_available, run
 from offline.bags.found import Found
 from offline.bags.matching import Segment
 from offline.bags.plays import of_chains
@@ -46,7 +46,8 @@ def solve(instance: Instance, limits: Limits) -> Found:
     if size > MAX_VARIABLES:
         raise InputError(f"ticks: {size} variables, expected at most {MAX_VARIABLES}", place="solver")
     program = _Program(instance)
-    outcome = run(program.program, "highs" if is_available("highs") else "cbc", limits, limits.time_limit_s)
+    solver = MilpSolver.HIGHS if is_available(MilpSolver.HIGHS) else MilpSolver.CBC
+    outcome = run(program.program, solver, limits, limits.time_limit_s)
     if not outcome.has_solution:
         return Found(None if outcome.is_proven else 0, None, "ticks")
     schedule = of_chains(instance, program.stretches, program.chains())

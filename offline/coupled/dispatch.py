@@ -1,74 +1,91 @@
 """The exact solvers of this family: one table, one signature, one function to call them all.
 
-Every solver is a function ``(instance, objective, stand_by, limits) -> Result``.
+Every solver is called as ``solve(instance, objective, stand_by=..., limits=...)`` and returns a `CoupledResult`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from enum import StrEnum
 
 from instances import check
 from instances.coupled.model import Instance
 from instances.errors import SelfCheckError
 from instances.sources import Known
 from instances.states import DOWN, UP
-from offline.coupled.no_communication.team_windows import is_easy
+from offline.coupled.no_communication.team_periods import is_easy
+from offline.coupled.no_communication.team_solvers import TeamSolver
 from offline.coupled.objectives import CoupledResult, Objective
 from offline.limits import Limits
-from offline.results import Result, Status
+from offline.results import Status
 from offline.solvers import AUTO, Solver, by_name, named
 
-__all__ = ["SOLVERS", "available_solvers", "confirm", "solve"]
+__all__ = ["SOLVERS", "SolverName", "available_solvers", "confirm", "solve"]
+
+
+class SolverName(StrEnum):
+    """The solvers of this family."""
+
+    NATIVE = "native"
+    CPSAT = "cpsat"
+    CPSAT_WHOLE = "cpsat-whole"
+    PERIODS = "periods"
+    CORE = "core"
+    ILP_HIGHS = "ilp-highs"
+    ILP_CBC = "ilp-cbc"
+    BRUTE = "brute"
+
 
 #: Every solver by name, the best first: that is the one ``auto`` takes.
 SOLVERS: Mapping[str, Solver] = by_name(
     Solver(
-        "native",
+        SolverName.NATIVE,
         "best-first search over (slot, holders of the program), for the general problem at any size",
-        "offline.coupled.native.rounds",
+        "offline.coupled.native.portfolio",
         requires=("numba",),
     ),
     Solver(
-        "cpsat",
+        SolverName.CPSAT,
         "slot-level CP-SAT model of the general problem, between proven windows",
         "offline.coupled.cpsat",
         requires=("ortools",),
     ),
     Solver(
-        "cpsat-whole",
+        SolverName.CPSAT_WHOLE,
         "the same model over the whole horizon, without proven windows, to be measured against",
-        "offline.coupled.cpsat_whole",
+        "offline.coupled.cpsat",
         requires=("ortools",),
+        function="solve_whole",
     ),
     Solver(
-        "windows",
-        "polynomial, without communication where the UP slots of every worker come in one piece",
-        "offline.coupled.no_communication.entries",
-        function="windows",
+        SolverName.PERIODS,
+        "polynomial, without communication where no availability period of a worker is interrupted",
+        "offline.coupled.no_communication.questions",
+        options=(("solver", TeamSolver.PERIODS),),
     ),
     Solver(
-        "core",
+        SolverName.CORE,
         "k-subset intersection on 64-bit words, for instances without communication",
-        "offline.coupled.no_communication.entries",
+        "offline.coupled.no_communication.questions",
         requires=("numba",),
-        function="core",
+        options=(("solver", TeamSolver.CORE),),
     ),
     Solver(
-        "ilp-highs",
+        SolverName.ILP_HIGHS,
         "integer linear program of the general problem, through PuLP, solved by HiGHS",
         "offline.coupled.ilp",
         requires=("pulp", "highspy"),
         function="solve_by_highs",
     ),
     Solver(
-        "ilp-cbc",
+        SolverName.ILP_CBC,
         "the same program, solved by CBC",
         "offline.coupled.ilp",
         requires=("pulp",),
         function="solve_by_cbc",
     ),
     Solver(
-        "brute",
+        SolverName.BRUTE,
         "exhaustive search over slot-by-slot decisions, for tiny instances",
         "offline.coupled.brute",
     ),
@@ -90,7 +107,7 @@ def solve(
     memory_limit_mb: float | None = None,
     threads: int = 1,
     seed: int = 0,
-) -> Result:
+) -> CoupledResult:
     """Return the hindsight optimum of an instance, with a schedule that the checker has replayed.
 
     Parameters
@@ -101,7 +118,7 @@ def solve(
         ``makespan``: fewest slots to complete the instance's iterations. ``iterations``: most iterations completed
         within its slots, however many it asks for.
     solver
-        ``auto`` or a name of `SOLVERS`. ``auto`` is the polynomial ``windows`` where it applies, else the best one.
+        ``auto`` or a name of `SOLVERS`. ``auto`` is the polynomial ``periods`` where it applies, else the best one.
     stand_by
         False: a worker may receive the program only in an iteration in which it computes (docs/model.md section 3).
     time_limit_s
@@ -116,7 +133,7 @@ def solve(
 
     Returns
     -------
-    Result
+    CoupledResult
         For the makespan the schedule covers exactly ``value`` slots; for the iterations it covers all slots, and
         is there even if no iteration can be completed.
 
@@ -139,7 +156,7 @@ def solve(
     chosen = _choose(solver, instance)
     if goal is Objective.MAKESPAN and instance.iterations > instance.slots:  # an iteration takes a slot at least
         return CoupledResult.of(Status.INFEASIBLE, goal, None, None, None, chosen.name, 0.0)
-    result: Result = chosen.load()(instance, goal, stand_by, limits)
+    result: CoupledResult = chosen.load()(instance, goal, stand_by=stand_by, limits=limits)
     if result.schedule is not None:
         confirm(instance, result)
     return result
@@ -147,7 +164,7 @@ def solve(
 
 def _choose(name: str, instance: Instance) -> Solver:
     if name == AUTO:
-        return SOLVERS["windows" if _is_easy(instance) else available_solvers()[0]]
+        return SOLVERS[SolverName.PERIODS if _is_easy(instance) else available_solvers()[0]]
     return named(name, SOLVERS)
 
 
@@ -158,11 +175,11 @@ def _is_easy(instance: Instance) -> bool:
     return is_easy(instance.states == UP, instance.states == DOWN)
 
 
-def confirm(instance: Instance, result: Result) -> None:
+def confirm(instance: Instance, result: CoupledResult) -> None:
     """Raise `SelfCheckError` unless the checker finds the schedule of a result valid and worth its value."""
     verdict = check(instance, result.schedule)
     if not verdict.is_valid:
-        raise SelfCheckError(f"{result.solver} made a schedule that the checker refuses: {verdict}")
+        raise SelfCheckError(f"{result.by} made a schedule that the checker refuses: {verdict}")
     confirmed = verdict.outcome.makespan if result.objective is Objective.MAKESPAN else verdict.outcome.iterations
     if confirmed != result.value:
-        raise SelfCheckError(f"{result.solver} claims {result.objective} {result.value}, the checker says {verdict}")
+        raise SelfCheckError(f"{result.by} claims {result.objective} {result.value}, the checker says {verdict}")

@@ -1,20 +1,22 @@
 """The free-prefetch lower bound (docs/model.md section 3): cheap, proven, for both objectives.
 
-Let F(s) be the least slot e in which a team can finish an iteration that starts in slot s (see `teams`), every worker
-having the credit of program units received in *all* its UP slots since it was last DOWN.
+Let F(s) be the least slot e in which an iteration that starts in slot s can end in the prefetch relaxation (see
+`prefetch_relaxation`), every worker having the credit of program units received in *all* its UP slots since it was last
+DOWN.
 
-**F bounds every schedule.** Its iteration that starts in s and ends in e is a team, with at most that credit.
+**F bounds every schedule.** Its iteration that starts in s and ends in e is a relaxed one, with at most that credit.
 
-**F is monotone.** A team for the start s + 1 is one for s, with the same slots: the credit at s + 1 exceeds that at s
-by at most the slot s itself, which is then one of the UP slots in [s, c). Conditions 2 and 3 can only gain.
+**F is monotone.** A relaxed iteration for the start s + 1 is one for s, with the same slots: the credit at s + 1
+exceeds that at s by at most the slot s itself, which is then one of the UP slots in [s, c). Conditions 2 and 3 can only
+gain.
 
 **Composition.** If iteration i of a schedule ends in e_i, then e_1 >= F(0) and e_i >= F(e_(i-1) + 1). By induction and
 monotonicity e_K is at least the K-fold composition of F. The same holds for any f <= F, monotone or not: with
 f_i = f(f_(i-1) + 1), e_i >= F(e_(i-1) + 1) >= F(f_(i-1) + 1) >= f_i.
 
-**What is computed** is such an f. For e = s, s + 1, ... the counting condition of `Teams.candidates` is tested, in
-O(p m) vectorised steps for each of at most p m values of W. Where it holds, the exact search looks for a team, with a
-budget of nodes for each e. When that is spent the answer is "perhaps", and e is taken. All budgets together are
+**What is computed** is such an f. For e = s, s + 1, ... the counting condition of `PrefetchRelaxation.candidates` is
+tested, in O(p m) vectorised steps for each of at most p m values of W. Where it holds, the exact search looks for one,
+with a budget of nodes for each e. When that is spent the answer is "perhaps", and e is taken. All budgets together are
 bounded, so the bound costs O(p^2 m N) plus a bounded search. With no budget spent, f = F.
 """
 
@@ -25,7 +27,7 @@ from itertools import groupby
 
 from instances.coupled.model import Instance
 from offline.coupled.objectives import Objective
-from offline.coupled.prefetch_relaxation import Budget, Teams
+from offline.coupled.prefetch_relaxation import Budget, PrefetchRelaxation
 
 __all__ = ["FreePrefetch", "free_prefetch_bound"]
 
@@ -38,13 +40,13 @@ class FreePrefetch:
 
     Parameters
     ----------
-    teams
-        The team search on the instance.
+    relaxation
+        The prefetch relaxation of the instance.
     """
 
-    def __init__(self, teams: Teams) -> None:
-        self._teams = teams
-        self._slots = teams.instance.slots
+    def __init__(self, relaxation: PrefetchRelaxation) -> None:
+        self.relaxation = relaxation
+        self._slots = relaxation.instance.slots
         self._nodes = _NODES_IN_ALL
         self._known: dict[int, int | None] = {}
 
@@ -97,13 +99,13 @@ class FreePrefetch:
         return end is not None and end <= last
 
     def _search(self, start: int) -> int | None:
-        teams = self._teams
-        credit = teams.prefetched(start)
-        for end, group in groupby(teams.candidates(start, credit), key=lambda pair: pair[0]):
+        relaxation = self.relaxation
+        credit = relaxation.prefetched(start)
+        for end, group in groupby(relaxation.candidates(start, credit), key=lambda pair: pair[0]):
             budget = Budget(min(_NODES_PER_END, self._nodes))
             before = budget.nodes
             is_possible = any(
-                next(teams.search(start, credit.tolist(), end, length, budget), None) or budget.is_spent
+                next(relaxation.search(start, credit.tolist(), end, length, budget), None) or budget.is_spent
                 for _, length in group
             )
             self._nodes -= before - budget.nodes
@@ -135,7 +137,7 @@ def free_prefetch_bound(instance: Instance, objective: Objective | str) -> int |
     >>> free_prefetch_bound(pair.replace(iterations=3), "makespan") is None
     True
     """
-    bound = FreePrefetch(Teams(instance))
+    bound = FreePrefetch(PrefetchRelaxation(instance))
     if Objective.parse(objective) is Objective.ITERATIONS:
         return len(bound.earliest_ends())
     ends = bound.earliest_ends(instance.iterations)

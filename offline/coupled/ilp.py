@@ -1,44 +1,46 @@
-"""Optima by integer linear programming: `slot_ilp`'s program, between the windows of `horizons`, by HiGHS or CBC."""
+"""Optima by integer linear programming: `slot_ilp`'s program under a growing horizon, by HiGHS or CBC.
+
+All iterations are asked about together (`offline.backends.horizons`), in horizons that grow by short steps though a
+schedule be known: the program grows with the square of a window, and says quickly that there is nothing in a short one.
+"""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from math import ceil
 
 from instances.coupled.model import Instance
-from instances.errors import InputError
-from offline.backends.horizons import Answer, HorizonSearch, Question, windows_within
-from offline.backends.model_files import PROGRAM_FORMS, expect_form, write_whole
-from offline.backends.pulp_runs import run
-from offline.coupled.free_prefetch import FreePrefetch
-from offline.coupled.no_communication.common_slots import NO_LIMITS
-from offline.coupled.objectives import Objective
-from offline.coupled.prefetch_relaxation import Teams
+from offline.backends.horizons import Question, Reply, short_steps
+from offline.backends.model_files import PROGRAM_FORMS, ModelForm, expect_form, write_whole
+from offline.backends.pulp_runs import MilpSolver, run
+from offline.coupled.emit import IterationPlan
+from offline.coupled.objectives import CoupledResult, Objective
 from offline.coupled.slot_ilp import SlotProgram
-from offline.limits import Limits, Stopwatch
-from offline.results import Result
+from offline.coupled.slot_windows import SlotRounds, Window, windows_to_write, windows_with_pairs
+from offline.limits import NO_LIMITS, Limits, Stopwatch
 
 __all__ = ["solve_by_cbc", "solve_by_highs", "write_program"]
 
 
-def solve_by_highs(instance: Instance, objective: Objective, stand_by: bool, limits: Limits) -> Result:
+def solve_by_highs(instance: Instance, objective: Objective, stand_by: bool, limits: Limits) -> CoupledResult:
     """Solve an instance of the general problem with HiGHS, called through PuLP.
 
     Notes
     -----
     The solver's statuses are its claims, to its tolerances. The value of a schedule is computed from the schedule.
     """
-    return _solve("highs", instance, objective, stand_by, limits)
+    return _PulpRounds(MilpSolver.HIGHS, instance, stand_by, limits).solve(objective, short_steps, is_stepwise=False)
 
 
-def solve_by_cbc(instance: Instance, objective: Objective, stand_by: bool, limits: Limits) -> Result:
+def solve_by_cbc(instance: Instance, objective: Objective, stand_by: bool, limits: Limits) -> CoupledResult:
     """Solve an instance of the general problem with CBC, called through PuLP.
 
     Notes
     -----
     As `solve_by_highs`. CBC hands out no bound: stopped, it has proven what the horizons before have.
     """
-    return _solve("cbc", instance, objective, stand_by, limits)
+    return _PulpRounds(MilpSolver.CBC, instance, stand_by, limits).solve(objective, short_steps, is_stepwise=False)
 
 
 def write_program(
@@ -72,35 +74,34 @@ def write_program(
         For another suffix, a horizon that cannot be meant, one in which provably nothing ends, or a file that cannot be
         written.
     """
-    horizon = instance.slots if horizon is None else horizon
-    if not 1 <= horizon <= instance.slots:
-        raise InputError(f"{horizon}, expected 1 to {instance.slots}, the slots", place="horizon")
-    suffix = expect_form(path, PROGRAM_FORMS)
-    bound = FreePrefetch(Teams(instance))
-    earliest = bound.earliest_ends(instance.iterations)
-    windows = windows_within(bound, earliest, horizon) if len(earliest) == instance.iterations else None
-    if windows is None:
-        raise InputError(f"{horizon}, but the iterations provably take longer", place="horizon")
+    form = expect_form(path, PROGRAM_FORMS)
+    windows = windows_to_write(instance, horizon, with_pairs=True)
     watch = Stopwatch(limits)
     program = SlotProgram(instance, windows, watch, stand_by=stand_by, is_any_good=False).program
-    write_whole(path, PROGRAM_FORMS, program.writeLP if suffix == ".lp" else program.writeMPS)
+    write_whole(path, PROGRAM_FORMS, program.writeLP if form is ModelForm.LP else program.writeMPS)
 
 
-def _solve(backend: str, instance: Instance, objective: Objective, stand_by: bool, limits: Limits) -> Result:
-    counts = {"programs": 0, "variables": 0, "constraints": 0}
+class _PulpRounds(SlotRounds):
+    """Iterations as a solver behind PuLP is asked about them."""
 
-    def ask(question: Question, watch: Stopwatch) -> Answer:
-        model = SlotProgram(instance, question.windows, watch, stand_by=stand_by, is_any_good=question.is_any_good)
-        counts["programs"] += 1
-        counts["variables"] += model.program.numVariables()
-        counts["constraints"] += model.program.numConstraints()
-        outcome = run(model.program, backend, limits, watch.left_s())
-        plan = model.plan() if outcome.has_solution else None
+    def __init__(self, solver: MilpSolver, instance: Instance, stand_by: bool, limits: Limits) -> None:
+        super().__init__(instance, stand_by, limits, f"ilp-{solver}")
+        self._solver = solver
+        self.count(programs=0, variables=0, constraints=0)
+
+    def windows(self, earliest: Sequence[int], horizon: int) -> list[Window] | None:
+        """Return windows with pairs, of which the program makes constraints."""
+        return windows_with_pairs(self.bound, earliest, horizon)
+
+    def ask(self, question: Question[Window], watch: Stopwatch) -> Reply[IterationPlan]:
+        """Put a question to the solver."""
+        model = SlotProgram(
+            self.instance, question.windows, watch, stand_by=self.stand_by, is_any_good=question.is_any_good
+        )
+        self.count(programs=1, variables=model.program.numVariables(), constraints=model.program.numConstraints())
+        claim = run(model.program, self._solver, self.limits, question.left_s(watch))
+        plan = model.plan() if claim.has_solution else None
         least_end = None
-        if outcome.bound is not None and not question.is_any_good:
-            least_end = ceil(outcome.bound - 1e-6)
-        return Answer(plan, outcome.is_proven, least_end)
-
-    search = HorizonSearch(instance, limits, f"ilp-{backend}", ask)
-    search.counts = counts
-    return search.solve(objective)
+        if claim.bound is not None and not question.is_any_good:
+            least_end = ceil(claim.bound - 1e-6)
+        return Reply(plan, claim.is_proven, least_end)

@@ -6,23 +6,24 @@ import os
 
 from instances.coupled.model import Instance
 from instances.errors import InputError
-from offline.backends.model_files import PROGRAM_FORMS, PROTO_FORMS, expect_form
+from offline.backends.model_files import PROGRAM_FORMS, PROTO_FORMS, ModelForm, expect_form
+from offline.coupled.dispatch import SolverName
 from offline.coupled.emit import end_of
 from offline.coupled.greedy_plan import greedy_plan
 from offline.coupled.no_communication.common_slots import Aim
 from offline.coupled.no_communication.questions import problem_of
-from offline.coupled.prefetch_relaxation import Teams
+from offline.coupled.prefetch_relaxation import PrefetchRelaxation
 from offline.limits import Limits, OutOfTimeError, Stopwatch
 from offline.solvers import AUTO
 
 __all__ = ["write_model"]
 
-_FORMS = {
+_FORMS: dict[str, tuple[ModelForm, ...]] = {
     AUTO: (*PROGRAM_FORMS, *PROTO_FORMS),
-    "cpsat": PROTO_FORMS,
-    "cpsat-whole": PROTO_FORMS,
-    "ilp-highs": PROGRAM_FORMS,
-    "ilp-cbc": PROGRAM_FORMS,
+    SolverName.CPSAT: PROTO_FORMS,
+    SolverName.CPSAT_WHOLE: PROTO_FORMS,
+    SolverName.ILP_HIGHS: PROGRAM_FORMS,
+    SolverName.ILP_CBC: PROGRAM_FORMS,
 }
 
 
@@ -64,16 +65,15 @@ def write_model(
         raise InputError(f"{solver!r} has no model to write, expected one of {', '.join(_FORMS)}", place="solver")
     is_program = expect_form(path, _FORMS[solver]) in PROGRAM_FORMS
     if not (instance.t_prog or instance.t_data) and instance.iterations == 1:
-        from offline.coupled.no_communication import team_cpsat as simple_cpsat
-        from offline.coupled.no_communication import team_ilp as simple_ilp
+        from offline.coupled.no_communication import team_cpsat, team_ilp
 
         problem = problem_of(instance, Aim.EARLIEST)
-        (simple_ilp.write_model if is_program else simple_cpsat.write_model)(problem, path)
+        (team_ilp.write_model if is_program else team_cpsat.write_model)(problem, path)
         return
     from offline.coupled import cpsat, ilp
 
     limits = Limits(time_limit_s)
-    plan = greedy_plan(Teams(instance), instance.iterations, Stopwatch(limits))
+    plan = greedy_plan(PrefetchRelaxation(instance), instance.iterations, Stopwatch(limits))
     end = end_of(instance, plan[-1]) if len(plan) == instance.iterations else None
     horizon = instance.slots if end is None else end + 1
     write = ilp.write_program if is_program else cpsat.write_model

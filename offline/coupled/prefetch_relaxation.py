@@ -1,7 +1,7 @@
-"""Who can finish an iteration in a given slot, when the master's channels count for little.
+"""The prefetch relaxation: who can finish an iteration in a given slot, when the master's channels count for little.
 
-A *team* for an iteration that starts in slot s and ends in slot e is a complete configuration x with its first
-computing slot c, such that, with W = max x_q w_q,
+A *relaxed iteration* that starts in slot s and ends in slot e is a complete configuration x with its first computing
+slot c, such that, with W = max x_q w_q,
 
 1. every member is UP in W common slots of [c, e], the first of them c and the last of them e, and no member is DOWN in
    [c, e];
@@ -10,13 +10,13 @@ computing slot c, such that, with W = max x_q w_q,
    lost when q goes DOWN in [s, e];
 3. the slots of [s, c) have room for m T_data slots of data: sum of min(n_com, number of UP workers) over them.
 
-Every iteration of every schedule that R1-R5 admit is a team, for a credit no smaller than what its workers have at
-s: the last W slots that advance the computation are common UP slots without a DOWN between them (R1, R4), nothing
-is sent from the first of them on (R3), and a member has received its data in [s, c) (R5) and its program since
-it was last DOWN (R1), one slot's worth in an UP slot at a time. What a team leaves out is only that programs and
-data share n_com slot by slot.
+Every iteration of every schedule that R1-R5 admit is a relaxed one, for a credit no smaller than what its workers have
+at s: the last W slots that advance the computation are common UP slots without a DOWN between them (R1, R4), nothing is
+sent from the first of them on (R3), and a member has received its data in [s, c) (R5) and its program since it was last
+DOWN (R1), one slot's worth in an UP slot at a time. What is relaxed is only that programs and data share n_com slot by
+slot.
 
-Deciding whether a team exists contains OFF-LINE-COUPLED(mu=1), so it is NP-hard; the search below is a plain branching
+Deciding whether there is one contains OFF-LINE-COUPLED(mu=1), so it is NP-hard; the search below is a plain branching
 over members with a budget of nodes.
 """
 
@@ -31,14 +31,14 @@ import numpy.typing as npt
 from instances.coupled.model import Instance
 from instances.states import DOWN, UP
 
-__all__ = ["Budget", "Team", "Teams"]
+__all__ = ["Budget", "PrefetchRelaxation", "RelaxedIteration"]
 
 _FIRST_BLOCK, _LAST_BLOCK = 32, 1024  # slots that `candidates` looks at in one go
 _BLOCK_CELLS = 4_000_000  # and their number times p times the values of W
 
 
 @dataclass(frozen=True, slots=True)
-class Team:
+class RelaxedIteration:
     """A complete configuration that can end an iteration in slot ``end``, computing from slot ``start`` on."""
 
     tasks: dict[int, int]
@@ -62,8 +62,8 @@ class Budget:
         return True
 
 
-class Teams:
-    """The team search on one instance; making it costs O(p N).
+class PrefetchRelaxation:
+    """The search for relaxed iterations of one instance; making it costs O(p N).
 
     Parameters
     ----------
@@ -105,7 +105,7 @@ class Teams:
     def candidates(self, start: int, credit: npt.ArrayLike) -> Iterator[tuple[int, int]]:
         """Yield (e, W) where every worker on its own could do its part, by increasing e, then W; O(p m) per pair.
 
-        A necessary condition for a team: worker q, on its own, could have x_q tasks with W more UP slots after its
+        A necessary condition: worker q, on its own, could have x_q tasks with W more UP slots after its
         transfers, all since it was last DOWN, and the sum of these x_q reaches m.
         """
         tasks, slots = self.instance.tasks, self.instance.slots
@@ -131,8 +131,10 @@ class Teams:
                 yield position + offset, int(self._lengths[index])
             position, block = ends.stop, 2 * block
 
-    def search(self, start: int, credit: Sequence[int], end: int, length: int, budget: Budget) -> Iterator[Team]:
-        """Yield teams with W <= ``length``, at most one per set of members, until the budget is spent.
+    def search(
+        self, start: int, credit: Sequence[int], end: int, length: int, budget: Budget
+    ) -> Iterator[RelaxedIteration]:
+        """Yield relaxed iterations with W <= ``length``, at most one per set of members, until the budget is spent.
 
         Members are taken or left one by one. A node is left when the members so far have fewer than W common UP slots,
         or when even all remaining workers could not hold the missing tasks before the first of those slots.
@@ -155,7 +157,7 @@ class Teams:
                 return 0
             return int(min(caps[q], spare // self._t_data)) if self._t_data else int(caps[q])
 
-        def branch(members: list[int], common: int, rest: list[int]) -> Iterator[Team]:
+        def branch(members: list[int], common: int, rest: list[int]) -> Iterator[RelaxedIteration]:
             if not budget.take():
                 return
             slot = start + _high_bit(common, length)
@@ -166,7 +168,7 @@ class Teams:
             missing = instance.tasks - sum(held.values())
             if missing <= 0:
                 if self._room[slot] - self._room[start] >= instance.tasks * self._t_data:
-                    yield Team(_trimmed(held, -missing), slot, end)
+                    yield RelaxedIteration(_trimmed(held, -missing), slot, end)
                 return
             spare = [tasks_before(q, slot) for q in rest]
             possible = sum(spare)

@@ -51,6 +51,7 @@ that `emit` makes of it ends its iterations earlier than the solution says, whic
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -60,6 +61,7 @@ from ortools.sat.python import cp_model
 from instances.coupled.model import Instance
 from instances.states import DOWN, UP
 from offline.coupled.emit import IterationPlan
+from offline.coupled.slot_windows import Window
 from offline.limits import OutOfTimeError, Stopwatch
 
 __all__ = ["SlotModel"]
@@ -73,8 +75,7 @@ class SlotModel:
     instance
         The instance.
     windows
-        For each iteration the first and the last slot in which it may end; both strictly increasing, and proven to
-        cut off no schedule of interest.
+        For each iteration where it may end; first and last slots are strictly increasing.
     watch
         Stops the writing of a large model.
     stand_by
@@ -86,12 +87,12 @@ class SlotModel:
         When the watch's time is over.
     """
 
-    def __init__(self, instance: Instance, windows: list[tuple[int, int]], watch: Stopwatch, *, stand_by: bool) -> None:
+    def __init__(self, instance: Instance, windows: Sequence[Window], watch: Stopwatch, *, stand_by: bool) -> None:
         self.instance = instance
         self.model = cp_model.CpModel()
-        self._windows = windows
+        self._windows = [(window.earliest, window.latest) for window in windows]
         self._is_up = instance.states == UP
-        self._lives = [_lives(row, windows[0][0], windows[-1][1]) for row in instance.states]
+        self._lives = [_lives(row, windows[0].earliest, windows[-1].latest) for row in instance.states]
         self._ended: dict[tuple[int, int], Any] = {}
         self._computing: dict[tuple[int, int], Any] = {}
         self._advances: dict[tuple[int, int], Any] = {}

@@ -1,6 +1,6 @@
 """An integer linear program of R1-R5: K iterations within the first H slots, as a flow through phases.
 
-It says the same as the CP-SAT model of `slotmodel` in another way, so that two independent texts can agree. That one
+It says the same as the CP-SAT model of `slot_cpsat` in another way, so that two independent texts can agree. That one
 has monotone literals and implications; this one has events, the phases between them as a flow, and capacities tied to
 events, which is what makes its linear relaxation worth something.
 
@@ -60,7 +60,7 @@ Constraints
 (7) Implied, for the relaxation. The sum of level[i,L,e] over the (L, e) with e >= t whose deadline (see `capacities`)
     is <= t is <= comp[i,t]. The sum of advance[i,t] over the UP slots of q in g is >= w_q tasks[i,q,g].
 (8) Implied, for the relaxation. By free prefetching, e_i <= e only if e_(i-1) <= s, with an s for each e that
-    `horizons` proves. So the sum of end[i,e'] over e' <= e and of end[i-1,s'] over s' > s is at most 1.
+    `slot_windows` proves. So the sum of end[i,e'] over e' <= e and of end[i-1,s'] over s' > s is at most 1.
 
 The objective is the last end, the sum of e end[K-1,e], or none.
 """
@@ -68,16 +68,16 @@ The objective is the last end, the sum of e end[K-1,e], or none.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from instances.coupled.model import Instance
 from instances.errors import SelfCheckError
-from offline.backends.horizons import Window
 from offline.coupled.capacities import Capacities, Life
 from offline.coupled.emit import IterationPlan
+from offline.coupled.slot_windows import Window
 from offline.limits import OutOfTimeError, Stopwatch
 
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ class SlotProgram:
     program: pulp.LpProblem
 
     def __init__(
-        self, instance: Instance, windows: list[Window], watch: Stopwatch, *, stand_by: bool, is_any_good: bool
+        self, instance: Instance, windows: Sequence[Window], watch: Stopwatch, *, stand_by: bool, is_any_good: bool
     ) -> None:
         import pulp
 

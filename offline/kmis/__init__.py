@@ -1,10 +1,14 @@
-"""The core search: m rows of a boolean array that share as many columns as possible, exactly and fast.
+"""Maximum k-subset intersection: m rows of a boolean array that share as many columns as possible, exactly and fast.
 
-**The problem.** ``up`` is a boolean p x N array; rows are workers and columns are slots. `public.max_common_slots`
-finds m rows that are True together in as many columns as possible, `public.earliest_common_slots` the shortest prefix
-of the columns in which some m rows share w columns. Both are NP-hard: Theorem 4.1 of the paper; the first is also known
-as maximum k-subset intersection, and is the search for a biclique with m nodes on one side. `teams` reduces every other
-question without communication to these, and `boards` takes DOWN out of them.
+**The problem.** ``up`` is a boolean p x N array; rows may be workers and columns slots, or any sets and their elements.
+`max_common_slots` finds m rows that are True together in as many columns as possible, `earliest_common_slots` the
+shortest prefix of the columns in which some m rows share w columns. Both are NP-hard; the first is also the search for
+a biclique with m nodes on one side. Nothing here knows a family of problems: those reduce their questions to these.
+
+**Where to read.** `shared_slots` has the two functions and their answer, `exact` what they do, `sides` how a side of
+the search is chosen and run, `matrix` the array in words, `core_bounds` what is proven when the time is over; in
+`kernels` `tree_search` is the search itself, `incumbent` finds the first solution, `roots` the core, `estimate` the
+split, and `attempt` does all of it in one call.
 
 **Two sides.** A solution is an all-True block of m rows and w columns. It can be found from either side: choose rows
 and watch the columns that remain, or choose columns and watch the rows. The search is written once, for *items* (what
@@ -72,5 +76,9 @@ row side, in space O(m p N / 64); the column side has p and N, and m and w, in e
 O(min(p, N) p N / 64), the beam of width b O(b m p N / 64).
 
 **Slices.** The whole state of the search is in arrays (an explicit stack of nodes) and it returns to Python after some
-10 ms: time limits and Ctrl-C act there. What is proven by then comes from `bounds`.
+10 ms: time limits and Ctrl-C act there. What is proven by then comes from `core_bounds`.
 """
+
+from offline.kmis.shared_slots import SharedSlots, earliest_common_slots, max_common_slots
+
+__all__ = ["SharedSlots", "earliest_common_slots", "max_common_slots"]

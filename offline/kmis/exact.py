@@ -1,8 +1,9 @@
-"""From a boolean array to the best rows: easy cases, the first solution, the choice of side, the proof."""
+"""From a boolean array to the best rows: easy cases, the first solution, the choice of side, the proof.
+
+All three questions are answered by `SharedSlots`, or None where it is proven that there is nothing of the kind.
+"""
 
 from __future__ import annotations
-
-from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -11,10 +12,11 @@ from offline.kmis.core_bounds import earliest_bound, widest_bound
 from offline.kmis.kernels.attempt import at_once
 from offline.kmis.kernels.search_layout import DONE, PAUSED
 from offline.kmis.matrix import Matrix, octets_of
+from offline.kmis.shared_slots import SharedSlots
 from offline.kmis.sides import column_shares, decide, shares_visited, sides_for
 from offline.limits import Limits, Stopwatch
 
-__all__ = ["Block", "earliest", "exists", "widest"]
+__all__ = ["earliest", "exists", "widest"]
 
 Booleans = npt.NDArray[np.bool_]
 
@@ -22,35 +24,26 @@ _SMALL = 1 << 17  # entries up to which an answer in one call is attempted
 _LONG = 5e6  # ns from which a better incumbent and a better estimate are worth their price
 
 
-class Block(NamedTuple):
-    """Rows, columns in which they are all True, and a proven bound on the value asked for; no rows: none found."""
+def widest(up: Booleans, m: int, watch: Stopwatch, floor: int = 0, *, is_relaxed: bool = False) -> SharedSlots | None:
+    """Return m <= p rows with most common columns, and all of those columns.
 
-    rows: list[int]
-    columns: list[int]
-    bound: int
-
-
-def widest(up: Booleans, m: int, watch: Stopwatch, floor: int = 0, is_relaxed: bool = False) -> Block:
-    """Return m <= p rows with most common columns, all of those, and a bound on their number.
-
-    Rows with no more than ``floor`` columns are of no interest, unless it is 0: then the bound is at most the floor,
-    and there are none. Where the time will not do, a quarter of it goes to bounds (see `_relaxed_widest`), unless this
-    is one of them.
+    None if there are none with more than ``floor`` columns; with floor 0 any rows will do, so there are always some.
+    Where the time will not do, a quarter of it goes to bounds (see `_relaxed_widest`), unless this is one of them.
     """
     n = up.shape[1]
     if n <= floor:
-        return Block([] if floor else list(range(m)), [], n)
+        return None if floor else SharedSlots.of(range(m), [], 0, n)
     if m == 1:
         sizes = np.count_nonzero(up, axis=1)
         row = int(np.argmax(sizes))
         most = int(sizes[row])
         return (
-            Block([row], np.flatnonzero(up[row]).tolist(), most) if most > floor or not floor else Block([], [], most)
+            SharedSlots.of([row], np.flatnonzero(up[row]).tolist(), most, most) if most > floor or not floor else None
         )
     if up.size <= _SMALL:
         status, best, rows, columns = _at_once(up, m, floor, is_earliest=False)
         if status == DONE and (best > 0 or floor > 0):
-            return Block(rows, columns, best) if best > floor else Block([], [], floor)
+            return SharedSlots.of(rows, columns, best, best) if best > floor else None
         matrix = Matrix(octets_of(up), n)
     else:
         matrix = Matrix(octets_of(up), n)
@@ -61,7 +54,7 @@ def widest(up: Booleans, m: int, watch: Stopwatch, floor: int = 0, is_relaxed: b
         degrees = np.count_nonzero(up, axis=0)
         column = int(np.argmax(degrees))
         if degrees[column] < m:
-            return Block(list(range(m)), [], 0)
+            return SharedSlots.of(range(m), [], 0, 0)
         best, rows = 1, matrix.rows_of([column], m)
     sides = sides_for(matrix, m, best + 1, n, 12)
     if sides and sides[0].cost > _LONG:
@@ -76,29 +69,29 @@ def widest(up: Booleans, m: int, watch: Stopwatch, floor: int = 0, is_relaxed: b
         status, found = decide(sides, m, False, watch if is_relaxed else _most_of(watch, sides[0].cost))
         rows = found or rows
     columns = matrix.columns(rows) if rows else []
-    best = max(best, len(columns))
-    if status == DONE:
-        return Block(rows, columns, best)
-    bound = widest_bound(matrix, m, best)
-    return Block(rows, columns, bound if is_relaxed else max(best, min(bound, _relaxed_widest(up, m, watch, bound))))
+    bound = best = max(best, len(columns))
+    if status != DONE:
+        bound = widest_bound(matrix, m, best)
+        if not is_relaxed:
+            bound = max(best, min(bound, _relaxed_widest(up, m, watch, bound)))
+    if rows:
+        return SharedSlots.of(rows, columns, len(columns), bound)
+    return SharedSlots.of([], [], None, bound) if bound > floor else None
 
 
-def earliest(up: Booleans, m: int, w: int, watch: Stopwatch, is_relaxed: bool = False) -> Block | None:
-    """Return m rows with w common columns in the shortest prefix, their first w, and a bound on its length.
-
-    None if there are no such rows; a block without rows if the time was over before any were found.
-    """
+def earliest(up: Booleans, m: int, w: int, watch: Stopwatch, *, is_relaxed: bool = False) -> SharedSlots | None:
+    """Return m rows with w common columns in the shortest prefix, and their first w; None if there are no such rows."""
     p, n = up.shape
     if m > p or w > n:
         return None
     if w == 0:
-        return Block(list(range(m)), [], 0)
+        return SharedSlots.of(range(m), [], 0, 0)
     if m == 1 or w == 1:
         return _earliest_simple(up, m, w)
     if up.size <= _SMALL:
         status, _, rows, columns = _at_once(up, m, w, is_earliest=True)
         if status == DONE:
-            return Block(rows, columns[:w], columns[w - 1] + 1) if columns else None
+            return _proven_earliest(rows, columns[:w])
         matrix = Matrix(octets_of(up), n)
     else:
         matrix = Matrix(octets_of(up), n)
@@ -116,13 +109,19 @@ def earliest(up: Booleans, m: int, w: int, watch: Stopwatch, is_relaxed: bool = 
             bound = earliest_bound(matrix, m, w, prefix)
             if not is_relaxed:
                 bound = min(prefix + 1, max(bound, _relaxed_earliest(up[:, :prefix], m, w, watch, bound)))
-            return Block(rows, columns, bound) if rows or bound <= n else None
+            if rows:
+                return SharedSlots.of(rows, columns, columns[-1] + 1, bound)
+            return SharedSlots.of([], [], None, bound) if bound <= n else None
         if status == DONE or found is None:
             break
         rows = found
         columns = matrix.columns(rows)[:w]
         prefix = columns[-1]
-    return Block(rows, columns, columns[-1] + 1) if rows else None
+    return _proven_earliest(rows, columns)
+
+
+def _proven_earliest(rows: list[int], columns: list[int]) -> SharedSlots | None:
+    return SharedSlots.of(rows, columns, columns[-1] + 1, columns[-1] + 1) if columns else None
 
 
 def _at_once(up: Booleans, m: int, goal: int, *, is_earliest: bool) -> tuple[int, int, list[int], list[int]]:
@@ -149,8 +148,8 @@ def _relaxed_widest(up: Booleans, m: int, watch: Stopwatch, bound: int) -> int:
         left = watch.left_s()
         if not left:
             break
-        block = widest(up, k, Stopwatch(Limits(time_limit_s=left)), is_relaxed=True)
-        bound = min(bound, block.bound)
+        found = widest(up, k, Stopwatch(Limits(time_limit_s=left)), is_relaxed=True)
+        bound = bound if found is None else min(bound, found.bound)
     return bound
 
 
@@ -160,15 +159,15 @@ def _relaxed_earliest(up: Booleans, m: int, w: int, watch: Stopwatch, bound: int
         left = watch.left_s()
         if not left:
             break
-        block = earliest(up, k, w, Stopwatch(Limits(time_limit_s=left)), is_relaxed=True)
-        bound = up.shape[1] + 1 if block is None else max(bound, block.bound)
+        found = earliest(up, k, w, Stopwatch(Limits(time_limit_s=left)), is_relaxed=True)
+        bound = up.shape[1] + 1 if found is None else max(bound, found.bound)
     return bound
 
 
-def exists(up: Booleans, m: int, w: int, watch: Stopwatch) -> Block | None:
+def exists(up: Booleans, m: int, w: int, watch: Stopwatch) -> SharedSlots | None:
     """Return any m rows with w >= 1 common columns, and all of those; None if there are none.
 
-    A block without rows if the time was over before any were found.
+    Nothing is proven of how many columns they share: the bound is the number of columns.
     """
     p, n = up.shape
     if m > p or w > n:
@@ -179,20 +178,20 @@ def exists(up: Booleans, m: int, w: int, watch: Stopwatch) -> Block | None:
         found = _earliest_simple(up, m, w)
         if found is None:
             return None
-        rows = found.rows
+        rows = list(found.workers)
     elif count < w:
         sides = sides_for(matrix, m, w, n, 12)
         if not sides:
             return None
         status, better = decide(sides, m, True, watch)
         if better is None:
-            return None if status == DONE else Block([], [], n)
+            return None if status == DONE else SharedSlots.of([], [], None, n)
         rows = better
     columns = matrix.columns(rows)
-    return Block(rows, columns, len(columns))
+    return SharedSlots.of(rows, columns, len(columns), n)
 
 
-def _earliest_simple(up: Booleans, m: int, w: int) -> Block | None:
+def _earliest_simple(up: Booleans, m: int, w: int) -> SharedSlots | None:
     """`earliest` for one row or one column."""
     if m == 1:
         reached = np.cumsum(up, axis=1) >= w
@@ -200,10 +199,8 @@ def _earliest_simple(up: Booleans, m: int, w: int) -> Block | None:
         row = int(ends.argmin())
         if ends[row] == up.shape[1]:
             return None
-        columns = np.flatnonzero(up[row])[:w].tolist()
-        return Block([row], columns, columns[-1] + 1)
+        return _proven_earliest([row], np.flatnonzero(up[row])[:w].tolist())
     wide = np.flatnonzero(np.count_nonzero(up, axis=0) >= m)
     if wide.size == 0:
         return None
-    column = int(wide[0])
-    return Block(np.flatnonzero(up[:, column])[:m].tolist(), [column], column + 1)
+    return _proven_earliest(np.flatnonzero(up[:, wide[0]])[:m].tolist(), [int(wide[0])])

@@ -1,7 +1,8 @@
-"""The two questions on boolean arrays. Numba is loaded by the first of them that is asked."""
+"""The two questions on boolean arrays, and their answer. Numba is loaded by the first of them that is asked."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from types import ModuleType
@@ -20,22 +21,21 @@ Booleans = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True)
 class SharedSlots:
-    """Workers and slots in which they are all UP, and what is proven. A missing number is None.
+    """Rows and columns in which they are all True, and what is proven. A missing number is None.
 
     Parameters
     ----------
     workers
         m rows of the array, in increasing order; none if none are known.
     slots
-        Columns in which all of them are UP, in increasing order: all of them for `max_common_slots`, the first w for
+        Columns that all of them share, in increasing order: all of them for `max_common_slots`, the first w for
         `earliest_common_slots`.
     value
-        How many slots they share, or how long a prefix they need; None without workers.
+        How many columns they share, or how long a prefix they need; None without rows.
     bound
-        Proven: nobody shares more slots than this, or nobody needs a shorter prefix. It is ``value`` if that is
-        optimal.
+        Proven: no m rows share more columns than this, or need a shorter prefix. It is ``value`` if that is optimal.
     status
-        ``OPTIMAL``; or, where the time was over, ``FEASIBLE``, or ``UNKNOWN`` as long as there are no workers.
+        ``OPTIMAL``; or, where the time was over, ``FEASIBLE``, or ``UNKNOWN`` as long as there are no rows.
     """
 
     workers: tuple[int, ...]
@@ -44,8 +44,16 @@ class SharedSlots:
     bound: int
     status: Status
 
+    @classmethod
+    def of(cls, rows: Iterable[int], columns: Iterable[int], value: int | None, bound: int) -> SharedSlots:
+        """Return rows and columns with the status that their value and the bound make."""
+        status = Status.UNKNOWN if value is None else Status.OPTIMAL if value == bound else Status.FEASIBLE
+        return cls(tuple(rows), tuple(columns), value, bound, status)
 
-def max_common_slots(up: Booleans, m: int, time_limit: float | None = None, *, at_least: int = 0) -> SharedSlots | None:
+
+def max_common_slots(
+    up: Booleans, m: int, time_limit_s: float | None = None, *, at_least: int = 0
+) -> SharedSlots | None:
     """Find m workers that are UP together in as many slots as possible.
 
     Parameters
@@ -54,7 +62,7 @@ def max_common_slots(up: Booleans, m: int, time_limit: float | None = None, *, a
         Shape (p, N): whether worker q is UP in slot t.
     m
         How many workers, at least 1.
-    time_limit
+    time_limit_s
         Seconds after which the best found is returned, with a proven bound; None: no limit.
     at_least
         Fewer slots are of no interest, which makes the search shorter.
@@ -84,17 +92,13 @@ def max_common_slots(up: Booleans, m: int, time_limit: float | None = None, *, a
     up = _checked(up, m)
     if m > up.shape[0]:
         return None
-    found = _driver().widest(up, m, Stopwatch(Limits(time_limit)), max(0, at_least - 1))
-    value, bound = len(found.columns), found.bound
-    if bound < at_least:
+    found: SharedSlots | None = _exact().widest(up, m, Stopwatch(Limits(time_limit_s)), max(0, at_least - 1))
+    if found is None or found.bound < at_least:
         return None
-    if value < at_least:
-        return SharedSlots((), (), None, bound, Status.UNKNOWN)
-    status = Status.OPTIMAL if value == bound else Status.FEASIBLE
-    return SharedSlots(tuple(found.rows), tuple(found.columns), value, bound, status)
+    return found if len(found.slots) >= at_least else SharedSlots.of((), (), None, found.bound)
 
 
-def earliest_common_slots(up: Booleans, m: int, w: int, time_limit: float | None = None) -> SharedSlots | None:
+def earliest_common_slots(up: Booleans, m: int, w: int, time_limit_s: float | None = None) -> SharedSlots | None:
     """Find the shortest prefix of the slots in which some m workers are UP together in w slots.
 
     Parameters
@@ -103,7 +107,7 @@ def earliest_common_slots(up: Booleans, m: int, w: int, time_limit: float | None
         Shape (p, N): whether worker q is UP in slot t.
     m, w
         How many workers, at least 1, and how many slots, at least 0.
-    time_limit
+    time_limit_s
         Seconds after which the best found is returned, with a proven bound; None: no limit.
 
     Returns
@@ -125,21 +129,15 @@ def earliest_common_slots(up: Booleans, m: int, w: int, time_limit: float | None
     up = _checked(up, m)
     if w < 0:
         raise InputError(f"{w!r}, expected at least 0", place="w")
-    found = _driver().earliest(up, m, w, Stopwatch(Limits(time_limit)))
-    if found is None:
-        return None
-    if not found.rows:
-        return SharedSlots((), (), None, found.bound, Status.UNKNOWN)
-    value = found.columns[-1] + 1 if w else 0
-    status = Status.OPTIMAL if value == found.bound else Status.FEASIBLE
-    return SharedSlots(tuple(found.rows), tuple(found.columns), value, found.bound, status)
+    found: SharedSlots | None = _exact().earliest(up, m, w, Stopwatch(Limits(time_limit_s)))
+    return found
 
 
 @cache
-def _driver() -> ModuleType:
-    from offline.kmis import exact as driver
+def _exact() -> ModuleType:
+    from offline.kmis import exact
 
-    return driver
+    return exact
 
 
 def _checked(up: Booleans, m: int) -> Booleans:

@@ -1,7 +1,7 @@
 """Schedulers of bags that see only the past: the simulator, the four of the paper, the protocol for your own."""
 
 from online.bags.options import ENGINES, HANDOVERS, MAX_COPIES, Engine, Handover, RunOptions
-from online.bags.policies import POLICIES, make_policy
+from online.bags.policies import PAPER_POLICIES, POLICIES, make_policy
 from online.bags.predictors import PREDICTORS, Hour, Predictor, make_predictor
 from online.bags.runs import run_policy
 from online.bags.simulate import PolicyRun, simulate
@@ -11,6 +11,7 @@ __all__ = [
     "ENGINES",
     "HANDOVERS",
     "MAX_COPIES",
+    "PAPER_POLICIES",
     "POLICIES",
     "PREDICTORS",
     "Copy",

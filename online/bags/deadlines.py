@@ -1,4 +1,4 @@
-"""How long a copy is waited for: tolerances by the clock (docs/bags/model.md section 4)."""
+"""How long a copy is waited for: tolerances by the clock (docs/bags/model.md section 3)."""
 
 from __future__ import annotations
 

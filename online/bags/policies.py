@@ -1,4 +1,4 @@
-"""The paper's four schedulers, and how any policy is made from a text (docs/bags/model.md section 4)."""
+"""The four schedulers of the paper, and how any policy is made from a text (docs/bags/model.md section 3)."""
 
 from __future__ import annotations
 
@@ -7,15 +7,18 @@ from typing import Any
 
 from instances.errors import InputError
 from online.bags.deadlines import deadline
+from online.bags.level import Level, Pace
 from online.bags.options import MAX_COPIES, RunOptions
-from online.bags.predictors import Predictor
+from online.bags.predictors import Predictor, make_predictor
 from online.bags.visible import Copy, Policy, Problem, Visible
 from online.loading import load_entry_point, load_file
 
-__all__ = ["POLICIES", "Fcfs", "FcfsAt", "FcfsPrdctDmd", "FcfsTr", "make_policy"]
+__all__ = ["PAPER_POLICIES", "POLICIES", "Fcfs", "FcfsAt", "FcfsPrdctDmd", "FcfsTr", "make_policy"]
 
-#: The built-in schedulers.
-POLICIES = ("FCFS", "FCFS-AT", "FCFS-TR", "FCFS-PRDCT-DMD")
+#: The schedulers of the paper.
+PAPER_POLICIES = ("FCFS", "FCFS-AT", "FCFS-TR", "FCFS-PRDCT-DMD")
+#: The built-in schedulers: those of the paper, then two that make use of shared checkpoints.
+POLICIES = (*PAPER_POLICIES, "LEVEL", "PACE")
 
 
 class Fcfs:
@@ -162,6 +165,7 @@ def _built_in(name: str, options: RunOptions) -> Policy:
         return FcfsAt(options.day_tolerance)
     if name == FcfsTr.name:
         return FcfsTr(options.day_tolerance, options.max_copies)
-    if options.predictor is None:
-        raise InputError(f"none, expected one for {name}, such as hour:FILE or oracle", place="predictor")
-    return FcfsPrdctDmd(options.predictor, options.day_tolerance, options.max_copies)
+    if name in (Level.name, Pace.name):
+        return (Level if name == Level.name else Pace)(options.max_copies)
+    predictor = options.predictor or make_predictor("hour", training=options.training)
+    return FcfsPrdctDmd(predictor, options.day_tolerance, options.max_copies)

@@ -1,4 +1,4 @@
-"""Who says that a machine will be DOWN in the next slot (docs/bags/model.md section 4).
+"""Who says that a machine will be DOWN in the next slot (docs/bags/model.md section 3).
 
 A predictor sees the states so far, of all machines; how good its answers are is its own affair. `Oracle` and `Noisy`
 know the truth and are marked ``is_clairvoyant``: they measure what prediction could be worth.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
@@ -24,10 +25,11 @@ __all__ = ["PREDICTORS", "Clairvoyant", "Hour", "Never", "Noisy", "Oracle", "Pre
 
 Bits: TypeAlias = npt.NDArray[np.bool_]
 
-#: The built-in predictors; ``noisy:H,F,S`` and ``hour:FILE`` take arguments.
-PREDICTORS = ("never", "always", "oracle", "noisy:H,F,S", "hour:FILE")
+#: The built-in predictors; the first is the default.
+PREDICTORS = ("hour", "hour:FILE", "never", "always", "oracle", "noisy:H,F,S")
 
 _MASK = 2**64 - 1
+_TRAINING_SEED = 2**31 - 1
 _NOISY = re.compile(r"noisy:([0-9]{1,4}),([0-9]{1,4}),([0-9]{1,19})")
 
 
@@ -212,7 +214,8 @@ def make_predictor(text: str, *, training: Instance | None = None) -> Predictor:
     ----------
     text
         ``never``, ``always``, ``oracle``; ``noisy:H,F,S`` with H and F of 1000 and a seed; ``hour``, trained on
-        ``training``, or ``hour:FILE``, trained on an instance file; or ``path/to/file.py:ClassName``, or an entry
+        ``training`` or, without it, on a class-room trace of a seed of its own; ``hour:FILE``, trained on an instance
+        file; or ``path/to/file.py:ClassName``, or an entry
         point of the group ``hindsched.predictors``.
     training
         Other states to learn from; a user's class gets it as the keyword ``training``, if it takes one.
@@ -266,9 +269,15 @@ def _training(text: str, training: Instance | None) -> Instance:
             return read_instance(read_json(path))
         except InputError as error:
             raise error.in_file(path) from None
-    if training is None:
-        raise InputError("hour, expected hour:FILE: an instance with other states to learn from", place="predictor")
-    return training
+    return _usual_training() if training is None else training
+
+
+@cache
+def _usual_training() -> Instance:
+    """Return the states that ``hour`` learns from where nothing else is named: a class-room trace of its own."""
+    from instances.bags.generate import paper  # noqa: PLC0415
+
+    return paper("M01", seed=_TRAINING_SEED)
 
 
 def _is_down_next(states: States | None, machine: int, slot: int) -> bool:

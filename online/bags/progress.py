@@ -1,4 +1,4 @@
-"""How far a copy is: exact counts of ticks and parts (docs/bags/model.md section 3).
+"""How far a copy is: exact counts of ticks and parts (docs/bags/model.md section 2).
 
 A *state* is one integer: the parts done of a task, of which a segment has P = 10^9. So s segments and g parts of the
 next are s P + g, states are ordered as they should be, and k P means done.

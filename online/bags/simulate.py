@@ -1,4 +1,4 @@
-"""The plain simulator: rules B1 to B6 of docs/bags/model.md section 3, with a policy that answers who asks.
+"""The plain simulator: rules B1 to B6 of docs/bags/model.md section 2, with a policy that answers who asks.
 
 It is written to be read; `online.bags.kernels` has the fast one.
 """
@@ -22,7 +22,7 @@ from online.bags.progress import advanced, in_segments, segments_saved, ticks_le
 from online.bags.visible import Copy, Ledger, Migrating, Policy, Problem, Timed, Visible
 from online.choices import member
 
-__all__ = ["PolicyRun", "predictor_of", "simulate"]
+__all__ = ["PolicyRun", "expect_shared", "predictor_of", "simulate"]
 
 T = TypeVar("T")
 
@@ -64,8 +64,8 @@ def simulate(instance: Instance, policy: Policy, *, handover: str = Handover.IMM
     Raises
     ------
     InputError
-        For an unknown option, a policy that predicts where nothing is saved on demand, and a choice that is none or
-        raises, naming the policy and the instant.
+        For an unknown option, a policy that predicts where nothing is saved on demand or moves copies where stores are
+        private, and a choice that is none or raises, naming the policy and the instant.
 
     Notes
     -----
@@ -84,6 +84,7 @@ def simulate(instance: Instance, policy: Policy, *, handover: str = Handover.IMM
         raise InputError(
             f"{policy!r}, expected an object with a name and a method choose(machine, instant, visible)", place="policy"
         )
+    expect_shared(instance, policy)
     execution = _Execution(instance, policy, when)
     for slot in range(instance.slots):
         execution.begin(slot)
@@ -95,6 +96,12 @@ def simulate(instance: Instance, policy: Policy, *, handover: str = Handover.IMM
         if not execution.ledger.unfinished:
             break
     return execution.result()
+
+
+def expect_shared(instance: Instance, policy: Policy) -> None:
+    """Raise an `InputError` where a policy that moves copies has private stores."""
+    if isinstance(policy, Migrating) and policy.is_migrating and not instance.is_shared:
+        raise InputError(f"private, expected shared for {policy.name}: it moves copies", place="store")
 
 
 def predictor_of(instance: Instance, policy: Policy) -> Predictor | None:

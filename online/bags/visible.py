@@ -15,7 +15,7 @@ import numpy as np
 
 from instances.bags.model import Instance, Store
 from instances.errors import InputError
-from instances.states import States
+from instances.states import UP, States
 from online.bags.progress import ticks_left
 
 __all__ = ["Copy", "History", "Ledger", "Migrating", "Policy", "Problem", "Timed", "Visible"]
@@ -198,6 +198,11 @@ class Visible:
         return self._ledger.history.states
 
     @property
+    def up(self) -> Sequence[int]:
+        """The machines that are UP now, increasing; as `states` only with shared stores."""
+        return tuple(np.flatnonzero(self.states[:, -1] == UP).tolist())
+
+    @property
     def unfinished(self) -> Sequence[int]:
         """The tasks not done, increasing."""
         return tuple(self._ledger.unfinished)
@@ -279,7 +284,10 @@ class Timed(Protocol):
 
 @runtime_checkable
 class Migrating(Protocol):
-    """A policy that takes a copy back at every end of a segment, where nothing is lost; its machine asks again."""
+    """A policy that takes a copy back at every end of a segment, where nothing is lost; its machine asks again.
+
+    Only with shared stores.
+    """
 
     @property
     def is_migrating(self) -> bool:

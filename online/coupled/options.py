@@ -46,14 +46,16 @@ class Ties(StrEnum):
 
 
 class Comparison(StrEnum):
-    """What a proactive heuristic compares in every slot: the configuration held with the candidate (section 6).
+    """What a proactive heuristic compares in every slot: the configuration held with the candidate.
 
-    Passive choices, at the start of an iteration and after a failure, are the same under all of them.
+    Passive choices, at the start of an iteration and after a failure, are the same under all of them (docs/model.md
+    section 6).
     """
 
     #: both as they stand: the one held with W less the computation done, both with what enrolled workers have received
     UPDATED = "updated"
-    #: ``held-frozen`` and ``candidate-fresh`` together
+    #: ``held-frozen`` and ``candidate-fresh`` together: every value is that of a start from nothing, also that of a
+    #: configuration which was chosen passively, by what workers have received
     FROZEN = "frozen"
     #: the one held keeps the value of the criterion it had when it was chosen
     HELD_FROZEN = "held-frozen"

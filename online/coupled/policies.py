@@ -11,7 +11,7 @@ from online.coupled.options import RunOptions
 from online.coupled.passive import Passive
 from online.coupled.proactive import Proactive
 from online.coupled.visible import Policy
-from online.loading import load_entry_point, load_file
+from online.loading import expect_family, load_entry_point, load_file
 
 __all__ = ["POLICIES", "criteria_of", "make_policy"]
 
@@ -69,6 +69,7 @@ def make_policy(text: str, options: RunOptions | None = None, **changes: Any) ->
                 "or an entry point of the group hindsched.policies",
                 place="policy",
             )
+    expect_family(made, "coupled", text)
     if not isinstance(made, Policy) or not isinstance(made.name, str):
         raise InputError("expected a text attribute name and a method choose(visible)", place=f"policy {text}")
     if not (made.name and made.name.isprintable()):

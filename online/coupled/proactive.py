@@ -58,9 +58,12 @@ class Proactive:
         if not is_passive:
             held = self._kept
             if not comparison.keeps_value:
-                held = score(self._criterion, _measure_held(estimates, visible), since)
+                held = score(self._criterion, _measure(estimates, visible, visible.tasks, visible.computed), since)
             if not is_better(gained, held):
                 return None
+        elif comparison.keeps_value and comparison.is_fresh:
+            from_nothing = _measure(estimates, _as_if_nothing_received(visible), candidate.tasks)
+            gained = score(self._criterion, from_nothing, since)
         self._kept = gained
         return candidate.tasks
 
@@ -70,7 +73,7 @@ def _as_if_nothing_received(visible: Visible) -> Visible:
     return replace(visible, program=nothing, data=nothing)
 
 
-def _measure_held(estimates: Estimates, visible: Visible) -> Estimate:
-    work = max(x * visible.problem.w[q] for q, x in visible.tasks.items())
-    needs = {q: visible.needs(q, x) for q, x in visible.tasks.items() if x}
-    return estimates.measure(needs, work - visible.computed)
+def _measure(estimates: Estimates, visible: Visible, tasks: Mapping[int, int], computed: int = 0) -> Estimate:
+    work = max(x * visible.problem.w[q] for q, x in tasks.items())
+    needs = {q: visible.needs(q, x) for q, x in tasks.items() if x}
+    return estimates.measure(needs, work - computed)

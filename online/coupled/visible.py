@@ -159,7 +159,7 @@ class Visible:
 
 @runtime_checkable
 class Policy(Protocol):
-    """An on-line scheduler: a name, and a choice in every slot.
+    """An on-line scheduler: a name, and a choice in every slot (docs/model.md section 6).
 
     Examples
     --------

@@ -11,9 +11,10 @@ import time
 import pytest
 
 from bench.campaign.file import read_campaign
-from bench.campaign.jobs import Options
 from bench.campaign.plan import Campaign, run_campaign
-from bench.campaign.sources import Given, Paper
+from bench.campaign.sources import Given
+from bench.coupled.paper import Paper
+from bench.family import Options
 from instances import InputError, write
 from instances.coupled.generate import small
 
@@ -60,7 +61,7 @@ def test_a_file_says_what_is_run(folder):
     assert len(campaign.sources) == 2 * 2 * 2 * 3 + 1
     assert {source.point["n_com"] for source in campaign.sources[:-1]} == {2, None}
     assert campaign.policies == ["IE", "P-IP", f"{folder}/mine.py:Mine"]
-    assert [(each.estimator, each.ties) for each in campaign.readings] == [
+    assert [tuple(dict(each.run).values()) for each in campaign.readings] == [
         ("printed", "lowest"),
         ("printed", "highest"),
         ("conditional", "lowest"),
@@ -134,7 +135,7 @@ def test_killed_at_random_moments_it_repeats_nothing_and_loses_nothing(folder):
         ("instances = []\n", "instances: no instance, expected at least one"),
         ('policies = ["XY"]\n[[instances]]\nfiles = ["one.json"]', "policy: 'XY', expected one of IP, "),
         ('estimators = ["best"]\n[[instances]]\nfiles = ["one.json"]', "estimators: 'best', expected one of printed"),
-        ('ties = []\n[[instances]]\nfiles = ["one.json"]', "nothing to run, expected at least one policy, estimator"),
+        ('ties = []\n[[instances]]\nfiles = ["one.json"]', "nothing to run, expected at least one policy, and a value"),
         ("colour = 1\n[[instances]]\nm = [1]", "unknown key colour"),
         ("[[instances]]\nm = [1]\nwmin = [1]", "instances[0].n_com: missing or empty, expected a list of integers"),
         ("[[instances]]\nm = [0]\nwmin = [1]\nn_com = [1]", "instances[0].m[0]: 0, expected an integer >= 1"),

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from bench.results.distributions import (
+from bench.results.ratios import (
     contradictions,
     distribution,
     in_median_order,
@@ -20,13 +20,17 @@ INF = math.inf
 
 
 def runs(*rows, **fixed):
-    """Return runs of (instance, policy, makespan), on instances with a proven optimum of 10 unless said otherwise."""
-    frame = pd.DataFrame(rows, columns=["instance", "policy", "makespan"]).astype({"makespan": float})
-    known = {"optimum": 10.0, "optimum_bound": 10.0, "optimum_status": "optimal", "slot_limit": 100.0}
+    """Return runs of (instance, policy, value), on instances with a proven optimum of 10 unless said otherwise."""
+    frame = pd.DataFrame(rows, columns=["instance", "policy", "value"]).astype({"value": float})
+    known = {"optimum": 10.0, "optimum_bound": 10.0, "optimum_status": "optimal", "limit": 100.0, "solver": "native"}
     known |= {"m": None, "n_com": None, "wmin": None, "scenario": None, "instance_seed": None, "setting": "s"}
+    known |= {"family": "coupled", "sense": "min", "options": "", "population": "s", "has_own_optimum": False}
     frame = frame.assign(fingerprint=frame["instance"], **known, check="valid", optimum_check="valid").assign(**fixed)
-    numbers = dict.fromkeys(("optimum", "optimum_bound", "slot_limit"), "float64")
-    return frame.astype(numbers | dict.fromkeys(("m", "n_com", "wmin", "scenario", "instance_seed"), "Int64"))
+    numbers = dict.fromkeys(("optimum", "optimum_bound", "limit"), "float64")
+    axes = ["m", "n_com", "wmin", "scenario", "instance_seed"]
+    frame = frame.astype(numbers | dict.fromkeys(axes, "Int64"))
+    drawn = frame[axes].astype("string").fillna("none").agg(" ".join, axis=1)
+    return frame.assign(cluster=drawn.where(frame["scenario"].notna(), frame["fingerprint"]))
 
 
 def ends(frame):
@@ -42,9 +46,9 @@ def test_a_ratio_is_a_number_where_the_optimum_is_proven_and_an_interval_where_n
     assert ends(runs(("a", "IE", 15), ("a", "IP", 30), **unknown)) == [[1.0, INF], [2.0, INF]]
 
 
-def test_an_unfinished_run_is_more_than_its_slot_limit():
+def test_an_unfinished_run_is_more_than_its_limit():
     assert ends(runs(("a", "IE", None))) == [[10.0, INF]]
-    assert ends(runs(("a", "IE", None), slot_limit=None)) == [[INF, INF]]
+    assert ends(runs(("a", "IE", None), limit=None)) == [[INF, INF]]
 
 
 def test_instances_that_nothing_finishes_are_left_out():
@@ -69,19 +73,21 @@ def test_unfinished_runs_stay_in_the_denominator():
     (row,) = distribution(with_ratios(frame)).to_dict("records")
     assert (row["runs"], row["unfinished"], row["optimal"], row["within100"]) == (5, 3, 0.2, 0.4)
     assert (row["quartile_1"], row["quartile_1_high"]) == (2.0, 2.0)
-    assert (row["median"], row["median_high"]) == (10.0, INF)  # more than 100 slots over 10
+    assert math.isnan(row["median"])
+    assert (row["median_low"], row["median_high"]) == (10.0, INF)  # more than 100 slots over 10
     assert row["mean"] == 1.5  # of those that finished
 
 
 def test_nothing_finished_is_no_mean():
     (row,) = distribution(with_ratios(runs(("a", "IE", None), ("b", "IE", None)))).to_dict("records")
-    assert (row["median"], row["median_high"]) == (10.0, INF)
+    assert math.isnan(row["median"])
+    assert (row["median_low"], row["median_high"]) == (10.0, INF)
     assert all(math.isnan(row[name]) for name in ("mean", "mean_high", "ci_low", "ci_high"))
 
 
 def test_what_is_only_bounded_from_below_comes_last():
     frame = runs(
-        *(("a", policy, makespan) for policy, makespan in (("IP", None), ("IE", 300), ("IY", 200))), slot_limit=50.0
+        *(("a", policy, makespan) for policy, makespan in (("IP", None), ("IE", 300), ("IY", 200))), limit=50.0
     )
     assert in_median_order(distribution(with_ratios(frame)))["policy"].tolist() == ["IY", "IE", "IP"]
 
@@ -96,7 +102,7 @@ def test_by_a_parameter_with_unbounded_n_com_last():
 def test_trials_of_a_scenario_are_drawn_together():
     frame = runs(*((name, "IE", 10 if name in "abcd" else 30) for name in "abcdefgh"))
     alone = distribution(with_ratios(frame)).iloc[0]
-    together = frame.assign(m=5, scenario=[0] * 4 + [1] * 4)
+    together = frame.assign(m=5, scenario=[0] * 4 + [1] * 4, cluster=["first"] * 4 + ["second"] * 4)
     row = distribution(with_ratios(together)).iloc[0]
     assert (row.ci_low, row.ci_high) == (1.0, 3.0)  # two scenarios: both drawn are the same in half of all draws
     assert 1.0 < alone.ci_low < 2.0 < alone.ci_high < 3.0
@@ -138,11 +144,11 @@ def test_a_profile_is_over_instances_that_all_were_run_on_and_one_finished():
 def test_what_cannot_be_is_told():
     assert contradictions(runs(("a", "IE", 10), ("b", "IE", None))) == []
     assert contradictions(runs(("a", "IE", 9))) == [
-        "IE on a: makespan 9, although it is proven that the optimum is >= 10"
+        "IE on a: makespan 9, although native proved that the optimum is >= 10"
     ]
     never = {"optimum": None, "optimum_bound": None, "optimum_status": "infeasible"}
     assert contradictions(runs(("a", "IE", 9), **never)) == [
-        "IE on a: makespan 9, although it is proven that no schedule finishes"
+        "IE on a: makespan 9, although native proved that no schedule finishes"
     ]
     refused = runs(("a", "IE", 10), ("a", "IP", 10), optimum_check="R3", check=["valid", "R1"])
     assert contradictions(refused) == ["IP on a: the checker says R1", "optimum of a: the checker says R3"]

@@ -37,7 +37,7 @@ def test_a_run_gets_its_point_and_its_optimum(read):
     (row,) = found.runs.to_dict("records")
     assert (row["m"], row["wmin"], row["scenario"], row["trial"], row["instance_seed"]) == (5, 2, 3, 1, 7)
     assert pd.isna(row["n_com"])
-    assert (row["makespan"], row["slot_limit"], row["optimum"], row["optimum_bound"]) == (20, 90, 10, 10)
+    assert (row["value"], row["limit"], row["optimum"], row["optimum_bound"]) == (20, 90, 10, 10)
     assert (row["optimum_status"], row["solver"], row["population"]) == ("optimal", "native", "paper p=20 K=10")
     assert (found.left_out, found.torn, len(found.optima)) == (0, False, 1)
 
@@ -46,7 +46,7 @@ def test_a_row_with_nothing_but_what_it_must_have(read):
     (row,) = read({"kind": "run", "instance": "x.json", "policy": "mine.py:Mine", "makespan": None}).runs.to_dict(
         "records"
     )
-    assert all(pd.isna(row[name]) for name in ("makespan", "slot_limit", "optimum", "optimum_status", "m", "ties"))
+    assert all(pd.isna(row[name]) for name in ("value", "limit", "optimum", "optimum_status", "m"))
     assert row["setting"] == row["population"] == "all runs"
 
 
@@ -60,13 +60,13 @@ def test_the_newest_row_of_an_instance_a_policy_and_options_counts(read):
         run(makespan=20, code="new"),
         optimum(),
     )
-    assert sorted(found.runs["makespan"]) == [20, 31, 32]
+    assert sorted(found.runs["value"]) == [20, 31, 32]
     assert set(found.runs["optimum_status"]) == {"optimal"}
     assert found.left_out == 3
 
 
 def test_the_slot_limit_of_a_run_counts_before_that_of_its_instance(read):
-    assert read(run(point=POINT, slot_limit=50)).runs["slot_limit"].tolist() == [50]
+    assert read(run(point=POINT, slot_limit=50)).runs["limit"].tolist() == [50]
 
 
 def test_only_the_optimum_with_stand_by_bounds_policies(read):
@@ -125,8 +125,8 @@ def test_a_compact_table_says_the_same(tmp_path, ending):
     ]
     assert found.runs["optimum_status"].tolist() == ["optimal", "optimal"]
     assert found.runs["optimum_bound"].tolist() == [10, 12]
-    assert found.runs["slot_limit"].tolist() == [100, 100]
-    assert found.runs["makespan"].isna().tolist() == [False, True]
+    assert found.runs["limit"].tolist() == [100, 100]
+    assert found.runs["value"].isna().tolist() == [False, True]
 
 
 def test_one_point_under_two_settings_is_two_instances(tmp_path):

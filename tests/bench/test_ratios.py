@@ -1,82 +1,126 @@
-"""Competitive ratios: numbers where the optimum is proven, intervals where not, an error below 1."""
+"""One ratio table: the same rows give the same numbers wherever they are shown, and bounds where runs are missing."""
 
+import json
+import re
+
+import pandas as pd
 import pytest
+from click.testing import CliRunner
 
-from bench.results.ratios import COLUMNS, ratios, records, table
-from bench.results.stats import bootstrap_mean, ecdf
+from bench.cli import hindsched
+from bench.results.frames import read_results, records
+from bench.results.ratios import STATISTICS, ends, plain, summary
+from bench.results.show import between
+from bench.results.stats import ecdf
 from instances import SelfCheckError
 
-
-def optimum(instance, status, value, bound):
-    return {"instance": instance, "status": status, "value": value, "bound": bound, "solver": "cpsat"}
-
-
-def run(instance, policy, makespan):
-    return {"setting": "s", "instance": instance, "policy": policy, "makespan": makespan}
-
-
-def test_a_proven_optimum_gives_a_number():
-    (ratio,) = ratios([optimum("a", "optimal", 10, 10)], [run("a", "IP", 15)])
-    assert (ratio.low, ratio.high) == (1.5, 1.5)
-
-
-def test_an_open_optimum_gives_an_interval_and_a_better_policy_narrows_it():
-    found = ratios([optimum("a", "feasible", 20, 10)], [run("a", "IP", 30), run("a", "IE", 15)])
-    assert [(ratio.low, ratio.high) for ratio in found] == [(2.0, 3.0), (1.0, 1.5)]
+CAMPAIGN = """
+policies = ["IP", "IE", "RANDOM"]
+[[instances]]
+m = [3]
+n_com = [2]
+wmin = [1, 2]
+scenarios = 3
+trials = 2
+slots = 120
+p = 4
+iterations = 3
+"""
 
 
-def test_an_unknown_optimum_is_bounded_by_the_best_policy():
-    found = ratios([optimum("a", "unknown", None, 10)], [run("a", "IP", 30), run("a", "IE", 15)])
-    assert [(ratio.low, ratio.high) for ratio in found] == [(2.0, 3.0), (1.0, 1.5)]
-    (ratio,) = ratios([optimum("a", "unknown", None, None)], [run("a", "IP", 30)])
-    assert (ratio.low, ratio.high) == (1.0, None)
+def invoke(*arguments):
+    result = CliRunner().invoke(hindsched, [str(argument) for argument in arguments], catch_exceptions=False)
+    assert result.exit_code == 0, result.output
+    return result.stdout
+
+
+def lines(text):
+    return [json.loads(line) for line in text.splitlines() if line.startswith("{")]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    place = tmp_path_factory.mktemp("campaign")
+    (place / "c.toml").write_text(CAMPAIGN)
+    printed = invoke("campaign", place / "c.toml", "--results", place / "out", "--jobs", 1, "--json")
+    return place / "out", lines(printed)
+
+
+def test_campaign_report_and_files_say_the_same_to_the_last_digit(folder):
+    place, printed = folder
+    table = plain(summary(read_results(place).runs))
+    assert printed == table
+    assert any(row["unfinished"] for row in table)
+    written = pd.read_csv(place / "table.csv", keep_default_na=False, na_values=[""])
+    assert len(written) == len(table)
+    invoke("report", place)
+    paged = pd.read_csv(place / "report" / "ratios.csv").set_index("policy")
+    for row in table:
+        for name in (*(f"{name}_low" for name in STATISTICS), "ci_low", "ci_high", "optimal", "within30", "runs"):
+            told = paged.loc[row["policy"], name]
+            assert (None if pd.isna(told) else told) == row[name], (row["policy"], name)
+        assert written.set_index("policy").loc[row["policy"], "mean_low"] == row["mean_low"]
+
+
+def test_score_on_the_same_rows_says_what_campaign_says(folder, tmp_path):
+    place, _ = folder
+    point = ["--m", 3, "--n-com", 2, "--wmin", 1, "--p", 4, "--iterations", 3, "--scenarios", 3, "--trials", 2]
+    names = [text for name in ("IP", "IE", "RANDOM") for text in ("--policy", name)]
+    rows = [json.loads(line) for line in (place / "runs.jsonl").read_text().splitlines()]
+    mine = [row for row in rows if row["point"]["wmin"] == 1]
+    (tmp_path / "runs.jsonl").write_text("".join(json.dumps(row) + "\n" for row in mine))
+    scored = lines(invoke("score", *point, "--slots", 120, *names, "--results", tmp_path, "--jobs", 1, "--json"))
+    drawn = [row for row in scored if row["population"].startswith("paper")]
+    assert drawn == plain(summary(read_results(tmp_path).runs.query("population.str.startswith('paper')")))
+    assert (tmp_path / "runs.jsonl").read_text().startswith("".join(json.dumps(row) + "\n" for row in mine)[:200])
+
+
+def rows_of(makespans, *, limit=100, optimum=10):
+    for number, makespan in enumerate(makespans):
+        fixed = {"instance": f"i{number}", "fingerprint": f"sha256:{number}", "setting": "s"}
+        yield {"kind": "optimum", **fixed, "status": "optimal", "value": optimum, "bound": optimum}
+        yield {"kind": "run", **fixed, "policy": "RANDOM", "makespan": makespan, "slot_limit": limit}
+
+
+def table_of(tmp_path, makespans):
+    (tmp_path / "runs.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows_of(makespans)))
+    return summary(read_results(tmp_path).runs)
+
+
+def test_a_statistic_among_unfinished_runs_is_a_bound_and_never_a_number(tmp_path):
+    (row,) = records(table_of(tmp_path, [None, None, None, 20]))
+    assert ends(row, "median") == (10.0, float("inf"))
+    assert between(*ends(row, "median")) == ">= 10.000"
+    (told,) = plain(table_of(tmp_path, [None, None, None, 20]))
+    assert (told["median"], told["median_low"], told["median_high"]) == (None, 10.0, None)
+    (told,) = plain(table_of(tmp_path, [None, None]))
+    assert [told[name] for name in STATISTICS] == [None] * 4
+    assert told["mean_low"] is None
+
+
+def test_no_number_of_the_table_for_people_hides_an_unfinished_part(tmp_path):
+    (tmp_path / "runs.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows_of([None, None, None, 20])))
+    table = summary(read_results(tmp_path).runs)
+    from bench.results.show import show_table
+
+    result = CliRunner()
+    with result.isolation() as streams:
+        show_table(read_results(tmp_path), table, False)
+        text = streams[0].getvalue().decode()
+    assert re.search(r"RANDOM +4 +3 +>= 10\.000", text), text
+    assert "bootstrap of the mean over instances" in " ".join(text.split())
 
 
 @pytest.mark.parametrize(
-    ("row", "makespan"),
-    [
-        (optimum("a", "optimal", 10, 10), 9),
-        (optimum("a", "feasible", 20, 10), 9),
-        (optimum("a", "unknown", None, 10), 9),
-        (optimum("a", "infeasible", None, None), 50),
-    ],
+    ("status", "value", "bound", "makespan"),
+    [("optimal", 10, 10, 9), ("feasible", 20, 10, 9), ("unknown", None, 10, 9), ("infeasible", None, None, 50)],
 )
-def test_a_ratio_below_one_is_an_error(row, makespan):
-    with pytest.raises(SelfCheckError, match=r"IP on a: makespan"):
-        ratios([row], [run("a", "IP", makespan)])
-
-
-def test_instances_that_nobody_can_finish_are_left_out():
-    assert ratios([optimum("a", "infeasible", None, None)], [run("a", "IP", None)]) == []
-
-
-def test_the_table_keeps_unfinished_runs_in_the_denominator():
-    optima = [optimum(name, "optimal", 10, 10) for name in "abcd"]
-    runs = [run("a", "IP", 10), run("b", "IP", 20), run("c", "IP", None), run("d", "IP", 10)]
-    (row,) = records(table(ratios(optima, runs), ["IP"]))
-    assert list(row) == list(COLUMNS)
-    assert (row["solved"], row["unfinished"], row["optimal"]) == (3, 1, 0.5)
-    assert row["mean"] == pytest.approx(4 / 3)
-    assert row["median"] == 1.0
-    assert row["ci_low"] <= row["mean"] <= row["ci_high"]
-
-
-def test_missing_numbers_are_none():
-    optima = [optimum("a", "optimal", 10, 10), optimum("b", "unknown", None, None)]
-    runs = [run("a", "IP", None), run("b", "IP", None), run("a", "IE", 12), run("b", "IE", 13)]
-    rows = records(table(ratios(optima, runs), ["IP", "IE"]))
-    assert rows[0]["mean"] is None
-    assert rows[0]["ci_low"] is None
-    assert rows[0]["optimal"] == 0.0
-    assert rows[1]["mean_high"] is None  # one ratio has no upper end
-    assert rows[1]["mean"] == pytest.approx(1.1)
-
-
-def test_bootstrap_interval_covers_and_is_reproducible():
-    sample = [1.0, 1.1, 1.2, 1.5, 2.0, 1.3]
-    low, high = bootstrap_mean(sample)
-    assert 1.0 <= low < sum(sample) / 6 < high <= 2.0
-    assert bootstrap_mean(sample) == (low, high)
+def test_a_ratio_below_one_is_an_error(tmp_path, status, value, bound, makespan):
+    rows = [*rows_of([makespan])]
+    rows[0] |= {"status": status, "value": value, "bound": bound}
+    (tmp_path / "runs.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    with pytest.raises(SelfCheckError, match=r"RANDOM on i0: makespan"):
+        summary(read_results(tmp_path).runs)
 
 
 def test_ecdf_ends_below_one_when_runs_are_missing():

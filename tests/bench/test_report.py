@@ -9,10 +9,11 @@ from html.parser import HTMLParser
 import pandas as pd
 import pytest
 
-from bench.campaign.jobs import Options
 from bench.campaign.score import score
-from bench.campaign.sources import Given, Paper
+from bench.campaign.sources import Given
 from bench.cli import main
+from bench.coupled.paper import Paper
+from bench.family import Options
 from bench.report.page import write_report
 from bench.report.svg import inline_svg
 from instances.coupled.generate import small
@@ -225,7 +226,7 @@ def test_optima_that_are_not_proven_leave_intervals(report):
 
 def test_missing_runs_are_told(report):
     written, _ = report([row for row in rows(("IE", "IP")) if row["fingerprint"] != "f3" or row.get("policy") != "IP"])
-    assert any(line.startswith("1 run of heuristics on instances is missing") for line in written.findings)
+    assert any(line.startswith("1 run of policies on instances is missing") for line in written.findings)
 
 
 def test_options_and_populations_have_sections_of_their_own(report):
@@ -235,9 +236,9 @@ def test_options_and_populations_have_sections_of_their_own(report):
     found = rows(("IE", "IP")) + [row | {"estimator": "conditional"} for row in rows(("IE", "IP"), seed=1)] + other
     written, page = report(found)
     for title in (
-        "paper p=20 K=10, estimator printed",
+        "paper p=20 K=10, usual options",
         "paper p=20 K=10, estimator conditional",
-        "files, estimator printed",
+        "files, usual options",
     ):
         assert title in page.text
     assert (written.page.parent / "3-ratios.csv").is_file()

@@ -5,11 +5,12 @@ import sys
 
 import pytest
 
-import instances
-from bench.campaign.jobs import Options, policy_job
+from bench.campaign.jobs import policy_job
 from bench.campaign.score import score
 from bench.campaign.sources import Given
+from bench.family import Options
 from instances import InputError
+from instances.coupled import Instance
 from instances.coupled.generate import small
 
 INSTANCE = small(5, p=3, slots=30, tasks=2, iterations=2, up=0.8, down=0.05)
@@ -27,7 +28,7 @@ def test_an_instance_under_a_new_name_is_not_solved_again(tmp_path):
     score([given("old")], ["IE"], Options(), tmp_path)
     found = score([given("new")], ["IE", "IP"], Options(), tmp_path)
     assert len(rows(tmp_path)) == 3
-    assert {row["instance"] for row in found.optima} == {ratio.instance for ratio in found.ratios} == {"new"}
+    assert set(found.results.optima["instance"]) == set(found.results.runs["instance"]) == {"new"}
 
 
 def test_one_instance_under_two_names_would_count_twice(tmp_path):
@@ -74,10 +75,10 @@ def test_without_the_schedules_of_the_optima_there_is_no_example(tmp_path):
 
 
 def test_where_no_schedule_finishes_there_is_nothing_to_compare_with(tmp_path):
-    never = instances.Instance.from_letters(["dd"], w=[1], tasks=1)
+    never = Instance.from_letters(["dd"], w=[1], tasks=1)
     found = score([given("never", never)], ["RANDOM"], Options(), tmp_path)
-    assert (found.ratios, len(found.table)) == ([], 0)
-    assert [row["status"] for row in found.optima] == ["infeasible"]
+    assert len(found.table) == 0
+    assert found.results.optima["optimum_status"].tolist() == ["infeasible"]
 
 
 MINE = "class Mine:\n    name = 'mine'\n\n    def choose(self, visible):\n        return None\n"

@@ -1,19 +1,224 @@
-"""Machine code is kept for the sources it was made from, and for no others."""
+"""Machine code is kept for the sources it was made from, and for no others; what is damaged is made anew."""
 
+import ast
+import importlib
+import importlib.util
+import sys
+from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType
+from typing import Any
 
 import pytest
 
 from instances import compiling
 
+HOME = Path(compiling.__file__).parents[1]
+
 
 def test_machine_code_is_kept_for_these_sources_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "a.py").write_text("a = 1\n")
-    folder = compiling.folder_name(tmp_path, "some")
-    assert folder == compiling.folder_name(tmp_path, "some")
-    assert folder != compiling.folder_name(tmp_path, "other")
+    folder = compiling.folder_name((tmp_path,), "some")
+    assert folder == compiling.folder_name((tmp_path,), "some")
+    assert folder != compiling.folder_name((tmp_path,), "other")
     (tmp_path / "b.py").write_text("b = 1\n")
-    changed = compiling.folder_name(tmp_path, "some")
-    assert changed != folder
+    with_b = compiling.folder_name((tmp_path,), "some")
+    assert with_b != folder
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (elsewhere / "c.py").write_text("c = 1\n")
+    with_c = compiling.folder_name((tmp_path, elsewhere / "c.py"), "some")
+    assert with_c != with_b
+    (elsewhere / "c.py").write_text("c = 2\n")
+    assert compiling.folder_name((tmp_path, elsewhere / "c.py"), "some") not in (with_b, with_c)
     monkeypatch.setattr(compiling, "version", lambda package: "0.0")
-    assert compiling.folder_name(tmp_path, "some") != changed
+    assert compiling.folder_name((tmp_path,), "some") != with_b
+
+
+HELPER = """
+from instances.compiling import kernels_of
+from pathlib import Path
+
+kernel = kernels_of(Path(__file__).parent, "test")
+
+@kernel()
+def step(number):
+    return number + 1
+"""
+USER = """
+from helper_of_a_test import kernel, step
+
+@kernel("int64(int64)")
+def twice(number):
+    return step(step(number))
+
+@kernel()
+def any_kind(number):
+    return step(number)
+"""
+
+Load = Callable[[], ModuleType]
+
+
+@pytest.fixture
+def load(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Load:
+    """Write two modules with kernels; return a function that imports them as a new process would."""
+    sources = tmp_path / "sources"
+    sources.mkdir()
+    (sources / "helper_of_a_test.py").write_text(HELPER)
+    (sources / "user_of_a_test.py").write_text(USER)
+    monkeypatch.setattr(compiling.config, "CACHE_DIR", str(tmp_path / "code"))
+    monkeypatch.syspath_prepend(str(sources))
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+
+    def imported() -> ModuleType:
+        for name in ("helper_of_a_test", "user_of_a_test"):
+            sys.modules.pop(name, None)
+        importlib.invalidate_caches()
+        compiling._cache_folder.cache_clear()
+        return importlib.import_module("user_of_a_test")
+
+    return imported
+
+
+def hits(kernel: Any) -> int:
+    return sum(kernel.stats.cache_hits.values())
+
+
+def files(place: Path, ending: str, kernel: str = "twice") -> list[Path]:
+    found = sorted(place.glob(f"code/**/*{kernel}*.{ending}"))
+    assert found
+    return found
+
+
+def test_machine_code_made_before_is_loaded(load: Load) -> None:
+    first, second = load(), load()
+    assert (first.twice(3), hits(first.twice)) == (5, 0)
+    assert (second.twice(3), hits(second.twice)) == (5, 1)
+    assert (first.any_kind(3), first.any_kind(0.5)) == (4, 1.5)
+    assert (second.any_kind(3), second.any_kind(0.5), hits(second.any_kind)) == (4, 1.5, 2)
+
+
+def test_a_change_in_a_function_that_is_called_is_seen(load: Load, tmp_path: Path) -> None:
+    assert load().twice(3) == 5
+    (tmp_path / "sources" / "helper_of_a_test.py").write_text(HELPER.replace("+ 1", "+ 5"))
+    after = load()
+    assert (after.twice(3), hits(after.twice)) == (13, 0)
+
+
+def cut_short(content: bytes) -> bytes:
+    return content[: len(content) // 2]
+
+
+def cut_by_a_byte(content: bytes) -> bytes:
+    return content[:-1]
+
+
+def empty(_: bytes) -> bytes:
+    return b""
+
+
+def one_bit_off(content: bytes) -> bytes:
+    middle = len(content) // 2
+    return content[:middle] + bytes([content[middle] ^ 1]) + content[middle + 1 :]
+
+
+@pytest.mark.parametrize("ending", ["nbi", "nbc"])
+@pytest.mark.parametrize("damage", [cut_short, cut_by_a_byte, empty, one_bit_off])
+def test_a_damaged_file_is_made_anew(load: Load, tmp_path: Path, ending: str, damage: Callable[[bytes], bytes]) -> None:
+    assert load().twice(3) == 5
+    (file,) = files(tmp_path, ending)
+    whole = file.read_bytes()
+    file.write_bytes(damage(whole))
+    after = load()
+    assert (after.twice(3), hits(after.twice)) == (5, 0)
+    assert compiling._is_whole(file)
+    again = load()
+    assert (again.twice(3), hits(again.twice)) == (5, 1)
+
+
+def test_a_file_that_is_gone_is_made_anew(load: Load, tmp_path: Path) -> None:
+    assert load().twice(3) == 5
+    (file,) = files(tmp_path, "nbc")
+    file.unlink()
+    after = load()
+    assert (after.twice(3), hits(after.twice), file.exists()) == (5, 0, True)
+
+
+def test_code_for_other_types_under_the_same_name_is_not_taken(load: Load, tmp_path: Path) -> None:
+    """Two processes that compile at once may write their code under one name."""
+    first = load()
+    assert (first.any_kind(3), first.any_kind(0.5)) == (4, 1.5)
+    whole, real = files(tmp_path, "nbc", "any_kind")
+    real.write_bytes(whole.read_bytes())
+    after = load()
+    assert (after.any_kind(3), after.any_kind(0.5), hits(after.any_kind)) == (4, 1.5, 1)
+
+
+def test_where_no_folder_can_be_written_nothing_is_kept(load: Load, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compiling, "_is_writable", lambda folder: False)
+    for _ in range(2):
+        module = load()
+        assert (module.twice(3), hits(module.twice)) == (5, 0)
+
+
+# ---------------------------------------------------------------------------------- nothing is forgotten in the digest
+
+
+def kernels_in(file: Path) -> list[ast.FunctionDef]:
+    """Return the functions of a file that are decorated as kernels."""
+    tree = ast.parse(file.read_text())
+    called = (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef))
+    return [
+        function
+        for function in called
+        if any(ast.unparse(decorator).split("(")[0] == "kernel" for decorator in function.decorator_list)
+    ]
+
+
+def origin(module: str) -> Path:
+    spec = importlib.util.find_spec(module)
+    assert spec is not None
+    assert spec.origin is not None
+    return Path(spec.origin)
+
+
+FOLDERS = sorted(
+    {
+        file.parent
+        for package in ("instances", "offline", "online")
+        for file in (HOME / package).rglob("*.py")
+        if kernels_in(file)
+    }
+)
+
+
+@pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: str(folder.relative_to(HOME)))
+def test_all_that_kernels_use_counts_as_their_source(folder: Path) -> None:
+    for file in sorted(folder.glob("*.py")):
+        used = {
+            node.id
+            for function in kernels_in(file)
+            for part in function.body
+            for node in ast.walk(part)
+            if isinstance(node, ast.Name)
+        }
+        if not used:
+            continue
+        module = importlib.import_module(".".join(file.relative_to(HOME).with_suffix("").parts))
+        sources = set(sources_of(module))
+        assert file in sources
+        for node in ast.walk(ast.parse(file.read_text())):
+            if not isinstance(node, ast.ImportFrom) or node.module is None or node.level:
+                continue
+            if node.module.split(".")[0] in ("instances", "offline", "online"):
+                names = {alias.asname or alias.name for alias in node.names} & used
+                assert not names or origin(node.module) in sources, (file, node.module, names)
+
+
+def sources_of(module: ModuleType) -> list[Path]:
+    """Return the files whose content names the folder of a module's machine code."""
+    decorator = module.__dict__["kernel"]
+    kept = decorator if isinstance(decorator, compiling.Kernels) else decorator.__globals__["_kernels"]
+    assert isinstance(kept, compiling.Kernels)
+    return [file for source in kept.sources for file in (source.glob("*.py") if source.is_dir() else [source])]

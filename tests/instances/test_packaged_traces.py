@@ -86,3 +86,9 @@ def test_packaged_traces_are_found_inside_an_archive(tmp_path):
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path, check=False)
     trace = read_packaged("spot_aws_v100")
     assert done.stdout.split() == [*trace.nodes, str(len(trace.intervals[0]))], done.stderr
+
+
+def test_a_packaged_trace_is_read_by_its_name_alone():
+    assert read("spot_aws_v100") is read_packaged("spot_aws_v100")
+    with pytest.raises(InputError, match="no such file"):
+        read("spot_aws_v100", "spot_aws_v100")

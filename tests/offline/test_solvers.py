@@ -3,7 +3,9 @@
 import subprocess
 import sys
 from dataclasses import replace
+from fractions import Fraction
 
+import numpy as np
 import pytest
 
 import offline.coupled
@@ -17,7 +19,10 @@ PAIR = Instance.from_letters(["uuruu", "uruuu"], w=[1, 2], tasks=2, t_prog=1, n_
 
 
 def test_importing_the_package_loads_no_solver() -> None:
-    code = "import sys, offline; offline.coupled.available_solvers(); print([m for m in sys.modules if 'ortools' in m])"
+    code = (
+        "import sys, offline.coupled; offline.coupled.available_solvers();"
+        "print([m for m in sys.modules if 'ortools' in m])"
+    )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
 
@@ -45,7 +50,17 @@ def test_a_solver_that_is_not_installed_says_so() -> None:
         ({"objective": "speed"}, "objective: 'speed', expected makespan or iterations"),
         ({"time_limit_s": 0}, "time limit: 0, expected seconds > 0"),
         ({"time_limit_s": float("nan")}, "time limit: nan, expected seconds > 0"),
+        ({"time_limit_s": float("inf")}, "time limit: inf, expected seconds > 0"),
+        ({"time_limit_s": 10**400}, f"time limit: {10**400}, expected seconds > 0"),
+        ({"time_limit_s": "60"}, "time limit: '60', expected seconds > 0"),
+        ({"time_limit_s": True}, "time limit: True, expected seconds > 0"),
+        ({"memory_limit_mb": float("inf")}, "memory limit: inf, expected megabytes > 0"),
+        ({"memory_limit_mb": [1]}, "memory limit: [1], expected megabytes > 0"),
         ({"threads": 0}, "threads: 0, expected at least 1"),
+        ({"threads": 1.0}, "threads: 1.0, expected at least 1"),
+        ({"threads": None}, "threads: None, expected at least 1"),
+        ({"seed": "0"}, "seed: '0', expected an integer from 0 to 2147483647"),
+        ({"seed": 0.5}, "seed: 0.5, expected an integer from 0 to 2147483647"),
         ({"seed": -1}, "seed: -1, expected an integer from 0 to 2147483647"),
     ],
 )
@@ -58,7 +73,7 @@ def test_misuse_is_one_line(options: dict[str, object], message: str) -> None:
 def lie(result: Result) -> Solver:
     class Liar(Solver):
         def load(self) -> object:  # type: ignore[override]
-            return lambda *_: result
+            return lambda *_, **__: result
 
     return Liar("liar", "claims what is not so", "nowhere")
 
@@ -119,3 +134,8 @@ def test_more_iterations_than_slots_are_infeasible_at_once() -> None:
     for solver in offline.coupled.available_solvers():
         result = offline.solve(instance, solver=solver)
         assert (result.status, result.value, result.bound) == (offline.Status.INFEASIBLE, None, None)
+
+
+def test_limits_take_any_kind_of_number() -> None:
+    assert Limits(np.float64(1.5), np.int64(3), np.int32(2), np.int64(7)) == Limits(1.5, 3, 2, 7)
+    assert Limits(Fraction(1, 2)).time_limit_s == 0.5

@@ -19,7 +19,13 @@ from instances.textio import write_text
 )
 @click.option("--seed", type=options.COUNT, default=0, show_default=True, help="Seed of the experiment.")
 @options.policies
-@options.estimator
+@click.option(
+    "--estimator",
+    type=click.Choice(["printed", "conditional"]),
+    default="printed",
+    show_default=True,
+    help="Expected duration of a computation: as the paper prints it, or the conditional expectation.",
+)
 @click.option(
     "--results", type=options.FOLDER, default=Path("results/simulator"), show_default=True, help="Where the results go."
 )
@@ -32,15 +38,18 @@ def simulator(
     Medians over the instances; processor time of runs whose states are drawn already. The last column is the kernel's
     alone, on runs of up to 1,000,000 slots. Runs that differ end the command with exit code 3. Writes table.md.
     """
-    import online.coupled
+    from bench.campaign.plan import expand_policies
     from bench.coupled.studies import simulator_race as racing
+    from bench.family import Options
     from bench.progress import counting
     from instances import InputError
+    from online.coupled import POLICIES
 
-    names = options.expand_policies(policies, estimator=estimator)
+    run = Options(run=(("estimator", estimator),))
+    names = expand_policies(policies, ["coupled"], run)["coupled"]
     for name in names:
-        if name not in online.coupled.POLICIES:
-            raise InputError(f"{name!r}, expected one of {', '.join(online.coupled.POLICIES)}", place="policy")
+        if name not in POLICIES:
+            raise InputError(f"{name!r}, expected one of {', '.join(POLICIES)}", place="policy")
     results.mkdir(parents=True, exist_ok=True)
     with counting("runs", instances * len(names), 0) as counter:
         rows = racing.race(names, instances=instances, slots=slots, estimator=estimator, seed=seed, step=counter.step)

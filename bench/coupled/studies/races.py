@@ -12,7 +12,8 @@ from typing import Any
 import offline
 from bench.campaign.engine import Job, code_digest, run_jobs
 from bench.campaign.journal import Journal
-from bench.campaign.sources import Paper, Source
+from bench.campaign.sources import Source
+from bench.coupled.paper import Paper
 from instances.coupled.generate import small
 from instances.errors import SelfCheckError
 

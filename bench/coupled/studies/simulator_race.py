@@ -135,7 +135,7 @@ def summary(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
 def loading_times() -> dict[str, Any]:
     """Return processor seconds of a first run in a new process, with machine code kept and without, and the machine."""
     code = (
-        "import time, online; from instances import Chain, Instance\n"
+        "import time, online; from instances import Chain; from instances.coupled import Instance\n"
         "chain = Chain(((0.9, 0.05, 0.05),) * 3)\n"
         "pair = Instance.from_letters(['uuu', 'uuu'], w=[1, 1], tasks=2, chains=[chain] * 2)\n"
         "begun = time.process_time()\n"

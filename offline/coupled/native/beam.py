@@ -2,60 +2,76 @@
 
 From each label of a level the next iteration is ended in its first possible slot and in some later ones: a longer
 iteration sends more programs. Who computes and who is sent the program is found by a short search (module `holders`)
-and by what the programs are worth later (module `greedy`), which finds the better ones. Two things count:
+and by what the programs are cost later (module `proposals`), which finds the better ones. Two things count:
 
-    F^(K-k)(t), when the rest could end at the earliest;
-    T_prog / n_com * (programs in H that chains of the rent bound use from slot t on), slots that the channel need not
-    spend any more on programs.
+    F^(K-k)(t), when the rest could end at the earliest; T_prog / n_com * (programs in H that chains of the channel
+    bound use from slot t on), slots that the channel need not spend any more on programs.
 
-So it is known for whom the program is worth having, if the rent bound (module `rent`) has been at work, and where time
-is better spent on sending than saved. Since the second is only an estimate, the next level is chosen in layers: first
-the labels that no other beats in both, then those that only labels of the first layer beat, and so on, as many as the
-beam is wide; within a layer, those with the least difference first. Of two labels, one of which ends no later with no
-fewer holders, only that one is taken.
+So it is known for whom the program is worth having, if the channel bound (module `channel_bound`) has been at work, and
+where time is better spent on sending than saved. Since the second is only an estimate, the next level is chosen in
+layers: first the labels that no other beats in both, then those that only labels of the first layer beat, and so on, as
+many as the beam is wide; within a layer, those with the least difference first. Of two labels, one of which ends no
+later with no fewer holders, only that one is taken.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from offline.coupled.native.bound import BEYOND, PAUSE, compose
-from offline.coupled.native.greedy import propose
+from offline.coupled.native.best_first import Question, end_of_interest
+from offline.coupled.native.constants import (
+    ANY,
+    BEAM_EFFORT,
+    BEAM_FOUND,
+    BEST,
+    BEYOND,
+    COARSE,
+    COUNT,
+    END,
+    EXPANDED,
+    IN_POOL,
+    LAST,
+    LATER_ENDS,
+    LEVEL_DONE,
+    MORE_SLOTS,
+    NEXT,
+    NO_ROOM,
+    NUM_FOUND,
+    PAUSE,
+    POOL_ROOM,
+    RELAXED,
+    SPENT,
+    STOP,
+    TRIED_SLOTS,
+    TRIED_TIMES,
+    WAIT,
+)
 from offline.coupled.native.holders import expand
-from offline.coupled.native.iteration import FOUND, RELAXED, Space, prepare
-from offline.coupled.native.kernels import SPENT, STOP, Ints, Reals, Words, assign, kernel, within
-from offline.coupled.native.labels import BEST, COUNT, EXPANDED, Labels, more_labels
-from offline.coupled.native.problem import Problem
-from offline.coupled.native.rent import credit
-from offline.coupled.native.stores import Best, Store
-from offline.coupled.native.windows import Table
-
-if TYPE_CHECKING:
-    from offline.coupled.native.rounds import Search
+from offline.coupled.native.iteration import prepare
+from offline.coupled.native.kernels import Ints, Reals, Words, assign, kernel, piece, within
+from offline.coupled.native.label_search import Incumbent, LabelSearch
+from offline.coupled.native.labels import Labels, more_labels
+from offline.coupled.native.parameters import Problem
+from offline.coupled.native.prefetch import Prefetch, compose
+from offline.coupled.native.prices import credit
+from offline.coupled.native.proposals import propose
+from offline.coupled.native.scratch import Scratch
+from offline.coupled.native.state_tables import Table
+from offline.coupled.native.workspace import Workspace
 
 __all__ = ["Beam"]
 
-_EFFORT = 1 << 11  # for an expansion
-_FOUND = 64
-_LATER = 5  # ends tried after the first that is possible
-_TRIED = 100  # slots in which the first is sought
-_TIMES = 20  # the same, in multiples of the slots that the iteration takes at least, if that is more
-_COARSE = 80  # iterations of at least this many slots are not ended in every later slot
-_ROOM = 16  # labels found for a place in the beam before the best are chosen
-
-DONE, FULL, WAIT, MORE_SLOTS = range(4)
-"""Why `_widen` stopped: level done; no room for what is found; time to look at the clock; more slots must be known."""
-
-# Cells of Pool.at.
-_NEXT, _END, _LAST, _NUM, _ANY = range(5)
-
 
 class Pool(NamedTuple):
-    """What follows a level: labels found, the slot in which the rest could end, and the slots spared."""
+    """What follows a level: labels found, the slot in which the rest could end, and the slots spared.
 
-    at: Ints
+    The cells of ``progress`` are named in `constants`; the other arrays have as many entries as there is room for
+    labels, and those of `Labels` their meaning.
+    """
+
+    progress: Ints
     ahead: Ints
     spared: Reals
     start: Ints
@@ -80,72 +96,87 @@ def make_pool(room: int, words: int) -> Pool:
 
 @kernel
 def _widen(
-    tab: Table,
-    prob: Problem,
-    spc: Space,
-    memo: Ints,
-    lab: Labels,
+    table: Table,
+    problem: Problem,
+    scratch: Scratch,
+    prefetch: Prefetch,
+    labels: Labels,
     pool: Pool,
     level: Ints,
-    mode: int,
-    iterations: int,
-    horizon: int,
-    end: int,
+    question: Question,
     seed: int,
 ) -> int:
-    """Find labels that follow those of `level`, from where it stopped the last time."""
-    at = pool.at
-    while at[_NEXT] < level.size:
-        if spc.effort[SPENT] > spc.effort[STOP]:
+    """Find labels that follow those of `level`, from where it stopped the last time.
+
+    Returns why it stopped: `constants.LEVEL_DONE` and others.
+    """
+    at = pool.progress
+    end = end_of_interest(question)
+    while at[NEXT] < level.size:
+        if scratch.effort[SPENT] > scratch.effort[STOP]:
             return WAIT
-        label = level[at[_NEXT]]
-        s, done = lab.start[label], lab.done[label]
-        e = at[_END]
-        if e < 0:
-            free = compose(tab, prob, spc, memo, s, 1, horizon)
-            if free == PAUSE:
-                return WAIT
-            if free == BEYOND:
-                return MORE_SLOTS
-            e = at[_END] = free - 1
-            at[_LAST] = free + max(_TRIED, _TIMES * (free - s))
-            at[_ANY] = 0
-        if e >= min(at[_LAST], end):
-            at[_NEXT] += 1
-            at[_END] = -1
+        label = level[at[NEXT]]
+        s, done = labels.start[label], labels.done[label]
+        if at[END] < 0:  # not begun yet: the first end that is possible, and how far to look for one
+            free = compose(table, problem, scratch, prefetch, s, 1, question.horizon)
+            if free < 0:
+                return WAIT if free == PAUSE else MORE_SLOTS
+            at[END] = free - 1
+            at[LAST] = free + max(TRIED_SLOTS, TRIED_TIMES * (free - s))
+            at[ANY] = 0
+        e = at[END]
+        if e >= min(at[LAST], end):
+            _go_on(pool)
             continue
-        ahead = compose(tab, prob, spc, memo, e + 1, iterations - done - 1, horizon) if iterations > 0 else e + 1
+        ahead = e + 1
+        if question.iterations > 0:
+            left = question.iterations - done - 1
+            ahead = compose(table, problem, scratch, prefetch, e + 1, left, question.horizon)
         if ahead == PAUSE:
             return WAIT
-        if ahead == BEYOND or e >= tab.length:
+        if ahead == BEYOND or e >= table.length:
             return MORE_SLOTS
         if ahead > end:
-            at[_NEXT] += 1
-            at[_END] = -1
+            _go_on(pool)
             continue
-        if at[_NUM] + _FOUND > pool.start.size:
-            return FULL
-        prepare(tab, prob, spc, s, e, lab.held[label], end)
-        expand(tab, prob, spc, mode, s, e, end, done + 1 == iterations)
-        if mode != RELAXED:  # where the channel does not bind there is nothing to choose
-            propose(tab, prob, spc, mode, s, e, seed)
-        lab.tally[EXPANDED] += 1
-        if spc.state[FOUND] > 0 and at[_ANY] == 0:
-            at[_ANY] = 1
-            at[_LAST] = e + 1 + max(_LATER, (e + 1 - s) // 4)
-        for r in range(spc.state[FOUND]):
-            n = at[_NUM]
-            pool.ahead[n] = ahead
-            pool.spared[n] = credit(prob, spc, spc.found_held[r], e + 1)
-            pool.start[n] = e + 1
-            pool.parent[n] = label
-            assign(pool.held[n], spc.found_held[r])
-            assign(pool.members[n], spc.found_set[r])
-            pool.c[n] = spc.found_c[r]
-            pool.iw[n] = spc.found_iw[r]
-            at[_NUM] = n + 1
-        at[_END] = e + 1 if at[_ANY] == 0 else e + 1 + (e + 1 - s) // _COARSE
-    return DONE
+        if at[IN_POOL] + BEAM_FOUND > pool.start.size:
+            return NO_ROOM
+        # The iteration is ended in e: sets found by a short search, and others made.
+        prepare(table, problem, scratch.needs, s, e, labels.held[label], end)
+        expand(table, problem, scratch, question.mode, s, e, end, done + 1 == question.iterations)
+        if question.mode != RELAXED:  # where the channel does not bind there is nothing to choose
+            propose(table, problem, scratch, question.mode, s, e, seed)
+        labels.tally[EXPANDED] += 1
+        if scratch.counters[NUM_FOUND] > 0 and at[ANY] == 0:
+            at[ANY] = 1
+            at[LAST] = e + 1 + max(LATER_ENDS, (e + 1 - s) // 4)
+        _collect(problem, scratch, pool, label, e, ahead)
+        at[END] = e + 1 if at[ANY] == 0 else e + 1 + (e + 1 - s) // COARSE
+    return LEVEL_DONE
+
+
+@kernel
+def _go_on(pool: Pool) -> None:
+    """Go on with the next label of the level."""
+    pool.progress[NEXT] += 1
+    pool.progress[END] = -1
+
+
+@piece
+def _collect(problem: Problem, scratch: Scratch, pool: Pool, label: int, e: int, ahead: int) -> None:
+    """Put the holder sets found for an iteration after `label` that ended in slot e into the pool."""
+    found = scratch.found
+    for r in range(scratch.counters[NUM_FOUND]):
+        n = pool.progress[IN_POOL]
+        pool.progress[IN_POOL] = n + 1
+        pool.ahead[n] = ahead
+        pool.spared[n] = credit(problem, scratch.ranking, found.held[r], e + 1)
+        pool.start[n] = e + 1
+        pool.parent[n] = label
+        assign(pool.held[n], found.held[r])
+        assign(pool.members[n], found.members[r])
+        pool.c[n] = found.c[r]
+        pool.iw[n] = found.iw[r]
 
 
 @kernel
@@ -180,63 +211,61 @@ def _choose(pool: Pool, order: Ints, width: int, kept: Ints) -> int:
     return n
 
 
-class Beam(Store):
+class Beam(LabelSearch):
     """One beam search; `work` does it."""
 
-    def __init__(self, search: Search, mode: int, iterations: int, width: int, seed: int = 0) -> None:
-        super().__init__(search, mode, iterations, real=True, dive=True)
+    def __init__(self, workspace: Workspace, mode: int, iterations: int, width: int, seed: int = 0) -> None:
+        super().__init__(workspace, mode, iterations, real=True, dive=True)
         self._width = width
         self._seed = seed
-        self._end = search.slots
 
-    def work(self, best: Best, steps: int = 0) -> bool:
+    def work(self, incumbent: Incumbent, steps: int = 0) -> bool:
         """Search and offer the best schedule found; proves nothing."""
-        if self.iterations and best.found:
-            self._end = best.worth - 1
+        question = self.question(incumbent.cost - 1)
         level = np.zeros(1, np.int64)
-        pool = make_pool(max(4 * _FOUND, _ROOM * self._width), self.search.problem.words)
+        pool = make_pool(max(4 * BEAM_FOUND, POOL_ROOM * self._width), self.workspace.problem.words)
         while level.size and (not self.iterations or self.labels.done[level[0]] < self.iterations):
-            self._follow(level, pool)
+            self._follow(level, pool, question)
             level = self._enter(pool, self._select(pool))
             if level.size:
                 self.labels.tally[BEST] = min(level, key=lambda i: int(self.labels.start[i]))
-        self.finished = True
+        self.is_finished = True
         if level.size or not self.iterations:
-            best.offer(self)
+            incumbent.offer(self)
         else:
             self.labels.tally[BEST] = 0
         return False
 
-    def _follow(self, level: Ints, pool: Pool) -> None:
-        search = self.search
-        pool.at[:] = 0, -1, 0, 0, 0
+    def _follow(self, level: Ints, pool: Pool, question: Question) -> None:
+        """Fill the pool with what follows a level."""
+        workspace = self.workspace
+        pool.progress[:] = 0
+        pool.progress[END] = -1
         while True:
-            search.check()
-            search.allow(_EFFORT, _FOUND)
+            workspace.check()
+            workspace.limit_expansion(BEAM_EFFORT, BEAM_FOUND)
+            workspace.stop_after()
             why = _widen(
-                search.table,
-                search.problem,
-                search.space,
-                search.memo,
+                workspace.table,
+                workspace.problem,
+                workspace.scratch,
+                workspace.prefetch,
                 self.labels,
                 pool,
                 level,
-                self.mode,
-                self.iterations,
-                search.slots,
-                self._end,
+                question,
                 self._seed,
             )
-            if why == DONE:
+            if why == LEVEL_DONE:
                 return
-            if why == FULL:
+            if why == NO_ROOM:
                 self._shrink(pool)
             elif why == MORE_SLOTS:
-                search.grow()
+                workspace.grow()
 
     def _select(self, pool: Pool) -> Ints:
         """Return the best of what has been found."""
-        n = int(pool.at[_NUM])
+        n = int(pool.progress[IN_POOL])
         ahead, spared = pool.ahead[:n], pool.spared[:n]
         layer = np.zeros(n, np.int64)
         _divide(spared, np.lexsort((np.arange(n), pool.start[:n], -spared, ahead)), np.zeros(n), layer)
@@ -245,22 +274,23 @@ class Beam(Store):
         return kept[: _choose(pool, order, self._width, kept)]
 
     def _shrink(self, pool: Pool) -> None:
+        """Leave only the best in the pool."""
         kept = self._select(pool)
         for array in pool[1:]:
             array[: kept.size] = array[kept]
-        pool.at[_NUM] = kept.size
+        pool.progress[IN_POOL] = kept.size
 
     def _enter(self, pool: Pool, kept: Ints) -> Ints:
         """Make labels of them."""
         first = int(self.labels.tally[COUNT])
         while first + kept.size > len(self.labels.done):
-            self.search.claim()
+            self.workspace.claim()
             self.labels = more_labels(self.labels)
-        lab = self.labels
+        labels = self.labels
         new = np.arange(first, first + kept.size)
-        lab.tally[COUNT] = first + kept.size
-        lab.parent[new], lab.start[new] = pool.parent[kept], pool.start[kept]
-        lab.done[new] = lab.done[lab.parent[new]] + 1
-        lab.held[new], lab.members[new] = pool.held[kept], pool.members[kept]
-        lab.c[new], lab.iw[new] = pool.c[kept], pool.iw[kept]
+        labels.tally[COUNT] = first + kept.size
+        labels.parent[new], labels.start[new] = pool.parent[kept], pool.start[kept]
+        labels.done[new] = labels.done[labels.parent[new]] + 1
+        labels.held[new], labels.members[new] = pool.held[kept], pool.members[kept]
+        labels.c[new], labels.iw[new] = pool.c[kept], pool.iw[kept]
         return new

@@ -1,209 +1,231 @@
 """Who holds the program after an iteration: the maximal sets of holders it can leave behind.
 
-`expand` turns sets S into the maximal holder sets: one flow question (`transfer.share`) if all
-stand-by workers can be served, a branching over maximal subsets otherwise. Set S with slot c
-cannot give more holders than U(c), those that could be ready by c if alone, and U grows with c: so
-once a set containing U(c') is found only c > c' are of interest; c' is the threshold of `advance`.
+`expand` turns sets S (module `member_sets`) into the maximal holder sets: one flow question (`task_counts.share`) if
+all stand-by workers can be served, a branching over maximal subsets otherwise. Set S with slot c cannot give more
+holders than U(c), those that could be ready by c if alone, and U grows with c: so once a set containing U(c') is found
+only c > c' are of interest; c' is the threshold of `member_sets.advance`.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from offline.coupled.native.iteration import (
+from offline.coupled.native.constants import (
     EFFORT_LIMIT,
-    FOUND,
     FOUND_LIMIT,
-    IW,
+    LIMIT,
     NEVER,
-    NUM,
+    NO,
+    NUM_FOUND,
+    NUM_MEMBERS,
     OWN,
+    SPENT,
     STAND_BY,
-    Space,
-    advance,
-    are_twins,
-    arrange,
-    begin,
-    known,
-    most_tasks,
+    STOP,
+    UNDECIDED,
+    WORK,
+    YES,
 )
-from offline.coupled.native.kernels import LIMIT, SPENT, STOP, Counts, Ints, Words, add, assign, has, kernel, within
-from offline.coupled.native.problem import Problem
-from offline.coupled.native.transfer import NO, UNDECIDED, YES, share
-from offline.coupled.native.windows import Table
+from offline.coupled.native.iteration import most_tasks
+from offline.coupled.native.kernels import Words, add, assign, has, kernel, piece, within
+from offline.coupled.native.member_sets import advance, begin, is_known
+from offline.coupled.native.parameters import Problem
+from offline.coupled.native.ranking import are_symmetric, arrange
+from offline.coupled.native.scratch import Needs, Scratch
+from offline.coupled.native.state_tables import Table
+from offline.coupled.native.task_counts import share
 
 
 @kernel
-def record(spc: Space, held: Words, size: int, c: int, iw: int) -> bool:
-    """Add a holder set and drop those it contains; False if there is no room."""
+def record(scratch: Scratch, held: Words, size: int, c: int, iw: int) -> bool:
+    """Add a holder set, with its first `size` members, and drop those it contains; False if there is no room."""
+    found, counters = scratch.found, scratch.counters
     n = 0
-    for r in range(spc.state[FOUND]):
-        if not within(spc.found_held[r], held):
+    for r in range(counters[NUM_FOUND]):
+        if not within(found.held[r], held):
             if n < r:
-                assign(spc.found_held[n], spc.found_held[r])
-                assign(spc.found_set[n], spc.found_set[r])
-                spc.found_c[n] = spc.found_c[r]
-                spc.found_iw[n] = spc.found_iw[r]
+                assign(found.held[n], found.held[r])
+                assign(found.members[n], found.members[r])
+                found.c[n] = found.c[r]
+                found.iw[n] = found.iw[r]
             n += 1
-    spc.state[FOUND] = n
-    if n >= spc.state[FOUND_LIMIT]:
+    counters[NUM_FOUND] = n
+    if n >= counters[FOUND_LIMIT]:
         return False
     for k in range(held.size):
-        spc.found_held[n, k] = held[k]
-        spc.found_set[n, k] = np.uint64(0)
+        found.held[n, k] = held[k]
+        found.members[n, k] = np.uint64(0)
     for j in range(size):
-        add(spc.found_set[n], spc.chosen[j])
-    spc.found_c[n] = c
-    spc.found_iw[n] = iw
-    spc.state[FOUND] = n + 1
+        add(found.members[n], scratch.tree.members[j])
+    found.c[n] = c
+    found.iw[n] = iw
+    counters[NUM_FOUND] = n + 1
     return True
 
 
 @kernel
-def enlist(tab: Table, prob: Problem, spc: Space, j: int, q: int, c: int, iw: int, computes: bool) -> None:
+def enlist(table: Table, problem: Problem, scratch: Scratch, j: int, q: int, c: int, iw: int, computes: bool) -> None:
     """Make worker q participant j of the next flow question."""
-    spc.part[j] = q
-    spc.part_lo[j] = spc.lo[q]
-    spc.part_prog[j] = spc.base[q] - tab.cnt[spc.lo[q], q]
-    spc.part_cap[j] = 0
-    if computes:
-        spc.part_cap[j] = most_tasks(tab.cnt, spc.base, spc.lo, q, c, prob.caps[iw, q], prob.t_data)
+    parts, needs = scratch.participants, scratch.needs
+    parts.worker[j] = q
+    parts.receive_from[j] = needs.receive_from[q]
+    parts.program[j] = needs.data_base[q] - table.cnt[needs.receive_from[q], q]
+    parts.most[j] = most_tasks(table, needs, q, c, problem.caps[iw, q], problem.t_data) if computes else 0
 
 
 @kernel
-def fits(tab: Table, prob: Problem, spc: Space, s: int, c: int, ns: int, n: int) -> int:
-    """Return whether participants ``part[:ns]`` can compute and ``part[ns:n]`` be given the program."""
-    total = prob.m * prob.t_data
+def can_serve(table: Table, problem: Problem, scratch: Scratch, s: int, c: int, size: int, n: int) -> int:
+    """Return whether, of the n participants, the first `size` can compute from slot c on and all have the program."""
+    parts = scratch.participants
+    total = problem.m * problem.t_data
     for j in range(n):
-        total += spc.part_prog[j]
-    spc.effort[SPENT] += 1
-    if total > prob.n_com * (c - s):
+        total += parts.program[j]
+    scratch.effort[SPENT] += 1
+    if total > problem.n_com * (c - s):
         return NO
-    return share(tab, prob, spc.flow, s, c, spc.part, ns, n, spc.part_prog, spc.part_cap, spc.part_lo, spc.x)
+    return share(table, problem, scratch.flow, parts, s, c, size, n)
 
 
 @kernel
-def _is_hopeless(cnt: Counts, prob: Problem, base: Ints, e: int) -> bool:
+def _is_hopeless(table: Table, problem: Problem, needs: Needs, e: int) -> bool:
     """Return whether the workers have too few UP slots by e: every task costs its worker T_data + w_q of them."""
     total = 0
-    for q in range(prob.p):
-        have = cnt[e + 1, q] - base[q]
+    for q in range(problem.p):
+        have = table.cnt[e + 1, q] - needs.data_base[q]
         if have > 0:
-            total += min(prob.most[q], have // prob.each[q])
-    return total < prob.m
+            total += min(problem.most[q], have // problem.each[q])
+    return total < problem.m
 
 
 @kernel
-def expand(tab: Table, prob: Problem, spc: Space, mode: int, s: int, e: int, horizon: int, last: bool) -> bool:
+def expand(
+    table: Table, problem: Problem, scratch: Scratch, mode: int, s: int, e: int, horizon: int, last: bool
+) -> bool:
     """Find the maximal holder sets after an iteration in slots s..e; `prepare` was called.
 
-    If `last`, any one set will do. Returns False if the answer may be incomplete: the effort
-    limit was met, or the room for holder sets.
+    If `last`, any one set will do. Returns False if some may be missing: the effort limit was met, or the room for
+    holder sets.
     """
-    state, effort = spc.state, spc.effort
-    state[FOUND] = 0
-    effort[SPENT] += 1 + prob.p // 4
-    effort[LIMIT] = min(effort[SPENT] + state[EFFORT_LIMIT], effort[STOP])
-    if _is_hopeless(tab.cnt, prob, spc.base, e):
+    counters, effort = scratch.counters, scratch.effort
+    counters[NUM_FOUND] = 0
+    effort[SPENT] += 1 + problem.p // 4
+    effort[LIMIT] = min(effort[SPENT] + counters[EFFORT_LIMIT], effort[STOP])
+    if _is_hopeless(table, problem, scratch.needs, e):
         return True
-    arrange(tab, prob, spc, s, e, horizon)
-    thr = begin(tab, prob, spc, s, e)
+    arrange(table, problem, scratch, s, e, horizon)
+    thr = begin(table, problem, scratch, s, e)
     while True:
-        c = advance(tab, prob, spc, mode, e, thr)
+        c = advance(table, problem, scratch, mode, e, thr)
         if c < 0:
             return bool(c == -1)
-        ns = state[NUM]
-        iw = state[IW]
-        for j in range(ns):
-            enlist(tab, prob, spc, j, spc.chosen[j], c, iw, True)
-        n = ns
-        assign(spc.wish, spc.sure)
-        if mode == OWN:
-            for j in range(ns):
-                if has(spc.mine, spc.chosen[j]):
-                    add(spc.wish, spc.chosen[j])
-        else:
-            effort[SPENT] += prob.p // 16
-            for k in range(prob.p):
-                q = spc.order[k]
-                if has(spc.mine, q) and spc.ready[q] <= c:
-                    add(spc.wish, q)
-                    computes = False
-                    for j in range(ns):
-                        computes = computes or spc.chosen[j] == q
-                    if not computes and mode == STAND_BY and not last:
-                        enlist(tab, prob, spc, n, q, c, iw, False)
-                        n += 1
-        if known(spc, spc.wish):
+        # The most that this set could leave behind, and who takes part in that.
+        size = counters[NUM_MEMBERS]
+        n = _enlist_all(table, problem, scratch, mode, c, last)
+        if is_known(scratch, scratch.wanted):
             continue
-        answer = fits(tab, prob, spc, s, c, ns, n)
-        if answer == YES:
-            if not record(spc, spc.wish, ns, c, iw):
-                return False
-        elif answer == UNDECIDED:
+        if not _serve(table, problem, scratch, s, c, size, n):
             return False
-        elif n > ns:
-            answer = fits(tab, prob, spc, s, c, ns, ns)
-            if answer == UNDECIDED:
-                return False
-            if answer == YES and not _choose(tab, prob, spc, s, c, iw, ns, n):
-                return False
-        if last and state[FOUND] > 0:
+        if last and counters[NUM_FOUND] > 0:
             return True
         if mode != OWN:
-            for r in range(state[FOUND]):
-                first = NEVER
-                for q in range(prob.p):
-                    if has(spc.mine, q) and not has(spc.found_held[r], q):
-                        first = min(first, spc.ready[q])
-                thr = max(thr, min(e, first - 1))
+            thr = max(thr, min(e, _threshold(problem, scratch)))
+
+
+@piece
+def _enlist_all(table: Table, problem: Problem, scratch: Scratch, mode: int, c: int, last: bool) -> int:
+    """Enlist the members found by `advance`, and all that could be on stand-by; return how many they are.
+
+    Writes to ``wanted`` who holds the program afterwards if all of them are served.
+    """
+    needs, wanted, members = scratch.needs, scratch.wanted, scratch.tree.members
+    size, iw = scratch.counters[NUM_MEMBERS], scratch.counters[WORK]
+    for j in range(size):
+        enlist(table, problem, scratch, j, members[j], c, iw, True)
+    assign(wanted, needs.survivors)
+    n = size
+    if mode == OWN:
+        for j in range(size):
+            if has(needs.obtainable, members[j]):
+                add(wanted, members[j])
+        return int(n)
+    scratch.effort[SPENT] += problem.p // 16
+    for k in range(problem.p):
+        q = scratch.ranking.workers[k]
+        if has(needs.obtainable, q) and needs.program_by[q] <= c:
+            add(wanted, q)
+            computes = False
+            for j in range(size):
+                computes = computes or members[j] == q
+            if not computes and mode == STAND_BY and not last:
+                enlist(table, problem, scratch, n, q, c, iw, False)
+                n += 1
+    return int(n)
+
+
+@piece
+def _serve(table: Table, problem: Problem, scratch: Scratch, s: int, c: int, size: int, n: int) -> bool:
+    """Record the holder sets of one set of members: ``wanted`` if all participants can be served, else smaller ones.
+
+    Returns False if some may be missing.
+    """
+    iw = scratch.counters[WORK]
+    possible = can_serve(table, problem, scratch, s, c, size, n)
+    if possible == YES:
+        return record(scratch, scratch.wanted, size, c, iw)
+    if possible == NO and n > size:  # not with all on stand-by; with some, if it can be done with none
+        possible = can_serve(table, problem, scratch, s, c, size, size)
+        if possible == YES:
+            return _branch(table, problem, scratch, s, c, iw, size, n)
+    return bool(possible == NO)
+
+
+@piece
+def _threshold(problem: Problem, scratch: Scratch) -> int:
+    """Return the last slot c' such that a set found has everybody who could have the program by c'; NEVER for all."""
+    best = -1
+    for r in range(scratch.counters[NUM_FOUND]):
+        first = NEVER
+        for q in range(problem.p):
+            if has(scratch.needs.obtainable, q) and not has(scratch.found.held[r], q):
+                first = min(first, scratch.needs.program_by[q])
+        best = max(best, first - 1)
+    return best
 
 
 @kernel
-def _choose(tab: Table, prob: Problem, spc: Space, s: int, c: int, iw: int, ns: int, n: int) -> bool:
-    """Record the maximal sets of stand-by workers ``part[ns:n]`` that can be served with S.
+def _branch(table: Table, problem: Problem, scratch: Scratch, s: int, c: int, iw: int, size: int, n: int) -> bool:
+    """Record the maximal sets of stand-by workers, participants size..n-1, that can be served with the members.
 
     Depth first over the stand-by workers, taking each before leaving it out; a branch whose
-    optimistic set is contained in a known one is cut, so only maximal sets are recorded.
+    optimistic set is contained in a known one is cut, so only maximal sets are recorded. False if some may be missing.
     """
-    total = n - ns
-    extra, wish, own = spc.extra, spc.hope, spc.own
-    step, taken = spc.step, spc.taken  # step is 0: to be taken, 1: to be left out, 2: both done
+    subsets, parts = scratch.subsets, scratch.participants
+    optional, step, is_taken = subsets.optional, subsets.step, subsets.is_taken
+    total = n - size
     for d in range(total + 1):
-        step[d] = taken[d] = 0
+        step[d] = is_taken[d] = 0
     for d in range(total):
-        extra[d] = spc.part[ns + d]
-    assign(own, spc.sure)
-    for j in range(ns):
-        if has(spc.mine, spc.chosen[j]):
-            add(own, spc.chosen[j])
+        optional[d] = parts.worker[size + d]
+    assign(subsets.certain, scratch.needs.survivors)
+    for j in range(size):
+        if has(scratch.needs.obtainable, scratch.tree.members[j]):
+            add(subsets.certain, scratch.tree.members[j])
     d = 0
-    size = ns
+    num = size  # participants that can be served together: the members, and the stand-by workers taken
     while d >= 0:
+        # At depth d: step 0 tries to take optional[d], step 1 leaves it out, step 2 goes back.
         if step[d] == 1:
-            size -= taken[d]
-            taken[d] = 0
-        spc.effort[SPENT] += 1 + n // 16
-        assign(wish, own)
-        for j in range(ns, size):
-            add(wish, spc.part[j])
-        j = d + step[d]  # the first that is still open; twins of one that is left out are left out too
-        if step[d] > 0:
-            j = d + 1
-        if j > 0 and taken[j - 1] == 0:
-            out = extra[j - 1]
-            while j < total and are_twins(spc, out, extra[j]):
-                j += 1
-        while j < total:
-            add(wish, extra[j])
-            j += 1
-        if step[d] == 2 or known(spc, wish):
-            size -= taken[d]
-            taken[d] = 0
+            num -= is_taken[d]
+            is_taken[d] = 0
+        scratch.effort[SPENT] += 1 + n // 16
+        _hope(scratch, size, num, total, d)
+        if step[d] == 2 or is_known(scratch, subsets.hoped):
+            num -= is_taken[d]
+            is_taken[d] = 0
             step[d] = 0
             d -= 1
         elif d == total:
-            if not record(spc, wish, ns, c, iw):
+            if not record(scratch, subsets.hoped, size, c, iw):
                 return False
             d -= 1
         elif step[d] == 1:
@@ -211,19 +233,44 @@ def _choose(tab: Table, prob: Problem, spc: Space, s: int, c: int, iw: int, ns: 
             d += 1
         else:
             step[d] = 1
-            if d > 0 and taken[d - 1] == 0 and are_twins(spc, extra[d - 1], extra[d]):
+            if d > 0 and is_taken[d - 1] == 0 and are_symmetric(scratch.ranking, optional[d - 1], optional[d]):
                 continue
-            enlist(tab, prob, spc, size, extra[d], c, iw, False)
-            answer = fits(tab, prob, spc, s, c, ns, size + 1)
-            if answer == UNDECIDED or spc.effort[SPENT] > spc.effort[LIMIT]:
-                assign(wish, own)  # so far it can be done: a holder set, if not a maximal one
-                for j in range(ns, size):
-                    add(wish, spc.part[j])
-                if not known(spc, wish):
-                    record(spc, wish, ns, c, iw)
+            enlist(table, problem, scratch, num, optional[d], c, iw, False)
+            possible = can_serve(table, problem, scratch, s, c, size, num + 1)
+            if possible == UNDECIDED or scratch.effort[SPENT] > scratch.effort[LIMIT]:
+                _record_so_far(scratch, size, num, c, iw)
                 return False
-            if answer == YES:
-                taken[d] = 1
-                size += 1
+            if possible == YES:
+                is_taken[d] = 1
+                num += 1
                 d += 1
     return True
+
+
+@piece
+def _hope(scratch: Scratch, size: int, num: int, total: int, d: int) -> None:
+    """Write to ``hoped`` the holders if all that are still open at depth d could be served, beside those taken."""
+    subsets = scratch.subsets
+    optional, step = subsets.optional, subsets.step
+    assign(subsets.hoped, subsets.certain)
+    for j in range(size, num):
+        add(subsets.hoped, scratch.participants.worker[j])
+    j = d if step[d] == 0 else d + 1  # the first that is still open
+    if j > 0 and subsets.is_taken[j - 1] == 0:  # those symmetric to one that is left out are left out too
+        out = optional[j - 1]
+        while j < total and are_symmetric(scratch.ranking, out, optional[j]):
+            j += 1
+    while j < total:
+        add(subsets.hoped, optional[j])
+        j += 1
+
+
+@piece
+def _record_so_far(scratch: Scratch, size: int, num: int, c: int, iw: int) -> None:
+    """Record what can be done with the first `num` participants: a holder set, if not a maximal one."""
+    hoped = scratch.subsets.hoped
+    assign(hoped, scratch.subsets.certain)
+    for j in range(size, num):
+        add(hoped, scratch.participants.worker[j])
+    if not is_known(scratch, hoped):
+        record(scratch, hoped, size, c, iw)

@@ -27,12 +27,6 @@ Bytes = NDArray[np.uint8]
 Reals = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 
-SPENT, LIMIT, STOP = range(3)
-"""Cells of an ``effort`` array: units done so far; where the present question, and where all work has to stop.
-
-A unit is about a quarter of a microsecond. Effort is counted, not timed, so that answers are reproducible.
-"""
-
 
 _kernels: Any = kernels_of(Path(__file__).parent, "native")
 
@@ -44,6 +38,12 @@ def kernel(function: F) -> F:
     which would take longer than the work itself, with dozens of arrays handed on from kernel to kernel.
     """
     made: F = _kernels(_nrt=False)(function)
+    return made
+
+
+def piece(function: F) -> F:
+    """Make a part of a longer kernel, with a name of its own; it is compiled as if it stood where it is called."""
+    made: F = _kernels(_nrt=False, inline="always")(function)
     return made
 
 

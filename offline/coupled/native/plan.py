@@ -6,67 +6,74 @@ import numpy as np
 
 from instances.errors import SelfCheckError
 from offline.coupled.emit import IterationPlan
-from offline.coupled.native.holders import enlist, fits
-from offline.coupled.native.iteration import NEVER, OWN, Space, prepare
-from offline.coupled.native.kernels import LIMIT, Ints, has
+from offline.coupled.native.constants import LIMIT, NEVER, OWN, YES
+from offline.coupled.native.holders import can_serve, enlist
+from offline.coupled.native.iteration import prepare
+from offline.coupled.native.kernels import Ints, has
 from offline.coupled.native.labels import Labels
-from offline.coupled.native.problem import Problem
-from offline.coupled.native.transfer import YES, send
-from offline.coupled.native.windows import Table
+from offline.coupled.native.parameters import Problem
+from offline.coupled.native.scratch import Scratch
+from offline.coupled.native.state_tables import Table
+from offline.coupled.native.transfer import send
 
 
-def _chain(lab: Labels, label: int) -> list[int]:
+def _chain(labels: Labels, label: int) -> list[int]:
     """Return the labels from the first iteration's to `label`."""
     chain = []
     while label > 0:
         chain.append(label)
-        label = int(lab.parent[label])
+        label = int(labels.parent[label])
     return chain[::-1]
 
 
 def make_plan(
-    tab: Table, prob: Problem, spc: Space, lab: Labels, label: int, mode: int, horizon: int
+    table: Table, problem: Problem, scratch: Scratch, labels: Labels, label: int, mode: int, horizon: int
 ) -> tuple[IterationPlan, ...]:
     """Spell out the iterations that lead to `label`, leaving out programs that nobody uses.
 
-    The flow questions of the search are asked again, for the same sets, to get their answers in
-    full.
+    The flows of the search are asked for again, for the same sets, to get the task counts and the slots of the
+    transfers.
     """
-    spc.effort[LIMIT] = NEVER
+    scratch.effort[LIMIT] = NEVER
     steps = []
+    workers = np.arange(problem.p)
     later: set[int] = set()  # workers whose program a later iteration takes for granted
-    for i in reversed(_chain(lab, label)):
-        s, e = int(lab.start[lab.parent[i]]), int(lab.start[i]) - 1
-        prepare(tab, prob, spc, s, e, lab.held[lab.parent[i]], horizon)
-        c, iw = int(lab.c[i]), int(lab.iw[i])
-        computing = [q for q in range(prob.p) if has(lab.members[i], q)]
-        before = {q for q in range(prob.p) if spc.base[q] == tab.cnt[spc.lo[q], q]}
+    for i in reversed(_chain(labels, label)):
+        parent = int(labels.parent[i])
+        s, e = int(labels.start[parent]), int(labels.start[i]) - 1
+        prepare(table, problem, scratch.needs, s, e, labels.held[parent], horizon)
+        computing = [q for q in range(problem.p) if has(labels.members[i], q)]
+        needs = scratch.needs
+        has_program = needs.data_base == table.cnt[needs.receive_from, workers]
+        before = set(has_program.nonzero()[0].tolist())
         standby = sorted(later - before - set(computing)) if mode != OWN else []
         later = (later | set(computing)) & before
-        steps.append(_spell_out(tab, prob, spc, s, c, e, iw, computing, standby))
+        steps.append(_spell_out(table, problem, scratch, s, e, int(labels.c[i]), int(labels.iw[i]), computing, standby))
     return tuple(reversed(steps))
 
 
 def _spell_out(
-    tab: Table,
-    prob: Problem,
-    spc: Space,
+    table: Table,
+    problem: Problem,
+    scratch: Scratch,
     s: int,
-    c: int,
     e: int,
+    c: int,
     iw: int,
     computing: list[int],
     standby: list[int],
 ) -> IterationPlan:
-    ns, n = len(computing), len(computing) + len(standby)
+    """Return the plan of the iteration in slots s..e that computes from slot c on: tasks, and who is served when."""
+    size, n = len(computing), len(computing) + len(standby)
     for j, q in enumerate(computing + standby):
-        enlist(tab, prob, spc, j, q, c, iw, j < ns)
-    if fits(tab, prob, spc, s, c, ns, n) != YES:
+        enlist(table, problem, scratch, j, q, c, iw, j < size)
+    if can_serve(table, problem, scratch, s, c, size, n) != YES:
         raise SelfCheckError(f"iteration in slots {s}..{e} cannot be spelled out")
-    tasks = [int(x) for x in spc.x[:ns]] + [0] * (n - ns)
-    need: Ints = spc.part_prog[:n] + np.array(tasks, np.int64) * prob.t_data
-    if send(tab, spc.flow, prob.n_com, s, c, spc.part, need, spc.part_lo, n) != YES:
+    parts = scratch.participants
+    tasks = [int(x) for x in parts.tasks[:size]] + [0] * len(standby)
+    need: Ints = parts.program[:n] + np.array(tasks, np.int64) * problem.t_data
+    if send(table, scratch.flow, parts, need, n, problem.n_com, s, c) != YES:
         raise SelfCheckError(f"iteration in slots {s}..{e} cannot be served")
-    sent = spc.flow.sent[: n * (c - s)].reshape(c - s, n).T
-    service = {int(spc.part[j]): tuple(int(t) + s for t in sent[j].nonzero()[0]) for j in range(n) if need[j] > 0}
+    sent = scratch.flow.sent[: n * (c - s)].reshape(c - s, n).T
+    service = {int(parts.worker[j]): tuple(int(t) + s for t in sent[j].nonzero()[0]) for j in range(n) if need[j] > 0}
     return IterationPlan(dict(sorted(zip(computing, tasks, strict=False))), dict(sorted(service.items())), c)

@@ -8,24 +8,19 @@ maximum k-subset intersection (kMIS), or a biclique of given size.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 
 import numpy as np
 import numpy.typing as npt
 
 from instances.errors import InputError, SelfCheckError
-from offline.limits import Limits
-from offline.results import Status
+from offline.results import Sense
 
-__all__ = ["NO_LIMITS", "Aim", "Answer", "CommonSlots", "Team", "value_of"]
+__all__ = ["Aim", "CommonSlots", "Team", "value_of"]
 
 Booleans = npt.NDArray[np.bool_]
 Integers = npt.NDArray[np.int64]
-
-
-#: What a back end may spend unless it is told otherwise: anything.
-NO_LIMITS = Limits()
 
 
 class Aim(StrEnum):
@@ -46,6 +41,11 @@ class Aim(StrEnum):
     def is_maximal(self) -> bool:
         """Whether larger is better."""
         return self in (Aim.WIDEST, Aim.HEAVIEST)
+
+    @property
+    def sense(self) -> Sense:
+        """Whether less or more is better."""
+        return Sense.MAX if self.is_maximal else Sense.MIN
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,46 +112,6 @@ class Team:
 
     tasks: dict[int, int]
     slots: tuple[int, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """What a back end answers. A missing number is None.
-
-    Parameters
-    ----------
-    status
-        How much is proven; ``INFEASIBLE``: there is no team (never for the two maximal aims, whose least value is
-        0, unless the rows cannot hold m tasks).
-    value
-        The value of ``team``; None without one.
-    bound
-        A proven bound on the best value, below it for ``EARLIEST``, above it for the maximal aims; None if there is
-        none.
-    team
-        The best team found.
-    solver
-        Who answered.
-    runtime_s
-        Wall-clock seconds.
-    counts
-        What the solver counted.
-    """
-
-    status: Status
-    value: int | None
-    bound: int | None
-    team: Team | None
-    solver: str
-    runtime_s: float
-    counts: dict[str, int] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        has_value = self.value is not None
-        if has_value != (self.status in (Status.OPTIMAL, Status.FEASIBLE)) or has_value != (self.team is not None):
-            raise ValueError(f"status {self.status} with value {self.value} and team {self.team}")
-        if has_value and (self.status is Status.OPTIMAL) != (self.value == self.bound):
-            raise ValueError(f"status {self.status} with value {self.value} and bound {self.bound}")
 
 
 def value_of(problem: CommonSlots, team: Team) -> int:

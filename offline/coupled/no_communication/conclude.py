@@ -1,47 +1,91 @@
-"""From what a model's solver says to an answer that claims no more than is proven."""
+"""What a back end has found, as the one type of result: its value recomputed, and no more claimed than is proven."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
 
 from instances.errors import SelfCheckError
 from offline.coupled.no_communication import levels
-from offline.coupled.no_communication.common_slots import Aim, Answer, CommonSlots, Team, value_of
+from offline.coupled.no_communication.common_slots import Aim, CommonSlots, Team, value_of
 from offline.limits import Stopwatch
-from offline.results import Status
+from offline.results import Result, Status
 
-__all__ = ["Found", "conclude"]
+__all__ = ["conclude", "conclude_model"]
 
 _SLACK = 1e-6  # what a floating-point bound may be off and still round to the same integer
 
 
-@dataclass
-class Found:
-    """What a solver found on a model.
+def conclude(
+    problem: CommonSlots,
+    by: str,
+    watch: Stopwatch,
+    team: Team | None,
+    *,
+    value: int | None,
+    bound: int | None,
+    is_proven: bool,
+    counts: Mapping[str, int],
+) -> Result:
+    """Return the result of a search, whose schedule is a team.
 
     Parameters
     ----------
-    is_proven
-        Whether it claims to be done: its solution is optimal, or, without one, there is none.
-    tasks, slots
-        x_q of every row and the slots with z_t = 1; None without a solution.
+    problem, by, watch, counts
+        What was asked, who answers, since when, and what it counted.
+    team, value
+        The best team found and what the search takes it to be worth; None without one.
     bound
-        The solver's own bound on the objective, in the sense of the problem; None without one.
+        Proven: no team is worth more, or less where less is better; None if nothing is. Ignored where ``is_proven``.
+    is_proven
+        Whether the team is optimal or, without one, there is none. For the two maximal aims, whose least value is 0,
+        there is always one unless the rows cannot hold m tasks.
+
+    Raises
+    ------
+    SelfCheckError
+        Where the team is none of this problem, or has another value: a defect of the search.
     """
+    worth = None if team is None else value_of(problem, team)
+    if worth != value:
+        raise SelfCheckError(f"{by} claims {value}, its team has {worth}")
+    if is_proven or (problem.aim is Aim.ANY and value is not None):
+        bound = value
+    if value is None:
+        status = Status.INFEASIBLE if is_proven else Status.UNKNOWN
+    else:
+        status = Status.OPTIMAL if value == bound else Status.FEASIBLE
+    lower, upper = (value, bound) if problem.aim.is_maximal else (bound, value)
+    return Result(status, problem.aim.sense, value, lower, upper, team, by, watch.elapsed_s(), dict(counts))
 
-    is_proven: bool
-    tasks: list[int] | None = None
-    slots: list[int] = field(default_factory=list)
-    bound: float | None = None
 
+def conclude_model(
+    problem: CommonSlots,
+    by: str,
+    watch: Stopwatch,
+    tasks: Sequence[int] | None,
+    slots: Sequence[int],
+    *,
+    bound: float | None,
+    is_proven: bool,
+    incumbent: Team | None,
+    counts: Mapping[str, int],
+) -> Result:
+    """Return the result of a model: the better of its team and the incumbent, with the tightest proven bound.
 
-def conclude(
-    problem: CommonSlots, solver: str, found: Found, incumbent: Team | None, watch: Stopwatch, counts: dict[str, int]
-) -> Answer:
-    """Return the answer: the better of the solver's team and the incumbent, with the tightest proven bound.
-
-    The value is recomputed from the team; a bound is rounded to the integer it implies.
+    Parameters
+    ----------
+    problem, by, watch, counts
+        As for `conclude`.
+    tasks, slots
+        x_q of every row and the slots with z_t = 1 in the solution; None and nothing without a solution.
+    bound
+        The solver's own bound on the objective, in the sense of the problem, to be rounded to the integer it implies;
+        None without one.
+    is_proven
+        Whether the solver claims to be done: its solution is optimal or, without one, there is none.
+    incumbent
+        A team that was known before; None without one.
 
     Raises
     ------
@@ -50,26 +94,17 @@ def conclude(
     """
     team = incumbent
     value = None if incumbent is None else value_of(problem, incumbent)
-    if found.tasks is not None:
-        own = Team({q: x for q, x in enumerate(found.tasks) if x}, tuple(found.slots))
+    if tasks is not None:
+        own = Team({q: x for q, x in enumerate(tasks) if x}, tuple(slots))
         own_value = value_of(problem, own)
         if value is None or (own_value > value if problem.aim.is_maximal else own_value < value):
             team, value = own, own_value
-        if found.is_proven and own_value != value:
-            raise SelfCheckError(f"{solver} claims {own_value} to be best, but a team with {value} was known")
-    elif found.is_proven and incumbent is not None:
-        raise SelfCheckError(f"{solver} claims that there is no team, but one with {value} was known")
-    if found.is_proven:
-        proven = value
-    else:
-        proven = _tightest(problem, found.bound)
-        if problem.aim is Aim.ANY and value is not None:
-            proven = value
-    if value is None:
-        status = Status.INFEASIBLE if found.is_proven else Status.UNKNOWN
-    else:
-        status = Status.OPTIMAL if value == proven else Status.FEASIBLE
-    return Answer(status, value, proven, team, solver, watch.elapsed_s(), counts)
+        if is_proven and own_value != value:
+            raise SelfCheckError(f"{by} claims {own_value} to be best, but a team with {value} was known")
+    elif is_proven and incumbent is not None:
+        raise SelfCheckError(f"{by} claims that there is no team, but one with {value} was known")
+    tightest = None if is_proven else _tightest(problem, bound)
+    return conclude(problem, by, watch, team, value=value, bound=tightest, is_proven=is_proven, counts=counts)
 
 
 def _tightest(problem: CommonSlots, claimed: float | None) -> int | None:

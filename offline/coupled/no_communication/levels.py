@@ -1,4 +1,4 @@
-"""Levels: the lengths an iteration can have, and cheap bounds that look at every row on its own.
+"""Levels: the lengths a team can have, who holds how much at each, and cheap bounds that look at every row on its own.
 
 A team of length L lets row q hold c_q(L) = min(most_q, floor(L / w_q)) tasks, whatever the others do. L is some
 k w_q, so there are at most sum(most_q) lengths, the *levels*. Once the level is chosen, tasks are mere weights.
@@ -6,11 +6,13 @@ k w_q, so there are at most sum(most_q) lengths, the *levels*. Once the level is
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+
 import numpy as np
 
 from offline.coupled.no_communication.common_slots import Aim, Booleans, CommonSlots, Integers
 
-__all__ = ["bound", "bounds", "capacities", "levels", "longest_stretches"]
+__all__ = ["bound", "bounds", "capacities", "hand_out", "lengths", "levels", "longest_stretches"]
 
 
 def longest_stretches(up: Booleans, down: Booleans) -> Integers:
@@ -31,6 +33,40 @@ def capacities(problem: CommonSlots, level: int) -> Integers:
     return np.minimum(problem.most, level // problem.w)
 
 
+def hand_out(held: Mapping[int, int] | Integers, rows: Iterable[int], tasks: int) -> dict[int, int]:
+    """Return who gets how many tasks, at most ``held``, the first rows first; those that get none are left out.
+
+    Examples
+    --------
+    >>> hand_out(np.array([2, 0, 3, 1]), [3, 1, 2, 0], tasks=3)
+    {3: 1, 2: 2}
+    """
+    team = {}
+    for q in rows:
+        if x := min(int(held[q]), tasks):
+            team[q] = x
+            tasks -= x
+    return team
+
+
+def lengths(problem: CommonSlots) -> list[int]:
+    """Return the lengths a team can have, those left out for which no row has the slots; O(p N).
+
+    There may be more of them than `levels`, which looks at all rows together and takes longer.
+    """
+    most = problem.most if problem.aim is Aim.HEAVIEST else np.minimum(problem.most, problem.tasks)
+    if problem.aim is not Aim.WIDEST:
+        most = np.minimum(most, np.count_nonzero(problem.up, axis=1) // problem.w)
+    if problem.aim is not Aim.HEAVIEST and int(most.sum()) < problem.tasks:
+        return []
+    return _multiples(problem, most)
+
+
+def _multiples(problem: CommonSlots, most: Integers) -> list[int]:
+    pairs = zip(problem.w.tolist(), most.tolist(), strict=True)
+    return sorted({k * w for w, most_q in pairs for k in range(1, most_q + 1)})
+
+
 def levels(problem: CommonSlots) -> list[int]:
     """Return the lengths a team can have, in increasing order; none where the rows cannot hold m tasks.
 
@@ -43,14 +79,12 @@ def levels(problem: CommonSlots) -> list[int]:
     reach = longest_stretches(problem.up, problem.down)[:, -1]
     if problem.aim is not Aim.WIDEST:
         most = np.minimum(most, reach // problem.w)
-    lengths = {k * w for w, most_q in zip(problem.w.tolist(), most.tolist(), strict=True) for k in range(1, most_q + 1)}
+    multiples = _multiples(problem, most)
     if problem.aim is Aim.HEAVIEST:
-        return sorted(lengths)
+        return multiples
     can_reach = 0 if problem.aim is Aim.WIDEST else 1
     return [
-        level
-        for level in sorted(lengths)
-        if capacities(problem, level)[reach >= can_reach * level].sum() >= problem.tasks
+        level for level in multiples if capacities(problem, level)[reach >= can_reach * level].sum() >= problem.tasks
     ]
 
 

@@ -25,11 +25,11 @@ from instances.coupled.rounds import Round, compute_from, schedule_rounds
 from instances.errors import InputError
 from instances.states import DOWN, UP
 from offline.coupled.no_communication import levels
-from offline.coupled.no_communication.common_slots import NO_LIMITS, Aim, Answer, CommonSlots, Team
+from offline.coupled.no_communication.common_slots import Aim, CommonSlots, Team
 from offline.coupled.no_communication.team_solvers import answer
 from offline.coupled.objectives import CoupledResult, Objective
-from offline.limits import Limits, Stopwatch
-from offline.results import Result, Status
+from offline.limits import NO_LIMITS, Limits, Stopwatch
+from offline.results import Result, Sense, Status
 from offline.solvers import AUTO
 
 __all__ = ["earliest_finish", "exists", "largest_m", "largest_w", "problem_of", "solve"]
@@ -72,12 +72,12 @@ def problem_of(instance: Instance, aim: Aim, start: int = 0, stop: int | None = 
     return CommonSlots(states == UP, states == DOWN, w, most, instance.tasks, aim)
 
 
-def exists(instance: Instance, solver: str = AUTO, limits: Limits = NO_LIMITS) -> Answer:
+def exists(instance: Instance, solver: str = AUTO, limits: Limits = NO_LIMITS) -> Result:
     """Answer the decision problem: can an iteration be completed at all? ``INFEASIBLE`` if not."""
     return answer(problem_of(instance, Aim.ANY), solver, limits)
 
 
-def largest_w(instance: Instance, solver: str = AUTO, limits: Limits = NO_LIMITS) -> Answer:
+def largest_w(instance: Instance, solver: str = AUTO, limits: Limits = NO_LIMITS) -> Result:
     """Return the largest w for which an iteration of the instance's m tasks can be completed; 0 if none.
 
     For workers of different speeds it is the largest factor f: w_q becomes f w_q / gcd of all w_q.
@@ -91,12 +91,12 @@ def largest_w(instance: Instance, solver: str = AUTO, limits: Limits = NO_LIMITS
     return answer(problem_of(instance, Aim.WIDEST), solver, limits)
 
 
-def largest_m(instance: Instance, solver: str = AUTO, limits: Limits = NO_LIMITS) -> Answer:
+def largest_m(instance: Instance, solver: str = AUTO, limits: Limits = NO_LIMITS) -> Result:
     """Return the largest m for which an iteration can be completed with the instance's w and mu; 0 if none."""
     return answer(problem_of(instance, Aim.HEAVIEST), solver, limits)
 
 
-def earliest_finish(instance: Instance, start: int = 0, solver: str = AUTO, limits: Limits = NO_LIMITS) -> Answer:
+def earliest_finish(instance: Instance, start: int = 0, solver: str = AUTO, limits: Limits = NO_LIMITS) -> Result:
     """Return F(start), the fewest slots in which an iteration that starts in ``start`` or later has ended.
 
     More and more slots are looked at until there is an iteration, so slots long after it cost nothing. Value, bound
@@ -107,20 +107,21 @@ def earliest_finish(instance: Instance, start: int = 0, solver: str = AUTO, limi
     while True:
         stop = min(start + width, instance.slots)
         if stop <= start:
-            return Answer(Status.INFEASIBLE, None, None, None, solver, watch.elapsed_s())
+            return Result(Status.INFEASIBLE, Sense.MIN, None, None, None, None, solver, watch.elapsed_s())
         found = answer(problem_of(instance, Aim.EARLIEST, start, stop), solver, _left(limits, watch))
         if found.status is not Status.INFEASIBLE or stop == instance.slots:
             return _from_slot_0(found, start, watch)
         width *= 4
 
 
-def _from_slot_0(found: Answer, start: int, watch: Stopwatch) -> Answer:
-    team = found.team
+def _from_slot_0(found: Result, start: int, watch: Stopwatch) -> Result:
+    team: Team | None = found.schedule
     return replace(
         found,
         value=None if found.value is None else found.value + start,
-        bound=None if found.bound is None else found.bound + start,
-        team=None if team is None else Team(team.tasks, tuple(slot + start for slot in team.slots)),
+        lower=None if found.lower is None else found.lower + start,
+        upper=None if found.upper is None else found.upper + start,
+        schedule=None if team is None else Team(team.tasks, tuple(slot + start for slot in team.slots)),
         runtime_s=watch.elapsed_s(),
     )
 
@@ -130,12 +131,19 @@ def _left(limits: Limits, watch: Stopwatch) -> Limits:
     return limits if left_s is None else replace(limits, time_limit_s=max(left_s, _LEAST_S))
 
 
-def solve(instance: Instance, objective: Objective, solver: str = AUTO, limits: Limits = NO_LIMITS) -> Result:
+def solve(
+    instance: Instance,
+    objective: Objective,
+    solver: str = AUTO,
+    limits: Limits = NO_LIMITS,
+    *,
+    stand_by: bool = True,
+) -> CoupledResult:
     """Return the fewest slots for K iterations, or the most iterations within N slots, with its schedule.
 
     Earliest finish after earliest finish; the text above proves that this is optimal. Once an earliest finish is not
     proven the bound goes on by itself, from the last proven finish, with the bound that looks at every worker on its
-    own.
+    own. Nobody receives a program without communication, so ``stand_by`` makes no difference.
 
     Raises
     ------
@@ -158,17 +166,17 @@ def solve(instance: Instance, objective: Objective, solver: str = AUTO, limits: 
         end = _end(rounds)
         is_tight = len(floors) == len(rounds) + 1 and floors[-1] == end
         found = earliest_finish(instance, end, solver, _left(limits, watch))
-        name = found.solver
+        name = found.by
         if is_tight and found.bound is not None:
-            floors.append(found.bound)
-        if found.team is None:
+            floors.append(int(found.bound))
+        if found.schedule is None:
             is_last = is_tight and found.status is Status.INFEASIBLE
             break
-        rounds.append(compute_from(instance, found.team.tasks, found.team.slots[0]))
+        rounds.append(compute_from(instance, found.schedule.tasks, found.schedule.slots[0]))
     if not is_last:
         _extend(floors, instance, wanted)
 
-    def result(status: Status, value: int | None, bound: int | None, slots: int) -> Result:
+    def result(status: Status, value: int | None, bound: int | None, slots: int) -> CoupledResult:
         schedule = None if value is None else schedule_rounds(instance, rounds, slots)
         return CoupledResult.of(
             status, objective, value, bound, schedule, name, watch.elapsed_s(), {"rounds": len(rounds)}

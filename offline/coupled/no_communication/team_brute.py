@@ -6,14 +6,15 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from offline.coupled.no_communication.common_slots import NO_LIMITS, Aim, Answer, CommonSlots, Team, value_of
-from offline.limits import Limits, Stopwatch
-from offline.results import Status
+from offline.coupled.no_communication.common_slots import Aim, CommonSlots, Team, value_of
+from offline.coupled.no_communication.conclude import conclude
+from offline.limits import NO_LIMITS, Limits, Stopwatch
+from offline.results import Result
 
 __all__ = ["solve"]
 
 
-def solve(problem: CommonSlots, limits: Limits = NO_LIMITS) -> Answer:
+def solve(problem: CommonSlots, limits: Limits = NO_LIMITS) -> Result:
     """Try everything: O(product of (most_q + 1) * p N); it looks at no limit.
 
     A *stretch* is a longest run of common UP slots without a DOWN of a member between them. Of a stretch the first
@@ -38,8 +39,7 @@ def solve(problem: CommonSlots, limits: Limits = NO_LIMITS) -> Answer:
             if best is None or _is_better(problem, team, best):
                 best = team
     value = None if best is None else value_of(problem, best)
-    status = Status.INFEASIBLE if best is None else Status.OPTIMAL
-    return Answer(status, value, value, best, "brute", watch.elapsed_s(), {"stretches": tried})
+    return conclude(problem, "brute", watch, best, value=value, bound=None, is_proven=True, counts={"stretches": tried})
 
 
 def _is_better(problem: CommonSlots, team: Team, best: Team) -> bool:

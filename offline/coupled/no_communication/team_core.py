@@ -1,4 +1,6 @@
-"""The search for teams: board after board, lengths in intervals, all under one best team so far.
+"""The back end ``core``: board after board, lengths in intervals, all under one best team so far.
+
+Each question that is left is one of `offline.kmis`: do so many rows share so many columns, and which of them most?
 
 At a length L worker q is as good as c_q(L) = min(most_q, floor(L / w_q)) equal rows, its *copies*: m of them share L
 columns just if a team of that length holds m tasks. (Copies are divided by their greatest common divisor. Workers that
@@ -8,7 +10,7 @@ than m copies of length L_2 that share L_1 columns. Where not even those exist t
 otherwise it is halved. For the largest m the same holds with columns and copies in each other's place.
 
 Where workers hold so many different numbers of tasks that copies are too many, one search with weights
-(`kernels.joint`) takes all lengths of a board together.
+(`joint_search`) takes all lengths of a board together.
 """
 
 from __future__ import annotations
@@ -17,29 +19,21 @@ from typing import NamedTuple
 
 import numpy as np
 
-from offline.coupled.no_communication import joint
 from offline.coupled.no_communication.boards import Board, Opening, openings
 from offline.coupled.no_communication.common_slots import Aim, Booleans, CommonSlots, Integers, Team, value_of
-from offline.coupled.no_communication.levels import bound, capacities
-from offline.kmis import core_bounds as bounds
-from offline.kmis import exact as driver
-from offline.kmis.kernels.search_layout import PAUSED
+from offline.coupled.no_communication.conclude import conclude
+from offline.coupled.no_communication.joint_search import search_jointly
+from offline.coupled.no_communication.levels import bound, capacities, hand_out, lengths
+from offline.kmis import core_bounds, exact
 from offline.kmis.matrix import Matrix, octets_of
-from offline.limits import Stopwatch
+from offline.limits import NO_LIMITS, Limits, Stopwatch
+from offline.results import Result, Status
 
-__all__ = ["Search"]
+__all__ = ["solve"]
 
 _WIDE = 1.3  # an interval of lengths is searched as a whole if its ends differ by no more than this factor
 _COPIES = 24  # copies per worker from which on the joint search takes over
-_SLICE = 20_000_000  # words of the joint search between two looks at the clock
 _LOOKED_AT = 40  # unfinished intervals up to which each is bounded on its own
-
-_PURPOSES = {
-    Aim.EARLIEST: joint.JOINT_FINISH,
-    Aim.WIDEST: joint.JOINT_WIDTH,
-    Aim.HEAVIEST: joint.JOINT_TASKS,
-    Aim.ANY: joint.JOINT_ANY,
-}
 
 
 class _Interval(NamedTuple):
@@ -50,8 +44,11 @@ class _Interval(NamedTuple):
     last: int
 
 
-class _Plain(NamedTuple):
-    """A plain question: do ``goal`` copies share ``width`` columns? With goal <= 0 the leader does it alone."""
+class _Question(NamedTuple):
+    """A question of `offline.kmis`: whether ``goal`` copies share ``width`` columns.
+
+    With goal <= 0 the leader does it alone.
+    """
 
     up: Booleans
     owners: Integers
@@ -61,22 +58,45 @@ class _Plain(NamedTuple):
     led: int
 
 
-class Search:
-    """A search for the best team of a problem, with what it knows so far.
+def solve(problem: CommonSlots, limits: Limits = NO_LIMITS) -> Result:
+    """Solve a problem by the search for common slots; exact, deterministic without a time limit, anytime with one.
 
-    Parameters
-    ----------
-    problem
-        Any problem.
-    watch
-        When to stop.
+    Examples
+    --------
+    >>> solve(CommonSlots.of_rows(["1101", "1011", "0111"], tasks=2, aim=Aim.WIDEST)).value
+    2
     """
+    watch = Stopwatch(limits)
+    search = _Search(problem, watch)
+    todo = list(openings(problem)) if search.lengths else []
+    if problem.aim.is_maximal:
+        todo.sort(key=lambda opening: -opening.slots.size)
+    left: list[_Interval] = []
+    for opening in todo:
+        if search.is_done():
+            break
+        if search.is_promising(opening):
+            left = search.search_board(opening.board())
+    proven = search.proven_bound(left if len(todo) == 1 else None) if search.is_stopped else None
+    return conclude(
+        problem,
+        "core",
+        watch,
+        search.team,
+        value=search.value,
+        bound=proven,
+        is_proven=not search.is_stopped or (search.value is None and proven is None),
+        counts=search.counts,
+    )
+
+
+class _Search:
+    """What is known of the best team of a problem, and what it takes to know more."""
 
     def __init__(self, problem: CommonSlots, watch: Stopwatch) -> None:
         self.problem = problem
         self.watch = watch
-        self.bound: int | None = None
-        self.lengths = _lengths(problem)
+        self.lengths = lengths(problem)
         self.team: Team | None = None
         self.value: int | None = None
         self.is_stopped = False
@@ -85,30 +105,13 @@ class Search:
         if problem.aim is Aim.HEAVIEST:
             self.team, self.value = Team({}, ()), 0
         elif problem.aim is Aim.WIDEST and int(problem.most.sum()) >= problem.tasks:
-            self.team, self.value = Team(_filled(problem.most, range(problem.num_rows), problem.tasks), ()), 0
-
-    def run(self) -> None:
-        """Search to the end, or until the time is over."""
-        todo = list(openings(self.problem)) if self.lengths else []
-        if self.problem.aim.is_maximal:
-            todo.sort(key=lambda opening: -opening.slots.size)
-        left: list[_Interval] = []
-        for opening in todo:
-            if self.is_done():
-                break
-            if self._is_promising(opening):
-                self.counts["boards"] += 1
-                left = self._search_board(opening.board())
-        self.bound = self.value
-        if self.is_stopped:
-            self.bound = bound(self.problem)
-            self._tighten(left if len(todo) == 1 else None)
+            self.team, self.value = Team(hand_out(problem.most, range(problem.num_rows), problem.tasks), ()), 0
 
     def is_done(self) -> bool:
         """Whether nothing better can come, or the time is over."""
         return self.is_stopped or (self.problem.aim is Aim.ANY and self.value is not None)
 
-    def _is_promising(self, opening: Opening) -> bool:
+    def is_promising(self, opening: Opening) -> bool:
         """Whether the leader on its own, or the number of slots, leaves hope for something better."""
         problem, value, size = self.problem, self.value or 0, int(opening.slots.size)
         if opening.leader is not None:
@@ -123,8 +126,9 @@ class Search:
             return int(np.minimum(problem.most, size // problem.w).sum()) > value
         return size >= shortest * (value + 1 if problem.aim is Aim.WIDEST else 1)
 
-    def _search_board(self, board: Board) -> list[_Interval]:
+    def search_board(self, board: Board) -> list[_Interval]:
         """Search a board; return what is left of it where the time was over."""
+        self.counts["boards"] += 1
         last = capacities(self.problem, self.lengths[-1])[board.workers]
         unit = max(1, int(np.gcd.reduce(last, initial=0)))
         if int(last.sum()) > _COPIES * unit * max(1, len(board.workers)):
@@ -136,18 +140,18 @@ class Search:
                 self.is_stopped = True
                 break
             interval = todo.pop()
-            plain = self._plain(interval)
-            if plain is None:
+            question = self._question_of(interval)
+            if question is None:
                 continue
             _, first, last_ = interval
             if first == last_:
                 before = self.value
-                self._solve(board, plain)
-                if self.is_stopped or (plain.goal <= 0 and self.value != before):
+                self._solve(board, question)
+                if self.is_stopped or (question.goal <= 0 and self.value != before):
                     todo.append(interval)
                 continue
             if self.lengths[last_] <= _WIDE * self.lengths[first]:
-                verdict = self._try(board, plain)
+                verdict = self._try(board, question)
                 if verdict is None:
                     continue
                 if verdict or self.is_stopped:
@@ -158,7 +162,7 @@ class Search:
             todo.append(_Interval(board, first, middle))
         return todo
 
-    def _plain(self, interval: _Interval) -> _Plain | None:
+    def _question_of(self, interval: _Interval) -> _Question | None:
         """Return the question whose answer no refutes an interval, with the rows that matter; None if it is no."""
         board, aim = interval.board, self.problem.aim
         width = self.lengths[interval.first]
@@ -180,7 +184,7 @@ class Search:
                 return None
         goal -= led
         if goal <= 0:
-            return _Plain(up, board.workers, goal, width, 1, led)
+            return _Question(up, board.workers, goal, width, 1, led)
         copies = held[board.workers]
         if aim is not Aim.HEAVIEST:
             copies = np.minimum(copies, goal)
@@ -189,85 +193,51 @@ class Search:
             return None
         unit = int(np.gcd.reduce(copies))
         owners = np.repeat(np.arange(len(copies)), copies // unit)
-        return _Plain(up[owners], board.workers[owners], -(-goal // unit), width, unit, led)
+        return _Question(up[owners], board.workers[owners], -(-goal // unit), width, unit, led)
 
-    def _try(self, board: Board, plain: _Plain) -> bool | None:
+    def _try(self, board: Board, question: _Question) -> bool | None:
         """Ask the question: None: no; otherwise whether the team it gives is better than the best so far."""
-        if plain.goal <= 0:
+        if question.goal <= 0:
             return self._take(board, [])
         self.counts["searches"] += 1
-        found = driver.exists(plain.up, plain.goal, plain.width, self.watch)
+        found = exact.exists(question.up, question.goal, question.width, self.watch)
         if found is None:
             return None
-        if not found.rows:
+        if found.status is Status.UNKNOWN:
             self.is_stopped = True
             return False
-        return self._take(board, plain.owners[found.rows].tolist())
+        return self._take(board, question.owners[list(found.workers)].tolist())
 
-    def _solve(self, board: Board, plain: _Plain) -> None:
+    def _solve(self, board: Board, question: _Question) -> None:
         """Find the best team of one length."""
         aim = self.problem.aim
-        if plain.goal <= 0 or aim is Aim.ANY:
-            self._try(board, plain)
+        if question.goal <= 0 or aim is Aim.ANY:
+            self._try(board, question)
             return
         self.counts["searches"] += 1
-        found: driver.Block | None
         if aim is Aim.EARLIEST:
-            found = driver.earliest(plain.up, plain.goal, plain.width, self.watch)
-            if found is None:
-                return
-            self.is_stopped = not found.rows or found.bound != found.columns[-1] + 1
-            rows = found.rows
+            found = exact.earliest(question.up, question.goal, question.width, self.watch)
         elif aim is Aim.WIDEST:
-            floor = plain.width - 1
-            found = driver.widest(plain.up, plain.goal, self.watch, floor)
-            self.is_stopped = found.bound > max(floor, len(found.columns))
-            rows = found.rows
+            found = exact.widest(question.up, question.goal, self.watch, question.width - 1)
         else:
-            floor = plain.goal - 1
-            found = driver.widest(np.ascontiguousarray(plain.up.T), plain.width, self.watch, floor)
-            self.is_stopped = found.bound > max(floor, len(found.columns))
-            rows = found.columns
-        if self.is_stopped and aim is not Aim.HEAVIEST:
-            self.proven = found.bound
-        if rows:
-            self._take(board, plain.owners[rows].tolist())
+            found = exact.widest(np.ascontiguousarray(question.up.T), question.width, self.watch, question.goal - 1)
+        if found is None:
+            return
+        if found.status is not Status.OPTIMAL:
+            self.is_stopped = True
+            if aim is not Aim.HEAVIEST:
+                self.proven = found.bound
+        copies = found.slots if aim is Aim.HEAVIEST else found.workers
+        if copies:
+            self._take(board, question.owners[list(copies)].tolist())
 
     def _search_jointly(self, board: Board) -> None:
         """Search all lengths of a board together, with tasks as weights."""
-        problem, up, workers = self.problem, board.up, board.workers
-        if board.leader is not None:
-            up = np.vstack((np.ones((1, up.shape[1]), dtype=bool), up))
-            workers = np.concatenate(([board.leader], workers))
-        order = np.lexsort((-np.count_nonzero(up, axis=1), problem.w[workers]))
-        up, workers = up[order], workers[order]
-        p, n = up.shape
-        limit = n
-        if problem.aim is Aim.EARLIEST and self.value is not None:
-            limit = int(np.searchsorted(board.slots, self.value - 1))
-        state = np.zeros(6, np.int64)
-        state[joint.JOINT_LIMIT] = limit
-        state[joint.JOINT_FACTOR] = (self.value or 0) + 1 if problem.aim is Aim.WIDEST else 1
-        state[joint.JOINT_GOAL] = (self.value or 0) + 1 if problem.aim is Aim.HEAVIEST else problem.tasks
-        packed = octets_of(up).view(np.uint64)
-        common = np.full((p + 1, packed.shape[1]), ~np.uint64(0))
-        candidates = np.empty((p + 1, p), np.int64)
-        candidates[0] = np.arange(p)
-        numbers, places = np.full(p + 1, p), np.full(p + 1, -1)
-        chosen, best = np.zeros(p + 1, np.int64), np.zeros(p + 1, np.int64)
-        while True:
-            joint.search_joint(
-                packed, problem.w[workers], problem.most[workers], _PURPOSES[problem.aim], state, common, candidates,
-                numbers, places, chosen, best, _SLICE,
-            )  # fmt: skip
-            if state[joint.JOINT_STATUS] != PAUSED:
-                break
-            if self.watch.is_over():
-                self.is_stopped = True
-                break
         self.counts["searches"] += 1
-        if state[joint.JOINT_SIZE]:
-            self._take(Board(up, workers, board.slots, None), workers[best[: state[joint.JOINT_SIZE]]].tolist())
+        found, is_done = search_jointly(self.problem, board, self.value, self.watch)
+        self.is_stopped = not is_done
+        if found is not None:
+            self._take(*found)
 
     def _take(self, board: Board, owners: list[int]) -> bool:
         """Make the best of some workers, and of the leader; return whether that is better than the best so far."""
@@ -285,7 +255,7 @@ class Search:
             if length is None or length > slots.size:
                 return False
             kept = slots if aim is Aim.WIDEST else slots[:length]
-            team = Team(_filled(capacities(problem, length), members, problem.tasks), tuple(kept.tolist()))
+            team = Team(hand_out(capacities(problem, length), members, problem.tasks), tuple(kept.tolist()))
         value = value_of(problem, team)
         if self.value is not None and (value <= self.value if aim.is_maximal else value >= self.value):
             return False
@@ -303,49 +273,32 @@ class Search:
                 low = middle
         return self.lengths[high] if high < len(self.lengths) else None
 
-    def _tighten(self, left: list[_Interval] | None) -> None:
-        """Improve the bound by what the two-sided core refutes, where the problem is one board."""
-        problem = self.problem
-        if left is None or len(left) > _LOOKED_AT or problem.aim in (Aim.HEAVIEST, Aim.ANY) or self.bound is None:
-            return
+    def proven_bound(self, left: list[_Interval] | None) -> int | None:
+        """Return a proven bound on the value where the search was stopped.
+
+        Where the problem is one board, and it is known what is left of it, what the two-sided core refutes improves
+        the bound that looks at every row on its own.
+        """
+        problem, cheap = self.problem, bound(self.problem)
+        if left is None or len(left) > _LOOKED_AT or problem.aim in (Aim.HEAVIEST, Aim.ANY) or cheap is None:
+            return cheap
         reached = [self.value] if self.value is not None else []
         for interval in left:
             proven = self.proven if interval is left[-1] else None  # the last one is the one that was stopped
-            plain = self._plain(interval)
-            if plain is None:
+            question = self._question_of(interval)
+            if question is None:
                 continue
-            if plain.goal <= 0:
-                return
-            matrix = Matrix(octets_of(plain.up), plain.up.shape[1])
+            if question.goal <= 0:
+                return cheap
+            matrix = Matrix(octets_of(question.up), question.up.shape[1])
             if problem.aim is Aim.EARLIEST:
-                prefix = bounds.earliest_bound(matrix, plain.goal, plain.width, matrix.n)
+                prefix = core_bounds.earliest_bound(matrix, question.goal, question.width, matrix.n)
                 prefix = prefix if proven is None else min(matrix.n + 1, max(prefix, proven))
                 reached.append(int(interval.board.slots[prefix - 1]) + 1 if prefix <= matrix.n else problem.slots + 1)
             else:
-                widest = bounds.widest_bound(matrix, plain.goal, plain.width - 1)
-                widest = widest if proven is None else min(widest, max(proven, plain.width - 1))
+                widest = core_bounds.widest_bound(matrix, question.goal, question.width - 1)
+                widest = widest if proven is None else min(widest, max(proven, question.width - 1))
                 reached.append(widest // self.lengths[interval.first])
-        if reached:
-            self.bound = min(self.bound, max(reached)) if problem.aim.is_maximal else max(self.bound, min(reached))
-
-
-def _lengths(problem: CommonSlots) -> list[int]:
-    """Return the lengths a team can have, those left out for which no row has the slots; O(p N)."""
-    most = problem.most if problem.aim is Aim.HEAVIEST else np.minimum(problem.most, problem.tasks)
-    if problem.aim is not Aim.WIDEST:
-        most = np.minimum(most, np.count_nonzero(problem.up, axis=1) // problem.w)
-    if problem.aim is not Aim.HEAVIEST and int(most.sum()) < problem.tasks:
-        return []
-    return sorted(
-        {k * w for w, most_q in zip(problem.w.tolist(), most.tolist(), strict=True) for k in range(1, most_q + 1)}
-    )
-
-
-def _filled(held: Integers, members: list[int] | range, tasks: int) -> dict[int, int]:
-    """Hand out tasks, the first workers first."""
-    team = {}
-    for q in members:
-        if x := min(int(held[q]), tasks):
-            team[q] = x
-            tasks -= x
-    return team
+        if not reached:
+            return cheap
+        return min(cheap, max(reached)) if problem.aim.is_maximal else max(cheap, min(reached))

@@ -11,10 +11,11 @@ import numpy as np
 
 from offline.backends.model_files import PROTO_FORMS, expect_form, write_whole
 from offline.coupled.no_communication import levels
-from offline.coupled.no_communication.common_slots import NO_LIMITS, Aim, Answer, Booleans, CommonSlots, Team, value_of
-from offline.coupled.no_communication.conclude import Found, conclude
+from offline.coupled.no_communication.common_slots import Aim, Booleans, CommonSlots, Team, value_of
+from offline.coupled.no_communication.conclude import conclude_model
 from offline.coupled.no_communication.team_greedy import greedy
-from offline.limits import Limits, Stopwatch
+from offline.limits import NO_LIMITS, Limits, Stopwatch
+from offline.results import Result
 
 if TYPE_CHECKING:
     from ortools.sat.python import cp_model
@@ -36,7 +37,7 @@ def build(problem: CommonSlots, incumbent: Team | None = None) -> Model:
 
     Variables
         ``x[q]`` in 0..most_q, tasks of row q; ``member[q]`` = 1 iff x_q >= 1; ``z[t]`` = 1 iff slot t is in T;
-        ``first <= last``, a window that holds T (only where it is needed);
+        ``first <= last``, first and last slot of a stretch that holds T (only where it is needed);
         ``f``, the factor (``WIDEST``), with ``holds[q][k]`` = 1 iff x_q >= k.
 
     Constraints
@@ -113,10 +114,10 @@ def _down_runs(row: Booleans) -> list[tuple[int, int]]:
     return [(int(a), int(b) - 1) for a, b in edges.reshape(-1, 2)]
 
 
-def solve(problem: CommonSlots, limits: Limits = NO_LIMITS) -> Answer:
+def solve(problem: CommonSlots, limits: Limits = NO_LIMITS) -> Result:
     """Solve by CP-SAT, which is told the threads, the seed and the time that the limits allow.
 
-    On an ``UNKNOWN`` outcome CP-SAT reports 0.0 as objective and bound; neither is read then.
+    On an ``UNKNOWN`` status CP-SAT reports 0.0 as objective and bound; neither is read then.
     """
     from ortools.sat.python import cp_model
 
@@ -135,14 +136,23 @@ def solve(problem: CommonSlots, limits: Limits = NO_LIMITS) -> Answer:
     status = solve_interruptibly(solver, built.model)
     if status == cp_model.MODEL_INVALID:
         raise RuntimeError(f"CP-SAT refuses the model: {built.model.validate()}")
-    found = Found(is_proven=status in (cp_model.OPTIMAL, cp_model.INFEASIBLE))
+    tasks, slots, bound = None, [], None
     if status in (cp_model.OPTIMAL, cp_model.FEASIBLE):
-        found.tasks = [solver.value(x) for x in built.x]
-        found.slots = [t for t, z in enumerate(built.z) if solver.boolean_value(z)]
+        tasks = [solver.value(x) for x in built.x]
+        slots = [t for t, z in enumerate(built.z) if solver.boolean_value(z)]
         if problem.aim is not Aim.ANY:
-            found.bound = solver.best_objective_bound
-    counts = {"branches": int(solver.num_branches), "conflicts": int(solver.num_conflicts)}
-    return conclude(problem, "cpsat", found, incumbent, watch, counts)
+            bound = solver.best_objective_bound
+    return conclude_model(
+        problem,
+        "cpsat",
+        watch,
+        tasks,
+        slots,
+        bound=bound,
+        is_proven=status in (cp_model.OPTIMAL, cp_model.INFEASIBLE),
+        incumbent=incumbent,
+        counts={"branches": int(solver.num_branches), "conflicts": int(solver.num_conflicts)},
+    )
 
 
 def write_model(problem: CommonSlots, path: str | os.PathLike[str]) -> None:

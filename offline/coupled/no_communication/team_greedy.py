@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from offline.coupled.no_communication.common_slots import Aim, Booleans, CommonSlots, Integers, Team, value_of
-from offline.coupled.no_communication.levels import capacities, levels, longest_stretches
+from offline.coupled.no_communication.levels import capacities, hand_out, levels, longest_stretches
 
 __all__ = ["greedy"]
 
@@ -71,12 +71,7 @@ def _grow(problem: CommonSlots, level: int, held: Integers, seed: int) -> Team |
     slots = _best_stretch(problem, up, down, level)
     if problem.aim is not Aim.WIDEST and len(slots) < level:
         return None
-    assigned: dict[int, int] = {}
-    left = tasks if heaviest else problem.tasks
-    for q in members:
-        assigned[q] = min(int(held[q]), left)
-        left -= assigned[q]
-    return Team({q: x for q, x in assigned.items() if x}, tuple(slots))
+    return Team(hand_out(held, members, tasks if heaviest else problem.tasks), tuple(slots))
 
 
 def _score(problem: CommonSlots, up: Booleans, down: Booleans, level: int) -> _Score:

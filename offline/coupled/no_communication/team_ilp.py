@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from offline.backends.model_files import PROGRAM_FORMS, expect_form, write_whole
-from offline.backends.pulp_runs import run
+from offline.backends.model_files import PROGRAM_FORMS, ModelForm, expect_form, write_whole
+from offline.backends.pulp_runs import MilpSolver, run
 from offline.coupled.no_communication import levels as lv
-from offline.coupled.no_communication.common_slots import NO_LIMITS, Aim, Answer, Booleans, CommonSlots, Team, value_of
-from offline.coupled.no_communication.conclude import Found, conclude
+from offline.coupled.no_communication.common_slots import Aim, Booleans, CommonSlots, Team, value_of
+from offline.coupled.no_communication.conclude import conclude_model
 from offline.coupled.no_communication.team_greedy import greedy
-from offline.limits import Limits, Stopwatch
+from offline.limits import NO_LIMITS, Limits, Stopwatch
+from offline.results import Result
 
 if TYPE_CHECKING:
     import pulp
@@ -161,7 +162,7 @@ def build(
         own = pulp.lpSum(z[t] for t in np.flatnonzero(up[q]).tolist())
         program += own >= known * w[q] * x[q], f"own_slots_{q}"  # (5)
     if aim is Aim.EARLIEST or down.any():
-        is_open = _add_window(pulp, model, down, most)  # (6)
+        is_open = _add_stretch(pulp, model, down, most)  # (6)
         if aim is Aim.EARLIEST:
             program.setObjective(pulp.lpSum(is_open))
             for t in range(min(level_bounds.values(), default=0) if is_bounded else 0):
@@ -198,7 +199,7 @@ def _forbid_slots(
                 program += model.x[q] <= most[q] * (1 - model.z[t]), f"pair_{q}_{t}"
 
 
-def _add_window(pulp: Any, model: Model, down: Booleans, most: Sequence[int]) -> list[Any]:
+def _add_stretch(pulp: Any, model: Model, down: Booleans, most: Sequence[int]) -> list[Any]:
     """Add (6); return open_t."""
     program, slots = model.program, down.shape[1]
     is_open = [program.add_variable(f"open_{t}", cat=pulp.LpBinary) for t in range(slots)]
@@ -220,26 +221,36 @@ def _add_window(pulp: Any, model: Model, down: Booleans, most: Sequence[int]) ->
     return is_open
 
 
-def solve(problem: CommonSlots, limits: Limits = NO_LIMITS, *, solver: str = "highs") -> Answer:
+def solve(problem: CommonSlots, limits: Limits = NO_LIMITS, *, solver: MilpSolver = MilpSolver.HIGHS) -> Result:
     """Solve by ``cbc`` or ``highs``, which are told the threads, the seed and the time that the limits allow."""
     watch = Stopwatch(limits)
     incumbent = greedy(problem)
     model = build(problem, incumbent)
-    outcome = run(model.program, solver, limits, watch.left_s())
-    found = Found(outcome.is_proven, bound=outcome.bound)
-    if outcome.has_solution:
-        found.tasks = [round(x.value()) for x in model.x]
-        found.slots = [t for t, z in enumerate(model.z) if z.value() is not None and round(z.value())]
-    return conclude(problem, solver, found, incumbent, watch, {})
+    claim = run(model.program, solver, limits, watch.left_s())
+    tasks, slots = None, []
+    if claim.has_solution:
+        tasks = [round(x.value()) for x in model.x]
+        slots = [t for t, z in enumerate(model.z) if z.value() is not None and round(z.value())]
+    return conclude_model(
+        problem,
+        str(solver),
+        watch,
+        tasks,
+        slots,
+        bound=claim.bound,
+        is_proven=claim.is_proven,
+        incumbent=incumbent,
+        counts={},
+    )
 
 
 def write_model(
     problem: CommonSlots, path: str | os.PathLike[str], formulation: Formulation = Formulation.PER_SLOT
 ) -> None:
     """Write the program to a ``.lp`` or ``.mps`` file."""
-    suffix = expect_form(path, PROGRAM_FORMS)
+    form = expect_form(path, PROGRAM_FORMS)
     program = build(problem, greedy(problem), formulation).program
-    write_whole(path, PROGRAM_FORMS, program.writeLP if suffix == ".lp" else program.writeMPS)
+    write_whole(path, PROGRAM_FORMS, program.writeLP if form is ModelForm.LP else program.writeMPS)
 
 
 def linear_bound(
@@ -252,5 +263,5 @@ def linear_bound(
     program = build(problem, None, formulation, is_bounded=is_bounded).program
     for variable in program.variables():
         variable.cat = "Continuous"
-    outcome = run(program, "highs", Limits(), None)
-    return float(program.objective.value()) if outcome.has_solution and program.objective is not None else None
+    claim = run(program, "highs", Limits(), None)
+    return float(program.objective.value()) if claim.has_solution and program.objective is not None else None

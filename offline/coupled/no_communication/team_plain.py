@@ -10,10 +10,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from offline.coupled.no_communication.common_slots import NO_LIMITS, Aim, Answer, Booleans, CommonSlots, Team, value_of
-from offline.coupled.no_communication.levels import bound, capacities, levels
-from offline.limits import Limits, Stopwatch
-from offline.results import Status
+from offline.coupled.no_communication.common_slots import Aim, Booleans, CommonSlots, Team, value_of
+from offline.coupled.no_communication.conclude import conclude
+from offline.coupled.no_communication.levels import bound, capacities, hand_out, levels
+from offline.limits import NO_LIMITS, Limits, Stopwatch
+from offline.results import Result
 
 __all__ = ["solve"]
 
@@ -41,7 +42,7 @@ class _Node:
     rest: tuple[_Row, ...]
 
 
-def solve(problem: CommonSlots, limits: Limits = NO_LIMITS) -> Answer:
+def solve(problem: CommonSlots, limits: Limits = NO_LIMITS) -> Result:
     """Search level by level, depth first; exact and deterministic.
 
     A node is left when its slots cannot lead to a better value, or when all the rows that could still join would not
@@ -56,7 +57,7 @@ def solve(problem: CommonSlots, limits: Limits = NO_LIMITS) -> Answer:
     for level in levels(problem):
         if not search.run(level):
             break
-    return search.answer()
+    return search.result()
 
 
 class _Search:
@@ -71,7 +72,7 @@ class _Search:
         if problem.aim is Aim.HEAVIEST:
             self.team = Team({}, ())
         elif problem.aim is Aim.WIDEST and int(problem.most.sum()) >= problem.tasks:
-            self.team = Team(_trimmed(dict(enumerate(problem.most.tolist())), problem.tasks), ())
+            self.team = Team(hand_out(problem.most, range(problem.num_rows), problem.tasks), ())
         self.up = [_bits(row) for row in problem.up]
         self.down = [_bits(row) for row in problem.down]
 
@@ -139,18 +140,22 @@ class _Search:
         else:
             slots = next(stretch for stretch in stretches if len(stretch) >= level)[:level]
         tasks = {row.q: row.tasks for row in node.members}
-        self.team = Team(tasks if aim is Aim.HEAVIEST else _trimmed(tasks, self.problem.tasks), tuple(slots))
+        self.team = Team(tasks if aim is Aim.HEAVIEST else hand_out(tasks, tasks, self.problem.tasks), tuple(slots))
         self.value = value_of(self.problem, self.team)
 
-    def answer(self) -> Answer:
+    def result(self) -> Result:
         """Return what was found, and how much of it is proven."""
         value = None if self.team is None else self.value
-        proven = value if not self.is_stopped or value == self.bound else self.bound
-        if value is not None:
-            status = Status.OPTIMAL if value == proven else Status.FEASIBLE
-        else:
-            status = Status.UNKNOWN if self.is_stopped else Status.INFEASIBLE
-        return Answer(status, value, proven, self.team, "plain", self.watch.elapsed_s(), {"nodes": self.nodes})
+        return conclude(
+            self.problem,
+            "plain",
+            self.watch,
+            self.team,
+            value=value,
+            bound=self.bound,
+            is_proven=not self.is_stopped,
+            counts={"nodes": self.nodes},
+        )
 
 
 def _stretches(common: int, cuts: int) -> Iterator[int]:
@@ -169,13 +174,3 @@ def _bits(row: Booleans) -> int:
 
 def _slots(bits: int) -> list[int]:
     return [t for t in range(bits.bit_length()) if bits >> t & 1]
-
-
-def _trimmed(tasks: dict[int, int], needed: int) -> dict[int, int]:
-    """Keep ``needed`` tasks, the first rows' first."""
-    kept = {}
-    for q, x in tasks.items():
-        if needed and x:
-            kept[q] = min(x, needed)
-            needed -= kept[q]
-    return kept

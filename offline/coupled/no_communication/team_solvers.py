@@ -3,34 +3,58 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from enum import StrEnum
 
-from instances.errors import InputError, SelfCheckError
-from offline.coupled.no_communication.common_slots import NO_LIMITS, Answer, CommonSlots, value_of
-from offline.coupled.no_communication.team_windows import is_easy
-from offline.limits import Limits
+from instances.errors import InputError
+from offline.backends.pulp_runs import MilpSolver
+from offline.coupled.no_communication.common_slots import CommonSlots
+from offline.coupled.no_communication.team_periods import is_easy
+from offline.limits import NO_LIMITS, Limits
+from offline.results import Result
 from offline.solvers import AUTO, Solver, by_name, named
 
-__all__ = ["BACKENDS", "answer", "available_backends", "choose"]
+__all__ = ["BACKENDS", "TeamSolver", "answer", "available_backends", "choose"]
 
 _HERE = "offline.coupled.no_communication"
 
-#: Every back end by name: a function ``(problem, limits) -> Answer``.
+
+class TeamSolver(StrEnum):
+    """The back ends."""
+
+    PERIODS = "periods"
+    CORE = "core"
+    PLAIN = "plain"
+    CPSAT = "cpsat"
+    HIGHS = "highs"
+    CBC = "cbc"
+    BRUTE = "brute"
+
+
+#: Every back end by name: a function ``(problem, limits) -> Result``.
 BACKENDS: Mapping[str, Solver] = by_name(
-    Solver("windows", "polynomial; where the UP slots of every worker come in one piece", f"{_HERE}.team_windows"),
-    Solver("core", "core search on 64-bit words", f"{_HERE}.core_backend", ("numba",)),
-    Solver("plain", "plain branch and bound over workers", f"{_HERE}.team_plain"),
-    Solver("cpsat", "CP-SAT model, the length of the team left implicit", f"{_HERE}.team_cpsat", ("ortools",)),
     Solver(
-        "highs",
+        TeamSolver.PERIODS,
+        "polynomial; where no availability period of a worker is interrupted",
+        f"{_HERE}.team_periods",
+    ),
+    Solver(TeamSolver.CORE, "k-subset intersection on 64-bit words", f"{_HERE}.team_core", ("numba",)),
+    Solver(TeamSolver.PLAIN, "plain branch and bound over workers", f"{_HERE}.team_plain"),
+    Solver(TeamSolver.CPSAT, "CP-SAT model, the length of the team left implicit", f"{_HERE}.team_cpsat", ("ortools",)),
+    Solver(
+        TeamSolver.HIGHS,
         "integer program by levels, solved by HiGHS",
         f"{_HERE}.team_ilp",
         ("pulp", "highspy"),
-        options=(("solver", "highs"),),
+        options=(("solver", MilpSolver.HIGHS),),
     ),
     Solver(
-        "cbc", "integer program by levels, solved by CBC", f"{_HERE}.team_ilp", ("pulp",), options=(("solver", "cbc"),)
+        TeamSolver.CBC,
+        "integer program by levels, solved by CBC",
+        f"{_HERE}.team_ilp",
+        ("pulp",),
+        options=(("solver", MilpSolver.CBC),),
     ),
-    Solver("brute", "every assignment of tasks, for tests", f"{_HERE}.team_brute"),
+    Solver(TeamSolver.BRUTE, "every assignment of tasks, for tests", f"{_HERE}.team_brute"),
 )
 
 
@@ -45,18 +69,18 @@ def choose(problem: CommonSlots, name: str = AUTO) -> Solver:
     Raises
     ------
     InputError
-        For an unknown name, or ``windows`` where it does not apply.
+        For an unknown name, or ``periods`` where it does not apply.
     """
     if name == AUTO:
-        search = "core" if BACKENDS["core"].is_available() else "plain"
-        return BACKENDS["windows" if is_easy(problem.up, problem.down) else search]
-    if name == "windows" and not is_easy(problem.up, problem.down):
-        raise InputError("windows applies only where no worker is RECLAIMED between two UP slots", place="solver")
+        search = TeamSolver.CORE if BACKENDS[TeamSolver.CORE].is_available() else TeamSolver.PLAIN
+        return BACKENDS[TeamSolver.PERIODS if is_easy(problem.up, problem.down) else search]
+    if name == TeamSolver.PERIODS and not is_easy(problem.up, problem.down):
+        raise InputError("periods applies only where no worker is RECLAIMED between two UP slots", place="solver")
     return named(name, BACKENDS)
 
 
-def answer(problem: CommonSlots, solver: str = AUTO, limits: Limits = NO_LIMITS) -> Answer:
-    """Solve a problem by a back end, and check its team.
+def answer(problem: CommonSlots, solver: str = AUTO, limits: Limits = NO_LIMITS) -> Result:
+    """Solve a problem by a back end; the schedule of the result is a `Team`, which has been checked.
 
     Raises
     ------
@@ -69,10 +93,8 @@ def answer(problem: CommonSlots, solver: str = AUTO, limits: Limits = NO_LIMITS)
     --------
     >>> from offline.coupled.no_communication.common_slots import Aim
     >>> found = answer(CommonSlots.of_rows(["1101", "1011", "0111"], tasks=2, aim=Aim.WIDEST))
-    >>> print(found.status, found.value, found.team)
+    >>> print(found.status, found.value, found.schedule)
     optimal 2 Team(tasks={0: 1, 1: 1}, slots=(0, 3))
     """
-    found: Answer = choose(problem, solver).load()(problem, limits)
-    if found.team is not None and value_of(problem, found.team) != found.value:
-        raise SelfCheckError(f"{found.solver} claims {found.value}, its team has {value_of(problem, found.team)}")
+    found: Result = choose(problem, solver).load()(problem, limits)
     return found

@@ -1,4 +1,4 @@
-"""What the kernels of the core search are compiled with."""
+"""What the kernels of the search are compiled with, and the names of their types."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ ALL = ~WORD(0)
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-_kernels: Any = kernels_of(Path(__file__).parent, "core")
+_kernels = kernels_of(Path(__file__).parent, "kmis")
 
 
 def kernel(signature: str) -> Callable[[Function], Function]:

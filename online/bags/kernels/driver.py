@@ -10,11 +10,13 @@ from instances.bags.model import Instance
 from instances.bags.schedule import Run, Save, Schedule
 from instances.states import DOWN, UP
 from online.bags.kernels.layout import NEVER, NONE, Bytes, Desk, Ints, Log, Setting, kernel
-from online.bags.kernels.steps import advance, assign, choose, close_run, place, reached, remove, restart, save
+from online.bags.kernels.steps import advance, assign, choose, close_run, place, remove, restart, save, ticks_to_go
+from online.bags.kernels.ticks import first_ticks, reached
+from online.bags.level import Level, Pace
 from online.bags.options import Handover
 from online.bags.policies import Fcfs, FcfsAt, FcfsPrdctDmd, FcfsTr
 from online.bags.progress import PARTS, in_segments
-from online.bags.simulate import PolicyRun, predictor_of
+from online.bags.simulate import PolicyRun, expect_shared, predictor_of
 from online.bags.visible import Policy, Problem
 
 __all__ = ["can_run", "run_kernel"]
@@ -22,6 +24,8 @@ __all__ = ["can_run", "run_kernel"]
 _DONE, _LOW = 0, 1
 #: Answers of a predictor are computed for so many slots at first.
 _SLOTS = 512
+#: Whole numbers below it are the same as floats.
+_EXACT = 2**53
 
 
 @kernel()
@@ -68,7 +72,7 @@ def _serve(setting: Setting, desk: Desk, q: int, instant: int) -> bool:
 
 @kernel()
 def _ask(setting: Setting, desk: Desk, instant: int) -> None:
-    """B4: idle machines ask, in the order of (idle since, index); the rest in vain once one has."""
+    """B4: idle machines ask, in the order of (idle since, index)."""
     number = 0
     for q in range(len(setting.ticks)):
         if desk.task[q] == NONE and desk.is_up[q]:
@@ -80,8 +84,14 @@ def _ask(setting: Setting, desk: Desk, instant: int) -> None:
             desk.order[i] = q
             number += 1
     for i in range(number):
-        if not _serve(setting, desk, desk.order[i], instant):
+        if not _serve(setting, desk, desk.order[i], instant) and not setting.is_level:
             return
+
+
+@kernel()
+def _ends_segment(setting: Setting, desk: Desk, q: int) -> bool:
+    first = first_ticks(desk.origin[q], setting.ticks[q])
+    return bool(desk.is_up[q] and desk.done[q] >= first and (desk.done[q] - first) % setting.ticks[q] == 0)
 
 
 @kernel()
@@ -90,6 +100,9 @@ def _complete(setting: Setting, desk: Desk, log: Log, instant: int) -> None:
     p = len(setting.ticks)
     for q in range(p):
         if desk.task[q] == NONE or desk.left[q]:
+            if setting.is_level and desk.task[q] != NONE and _ends_segment(setting, desk, q):
+                remove(desk, log, q, instant)
+                desk.marks[q] = 1
             continue
         task = desk.task[q]
         desk.is_done[task] = 1
@@ -112,7 +125,7 @@ def _work(setting: Setting, desk: Desk, log: Log, start: int) -> int:
         y = end
         for q in range(p):
             if desk.task[q] != NONE and desk.is_up[q]:
-                y = min(y, instant + desk.left[q])
+                y = min(y, instant + (ticks_to_go(setting, desk, q) if setting.is_level else desk.left[q]))
         advance(setting, desk, y - instant)
         instant = y
         desk.marks[:] = 0
@@ -121,8 +134,8 @@ def _work(setting: Setting, desk: Desk, log: Log, start: int) -> int:
             return instant
         if setting.is_immediate:
             for q in range(p):
-                if desk.marks[q] and desk.is_up[q] and not _serve(setting, desk, q, instant):
-                    break
+                if desk.marks[q] and desk.is_up[q] and not _serve(setting, desk, q, instant) and not setting.is_level:
+                    break  # what is nothing to one is nothing to the others
 
 
 @kernel()
@@ -144,13 +157,15 @@ def _run(setting: Setting, desk: Desk, log: Log, slots: int) -> int:
 
 def can_run(instance: Instance, policy: object) -> bool:
     """Whether the kernels know the policy, and every number of the run fits 64 bits."""
-    if type(policy) not in {Fcfs, FcfsAt, FcfsTr, FcfsPrdctDmd}:
+    if type(policy) not in {Fcfs, FcfsAt, FcfsTr, FcfsPrdctDmd, Level, Pace}:
         return False
     if isinstance(policy, FcfsPrdctDmd) and not hasattr(policy.predictor, "answers"):
         return False
     by_day = getattr(policy, "day_tolerance", None)
     share = 30_600 + instance.reference_s if by_day is None else by_day.numerator + by_day.denominator
     longest = instance.segments * max(instance.ticks)
+    if isinstance(policy, Pace) and instance.tasks * longest + instance.horizon >= _EXACT:
+        return False
     return (
         instance.segments * PARTS * instance.reference_s < NEVER
         and longest * max(share, 21) + instance.horizon < NEVER
@@ -168,6 +183,7 @@ def run_kernel(instance: Instance, policy: Policy, *, handover: Handover, schedu
     schedule
         Whether the schedule is wanted.
     """
+    expect_shared(instance, policy)
     predictor: Any = predictor_of(instance, policy)
     runs, saves = (4 * instance.tasks + 16 * instance.num_machines, instance.num_machines) if schedule else (0, 0)
     slots = instance.slots if predictor is None else min(_SLOTS, instance.slots)
@@ -197,6 +213,7 @@ def _setting(instance: Instance, policy: Policy, handover: Handover, predictor: 
         segments=instance.segments,
         slot=instance.slot,
         ticks=np.array(instance.ticks, dtype=np.int64),
+        by_speed=np.argsort(np.array(instance.ticks), kind="stable"),
         states=instance.states,
         warns=warns,
         is_private=not instance.is_shared,
@@ -204,7 +221,9 @@ def _setting(instance: Instance, policy: Policy, handover: Handover, predictor: 
         is_replicating=isinstance(policy, FcfsTr),
         is_predicting=predictor is not None,
         is_immediate=handover is Handover.IMMEDIATE,
-        max_copies=policy.max_copies if isinstance(policy, FcfsTr) else 0,
+        is_level=isinstance(policy, Level),
+        is_pace=isinstance(policy, Pace),
+        max_copies=policy.max_copies if isinstance(policy, FcfsTr | Level) else 0,
         by_day=(0, 0) if by_day is None else (by_day.numerator, by_day.denominator),
         clock_ms=NONE if instance.clock_s is None else instance.clock_s * 1000,
         tick_ms=instance.tick_ms,

@@ -34,15 +34,16 @@ def kernel(**options: Any) -> Callable[[Function], Function]:
 class Setting(NamedTuple):
     """What does not change during a run.
 
-    ``ticks`` are the g_q, ``states`` the states array, ``warns`` the predictor's answers of the same shape, ``by_day``
-    the tolerance by day as a numerator and a denominator (denominator 0: the formula). ``clock_ms`` is that of
-    instant 0, below 0 without a clock.
+    ``ticks`` are the g_q, ``by_speed`` the machines, fastest first, ``states`` the states array, ``warns`` the
+    predictor's answers of the same shape, ``by_day`` the tolerance by day as a numerator and a denominator (denominator
+    0: the formula). ``clock_ms`` is that of instant 0, below 0 without a clock.
     """
 
     tasks: int
     segments: int
     slot: int
     ticks: Ints
+    by_speed: Ints
     states: Bytes
     warns: Bytes
     is_private: bool
@@ -50,6 +51,8 @@ class Setting(NamedTuple):
     is_replicating: bool
     is_predicting: bool
     is_immediate: bool
+    is_level: bool
+    is_pace: bool
     max_copies: int
     by_day: tuple[int, int]
     clock_ms: int
@@ -60,7 +63,8 @@ class Setting(NamedTuple):
 class Desk(NamedTuple):
     """How machines, tasks and stores stand.
 
-    Of each machine: the task of its copy or `NONE`, when it is ``expected`` to end, its ``deadline``; the state it
+    Of each machine: the task of its copy or `NONE`, when it is ``expected`` to end (for LEVEL
+    and PACE: its segment), its ``deadline``; the state it
     last started from (``origin``), UP ticks since (``done``) and to the end (``left``), the start of its run or
     `NONE`; whether it is UP, since when, and when it was last freed. Of each task: live ``copies``, whether it is done,
     whether it is ``endangered``; ``latest`` is room to work in. ``saved`` has the states of the store, by task, or by

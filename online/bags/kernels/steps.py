@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from online.bags.kernels.layout import NEVER, NONE, Desk, Log, Setting, kernel
+from online.bags.kernels.level import ahead, least_saved, paced
+from online.bags.kernels.ticks import first_ticks
 from online.bags.progress import PARTS
 
-__all__ = ["advance", "assign", "choose", "close_run", "place", "reached", "remove", "restart", "save"]
+__all__ = ["advance", "assign", "choose", "close_run", "place", "remove", "restart", "save", "ticks_to_go"]
 
 _MINUTE = 60_000
 _DAY = 1440 * _MINUTE
@@ -22,28 +24,21 @@ def place(setting: Setting, task: int, q: int) -> int:
 
 
 @kernel()
-def first_ticks(origin: int, ticks: int) -> int:
-    """Return the UP ticks for the rest of the first segment."""
-    return ((PARTS - origin % PARTS) * ticks + PARTS - 1) // PARTS
-
-
-@kernel()
-def reached(origin: int, ticks: int, done: int) -> int:
-    """Return the state of a copy, exactly but for the last part."""
-    first = first_ticks(origin, ticks)
-    if done < first:
-        return origin + PARTS * done // ticks
-    past = done - first
-    return (origin // PARTS + 1 + past // ticks) * PARTS + PARTS * (past % ticks) // ticks
-
-
-@kernel()
 def restart(setting: Setting, desk: Desk, q: int, origin: int) -> None:
     """Let the copy on a machine start from a state."""
     ticks = setting.ticks[q]
     desk.origin[q] = origin
     desk.done[q] = 0
     desk.left[q] = first_ticks(origin, ticks) + (setting.segments - origin // PARTS - 1) * ticks
+
+
+@kernel()
+def ticks_to_go(setting: Setting, desk: Desk, q: int) -> int:
+    """Return the UP ticks to the end of the segment a copy is in."""
+    first = first_ticks(desk.origin[q], setting.ticks[q])
+    if desk.done[q] < first:
+        return int(first - desk.done[q])
+    return int(setting.ticks[q] - (desk.done[q] - first) % setting.ticks[q])
 
 
 @kernel()
@@ -91,7 +86,7 @@ def assign(setting: Setting, desk: Desk, q: int, task: int, instant: int) -> Non
     """Give a machine a copy of a task."""
     desk.task[q] = task
     restart(setting, desk, q, desk.saved[place(setting, task, q)])
-    desk.expected[q] = instant + desk.left[q]
+    desk.expected[q] = instant + (ticks_to_go(setting, desk, q) if setting.is_level else desk.left[q])
     desk.deadline[q] = NEVER
     if setting.is_timed:
         desk.deadline[q] = _deadline(setting, instant, desk.origin[q], desk.left[q])
@@ -168,4 +163,8 @@ def _replicated(setting: Setting, desk: Desk) -> int:
 def choose(setting: Setting, desk: Desk, q: int, instant: int) -> int:
     """Return the task for a machine that asks."""
     task = _first_waiting(setting, desk)
+    if setting.is_level:
+        if task == NONE:
+            return ahead(setting, desk, q, instant)
+        return paced(setting, desk, q, instant) if setting.is_pace else least_saved(setting, desk)
     return _replicated(setting, desk) if task == NONE and setting.is_replicating else task

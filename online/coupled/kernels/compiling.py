@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from numba.cpython.unsafe.numbers import trailing_zeros
 
+from instances import states
 from instances.compiling import kernels_of
 
 __all__ = ["NONE", "ONE", "WORD", "ZERO", "Bytes", "Ints", "Reals", "Words", "kernel", "lowest"]
@@ -25,7 +26,7 @@ ONE = WORD(1)
 #: A number that is no constant to the compiler: functions are compiled anew for each constant they are handed.
 ZERO: Any = np.int64(0)
 
-_kernels: Any = kernels_of(Path(__file__).parent, "simulator")
+_kernels: Any = kernels_of(Path(__file__).parent, "simulator", Path(states.__file__))
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 

@@ -73,6 +73,9 @@ def run(
     recorded = record.letters.shape[0]
     entries = record.entries
 
+    # Where the run stands is kept in local variables; the sets are words of bits, made from what workers have:
+    # ``members`` are those of the configuration, ``lacking`` the members that still need program or data, ``received``
+    # all that hold some of either, ``need`` the units a member needs, ``work`` the slots the computation takes.
     slot, iteration, begun = at[SLOT], at[ITERATION], at[ITERATION_START]
     computed, num_entries, drawn = at[COMPUTED], at[ENTRIES], at[NUMBERS]
     members = lacking = received = NONE
@@ -91,6 +94,7 @@ def run(
 
     code = DONE
     while slot < limit and iteration < application.iterations:
+        # Is there room for all that one slot can write? If not, the caller makes some and calls again.
         if slot >= up.size:
             code = MORE_STATES
             break
@@ -101,7 +105,7 @@ def run(
             code = MORE_ENTRIES
             break
         now_up, now_down = up[slot], down[slot]
-        # R1
+        # R1: who is DOWN loses program and data, and is no longer a member; the computation of the iteration is lost.
         lost = now_down & received
         received &= ~lost
         while lost != NONE:
@@ -118,8 +122,9 @@ def run(
                 q = lowest(lost)
                 lost &= lost - ONE
                 tasks[q] = 0
-        # R2
+        # R2: a new configuration, if the old one is incomplete or the heuristic looks at every slot.
         if not is_complete or not is_passive:
+            # Can the UP workers hold all tasks?
             room = 0
             rest = now_up
             while room < num_tasks and rest != NONE:
@@ -141,8 +146,10 @@ def run(
                     drawn = used
                     taken = True
                 else:
+                    # Only the steps of the trace that may have changed since the last look are built anew.
                     elapsed = slot - begun
                     start = 0
+                    # By yield, the time that has passed counts in every step.
                     is_moved = is_moved or choice.build == BY_Y
                     seen = standing
                     if choice.is_fresh:
@@ -166,19 +173,22 @@ def run(
                     is_known = True
                     is_moved = False
                     known_up = now_up
+                    # In place of a complete configuration it is taken if it is another one, and better.
                     taken = not is_complete or not is_same(plans.members[trace.node[num_tasks]], built, members, tasks)
                     if taken and (is_complete or choice.keeps_value):
                         taken = is_gain(
-                            application, choice, tables, plans, trace, standing, seen, is_complete, members,
-                            work - computed, elapsed,
+                            application, choice, tables, plans, trace, standing,
+                            blank if choice.is_fresh else standing, is_complete, members, work - computed, elapsed,
                         )  # fmt: skip
             else:
+                # They cannot: an incomplete configuration is given up.
                 is_known = False  # the trace was not looked at in this slot
                 if not is_complete and members != NONE:
                     for q in range(p):
                         built[q] = 0
                     taken = True
             if taken:
+                # Everybody else leaves, and loses data and a part of the program; the computation begins anew.
                 old = members
                 members = lacking = NONE
                 work = 0
@@ -196,7 +206,8 @@ def run(
                 is_known = False  # others will receive now
                 if slot < recorded:
                     num_entries = note(slot, members, tasks, entries, num_entries)
-        # R3, R4, R5
+        # R3: the master serves members that lack something, n_com at most. R4: if nobody lacks anything, all members
+        # that are UP together compute. R5: when the work is done the iteration ends, and everybody leaves.
         is_noted = slot < recorded
         if is_noted:
             rest = members
@@ -218,7 +229,7 @@ def run(
                 channels -= 1
                 received |= bit
                 letter = _PROGRAM
-                if program[q] < t_prog:
+                if program[q] < t_prog:  # the program first
                     program[q] += 1
                 else:
                     data[q] += 1

@@ -142,7 +142,7 @@ def is_gain(
     Parameters
     ----------
     seen
-        What workers have received as the one who built saw it.
+        What workers have received by which what was built is measured: nothing where the comparison is fresh.
     is_complete
         Whether a complete configuration is held.
     members, work

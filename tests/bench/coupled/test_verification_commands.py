@@ -16,6 +16,7 @@ from bench.coupled.studies.verify.agreement import QUESTIONS, agree, random_inst
 from bench.coupled.studies.verify.general_agreement import agree_in_general, general_instance
 from instances import InputError, SelfCheckError, read
 from offline.coupled.no_communication import team_plain as plain
+from offline.coupled.objectives import CoupledResult, Objective
 from offline.results import Status
 from reductions import Biclique, Encd, ToMu1, ToMuInf, from_matrix, read_graph, write_graph
 
@@ -64,7 +65,7 @@ def test_a_question_must_be_whole(files: list[str], arguments: list[str]) -> Non
 def test_a_solver_of_no_use_is_refused(files: list[str]) -> None:
     for arguments, message in (
         (["--solver", "cpsat"], "the graph itself is searched"),
-        (["--solver", "nobody", "--via", "mu1"], "expected auto or one of windows"),
+        (["--solver", "nobody", "--via", "mu1"], "expected auto or one of periods"),
     ):
         result = CliRunner().invoke(biclique, [*files, "-a", "1", "-b", "1", *arguments])
         assert isinstance(result.exception, InputError)
@@ -74,10 +75,10 @@ def test_a_solver_of_no_use_is_refused(files: list[str]) -> None:
 
 def test_a_solver_that_does_not_apply_to_a_file_names_it(tmp_path: Path) -> None:
     write_graph(from_matrix([[1, 0, 1]]), tmp_path / "gap.txt")
-    arguments = [str(tmp_path / "gap.txt"), "-a", "1", "-b", "2", "--via", "mu1", "--solver", "windows"]
+    arguments = [str(tmp_path / "gap.txt"), "-a", "1", "-b", "2", "--via", "mu1", "--solver", "periods"]
     result = CliRunner().invoke(biclique, arguments, standalone_mode=False)
     assert result.return_value == 2
-    assert result.stderr.startswith(f"hindsched: {tmp_path / 'gap.txt'}: solver: windows applies only")
+    assert result.stderr.startswith(f"hindsched: {tmp_path / 'gap.txt'}: solver: periods applies only")
 
 
 @pytest.mark.parametrize("via", ["direct", "mu1", "muinf"])
@@ -161,7 +162,7 @@ def test_all_back_ends_agree_on_a_sample() -> None:
     answered = agree(instances=90, seed=2)
     assert answered["plain"] == answered["cpsat"] == answered["highs"] == answered["cbc"] == 90
     assert answered["brute"] >= 50
-    assert answered["windows"] >= 15
+    assert answered["periods"] >= 15
 
 
 def test_the_sample_has_every_kind_of_instance() -> None:
@@ -212,10 +213,10 @@ def test_the_general_sample_has_every_kind_of_instance() -> None:
 def test_a_disagreement_of_general_solvers_is_a_file_and_an_error(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(
-        "offline.coupled.cpsat.Search.makespan",
-        lambda search: search._result("makespan", Status.INFEASIBLE, None, None, None),
-    )
+    def lie(instance: object, objective: Objective, *_: object, **__: object) -> CoupledResult:
+        return CoupledResult.of(Status.INFEASIBLE, objective, None, None, None, "cpsat", 0.0)
+
+    monkeypatch.setattr("offline.coupled.cpsat.solve", lie)
     with pytest.raises(SelfCheckError, match="solvers disagree"):
         agree_in_general(instances=50, solvers=["native", "cpsat"], failures=tmp_path)
     (path,) = tmp_path.iterdir()

@@ -29,6 +29,7 @@ TWO_SCENARIOS = runs(
     (0, 1, "IP", 30),  # mean 25: (25 - 20) / 20 = 25 %
     (1, 0, "IP", 20),
     (1, 1, "IP", 50),  # only trial 0 counts: (20 - 40) / 20 = -100 %
+    # of the four trials three are won: 30 = 30, 20 < 40, and 50 where IE has no makespan
 )
 
 
@@ -36,14 +37,41 @@ def test_a_table_by_hand():
     row = of(TWO_SCENARIOS, "IP")
     assert (row.runs, row.fails, row.scenarios, row.compared) == (4, 0, 2, 2)
     assert row["diff"] == pytest.approx((25 - 100) / 2)
-    assert row.wins == 50
-    assert row.wins30 == 100  # 25 <= 1.3 * 20
+    assert (row.wins, row.wins30) == (75, 75)
     assert row.stdv == pytest.approx(math.hypot(62.5, 62.5))  # about the mean -37.5, one degree of freedom
 
 
 def test_the_reference_against_itself():
     row = of(TWO_SCENARIOS, "IE")
-    assert (row.runs, row.fails, row.compared, row["diff"], row.wins, row.wins30, row.stdv) == (4, 1, 2, 0, 100, 100, 0)
+    assert (row.runs, row.fails, row.compared, row["diff"], row.stdv) == (4, 1, 2, 0, 0)
+    assert (row.wins, row.wins30) == (100, 100)  # the trial that it does not finish is not counted
+
+
+def test_wins_are_counted_by_trials_not_by_scenarios():
+    """One scenario: IP loses nine trials narrowly and wins one by so much that its mean is the better one."""
+    lost = [(0, trial, policy, makespan) for trial in range(9) for policy, makespan in (("IE", 100), ("IP", 101))]
+    frame = runs(*lost, (0, 9, "IE", 1000), (0, 9, "IP", 100))
+    row = of(frame, "IP")
+    assert row["diff"] < 0
+    assert (row.wins, row.wins30) == (10, 100)
+
+
+def test_a_makespan_30_percent_above_is_still_within():
+    row = of(runs((0, 0, "IE", 10), (0, 0, "IP", 13), (0, 1, "IE", 100), (0, 1, "IP", 131)), "IP")
+    assert (row.wins, row.wins30) == (0, 50)
+
+
+def test_a_run_that_did_not_finish_loses_against_one_that_did():
+    frame = runs(
+        (0, 0, "IE", 10), (0, 0, "IP", 5),
+        (0, 1, "IE", 10), (0, 1, "IP", None),  # lost
+        (0, 2, "IE", None), (0, 2, "IP", 900),  # won
+        (0, 3, "IE", None), (0, 3, "IP", None),  # not counted
+        (0, 4, "IP", 1),  # IE was not run: no trial
+    )  # fmt: skip
+    row = of(frame, "IP")
+    assert (row.runs, row.wins, row.wins30) == (5, pytest.approx(200 / 3), pytest.approx(200 / 3))
+    assert of(frame, "IE").wins == 100
 
 
 def test_swapping_the_two_changes_the_sign_only():
@@ -56,7 +84,7 @@ def test_a_scenario_that_only_one_finishes_is_left_out_but_its_fail_counts():
     frame = runs((0, 0, "IE", 10), (0, 0, "IP", None), (1, 0, "IE", 10), (1, 0, "IP", 13), (2, 0, "IP", 1))
     row = of(frame, "IP")
     assert (row.runs, row.fails, row.scenarios, row.compared) == (3, 1, 2, 1)  # scenario 2 was not run by IE
-    assert (row["diff"], row.wins, row.wins30) == (pytest.approx(30), 0, 100)
+    assert (row["diff"], row.wins, row.wins30) == (pytest.approx(30), 0, 50)
     assert math.isnan(row.stdv)  # of one scenario
 
 
@@ -64,6 +92,7 @@ def test_nothing_to_compare_is_no_number():
     row = of(runs((0, 0, "IE", None), (0, 0, "IP", None)), "IP")
     assert (row.fails, row.scenarios, row.compared) == (1, 1, 0)
     assert all(math.isnan(row[name]) for name in ("diff", "wins", "wins30", "stdv"))
+    assert math.isnan(of(runs((0, 0, "IE", 1), (1, 0, "IP", 1)), "IP").wins)  # no trial in which both were run
 
 
 def test_scenarios_of_different_points_and_seeds_are_different():

@@ -6,7 +6,7 @@ import pytest
 
 from instances import InputError
 from offline.backends.pulp_runs import run
-from offline.coupled.no_communication import team_ilp as ilp
+from offline.coupled.no_communication import team_ilp
 from offline.coupled.no_communication.common_slots import Aim, CommonSlots
 from offline.limits import Limits
 
@@ -17,7 +17,7 @@ def hard(sense: int) -> pulp.LpProblem:
     """Most common slots of 5 of 40 rows, 30 of them at best; written as a maximum or as a minimum of the negative."""
     up = np.random.default_rng(0).random((40, 400)) < 0.5
     ones = np.ones(40, dtype=np.int64)
-    program = ilp.build(CommonSlots(up, np.zeros_like(up), ones, ones, 5, Aim.WIDEST)).program
+    program = team_ilp.build(CommonSlots(up, np.zeros_like(up), ones, ones, 5, Aim.WIDEST)).program
     if sense == pulp.LpMinimize:
         objective = program.objective
         program.sense = sense
@@ -29,22 +29,22 @@ def hard(sense: int) -> pulp.LpProblem:
 @pytest.mark.parametrize("sense", [pulp.LpMaximize, pulp.LpMinimize])
 def test_a_solution_at_the_time_limit_is_not_optimal_and_its_bound_has_the_right_sign(solver: str, sense: int) -> None:
     program = hard(sense)
-    outcome = run(program, solver, Limits(), 0.5)
-    assert not outcome.is_proven
+    claim = run(program, solver, Limits(), 0.5)
+    assert not claim.is_proven
     if solver == "cbc":
-        assert outcome.bound is None
+        assert claim.bound is None
         return
-    assert outcome.bound is not None
+    assert claim.bound is not None
     best = 30 if sense == pulp.LpMaximize else -30
-    assert (outcome.bound >= best) if sense == pulp.LpMaximize else (outcome.bound <= best)
-    assert abs(outcome.bound) <= 400
+    assert (claim.bound >= best) if sense == pulp.LpMaximize else (claim.bound <= best)
+    assert abs(claim.bound) <= 400
 
 
 def test_pulp_itself_calls_that_solution_optimal() -> None:
     """The trap is still there; when this fails PuLP has become honest."""
     program = hard(pulp.LpMaximize)
-    outcome = run(program, "highs", Limits(), 0.5)
-    assert not outcome.is_proven
+    claim = run(program, "highs", Limits(), 0.5)
+    assert not claim.is_proven
     assert program.status == pulp.LpStatusOptimal
     assert program.solverModel.getInfo().mip_dual_bound < 0  # the negative of the bound
 
@@ -56,11 +56,11 @@ def test_optimal_and_infeasible_are_proven(solver: str) -> None:
     y = program.add_variable("y", 0, 9, pulp.LpInteger)
     program += 3 * x + 2 * y
     program += 2 * x + 2 * y <= 7, "room"
-    outcome = run(program, solver, Limits(), None)
-    assert (outcome.has_solution, outcome.is_proven, program.objective.value()) == (True, True, 9)
+    claim = run(program, solver, Limits(), None)
+    assert (claim.has_solution, claim.is_proven, program.objective.value()) == (True, True, 9)
     program += 2 * x + 2 * y == 5, "odd"  # has fractional solutions only
-    outcome = run(program, solver, Limits(), None)
-    assert (outcome.has_solution, outcome.is_proven) == (False, True)
+    claim = run(program, solver, Limits(), None)
+    assert (claim.has_solution, claim.is_proven) == (False, True)
 
 
 def test_an_infeasibility_that_cbc_finds_by_branching_is_proven() -> None:
@@ -76,8 +76,8 @@ def test_an_infeasibility_that_cbc_finds_by_branching_is_proven() -> None:
     )
     up = rows.astype(bool)
     problem = CommonSlots(up, np.zeros_like(up), np.array([1, 3, 1, 3, 3]), np.array([0, 2, 1, 2, 3]), 3, Aim.EARLIEST)
-    outcome = run(ilp.build(problem).program, "cbc", Limits(), None)
-    assert (outcome.has_solution, outcome.is_proven) == (False, True)
+    claim = run(team_ilp.build(problem).program, "cbc", Limits(), None)
+    assert (claim.has_solution, claim.is_proven) == (False, True)
 
 
 def test_another_solver_is_refused() -> None:

@@ -1,25 +1,24 @@
 """The integer linear program against the other exact solvers, and what it says when it is stopped."""
 
-import random
-from collections.abc import Iterator
 from pathlib import Path
 
 import pulp
 import pytest
 
 import offline.coupled
-from instances import InputError, check
+from instances import InputError
 from instances.coupled import Instance
-from instances.coupled.generate import paper, small
-from offline import Result, Status
+from instances.coupled.generate import paper
+from offline import Status
 from offline.backends import horizons
-from offline.backends.horizons import Window, windows_within
-from offline.backends.pulp_runs import Outcome
-from offline.coupled import Objective, ilp
+from offline.backends.pulp_runs import Claim
+from offline.coupled import Objective, ilp, slot_windows
 from offline.coupled.free_prefetch import FreePrefetch
-from offline.coupled.prefetch_relaxation import Teams
+from offline.coupled.prefetch_relaxation import PrefetchRelaxation
 from offline.coupled.slot_ilp import SlotProgram
+from offline.coupled.slot_windows import Window, windows_with_pairs
 from offline.limits import Limits, OutOfTimeError, Stopwatch
+from tests.cases.coupled import assert_honest, proven_value, tiny
 
 RUNS = {"ilp-highs": ilp.solve_by_highs, "ilp-cbc": ilp.solve_by_cbc}
 #: The paper's size; neither the bound nor the greedy schedule is the optimum.
@@ -27,50 +26,14 @@ PAPER = paper(m=5, n_com=5, wmin=1, scenario=1, trial=0, slots=60, iterations=4)
 BEST = {Objective.MAKESPAN: 32, Objective.ITERATIONS: 6}
 
 
-def tiny(seed: int) -> Instance:
-    """Return a random general instance; every third one is made so that channels and stand-by tend to matter."""
-    draw = random.Random(seed)
-    if seed % 3 == 0:
-        rows = ["".join(_sticky(draw, slots=9)) for _ in range(3)]
-        w = [draw.randint(1, 2) for _ in rows]
-        return Instance.from_letters(rows, w=w, tasks=1, iterations=3, t_prog=2, n_com=draw.choice((1, 2)))
-    down = draw.choice((0, 0.05, 0.15))
-    return small(
-        seed,
-        p=draw.choice((2, 2, 3)),
-        slots=draw.randint(6, 8),
-        tasks=draw.choice((1, 2, 2, 3)),
-        iterations=draw.randint(1, 3),
-        up=draw.uniform(0.55, 1 - down),
-        down=down,
-    )
-
-
-def _sticky(draw: random.Random, slots: int) -> Iterator[str]:
-    state = draw.choice("uuurd")
-    for _ in range(slots):
-        yield state
-        if draw.random() > 0.8:
-            state = draw.choice("uuurrd")
-
-
 def value(run: str, instance: Instance, objective: Objective, *, stand_by: bool = True) -> int | None:
     """Return a proven optimum, None where there is none, after the checker has seen the schedule."""
-    result = RUNS[run](instance, objective, stand_by, Limits())
-    assert result.solver == run
-    if result.value is None:
-        assert (result.status, result.bound) == (Status.INFEASIBLE, None)
-        return None
-    assert result.status is Status.OPTIMAL
-    verdict = check(instance, result.schedule)
-    assert verdict.is_valid, verdict
-    assert result.value == (verdict.outcome.makespan if objective is Objective.MAKESPAN else verdict.outcome.iterations)
-    return result.value
+    return proven_value(instance, RUNS[run](instance, objective, stand_by, Limits()), run)
 
 
 def without_help(monkeypatch: pytest.MonkeyPatch) -> None:
     """Take the first schedule and the short first horizons away, so that the program has to answer."""
-    monkeypatch.setattr(horizons, "greedy_plan", lambda *_: [])
+    monkeypatch.setattr(slot_windows, "greedy_plan", lambda *_: [])
     monkeypatch.setattr(horizons, "_FIRST_STEP", 100)
 
 
@@ -102,9 +65,9 @@ def end_by_the_program_alone(instance: Instance, stand_by: bool) -> int | None:
         Window(i, last + i, {e: e - 1 for e in range(i, last + i + 1)} if i else {}) for i in range(instance.iterations)
     ]
     model = SlotProgram(instance, windows, Stopwatch(Limits()), stand_by=stand_by, is_any_good=False)
-    outcome = ilp.run(model.program, "highs", Limits(), None)
-    assert outcome.is_proven
-    return round(model.program.objective.value()) if outcome.has_solution else None
+    claim = ilp.run(model.program, "highs", Limits(), None)
+    assert claim.is_proven
+    return round(model.program.objective.value()) if claim.has_solution else None
 
 
 @pytest.mark.parametrize("stand_by", [True, False])
@@ -157,24 +120,11 @@ def test_infeasible_is_proven_by_the_program(run: str, monkeypatch: pytest.Monke
 # ------------------------------------------------------------------------------------------------- stopped, and honest
 
 
-def assert_honest(result: Result, best: int) -> None:
-    assert result.bound is not None
-    if result.objective is Objective.MAKESPAN:
-        assert result.bound <= best
-        assert result.value is None or result.value >= best
-    else:
-        assert result.bound >= best
-        assert result.value is not None
-        assert result.value <= best
-    assert (result.status is Status.OPTIMAL) == (result.value == result.bound)
-    assert result.schedule is None or check(PAPER, result.schedule).is_valid
-
-
 @pytest.mark.parametrize("run", RUNS)
 @pytest.mark.parametrize("objective", Objective)
 @pytest.mark.parametrize("limit_s", [1e-9, 0.05, 0.3])
 def test_a_time_limit_claims_no_more_than_is_true(run: str, objective: Objective, limit_s: float) -> None:
-    assert_honest(RUNS[run](PAPER, objective, True, Limits(time_limit_s=limit_s)), BEST[objective])
+    assert_honest(RUNS[run](PAPER, objective, True, Limits(time_limit_s=limit_s)), BEST[objective], PAPER)
 
 
 @pytest.mark.parametrize("has_solution", [True, False])
@@ -185,15 +135,15 @@ def test_what_an_unproven_answer_means(
     """A solver that stops at once, with or without a solution, and with a bound on the last end or none."""
     solve = ilp.run
 
-    def stopped(*args: object) -> Outcome:
+    def stopped(*args: object) -> Claim:
         if has_solution:
             solve(*args)  # type: ignore[arg-type]
-        return Outcome(has_solution, is_proven=False, bound=bound)
+        return Claim(has_solution, is_proven=False, bound=bound)
 
     cheap = offline.coupled.free_prefetch_bound(PAPER, "makespan")
     best = BEST[Objective.MAKESPAN]
     assert cheap is not None
-    monkeypatch.setattr(horizons, "greedy_plan", lambda *_: [])
+    monkeypatch.setattr(slot_windows, "greedy_plan", lambda *_: [])
     monkeypatch.setattr(horizons, "_FIRST_STEP", best + 2 - cheap)  # the first horizon has the optimum
     monkeypatch.setattr(ilp, "run", stopped)
     result = ilp.solve_by_highs(PAPER, Objective.MAKESPAN, True, Limits())
@@ -207,8 +157,8 @@ def test_a_program_cut_short_is_told() -> None:
     watch = Stopwatch(Limits(time_limit_s=1e-9))
     while not watch.is_over():
         pass
-    bound = FreePrefetch(Teams(PAPER))
-    windows = windows_within(bound, bound.earliest_ends(4), 40)
+    bound = FreePrefetch(PrefetchRelaxation(PAPER))
+    windows = windows_with_pairs(bound, bound.earliest_ends(4), 40)
     assert windows is not None
     with pytest.raises(OutOfTimeError):
         SlotProgram(PAPER, windows, watch, stand_by=True, is_any_good=False)

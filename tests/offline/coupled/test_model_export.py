@@ -54,8 +54,8 @@ def test_the_mps_file_is_the_same_program(tmp_path: Path) -> None:
     path = tmp_path / "model.mps"
     ilp.write_model(PROBLEM, path)
     _, program = pulp.LpProblem.fromMPS(str(path), sense=pulp.LpMaximize)
-    outcome = run(program, "highs", Limits(), None)
-    assert outcome.is_proven
+    claim = run(program, "highs", Limits(), None)
+    assert claim.is_proven
     assert abs(program.objective.value()) == BEST
 
 

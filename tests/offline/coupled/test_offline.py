@@ -1,68 +1,27 @@
 """The exact solvers against each other, and on instances small enough to solve by hand."""
 
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import pytest
 
 import offline.coupled
-from instances import check
 from instances.coupled import Instance
-from instances.coupled.generate import paper, small
+from instances.coupled.generate import paper
 from offline import Status
-from offline.coupled import Objective, cpsat
+from offline.coupled import Objective, slot_windows
 from offline.coupled.emit import IterationPlan
+from tests.cases.coupled import proven_value, tiny
 
 SEEDS = range(120)
 SOLVERS = ("cpsat", "brute")
-
-
-def tiny(seed: int) -> Instance:
-    """Return a random general instance; every fourth one is made so that stand-by tends to matter."""
-    draw = random.Random(seed)
-    if seed % 4 == 0:
-        rows = ["".join(sticky(draw, slots=9)) for _ in range(3)]
-        w = [draw.randint(1, 2) for _ in rows]
-        return Instance.from_letters(rows, w=w, tasks=1, iterations=3, t_prog=2, n_com=draw.choice((1, 2)))
-    down = draw.choice((0, 0.05, 0.15))
-    return small(
-        seed,
-        p=draw.choice((2, 2, 2, 3)),
-        slots=draw.randint(6, 9),
-        tasks=draw.choice((1, 2, 2, 3)),
-        iterations=draw.randint(1, 3),
-        up=draw.uniform(0.55, 1 - down),
-        down=down,
-    )
-
-
-def sticky(draw: random.Random, slots: int) -> Iterator[str]:
-    state = draw.choice("uuurd")
-    for _ in range(slots):
-        yield state
-        if draw.random() > 0.8:
-            state = draw.choice("uuurrd")
 
 
 def value(
     instance: Instance, objective: str = "makespan", *, solver: str = "cpsat", stand_by: bool = True
 ) -> int | None:
     """Return a proven optimum, None where there is none, after a second check of the schedule."""
-    result = offline.solve(instance, objective, solver=solver, stand_by=stand_by)
-    assert result.solver == solver
-    if result.value is None:
-        assert result.status is Status.INFEASIBLE
-        assert result.bound is None
-        return None
-    assert result.status is Status.OPTIMAL
-    verdict = check(instance, result.schedule)
-    assert verdict.is_valid
-    if objective == "makespan":
-        assert verdict.outcome.makespan == result.value == result.schedule.slots
-    else:
-        assert verdict.outcome.iterations == result.value
-        assert result.schedule.slots == instance.slots
-    return result.value
+    return proven_value(instance, offline.solve(instance, objective, solver=solver, stand_by=stand_by), solver)
 
 
 def add_nothing(
@@ -102,7 +61,7 @@ def test_all_solvers_agree(objective: Objective) -> None:
 @pytest.mark.parametrize("stand_by", [True, False])
 def test_the_model_is_right_without_a_first_schedule(stand_by: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     wanted = {seed: value(tiny(seed), solver="brute", stand_by=stand_by) for seed in range(40)}
-    monkeypatch.setattr(cpsat, "greedy_plan", add_nothing)
+    monkeypatch.setattr(slot_windows, "greedy_plan", add_nothing)
     for seed, best in wanted.items():
         assert value(tiny(seed), stand_by=stand_by) == best, seed
 
@@ -252,7 +211,7 @@ def test_twenty_workers_are_proven(m: int, n_com: int, monkeypatch: pytest.Monke
     assert bound <= best
     pair = instance.replace(iterations=2)
     with_schedule = value(pair)
-    monkeypatch.setattr(cpsat, "greedy_plan", add_nothing)
+    monkeypatch.setattr(slot_windows, "greedy_plan", add_nothing)
     assert value(pair) == with_schedule
 
 

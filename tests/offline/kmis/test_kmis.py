@@ -1,4 +1,4 @@
-"""The core search on boolean arrays against a brute force that is obviously right."""
+"""The search for rows that share columns against a brute force that is obviously right."""
 
 from itertools import combinations
 
@@ -8,9 +8,7 @@ import pytest
 
 from instances import InputError
 from offline import Status
-from offline.kmis import core_bounds as bounds
-from offline.kmis import exact as driver
-from offline.kmis import matrix, sides
+from offline.kmis import core_bounds, exact, matrix, sides
 from offline.kmis.kernels.packing import pack
 from offline.kmis.kernels.search_layout import ANY, DONE, MORE_BITS, MORE_ITEMS
 from offline.kmis.shared_slots import SharedSlots, earliest_common_slots, max_common_slots
@@ -96,7 +94,7 @@ def test_the_earliest_common_slots_of_random_arrays(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", range(3))
 def test_large_arrays_take_another_way_to_the_same_answers(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(driver, "_SMALL", -1)
+    monkeypatch.setattr(exact, "_SMALL", -1)
     rng = np.random.default_rng(4000 + seed)
     for _ in range(60):
         up = random_up(rng)
@@ -190,7 +188,7 @@ def test_bad_limits_and_widths_are_refused() -> None:
     with pytest.raises(InputError, match="w: -1"):
         earliest_common_slots(up, 1, -1)
     with pytest.raises(InputError, match="time limit"):
-        max_common_slots(up, 1, time_limit=0)
+        max_common_slots(up, 1, time_limit_s=0)
 
 
 def test_numbers_0_and_1_are_booleans() -> None:
@@ -201,7 +199,7 @@ def test_numbers_0_and_1_are_booleans() -> None:
 
 def test_a_stopped_search_claims_no_more_than_is_true() -> None:
     up = np.random.default_rng(0).random((120, 1500)) < 0.5
-    found = max_common_slots(up, 12, time_limit=0.1)
+    found = max_common_slots(up, 12, time_limit_s=0.1)
     assert found is not None
     assert found.value is not None
     assert 0 < found.value < found.bound
@@ -211,7 +209,7 @@ def test_a_stopped_search_claims_no_more_than_is_true() -> None:
 
 def test_a_stopped_search_for_a_prefix_may_know_nobody_yet() -> None:
     up = np.random.default_rng(0).random((120, 1500)) < 0.5
-    found = earliest_common_slots(up, 14, 17, time_limit=0.1)
+    found = earliest_common_slots(up, 14, 17, time_limit_s=0.1)
     assert found is not None
     assert found.workers == ()
     assert found.value is None
@@ -227,13 +225,13 @@ def test_the_bounds_of_stopped_searches_are_bounds(seed: int) -> None:
         m = int(rng.integers(1, up.shape[0] + 1))
         both = matrix.Matrix(matrix.octets_of(up), up.shape[1])
         best = brute_max(up, m)
-        assert bounds.widest_bound(both, m, 0) >= best
+        assert core_bounds.widest_bound(both, m, 0) >= best
         time = Stopwatch(Limits(time_limit_s=60))
-        assert best <= driver._relaxed_widest(up, m, time, up.shape[1]) <= up.shape[1]
+        assert best <= exact._relaxed_widest(up, m, time, up.shape[1]) <= up.shape[1]
         w = int(rng.integers(1, 6))
         earliest = brute_earliest(up, m, w)
-        assert driver._relaxed_earliest(up, m, w, time, 0) <= (earliest or up.shape[1] + 1)
-        assert bounds.earliest_bound(both, m, w, up.shape[1]) <= (earliest or max(w, up.shape[1] + 1))
+        assert exact._relaxed_earliest(up, m, w, time, 0) <= (earliest or up.shape[1] + 1)
+        assert core_bounds.earliest_bound(both, m, w, up.shape[1]) <= (earliest or max(w, up.shape[1] + 1))
 
 
 def forced(up: Up, m: int, by_rows: bool, s: int, best: int, find_any: bool) -> int:
@@ -285,13 +283,16 @@ def test_existence_and_floors(seed: int) -> None:
         up = random_up(rng)
         m = int(rng.integers(1, up.shape[0] + 1))
         best = brute_max(up, m)
-        assert driver.exists(up, m, best + 1, watch) is None
+        assert exact.exists(up, m, best + 1, watch) is None
         if best:
-            found = driver.exists(up, m, best, watch)
+            found = exact.exists(up, m, best, watch)
             assert found is not None
-            assert len(found.columns) >= best
-            assert up[np.ix_(found.rows, found.columns)].all()
+            assert len(found.slots) >= best
+            assert up[np.ix_(found.workers, found.slots)].all()
         for floor in (best - 1, best, best + 3):
-            block = driver.widest(up, m, watch, max(0, floor))
-            assert len(block.columns) == (best if floor < best else 0)
-            assert block.bound <= max(floor, best, 0)
+            found = exact.widest(up, m, watch, max(0, floor))
+            if floor > 0 and floor >= best:
+                assert found is None
+            else:
+                assert found is not None
+                assert (len(found.slots), found.value, found.bound, found.status) == (best, best, best, Status.OPTIMAL)

@@ -82,7 +82,6 @@ def test_hour_from_a_file(tmp_path: Path) -> None:
         ("sometimes", "expected one of never, always, oracle"),
         ("noisy:1001,0,1", "expected noisy:H,F,S"),
         ("noisy:1,0", "expected noisy:H,F,S"),
-        ("hour", "expected hour:FILE"),
         ("hour:/nowhere.json", "/nowhere.json: no such file"),
     ],
 )

@@ -8,7 +8,7 @@ from instances.bags import Instance, check
 from instances.bags.generate import classroom, paper
 from instances.errors import InputError
 from instances.states import RECLAIMED
-from online.bags import HANDOVERS, POLICIES, make_policy, run_policy
+from online.bags import HANDOVERS, PAPER_POLICIES, POLICIES, make_policy, run_policy
 from tests.cases.bags import letters, randoms
 
 PREDICTORS = ("never", "always", "oracle", "noisy:700,200,3")
@@ -29,21 +29,22 @@ def both(instance: Instance, policy: str, **options: Any) -> Any:
 @pytest.mark.parametrize("policy", POLICIES)
 def test_twins_on_small_instances(policy: str) -> None:
     finished = 0
-    for i, instance in enumerate(randoms(250, seed=3, **({"on_demand": True} if "PRDCT" in policy else {}))):
+    fixed = {"FCFS-PRDCT-DMD": {"on_demand": True}, "LEVEL": {"store": "shared"}, "PACE": {"store": "shared"}}
+    for i, instance in enumerate(randoms(250, seed=3, **fixed.get(policy, {}))):
         options: dict[str, Any] = {"handover": HANDOVERS[i % 2], "max_copies": 1 + i % 4}
         if "PRDCT" in policy:
             options["predictor"] = PREDICTORS[i % len(PREDICTORS)]
         if i % 3 == 0:
             options["day_tolerance"] = "0.07"
         finished += both(instance, policy, **options).turnaround is not None
-    assert 100 < finished < 250  # both ends are met
+    assert 100 < finished < 250  # some finish, some do not
 
 
 @pytest.mark.parametrize("store", ["shared", "private"])
 @pytest.mark.parametrize("machines", ["M01", "M04"])
 def test_twins_on_the_paper_s_machines(machines: str, store: str) -> None:
     training = paper(machines, seed=8, slots=5040)
-    for i, policy in enumerate(POLICIES):
+    for i, policy in enumerate(POLICIES if store == "shared" else PAPER_POLICIES):
         instance = paper(
             machines,
             tasks=(25, 75)[i % 2],

@@ -68,12 +68,11 @@ def test_what_was_received_counts_or_not() -> None:
     first = {0: {0: 1}, 13: {0: 1}}  # the second iteration begins in slot 13, passively: the program counts
     assert taken(pair, "updated") == first
     assert taken(pair, "candidate-fresh") == first  # 5 + 7 against the 6 that are left to worker 0
-    assert taken(pair, "held-frozen") == first  # 8 when it was chosen
-    # but the same worker is not held to be a switch: nothing is sent to it in a second iteration under any of them
+    assert taken(pair, "held-frozen") == first  # 5 + 7 against 8, as it was when it was chosen
+    assert taken(pair, "frozen") == {**first, 15: {1: 1}}  # 5 + 7 against 5 + 8: its program does not count either
     faster = pair.replace(w=(8, 2))
-    assert taken(faster, "frozen")[15] == {1: 1}  # 5 + 2 < 8
-    assert taken(faster, "held-frozen")[15] == {1: 1}
-    assert 15 not in taken(faster, "candidate-fresh")  # 7 against 6
+    assert taken(faster, "held-frozen")[15] == {1: 1}  # 5 + 2 against 8
+    assert 15 not in taken(faster, "candidate-fresh")  # against 6
     assert 15 not in taken(faster, "updated")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -14,10 +15,9 @@ from instances.states import DOWN, RECLAIMED, UP
 from instances.streams import stream
 from offline.coupled.dispatch import confirm
 from offline.coupled.no_communication import questions
-from offline.coupled.no_communication.common_slots import Answer
+from offline.coupled.no_communication.team_periods import is_easy
 from offline.coupled.no_communication.team_solvers import available_backends
-from offline.coupled.no_communication.team_windows import is_easy
-from offline.coupled.objectives import Objective
+from offline.coupled.objectives import CoupledResult, Objective
 from offline.limits import Limits
 from offline.results import Result
 
@@ -26,7 +26,7 @@ __all__ = ["QUESTIONS", "agree", "random_instance"]
 _MOST_WORKERS_OF_BRUTE = 6
 
 #: Every question by name: a function of instance and back end.
-QUESTIONS: dict[str, Callable[[Instance, str], Answer | Result]] = {
+QUESTIONS: dict[str, Callable[[Instance, str], Result]] = {
     "exists": lambda instance, solver: questions.exists(instance, solver, Limits()),
     "earliest": lambda instance, solver: questions.earliest_finish(instance, 0, solver, Limits()),
     "makespan": lambda instance, solver: questions.solve(instance, Objective.MAKESPAN, solver, Limits()),
@@ -102,7 +102,7 @@ def agree(
     Returns
     -------
     dict
-        How many instances every back end has answered: ``windows`` and ``brute`` do not apply to all.
+        How many instances every back end has answered: ``periods`` and ``brute`` do not apply to all.
 
     Raises
     ------
@@ -134,11 +134,11 @@ def agree(
 def _applies(solver: str, question: str, instance: Instance) -> bool:
     if solver == "brute":  # where m is asked for, it tries as many tasks as there are slots for
         return instance.num_workers <= (_MOST_WORKERS_OF_BRUTE if question != "largest-m" else 3)
-    return solver != "windows" or is_easy(instance.states == UP, instance.states == DOWN)
+    return solver != "periods" or is_easy(instance.states == UP, instance.states == DOWN)
 
 
-def _checked(instance: Instance, answer: Answer | Result) -> tuple[str, int | None, int | None]:
+def _checked(instance: Instance, answer: Result) -> tuple[str, Any, Any]:
     """Return status, value and bound, after the checker has replayed the schedule."""
-    if isinstance(answer, Result) and answer.schedule is not None:
+    if isinstance(answer, CoupledResult) and answer.schedule is not None:
         confirm(instance, answer)
     return str(answer.status), answer.value, answer.bound

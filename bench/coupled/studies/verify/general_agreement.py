@@ -16,9 +16,9 @@ from instances.states import DOWN, RECLAIMED, UP
 from instances.streams import stream
 from offline.coupled.brute import num_states
 from offline.coupled.dispatch import confirm
-from offline.coupled.objectives import Objective
+from offline.coupled.objectives import CoupledResult, Objective
 from offline.limits import Limits
-from offline.results import Result, Status
+from offline.results import Status
 
 __all__ = ["IN_ROUNDS", "SETTINGS", "agree_in_general", "general_instance", "general_solvers"]
 
@@ -153,12 +153,12 @@ def _compare(instance: Instance, objective: Objective, stand_by: bool, solvers: 
         raise SelfCheckError(f"{objective}, stand_by={stand_by}: solvers disagree: {answers}")
 
 
-def _solve(instance: Instance, objective: Objective, stand_by: bool, name: str) -> Result:
+def _solve(instance: Instance, objective: Objective, stand_by: bool, name: str) -> CoupledResult:
     if name != IN_ROUNDS:
-        return offline.solve(instance, objective, solver=name, stand_by=stand_by)
-    from offline.coupled.native.rounds import Search
+        return offline.coupled.solve(instance, objective, solver=name, stand_by=stand_by)
+    from offline.coupled.native.portfolio import Portfolio
 
-    result = Search(instance, Limits(), first_round=1).solve(objective, stand_by)
+    result = Portfolio(instance, Limits(), first_round=1).solve(objective, stand_by)
     if result.schedule is not None:
         confirm(instance, result)
     return result

@@ -269,7 +269,7 @@ def _mapped_back(
 def _is_lost_with_down(case: Case, reduction: ToMu1 | ToMuInf, biclique: Biclique | None) -> bool:
     """Whether the answer changes from yes to no with DOWN; from no to yes it must not."""
     instance, _ = reduction.apply(case.problem)
-    status = questions.solve(with_down(instance), Objective.MAKESPAN, "windows", Limits()).status
+    status = questions.solve(with_down(instance), Objective.MAKESPAN, "periods", Limits()).status
     _expect(case, biclique is not None or status is Status.INFEASIBLE, f"{reduction.name}: DOWN makes a yes of a no")
     return biclique is not None and status is Status.INFEASIBLE
 
@@ -327,7 +327,7 @@ def easy_without_reclaimed(workers: int = 100, slots: int = 20_000) -> str:
         states=states,
     )
     answer = questions.largest_w(instance, AUTO, Limits())
-    if answer.solver != "windows" or answer.status is not Status.OPTIMAL:
+    if answer.solver != "periods" or answer.status is not Status.OPTIMAL:
         raise SelfCheckError(f"auto took {answer.solver}, which answered {answer.status}")
     return (
         f"With UP and DOWN only the problem is easy: {workers} workers, {slots} slots, 10 tasks, the largest w is"

@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-import online.coupled
 from bench.coupled.studies.verify.failures import place_of
 from instances import Chain, check
 from instances.coupled import Instance
 from instances.coupled.generate import paper, small
 from instances.errors import SelfCheckError
 from instances.streams import stream
+from online.coupled import ESTIMATORS, POLICIES, SERVICES, TIES, Run, run_policy
 
 __all__ = ["agree", "compare_twins", "options_of", "random_instance"]
 
@@ -81,16 +81,16 @@ def _random_chain(draw: np.random.Generator) -> Chain:
 
 def options_of(number: int, policy: str) -> dict[str, Any]:
     """Return the options of a run: over the instances a heuristic meets all combinations."""
-    k = number + online.coupled.POLICIES.index(policy)
+    k = number + POLICIES.index(policy)
     return {
-        "estimator": online.coupled.ESTIMATORS[k % 2],
-        "service": online.coupled.SERVICES[k // 2 % 3],
-        "ties": online.coupled.TIES[k // 6 % 2],
+        "estimator": ESTIMATORS[k % 2],
+        "service": SERVICES[k // 2 % 3],
+        "ties": TIES[k // 6 % 2],
         "seed": number,
     }
 
 
-def compare_twins(instance: Instance, policy: str, **options: Any) -> online.coupled.Run:
+def compare_twins(instance: Instance, policy: str, **options: Any) -> Run:
     """Run a heuristic in both simulators, and return the run.
 
     Raises
@@ -98,8 +98,8 @@ def compare_twins(instance: Instance, policy: str, **options: Any) -> online.cou
     SelfCheckError
         Where the runs differ in anything, or the checker refuses the schedule.
     """
-    fast = online.run_policy(instance, policy, engine="kernel", **options)
-    plain = online.run_policy(instance, policy, engine="plain", **options)
+    fast = run_policy(instance, policy, engine="kernel", **options)
+    plain = run_policy(instance, policy, engine="plain", **options)
     if fast != plain:
         letters = zip(fast.schedule.letters, plain.schedule.letters, strict=True)
         places = [
@@ -151,10 +151,10 @@ def agree(
     >>> agree(instances=1)["Y-IAY"][0]
     1
     """
-    done = dict.fromkeys(online.coupled.POLICIES, (0, 0))
+    done = dict.fromkeys(POLICIES, (0, 0))
     for number in range(instances):
         instance = random_instance(number, seed)
-        for policy in online.coupled.POLICIES:
+        for policy in POLICIES:
             try:
                 run = compare_twins(instance, policy, **options_of(number, policy))
             except SelfCheckError as error:

@@ -14,24 +14,7 @@ from offline.coupled.no_communication import questions
 from offline.coupled.objectives import Objective
 from offline.limits import Limits
 from offline.results import Status
-
-
-@st.composite
-def instances_without_communication(
-    draw: st.DrawFn, most_workers: int = 4, most_slots: int = 9, letters: str = "uuurd"
-) -> Instance:
-    p, slots = draw(st.integers(1, most_workers)), draw(st.integers(1, most_slots))
-    tasks = draw(st.integers(1, 4))
-    mu = draw(st.lists(st.one_of(st.none(), st.integers(0, tasks)), min_size=p, max_size=p))
-    if sum(tasks if bound is None else bound for bound in mu) < tasks:
-        mu[0] = None
-    return Instance.from_letters(
-        draw(st.lists(st.text(letters, min_size=slots, max_size=slots), min_size=p, max_size=p)),
-        w=draw(st.lists(st.integers(1, 3), min_size=p, max_size=p)),
-        mu=mu,
-        tasks=tasks,
-        iterations=draw(st.integers(1, 3)),
-    )
+from tests.cases.coupled import without_communication
 
 
 def ends(instance: Instance) -> list[int]:
@@ -59,7 +42,7 @@ def ends(instance: Instance) -> list[int]:
         reached.append(min(after))
 
 
-@given(instances_without_communication())
+@given(without_communication())
 def test_makespan_and_iterations_agree_with_a_recursion_over_starts_and_ends(instance: Instance) -> None:
     expected = ends(instance)
     makespan = questions.solve(instance, Objective.MAKESPAN)
@@ -78,7 +61,7 @@ def test_makespan_and_iterations_agree_with_a_recursion_over_starts_and_ends(ins
 
 
 @settings(max_examples=40, deadline=None)
-@given(instances_without_communication(most_workers=3, most_slots=6), st.sampled_from(Objective))
+@given(without_communication(most_workers=3, most_slots=6), st.sampled_from(Objective))
 def test_the_exhaustive_search_over_the_rules_agrees(instance: Instance, objective: Objective) -> None:
     expected = offline.solve(instance, objective, solver="brute")
     found = questions.solve(instance, objective)
@@ -86,7 +69,7 @@ def test_the_exhaustive_search_over_the_rules_agrees(instance: Instance, objecti
 
 
 @settings(max_examples=60, deadline=None)
-@given(instances_without_communication(letters="uuurrd"))
+@given(without_communication(letters="uuurrd"))
 def test_largest_w_is_possible_and_the_next_is_not(instance: Instance) -> None:
     value = questions.largest_w(instance).value
     assert value is not None
@@ -98,7 +81,7 @@ def test_largest_w_is_possible_and_the_next_is_not(instance: Instance) -> None:
 
 
 @settings(max_examples=60, deadline=None)
-@given(instances_without_communication())
+@given(without_communication())
 def test_largest_m_is_possible_and_the_next_is_not(instance: Instance) -> None:
     value = questions.largest_m(instance).value
     assert value is not None
@@ -108,7 +91,7 @@ def test_largest_m_is_possible_and_the_next_is_not(instance: Instance) -> None:
             assert questions.exists(instance.replace(tasks=tasks)).status is expected
 
 
-@given(instances_without_communication(), st.integers(0, 8))
+@given(without_communication(), st.integers(0, 8))
 def test_starting_later_never_ends_earlier(instance: Instance, start: int) -> None:
     early, late = (questions.earliest_finish(instance, slot).value for slot in (start, start + 1))
     assert late is None or (early is not None and early <= late)

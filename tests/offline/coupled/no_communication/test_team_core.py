@@ -6,10 +6,7 @@ import sys
 import numpy as np
 import pytest
 
-from offline.coupled.no_communication import core_backend as backend
-from offline.coupled.no_communication import team_brute as brute
-from offline.coupled.no_communication import team_core as teams
-from offline.coupled.no_communication import team_plain as plain
+from offline.coupled.no_communication import joint_search, team_brute, team_core, team_plain
 from offline.coupled.no_communication.boards import openings
 from offline.coupled.no_communication.common_slots import Aim, CommonSlots, value_of
 from offline.coupled.no_communication.team_solvers import answer
@@ -36,16 +33,16 @@ def random_problem(rng: np.random.Generator, is_large: bool) -> CommonSlots:
 def test_every_way_agrees_with_brute_force(
     copies: int, wide: float, is_large: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(teams, "_COPIES", copies)
-    monkeypatch.setattr(teams, "_WIDE", wide)
+    monkeypatch.setattr(team_core, "_COPIES", copies)
+    monkeypatch.setattr(team_core, "_WIDE", wide)
     rng = np.random.default_rng([copies, int(wide * 10), is_large])
     for _ in range(120):
         problem = random_problem(rng, is_large)
-        expected = (plain if is_large else brute).solve(problem)
-        found = backend.solve(problem)
+        expected = (team_plain if is_large else team_brute).solve(problem)
+        found = team_core.solve(problem)
         assert (found.status, found.value, found.bound) == (expected.status, expected.value, expected.bound)
-        if found.team is not None:
-            assert value_of(problem, found.team) == found.value
+        if found.schedule is not None:
+            assert value_of(problem, found.schedule) == found.value
 
 
 @pytest.mark.parametrize("aim", Aim)
@@ -53,7 +50,7 @@ def test_every_way_agrees_with_brute_force(
 def test_a_stopped_search_claims_no_more_than_is_true(
     aim: Aim, with_down: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(teams, "_SLICE", 1000)
+    monkeypatch.setattr(joint_search, "_SLICE", 1000)
     rng = np.random.default_rng(11)
     for _ in range(10):
         numbers = rng.random((60, 400))

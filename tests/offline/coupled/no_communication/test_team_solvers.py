@@ -9,71 +9,60 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from instances import InputError, SelfCheckError
-from offline.coupled.no_communication import levels
-from offline.coupled.no_communication import team_brute as brute_force
-from offline.coupled.no_communication import team_cpsat as cpsat
-from offline.coupled.no_communication import team_greedy as greedy
-from offline.coupled.no_communication import team_ilp as ilp
-from offline.coupled.no_communication import team_plain as plain
-from offline.coupled.no_communication import team_windows as windows
+from offline.coupled.no_communication import (
+    levels,
+    team_brute,
+    team_cpsat,
+    team_greedy,
+    team_ilp,
+    team_periods,
+    team_plain,
+)
 from offline.coupled.no_communication.common_slots import Aim, CommonSlots, Team, value_of
 from offline.coupled.no_communication.team_solvers import BACKENDS, answer, choose
 from offline.limits import Limits
 from offline.results import Status
+from tests.cases.coupled import dense_team_problem, team_problems
 
 MODELS = ["cpsat", "highs", "cbc"]
 
 
-@st.composite
-def problems(draw: st.DrawFn, letters: str = "uurd", most_rows: int = 4, most_slots: int = 8) -> CommonSlots:
-    p, slots = draw(st.integers(1, most_rows)), draw(st.integers(1, most_slots))
-    rows = draw(st.lists(st.lists(st.sampled_from(letters), min_size=slots, max_size=slots), min_size=p, max_size=p))
-    states, tasks = np.array(rows), draw(st.integers(1, 4))
-    w, most = (draw(st.lists(st.integers(low, 3), min_size=p, max_size=p)) for low in (1, 0))
-    return CommonSlots(states == "u", states == "d", np.array(w), np.array(most), tasks, draw(st.sampled_from(Aim)))
-
-
-def planted(p: int, slots: int, density: float, seed: int, aim: Aim, tasks: int, w: int = 1) -> CommonSlots:
-    up = np.random.default_rng(seed).random((p, slots)) < density
-    return CommonSlots(up, np.zeros_like(up), np.full(p, w), np.ones(p, dtype=np.int64), tasks, aim)
-
-
-@given(problems())
+@given(team_problems())
 def test_plain_agrees_with_brute_force(problem: CommonSlots) -> None:
-    expected, found = brute_force.solve(problem), answer(problem, "plain")
+    expected, found = team_brute.solve(problem), answer(problem, "plain")
     assert (found.status, found.value, found.bound) == (expected.status, expected.value, expected.bound)
 
 
 @pytest.mark.parametrize("solver", MODELS)
 @settings(max_examples=40, deadline=None)
-@given(problem=problems())
+@given(problem=team_problems())
 def test_models_agree_with_brute_force(solver: str, problem: CommonSlots) -> None:
-    expected, found = brute_force.solve(problem), answer(problem, solver)
+    expected, found = team_brute.solve(problem), answer(problem, solver)
     assert (found.status, found.value, found.bound) == (expected.status, expected.value, expected.bound)
 
 
-@given(problems(letters="uuud"))
-def test_windows_agree_with_brute_force_without_reclaimed(problem: CommonSlots) -> None:
-    assert choose(problem).name == "windows"
-    expected, found = brute_force.solve(problem), answer(problem)
+@given(team_problems(letters="uuud"))
+def test_periods_agree_with_brute_force_without_reclaimed(problem: CommonSlots) -> None:
+    assert choose(problem).name == "periods"
+    expected, found = team_brute.solve(problem), answer(problem)
     assert (found.status, found.value) == (expected.status, expected.value)
 
 
-@given(problems(letters="uuurrd"))
-def test_where_windows_apply_a_suspension_is_worth_a_failure(problem: CommonSlots) -> None:
-    if not windows.is_easy(problem.up, problem.down):
-        with pytest.raises(InputError, match="windows"):
-            answer(problem, "windows")
+@given(team_problems(letters="uuurrd"))
+def test_where_periods_apply_a_suspension_is_worth_a_failure(problem: CommonSlots) -> None:
+    if not team_periods.is_easy(problem.up, problem.down):
+        with pytest.raises(InputError, match="periods"):
+            answer(problem, "periods")
         return
-    expected, found = brute_force.solve(problem), answer(problem, "windows")
+    expected, found = team_brute.solve(problem), answer(problem, "periods")
     assert (found.status, found.value) == (expected.status, expected.value)
     failing = replace(problem, down=~problem.up)
-    assert brute_force.solve(failing).value == expected.value
+    assert team_brute.solve(failing).value == expected.value
 
 
-@given(problems())
+@given(team_problems())
 def test_the_cheap_bound_is_a_bound_and_greedy_never_better(problem: CommonSlots) -> None:
-    best, bound, team = brute_force.solve(problem).value, levels.bound(problem), greedy.greedy(problem)
+    best, bound, team = team_brute.solve(problem).value, levels.bound(problem), team_greedy.greedy(problem)
     if best is None:
         assert team is None
         return
@@ -84,7 +73,7 @@ def test_the_cheap_bound_is_a_bound_and_greedy_never_better(problem: CommonSlots
         assert sign * value_of(problem, team) <= sign * best
 
 
-@given(problems(), st.randoms(use_true_random=False))
+@given(team_problems(), st.randoms(use_true_random=False))
 def test_the_order_of_rows_changes_nothing(problem: CommonSlots, shuffle: object) -> None:
     order = list(range(problem.num_rows))
     shuffle.shuffle(order)  # type: ignore[attr-defined]
@@ -94,7 +83,7 @@ def test_the_order_of_rows_changes_nothing(problem: CommonSlots, shuffle: object
     assert answer(other, "plain").value == answer(problem, "plain").value
 
 
-@given(problems(letters="uur"))
+@given(team_problems(letters="uur"))
 def test_a_slot_without_anybody_changes_no_number_of_common_slots(problem: CommonSlots) -> None:
     nobody = np.zeros((problem.num_rows, 1), dtype=bool)
     longer = replace(problem, up=np.hstack((nobody, problem.up)), down=np.hstack((nobody, problem.down)))
@@ -129,8 +118,8 @@ def test_what_is_no_team_is_refused(team: Team, reason: str) -> None:
 @pytest.mark.parametrize("solver", ["cpsat", "highs", "cbc", "plain"])
 @pytest.mark.parametrize("aim", [Aim.WIDEST, Aim.EARLIEST])
 def test_a_stopped_back_end_claims_no_more_than_is_true(solver: str, aim: Aim) -> None:
-    problem = planted(40, 300, 0.5, seed=5, aim=aim, tasks=5, w=1 if aim is Aim.WIDEST else 18)
-    best = plain.solve(problem).value
+    problem = dense_team_problem(40, 300, 0.5, seed=5, aim=aim, tasks=5, w=1 if aim is Aim.WIDEST else 18)
+    best = team_plain.solve(problem).value
     found = answer(problem, solver, Limits(time_limit_s=0.2))
     assert best is not None
     assert found.bound is not None
@@ -144,28 +133,28 @@ def test_a_stopped_back_end_claims_no_more_than_is_true(solver: str, aim: Aim) -
 
 @pytest.mark.parametrize("solver", MODELS)
 def test_nothing_found_in_time_is_unknown_and_not_infeasible(solver: str) -> None:
-    problem = planted(30, 300, 0.5, seed=0, aim=Aim.EARLIEST, tasks=12, w=2)
-    assert greedy.greedy(problem) is None
+    problem = dense_team_problem(30, 300, 0.5, seed=0, aim=Aim.EARLIEST, tasks=12, w=2)
+    assert team_greedy.greedy(problem) is None
     for _ in range(5):  # CBC runs out of time in different places
         found = answer(problem, solver, Limits(time_limit_s=0.01))
         assert (found.status, found.value) == (Status.UNKNOWN, None)
         assert found.bound is not None
 
 
-@pytest.mark.parametrize("formulation", ilp.Formulation)
+@pytest.mark.parametrize("formulation", team_ilp.Formulation)
 @settings(max_examples=25, deadline=None)
-@given(problem=problems())
-def test_every_formulation_is_the_same_problem(formulation: ilp.Formulation, problem: CommonSlots) -> None:
+@given(problem=team_problems())
+def test_every_formulation_is_the_same_problem(formulation: team_ilp.Formulation, problem: CommonSlots) -> None:
     from offline.backends.pulp_runs import run
 
-    model = ilp.build(problem, None, formulation)
-    outcome = run(model.program, "highs", Limits(), None)
-    expected = brute_force.solve(problem)
-    assert outcome.is_proven
-    assert outcome.has_solution == (expected.value is not None)
-    if outcome.has_solution and problem.aim is not Aim.ANY:
+    model = team_ilp.build(problem, None, formulation)
+    claim = run(model.program, "highs", Limits(), None)
+    expected = team_brute.solve(problem)
+    assert claim.is_proven
+    assert claim.has_solution == (expected.value is not None)
+    if claim.has_solution and problem.aim is not Aim.ANY:
         assert round(model.program.objective.value()) == expected.value
-    relaxed = ilp.linear_bound(problem, formulation)
+    relaxed = team_ilp.linear_bound(problem, formulation)
     if expected.value is not None and problem.aim is not Aim.ANY:
         assert relaxed is not None
         sign = 1 if problem.aim.is_maximal else -1
@@ -173,10 +162,12 @@ def test_every_formulation_is_the_same_problem(formulation: ilp.Formulation, pro
 
 
 def test_which_formulation_is_tight_depends_on_the_share_of_members() -> None:
-    few = planted(100, 100, 0.3, seed=1, aim=Aim.WIDEST, tasks=5)
-    many = planted(30, 60, 0.8, seed=1, aim=Aim.WIDEST, tasks=10)
+    few = dense_team_problem(100, 100, 0.3, seed=1, aim=Aim.WIDEST, tasks=5)
+    many = dense_team_problem(30, 60, 0.8, seed=1, aim=Aim.WIDEST, tasks=10)
     bounds = {
-        problem.num_rows: [ilp.linear_bound(problem, formulation, is_bounded=False) for formulation in ilp.Formulation]
+        problem.num_rows: [
+            team_ilp.linear_bound(problem, formulation, is_bounded=False) for formulation in team_ilp.Formulation
+        ]
         for problem in (few, many)
     }
     assert bounds[100] == pytest.approx([39.0, 95.0, 37.5], abs=0.1)
@@ -192,7 +183,7 @@ def test_every_back_end_has_a_solver(name: str) -> None:
 
 
 def test_an_unknown_back_end_is_refused() -> None:
-    with pytest.raises(InputError, match="expected auto or one of windows, core, plain"):
+    with pytest.raises(InputError, match="expected auto or one of periods, core, plain"):
         answer(GOOD, "nobody")
 
 
@@ -214,4 +205,4 @@ def test_arrays_that_make_no_problem_are_refused(changes: dict[str, object]) -> 
 
 def test_cpsat_is_told_apart_from_a_wrong_name_for_its_file(tmp_path: object) -> None:
     with pytest.raises(InputError, match=r"\.pb"):
-        cpsat.write_model(GOOD, f"{tmp_path}/model.lp")
+        team_cpsat.write_model(GOOD, f"{tmp_path}/model.lp")

@@ -1,0 +1,191 @@
+"""The adapter of bags of tasks: what campaigns, tables, reports and commands know of the family."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from itertools import product
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+
+import msgspec
+
+from bench.bags import flags
+from bench.bags.paper import USUAL_SLOTS, Paper, starts
+from bench.family import Family, Limit, Options, Played
+from instances.bags import Instance, Store, ideal_time
+from instances.bags.generate import MIXES, SETS
+from instances.errors import InputError
+from instances.textio import convert
+from offline.bags import solve
+from offline.results import Result
+from online.bags import make_policy, run_policy
+from online.bags.options import HANDOVERS
+from online.bags.policies import FcfsPrdctDmd
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from bench.campaign.sources import Source
+
+__all__ = ["FAMILY"]
+
+_Count = Annotated[int, msgspec.Meta(ge=1)]
+_Natural = Annotated[int, msgspec.Meta(ge=0)]
+
+_MS_PER_MINUTE = 60_000
+#: Schedules of optima are kept up to so many runs: enough to draw.
+_KEPT_RUNS = 5_000
+
+
+class _Points(msgspec.Struct, forbid_unknown_fields=True):
+    """Instances of the paper's experiment, as a campaign file asks for them."""
+
+    machines: list[str]
+    tasks: list[_Count]
+    reference_s: list[_Count]
+    checkpoints: list[_Natural]
+    stores: list[str]
+    when: list[str] = msgspec.field(default_factory=lambda: ["weekday"])
+    starts: _Count = 10
+    slots: _Count = USUAL_SLOTS
+    seed: _Natural = 0
+    mix: str = MIXES[0]
+
+
+class _Bags(Family):
+    name = "bags"
+    value = heading = "turnaround"
+    unit = "ticks"
+    reference = "FCFS"
+    run_options: ClassVar[Mapping[str, tuple[str, ...]]] = {
+        "handover": HANDOVERS,
+        "max_copies": (),
+        "day_tolerance": (),
+        "predictor": (),
+    }
+    axes = ("tasks", "reference_s", "checkpoints", "start_slot", "instance_seed")
+    panels = ("tasks", "reference_s", "checkpoints")
+    columns = ("iet", "slowdown", "completed", "minutes")
+    averages = ("slowdown", "minutes")
+    flags = flags.FLAGS
+
+    def solve(self, instance: Any, options: Options) -> Result:
+        """Return the optimum without saves on demand: it bounds every scheduler but those that predict."""
+        return solve(
+            instance,
+            on_demand=False,
+            solver=options.solver,
+            time_limit_s=options.time_limit_s,
+            **dict(options.solve),
+        )
+
+    def refuses(self, thing: Any, policy: str, options: Options) -> str | None:
+        if policy == FcfsPrdctDmd.name:
+            if not thing.on_demand:
+                return "states are not saved on demand"
+            if thing.clock_s is None and not dict(options.run).get("predictor"):
+                return "the usual predictor needs a clock"
+        if policy in ("LEVEL", "PACE") and thing.store != Store.SHARED:
+            return "stores are private"
+        return None
+
+    def run(self, instance: Any, policy: str, options: Options, seed: int) -> Played:
+        return self._played(instance, policy, options)
+
+    def run_plainly(self, instance: Any, policy: str, options: Options, seed: int) -> Played:
+        return self._played(instance, policy, options, engine="plain")
+
+    def _played(self, instance: Instance, policy: str, options: Options, *, engine: str = "auto") -> Played:
+        given: dict[str, Any] = {name: value for name, value in self.run_values(options).items() if value}
+        made = make_policy(policy, **given)
+        run = run_policy(instance, made, handover=given["handover"], engine=engine)
+        iet = ideal_time(instance)
+        facts: dict[str, Any] = {"completed": run.completed, "iet": iet}
+        if run.turnaround is not None:
+            facts |= {"slowdown": run.turnaround / iet, "minutes": _minutes(instance, run.turnaround)}
+        optimum = None
+        if getattr(made, "predictor", None) is not None:  # it may save on demand
+            optimum = _on_demand(instance)
+        return Played(run.policy, run.turnaround, instance.horizon, run.schedule, facts, optimum)
+
+    def keeps(self, schedule: Any) -> bool:
+        return len(schedule.runs) <= _KEPT_RUNS
+
+    def from_point(self, point: Mapping[str, Any]) -> Any:
+        return Paper(**point).load()
+
+    def run_row(self, instance: Any, played: Played, options: Options) -> dict[str, Any]:
+        usual = {name: (values or ("",))[0] for name, values in self.run_options.items()}
+        told = {name: value for name, value in dict(options.run).items() if value != usual[name]}
+        minutes = None if played.value is None else _minutes(instance, int(played.value))
+        return {**told, "turnaround": played.value, "completed": played.facts["completed"], "minutes": minutes}
+
+    def answers(
+        self, instance: Any, *, store: str | None = None, on_demand: str | None = None, **given: Any
+    ) -> Sequence[tuple[dict[str, Any], Result]]:
+        """Solve for the stores and ways to save that are asked for."""
+        stores = {None: [instance.store], "both": list(Store)}.get(store) or [Store(str(store))]
+        ways = {None: [instance.on_demand], "both": [False, True]}.get(on_demand) or [on_demand == "yes"]
+        found: list[tuple[dict[str, Any], Result]] = []
+        for place, way in product(stores, ways):
+            result = solve(instance, store=place, on_demand=way, **given)
+            row = {"store": str(place), "on_demand": way, **self.answer_row(result)}
+            row["minutes"] = None if result.value is None else _minutes(instance, int(result.value))
+            found.append((row, result))
+        return found
+
+    def generate(self, **given: Any) -> Any:
+        return flags.generate(**given)
+
+    def import_trace(self, traces: Sequence[str], **given: Any) -> tuple[Any, Sequence[str]]:
+        return flags.import_trace(traces, **given)
+
+    def sources(self, table: Mapping[str, Any]) -> list[Source]:
+        points = convert(dict(table), _Points)
+        for name, given, known in (
+            ("machines", points.machines, list(SETS)),
+            ("stores", points.stores, list(Store)),
+            ("when", points.when, ["weekday", "weekend"]),
+            ("mix", [points.mix], list(MIXES)),
+        ):
+            for text in given:
+                if text not in known:
+                    raise InputError(f"{text!r}, expected one of {', '.join(known)}", place=name)
+        return [
+            Paper(machines, tasks, reference_s, checkpoints, store, start, points.slots, points.seed, points.mix)
+            for machines, store, when in product(points.machines, points.stores, points.when)
+            for tasks, reference_s, checkpoints in product(points.tasks, points.reference_s, points.checkpoints)
+            for start in starts(when, points.starts)
+        ]
+
+    def usual_sources(self, **given: Any) -> list[Source]:
+        named = ("machines", "tasks", "reference_s", "checkpoints", "store")
+        bag = {name: given[name] for name in named}
+        return [
+            Paper(**bag, start_slot=start, seed=given["seed"], mix=given["mix"])
+            for when in ("weekday", "weekend")
+            for start in starts(when, given["starts"])
+        ]
+
+    def draw(self, instance: Any, schedule: Any) -> Figure:
+        from bench.bags.gantt import draw
+
+        return draw(instance, schedule)
+
+    def draw_pair(self, instance: Any, best: Any, run: Any, policy: str, name: str) -> Figure:
+        from bench.bags.gantt import draw_pair
+
+        return draw_pair(instance, best, run, policy, name)
+
+
+@lru_cache(maxsize=64)
+def _on_demand(instance: Instance) -> Limit:
+    """Return the optimum with saves on demand; it is a closed form."""
+    return Limit.of(solve(instance, on_demand=True))
+
+
+def _minutes(instance: Instance, ticks: int) -> float:
+    return round(ticks * instance.tick_ms / _MS_PER_MINUTE, 4)
+
+
+FAMILY = _Bags()

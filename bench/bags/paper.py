@@ -1,0 +1,108 @@
+"""The paper's experiment as a source of campaigns: machines, bag, store, and the slot of the trace it starts in."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, ClassVar
+
+from instances.bags import Instance, Store
+from instances.bags.clock import Period, period
+from instances.bags.generate import MIXES, SLOT_S, paper
+
+__all__ = ["WEEK_SLOTS", "Paper", "starts"]
+
+#: Slots of a week, and of the hours at which weekday and weekend starts lie.
+WEEK_SLOTS = 7 * 24 * 3600 // SLOT_S
+_HOUR_SLOTS = 3600 // SLOT_S
+#: Starts lie in so many weeks of the trace, the first ones.
+_WEEKS = 4
+#: An instance is a week long, if nothing else is said: every run of the experiment but very few ends in it.
+USUAL_SLOTS = WEEK_SLOTS
+
+
+@dataclass(frozen=True, slots=True)
+class Paper:
+    """An instance of the paper's experiment (see `instances.bags.generate.paper`).
+
+    Saves on demand are allowed, so that all four schedulers run on the same instance; each is measured by the optimum
+    of what it may do.
+    """
+
+    family: ClassVar[str] = "bags"
+    on_demand: ClassVar[bool] = True
+    clock_s: ClassVar[int] = 0
+
+    machines: str
+    tasks: int
+    reference_s: int
+    checkpoints: int
+    store: str
+    start_slot: int
+    slots: int = USUAL_SLOTS
+    seed: int = 0
+    mix: str = MIXES[0]
+
+    @property
+    def is_weekend(self) -> bool:
+        """Whether it starts on a weekend."""
+        return period(self.start_slot * SLOT_S * 1000) is Period.WEEKEND
+
+    @property
+    def name(self) -> str:
+        """The point of the experiment, the start and the seed."""
+        return f"{self.setting} start={self.start_slot} seed={self.seed}"
+
+    @property
+    def setting(self) -> str:
+        """The point of the experiment."""
+        mix = "" if self.mix == MIXES[0] else f" {self.mix}"
+        when = "weekend" if self.is_weekend else "weekday"
+        bag = f"tasks={self.tasks} reference_s={self.reference_s} checkpoints={self.checkpoints}"
+        return f"{self.machines}{mix} {self.store} {when} {bag}"
+
+    @property
+    def point(self) -> dict[str, Any]:
+        """Every parameter, by name."""
+        return asdict(self)
+
+    @property
+    def identity(self) -> str:
+        """Every parameter."""
+        return f"bags{sorted(asdict(self).items())}"
+
+    def load(self) -> Instance:
+        """Generate it."""
+        return paper(
+            self.machines,
+            tasks=self.tasks,
+            reference_s=self.reference_s,
+            checkpoints=self.checkpoints,
+            store=Store(self.store),
+            on_demand=True,
+            slots=self.slots,
+            start=self.start_slot,
+            seed=self.seed,
+            mix=self.mix,
+        )
+
+
+def starts(when: str, number: int) -> Sequence[int]:
+    """Return slots of the trace in which runs start, at even distances in the first four weeks.
+
+    Parameters
+    ----------
+    when
+        ``weekday``: among every two hours from Monday 8:00 to Friday 22:00. ``weekend``: among every hour from Saturday
+        21:00 to Sunday 20:00.
+    number
+        How many.
+
+    Examples
+    --------
+    >>> [slot // 30 for slot in starts("weekday", 3)], [slot // 30 for slot in starts("weekend", 2)]
+    ([8, 194, 382], [141, 477])
+    """
+    first, last, step = (8, 4 * 24 + 22, 2) if when == "weekday" else (5 * 24 + 21, 6 * 24 + 20, 1)
+    hours = [week * 7 * 24 + hour for week in range(_WEEKS) for hour in range(first, last + 1, step)]
+    return [hours[i * len(hours) // number] * _HOUR_SLOTS for i in range(number)]

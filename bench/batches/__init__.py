@@ -1,0 +1,5 @@
+"""Batches on volunteers in campaigns: the adapter, the paper's experiment, pictures."""
+
+from bench.batches.family import FAMILY
+
+__all__ = ["FAMILY"]

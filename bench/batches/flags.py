@@ -1,0 +1,151 @@
+"""The options of commands that only this family has, and what they mean."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import click
+
+from bench.commands.options import COUNT, POSITIVE, given_flags, say_unused
+from instances.batches import Compute, Instance, Rung
+from instances.batches.generate import back_to_back, paper, small
+from instances.batches.volunteers import DAY
+
+__all__ = ["DURATION", "FLAGS", "generate", "import_trace"]
+
+_UNITS = {"": 1, "s": 1, "m": 60, "h": 3600, "d": DAY}
+
+
+class _Duration(click.ParamType[int]):
+    """Seconds, or a number with its unit: ``90``, ``30m``, ``4h``, ``7d``."""
+
+    name = "time"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        if isinstance(value, int):
+            return value
+        match = re.fullmatch(r"([0-9]{1,9})([smhd]?)", str(value))
+        if match is None or int(match[1]) == 0:
+            self.fail(f"{value!r}, expected seconds above 0, or such as 30m, 4h, 7d", param, ctx)
+        return int(match[1]) * _UNITS[match[2]]
+
+
+DURATION = _Duration()
+
+
+def _points(workers: int | None, tasks: int, batches: int) -> list[click.Option]:
+    found = [
+        click.Option(["--tasks"], type=POSITIVE, default=tasks, show_default=True, help="N, tasks per batch."),
+        click.Option(
+            ["--deadline", "deadline_s"],
+            type=DURATION,
+            default="4h",
+            show_default=True,
+            help="Time from a batch's submission to its deadline.",
+        ),
+        click.Option(["--c"], type=DURATION, default="30m", show_default=True, help="Mean computing time of a task."),
+        click.Option(["--batches"], type=POSITIVE, default=batches, show_default=True, help="M, batches back to back."),
+        click.Option(
+            ["--first-day"], type=COUNT, default=153, show_default=True, help="The day of the first submission, from 0."
+        ),
+        click.Option(["--homogeneous"], is_flag=True, help="All workers compute equally fast."),
+    ]
+    if workers is not None:
+        option = click.Option(["--workers"], type=POSITIVE, default=workers, show_default=True, help="W, volunteers.")
+        found.insert(0, option)
+    return found
+
+
+_LEAD = click.Option(
+    ["--lead", "lead_s"],
+    type=DURATION,
+    default="7d",
+    show_default=True,
+    help="How long before the first submission the run begins.",
+)
+_SEED = click.Option(["--seed"], type=COUNT, default=0, show_default=True, help="Names the volunteers.")
+_COMPUTE = click.Option(
+    ["--compute"],
+    type=click.Choice([str(kind) for kind in Compute]),
+    help="Whether tasks advance in available seconds only, or in all.  [default: available; drawn with --small]",
+)
+_OF = click.Option(["--of"], metavar="RUN", help="The run that the rungs traffic and stream are measured by.")
+
+#: By verb.
+FLAGS: Mapping[str, Sequence[click.Option]] = {
+    "generate": [
+        *_points(37_472, 1024, 256),
+        _LEAD,
+        _SEED,
+        _COMPUTE,
+        click.Option(["--drawn"], is_flag=True, help="Name what the volunteers are drawn from, not every interval."),
+        click.Option(
+            ["--small"],
+            is_flag=True,
+            help="A small random instance instead; of --workers, --tasks, --batches, --compute, --seed.",
+        ),
+    ],
+    "import": [
+        *_points(None, 1024, 256),
+        _LEAD,
+        click.Option(["--seed"], type=COUNT, default=0, show_default=True, help="Names the speeds of the workers."),
+        click.Option(["--origin"], type=int, help="UNIX second that becomes second 0.  [default: the trace's begin]"),
+        _COMPUTE,
+    ],
+    "solve": [
+        click.Option(
+            ["--rung"],
+            type=click.Choice([str(rung) for rung in Rung]),
+            help="What the hindsight player may choose: all contacts, as many as a run's, or the run's own.  "
+            "[default: free]",
+        ),
+        _OF,
+    ],
+    "check": [_OF],
+    "score": [
+        *_points(400, 16, 12),
+        click.Option(["--draws"], type=POSITIVE, default=3, show_default=True, help="Crowds of volunteers to draw."),
+    ],
+}
+
+
+def generate(**given: Any) -> Instance:
+    """Return an instance of the paper's experiment, or a small random one."""
+    is_small, drawn, compute = given.pop("small"), given.pop("drawn"), given.pop("compute")
+    if is_small:
+        asked = given_flags()
+        say_unused(asked & {"deadline_s", "c", "first_day", "homogeneous", "lead_s", "drawn"}, "with --small")
+        sizes = {name: given[name] for name in ("workers", "tasks", "batches") if name in asked}
+        return small(given["seed"], compute=compute, **sizes)
+    instance = paper(**given, compute=compute or Compute.AVAILABLE)
+    return instance if drawn else instance.replace(up=instance.up)
+
+
+def import_trace(
+    traces: Sequence[str],
+    *,
+    tasks: int,
+    deadline_s: int,
+    batches: int,
+    first_day: int,
+    lead_s: int,
+    compute: str | None,
+    **given: Any,
+) -> tuple[Instance, Sequence[str]]:
+    """Return an instance whose workers are the nodes of a trace, and what its reader takes for granted."""
+    from instances.batches.imported import from_trace
+    from instances.traces import read
+
+    trace = read(*traces)
+    first = first_day * DAY
+    instance = from_trace(
+        trace,
+        tasks=tasks,
+        batches=back_to_back(first, deadline_s, batches),
+        start=max(0, first - lead_s),
+        compute=compute or Compute.AVAILABLE,
+        **given,
+    )
+    return instance, trace.assumptions

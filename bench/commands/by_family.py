@@ -1,0 +1,122 @@
+"""Commands whose options depend on the family of problems: of ``--family``, or of the files that are given."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import click
+from click.core import ParameterSource
+
+from bench.family import Family, family_named
+from instances.families import names
+
+__all__ = ["FamilyCommand", "family_option", "own_flags", "policy_options"]
+
+_META = "hindsched.family"
+
+family_option = click.option(
+    "--family", default="coupled", show_default=True, metavar="NAME", help="The family of problems."
+)
+
+
+class FamilyCommand(click.Command):
+    """A command with options of its own and, under the same name in `Family.flags`, those of the families.
+
+    With a parameter ``--family`` it has the options of that family, whose values are handed to the callback as
+    ``own``. Without, it has those of all families, and ``own`` has only those that were given: `own_flags` tells which
+    belong to the family of a file.
+    """
+
+    @property
+    def _chooses(self) -> bool:
+        return any(param.name == "family" for param in self.params)
+
+    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
+        """Return the command's own options, then the families'."""
+        known = super().get_params(ctx)
+        families = [ctx.meta[_META]] if self._chooses and _META in ctx.meta else list(names())
+        if self._chooses and _META not in ctx.meta:
+            families = ["coupled"]
+        taken = {text for param in known for text in param.opts}
+        more: list[click.Parameter] = []
+        for name in families:
+            for option in family_named(name).flags.get(str(self.name), ()):
+                if not taken & set(option.opts):
+                    taken |= set(option.opts)
+                    more.append(option)
+        place = next((i for i, param in enumerate(known) if "--help" in param.opts), len(known))
+        return [*known[:place], *more, *known[place:]]
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Find the family first, since it decides which options there are."""
+        if self._chooses:
+            ctx.meta[_META] = _asked(args)
+            family_named(ctx.meta[_META])
+        try:
+            return super().parse_args(ctx, args)
+        except click.NoSuchOption as error:
+            owners = [name for name in names() if error.option_name in _options(name, str(self.name))]
+            if self._chooses and owners:
+                said = f"{error.option_name} is an option of {' and '.join(owners)}, not of {ctx.meta[_META]}"
+                raise click.UsageError(said, ctx) from None
+            raise
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Hand the options of the families over as one mapping."""
+        mine = {param.name for param in super().get_params(ctx)}
+        given = {
+            name
+            for name in ctx.params
+            if ctx.get_parameter_source(name) not in (ParameterSource.DEFAULT, ParameterSource.DEFAULT_MAP)
+        }
+        own = {name: value for name, value in ctx.params.items() if name not in mine}
+        ctx.params = {name: value for name, value in ctx.params.items() if name in mine}
+        ctx.params["own"] = own if self._chooses else {name: own[name] for name in own if name in given}
+        ctx.meta["hindsched.given"] = given
+        return super().invoke(ctx)
+
+
+def _asked(args: Sequence[str]) -> str:
+    """Return the family that the arguments ask for."""
+    found = "coupled"
+    for place, text in enumerate(args):
+        if text == "--family" and place + 1 < len(args):
+            found = args[place + 1]
+        elif text.startswith("--family="):
+            found = text.partition("=")[2]
+    return found
+
+
+def _options(family: str, verb: str) -> set[str]:
+    return {
+        text for option in family_named(family).flags.get(verb, ()) for text in (*option.opts, *option.secondary_opts)
+    }
+
+
+def own_flags(own: Mapping[str, Any], family: Family, verb: str, file: str) -> dict[str, Any]:
+    """Return the given options of the families that belong to one family.
+
+    Raises
+    ------
+    click.UsageError
+        For an option of another family, in one line.
+    """
+    mine = {str(option.name) for option in family.flags.get(verb, ())}
+    for name in own:
+        if name not in mine:
+            owners = [other for other in names() if name in {o.name for o in family_named(other).flags.get(verb, ())}]
+            flag = f"--{name.replace('_', '-')}"
+            raise click.UsageError(f"{flag} is an option of {' and '.join(owners)}, and {file} is of {family.name}")
+    return dict(own)
+
+
+def policy_options(family: Family, pairs: Sequence[str], own: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
+    """Return the options of a run from ``--option name=value`` and the family's flags of the same names."""
+    found = {name: str(value) for name, value in own.items() if name in family.run_options and value is not None}
+    for pair in pairs:
+        name, equals, value = pair.partition("=")
+        if not equals or not name:
+            raise click.UsageError(f"--option {pair!r}, expected name=value")
+        found[name] = value
+    return tuple(sorted(found.items()))

@@ -1,0 +1,32 @@
+"""``hindsched export``: instances and schedules in the forms of other tools."""
+
+from __future__ import annotations
+
+import click
+
+from bench.family import family_of
+
+
+@click.command(short_help="Write an instance or a schedule for another tool.")
+@click.argument("file")
+@click.argument("schedule", required=False)
+@click.option("-o", "--output", required=True, metavar="OUT", help="Where to write it.")
+def export(file: str, schedule: str | None, output: str) -> None:
+    """Write the instance in FILE, or SCHEDULE on it, in the form of another tool.
+
+    Of the family grid: a workload for Batsim (JSON), or a schedule as Batsim's table of jobs (CSV), which evalys draws.
+    """
+    import instances
+    from instances.textio import write_text
+
+    instance = instances.read(file)
+    made = None
+    if schedule is not None:
+        made = instances.read_schedule(schedule)
+        try:
+            verdict = instances.check(instance, made)
+        except instances.InputError as error:
+            raise error.in_file(schedule) from None
+        if not verdict.is_valid:
+            raise instances.InputError(f"not written: {verdict}", file=schedule)
+    write_text(output, family_of(instance).export(instance, made))

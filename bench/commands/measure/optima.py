@@ -1,0 +1,74 @@
+"""``hindsched bench optima``: the optima of the paper's whole experiment."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from bench.commands import options
+from bench.output import Table
+from bench.report.markdown import markdown_table
+from instances.textio import write_text
+
+
+@click.command(short_help="Find the optima of the paper's experiment.")
+@click.option("--m", "ms", type=options.NUMBERS, default="5,10", show_default=True, help="Tasks per iteration.")
+@click.option(
+    "--n-com", "n_coms", type=options.NUMBERS, default="5,10,20", show_default=True, help="Workers served at once."
+)
+@click.option(
+    "--wmin", "wmins", type=options.NUMBERS, default="1-10", show_default=True, help="w is in [wmin, 10 wmin]."
+)
+@click.option("--scenarios", type=options.NUMBERS, default="0-9", show_default=True, help="Draws of the workers.")
+@click.option("--trials", type=options.NUMBERS, default="0-9", show_default=True, help="Draws of their states.")
+@click.option("--seed", type=options.COUNT, default=0, show_default=True, help="Seed of the experiment.")
+@click.option(
+    "--setting",
+    type=click.Choice(["stand-by", "no-stand-by", "both"]),
+    default="both",
+    show_default=True,
+    help="Which optimum.",
+)
+@options.solver
+@options.time_limit(600.0)
+@options.jobs
+@options.kept_in("optima")
+@options.as_json
+def optima(
+    ms: Sequence[int],
+    n_coms: Sequence[int],
+    wmins: Sequence[int],
+    scenarios: Sequence[int],
+    trials: Sequence[int],
+    seed: int,
+    setting: str,
+    solver: str,
+    time_limit_s: float,
+    jobs: int,
+    results: Path,
+    as_json: bool,
+) -> None:
+    """Find the hindsight optimum of every instance of the paper's experiment, 6,000 by default.
+
+    Horizon 1,000,000 slots, p = 20, K = 10. Writes optima.csv (one row per instance, with its fingerprint),
+    distribution.csv and optima.svg; interrupted, it goes on where it stopped.
+    """
+    from bench.coupled import optima as data
+    from bench.family import Options
+    from bench.results.frames import records
+
+    sources = data.experiment(ms=ms, n_coms=n_coms, wmins=wmins, scenarios=scenarios, trials=trials, seed=seed)
+    settings = {"stand-by": (True,), "no-stand-by": (False,), "both": (True, False)}[setting]
+    found = data.find_optima(
+        sources, Options(solver=solver, time_limit_s=time_limit_s), results, stand_by=settings, num_processes=jobs
+    )
+    summary = data.distribution(found, "" if True in settings else "_no_stand_by")
+    write_text(results / "distribution.csv", summary.to_csv(index=False))
+    rows = records(summary.astype(object).where(summary.notna(), None))
+    write_text(results / "distribution.md", markdown_table(rows, list(summary.columns)))
+    data.draw_distribution(summary, results / "optima.svg")
+    table = Table({name: name for name in summary.columns}, as_json, title="Hindsight optima, in slots")
+    table.add_all(rows)
+    table.show()

@@ -1,0 +1,45 @@
+"""``hindsched bench pages``: the numbers, tables and pictures of the documentation, from the published rows."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import asdict
+from pathlib import Path
+
+import click
+
+from bench.commands import options
+from bench.output import Table
+
+
+@click.command("pages", short_help="Write the documentation's numbers from the published rows.")
+@click.option(
+    "--docs", type=options.FOLDER, default=Path("docs"), show_default=True, help="The folder of pages, of a checkout."
+)
+@click.option("--check", "is_check", is_flag=True, help="Write nothing; end with exit code 1 where something differs.")
+@options.as_json
+def pages(docs: Path, is_check: bool, as_json: bool) -> None:
+    """Write every marked number and table of the pages in docs/ anew from the published rows, and their pictures.
+
+    A part is marked by a comment that says who writes it and what of: <!-- number: ratio printed E-IE median --> or
+    <!-- table: versus I -->, up to <!-- end -->. A picture is drawn anew where the numbers that it shows changed.
+    """
+    from bench.coupled.pages import Published
+    from bench.report.marks import rebuild
+
+    published = Published()
+    changes = rebuild(docs, published.writers(), published.pictures(), is_check=is_check)
+    title = "Differs from the published rows" if is_check else "Written anew"
+    table = Table({name: name for name in ("place", "part", "before", "after")}, as_json, title=title)
+    table.add_all({name: _short(text) for name, text in asdict(change).items()} for change in changes)
+    table.show()
+    if not changes and not as_json:
+        click.echo("Every part says what the published rows say.")
+    if changes and is_check:
+        sys.exit(1)
+
+
+def _short(text: str) -> str:
+    """Return a text as a cell of a table on a terminal."""
+    first, _, more = text.partition("\n")
+    return f"{first[:40]} ..." if more or len(first) > 60 else first

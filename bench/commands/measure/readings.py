@@ -1,0 +1,93 @@
+"""``hindsched bench readings``: the paper's experiment under several readings and seeds, beside its printed tables."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from bench.commands import options
+from bench.output import Table
+
+_READINGS = ("printed", "conditional", "held-frozen", "candidate-fresh", "frozen")
+
+
+@click.command(short_help="Run readings and seeds of the paper's experiment beside its printed tables.")
+@click.option("--m", "ms", type=options.NUMBERS, default="5,10", show_default=True, help="Tasks per iteration.")
+@click.option("--n-com", "n_coms", type=options.NUMBERS, default="5,10,20", show_default=True, help="Workers served.")
+@click.option(
+    "--wmin", "wmins", type=options.NUMBERS, default="1-10", show_default=True, help="w is in [wmin, 10 wmin]."
+)
+@click.option("--scenarios", type=options.NUMBERS, default="0-9", show_default=True, help="Draws of the workers.")
+@click.option("--trials", type=options.NUMBERS, default="0", show_default=True, help="Draws of their states.")
+@click.option("--slots", type=options.POSITIVE, default=1_000_000, show_default=True, help="A longer run has failed.")
+@click.option("--seed", "seeds", type=options.NUMBERS, default="0-4", show_default=True, help="Of the experiment.")
+@click.option(
+    "--reading",
+    "readings",
+    type=click.Choice(_READINGS),
+    multiple=True,
+    default=("printed", "frozen"),
+    show_default=True,
+    help="What is taken where the paper leaves a choice. May be given several times.",
+)
+@click.option("--policy", "policies", multiple=True, metavar="NAME", help="A heuristic.  [default: all 17]")
+@options.jobs
+@click.option("--out", metavar="FILE.csv", help="Write the metrics here too.")
+@options.kept_in("readings")
+@options.as_json
+def readings(
+    ms: Sequence[int],
+    n_coms: Sequence[int],
+    wmins: Sequence[int],
+    scenarios: Sequence[int],
+    trials: Sequence[int],
+    slots: int,
+    seeds: Sequence[int],
+    readings: tuple[str, ...],
+    policies: tuple[str, ...],
+    jobs: int,
+    out: str | None,
+    results: Path,
+    as_json: bool,
+) -> None:
+    """Run readings on instances of several seeds, and measure them by the metrics of the paper's tables.
+
+    The runs go to the results folder; calls for other seeds, trials or readings add to it. Of seed 0 the published runs
+    under printed and conditional count too, and need not be made again. The metrics of all that is there go to
+    metrics.csv in the folder, and how close they come to the printed tables to closeness.csv.
+    """
+    import pandas as pd
+
+    from bench.coupled import paper_tables, reproduction
+    from bench.coupled.optima import SLOTS, experiment
+    from bench.coupled.studies import readings as study
+    from bench.results.frames import records
+    from instances.errors import InputError
+    from instances.textio import write_text
+    from online.coupled import POLICIES
+
+    chosen = [reproduction.READINGS[name] for name in dict.fromkeys(readings)]
+    for name in policies:
+        if name not in POLICIES:
+            raise InputError(f"{name!r}, expected one of {', '.join(POLICIES)}", place="--policy")
+    published = study.published_runs() if slots == SLOTS else None
+    for seed in seeds:
+        is_known = published is not None and seed == 0
+        wanted = [reading for reading in chosen if not (is_known and reading.name in study.PUBLISHED)]
+        sources = experiment(
+            ms=ms, n_coms=n_coms, wmins=wmins, scenarios=scenarios, trials=trials, slots=slots, seed=seed
+        )
+        study.run_on(sources, wanted, results, policies=policies or POLICIES, num_processes=jobs)
+    runs = pd.concat([published, study.read_runs(results)], ignore_index=True)
+    metrics = study.metrics_of(runs)
+    closeness = paper_tables.compare_metrics(metrics, by=("reading", "seed", "sample"))
+    study.write_metrics(metrics, results / "metrics.csv")
+    write_text(results / "closeness.csv", closeness.to_csv(index=False))
+    if out is not None:
+        study.write_metrics(metrics, Path(out))
+    shown = closeness[(closeness["subset"] == "core") & (closeness["metric"] == "diff")]
+    table = Table({name: name for name in shown.columns}, as_json, title="How close %diff comes to the printed tables")
+    table.add_all(records(shown))
+    table.show()

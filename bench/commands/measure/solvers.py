@@ -1,0 +1,71 @@
+"""``hindsched bench solvers``: exact solvers timed against each other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from bench.commands import options
+from bench.output import Table
+from bench.report.markdown import markdown_table
+from instances.textio import write_text
+
+
+@click.command(short_help="Time exact solvers against each other.")
+@click.option("--m", "ms", type=options.NUMBERS, default="5,10", show_default=True, help="Tasks per iteration.")
+@click.option(
+    "--n-com", "n_coms", type=options.NUMBERS, default="5,10,20", show_default=True, help="Workers served at once."
+)
+@click.option(
+    "--wmin", "wmins", type=options.NUMBERS, default="1-10", show_default=True, help="w is in [wmin, 10 wmin]."
+)
+@click.option("--iterations", type=options.NUMBERS, default="1-5", show_default=True, help="K.")
+@click.option("--instances", type=options.POSITIVE, default=10, show_default=True, help="Instances for each K.")
+@click.option("--slots", type=options.POSITIVE, default=100_000, show_default=True, help="N.")
+@click.option(
+    "--solver",
+    "solvers",
+    metavar="NAME",
+    multiple=True,
+    default=("native", "cpsat"),
+    show_default=True,
+    help="Who competes. May be given several times.",
+)
+@options.time_limit(60.0)
+@options.kept_in("solvers")
+@options.as_json
+def solvers(
+    ms: Sequence[int],
+    n_coms: Sequence[int],
+    wmins: Sequence[int],
+    iterations: Sequence[int],
+    instances: int,
+    slots: int,
+    solvers: tuple[str, ...],
+    time_limit_s: float,
+    results: Path,
+    as_json: bool,
+) -> None:
+    """Time exact solvers against each other on the paper's instances, one core each, in one process.
+
+    For each K the instances are spread evenly over the points m, n_com, wmin. Ratios are times over those of the first
+    solver on the same instance; a stopped solve counts with its time limit, so its ratio is a lower bound.
+    """
+    from bench.coupled.studies import races
+
+    sources = races.spread(ms, n_coms, wmins, iterations, instances, slots)
+    rows = races.race(sources, solvers, results, time_limit_s=time_limit_s)
+    _show_race(races.compare(rows, solvers[0]), results, as_json)
+
+
+def _show_race(compared: Sequence[dict[str, Any]], results: Path, as_json: bool) -> None:
+    import pandas as pd
+
+    write_text(results / "table.csv", pd.DataFrame(compared).to_csv(index=False))
+    write_text(results / "table.md", markdown_table(compared, list(compared[0])))
+    table = Table({name: name for name in compared[0]}, as_json, title="Exact solvers on the same instances")
+    table.add_all(compared)
+    table.show()

@@ -1,0 +1,144 @@
+"""The options of commands that only this family has, and what they mean."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import click
+
+from bench.commands.options import COUNT, NUMBERS, POSITIVE
+from instances.errors import InputError
+from online.grid.options import CHOICES
+
+__all__ = ["FLAGS", "PACKAGED", "generate", "import_log"]
+
+#: The log that comes with the toolkit, by name.
+PACKAGED = "kth_sp2"
+_KINDS = ("swf", "gwf", "batsim")
+_MIXES = ("wide", "narrow")
+
+
+class _Share(click.FloatRange):
+    """A number above 0, called so in the help."""
+
+    name = "number"
+
+
+_LOAD = _Share(min=0, min_open=True)
+_HELP = {
+    "fwd": "dgs: searchers a job is forwarded to.  [default: 5]",
+    "degree": "dgs: neighbours a node knows.  [default: 20]",
+    "overlay": "dgs: whether neighbours stay or are shuffled.  [default: static]",
+    "every": "dgs: slots between two rounds of Cyclon.  [default: 10]",
+    "swap": "dgs: entries a message of Cyclon carries.  [default: 8]",
+    "messaging": "dgs: how nodes learn of schedules.  [default: push]",
+    "poll_slots": "dgs: slots between two polls of a node.  [default: 2]",
+    "poll_phase": "dgs: whether all nodes poll in the same slots.  [default: common]",
+    "explore": "dgs: whether a searcher asks beyond the neighbours of its neighbours.  [default: fail]",
+    "rule": "queue: who comes first.  [default: length]",
+}
+
+
+def _of_runs() -> list[click.Option]:
+    return [
+        click.Option(
+            [f"--{name.replace('_', '-')}"],
+            type=click.Choice(CHOICES[name]) if name in CHOICES else POSITIVE,
+            help=text,
+        )
+        for name, text in _HELP.items()
+    ]
+
+
+def _of_workload(nodes: int, jobs: int, *, name: str) -> list[click.Option]:
+    return [
+        click.Option(["--nodes"], type=POSITIVE, default=nodes, show_default=True, help="M, nodes."),
+        click.Option(["--slot", "slot_s"], type=POSITIVE, default=60, show_default=True, help="Seconds of a slot."),
+        click.Option([name, "num_jobs"], type=POSITIVE, default=jobs, show_default=True, help="Jobs."),
+        click.Option(["--load"], type=_LOAD, default=0.28, show_default=True, help="Share of the grid they ask for."),
+        click.Option(
+            ["--mix"],
+            type=click.Choice(_MIXES),
+            default=_MIXES[0],
+            show_default=True,
+            help="Widths: mean 14, some wider than a neighbourhood, or mean 3.7.",
+        ),
+    ]
+
+
+_IMPORT = [
+    click.Option(
+        ["--kind"],
+        type=click.Choice(_KINDS),
+        default=_KINDS[0],
+        show_default=True,
+        help="Standard or Grid Workload Format, or a workload of Batsim.",
+    ),
+    click.Option(["--nodes"], type=POSITIVE, help="M, nodes.  [default: as Batsim's workload says]"),
+    click.Option(["--slot", "slot_s"], type=POSITIVE, required=True, help="Seconds of a slot."),
+    click.Option(["--compress"], default="1", show_default=True, metavar="A/B", help="Multiply gaps of submission."),
+    click.Option(["--first"], type=COUNT, default=0, show_default=True, help="Leave out so many jobs."),
+    click.Option(["--count"], type=COUNT, help="Then take so many.  [default: all]"),
+    click.Option(
+        ["--wide"],
+        type=click.Choice(["refuse", "drop"]),
+        default="refuse",
+        show_default=True,
+        help="What to do with jobs wider than the grid.",
+    ),
+]
+
+#: By verb.
+FLAGS: Mapping[str, Sequence[click.Option]] = {
+    "generate": [
+        *_of_workload(5000, 1000, name="--jobs"),
+        click.Option(["--seed"], type=COUNT, default=0, show_default=True, help="Names the random words."),
+    ],
+    "import": _IMPORT,
+    "solve": [click.Option(["--bound"], metavar="OUT", help="Write the prices that prove the bound. One FILE only.")],
+    "simulate": _of_runs(),
+    "score": [
+        *_of_workload(32, 40, name="--count"),
+        click.Option(["--draws"], type=POSITIVE, default=5, show_default=True, help="Workloads to draw."),
+        *_of_runs(),
+    ],
+    "reproduce": [
+        click.Option(["--seeds"], type=NUMBERS, default="0-4", show_default=True, help="Of workloads and runs."),
+        click.Option(["--scale"], type=_LOAD, default=1.0, show_default=True, help="Share of the 2.7 months."),
+        click.Option(["--log"], metavar="FILE", help="A whole log of KTH-SP2.  [default: 1,500 jobs of it]"),
+    ],
+}
+
+
+def generate(*, num_jobs: int, mix: str, **given: Any) -> Any:
+    """Return a random workload."""
+    from instances.grid import generate as make
+
+    return make.generate(jobs=num_jobs, mix=make.WIDE if mix == "wide" else make.NARROW, **given)
+
+
+def import_log(logs: Sequence[str], *, kind: str, nodes: int | None, **given: Any) -> tuple[Any, Sequence[str]]:
+    """Return the instance that one log, or a workload of Batsim, describes, and what could not be used of it."""
+    from instances.grid.batsim import from_batsim
+    from instances.grid.kth_sp2 import NODES, kth_sp2
+    from instances.grid.workloads import import_log as read
+    from instances.textio import read_json
+
+    if len(logs) != 1:
+        raise InputError(f"{len(logs)} files, expected one log", place="import")
+    slot_s, first, count = (given[name] for name in ("slot_s", "first", "count"))
+    if logs[0] == PACKAGED:
+        if nodes not in (None, NODES) or given["compress"] != "1":
+            raise InputError(f"comes with the toolkit for {NODES} nodes and as it is", place=PACKAGED)
+        return kth_sp2(slot_s=slot_s, first=first, count=count), []
+    if kind == "batsim":
+        try:
+            return from_batsim(read_json(logs[0]), slot_s=slot_s, nodes=nodes).instance, []
+        except InputError as error:
+            raise error.in_file(logs[0]) from None
+    if nodes is None:
+        raise InputError("missing, expected how many there are", place="--nodes")
+    found = read(logs[0], kind=kind, nodes=nodes, **given)
+    said = [f"{number} lines cannot be used: {reason}" for reason, number in found.unusable.items() if number]
+    return found.instance, said + ([f"{found.wide} jobs are wider than the grid and dropped"] if found.wide else [])

@@ -1,0 +1,1 @@
+"""The paper's experiment again: runs on generated workloads and a real log, tables, and its claims one by one."""

@@ -1,0 +1,236 @@
+"""What the paper claims, one by one, beside what the runs say (docs/grid/model.md section 7)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from bench.grid.paper.tables import Rows, interval, mean_wait_s, pick
+
+__all__ = ["Finding", "findings"]
+
+_HOLDS, _NOT, _OPEN = "holds", "does not hold here", "undecided"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A claim of the paper and what became of it.
+
+    Parameters
+    ----------
+    number
+        In the list of docs/grid/model.md section 7.
+    source, claim
+        Where it stands in the paper, and what it says.
+    ours
+        What the runs say, with confidence intervals over seeds.
+    verdict
+        ``holds``, ``does not hold here`` or ``undecided``.
+    """
+
+    number: str
+    source: str
+    claim: str
+    ours: str
+    verdict: str
+
+
+def findings(rows: Rows) -> list[Finding]:
+    """Go through the paper's claims."""
+    return [finding for claim in _CLAIMS for finding in claim(pick(rows, part="paper"), rows)]
+
+
+def _by_setting(rows: Rows) -> list[tuple[str, float]]:
+    return list(dict.fromkeys((row["mix"], row["load"]) for row in rows))
+
+
+def _base(rows: Rows, mix: str, load: float, **more: Any) -> Rows:
+    wanted = {"degree": 20, "overlay": "static", "messaging": "push"} | more
+    return pick(rows, policy="dgs", mix=mix, load=load, **wanted)
+
+
+def _text(values: list[float], form: str = ",.0f") -> str:
+    mean, half = interval(values)
+    return f"{mean:{form}} ± {half:{form}}"
+
+
+def _order_of_methods(paper: Rows, rows: Rows) -> list[Finding]:
+    found = []
+    for mix, load in _by_setting(paper):
+        push = _base(paper, mix, load)
+        poll = _base(paper, mix, load, messaging="poll")
+        counts = {name: [float(row[name]) for row in push] for name in ("push", "pull", "poll")}
+        ordered = all(row["push"] < row["pull"] < row["poll"] for row in push)
+        exact = all(row["failed_stale"] == 0 for row in push)
+        shares = [100 * row["failed_stale"] / row["jobs"] for row in poll]
+        told = ", ".join(f"{name} {_text(values)}" for name, values in counts.items())
+        told += f"; stale failures of poll {_text(shares, '.2f')} %, of push and pull {'none' if exact else 'some'}"
+        claim = "Push < Pull < Poll in messages; only Poll fails by stale knowledge (0.21 %)"
+        found.append(
+            Finding("1", "Table I", claim, f"{mix}, {load:.0%}: {told}", _HOLDS if ordered and exact else _NOT)
+        )
+    row = _base(paper, *_by_setting(paper)[0])[0]
+    per_day = 5_000 * 20 * 720
+    told = f"M d 720 = {per_day:,} is one day of polls every 2 min; the {row['submitted_slots'] / 1440:.0f} days run "
+    told += f"here take {row['poll']:,}"
+    claim = "72,000,000 messages of Poll over the experiment"
+    found.append(Finding("1", "Table I", claim, told, _NOT if row["poll"] > 1.5 * per_day else _HOLDS))
+    return found
+
+
+def _degrees(paper: Rows, rows: Rows) -> list[Finding]:
+    found = []
+    for mix, load in _by_setting(paper):
+        degrees = sorted({row["degree"] for row in pick(paper, policy="dgs")})
+        failed = {d: [100 * row["failed"] / row["jobs"] for row in _base(paper, mix, load, degree=d)] for d in degrees}
+        told = ", ".join(f"{d}: {_text(values, '.2f')} %" for d, values in failed.items())
+        only = sum(failed[10]) > 0 and not any(sum(failed[d]) for d in degrees if d > 10)
+        claim = "failures at degree 10 only (1.5 %)"
+        found.append(Finding("2", "Table II", claim, f"{mix}, {load:.0%}: {told}", _HOLDS if only else _NOT))
+        part = {
+            d: [row["push"] / (d * row["allocated_nodes"]) for row in _base(paper, mix, load, degree=d)]
+            for d in degrees
+        }
+        pull = {
+            d: [row["pull"] / row["jobs"] / (5 * d * (1 + d)) for row in _base(paper, mix, load, degree=d)]
+            for d in degrees
+        }
+        told = "push / (d x nodes): " + ", ".join(f"{d}: {_text(values, '.3f')}" for d, values in part.items())
+        told += "; pull a job / (fwd d (1 + d)): " + ", ".join(f"{d}: {_text(v, '.3f')}" for d, v in pull.items())
+        near = all(abs(interval(values)[0] - 1) < 0.1 for values in part.values())
+        bounded = all(max(values) <= 1 for values in pull.values())
+        claim = "messages grow with the degree: push as d, pull at most as d + d²"
+        found.append(
+            Finding("2, 8", "Table II", claim, f"{mix}, {load:.0%}: {told}", _HOLDS if near and bounded else _NOT)
+        )
+    return found
+
+
+def _dynamic(paper: Rows, rows: Rows) -> list[Finding]:
+    printed = {0.28: "936 s dynamic, 848 s static", 0.95: "16,858 s dynamic, 14,913 s static"}
+    found = []
+    for mix, load in _by_setting(paper):
+        static, cyclon = _base(paper, mix, load), _base(paper, mix, load, overlay="cyclon")
+        mean, half = interval([mean_wait_s(a) - mean_wait_s(b) for a, b in zip(cyclon, static, strict=True)])
+        told = f"dynamic {_text([mean_wait_s(row) for row in cyclon], ',.1f')} s, static "
+        told += f"{_text([mean_wait_s(row) for row in static], ',.1f')} s, difference {mean:,.1f} ± {half:,.1f} s"
+        verdict = _OPEN if abs(mean) <= half else _HOLDS if mean > 0 else _NOT
+        claim = f"jobs wait longer over the dynamic overlay ({printed.get(load, '')})"
+        found.append(Finding("3", "Table III", claim, f"{mix}, {load:.0%}: {told}", verdict))
+    return found
+
+
+def _reach(paper: Rows, rows: Rows) -> list[Finding]:
+    from online.grid.kernels.overlays import static_overlay
+
+    found = []
+    for degree, printed in ((10, 110), (20, 420)):
+        lists = static_overlay(5_000, degree, 0).lists
+        reach = [len(set(lists[b].tolist()).union(*(lists[m].tolist() for m in lists[b]))) for b in range(0, 5_000, 10)]
+        told = f"distinct nodes of 500 searchers: {min(reach)} to {max(reach)}"
+        verdict = _HOLDS if max(reach) >= printed else _NOT
+        claim = f"a search at degree {degree} reaches {printed} nodes"
+        found.append(Finding("4", "section 5", claim, told, verdict))
+    return found
+
+
+def _periods(paper: Rows, rows: Rows) -> list[Finding]:
+    days = {load: _base(paper, mix, load)[0]["submitted_slots"] / 1440 for mix, load in reversed(_by_setting(paper))}
+    told = f"{days[0.28] / 30.4:.2f} and {days[0.95] / 30.4:.2f} months; 2.7 x 28/95 = {2.7 * 28 / 95:.2f}"
+    same = abs(days[0.28] / days[0.95] / (95 / 28) - 1) < 0.02
+    claim = "28 % over 2.7 months is 95 % over 0.78"
+    return [Finding("5", "section 5", claim, told, _HOLDS if same else _NOT)]
+
+
+def _utilisation(paper: Rows, rows: Rows) -> list[Finding]:
+    found = []
+    for mix, load in _by_setting(paper):
+        low, booked = [], []
+        for row in _base(paper, mix, load):
+            days: Mapping[str, list[float]] = row["days"]
+            for asked, done, most in zip(days["requested"], days["executed"], days["possible"], strict=True):
+                if asked < 0.6:
+                    low.append(done - asked)
+                if most > 0.999:
+                    booked.append(done)
+        told = "no day below 60 %"
+        if low:
+            told = f"{len(low)} days below 60 %: EU - RU {np.mean(low):+.3f}, deviation {np.std(low):.3f}"
+        if booked:
+            told += f"; {len(booked)} days on which all nodes could be busy throughout: EU "
+            told += f"{np.mean(booked):.3f} in the mean, {min(booked):.3f} at least"
+        verdict = _OPEN if not booked else _HOLDS if np.mean(booked) >= 0.9 else _NOT
+        claim = "EU follows RU below 60 %; EU is 90 % or more when overbooked"
+        found.append(Finding("6", "Figures 4, 5", claim, f"{mix}, {load:.0%}: {told}", verdict))
+    return found
+
+
+def _ratio_of_messages(paper: Rows, rows: Rows) -> list[Finding]:
+    found = []
+    for mix, load in _by_setting(paper):
+        runs = _base(paper, mix, load)
+        ratios = [row["pull"] / row["push"] for row in runs]
+        floor = [5 / row["mean_width"] for row in runs]
+        told = f"{_text(ratios, '.2f')}; fwd / mean width, where all find among their own: {_text(floor, '.2f')}"
+        claim = "Push needs more than ten times fewer messages than Pull (14.4 and 28.1)"
+        found.append(
+            Finding("7", "Tables I, II", claim, f"{mix}, {load:.0%}: {told}", _HOLDS if min(ratios) > 10 else _NOT)
+        )
+    return found
+
+
+def _classes(paper: Rows, rows: Rows) -> list[Finding]:
+    found = []
+    for mix, load in _by_setting(paper):
+        means: dict[str, dict[str, float]] = {}
+        for kind in ("width", "length", "area"):
+            names = list(_base(paper, mix, load)[0]["waits"][kind])
+            known = {name: [row["waits"][kind][name] for row in _base(paper, mix, load)] for name in names}
+            means[kind] = {
+                name: sum(v[0] * v[3] for v in values if v) / sum(v[3] for v in values if v)
+                for name, values in known.items()
+                if any(values)
+            }
+        told = "; ".join(
+            f"{kind} " + ", ".join(f"{name}: {mean:,.0f} s" for name, mean in each.items())
+            for kind, each in means.items()
+        )
+        width, length, area = (list(means[kind].values()) for kind in ("width", "length", "area"))
+        grows = width == sorted(width) and area[-1] == max(area)
+        spread = (max(length) + 1) / (min(length) + 1) < (max(width) + 1) / (min(width) + 1)
+        claim = "waits grow with width, hardly with length; large areas wait more"
+        found.append(
+            Finding("9", "Figure 6", claim, f"{mix}, {load:.0%}, means: {told}", _HOLDS if grows and spread else _NOT)
+        )
+    return found
+
+
+def _size(paper: Rows, rows: Rows) -> list[Finding]:
+    size = pick(rows, part="size")
+    told = []
+    values: dict[str, list[float]] = {"push": [], "pull": []}
+    for nodes in sorted({row["nodes"] for row in size}):
+        mine = pick(size, nodes=nodes)
+        rates = {name: [row[name] / nodes / row["submitted_slots"] * 1440 for row in mine] for name in values}
+        for name, rate in rates.items():
+            values[name].append(interval(rate)[0])
+        told.append(f"M = {nodes:,}: " + ", ".join(f"{name} {_text(rate, '.2f')}" for name, rate in rates.items()))
+    same = all(max(each) / min(each) < 1.15 for each in values.values())
+    claim = "messages a node do not depend on the number of nodes"
+    return [Finding("10", "section 5", claim, "a node and day: " + "; ".join(told), _HOLDS if same else _NOT)]
+
+
+_CLAIMS: tuple[Callable[[Rows, Rows], list[Finding]], ...] = (
+    _order_of_methods,
+    _degrees,
+    _dynamic,
+    _reach,
+    _periods,
+    _utilisation,
+    _ratio_of_messages,
+    _classes,
+    _size,
+)

@@ -1,0 +1,114 @@
+"""The reproduction's page and files, and the command that makes them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from bench.grid.paper.claims import Finding, findings
+from bench.grid.paper.runs import Setup, run_experiment
+from bench.grid.paper.tables import Rows, interval, mean_wait_s, pick, tables
+from bench.output import Table
+from bench.report import plots
+from bench.report.markdown import markdown_table
+from instances.textio import write_text
+
+__all__ = ["reproduce"]
+
+_TITLES = {
+    "I": "Table I: messages and failures by method",
+    "II": "Table II: degrees",
+    "III": "Table III: dynamic and static overlay, mean waits in seconds",
+    "baselines": "Mean waits beside schedulers with a centre",
+}
+
+
+def reproduce(
+    folder: Path,
+    *,
+    num_processes: int,
+    dask: str | None,
+    as_json: bool,
+    seeds: Sequence[int],
+    scale: float,
+    log: str | None,
+) -> None:
+    """Run the experiment, and write tables, utilisation and the list of claims.
+
+    Parameters
+    ----------
+    folder
+        Receives ``runs.jsonl``, from which a later call goes on, ``tables.md``, one CSV a table, ``claims.md``,
+        ``claims.csv`` and ``utilisation.svg``.
+    num_processes, dask
+        As for `bench.campaign.engine.run_jobs`.
+    as_json
+        Print JSON lines.
+    seeds, scale, log
+        See `bench.grid.paper.runs.Setup`.
+    """
+    rows = run_experiment(Setup(tuple(seeds), scale, log), folder, num_processes=num_processes, dask=dask)
+    found = tables(rows) | {"log": _log_table(rows)}
+    titles = _TITLES | {"log": "KTH-SP2, mean waits in seconds"}
+    text = []
+    for name, lines in found.items():
+        columns = list(lines[0])
+        text.append(f"## {titles[name]}\n\n{markdown_table(lines, columns)}")
+        write_text(folder / f"table_{name}.csv", _csv(lines, columns))
+        table = Table({column: column for column in columns}, as_json, title=titles[name])
+        table.add_all(lines)
+        table.show()
+    write_text(folder / "tables.md", "\n".join(text))
+    claims = findings(rows)
+    said = [asdict(finding) for finding in claims]
+    write_text(folder / "claims.md", markdown_table(said, list(said[0])))
+    write_text(folder / "claims.csv", _csv(said, list(said[0])))
+    _draw_utilisation(rows, folder / "utilisation.svg")
+    _show_claims(claims, as_json)
+
+
+def _log_table(rows: Rows) -> list[dict[str, Any]]:
+    found = []
+    runs = pick(rows, part="log")
+    keys = ("compress", "policy", "overlay", "messaging")
+    for key in dict.fromkeys(tuple(row.get(name) for name in keys) for row in runs):
+        mine = pick(runs, **dict(zip(keys, key, strict=True)))
+        mean, half = interval(map(mean_wait_s, mine))
+        failed = interval([100 * row["failed"] / row["jobs"] for row in mine])[0]
+        line = dict(zip(keys, key, strict=True)) | {"jobs": mine[0]["jobs"], "wait_s": round(mean, 1)}
+        found.append(line | {"wait_s_ci": round(half, 1), "failed_percent": round(failed, 3)})
+    return found
+
+
+def _draw_utilisation(rows: Rows, path: Path) -> None:
+    """Draw requested, executed and possible utilisation day by day: one workload, the first seed."""
+    shown = [
+        row
+        for row in pick(rows, part="paper", policy="dgs", degree=20, overlay="static", messaging="push", mix="wide")
+        if row["seed"] == min(other["seed"] for other in rows if "seed" in other)
+    ]
+    figure, axes = plots.new_figure(len(shown), heights=(2.6,) * len(shown))
+    for panel, row in zip(axes, shown, strict=True):
+        for (name, values), colour in zip(row["days"].items(), plots.COLOURS, strict=False):
+            dash = "--" if name == "possible" else "-"
+            panel.plot(range(len(values)), values, label=name, color=colour, linestyle=dash, linewidth=1.2)
+        panel.set_title(f"{row['load']:.0%} of load", loc="left", fontsize=10)
+        panel.set_ylabel("share of the grid")
+        panel.set_ylim(bottom=0)
+    axes[-1].set_xlabel("day")
+    axes[0].legend(fontsize=8, frameon=False, ncols=3)
+    plots.save(figure, path)
+
+
+def _show_claims(claims: Sequence[Finding], as_json: bool) -> None:
+    table = Table({name: name for name in ("number", "claim", "ours", "verdict")}, as_json, title="The paper's claims")
+    table.add_all(asdict(finding) for finding in claims)
+    table.show()
+
+
+def _csv(lines: Sequence[dict[str, Any]], columns: Sequence[str]) -> str:
+    import pandas as pd
+
+    return str(pd.DataFrame(lines, columns=list(columns)).to_csv(index=False, lineterminator="\n"))

@@ -1,0 +1,132 @@
+"""Workloads as sources of campaigns: random ones, and windows of the log that comes with the toolkit."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from itertools import product
+from typing import Annotated, Any, ClassVar
+
+import msgspec
+
+from instances.errors import InputError
+from instances.grid import Instance, generate
+from instances.grid.kth_sp2 import kth_sp2
+from instances.textio import convert
+
+__all__ = ["Generated", "Window", "from_point", "sources"]
+
+_Positive = Annotated[int, msgspec.Meta(ge=1)]
+_Count = Annotated[int, msgspec.Meta(ge=0)]
+_MIXES = {"wide": generate.WIDE, "narrow": generate.NARROW}
+
+
+@dataclass(frozen=True, slots=True)
+class Generated:
+    """A random workload (see `instances.grid.generate`); ``share`` is its load."""
+
+    family: ClassVar[str] = "grid"
+
+    nodes: int
+    slot_s: int
+    jobs: int
+    share: float
+    seed: int
+    mix: str = "wide"
+
+    @property
+    def name(self) -> str:
+        """Setting and seed."""
+        return f"{self.setting} seed={self.seed}"
+
+    @property
+    def setting(self) -> str:
+        """What its draws have in common."""
+        return f"generated M={self.nodes} slot={self.slot_s}s jobs={self.jobs} load={self.share:g} {self.mix}"
+
+    @property
+    def point(self) -> dict[str, Any]:
+        """Every parameter, by name."""
+        return asdict(self)
+
+    @property
+    def identity(self) -> str:
+        """Every parameter."""
+        return f"generated{sorted(asdict(self).items())}"
+
+    def load(self) -> Instance:
+        """Generate it."""
+        return generate.generate(
+            nodes=self.nodes,
+            slot_s=self.slot_s,
+            jobs=self.jobs,
+            load=self.share,
+            seed=self.seed,
+            mix=_MIXES[self.mix],
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """Some jobs of KTH-SP2 (see `instances.grid.kth_sp2`)."""
+
+    family: ClassVar[str] = "grid"
+
+    slot_s: int
+    first: int
+    count: int
+
+    @property
+    def name(self) -> str:
+        """The window."""
+        return f"{self.setting} first={self.first}"
+
+    @property
+    def setting(self) -> str:
+        """What windows have in common."""
+        return f"KTH-SP2 slot={self.slot_s}s jobs={self.count}"
+
+    @property
+    def point(self) -> dict[str, Any]:
+        """Every parameter, by name."""
+        return asdict(self)
+
+    @property
+    def identity(self) -> str:
+        """Every parameter."""
+        return f"kth_sp2{sorted(asdict(self).items())}"
+
+    def load(self) -> Instance:
+        """Read it."""
+        return kth_sp2(**asdict(self))
+
+
+class _Table(msgspec.Struct, forbid_unknown_fields=True):
+    """Workloads, as a campaign file asks for them: drawn ones, or with ``first`` windows of KTH-SP2."""
+
+    nodes: tuple[_Positive, ...] = (5000,)
+    jobs: tuple[_Positive, ...] = (1000,)
+    loads: tuple[float, ...] = (0.28,)
+    mixes: tuple[str, ...] = ("wide",)
+    seeds: _Positive = 5
+    first: tuple[_Count, ...] = ()
+    slot_s: _Positive = 60
+
+
+def sources(table: dict[str, Any]) -> list[Any]:
+    """Return the workloads that a table of a campaign file asks for."""
+    asked = convert(dict(table), _Table)
+    if asked.first:
+        return [Window(asked.slot_s, first, count) for first, count in product(asked.first, asked.jobs)]
+    for mix in asked.mixes:
+        if mix not in _MIXES:
+            raise InputError(f"{mix!r}, expected one of {', '.join(_MIXES)}", place="mixes")
+    for load in asked.loads:
+        if not load > 0:
+            raise InputError(f"{load}, expected a number above 0", place="loads")
+    drawn = product(asked.nodes, asked.jobs, asked.loads, asked.mixes, range(asked.seeds))
+    return [Generated(nodes, asked.slot_s, jobs, load, seed, mix) for nodes, jobs, load, mix, seed in drawn]
+
+
+def from_point(point: dict[str, Any]) -> Instance:
+    """Return the instance that a row's point names."""
+    return Window(**point).load() if "first" in point else Generated(**point).load()

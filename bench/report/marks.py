@@ -1,0 +1,216 @@
+"""Marked parts of Markdown pages: what stands in them is written by a command, the rest by hand.
+
+A *number* stands within a sentence, a *table* has lines of its own::
+
+    E-IE takes <!-- number: ratio printed E-IE median -->1.86<!-- end --> times the optimum in the median.
+
+    <!-- table: ratios printed -->
+
+    | heuristic | median |
+    ...
+
+    <!-- end -->
+
+The first word after the colon says who writes the part, the others what of. A picture is marked by its last line, which
+holds a digest of the numbers that it shows. Readers of a rendered page see none of this.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from instances.errors import InputError
+from instances.textio import read_bytes, write_text
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["Change", "Picture", "Writer", "fill", "rebuild"]
+
+#: Returns what a part says; its arguments are the words of the mark.
+Writer = Callable[..., str]
+
+_END = "<!-- end -->"
+_MARK = re.compile(rf"<!-- (?P<kind>table|number): (?P<words>[^\n]*?) -->|{_END}")
+#: What a line may begin with and still be taken for markup from its comment on.
+_BEGINS_LINE = re.compile(r"\s*(?:[-*+>]|\d+[.)])?\s*")
+_DRAWN_FROM = "<!-- drawn from numbers with the digest {} -->\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A part that says something else than the rows.
+
+    Parameters
+    ----------
+    place
+        File and line.
+    part
+        The words of its mark.
+    before, after
+        What stands there, and what the rows say.
+    """
+
+    place: str
+    part: str
+    before: str
+    after: str
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A picture beside the pages.
+
+    Parameters
+    ----------
+    numbers
+        Returns what it shows.
+    draw
+        Draws it into a file.
+    """
+
+    numbers: Callable[[], pd.DataFrame]
+    draw: Callable[[Path], None]
+
+
+def fill(text: str, writers: Mapping[str, Writer], file: str) -> tuple[str, list[Change]]:
+    """Return a page with every marked part written anew, and the parts that changed.
+
+    Parameters
+    ----------
+    text
+        The page.
+    writers
+        By the first word of a mark.
+    file
+        What the page is called.
+
+    Raises
+    ------
+    InputError
+        For a mark without end, one that begins where it must not, one that nobody writes, or words its writer cannot
+        use; the line is named.
+
+    Examples
+    --------
+    >>> page = "It takes <!-- number: twice 4 -->7<!-- end --> s."
+    >>> fill(page, {"twice": lambda word: str(2 * int(word))}, "page.md")
+    ('It takes <!-- number: twice 4 -->8<!-- end --> s.', [Change(place='page.md:1', part='twice 4', before='7', \
+after='8')])
+    """
+    parts, changes, done = [], [], 0
+    for mark, end in _marks(text, file):
+        line = text.count("\n", 0, mark.start()) + 1
+        try:
+            said = _write(mark["words"], writers)
+            before = text[: mark.start()].rpartition("\n")[2]
+            if mark["kind"] == "table":
+                if before or text[mark.end() : mark.end() + 1] != "\n":
+                    raise InputError("a table in the middle of a line, expected a line for its mark alone")
+                said = f"\n\n{said.strip()}\n\n"
+            elif _BEGINS_LINE.fullmatch(before):
+                raise InputError("a number begins the line, expected a word before it, or it is taken for HTML")
+        except InputError as error:
+            raise InputError(error.expected, place=f"line {line}", file=file) from None
+        stands = text[mark.end() : end.start()]
+        if stands != said:
+            changes.append(Change(f"{file}:{line}", mark["words"], stands.strip(), said.strip()))
+        parts += [text[done : mark.end()], said]
+        done = end.start()
+    return "".join([*parts, text[done:]]), changes
+
+
+def _marks(text: str, file: str) -> Iterator[tuple[re.Match[str], re.Match[str]]]:
+    """Yield the beginning and the end of each part."""
+    opened: re.Match[str] | None = None
+    for mark in _MARK.finditer(text):
+        if (mark["kind"] is None) == (opened is None):
+            wrong = opened or mark
+            expected = "a mark without end" if opened else "an end without a mark before it"
+            raise InputError(expected, place=f"line {text.count(chr(10), 0, wrong.start()) + 1}", file=file)
+        if opened is not None:
+            yield opened, mark
+        opened = mark if opened is None else None
+    if opened is not None:
+        raise InputError("a mark without end", place=f"line {text.count(chr(10), 0, opened.start()) + 1}", file=file)
+
+
+def _write(words: str, writers: Mapping[str, Writer]) -> str:
+    name, *arguments = words.split() or [""]
+    if name not in writers:
+        raise InputError(f"{name!r}, expected one of {', '.join(sorted(writers))}")
+    try:
+        inspect.signature(writers[name]).bind(*arguments)
+    except TypeError:
+        raise InputError(f"{words!r}, expected {name}{inspect.signature(writers[name])}") from None
+    return writers[name](*arguments)
+
+
+def rebuild(
+    folder: Path, writers: Mapping[str, Writer], pictures: Mapping[str, Picture], *, is_check: bool = False
+) -> list[Change]:
+    """Write the marked parts of the pages (``*.md``) of a folder anew, and the pictures whose numbers changed.
+
+    Parameters
+    ----------
+    folder
+        Where the pages are.
+    writers
+        By the first word of a mark.
+    pictures
+        By the name of the file.
+    is_check
+        Whether nothing is to be written.
+
+    Returns
+    -------
+    list of Change
+        What differed.
+
+    Raises
+    ------
+    InputError
+        Where there is no page, or a mark is broken.
+    """
+    pages = sorted(folder.glob("*.md"))
+    if not pages:
+        raise InputError("no page, expected Markdown files (*.md)", file=folder)
+    found: list[Change] = []
+    written: dict[Path, str] = {}
+    for page in pages:
+        text, changes = fill(read_bytes(page).decode(), writers, str(page))
+        found += changes
+        if changes:
+            written[page] = text
+    if not is_check:
+        for page, text in written.items():
+            write_text(page, text)
+    for name, picture in pictures.items():
+        path = folder / name
+        drawn_from = _DRAWN_FROM.format(digest(picture.numbers()))
+        stands = path.read_text(encoding="utf-8").splitlines()[-1:] if path.is_file() else []
+        if stands != [drawn_from.strip()]:
+            before = stands[0] if stands and stands[0].startswith("<!--") else "no digest"
+            found.append(Change(str(path), "picture", before, drawn_from.strip()))
+            if not is_check:
+                picture.draw(path)
+                write_text(path, path.read_text(encoding="utf-8") + drawn_from)
+    return found
+
+
+def digest(numbers: pd.DataFrame) -> str:
+    """Return a digest of a table, to six digits of every number.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> digest(pd.DataFrame({"a": [1.0]})) == digest(pd.DataFrame({"a": [1.0000000001]}))
+    True
+    """
+    return hashlib.sha256(numbers.to_csv(index=False, float_format="%.6g").encode()).hexdigest()[:16]

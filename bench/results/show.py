@@ -1,0 +1,96 @@
+"""The ratio table as a person reads it on a terminal, and as JSON."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from math import isfinite, isnan
+from textwrap import fill
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from bench.family import family_named
+from bench.output import Table
+from bench.results.frames import GROUP, Results, records
+from bench.results.ratios import NOTE, cluster_words, ends, in_median_order, plain
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["between", "show_table"]
+
+_HEADINGS = {
+    "policy": "policy",
+    "runs": "runs",
+    "unfinished": "unfinished",
+    "median": "median",
+    "half": "middle half",
+    "mean": "mean",
+    "interval": "95% interval",
+    "optimal": "optimal",
+}
+
+
+def between(low: float, high: float) -> str | None:
+    """Return what is known of a statistic: a number, both ends, or the lower end alone; None of nothing.
+
+    Examples
+    --------
+    >>> between(1.5, 1.5), between(1.5, 2.0), between(4.2, float("inf")), between(float("inf"), float("inf"))
+    ('1.500', '1.500..2.000', '>= 4.200', None)
+    """
+    if isnan(low) or not isfinite(low):
+        return None
+    if not isfinite(high):
+        return f">= {low:.3f}"
+    low_text, high_text = f"{low:.3f}", f"{high:.3f}"
+    return low_text if low_text == high_text else f"{low_text}..{high_text}"
+
+
+def show_table(results: Results, table: pd.DataFrame, as_json: bool) -> None:
+    """Print the ratio table: one JSON object a row, or a table for each family, population and options.
+
+    Parameters
+    ----------
+    results
+        What the table is of.
+    table
+        As returned by `bench.results.ratios.summary`.
+    as_json
+        Whether to print JSON.
+    """
+    if as_json:
+        lines = Table(None, as_json=True)
+        lines.add_all(plain(table))
+        return
+    runs = results.runs
+    for point, mine in runs.groupby(list(GROUP), sort=True):
+        rows = table[(table[list(GROUP)] == [str(part) for part in point]).all(axis=1)]
+        title = ", ".join(str(part) for part in point[1:] if part)
+        status = mine.drop_duplicates("fingerprint")["optimum_status"].fillna("not solved")
+        states = Counter(status)
+        title += "; hindsight optima: " + ", ".join(f"{count} {name}" for name, count in sorted(states.items()))
+        averages = family_named(str(point[0])).averages
+        headings = _HEADINGS | {name: f"mean {name}" for name in averages}
+        shown = Table(headings, as_json=False, title=title)
+        shown.add_all(_readable(row, averages) for row in records(in_median_order(rows)))
+        shown.show()
+        if states["infeasible"] == states.total():
+            click.echo(f"{title}: no schedule finishes, so there is nothing to compare with.")
+    click.echo(fill(NOTE.format(clusters=cluster_words(runs)), 100))
+
+
+def _readable(row: dict[str, Any], averages: Sequence[str]) -> dict[str, Any]:
+    cells = {key: row[key] for key in ("policy", "runs", "unfinished")}
+    cells["median"] = between(*ends(row, "median"))
+    first, third = (between(*ends(row, name)) for name in ("quartile_1", "quartile_3"))
+    cells["half"] = None if first is None else f"{first} - {third or '?'}"
+    cells["mean"] = between(*ends(row, "mean"))
+    low, high = row["ci_low"], row["ci_high"]
+    cells["interval"] = None if isnan(low) else f"{low:.3f} - {'?' if not isfinite(high) else f'{high:.3f}'}"
+    least, most = f"{row['optimal']:.0%}", f"{row['optimal_high']:.0%}"
+    cells["optimal"] = least if least == most else f"{least}..{most}"
+    for name in averages:
+        cells[name] = None if isnan(row[name]) else f"{row[name]:.3f}"
+    return cells

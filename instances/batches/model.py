@@ -1,0 +1,220 @@
+"""What an instance of batches is: volunteers who come and go, and batches of equal tasks with deadlines."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from functools import cached_property
+from operator import index
+from typing import Any, ClassVar, SupportsIndex
+
+from instances.batches.availability import LATEST, Availability, Ints, Known, Source
+from instances.errors import InputError
+
+__all__ = ["Compute", "Instance"]
+
+
+class Compute(StrEnum):
+    """In which seconds a task advances (docs/batches/model.md section 1)."""
+
+    AVAILABLE = "available"
+    RELIABLE = "reliable"
+
+    @classmethod
+    def parse(cls, text: Compute | str) -> Compute:
+        """Return the reading of this name; InputError for another."""
+        try:
+            return cls(text)
+        except ValueError:
+            raise InputError(f"{text!r}, expected {' or '.join(cls)}", place="compute") from None
+
+
+@dataclass(frozen=True, eq=False, init=False)
+class Instance:
+    """Batches of equal tasks for workers that come and go, all availability known (docs/batches/model.md section 1).
+
+    Immutable and validated once, here. Equality, hash and `fingerprint` follow the content. The unit of time is the
+    second.
+
+    Parameters
+    ----------
+    tasks
+        N, tasks per batch.
+    batches
+        M pairs of submission S_i and deadline D_i.
+    c
+        W integers C_j: seconds worker j computes per task.
+    up
+        W lists of increasing half-open intervals [a, b) that do not touch; or an `Availability`; or a source of it.
+    start
+        t0, the second in which runs begin; what lies before is history.
+    compute
+        Whether a task advances in available seconds only, or in every second.
+
+    Raises
+    ------
+    InputError
+        Naming the place.
+
+    Examples
+    --------
+    >>> pair = Instance(tasks=2, batches=[(0, 4)], c=[1, 2], up=[[(0, 2), (3, 6)], [(0, 9)]])
+    >>> pair.num_workers, pair.end, pair.margin(0)
+    (2, 4, 5)
+    """
+
+    family: ClassVar[str] = "batches"
+
+    tasks: int
+    batches: tuple[tuple[int, int], ...]
+    c: tuple[int, ...] = field(repr=False)
+    source: Source = field(repr=False)
+    start: int
+    compute: Compute
+
+    def __init__(
+        self,
+        tasks: int,
+        batches: Sequence[Sequence[int]],
+        c: Sequence[int],
+        up: Sequence[Sequence[Sequence[int]]] | Availability | Source,
+        start: int = 0,
+        compute: Compute | str = Compute.AVAILABLE,
+    ) -> None:
+        if len(c) == 0:
+            raise InputError("no worker, expected at least one", place="workers")
+        begin = _integer(start, 0, "start")
+        checked = {
+            "tasks": _integer(tasks, 1, "tasks"),
+            "batches": _batches(batches, begin),
+            "c": tuple(_integer(value, 1, f"workers[{j}].c") for j, value in enumerate(c)),
+            "source": _source(up),
+            "start": begin,
+            "compute": Compute.parse(compute),
+        }
+        for name, value in checked.items():
+            object.__setattr__(self, name, value)
+        rows = self.source.num_workers
+        if rows != len(c):
+            raise InputError(f"{rows} rows of intervals, expected one per worker, {len(c)}", place="up")
+
+    @property
+    def num_workers(self) -> int:
+        """How many workers, W."""
+        return len(self.c)
+
+    @property
+    def num_batches(self) -> int:
+        """How many batches, M."""
+        return len(self.batches)
+
+    @property
+    def end(self) -> int:
+        """E, the last deadline, where a run ends."""
+        return self.batches[-1][1]
+
+    @cached_property
+    def sum_c(self) -> int:
+        """Sum of all C_j; divided by W it is the mean."""
+        return sum(self.c)
+
+    def margin(self, batch: int) -> int:
+        """Return W (L_i - S_i), an integer, where L_i = D_i less the mean of all C_j."""
+        submission, deadline = self.batches[batch]
+        return self.num_workers * (deadline - submission) - self.sum_c
+
+    def last_call(self, batch: int) -> int:
+        """Return L_i rounded down: the last second of which a task of mean length ends in time."""
+        return self.batches[batch][0] + self.margin(batch) // self.num_workers
+
+    @property
+    def firsts(self) -> Ints:
+        """W first available seconds; -1 for a worker that never is."""
+        return self.source.firsts
+
+    @property
+    def up(self) -> Availability:
+        """All intervals; drawn if need be. `window` asks for fewer."""
+        return self.source.whole()
+
+    def window(self, since: int, until: int) -> Availability:
+        """Return the intervals that have a second in [since, until), whole."""
+        return self.source.window(since, until)
+
+    def covering(self, since: int, until: int) -> Availability:
+        """Return the intervals that have a second in [since, until), and perhaps others: what costs least."""
+        return self.source.covering(since, until)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """``sha256:`` and the digest of the content; it binds runs and results to this instance.
+
+        Availability that is drawn counts by what it is drawn from, so that a fingerprint draws no interval; the same
+        intervals spelled out have another fingerprint.
+        """
+        digest = hashlib.sha256(b"batches/1\0")
+        digest.update(repr((self.tasks, self.batches, self.c, self.start, str(self.compute))).encode())
+        digest.update(self.source.identity)
+        return f"sha256:{digest.hexdigest()}"
+
+    def replace(self, **changes: Any) -> Instance:
+        """Return a validated copy with some fields changed; ``up`` for other availability."""
+        fields = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+        fields["up"] = fields.pop("source")
+        return Instance(**{**fields, **changes})
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        fields = tuple(getattr(self, field.name) for field in dataclasses.fields(self))
+        return Instance, fields  # checked again, frozen again, caches left behind
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Instance) and self.fingerprint == other.fingerprint
+
+    def __hash__(self) -> int:
+        return hash(self.fingerprint)
+
+
+def _source(up: Sequence[Sequence[Sequence[int]]] | Availability | Source) -> Source:
+    if isinstance(up, Availability):
+        return Known(up)
+    if isinstance(up, Source):
+        return up
+    rows = [
+        [_pair(pair, f"workers[{j}].up[{n}]") for n, pair in enumerate(intervals)] for j, intervals in enumerate(up)
+    ]
+    return Known(Availability.of(rows))
+
+
+def _batches(batches: Sequence[Sequence[int]], start: int) -> tuple[tuple[int, int], ...]:
+    if len(batches) == 0:
+        raise InputError("no batch, expected at least one", place="batches")
+    checked: list[tuple[int, int]] = []
+    earliest, reason = start, "the start"
+    for i, batch in enumerate(batches):
+        place = f"batches[{i}]"
+        submission, deadline = _pair(batch, place)
+        if submission < earliest:
+            raise InputError(f"submitted at {submission}, expected {earliest} or later, {reason}", place=place)
+        if deadline <= submission:
+            raise InputError(f"[{submission}, {deadline}], expected a deadline after the submission", place=place)
+        checked.append((submission, deadline))
+        earliest, reason = deadline, "the deadline of the batch before"
+    return tuple(checked)
+
+
+def _pair(pair: Sequence[int], place: str) -> tuple[int, int]:
+    if len(pair) != 2:
+        raise InputError(f"a list of {len(pair)}, expected two integers", place=place)
+    first, second = (_integer(number, 0, place) for number in pair)
+    return first, second
+
+
+def _integer(number: object, least: int, place: str) -> int:
+    if isinstance(number, bool) or not isinstance(number, SupportsIndex) or index(number) < least:
+        raise InputError(f"{number!r}, expected an integer >= {least}", place=place)
+    if index(number) > LATEST:
+        raise InputError(f"{number!r}, expected an integer <= {LATEST}", place=place)
+    return index(number)

@@ -1,0 +1,197 @@
+"""Workloads from and to Batsim's JSON, schedules to the table of jobs that it writes (docs/grid/model.md section 4)."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from instances.errors import InputError
+from instances.grid.model import Instance
+from instances.grid.schedule import Schedule, node_runs
+from instances.grid.workloads import instance_of
+from instances.textio import encode, excerpt
+
+__all__ = ["COLUMNS", "Workload", "from_batsim", "jobs_csv", "to_batsim"]
+
+#: The columns of Batsim's table of jobs, in its order; the energy is left empty.
+COLUMNS = (
+    "job_id",
+    "workload_name",
+    "profile",
+    "submission_time",
+    "requested_number_of_resources",
+    "requested_time",
+    "success",
+    "final_state",
+    "starting_time",
+    "execution_time",
+    "finish_time",
+    "waiting_time",
+    "turnaround_time",
+    "stretch",
+    "allocated_resources",
+    "consumed_energy",
+    "metadata",
+)
+#: How versions of Batsim call a profile that only takes time.
+_DELAYS = ("delay", "DelayProfile")
+
+
+@dataclass(frozen=True, slots=True)
+class Workload:
+    """A workload of Batsim as an instance.
+
+    Parameters
+    ----------
+    instance
+        The jobs in order of submission.
+    ids
+        What each of them is called in the file.
+    """
+
+    instance: Instance
+    ids: tuple[str, ...]
+
+
+def from_batsim(document: Mapping[str, Any], *, slot_s: int, nodes: int | None = None) -> Workload:
+    """Return the instance that a workload of Batsim describes.
+
+    Times are rounded up to whole slots, a job runs at least one; jobs submitted at the same time stay in order. What
+    else stands in the file (wall times, extra data) is not looked at.
+
+    Parameters
+    ----------
+    document
+        The file's JSON object, decoded.
+    slot_s
+        Seconds of a slot.
+    nodes
+        M; None: the file's ``nb_res``.
+
+    Raises
+    ------
+    InputError
+        Naming the place: no list of jobs, a job without ``id``, ``subtime``, ``res`` or a ``profile`` that exists and
+        is a delay, numbers that cannot be meant, an id that stands twice.
+
+    Notes
+    -----
+    The format: https://batsim.readthedocs.io, "Workload".
+
+    Examples
+    --------
+    >>> text = {"nb_res": 4, "profiles": {"p": {"type": "delay", "delay": 90.5}},
+    ...         "jobs": [{"id": "a", "subtime": 61, "res": 2, "profile": "p"}]}
+    >>> list(from_batsim(text, slot_s=60).instance.rows())
+    [(2, 2, 2)]
+    """
+    for key, kind in (("jobs", list), ("profiles", dict)):
+        if not isinstance(document.get(key), kind):
+            raise InputError(f"expected {'a list of jobs' if kind is list else 'an object of profiles'}", place=key)
+    if nodes is None:
+        nodes = _count(document.get("nb_res"), "nb_res")
+    rows = []
+    ids: dict[str, None] = {}
+    for i, job in enumerate(document["jobs"]):
+        place = f"jobs[{i}]"
+        if not isinstance(job, dict):
+            raise InputError("expected an object with id, subtime, res and profile", place=place)
+        name = str(job["id"]) if isinstance(job.get("id"), str | int) else ""
+        if not name or name in ids:
+            raise InputError(f"{name!r}, expected a text that no other job has", place=f"{place}.id")
+        ids[name] = None
+        run = _delay(document["profiles"], job.get("profile"), f"{place}.profile")
+        width = _count(job.get("res"), f"{place}.res")
+        if width > nodes:
+            raise InputError(f"{width}, expected at most {nodes}, the nodes", place=f"{place}.res")
+        rows.append((_seconds(job.get("subtime"), f"{place}.subtime"), run, width, name))
+    rows.sort(key=lambda row: row[0])
+    return Workload(instance_of([row[:3] for row in rows], nodes, slot_s), tuple(row[3] for row in rows))
+
+
+def to_batsim(instance: Instance) -> str:
+    """Return the text of a workload for Batsim: one delay profile per length, jobs called by their number.
+
+    Examples
+    --------
+    >>> print(to_batsim(Instance(4, 60, [1], [2], [3])), end="")
+    {"nb_res":4,"jobs":[
+    {"id":"0","subtime":60,"res":2,"profile":"180"}
+    ],"profiles":{
+    "180":{"type":"delay","delay":180}
+    }}
+    """
+    slot = instance.slot_s
+    jobs = ",\n".join(
+        encode({"id": str(j), "subtime": r * slot, "res": n, "profile": str(s * slot)})
+        for j, (r, n, s) in enumerate(instance.rows())
+    )
+    profiles = ",\n".join(
+        f'"{s * slot}":' + encode({"type": "delay", "delay": s * slot}) for s in sorted(set(instance.length.tolist()))
+    )
+    return f'{{"nb_res":{instance.nodes},"jobs":[\n{jobs}\n],"profiles":{{\n{profiles}\n}}}}\n'
+
+
+def jobs_csv(
+    instance: Instance, schedule: Schedule, *, ids: tuple[str, ...] | None = None, workload: str = "workload"
+) -> str:
+    """Return a schedule as the table of jobs that Batsim writes, and that evalys reads and draws.
+
+    Parameters
+    ----------
+    instance, schedule
+        A valid schedule of the instance.
+    ids
+        What the jobs are called; None: by their number.
+    workload
+        What the workload is called.
+
+    Returns
+    -------
+    str
+        CSV with the columns `COLUMNS`, times in seconds; the requested time is the exact length. A job that failed is
+        ``REJECTED`` and has no times.
+    """
+    out = io.StringIO()
+    table = csv.writer(out, lineterminator="\n")
+    table.writerow(COLUMNS)
+    slot = instance.slot_s
+    for j, ((submit, width, length), entry) in enumerate(
+        zip(instance.rows(), schedule.document["allocations"], strict=True)
+    ):
+        name, profile, r = str(j) if ids is None else ids[j], str(length * slot), submit * slot
+        if entry is None:
+            times = [0, "REJECTED", "", "", "", "", "", "", ""]
+        else:
+            start, run = entry[0] * slot, length * slot
+            held = " ".join(f"{a}" if a == b else f"{a}-{b}" for a, b in node_runs(entry[1]))
+            whole = start + run - r
+            times = [1, "COMPLETED_SUCCESSFULLY", start, run, start + run, start - r, whole, whole / run, held]
+        table.writerow([name, workload, profile, r, width, length * slot, *times, "", ""])
+    return out.getvalue()
+
+
+def _delay(profiles: Mapping[str, Any], name: object, place: str) -> int | Fraction:
+    profile = profiles.get(name) if isinstance(name, str) else None
+    if not isinstance(profile, dict):
+        raise InputError(f"{excerpt(str(name))}, expected the name of a profile", place=place)
+    if profile.get("type") not in _DELAYS:
+        raise InputError(f"type {excerpt(str(profile.get('type')))}, expected delay", place=f"profiles.{name}.type")
+    return _seconds(profile.get("delay"), f"profiles.{name}.delay")
+
+
+def _seconds(value: object, place: str) -> int | Fraction:
+    """Return the number that the decimal text of the file stood for: Python writes a float as it was read."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or value < 0:
+        raise InputError(f"{excerpt(str(value))}, expected seconds, 0 or more", place=place)
+    return value if isinstance(value, int) else Fraction(repr(value))
+
+
+def _count(value: object, place: str) -> int:
+    if type(value) is not int or value < 1:
+        raise InputError(f"{excerpt(str(value))}, expected an integer >= 1", place=place)
+    return value

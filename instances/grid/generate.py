@@ -1,0 +1,133 @@
+"""Random workloads in the place of the paper's trace, which is not public (docs/grid/model.md section 1)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from statistics import NormalDist
+
+from instances.errors import InputError
+from instances.grid.model import Instance
+from instances.streams import stream
+
+__all__ = ["NARROW", "WIDE", "Mix", "generate"]
+
+_WORDS = 5  # a job
+_NORMAL = NormalDist()
+
+
+@dataclass(frozen=True, slots=True)
+class Mix:
+    """What jobs are like.
+
+    Parameters
+    ----------
+    serial
+        Share of jobs of width 1.
+    wide
+        Share of jobs whose width is uniform from ``wide_from`` to ``wide_to``; the rest have widths 2, 4, ... 2^top,
+        each alike. All three are cut to what the grid has; with ``top`` 0 every width is 1.
+    median_s, sigma
+        Lengths in seconds: the median, and the standard deviation of the logarithm.
+    longest_s
+        Longer ones are cut to this.
+    """
+
+    serial: float = 0.5
+    wide: float = 0.015
+    wide_from: int = 111
+    wide_to: int = 360
+    top: int = 6
+    median_s: float = 3600.0
+    sigma: float = 1.5
+    longest_s: float = 604800.0
+
+    def __post_init__(self) -> None:
+        if not (self.serial >= 0 and self.wide >= 0 and self.serial + self.wide <= 1):
+            raise InputError(f"{self.serial} and {self.wide}, expected shares of one whole", place="serial, wide")
+        if not 1 <= self.wide_from <= self.wide_to:
+            raise InputError(
+                f"{self.wide_from} to {self.wide_to}, expected 1 <= from <= to", place="wide_from, wide_to"
+            )
+        if self.top < 0:
+            raise InputError(f"{self.top}, expected an integer >= 0", place="top")
+        if not (self.median_s > 0 and self.sigma >= 0 and self.longest_s > 0):
+            raise InputError("expected median_s > 0, sigma >= 0 and longest_s > 0", place="lengths")
+
+    def width(self, branch: float, choice: float, nodes: int) -> int:
+        """Return the width of a job from two numbers in (0, 1)."""
+        top = min(self.top, nodes.bit_length() - 1)
+        if top == 0 or branch < self.serial:
+            return 1
+        if branch < self.serial + self.wide:
+            low, high = min(self.wide_from, nodes), min(self.wide_to, nodes)
+            return low + math.floor(choice * (high - low + 1))
+        return int(2 ** (1 + math.floor(choice * top)))
+
+    def length(self, quantile: float, slot_s: int) -> int:
+        """Return the length of a job in slots from a number in (0, 1)."""
+        return math.ceil(min(self.longest_s, self.median_s * math.exp(self.sigma * _NORMAL.inv_cdf(quantile))) / slot_s)
+
+
+#: The default: mean width about 14 on 5,000 nodes, half of the jobs serial, some wider than a neighbourhood.
+WIDE = Mix()
+#: Mean width about 3.7, as the numbers of messages in the paper's first table ask for.
+NARROW = Mix(serial=0.585, wide=0.0, top=4)
+
+
+def generate(
+    *, nodes: int = 5000, slot_s: int = 60, jobs: int, load: float = 0.28, seed: int = 0, mix: Mix = WIDE
+) -> Instance:
+    """Return a random workload: Poisson submissions, widths that are powers of two or wide, log-normal lengths.
+
+    Parameters
+    ----------
+    nodes, slot_s
+        M and the seconds of a slot.
+    jobs
+        How many.
+    load
+        Area of all jobs over M x the time in which they are submitted, above 0. A seed at two loads gives the same
+        jobs, at another pace.
+    seed
+        Names the stream of random words.
+    mix
+        What jobs are like.
+
+    Raises
+    ------
+    InputError
+        Naming the option.
+
+    Examples
+    --------
+    >>> list(generate(nodes=8, slot_s=3600, jobs=3, seed=1).rows())
+    [(0, 1, 1), (1, 1, 1), (3, 4, 1)]
+    """
+    if jobs < 0:
+        raise InputError(f"{jobs}, expected an integer >= 0", place="jobs")
+    if nodes < 1 or slot_s < 1:
+        raise InputError(f"{nodes} and {slot_s}, expected integers >= 1", place="nodes, slot_s")
+    if not (load > 0 and math.isfinite(load)):
+        raise InputError(f"{load}, expected a number above 0", place="load")
+    words = stream("grid", "generate", seed).bit_generator.random_raw(_WORDS * jobs)
+    gap, branch, choice, quantile = ([_unit(int(word)) for word in words[i::_WORDS]] for i in range(4))
+    width = [mix.width(u2, u3, nodes) for u2, u3 in zip(branch, choice, strict=True)]
+    length = [mix.length(u4, slot_s) for u4 in quantile]
+    area = sum(n * s for n, s in zip(width, length, strict=True))
+    submit = _submissions([-math.log(u1) for u1 in gap], area / (load * nodes))
+    return Instance(nodes, slot_s, submit, width, length)
+
+
+def _unit(word: int) -> float:
+    """Return the number in (0, 1) that a word of 64 bits stands for."""
+    return ((word >> 11) + 0.5) / 2**53
+
+
+def _submissions(gaps: Sequence[float], duration: float) -> list[int]:
+    """Return the slots of submission: gaps in proportion, which with the first, unused one sum to the duration."""
+    scale = duration / sum(gaps) if gaps else 0.0
+    scaled = [0.0, *(scale * gap for gap in gaps[1:])][: len(gaps)]
+    return [math.ceil(time) for time in accumulate(scaled)]

@@ -1,0 +1,45 @@
+"""A piece of a real log that comes with the toolkit: 1,500 jobs of KTH-SP2 (docs/grid/model.md section 1)."""
+
+from __future__ import annotations
+
+from importlib.resources import files
+
+from instances.grid.model import Instance
+from instances.grid.workloads import instance_of
+
+__all__ = ["NODES", "kth_sp2"]
+
+#: Nodes of the machine.
+NODES = 100
+
+
+def kth_sp2(*, slot_s: int = 60, first: int = 0, count: int | None = None) -> Instance:
+    """Return jobs that ran on the IBM SP2 of KTH Stockholm in 1996 and 1997, on its 100 nodes.
+
+    Parameters
+    ----------
+    slot_s
+        Seconds of a slot.
+    first, count
+        The window: so many of the 1,500 jobs are left out, then so many taken (None: all). Slot 0 begins when the
+        first of them was submitted.
+
+    Notes
+    -----
+    The same as a window of the whole log, ``first`` 12,000 further on.
+
+    References
+    ----------
+    Log by Lars Malinowsky, Parallel Workloads Archive; D. G. Feitelson, D. Tsafrir, D. Krakov, "Experience with using
+    the Parallel Workloads Archive", Journal of Parallel and Distributed Computing 74 (2014).
+
+    Examples
+    --------
+    >>> jobs = kth_sp2(count=300)
+    >>> len(jobs), jobs.nodes, int(jobs.submit[-1])
+    (300, 100, 4631)
+    """
+    text = files("instances").joinpath("data", "kth_sp2.csv").read_text(encoding="ascii")
+    lines = [line for line in text.splitlines() if not line.startswith("#")][1:]
+    chosen = [tuple(map(int, line.split(","))) for line in lines][first : None if count is None else first + count]
+    return instance_of([(submit - chosen[0][0], run, width) for submit, width, run in chosen], NODES, slot_s)

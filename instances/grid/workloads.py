@@ -1,0 +1,196 @@
+"""Logs of real machines made into instances: SWF and GWF (docs/grid/model.md section 1)."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import ceil
+from operator import itemgetter
+
+from instances.errors import InputError
+from instances.grid.model import Instance
+from instances.intervals import Seconds
+from instances.textio import excerpt
+from instances.traces.text import read_lines, seconds
+
+__all__ = ["KINDS", "UNUSABLE", "WIDE", "Imported", "import_log", "instance_of"]
+
+#: The kinds of logs, and what begins a comment in each.
+KINDS = {"swf": ";", "gwf": "#"}
+#: Why a line cannot be used, in the order of asking.
+UNUSABLE = ("no_submit", "no_run_time", "no_width")
+#: What to do with a job wider than the grid.
+WIDE = ("refuse", "drop")
+
+#: Where a line says when a job was submitted, how long it ran, how many processors it had and how many it asked for.
+_COLUMNS = {"submit time": 1, "run time": 3, "processors": 4, "requested processors": 7}
+_FEWEST_COLUMNS = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """What a log gave.
+
+    Parameters
+    ----------
+    instance
+        The usable jobs of the window.
+    unusable
+        How many lines of the whole log cannot be used, by the first reason of `UNUSABLE` that holds.
+    wide
+        How many jobs of the window were dropped because they are wider than the grid.
+    """
+
+    instance: Instance
+    unusable: Mapping[str, int]
+    wide: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """A usable line: its number, and exact seconds."""
+
+    number: int
+    submit: Seconds
+    run: Seconds
+    width: int
+
+
+def import_log(
+    path: str | os.PathLike[str],
+    *,
+    nodes: int,
+    slot_s: int,
+    kind: str = "swf",
+    compress: Fraction | int | str = 1,
+    first: int = 0,
+    count: int | None = None,
+    wide: str = WIDE[0],
+) -> Imported:
+    """Return the instance that a log of a real machine describes.
+
+    Both formats have submission, run time, processors and requested processors in columns 2, 4, 5 and 8. A job is as
+    wide as its processors where they are above 0, else as it requested. A line is unusable if it was submitted before
+    0, did not run, or has no positive whole width; these are counted. The others are sorted by submission, lines of
+    one second staying in order.
+
+    Parameters
+    ----------
+    path
+        The log, plain or gzip.
+    nodes, slot_s
+        M and the seconds of a slot.
+    kind
+        ``swf``, whose comment lines begin with ``;``, or ``gwf``, where it is ``#``.
+    compress
+        What gaps between submissions are multiplied by: a number above 0, or a text such as ``28/95``.
+    first, count
+        The window: so many usable jobs are left out, then so many taken (None: all). Slot 0 begins when the first of
+        them was submitted.
+    wide
+        Whether a job in the window that is wider than the grid is an error or left out.
+
+    Raises
+    ------
+    InputError
+        Naming the file and the line: fewer than 8 columns, no number in one of the four, a job wider than the grid
+        where these are refused; or naming an option.
+
+    Notes
+    -----
+    All times are rational numbers: submit = ceil((t - t0) x compress / slot_s), length = max(1, ceil(run / slot_s)).
+
+    References
+    ----------
+    S. J. Chapin et al., "Benchmarks and Standards for the Evaluation of Parallel Job Schedulers", JSSPP 1999 (SWF).
+    A. Iosup et al., "The Grid Workloads Archive", Future Generation Computer Systems 24 (2008) (GWF).
+    """
+    if kind not in KINDS:
+        raise InputError(f"{kind!r}, expected one of {', '.join(KINDS)}", place="kind")
+    if wide not in WIDE:
+        raise InputError(f"{wide!r}, expected one of {', '.join(WIDE)}", place="wide")
+    factor = _factor(compress)
+    for name, number in (("first", first), ("count", count)):
+        if number is not None and number < 0:
+            raise InputError(f"{number}, expected an integer >= 0", place=name)
+    unusable: Counter[str] = Counter(dict.fromkeys(UNUSABLE, 0))
+    lines: list[_Line] = []
+    try:
+        for number, text in enumerate(read_lines(path), start=1):
+            if text and not text.isspace() and not text.lstrip().startswith(KINDS[kind]):
+                found = _line(number, text)
+                if isinstance(found, _Line):
+                    lines.append(found)
+                else:
+                    unusable[found] += 1
+        lines.sort(key=lambda line: line.submit)  # stable
+        window = lines[first : None if count is None else first + count]
+        fitting = [line for line in window if line.width <= nodes]
+        if wide == "refuse" and len(fitting) < len(window):
+            line = next(line for line in window if line.width > nodes)
+            raise InputError(f"width {line.width}, expected at most {nodes}, the nodes", place=f"line {line.number}")
+    except InputError as error:
+        raise error.in_file(path) from None
+    start = window[0].submit if window else 0
+    rows = [((line.submit - start) * factor, line.run, line.width) for line in fitting]
+    return Imported(instance_of(rows, nodes, slot_s), dict(unusable), len(window) - len(fitting))
+
+
+def instance_of(rows: Sequence[tuple[Seconds, Seconds, int]], nodes: int, slot_s: int) -> Instance:
+    """Return the instance of jobs told as (submission, run time, width) in exact seconds, in any order.
+
+    Both times are rounded up to whole slots; a job runs at least one.
+
+    Examples
+    --------
+    >>> list(instance_of([(61, 0, 1), (0, 60, 2)], nodes=2, slot_s=60).rows())
+    [(0, 2, 1), (2, 1, 1)]
+    """
+    if slot_s < 1:
+        raise InputError(f"{slot_s}, expected an integer >= 1", place="slot_s")
+    rows = sorted(rows, key=itemgetter(0))
+    return Instance(
+        nodes,
+        slot_s,
+        [ceil(Fraction(submit) / slot_s) for submit, _, _ in rows],
+        [width for _, _, width in rows],
+        [max(1, ceil(Fraction(run) / slot_s)) for _, run, _ in rows],
+    )
+
+
+def _line(number: int, text: str) -> _Line | str:
+    """Return a usable line, or why it is none."""
+    columns = text.split()
+    place = f"line {number}"
+    if len(columns) < _FEWEST_COLUMNS:
+        raise InputError(f"{len(columns)} columns, expected at least {_FEWEST_COLUMNS}", place=place)
+    values = []
+    for name, column in _COLUMNS.items():
+        value = seconds(columns[column])
+        if value is None:
+            raise InputError(
+                f"{name} {excerpt(columns[column])} in column {column + 1}, expected a number", place=place
+            )
+        values.append(value)
+    submit, run, processors, requested = values
+    width = processors if processors > 0 else requested
+    if submit < 0:
+        return "no_submit"
+    if run <= 0:
+        return "no_run_time"
+    if width <= 0 or width != int(width):
+        return "no_width"
+    return _Line(number, submit, run, int(width))
+
+
+def _factor(compress: Fraction | int | str) -> Fraction:
+    try:
+        factor = Fraction(compress)
+    except (ValueError, ZeroDivisionError):
+        factor = Fraction(0)
+    if factor <= 0:
+        raise InputError(f"{compress!r}, expected a number above 0, or a fraction such as 28/95", place="compress")
+    return factor

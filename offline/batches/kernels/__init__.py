@@ -1,0 +1,1 @@
+"""The rungs as machine code: earliest ends, and the flow of contacts into workers."""

@@ -1,0 +1,67 @@
+"""What the kernels know of workers and contacts, and the availability of one worker."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from offline.batches.kernels.compiling import Ints, Shorts, kernel
+
+__all__ = ["NEVER", "Field", "advance_all", "finish", "next_available"]
+
+#: Later than any second.
+NEVER = 2**31 - 1
+
+
+class Field(NamedTuple):
+    """An instance and a run's contacts."""
+
+    ups: Shorts  # (n, 2)
+    place: Ints  # (W,): the first interval that ends after the submission of the batch at hand
+    high: Ints  # (W,): the first row after a worker's last
+    c: Ints
+    order: Ints  # the workers by c
+    end: int
+    is_reliable: bool
+    tasks: int
+    times: Shorts  # the run's contacts, in order of time
+    workers: Shorts
+    seconds: Shorts  # the seconds with contacts
+    counts: Shorts  # how many in each
+
+
+@kernel()
+def advance_all(field: Field, submission: int) -> None:
+    """Move every worker on to a later submission."""
+    for j in range(field.place.size):
+        row, stop = field.place[j], field.high[j]
+        while row < stop and field.ups[row, 1] <= submission:
+            row += 1
+        field.place[j] = row
+
+
+@kernel()
+def next_available(field: Field, j: int, row: int, earliest: int) -> tuple[int, int]:
+    """Return a worker's first available second from ``earliest`` on, or ``NEVER``, and its row; search from a row."""
+    stop = field.high[j]
+    while row < stop and field.ups[row, 1] <= earliest:
+        row += 1
+    if row == stop:
+        return NEVER, row
+    return int(max(earliest, field.ups[row, 0])), row
+
+
+@kernel()
+def finish(field: Field, j: int, row: int, begin: int) -> tuple[int, int]:
+    """Return when a task ends that begins in ``begin``, or ``NEVER``, and the row; search from a row."""
+    left = field.c[j]
+    if field.is_reliable:
+        return int(begin + left), row
+    stop = field.high[j]
+    while row < stop:
+        a, b = max(begin, field.ups[row, 0]), field.ups[row, 1]
+        if b - a >= left:
+            return int(a + left), row
+        if b > a:
+            left -= b - a
+        row += 1
+    return NEVER, row

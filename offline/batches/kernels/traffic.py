@@ -1,0 +1,454 @@
+"""The rung ``traffic``: contacts flow into workers (docs/batches/model.md section 6).
+
+A worker takes contacts at seconds x so that, for each r, at most r of them have a rank of at most r; the rank of a
+second is how many tasks fit between it and the deadline. First a sweep from the latest second to the earliest, which
+serves whoever is available; then augmenting paths, if it fell short; where there is no path any more, the seconds that
+were not reached are the cut.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from offline.batches.kernels.compiling import Ints, Shorts, kernel
+from offline.batches.kernels.field import Field
+
+__all__ = ["FEW", "Crowd", "Flow", "augment", "bound", "count_rows", "gather", "reaches", "sweep"]
+
+
+_WORKER = 2**31 - 1
+#: So many of the fastest workers tell most cuts.
+FEW = 300
+
+
+class Crowd(NamedTuple):
+    """The workers of one batch by c, with what is within reach of their intervals: little enough to stay in cache."""
+
+    size: Ints  # (1,): how many
+    worker: Shorts  # (W,): who each is
+    c: Shorts
+    low: Shorts  # (W + 1,): its first row; the last row is before the next one's first
+    ups: Shorts  # (rows, 2): cut to the window
+
+
+class Flow(NamedTuple):
+    """Which contacts go to whom; workers by their place in the crowd."""
+
+    size: Ints  # (1,): pairs of a second and a worker
+    second: Shorts  # (N,): its place among the seconds
+    worker: Shorts  # (N,)
+    rank: Ints  # (N,)
+    link: Shorts  # (N,): the next pair of the same worker
+    used: Shorts  # pairs in each second
+    bucket: Shorts  # workers to be released at each second: the first of a list
+    visited: Shorts  # in which search a second was reached
+    by_pair: Shorts  # from which pair of it
+    by_second: Shorts  # for the sake of which second
+    queue: Shorts
+    head: Shorts  # (W,): a worker's first pair
+    held: Ints  # (W,): how many it has
+    stamp: Ints  # (W,): in which evaluation these hold
+    next: Shorts  # (W,): the next worker in a bucket
+    pool: Ints  # (W,): a heap of workers that are released and available
+    epoch: Ints  # (2,): evaluations and searches so far
+    gain: Shorts  # contacts that workers alone would take in each second
+    best: Ints  # (2,): what was found last: a worker; or the least bound, and where its cut ends
+    search: Shorts  # (W,): in which search the next one holds
+    explored: Shorts  # (W,): a second of up to this rank opens no way that is not known
+
+
+@kernel()
+def count_rows(field: Field, submission: int, horizon: int) -> int:
+    """Return how many intervals a crowd will have."""
+    rows = 0
+    for fast in range(field.order.size):
+        j = field.order[fast]
+        if field.c[j] > horizon - submission:
+            break
+        row = field.place[j]
+        while row < field.high[j] and field.ups[row, 0] < horizon:
+            row += 1
+        rows += row - field.place[j]
+    return int(rows)
+
+
+@kernel()
+def gather(field: Field, crowd: Crowd, submission: int, horizon: int) -> None:
+    """Bring together who can end a task in [submission, horizon)."""
+    size = rows = 0
+    for fast in range(field.order.size):
+        j = field.order[fast]
+        if field.c[j] > horizon - submission:
+            break
+        row = field.place[j]
+        if row == field.high[j] or field.ups[row, 0] >= horizon:
+            continue
+        crowd.worker[size], crowd.c[size], crowd.low[size] = j, field.c[j], rows
+        size += 1
+        while row < field.high[j] and field.ups[row, 0] < horizon:
+            crowd.ups[rows, 0] = max(submission, field.ups[row, 0])
+            crowd.ups[rows, 1] = min(horizon, field.ups[row, 1])
+            rows += 1
+            row += 1
+    crowd.low[size] = rows
+    crowd.size[0] = size
+
+
+@kernel()
+def _row_at(crowd: Crowd, j: int, time: int) -> int:
+    """Return the last row of a worker that begins by ``time``, or one before its first."""
+    low, high = crowd.low[j], crowd.low[j + 1]
+    while high - low > 8:
+        middle = (low + high) // 2
+        if crowd.ups[middle, 0] <= time:
+            low = middle
+        else:
+            high = middle
+    while low < high and crowd.ups[low, 0] <= time:
+        low += 1
+    return int(low - 1)
+
+
+@kernel()
+def _rank(field: Field, crowd: Crowd, j: int, row: int, time: int, deadline: int) -> int:
+    """Return how many tasks of a worker fit between an available second, in this row, and the deadline."""
+    if field.is_reliable:
+        return int((deadline - time) // crowd.c[j])
+    total = 0
+    while row < crowd.low[j + 1] and crowd.ups[row, 0] < deadline:
+        total += min(deadline, crowd.ups[row, 1]) - max(time, crowd.ups[row, 0])
+        row += 1
+    return int(total // crowd.c[j])
+
+
+@kernel()
+def _latest(field: Field, crowd: Crowd, j: int, need: int, deadline: int) -> int:
+    """Return a worker's latest available second from which ``need`` seconds of computing fit, or -1."""
+    first = crowd.low[j]
+    if field.is_reliable:
+        row = _row_at(crowd, j, deadline - need)
+        return int(min(deadline - need, crowd.ups[row, 1] - 1)) if row >= first else -1
+    row = _row_at(crowd, j, deadline - 1)
+    while row >= first:
+        a, b = crowd.ups[row, 0], min(deadline, crowd.ups[row, 1])
+        if b - a >= need:
+            return int(b - need)
+        need -= b - a
+        row -= 1
+    return -1
+
+
+@kernel()
+def _touch(flow: Flow, j: int) -> None:
+    if flow.stamp[j] != flow.epoch[0]:
+        flow.stamp[j], flow.held[j], flow.head[j] = flow.epoch[0], 0, -1
+
+
+@kernel()
+def _last_by(field: Field, first: int, stop: int, time: int) -> int:
+    """Return the place of the last second by ``time``, or one before the first."""
+    low, high = first, stop
+    while low < high:
+        middle = (low + high) // 2
+        if field.seconds[middle] <= time:
+            low = middle + 1
+        else:
+            high = middle
+    return low - 1
+
+
+@kernel()
+def _pair(flow: Flow, second: int, j: int, rank: int) -> None:
+    place = flow.size[0]
+    flow.size[0] = place + 1
+    flow.second[place], flow.worker[place], flow.rank[place] = second, j, rank
+    flow.link[place] = flow.head[j]
+    flow.head[j] = place
+    flow.held[j] += 1
+    flow.used[second] += 1
+
+
+@kernel()
+def _release(field: Field, flow: Flow, j: int, time: int, first: int, stop: int) -> None:
+    """Let a worker into the pool when the sweep comes to a time, if there is a contact from then back."""
+    if time < 0:
+        return
+    place = _last_by(field, first, stop, time)
+    if place >= first:
+        flow.next[j] = flow.bucket[place]
+        flow.bucket[place] = j
+
+
+@kernel()
+def _push(flow: Flow, size: int, begin: int, j: int) -> None:
+    """Put a worker into the pool, a heap with the latest begin of the present interval first."""
+    key = (np.int64(begin) << 31) | j
+    hole = size
+    while hole > 0 and flow.pool[(hole - 1) // 2] < key:
+        flow.pool[hole] = flow.pool[(hole - 1) // 2]
+        hole = (hole - 1) // 2
+    flow.pool[hole] = key
+
+
+@kernel()
+def _pop(flow: Flow, size: int) -> None:
+    """Take the first worker out of a pool of this size."""
+    key = flow.pool[size - 1]
+    hole = 0
+    while True:
+        child = 2 * hole + 1
+        if child >= size - 1:
+            break
+        if child + 1 < size - 1 and flow.pool[child + 1] > flow.pool[child]:
+            child += 1
+        if flow.pool[child] <= key:
+            break
+        flow.pool[hole] = flow.pool[child]
+        hole = child
+    flow.pool[hole] = key
+
+
+@kernel()
+def _enter(field: Field, crowd: Crowd, flow: Flow, size: int, j: int, first: int, place: int) -> int:
+    """Let a worker into the pool if it is available, else later; return the size of the pool."""
+    second = field.seconds[place]
+    row = _row_at(crowd, j, second)
+    if row < crowd.low[j]:
+        return size
+    if second >= crowd.ups[row, 1]:  # away: it comes again when it was last there
+        _release(field, flow, j, crowd.ups[row, 1] - 1, first, place)
+        return size
+    _push(flow, size, crowd.ups[row, 0], j)
+    return size + 1
+
+
+@kernel()
+def _take(field: Field, crowd: Crowd, flow: Flow, size: int, first: int, place: int, is_careful: bool) -> int:
+    """Look at one worker of the pool; return the new size, and put the worker into ``flow.best`` if it is available."""
+    second = field.seconds[place]
+    flow.best[0] = -1
+    if not is_careful:
+        j = flow.pool[size - 1]
+        row = _row_at(crowd, j, second)
+        if row >= crowd.low[j] and second < crowd.ups[row, 1]:
+            flow.best[0] = j
+        elif row >= crowd.low[j]:
+            _release(field, flow, j, crowd.ups[row, 1] - 1, first, place)
+        return size - 1
+    begin, j = flow.pool[0] >> 31, flow.pool[0] & _WORKER
+    _pop(flow, size)
+    if begin > second:
+        return _enter(field, crowd, flow, size - 1, j, first, place)
+    flow.best[0] = j
+    return size - 1
+
+
+@kernel()
+def sweep(field: Field, crowd: Crowd, flow: Flow, deadline: int, first: int, stop: int, is_careful: bool) -> bool:
+    """Serve contacts of the seconds [first, stop), the latest first; return whether N found a worker.
+
+    Of the workers that are there any is taken; or, with more care, the one that came last: going back, it is the first
+    to be gone.
+    """
+    flow.epoch[0] += 1
+    flow.size[0] = 0
+    flow.bucket[first:stop] = -1
+    flow.used[first:stop] = 0
+    fast = size = 0
+    for place in range(stop - 1, first - 1, -1):
+        second = field.seconds[place]
+        while fast < crowd.size[0] and crowd.c[fast] <= deadline - second:
+            _touch(flow, fast)
+            _release(field, flow, fast, _latest(field, crowd, fast, crowd.c[fast], deadline), first, place + 1)
+            fast += 1
+        j = flow.bucket[place]
+        while j >= 0:
+            following = flow.next[j]
+            if is_careful:
+                size = _enter(field, crowd, flow, size, j, first, place)
+            else:
+                flow.pool[size] = j
+                size += 1
+            j = following
+        while size > 0 and flow.used[place] < field.counts[place]:
+            size = _take(field, crowd, flow, size, first, place, is_careful)
+            j = flow.best[0]
+            if j < 0:
+                continue
+            _pair(flow, place, j, _rank(field, crowd, j, _row_at(crowd, j, second), second, deadline))
+            if flow.size[0] == field.tasks:
+                return True
+            need = (flow.held[j] + 1) * crowd.c[j]
+            _release(field, flow, j, _latest(field, crowd, j, need, deadline), first, place)
+    return False
+
+
+@kernel()
+def _tight_rank(flow: Flow, j: int, rank: int) -> int:
+    """Return the least r from ``rank`` on such that a worker has r pairs of ranks up to r; 0 if there is none."""
+    for r in range(rank, flow.held[j] + 1):
+        count = 0
+        pair = flow.head[j]
+        while pair >= 0:
+            count += flow.rank[pair] <= r
+            pair = flow.link[pair]
+        if count == r:
+            return r
+    return 0
+
+
+@kernel()
+def _has(flow: Flow, j: int, second: int) -> bool:
+    pair = flow.head[j]
+    while pair >= 0:
+        if flow.second[pair] == second:
+            return True
+        pair = flow.link[pair]
+    return False
+
+
+@kernel()
+def _shift_along(field: Field, crowd: Crowd, flow: Flow, second: int, deadline: int) -> None:
+    """Move the pairs on the path that led to a second, so that this second has room for a new one."""
+    while flow.by_pair[second] >= 0:
+        pair, before = flow.by_pair[second], flow.by_second[second]
+        j = flow.worker[pair]
+        time = field.seconds[before]
+        flow.second[pair] = before
+        flow.rank[pair] = _rank(field, crowd, j, _row_at(crowd, j, time), time, deadline)
+        flow.used[second] -= 1
+        flow.used[before] += 1
+        second = before
+
+
+@kernel()
+def augment(field: Field, crowd: Crowd, flow: Flow, deadline: int, first: int, stop: int) -> bool:
+    """Serve one contact more by a shortest augmenting path; False if there is none.
+
+    Then the seconds in [first, stop) that were not visited, with those that have no contact, are a smallest cut.
+    """
+    flow.epoch[1] += 1
+    search = flow.epoch[1]
+    done = size = 0
+    for place in range(first, stop):
+        if flow.used[place] < field.counts[place]:
+            flow.visited[place], flow.by_pair[place] = search, -1
+            flow.queue[size] = place
+            size += 1
+    while done < size:
+        place = flow.queue[done]
+        done += 1
+        second = field.seconds[place]
+        for j in range(crowd.size[0]):
+            if crowd.c[j] > deadline - second:
+                break
+            _touch(flow, j)
+            if flow.search[j] != search:
+                flow.search[j], flow.explored[j] = search, 0
+            if (deadline - second) // crowd.c[j] <= flow.explored[j]:
+                continue  # all it could give back is visited
+            row = _row_at(crowd, j, second)
+            if row < crowd.low[j] or second >= crowd.ups[row, 1]:
+                continue
+            rank = _rank(field, crowd, j, row, second, deadline)
+            if rank <= flow.explored[j] or _has(flow, j, place):
+                continue
+            tight = _tight_rank(flow, j, rank)
+            if tight == 0:
+                _shift_along(field, crowd, flow, place, deadline)
+                _pair(flow, place, j, rank)
+                return True
+            flow.explored[j] = tight
+            pair = flow.head[j]
+            while pair >= 0:
+                other = flow.second[pair]
+                if flow.rank[pair] <= tight and flow.visited[other] != search:
+                    flow.visited[other], flow.by_pair[other], flow.by_second[other] = search, pair, place
+                    flow.queue[size] = other
+                    size += 1
+                pair = flow.link[pair]
+    return False
+
+
+@kernel()
+def _latest_contact(field: Field, crowd: Crowd, j: int, time: int, first: int, stop: int) -> int:
+    """Return the place of the last second of [first, stop) by a time in which a worker is available, or -1."""
+    while time >= 0:
+        stop = _last_by(field, first, stop, time) + 1
+        if stop <= first:
+            return -1
+        second = field.seconds[stop - 1]
+        row = _row_at(crowd, j, second)
+        if row < crowd.low[j]:
+            return -1
+        if second < crowd.ups[row, 1]:
+            return stop - 1
+        time = crowd.ups[row, 1] - 1
+    return -1
+
+
+@kernel()
+def bound(field: Field, crowd: Crowd, flow: Flow, fast: int, deadline: int, first: int, stop: int) -> int:
+    """Return the least bound of the cuts that hold all seconds before one of [first, stop], and note that one.
+
+    Each worker alone takes contacts from the latest back; the cut counts those it takes after it. Of the cuts only
+    those are looked at after which nobody but the ``fast`` first workers can end a task.
+    """
+    least_place = first
+    if fast < crowd.size[0]:
+        least_place = _last_by(field, first, stop, deadline - crowd.c[fast]) + 1
+    flow.gain[least_place:stop] = 0
+    for j in range(min(fast, crowd.size[0])):
+        need, place = crowd.c[j], stop
+        while place > least_place:
+            place = _latest_contact(field, crowd, j, _latest(field, crowd, j, need, deadline), least_place, place)
+            if place < 0:
+                break
+            flow.gain[place] += 1
+            need += crowd.c[j]
+    total = 0
+    for place in range(first, least_place):
+        total += field.counts[place]
+    for place in range(least_place, stop):
+        total += flow.gain[place]
+    least, flow.best[1] = total, least_place
+    for place in range(least_place, stop):
+        total += field.counts[place] - flow.gain[place]
+        if total < least:
+            least, flow.best[1] = total, place + 1
+    flow.best[0] = least
+    return int(least)
+
+
+@kernel()
+def reaches(
+    field: Field, crowd: Crowd, flow: Flow, deadline: int, first: int, stop: int, is_exact: bool
+) -> tuple[bool, bool]:
+    """Whether N contacts of the seconds [first, stop) find workers that end their tasks by the deadline.
+
+    Unless the first answer is yes or the question need not be answered exactly, the flow is a largest one afterwards;
+    then the second answer is whether `bound` has found its cut, else it is what `augment` did not visit.
+    """
+    contacts, enough = 0, first
+    while enough < stop and contacts < field.tasks:
+        contacts += field.counts[enough]
+        enough += 1
+    if contacts >= field.tasks and sweep(field, crowd, flow, deadline, first, enough, False):
+        return True, True
+    most = bound(field, crowd, flow, FEW, deadline, first, stop)
+    if most < field.tasks and not is_exact:
+        return False, True
+    if sweep(field, crowd, flow, deadline, first, stop, True):
+        return True, True
+    most = bound(field, crowd, flow, FEW, deadline, first, stop)
+    if flow.size[0] == most:
+        return False, True
+    most = bound(field, crowd, flow, crowd.size[0], deadline, first, stop)
+    if most < field.tasks and not is_exact:
+        return False, True
+    while flow.size[0] < min(most, field.tasks):
+        if not augment(field, crowd, flow, deadline, first, stop):
+            return False, False
+    return flow.size[0] == field.tasks, True

@@ -1,0 +1,242 @@
+"""The rungs at scale: earliest ends for ``free`` and ``stream``, flows for ``traffic`` (docs/batches/model.md, 6)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from instances.batches import Compute, Instance, Run, Rung
+from instances.batches.cuts import Cut
+from instances.errors import InputError
+from offline.batches.answer import BatchAnswer, Play
+from offline.batches.kernels import ends, traffic
+from offline.batches.kernels.compiling import Ints, Shorts
+from offline.batches.kernels.field import NEVER, Field, advance_all
+
+__all__ = ["Batches"]
+
+_NO_PAIR = -1
+
+
+class Batches:
+    """A solver that goes through the batches of an instance, in order.
+
+    Parameters
+    ----------
+    instance
+        With all availability.
+    rung
+        The rung.
+    of
+        The run it is measured by; not looked at on the rung ``free``.
+
+    Raises
+    ------
+    InputError
+        For seconds beyond 32 bits.
+
+    Notes
+    -----
+    The numbers of a batch cost O(n log N) for ``stream`` and n contacts from its submission on, less than that many
+    steps a worker for ``free``; for ``traffic`` a sweep costs O((n + w) log n) with w intervals of workers that compute
+    fast enough, and one is needed for each step of a bisection over deadlines.
+    """
+
+    def __init__(self, instance: Instance, rung: Rung, of: Run | None) -> None:
+        if instance.end >= NEVER - 1:
+            raise InputError(f"{instance.end}, expected an end below {NEVER - 1} for this solver", place="batches")
+        self.instance = instance
+        self.rung = rung
+        first = instance.batches[0][0]
+        availability = instance.covering(first, instance.end)
+        low, high = availability.places(first, instance.end)
+        ups = availability.ups
+        if ups.dtype != np.int32:
+            ups = np.minimum(ups, NEVER).astype(np.int32)
+        has_run = rung is not Rung.FREE and of is not None
+        times, workers = _contacts(of, first) if has_run and of is not None else (np.empty(0, dtype=np.int32),) * 2
+        seconds, counts = np.unique(times, return_counts=True)
+        c = np.array(instance.c, dtype=np.int64)
+        tasks, num = instance.tasks, instance.num_workers
+        self.field = Field(
+            ups=ups,
+            place=low,
+            high=high,
+            c=c,
+            order=np.argsort(c, kind="stable"),
+            end=instance.end,
+            is_reliable=instance.compute is Compute.RELIABLE,
+            tasks=tasks,
+            times=times,
+            workers=workers,
+            seconds=seconds.astype(np.int32),
+            counts=counts.astype(np.int32),
+        )
+        heap = (_ints(size) for size in (tasks, tasks, tasks, 1, num, num))
+        self.earliest = ends.Earliest._make([*heap, _ints(num, -1)])
+        self.flow = _flow(tasks, seconds.size, num)
+        self.crowd = traffic.Crowd(
+            _ints(1), _shorts(num), _shorts(num), _shorts(num + 1), np.empty((0, 2), dtype=np.int32)
+        )
+        self.stamp = 0
+
+    def solve(self, batch: int) -> BatchAnswer:
+        """Return the answer for a batch; batches are to be asked for in order."""
+        submission, deadline = self.instance.batches[batch]
+        advance_all(self.field, submission)
+        if self.rung is not Rung.TRAFFIC:
+            return self._by_ends(submission, deadline, self._earliest(submission, self.rung))
+        return self._by_flow(submission, deadline)
+
+    def _earliest(self, submission: int, rung: Rung) -> Play:
+        """Return the N earliest ends by the run's end, or all."""
+        if rung is Rung.FREE:
+            ends.free_ends(self.field, submission, self.earliest)
+        else:
+            self.stamp += 1
+            first = int(np.searchsorted(self.field.times, submission))
+            ends.stream_ends(self.field, self.stamp, first, self.earliest)
+        size = int(self.earliest.size[0])
+        time, worker, end = (column[:size] for column in (self.earliest.time, self.earliest.worker, self.earliest.end))
+        order = np.lexsort((worker, time))
+        return time[order], worker[order], end[order]
+
+    def _by_ends(self, submission: int, deadline: int, play: Play) -> BatchAnswer:
+        """Tasks that end early are not in each other's way: the N earliest ends tell everything."""
+        in_time = play[2] <= deadline
+        latency = int(play[2].max()) - submission if play[2].size == self.instance.tasks else None
+        return BatchAnswer(
+            satisfied=int(in_time.sum()),
+            cut=(),
+            play=(play[0][in_time], play[1][in_time], play[2][in_time]),
+            latency=latency,
+            latency_cut=(),
+            latency_play=None if latency is None else play,
+        )
+
+    def _by_flow(self, submission: int, deadline: int) -> BatchAnswer:
+        self._gather(submission, deadline)
+        self._reaches(submission, deadline, is_exact=True)
+        satisfied = int(self.flow.size[0])
+        play, cut = self._play(), self._cut()
+        end = self._least_end(submission, deadline, satisfied)
+        if end is None:
+            self._gather(submission, self.instance.end)
+            self._reaches(submission, self.instance.end, is_exact=True)
+            return BatchAnswer(satisfied, cut, play, None, self._cut(), None)
+        self._reaches(submission, end)
+        latency_play = self._play()
+        self._reaches(submission, end - 1, is_exact=True)
+        return BatchAnswer(satisfied, cut, play, end - submission, self._cut(), latency_play)
+
+    def _least_end(self, submission: int, deadline: int, satisfied: int) -> int | None:
+        """Return the least e by which N tasks can end, by bisection between what other rungs tell; None: not by E."""
+        tasks = self.instance.tasks
+        free, stream = (self._earliest(submission, rung)[2] for rung in (Rung.FREE, Rung.STREAM))
+        first = int(np.searchsorted(self.field.times, submission))
+        if free.size < tasks or self.field.times.size - first < tasks:
+            return None
+        high = int(stream.max()) if stream.size == tasks else self.instance.end + 1  # enough, or nobody knows yet
+        low = max(int(free.max()), int(self.field.times[first + tasks - 1]) + int(self.field.c.min())) - 1  # too little
+        if satisfied == tasks:
+            high = min(high, deadline)
+        else:
+            low = max(low, deadline)
+        self._gather(submission, min(high, self.instance.end))
+        top = high
+        while top - low > 1:  # what the fastest workers and the latest contacts rule out
+            middle = (low + top) // 2
+            low, top = (middle, top) if self._bound(submission, middle) < tasks else (low, middle)
+        step = 1
+        while high - low > 1:
+            middle = min((low + high) // 2, low + step)
+            low, high = (low, middle) if self._reaches(submission, middle) else (middle, high)
+            step *= 4
+        return high if high <= self.instance.end else None
+
+    def _gather(self, submission: int, horizon: int) -> None:
+        """Bring together the workers that may be needed up to a deadline."""
+        rows = int(traffic.count_rows(self.field, submission, horizon))
+        if len(self.crowd.ups) < rows:
+            num = self.instance.num_workers
+            self.crowd = traffic.Crowd(
+                _ints(1), _shorts(num), _shorts(num), _shorts(num + 1), np.empty((2 * rows, 2), dtype=np.int32)
+            )
+        traffic.gather(self.field, self.crowd, submission, horizon)
+
+    def _bound(self, submission: int, deadline: int) -> int:
+        """Return a bound on the tasks that can end by a deadline, by cuts that need the fastest workers only."""
+        first, stop = (int(place) for place in np.searchsorted(self.field.seconds, (submission, deadline)))
+        return int(traffic.bound(self.field, self.crowd, self.flow, traffic.FEW, deadline, first, stop))
+
+    def _reaches(self, submission: int, deadline: int, *, is_exact: bool = False) -> bool:
+        """Whether N tasks can end by a deadline; if it is to be exact, the flow is a largest one afterwards."""
+        first, stop = (int(place) for place in np.searchsorted(self.field.seconds, (submission, deadline)))
+        answer, has_cut = traffic.reaches(self.field, self.crowd, self.flow, deadline, first, stop, is_exact)
+        self._range, self._has_cut = (first, stop), has_cut
+        return bool(answer)
+
+    def _play(self) -> Play:
+        """Return the contacts of the flow, and when their tasks end."""
+        size = int(self.flow.size[0])
+        time = self.field.seconds[self.flow.second[:size]].astype(np.int64)
+        worker = self.crowd.worker[self.flow.worker[:size]].astype(np.int64)
+        order = np.lexsort((worker, time))
+        time, worker = time[order], worker[order]
+        end = np.empty(size, dtype=np.int64)
+        self.stamp += 1
+        ends.ends_in_order(self.field, self.earliest, self.stamp, time, worker, end)
+        return time, worker, end
+
+    def _cut(self) -> Cut:
+        """Return the cut that proves the flow largest; none if it has N."""
+        if self.flow.size[0] == self.instance.tasks:
+            return ()
+        first, stop = self._range
+        seconds = self.field.seconds[first:stop]
+        if self._has_cut:
+            last = int(self.flow.best[1]) - first
+            return ((int(seconds[0]), int(seconds[last - 1]) + 1),) if last else ()
+        inside = self.flow.visited[first:stop] != self.flow.epoch[1]
+        edges = np.flatnonzero(np.diff(np.concatenate(([0], inside.astype(np.int8), [0]))))
+        return tuple((int(seconds[a]), int(seconds[b - 1]) + 1) for a, b in edges.reshape(-1, 2))
+
+
+def _contacts(of: Run, since: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return times and workers of a run's contacts from a second on, in order of time."""
+    kept = np.flatnonzero(of.contacts.time >= since)
+    order = kept[np.lexsort((of.contacts.worker[kept], of.contacts.time[kept]))]
+    return of.contacts.time[order].astype(np.int32), of.contacts.worker[order].astype(np.int32)
+
+
+def _ints(size: int, value: int = 0) -> Ints:
+    return np.full(size, value, dtype=np.int64)
+
+
+def _shorts(size: int) -> Shorts:
+    return np.zeros(size, dtype=np.int32)
+
+
+def _flow(tasks: int, seconds: int, workers: int) -> traffic.Flow:
+    return traffic.Flow(
+        size=_ints(1),
+        second=_shorts(tasks),
+        worker=_shorts(tasks),
+        rank=_ints(tasks),
+        link=_shorts(tasks),
+        used=_shorts(seconds),
+        bucket=_shorts(seconds),
+        visited=_shorts(seconds),
+        by_pair=_shorts(seconds),
+        by_second=_shorts(seconds),
+        queue=_shorts(seconds),
+        head=_shorts(workers),
+        held=_ints(workers),
+        stamp=_ints(workers),
+        next=_shorts(workers),
+        pool=_ints(workers),
+        epoch=_ints(2),
+        gain=_shorts(seconds),
+        best=_ints(2),
+        search=_shorts(workers),
+        explored=_shorts(workers),
+    )

@@ -1,0 +1,134 @@
+"""Every number of the search that has a name: codes that the kernels hand on, and what the effort is divided by.
+
+The numbers of the second half decide how long a search takes and which of several optimal schedules it finds, but
+nothing that is proven.
+"""
+
+from __future__ import annotations
+
+# ---- Slots that are none.
+
+NEVER = 1 << 50
+"""Later than every slot."""
+
+BEYOND, PAUSE = -1, -2
+"""Instead of a slot: more slots must be known first; stopped by a limit of effort, call again."""
+
+# ---- Who may receive the program, and at what cost.
+
+FREE, RELAXED, STAND_BY, OWN = 0, 1, 2, 3
+"""The modes of the searches.
+
+FREE: every program is fetched in advance for nothing (the prefetch relaxation of docs/model.md section 3).
+RELAXED: stand-by allowed, n_com binds only what is sent to workers that compute in the same iteration or whom dominance
+sends programs. Exact if n_com >= p.
+STAND_BY: the model with ``stand_by=True``.  OWN: with ``stand_by=False``.
+"""
+
+# ---- What kernels return.
+
+YES, NO, UNDECIDED = 1, 0, -1
+"""Whether the channel can serve somebody (module `transfer`); undecided: the effort did not suffice."""
+
+SOLVED, EXHAUSTED, NEED_SLOTS, NEED_LABELS, SLICE, CUT = range(6)
+"""Why `best_first.run` stopped: best label found; nothing left; grow the table; grow the labels; its share
+of work is done; an expansion was cut short."""
+
+LEVEL_DONE, NO_ROOM, WAIT, MORE_SLOTS = range(4)
+"""Why a level of the beam stopped: done; no room for what is found; time to look at the clock; more slots must be
+known."""
+
+OPEN, REFUTED, STOPPED = 0, -1, -2
+"""Why `channel_bound.refute` stopped: not refuted with these prices; no schedule is that short; the effort, or the room
+for labels, was used up."""
+
+# ---- Cells of arrays that hold counters.
+
+SPENT, LIMIT, STOP = range(3)
+"""Of an ``effort`` array: units done so far; where the present question, and where all work has to stop.
+
+A unit is about a quarter of a microsecond. Effort is counted, not timed, so that answers are reproducible.
+"""
+
+NUM_FOUND, FOUND_LIMIT, EFFORT_LIMIT, NODES, NUM_MEMBERS, WORK, DEPTH, NUM_ABLE, FIRST_SLOT = range(9)
+"""Of ``Scratch.counters``: holder sets found; how many there may be; the effort of an expansion; sets looked at so far.
+
+The others are where `member_sets.advance` stands: the size of its set, the index of its W, its depth, how many workers
+are UP in the last slot, and the first slot of the iteration.
+"""
+
+SCANNED, SCANNED_TO = range(2)
+"""Of ``Prefetch.scan``: the slot t for which F(t) is not found yet, and the last slot to be tried next."""
+
+COUNT, HEAP, BEST, POPPED, DOMINATED, EXPANDED = range(6)
+"""Of ``Labels.tally``."""
+
+NEXT, END, LAST, IN_POOL, ANY = range(5)
+"""Of ``Pool.progress``: the label of the level whose iteration is looked at; the end to be tried next, -1 if none has
+been; the end before which to give up; how many labels are in the pool; whether any follow that label."""
+
+CHAINS, SUM, LEAST, MOST = range(4)
+"""Rows of ``Chains.ends``."""
+
+# ---- Effort, in units.
+
+PER_STEP = 64  # in a step of work
+EFFORT_PER_SECOND = 4_000_000  # until it has been measured
+MEASURABLE = 1_000_000
+PAUSE_EFFORT = 1 << 20  # between two looks at the clock
+FREE_EFFORT = 1 << 20  # for one last slot in the prefetch relaxation
+FREE_SCAN = 20_000  # slots tried there before the next look at the clock
+DOMINANCE_EFFORT = 1 << 16  # for one question about dominance
+
+# ---- Rounds of the portfolio, in steps of work.
+
+FIRST_ROUND = 20_000
+CHANNEL_SHARE = 4  # what the channel bound has of every round
+BEAM_SHARE = 2  # the beam becomes wider if it had less of a round, which has twice the steps of the one before
+
+# ---- Best-first search and dives.
+
+SLICE_STEPS = 4_000  # between two looks at the clock
+FIRST_LABELS = 1 << 10
+FIRST_EFFORT = 1 << 14  # for an expansion
+FIRST_FOUND = 64  # holder sets of an expansion
+DIVE_EFFORT = 1 << 11
+DIVE_FOUND = 8
+DIVE_BONUS = 1 << 32  # more than any cost
+DIVE_ROOT = -(1 << 62)  # less than any key
+
+# ---- The beam.
+
+FIRST_WIDTH = 20
+BEAM_EFFORT = 1 << 11  # for an expansion
+BEAM_FOUND = 64
+LATER_ENDS = 5  # ends tried after the first that is possible
+TRIED_SLOTS = 100  # slots in which the first is sought
+TRIED_TIMES = 20  # the same, in multiples of the slots that the iteration takes at least, if that is more
+COARSE = 80  # iterations of at least this many slots are not ended in every later slot
+POOL_ROOM = 16  # labels found for a place in the beam before the best are chosen
+
+# ---- Proposals.
+
+SLACK = 6  # slots of RECLAIMED members between c and e
+PER_WORK = 2  # sets for each W
+TASTES = 4  # sets for each slot to compute from: by value, and by value times a random number
+TRIES = 3  # transfers checked for a set, with ever fewer on stand-by
+
+# ---- The bound that charges programs to the channel.
+
+UNIT = 1 << 20  # what one unit of program is worth
+STEPS = 12  # steps tau
+RATE = 0.05  # how fast the steps are weighted
+FAINT = 0.02  # usage of every UP slot before anything is learnt
+CHAIN_LABELS = 1 << 15
+MOST_CELLS = 1 << 20  # slots times workers that are few enough for prices
+PATIENCE = 40  # searches for one question, before the schedules are divided
+PART_PATIENCE = 12  # the same, once they have been divided
+ROUNDS_AT_ONCE = 4  # searches between two looks at the clock
+MOST_KEPT = 1 << 26  # subproblems times slots times workers for which usage is kept
+
+# ---- Tables.
+
+PIECE = 128  # slots entered for one worker before the next: keeps the rows in cache
+FIRST_BLOCK = 512  # slots looked at first

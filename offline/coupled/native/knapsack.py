@@ -1,0 +1,156 @@
+"""What the workers of one iteration pay at least: a fractional knapsack of tasks, for the bound of `channel_bound`."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from offline.coupled.native.constants import SPENT
+from offline.coupled.native.iteration import most_tasks, prepare
+from offline.coupled.native.kernels import Ints, Words, kernel
+from offline.coupled.native.parameters import Problem
+from offline.coupled.native.prices import Prices
+from offline.coupled.native.scratch import Scratch
+from offline.coupled.native.state_tables import Table
+
+
+class Knapsack(NamedTuple):
+    """Who could compute in slots c..e, and who of them do.
+
+    ``able`` are the workers that are UP in e and could have received what they need; ``fit`` those of them that can
+    compute from c on, with their UP slots in c..e, the tasks they can hold by c, and what they pay. ``item`` are those
+    who have W slots, the cheapest first; those not taken have no ``item_tasks``.
+    """
+
+    able: Ints
+    fit: Ints
+    fit_up: Ints
+    fit_tasks: Ints
+    fit_price: Ints
+    item: Ints
+    item_tasks: Ints
+    item_price: Ints
+
+
+def make_knapsack(workers: int) -> Knapsack:
+    """Room for so many workers."""
+    return Knapsack(*(np.zeros(workers, np.int64) for _ in Knapsack._fields))
+
+
+@kernel
+def list_able(
+    table: Table, problem: Problem, scratch: Scratch, knapsack: Knapsack, s: int, e: int, held: Words, end: int
+) -> int:
+    """Prepare for iterations in slots s..e; list the workers that can compute in one, and return their number."""
+    cnt, needs = table.cnt, scratch.needs
+    scratch.effort[SPENT] += 1 + problem.p // 8
+    prepare(table, problem, needs, s, e, held, end)
+    n = 0
+    for q in range(problem.p):
+        if cnt[e + 1, q] > cnt[e, q] and cnt[e, q] >= needs.data_base[q] + problem.t_data:
+            knapsack.able[n] = q
+            n += 1
+    return n
+
+
+@kernel
+def list_fit(
+    table: Table, problem: Problem, scratch: Scratch, prices: Prices, knapsack: Knapsack, num_able: int, c: int, e: int
+) -> int:
+    """List who can compute in slots c..e, and return their number."""
+    scratch.effort[SPENT] += 1 + num_able // 16
+    cnt = table.cnt
+    n = 0
+    for j in range(num_able):
+        q = knapsack.able[j]
+        if cnt[c + 1, q] == cnt[c, q]:
+            continue
+        x = most_tasks(table, scratch.needs, q, c, problem.most[q], problem.t_data)
+        if x > 0:
+            knapsack.fit[n] = q
+            knapsack.fit_up[n] = cnt[e + 1, q] - cnt[c, q]
+            knapsack.fit_tasks[n] = x
+            knapsack.fit_price[n] = prices.before[e + 1, q] - prices.before[c, q]
+            n += 1
+    return n
+
+
+@kernel
+def cheapest(problem: Problem, scratch: Scratch, knapsack: Knapsack, n: int, iw: int) -> int:
+    """Return what workers of ``fit[:n]`` pay at least, fractional, that hold m tasks and compute in W slots; or -1.
+
+    W is ``problem.work[iw]``; for iw < 0 everyone has a W of their own, and they pay no more than for any W.
+    """
+    scratch.effort[SPENT] += 1 + n // 32
+    k = 0
+    total = 0
+    w = problem.work[iw] if iw >= 0 else 0
+    for j in range(n):
+        q = knapsack.fit[j]
+        cap = problem.caps[iw, q] if iw >= 0 else knapsack.fit_up[j] // problem.w[q]
+        x = min(knapsack.fit_tasks[j], cap)
+        if x > 0 and knapsack.fit_up[j] >= w:
+            knapsack.item[k], knapsack.item_tasks[k], knapsack.item_price[k] = q, x, knapsack.fit_price[j]
+            total += x
+            k += 1
+    if total < problem.m:
+        return -1
+    scratch.effort[SPENT] += n // 8
+    return pay(knapsack, k, problem.m)
+
+
+@kernel
+def _swap(knapsack: Knapsack, i: int, j: int) -> None:
+    item, tasks, price = knapsack.item, knapsack.item_tasks, knapsack.item_price
+    item[i], item[j] = item[j], item[i]
+    tasks[i], tasks[j] = tasks[j], tasks[i]
+    price[i], price[j] = price[j], price[i]
+
+
+@kernel
+def pay(knapsack: Knapsack, n: int, tasks: int) -> int:
+    """Return the least price, fractional and rounded down, of so many tasks held by ``item[:n]``, who hold enough.
+
+    Puts those to be taken in front, as quickselect does: O(n) as a rule.
+    """
+    x, price = knapsack.item_tasks, knapsack.item_price
+    low, high = 0, n
+    left = tasks
+    paid = 0
+    while left > 0:
+        pivot_x, pivot_price = x[(low + high) // 2], price[(low + high) // 2]
+        # low..i-1 ask less for a task than the pivot, i..k-1 as much, j..high-1 more.
+        i, k, j = low, low, high
+        less = 0
+        less_price = 0
+        while k < j:
+            ahead = price[k] * pivot_x - pivot_price * x[k]
+            if ahead < 0:
+                less += x[k]
+                less_price += price[k]
+                _swap(knapsack, i, k)
+                i += 1
+                k += 1
+            elif ahead == 0:
+                k += 1
+            else:
+                j -= 1
+                _swap(knapsack, k, j)
+        if less >= left:  # all that are taken are among the cheaper ones
+            high = i
+            continue
+        left -= less
+        paid += less_price
+        while i < k and left > 0:
+            if x[i] <= left:
+                paid += price[i]
+                left -= x[i]
+            else:
+                paid += price[i] * left // x[i]
+                left = 0
+            i += 1
+        low = i
+    for k in range(low, n):
+        x[k] = 0
+    return paid

@@ -1,0 +1,217 @@
+"""The solver: a portfolio of searches that share the effort in rounds, and the result.
+
+Most instances need one best-first search of a few milliseconds. What a first round does not solve
+is attacked in rounds of doubling effort, each shared by searches with labels of their own:
+
+exact
+    the best-first search of module `best_first`; ends with the proof;
+relaxed
+    the same with n_com binding the computing workers only and stand-by allowed, which is easy
+    (no choice of holders) and gives a bound with stand-by and without;
+dive
+    depth first with incomplete expansions, for good schedules; without stand-by too, which leaves
+    fewer choices;
+channel
+    the bound of module `channel_bound`, if programs have to be sent over a channel that binds;
+beam
+    a beam search (module `beam`), wider in every round as long as it takes no longer than the others.
+
+The result is optimal when a schedule meets a bound, wherever either came from. Effort is counted,
+not timed, so the result depends on the instance alone unless a limit ends the search.
+"""
+
+from __future__ import annotations
+
+import time
+from functools import cache
+
+from instances.coupled.model import Instance
+from offline.coupled.emit import emit
+from offline.coupled.native.beam import Beam
+from offline.coupled.native.constants import (
+    BEAM_SHARE,
+    CHANNEL_SHARE,
+    COUNT,
+    DOMINATED,
+    EXPANDED,
+    FIRST_BLOCK,
+    FIRST_ROUND,
+    FIRST_WIDTH,
+    NODES,
+    OWN,
+    PER_STEP,
+    RELAXED,
+    STAND_BY,
+)
+from offline.coupled.native.label_search import Incumbent, LabelSearch
+from offline.coupled.native.subproblems import ChannelBound
+from offline.coupled.native.workspace import LimitError, Workspace
+from offline.coupled.objectives import CoupledResult, Objective
+from offline.limits import Limits
+from offline.results import Status
+
+__all__ = ["Portfolio", "solve", "warm_up"]
+
+
+def solve(instance: Instance, objective: Objective, stand_by: bool, limits: Limits) -> CoupledResult:
+    """Solve an instance of the general problem exactly.
+
+    Its states are looked at block by block, as far as the search goes. The result is deterministic unless a limit ends
+    the search; ``threads`` and ``seed`` make no difference. Loading the kernels' machine code, or compiling it the
+    first time on a machine, is not counted in the time limit.
+
+    Notes
+    -----
+    Exponential in the worst case: one iteration without communication already is OFF-LINE-COUPLED. Counts: ``labels``
+    made, ``nodes`` (sets of workers looked at), iterations ``expanded``, labels ``dominated``, ``slots`` looked at.
+    """
+    warm_up()
+    return Portfolio(instance, limits).solve(objective, stand_by)
+
+
+@cache
+def warm_up() -> float:
+    """Load the machine code of the kernels, or compile it; return the seconds that took. Done once in a process."""
+    began = time.monotonic()
+    tiny = Instance.from_letters(["uuuu", "uuuu"], w=[1, 1], tasks=2, n_com=1, t_prog=1, mu=[1, 1])
+    portfolio = Portfolio(tiny, Limits(), first_block=2)
+    portfolio.solve(Objective.MAKESPAN, stand_by=True)
+    portfolio.rehearse()
+    return time.monotonic() - began
+
+
+class Portfolio:
+    """The searches that work on one instance in turn.
+
+    Parameters
+    ----------
+    instance
+        The instance.
+    limits
+        When to stop; the clock starts here.
+    first_block
+        Slots to begin with.
+    first_round
+        Units of work for the exact search before the others join in.
+    """
+
+    def __init__(
+        self, instance: Instance, limits: Limits, first_block: int = FIRST_BLOCK, first_round: int = FIRST_ROUND
+    ) -> None:
+        self.instance = instance
+        self.workspace = Workspace(instance, limits, first_block)
+        self.workspace.bytes_beside = self._bytes_beside
+        self._first_round = first_round
+        self._searches: list[LabelSearch] = []
+        self._beam: Beam | None = None
+        self._channel: ChannelBound | None = None
+
+    def solve(self, objective: Objective, stand_by: bool) -> CoupledResult:
+        """Search until a schedule meets a bound or a limit is met."""
+        workspace, problem = self.workspace, self.workspace.problem
+        iterations = self.instance.iterations if objective is Objective.MAKESPAN else 0
+        is_channel_wide = problem.t_prog == 0 or problem.n_com >= problem.p
+        mode = OWN if not stand_by else RELAXED if is_channel_wide else STAND_BY
+        exact = LabelSearch(workspace, mode, iterations, real=True)
+        self._searches = [exact]
+        incumbent = Incumbent(workspace, iterations)
+        try:
+            is_proven = exact.work(incumbent, self._first_round)
+            if not is_proven:
+                self._work_in_rounds(exact, incumbent)
+                is_proven = True
+        except LimitError:
+            is_proven = False
+        return self._result(objective, incumbent, is_proven)
+
+    def _work_in_rounds(self, exact: LabelSearch, incumbent: Incumbent) -> None:
+        """Let all searches work in rounds of doubling effort, until the incumbent is proven optimal."""
+        workspace, mode, iterations = self.workspace, exact.mode, exact.iterations
+        others = [LabelSearch(workspace, mode, iterations, real=True, dive=True)]
+        if mode == STAND_BY:
+            others.append(LabelSearch(workspace, OWN, iterations, real=True, dive=True))
+        if mode != RELAXED:
+            others.append(LabelSearch(workspace, RELAXED, iterations, real=False))
+        self._searches += others
+        if workspace.problem.t_prog > 0 and mode != RELAXED:
+            self._channel = ChannelBound(workspace, mode, iterations)
+        steps, width, seed = self._first_round, FIRST_WIDTH, 0
+        is_proven = False
+        while not is_proven:
+            for search in others:  # each has its share, also after one has the proof
+                is_proven |= search.work(incumbent, steps)
+            if self._channel is not None and not is_proven:
+                self._channel.work(incumbent, CHANNEL_SHARE * steps, self.bound())
+                self._channel.advise()
+            steps *= 2
+            if not is_proven and self.bound() < incumbent.cost:
+                seed += 1
+                self._beam = Beam(workspace, mode, iterations, width, seed)
+                before = workspace.effort_spent()
+                self._beam.work(incumbent)
+                if workspace.effort_spent() - before < BEAM_SHARE * PER_STEP * steps:
+                    width *= 2
+            is_proven = is_proven or self.bound() >= incumbent.cost or exact.work(incumbent, steps)
+
+    def bound(self) -> int:
+        """Return the best bound known, in units of cost."""
+        bound = max(search.bound for search in self._searches)
+        return bound if self._channel is None else max(bound, self._channel.bound)
+
+    def _result(self, objective: Objective, incumbent: Incumbent, is_proven: bool) -> CoupledResult:
+        """Return what is known, in the units of the objective."""
+        workspace = self.workspace
+        bound = min(self.bound(), incumbent.cost)
+        if is_proven or bound == incumbent.cost:
+            status = Status.OPTIMAL if incumbent.is_found else Status.INFEASIBLE
+            bound = incumbent.cost
+        else:
+            status = Status.FEASIBLE if incumbent.is_found else Status.UNKNOWN
+        is_makespan = objective is Objective.MAKESPAN
+        value = None
+        if incumbent.is_found:
+            value = incumbent.cost if is_makespan else -incumbent.cost
+        schedule = None
+        if incumbent.plan is not None:
+            schedule = emit(self.instance, incumbent.plan, slots=value if is_makespan else workspace.slots)
+        # A bound that the searches do not have yet is the trivial one.
+        proven = max(0, bound) if is_makespan else min(-bound, workspace.slots)
+        return CoupledResult.of(
+            status=status,
+            objective=objective,
+            value=value,
+            bound=None if status is Status.INFEASIBLE else proven,
+            schedule=schedule,
+            by="native",
+            runtime_s=workspace.watch.elapsed_s(),
+            counts=self._counts(),
+        )
+
+    def _counts(self) -> dict[str, int]:
+        """Return what all searches have counted."""
+        tallies = [search.labels.tally for search in self._all_searches()]
+        return {
+            "labels": sum(int(tally[COUNT]) for tally in tallies),
+            "nodes": int(self.workspace.scratch.counters[NODES]),
+            "expanded": sum(int(tally[EXPANDED]) for tally in tallies),
+            "dominated": sum(int(tally[DOMINATED]) for tally in tallies),
+            "slots": self.workspace.slots_known(),
+        }
+
+    def _all_searches(self) -> list[LabelSearch]:
+        """Return all searches that have labels."""
+        return self._searches if self._beam is None else [*self._searches, self._beam]
+
+    def _bytes_beside(self) -> int:
+        """Memory for the labels of all searches, and for the prices."""
+        labels = sum(array.nbytes for search in self._all_searches() for array in search.labels)
+        return labels if self._channel is None else labels + self._channel.bytes_held()
+
+    def rehearse(self) -> None:
+        """Call the kernels that `solve` calls for hard instances only, so that they are ready in time."""
+        workspace = self.workspace
+        self._channel = ChannelBound(workspace, STAND_BY, 1)
+        self._channel.bound = 1
+        self._channel.work(Incumbent(workspace, 1), 1, self.bound())
+        self._channel.advise()
+        Beam(workspace, STAND_BY, 1, 1).work(Incumbent(workspace, 1))

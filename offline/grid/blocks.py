@@ -1,0 +1,45 @@
+"""Jobs taken apart in time, so that each part is solved alone (docs/grid/model.md section 5, facts 3 and 4)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from instances.grid import Instance
+from instances.grid.model import Ints
+
+__all__ = ["fits", "pieces", "split"]
+
+
+def split(instance: Instance, starts: Ints) -> list[Ints]:
+    """Return blocks of neighbouring jobs: all that were submitted before a block have ended when it begins.
+
+    Examples
+    --------
+    >>> trio = Instance(nodes=1, slot_s=60, submit=[0, 1, 6], width=[1, 1, 1], length=[3, 2, 3])
+    >>> [block.tolist() for block in split(trio, np.array([0, 3, 6]))]
+    [[0, 1], [2]]
+    """
+    if not len(instance):
+        return []
+    over = np.maximum.accumulate(starts + instance.length)
+    cuts = np.flatnonzero(over[:-1] <= instance.submit[1:]) + 1
+    return np.split(np.arange(len(instance)), cuts)
+
+
+def pieces(block: Ints, most: int) -> list[Ints]:
+    """Return a block cut into parts of about equal size, of at most so many jobs."""
+    return np.array_split(block, -(-len(block) // most))
+
+
+def fits(instance: Instance, starts: Ints) -> bool:
+    """Whether starts, none before its submission, fit by count.
+
+    Examples
+    --------
+    >>> pair = Instance(nodes=2, slot_s=60, submit=[0, 0], width=[2, 1], length=[3, 1])
+    >>> fits(pair, np.array([0, 3])), fits(pair, np.array([0, 2]))
+    (True, False)
+    """
+    slots = np.concatenate((starts + instance.length, starts))  # of one slot: ends first
+    change = np.concatenate((-instance.width, instance.width))
+    return bool(np.cumsum(change[np.argsort(slots, kind="stable")]).max(initial=0) <= instance.nodes)

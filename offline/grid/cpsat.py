@@ -1,0 +1,81 @@
+"""Exact search for a block of jobs: one interval each in CP-SAT, under one cumulative constraint."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from itertools import pairwise
+
+import numpy as np
+from ortools.sat.python import cp_model
+
+from instances.errors import SelfCheckError
+from instances.grid import Instance
+from instances.grid.model import Ints
+from offline.backends.cpsat_runs import solve_interruptibly
+from offline.limits import Limits
+
+__all__ = ["search"]
+
+
+def search(
+    instance: Instance,
+    starts: Ints,
+    windows: list[list[tuple[int, int]]],
+    limits: Limits,
+    left_s: float | None,
+    counts: dict[str, int],
+) -> tuple[Ints, bool]:
+    """Return the best starts that CP-SAT finds, and whether it proved them optimal.
+
+    Parameters
+    ----------
+    instance
+        The jobs.
+    starts
+        Of the best known schedule, a hint.
+    windows
+        For each job intervals (first, last) of starts outside of which no schedule is as good as the hint.
+    limits, left_s
+        Threads and seed; seconds, None for no limit.
+    counts
+        Branches and conflicts are added to it.
+
+    Notes
+    -----
+    Of two jobs of equal width and length the one submitted earlier starts first (docs/grid/model.md section 5, fact 5).
+    """
+    model = cp_model.CpModel()
+    variables, runs = [], []
+    alike: dict[tuple[int, int], list[int]] = defaultdict(list)
+    for j, ((_, width, length), window) in enumerate(zip(instance.rows(), windows, strict=True)):
+        start = model.new_int_var_from_domain(cp_model.Domain.from_intervals([list(pair) for pair in window]), f"S{j}")
+        variables.append(start)
+        runs.append(model.new_fixed_size_interval_var(start, length, f"run{j}"))
+        alike[width, length].append(j)
+    model.add_cumulative(runs, instance.width.tolist(), instance.nodes)
+    hint = starts.copy()
+    for jobs in alike.values():
+        hint[jobs] = np.sort(starts[jobs])
+        for i, j in pairwise(jobs):
+            model.add(variables[i] <= variables[j])
+    for variable, start in zip(variables, hint.tolist(), strict=True):
+        model.add_hint(variable, start)
+    model.minimize(sum(variables) - int(instance.submit.sum()))
+    solver = cp_model.CpSolver()
+    solver.parameters.num_workers = limits.threads
+    solver.parameters.random_seed = limits.seed
+    if left_s is not None:
+        solver.parameters.max_time_in_seconds = left_s
+    status = solve_interruptibly(solver, model)
+    counts["branches"] = counts.get("branches", 0) + solver.num_branches
+    counts["conflicts"] = counts.get("conflicts", 0) + solver.num_conflicts
+    if status not in (cp_model.OPTIMAL, cp_model.FEASIBLE, cp_model.UNKNOWN):
+        raise SelfCheckError(f"CP-SAT calls the model {solver.status_name(status)}")
+    if status == cp_model.UNKNOWN:
+        return starts, False
+    found = np.array([solver.value(variable) for variable in variables], dtype=np.int64)
+    if found.sum() > starts.sum():
+        if status == cp_model.OPTIMAL:
+            raise SelfCheckError("CP-SAT calls a schedule optimal that is worse than a known one")
+        return starts, False
+    return found, status == cp_model.OPTIMAL

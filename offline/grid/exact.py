@@ -1,0 +1,160 @@
+"""Optima, or a good schedule and a proven bound: rules, local search, prices, and an exact search block by block."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from instances.grid import Instance
+from instances.grid.model import Ints
+from offline.grid.blocks import fits, pieces, split
+from offline.grid.found import Found
+from offline.grid.prices import SCALE, Priced, certificate, priced
+from offline.grid.search import best_of_rules, improved, in_order, total_wait
+from offline.limits import Limits, Stopwatch
+
+__all__ = ["solve", "solve_bounds"]
+
+#: Most jobs whose prices are found together.
+_GROUP = 600
+#: Shares of the time limit by the end of which the local search and the ascent of prices are over.
+_SEARCH, _PRICES = 0.2, 0.5
+#: The same without exact search; the checker needs the rest.
+_SEARCH_ALONE, _PRICES_ALONE = 0.3, 0.9
+#: No exact search begins with less time.
+_LEAST_S = 0.02
+#: Windows of more slots are not thinned out.
+_WINDOW = 200_000
+
+
+@dataclass(slots=True)
+class _Block:
+    """Jobs that are solved alone."""
+
+    jobs: Ints
+    instance: Instance
+    starts: Ints
+    groups: list[tuple[Ints, Priced]]
+    is_optimal: bool
+
+    @property
+    def wait(self) -> int:
+        """Slots waited."""
+        return total_wait(self.instance, self.starts)
+
+
+def solve(instance: Instance, limits: Limits) -> Found:
+    """Solve an instance exactly as far as the time goes."""
+    return _solve(instance, limits, exactly=True)
+
+
+def solve_bounds(instance: Instance, limits: Limits) -> Found:
+    """Return a good schedule and a proven bound without exact search, for any number of jobs."""
+    return _solve(instance, limits, exactly=False)
+
+
+def _solve(instance: Instance, limits: Limits, exactly: bool) -> Found:
+    watch = Stopwatch(limits)
+    counts = {"blocks": 0, "moves": 0, "price_rounds": 0, "windows": 0}
+    rules = best_of_rules(instance)
+    blocks = [_block(instance, jobs, rules) for jobs in split(instance, rules)]
+    while True:
+        hard = [block for block in blocks if not block.is_optimal and not block.groups]
+        counts["blocks"] += len(hard)
+        _search(hard, limits, watch, exactly, counts)
+        _price(hard, limits, watch, exactly, counts)
+        if exactly:
+            _search_exactly(hard, limits, watch, counts)
+        found = rules.copy()
+        for block in blocks:
+            found[block.jobs] = block.starts
+        if fits(instance, found):
+            break
+        blocks = _merged(instance, blocks, rules)
+    groups = [group for block in blocks for group in block.groups]
+    prices = certificate(instance, groups) if groups else None
+    return Found(found.tolist(), all(block.is_optimal for block in blocks), prices, counts)
+
+
+def _block(instance: Instance, jobs: Ints, starts: Ints) -> _Block:
+    return _Block(jobs, instance.subset(jobs), starts[jobs], [], bool((starts[jobs] == instance.submit[jobs]).all()))
+
+
+def _merged(instance: Instance, blocks: list[_Block], rules: Ints) -> list[_Block]:
+    """Return blocks of which each ends before the next begins: where a better schedule ended too late they are one.
+
+    A block that stays keeps what is known of it.
+    """
+    merged: list[list[_Block]] = []
+    latest = -1
+    for block in blocks:
+        if merged and latest > block.instance.submit[0]:
+            merged[-1].append(block)
+        else:
+            merged.append([block])
+        latest = max(latest, int((block.starts + block.instance.length).max()))
+    result = []
+    for parts in merged:
+        if len(parts) == 1:
+            result += parts
+            continue
+        together = _block(instance, np.concatenate([part.jobs for part in parts]), rules)
+        order = np.argsort(np.concatenate([part.starts for part in parts]), kind="stable")
+        again = in_order(together.instance, order)
+        if again.sum() < together.starts.sum():
+            together.starts = again
+        result.append(together)
+    return result
+
+
+def _until(watch: Stopwatch, limits: Limits, share: float, weights: list[int], i: int) -> float | None:
+    """Return when block i is to be done with a step, if the step is to be over at a share of the time limit."""
+    if limits.time_limit_s is None:
+        return None
+    now = watch.elapsed_s()
+    return now + max(0.0, share * limits.time_limit_s - now) * weights[i] / max(1, sum(weights[i:]))
+
+
+def _search(blocks: list[_Block], limits: Limits, watch: Stopwatch, exactly: bool, counts: dict[str, int]) -> None:
+    weights = [len(block.jobs) ** 2 for block in blocks]
+    for i, block in enumerate(blocks):
+        until_s = _until(watch, limits, _SEARCH if exactly else _SEARCH_ALONE, weights, i)
+        block.starts, moves = improved(block.instance, block.starts, limits.seed, watch, until_s)
+        counts["moves"] += moves
+
+
+def _price(blocks: list[_Block], limits: Limits, watch: Stopwatch, exactly: bool, counts: dict[str, int]) -> None:
+    """Find the prices of each block; a large one is cut, for bounds of disjoint sets of jobs add up."""
+    groups = [(block, part) for block in blocks for part in pieces(np.arange(len(block.jobs)), _GROUP)]
+    weights = [len(part) ** 2 for _, part in groups]
+    for i, (block, part) in enumerate(groups):
+        until_s = _until(watch, limits, _PRICES if exactly else _PRICES_ALONE, weights, i)
+        jobs = block.jobs[part]
+        alone = block.instance.subset(part)
+        starts = block.starts[part] if len(part) == len(block.jobs) else best_of_rules(alone)
+        found = priced(alone, starts, watch, until_s)
+        block.groups.append((jobs, found))
+        counts["price_rounds"] += found.rounds
+
+
+def _search_exactly(blocks: list[_Block], limits: Limits, watch: Stopwatch, counts: dict[str, int]) -> None:
+    """Search each block within the windows that its prices leave, the least gap first."""
+    from offline.grid.cpsat import search
+
+    gaps = []
+    for block in blocks:
+        slack = SCALE * block.wait - sum(group.scaled_value() for _, group in block.groups)
+        block.is_optimal = slack < SCALE  # the bound, rounded up, is the wait
+        gaps.append(slack)
+    todo = [i for i in sorted(range(len(blocks)), key=lambda i: (gaps[i], i)) if not blocks[i].is_optimal]
+    weights = [len(blocks[i].jobs) for i in todo]
+    for turn, i in enumerate(todo):
+        block = blocks[i]
+        until_s = _until(watch, limits, 1.0, weights, turn)
+        left_s = None if until_s is None else until_s - watch.elapsed_s()
+        if left_s is not None and left_s < _LEAST_S:
+            continue
+        windows = [window for _, group in block.groups for window in group.windows(gaps[i], _WINDOW)]
+        counts["windows"] += sum(last - first + 1 for window in windows for first, last in window)
+        block.starts, block.is_optimal = search(block.instance, block.starts, windows, limits, left_s, counts)

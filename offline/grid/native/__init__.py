@@ -1,0 +1,1 @@
+"""Machine code of the grid's solvers: generation of schedules, local search, ascent of prices."""

@@ -1,0 +1,229 @@
+"""Schedules made job by job on a profile of busy nodes, and the local search over orders: kernels.
+
+A profile is a step function: ``busy[i]`` nodes from slot ``at[i]`` to ``at[i + 1]``, nothing busy at the end. Only
+integer arithmetic decides, and the random numbers are the kernel's own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from instances.compiling import kernels_of
+
+__all__ = ["Ints", "generate", "improve", "kernel", "queue"]
+
+F = TypeVar("F", bound=Callable[..., Any])
+Ints = npt.NDArray[np.int64]
+
+_kernels: Any = kernels_of(Path(__file__).parent, "grid-search")
+_MODULUS = (1 << 31) - 1
+
+
+def kernel(function: F) -> F:
+    """Compile a function on first use and keep the machine code on disk."""
+    made: F = _kernels(_nrt=False)(function)
+    return made
+
+
+@kernel
+def _below(state: Ints, bound: int) -> int:
+    """Return a random integer below a bound (Lehmer's generator modulo 2^31 - 1, Park and Miller's factor 48271)."""
+    state[0] = state[0] * 48271 % _MODULUS
+    drawn: int = state[0] * bound // _MODULUS
+    return drawn
+
+
+@kernel
+def _cut(at: Ints, busy: Ints, count: int, i: int, slot: int) -> int:
+    """Let a step begin at a slot, which lies in step i or at its begin; return the number of steps."""
+    if at[i] == slot:
+        return count
+    for k in range(count, i + 1, -1):
+        at[k], busy[k] = at[k - 1], busy[k - 1]
+    at[i + 1], busy[i + 1] = slot, busy[i]
+    return count + 1
+
+
+@kernel
+def generate(
+    submit: Ints, width: Ints, length: Ints, nodes: int, order: Ints, starts: Ints, at: Ints, busy: Ints, limit: int
+) -> int:
+    """Give each job in the order its least start beside those before it; return the total wait.
+
+    ``at`` and ``busy`` are scratch, of two places per job and one more. It stops where the total exceeds the limit.
+    """
+    at[0], busy[0] = submit[0], 0
+    count = 1
+    total = 0
+    for j in order:
+        low, high = 0, count - 1  # the last step that begins by the submission
+        while low < high:
+            middle = (low + high + 1) >> 1
+            if at[middle] <= submit[j]:
+                low = middle
+            else:
+                high = middle - 1
+        start = submit[j]
+        i = low
+        k = i
+        while True:
+            if busy[k] + width[j] > nodes:
+                i = k + 1
+                start = at[i]
+                k = i
+            elif k == count - 1 or at[k + 1] >= start + length[j]:
+                break
+            else:
+                k += 1
+        starts[j] = start
+        total += start - submit[j]
+        if total > limit:
+            break
+        before = count
+        count = _cut(at, busy, count, i, start)
+        if count > before:
+            i += 1
+            k += 1
+        if k == count - 1 or at[k + 1] != start + length[j]:
+            count = _cut(at, busy, count, k, start + length[j])
+        for step in range(i, k + 1):
+            busy[step] += width[j]
+    return total
+
+
+@kernel
+def queue(
+    submit: Ints,
+    width: Ints,
+    length: Ints,
+    nodes: int,
+    rank: Ints,
+    starts: Ints,
+    waiting: Ints,
+    ends: Ints,
+    held: Ints,
+) -> None:
+    """Start what fits, by rank, in each slot in which something ends or comes; the last three are scratch."""
+    n = len(submit)
+    waits, runs, coming, free = 0, 0, 0, nodes
+    while coming < n or waits > 0:  # ends: of what runs, the latest first
+        now = ends[runs - 1] if runs > 0 else submit[coming]
+        if coming < n and submit[coming] < now:
+            now = submit[coming]
+        while runs > 0 and ends[runs - 1] <= now:
+            runs -= 1
+            free += held[runs]
+        while coming < n and submit[coming] <= now:
+            i = waits
+            while i > 0 and rank[waiting[i - 1]] > rank[coming]:
+                waiting[i] = waiting[i - 1]
+                i -= 1
+            waiting[i] = coming
+            waits += 1
+            coming += 1
+        left = 0
+        for i in range(waits):
+            j = waiting[i]
+            if width[j] > free:
+                waiting[left] = j
+                left += 1
+                continue
+            starts[j] = now
+            free -= width[j]
+            place = runs
+            while place > 0 and ends[place - 1] < now + length[j]:
+                ends[place], held[place] = ends[place - 1], held[place - 1]
+                place -= 1
+            ends[place], held[place] = now + length[j], width[j]
+            runs += 1
+        waits = left
+
+
+@kernel
+def _sort(order: Ints, starts: Ints) -> None:
+    """Sort by start; the order is nearly so already, and ties stay."""
+    for i in range(1, len(order)):
+        job = order[i]
+        k = i
+        while k > 0 and starts[order[k - 1]] > starts[job]:
+            order[k] = order[k - 1]
+            k -= 1
+        order[k] = job
+
+
+@kernel
+def improve(
+    submit: Ints,
+    width: Ints,
+    length: Ints,
+    nodes: int,
+    best: Ints,
+    rounds: int,
+    temperature: float,
+    state: Ints,
+    order: Ints,
+    trial: Ints,
+    starts: Ints,
+    at: Ints,
+    busy: Ints,
+) -> int:
+    """Search orders from the one of the best starts for so many rounds; improve ``best``, return its total wait.
+
+    A move takes a job to another place of the order: half of the time the larger of two random ones, and later. It is
+    kept if the total wait does not rise by more than a random part of a threshold that falls to 0. What follows
+    ``state`` is scratch: one place a job, and as in `generate`.
+    """
+    n = len(submit)
+    for j in range(n):
+        order[j] = j
+    _sort(order, best)
+    total = 0
+    for j in range(n):
+        total += best[j] - submit[j]
+    current = total
+    for step in range(rounds):
+        a = _below(state, n)
+        if _below(state, 2) == 0:
+            other = _below(state, n)
+            if width[order[other]] * length[order[other]] > width[order[a]] * length[order[a]]:
+                a = other
+            if a == n - 1:
+                continue
+            reach = n - 1 - a
+            if _below(state, 4) > 0 and reach > 12:
+                reach = 12
+            b = a + 1 + _below(state, reach)
+        else:
+            reach = n
+            if _below(state, 4) > 0 and reach > 12:
+                reach = 12
+            b = a - 1 - _below(state, reach)
+            if b < 0:
+                continue
+        for i in range(n):
+            trial[i] = order[i]
+        job = order[a]
+        if b > a:
+            for i in range(a, b):
+                trial[i] = order[i + 1]
+        else:
+            for i in range(a, b, -1):
+                trial[i] = order[i - 1]
+        trial[b] = job
+        slack = int(temperature * (rounds - step) / rounds * _below(state, 1024) / 1024)
+        found = generate(submit, width, length, nodes, trial, starts, at, busy, current + slack)
+        if found <= current + slack:
+            current = found
+            for i in range(n):
+                order[i] = trial[i]
+            _sort(order, starts)
+            if found < total:
+                total = found
+                for i in range(n):
+                    best[i] = starts[i]
+    return total

@@ -1,0 +1,83 @@
+"""What LEVEL and PACE choose; the twin of `online.bags.level`. Stores are shared."""
+
+from __future__ import annotations
+
+from online.bags.kernels.layout import NEVER, NONE, Desk, Setting, kernel
+from online.bags.kernels.ticks import first_ticks
+from online.bags.progress import PARTS
+
+__all__ = ["ahead", "least_saved", "paced"]
+
+
+@kernel()
+def _waits(desk: Desk, task: int) -> bool:
+    return not desk.is_done[task] and desk.copies[task] == 0
+
+
+@kernel()
+def least_saved(setting: Setting, desk: Desk) -> int:
+    """Return the task that waits with the least saved; one does."""
+    best = NONE
+    for task in range(setting.tasks):
+        if _waits(desk, task) and (best == NONE or desk.saved[task] < desk.saved[best]):
+            best = task
+    return best
+
+
+@kernel()
+def paced(setting: Setting, desk: Desk, q: int, instant: int) -> int:
+    """Return the task that waits and whose pace the machine has; one waits."""
+    number, total, longest = 0, 0, 0
+    for task in range(setting.tasks):
+        if not desk.is_done[task]:
+            rest = setting.segments - desk.saved[task] // PARTS
+            number += 1
+            total += rest
+            longest = max(longest, rest)
+    rate, fastest = 0.0, 0
+    for r in setting.by_speed:
+        if desk.is_up[r] and number:
+            fastest = setting.ticks[r] if fastest == 0 else fastest
+            rate += 1 / setting.ticks[r]
+            number -= 1
+    tau = instant + max(int(total / rate), longest * fastest)
+    best, least, fits = NONE, 0, False
+    for task in range(setting.tasks):
+        if not _waits(desk, task):
+            continue
+        rest = setting.segments - desk.saved[task] // PARTS - 1
+        time_left = tau - (instant + first_ticks(desk.saved[task], setting.ticks[q]))
+        if rest * fastest <= time_left:
+            rank = abs(rest * setting.ticks[q] - time_left)
+            if not fits or rank < least:
+                best, least, fits = task, rank, True
+        elif not fits and (best == NONE or rest < least):
+            best, least = task, rest
+    return best
+
+
+@kernel()
+def ahead(setting: Setting, desk: Desk, q: int, instant: int) -> int:
+    """Return the task to replicate, every unfinished one has a copy; where the machine is ahead of all copies first."""
+    for r in range(len(setting.ticks)):
+        if desk.task[r] != NONE:
+            desk.latest[desk.task[r]] = NEVER
+    for r in range(len(setting.ticks)):
+        if desk.task[r] != NONE:
+            desk.latest[desk.task[r]] = min(desk.latest[desk.task[r]], desk.expected[r])
+    best, best_rank = NONE, (0, 0, 0, 0, 0)
+    for r in range(len(setting.ticks)):
+        task = desk.task[r]
+        if task in (NONE, best):
+            continue
+        end, saved, copies = desk.latest[task], desk.saved[task], desk.copies[task]
+        lead = end - (instant + first_ticks(saved, setting.ticks[q]))
+        if lead > 0:
+            rank = (0, saved, -lead, 0, task)
+        elif copies < setting.max_copies:
+            rank = (1, copies, saved, -end, task)
+        else:
+            continue
+        if best == NONE or rank < best_rank:
+            best, best_rank = task, rank
+    return best

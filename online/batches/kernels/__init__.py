@@ -1,0 +1,1 @@
+"""The simulator and the built-in masters as machine code, contact for contact the same as their plain twins."""

@@ -1,0 +1,71 @@
+"""A run of a policy by name, by the faster of two simulators."""
+
+from __future__ import annotations
+
+import sys
+
+from instances.batches.model import Instance
+from instances.errors import InputError
+from online.batches.algorithms import expect_margins
+from online.batches.options import Options
+from online.batches.outcome import Simulation, simulation
+from online.batches.policies import POLICIES, make_policy
+from online.batches.simulate import simulate
+
+__all__ = ["ENGINES", "run_policy"]
+
+#: ``kernel``: machine code, for the built-in masters. ``plain``: `simulate`. ``auto``: the first that can.
+ENGINES = ("auto", "plain", "kernel")
+
+#: Up to so many workers the plain simulator is done before machine code is loaded.
+_FEW_WORKERS = 50
+
+
+def run_policy(
+    instance: Instance, policy: str, options: Options | None = None, *, engine: str = ENGINES[0]
+) -> Simulation:
+    """Run a policy on an instance, showing it only the past.
+
+    The result does not depend on the engine.
+
+    Parameters
+    ----------
+    instance
+        The instance.
+    policy
+        See `online.batches.make_policy`.
+    options
+        The readings.
+    engine
+        One of `ENGINES`.
+
+    Raises
+    ------
+    InputError
+        For an unknown policy or option, an instance that the policy cannot work with, a bad answer of a policy, or an
+        engine that cannot run it.
+
+    Examples
+    --------
+    >>> pair = Instance(tasks=2, batches=[(0, 4)], c=[1, 2], up=[[(0, 2), (3, 6)], [(0, 9)]])
+    >>> run_policy(pair, "A3-copies").satisfied
+    (2,)
+    """
+    options = options or Options()
+    if engine not in ENGINES:
+        raise InputError(f"{engine!r}, expected one of {', '.join(ENGINES)}", place="engine")
+    if policy not in POLICIES and engine == "kernel":
+        raise InputError(f"the kernel runs the built-in masters, not {policy!r}", place="engine")
+    made = make_policy(policy, options)
+    is_loaded = "online.batches.kernels.driver" in sys.modules
+    wants_kernel = engine == "kernel" or (engine == "auto" and (is_loaded or instance.num_workers > _FEW_WORKERS))
+    if policy in POLICIES and wants_kernel:
+        from online.batches.kernels.driver import run_kernel  # noqa: PLC0415  # numba, only where it is wanted
+
+        expect_margins(policy, instance)
+        done = run_kernel(instance, policy, options)
+        if done is not None:
+            return simulation(instance, policy, *done)
+        if engine == "kernel":
+            raise InputError("its numbers need more bits than the kernel has, expected auto or plain", place="engine")
+    return simulate(instance, made, options)

@@ -1,0 +1,221 @@
+"""The plain simulator: rules V1-V6 event by event, to be read (docs/batches/model.md section 2).
+
+An instant with an event goes through V2 (ends), V3 (deadlines) and V5 (contacts), in this order; workers by index.
+"""
+
+from __future__ import annotations
+
+import heapq
+from bisect import bisect_right
+from collections.abc import Iterator
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from instances.batches.model import Compute, Instance
+from instances.batches.run import NOTHING, Contacts
+from instances.errors import InputError
+from online.batches.options import Options
+from online.batches.outcome import Simulation, simulation
+from online.batches.periods import period, requests_for
+from online.batches.visible import Policy, Problem, Visible, active_before
+
+__all__ = ["SPREAD", "WORD", "first_call", "name_of", "simulate"]
+
+#: Worker j of a spread begin calls first a part of the period later: the fraction of j times the golden ratio.
+SPREAD, WORD = 2_654_435_761, 2**32
+
+
+def name_of(policy: Policy) -> str:
+    """Return what reports call a policy: its ``name``, or its class."""
+    name = getattr(policy, "name", None)
+    return name if isinstance(name, str) else type(policy).__name__
+
+
+def first_call(instance: Instance, options: Options, active: int, worker: int) -> int:
+    """Return the second from which a worker makes its first contact (V5)."""
+    if options.first == "start":
+        return instance.start
+    requests = requests_for(instance.tasks, options.k, options.copies_lambda)
+    seconds = period(active, instance.margin(0), instance.num_workers, requests)
+    return instance.start + (SPREAD * worker % WORD) * seconds // WORD
+
+
+def simulate(instance: Instance, policy: Policy, options: Options | None = None) -> Simulation:
+    """Run a master on an instance.
+
+    Parameters
+    ----------
+    instance
+        With all availability; the policy sees none of what is to come.
+    policy
+        The master.
+    options
+        Readings of the rules; those of section 3 that bear on a policy's own choices are for its constructor.
+
+    Raises
+    ------
+    InputError
+        Naming policy, worker and second, for an answer that breaks a rule or cannot be read.
+
+    Notes
+    -----
+    Some 20 us a contact, and what the policy takes.
+    """
+    return _Simulator(instance, policy, options or Options()).run()
+
+
+class _Simulator:
+    """A run as it goes on."""
+
+    def __init__(self, instance: Instance, policy: Policy, options: Options) -> None:
+        self.instance = instance
+        self.policy = policy
+        self.options = options
+        active = active_before(instance) if isinstance(options.p0, str) else options.p0
+        self.problem = Problem.of(instance, active)
+        up = instance.window(0, instance.end)
+        self.workers = [_Worker(up.of_worker(j), c, instance.compute) for j, c in enumerate(instance.c)]
+        self.calls: list[tuple[int, int]] = []  # (time, worker), a heap
+        self.ends: list[tuple[int, int, int, int]] = []  # (time, worker, batch, task), a heap
+        self.unheard: dict[int, list[tuple[int, int, int]]] = {}  # of each worker: (end, batch, task) by end
+        self.last_contacts: dict[int, int] = {}
+        self.rows: list[tuple[int, int, int, int, int]] = []
+
+    def run(self) -> Simulation:
+        self._tell("begin", self.problem)
+        for j in range(self.instance.num_workers):
+            self._call(j, first_call(self.instance, self.options, self.problem.active, j))
+        deadlines = [deadline for _, deadline in self.instance.batches]
+        for batch, deadline in enumerate(deadlines):
+            self._until(deadline)
+            self._ends_at(deadline)
+            self._tell("deadline", deadline, batch)
+        table = np.array(self.rows, dtype=np.int64).reshape(-1, 5)
+        contacts = Contacts(*table.T)
+        periods = tuple(getattr(self.policy, "periods", ()))
+        return simulation(self.instance, name_of(self.policy), contacts, periods)
+
+    def _until(self, deadline: int) -> None:
+        """Go on to before a deadline: at each instant first the ends, then the contacts."""
+        while (now := self._next_instant()) < deadline:
+            self._ends_at(now)
+            for worker in self._calls_at(now):
+                self._contact(now, worker)
+
+    def _next_instant(self) -> int:
+        return min((heap[0][0] for heap in (self.ends, self.calls) if heap), default=self.instance.end)
+
+    def _ends_at(self, now: int) -> None:
+        """V2: several ends by worker index. In the reading ``at_contact`` the master does not hear of them yet."""
+        while self.ends and self.ends[0][0] <= now:
+            end, worker, batch, task = heapq.heappop(self.ends)
+            if self.options.report == "at_contact":
+                self.unheard.setdefault(worker, []).append((end, batch, task))
+            else:
+                self._tell("completed", now, worker, batch, task)
+
+    def _calls_at(self, now: int) -> Iterator[int]:
+        while self.calls and self.calls[0][0] == now:
+            yield heapq.heappop(self.calls)[1]
+
+    def _contact(self, now: int, j: int) -> None:
+        """V5 and V6: the worker reports, is answered, computes, and knows when to call again."""
+        for _, batch, task in self.unheard.pop(j, ()):
+            self._tell("completed", now, j, batch, task)
+        worker = self.workers[j]
+        visible = Visible(self.problem, now, j, worker.c, worker.past(now), MappingProxyType(self.last_contacts))
+        chosen, call = self._answer(visible)
+        self.last_contacts[j] = now
+        if chosen is None:
+            self.rows.append((now, j, NOTHING, NOTHING, NOTHING))
+        else:
+            end = worker.compute(now)
+            in_time = end is not None and end <= self.instance.end
+            self.rows.append((now, j, *chosen, end if end is not None and in_time else NOTHING))
+            if end is not None and in_time:
+                heapq.heappush(self.ends, (end, j, *chosen))
+        if call is not None:
+            if self.options.busy == "wait":
+                call = None if worker.busy_until is None else max(call, worker.busy_until)
+            if call is not None:
+                self._call(j, max(call, now + 1))
+
+    def _call(self, j: int, earliest: int) -> None:
+        """Note a worker's next contact: its first available second from ``earliest`` on."""
+        time = self.workers[j].next_available(earliest)
+        if time is not None and time < self.instance.end:
+            heapq.heappush(self.calls, (time, j))
+
+    def _tell(self, method: str, *news: Any) -> None:
+        listener = getattr(self.policy, method, None)
+        if listener is not None:
+            listener(*news)
+
+    def _answer(self, visible: Visible) -> tuple[tuple[int, int] | None, int | None]:
+        """Ask the policy, and refuse what the rules or the protocol do not allow."""
+        answer: Any = self.policy.contact(visible)
+        place = f"policy {name_of(self.policy)}, worker {visible.worker} in second {visible.now}"
+        if not isinstance(answer, tuple) or len(answer) != 2:
+            raise InputError(f"{answer!r}, expected a pair of a task (or None) and a second (or None)", place=place)
+        task, call = answer
+        if call is not None and not _is_integer(call):
+            raise InputError(f"{call!r}, expected an integer, the second to call again, or None", place=place)
+        if task is None:
+            return None, None if call is None else int(call)
+        if not isinstance(task, tuple) or len(task) != 2 or not all(map(_is_integer, task)):
+            raise InputError(f"{task!r}, expected a pair (batch, task) of integers, or None", place=place)
+        batch, k = (int(number) for number in task)
+        if not (0 <= batch < self.instance.num_batches and 0 <= k < self.instance.tasks):
+            raise InputError(f"{task!r}, expected a batch and a task that exist", place=place)
+        if visible.now < self.instance.batches[batch][0]:
+            raise InputError(f"{task!r}, expected a batch that is submitted (V4)", place=place)
+        return (batch, k), None if call is None else int(call)
+
+
+class _Worker:
+    """One worker's availability and queue."""
+
+    def __init__(self, ups: npt.NDArray[Any], c: int, compute: Compute) -> None:
+        self.ups = ups
+        self.starts: list[int] = ups[:, 0].tolist()
+        self.stops: list[int] = ups[:, 1].tolist()
+        self.c = c
+        self.is_reliable = compute is Compute.RELIABLE
+        #: When its last task ends; None: never.
+        self.busy_until: int | None = 0
+
+    def next_available(self, earliest: int) -> int | None:
+        """Return its first available second from ``earliest`` on, if there is one (V1)."""
+        place = bisect_right(self.stops, earliest)
+        return max(earliest, self.starts[place]) if place < len(self.starts) else None
+
+    def compute(self, now: int) -> int | None:
+        """Append a task to the queue and return when it ends (V2); None: never."""
+        if self.busy_until is not None:
+            self.busy_until = self._end(max(now, self.busy_until))
+        return self.busy_until
+
+    def _end(self, begin: int) -> int | None:
+        if self.is_reliable:
+            return begin + self.c
+        left = self.c
+        for place in range(bisect_right(self.stops, begin), len(self.stops)):
+            begin = max(begin, self.starts[place])
+            if self.stops[place] - begin >= left:
+                return begin + left
+            left -= self.stops[place] - begin
+        return None
+
+    def past(self, now: int) -> npt.NDArray[Any]:
+        """Return a copy of its intervals before ``now``."""
+        past = self.ups[: bisect_right(self.starts, now - 1)].copy()
+        np.minimum(past, now, out=past)
+        past.setflags(write=False)
+        return past
+
+
+def _is_integer(value: object) -> bool:
+    return isinstance(value, int | np.integer) and not isinstance(value, bool)

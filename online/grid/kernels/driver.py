@@ -1,0 +1,174 @@
+"""Runs of the built-in schedulers in machine code."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from instances.grid import Instance
+from instances.streams import stream
+from online.grid.draws import WORDS_PER_JOB, words
+from online.grid.kernels import baselines, dgs
+from online.grid.kernels.compiling import Book, Ints, Names, Words
+from online.grid.kernels.overlays import Overlay, cyclon_round, static_overlay
+from online.grid.options import AsapCounted, AsapPinned, BuiltIn, Dgs, Easy, Fcfs, Queue
+from online.grid.runs import Counters, Run
+
+__all__ = ["run_kernel"]
+
+#: Jobs whose random words are drawn at once; a multiple of it would do as well.
+_BLOCK = 4096
+_ALWAYS = 2**62
+
+
+def run_kernel(instance: Instance, policy: BuiltIn) -> Run:
+    """Run a built-in scheduler; the result is that of its plain twin.
+
+    Examples
+    --------
+    >>> trio = Instance(nodes=2, slot_s=60, submit=[0, 0, 0], width=[1, 2, 1], length=[3, 1, 3])
+    >>> run_kernel(trio, Easy()).starts.tolist()
+    [0, 3, 0]
+    """
+    if isinstance(policy, Dgs):
+        return _Dgs(instance, policy).run()
+    if isinstance(policy, AsapPinned):
+        return _asap_pinned(instance, policy)
+    return _by_count(instance, policy)
+
+
+def _by_count(instance: Instance, policy: AsapCounted | Queue | Fcfs | Easy) -> Run:
+    """Run a scheduler that counts nodes, and settle afterwards which they are."""
+    submit, width, length = instance.submit, instance.width, instance.length
+    jobs = len(instance)
+    starts = np.empty(jobs, dtype=np.int64)
+    running = baselines.Running.of(min(jobs, instance.nodes) + 1)
+    waiting = np.empty(jobs, dtype=np.int64)
+    if isinstance(policy, AsapCounted):
+        time, used = np.empty((2, 2 * jobs + 1), dtype=np.int64)
+        baselines.asap_counted(submit, width, length, instance.nodes, time, used, starts)
+    elif isinstance(policy, Fcfs):
+        baselines.fcfs(submit, width, length, instance.nodes, running, starts)
+    elif isinstance(policy, Easy):
+        baselines.easy(submit, width, length, instance.nodes, running, waiting, starts)
+    else:
+        key = {"length": length, "area": width * length, "width": width, "file": np.zeros_like(width)}[policy.rule]
+        rank = np.empty(jobs, dtype=np.int64)
+        rank[np.argsort(key, kind="stable")] = np.arange(jobs)
+        baselines.queue(submit, width, length, rank, instance.nodes, running, waiting, starts)
+    offsets = _offsets(width)
+    held = np.empty(int(offsets[-1]), dtype=np.int32)
+    running.number[0] = 0
+    is_free = np.ones(instance.nodes + 1, dtype=np.bool_)
+    order = np.argsort(starts, kind="stable")
+    baselines.place(order, starts, width, length, offsets, is_free, running, held)
+    return Run(policy.name, instance, starts, offsets, held.astype(np.int64))
+
+
+def _asap_pinned(instance: Instance, policy: AsapPinned) -> Run:
+    offsets = _offsets(instance.width)
+    held = np.empty(int(offsets[-1]), dtype=np.int32)
+    starts = np.empty(len(instance), dtype=np.int64)
+    nodes = np.arange(instance.nodes, dtype=np.int32)
+    known = np.full(instance.nodes, _ALWAYS, dtype=np.int64)
+    free_at, scratch = np.empty((2, instance.nodes), dtype=np.int64)
+    book = Book.of(instance.nodes, len(held))
+    baselines.asap_pinned(
+        instance.submit, instance.width, instance.length, book, nodes, known, free_at, scratch, starts, held
+    )
+    return Run(policy.name, instance, starts, offsets, held.astype(np.int64))
+
+
+class _Dgs:
+    """A run of dgs: stretches of slots in which the overlay stays as it is."""
+
+    def __init__(self, instance: Instance, options: Dgs) -> None:
+        self.instance = instance
+        self.options = options
+        self.overlay: Overlay = static_overlay(instance.nodes, options.degree, options.seed)
+        offsets = _offsets(instance.width)
+        self.jobs = dgs.Jobs(
+            instance.submit,
+            instance.width,
+            instance.length,
+            np.empty(len(instance), dtype=np.int64),
+            np.empty(int(offsets[-1]), dtype=np.int32),
+            offsets,
+        )
+        self.choice = dgs.Choice(
+            options.fwd,
+            options.messaging == "poll",
+            options.poll_phase == "own",
+            options.poll_slots,
+            options.explore == "further",
+        )
+        degree = self.overlay.lists.shape[1]
+        widest = int(instance.width.max()) if len(instance) else 1
+        self.work = dgs.Work.of(instance.nodes, degree, options.fwd, widest)
+        self.book = Book.of(instance.nodes, int(offsets[-1]))
+        self.counts = np.zeros(len(dgs.COUNTED), dtype=np.int64)
+        self.poll = 0
+        self.block = -1
+        self.drawn: Words = np.empty((0, WORDS_PER_JOB), dtype=np.uint64)
+
+    def run(self) -> Run:
+        """Run it."""
+        last = int(self.instance.submit[-1]) if len(self.instance) else -1
+        if self.options.overlay == "static":
+            self._stretch(0, last)
+        else:
+            every = self.options.every
+            nodes, degree = self.overlay.lists.shape
+            swap = min(self.options.swap, degree)  # nobody has more to send
+            work: Names = np.empty((6, swap + degree + 1), dtype=np.int32)
+            for number in range(last // every + 1):
+                if number > 0 and degree > 0:
+                    drawn = words(nodes * (2 * swap - 1), "grid", "shuffle", self.options.seed, number)
+                    cyclon_round(self.overlay, swap, drawn, work)
+                self._stretch(number * every, min((number + 1) * every - 1, last))
+        return self._result()
+
+    def _stretch(self, begin: int, end: int) -> None:
+        """Count polls and settle jobs in slots ``begin`` to ``end``."""
+        self.poll += _polls(self.overlay.sizes, begin, end, self.options)
+        first, stop = np.searchsorted(self.instance.submit, [begin, end + 1]).tolist()
+        while first < stop:
+            self._draw(first // _BLOCK)
+            last = min(stop, (self.block + 1) * _BLOCK)
+            drawn = self.drawn[first - self.block * _BLOCK :]
+            dgs.run_jobs(self.jobs, first, last, drawn, self.overlay, self.book, self.choice, self.work, self.counts)
+            first = last
+
+    def _draw(self, block: int) -> None:
+        """Draw the words of a block of jobs; four words are one step of the generator's counter."""
+        if block != self.block:
+            generator = stream("grid", "job", self.options.seed).bit_generator
+            generator.advance(block * _BLOCK * WORDS_PER_JOB // 4)  # type: ignore[attr-defined]
+            self.drawn = generator.random_raw(_BLOCK * WORDS_PER_JOB).reshape(-1, WORDS_PER_JOB)
+            self.block = block
+
+    def _result(self) -> Run:
+        ran = self.jobs.starts >= 0
+        width = np.where(ran, self.instance.width, 0)
+        offsets = _offsets(width)
+        job = np.repeat(np.arange(len(width)), width)
+        within = np.arange(int(offsets[-1])) - offsets[:-1][job]
+        held = self.jobs.held[self.jobs.offsets[:-1][job] + within].astype(np.int64)
+        held = held[np.lexsort((held, job))]
+        count = dict(zip(dgs.COUNTED, self.counts.tolist(), strict=True))
+        counters = Counters(**count, forwards=count["searches"], pull=count["first"] + count["second"], poll=self.poll)
+        return Run(self.options.name, self.instance, self.jobs.starts, offsets, held, counters)
+
+
+def _polls(sizes: Ints, begin: int, end: int, options: Dgs) -> int:
+    """Return the schedules fetched by polls in slots ``begin`` to ``end``."""
+    if end < begin:
+        return 0
+    every = options.poll_slots
+    if options.poll_phase == "common":
+        return int(sizes.sum()) * (end // every - (begin - 1) // every)
+    phase = np.arange(len(sizes)) % every
+    return int((sizes * ((end - phase) // every - (begin - 1 - phase) // every)).sum())
+
+
+def _offsets(width: Ints) -> Ints:
+    return np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(width, dtype=np.int64)))

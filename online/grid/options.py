@@ -1,0 +1,175 @@
+"""The built-in schedulers and their options (docs/grid/model.md section 3)."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from instances.errors import InputError
+
+__all__ = ["BUILT_IN", "CHOICES", "AsapCounted", "AsapPinned", "BuiltIn", "Dgs", "Easy", "Fcfs", "Queue", "differing"]
+
+#: What options that are words may be; the first is the default.
+CHOICES = {
+    "overlay": ("static", "cyclon"),
+    "messaging": ("push", "pull", "poll"),
+    "poll_phase": ("common", "own"),
+    "explore": ("fail", "further"),
+    "rule": ("length", "area", "width", "file"),
+}
+#: Least and most of options that are numbers; a seed is any integer.
+_RANGES = {
+    "fwd": (1, 63),
+    "degree": (1, 2**31 - 1),
+    "every": (1, 2**62),
+    "swap": (1, 2**31 - 1),
+    "poll_slots": (1, 2**62),
+}
+
+
+def _check(options: object) -> None:
+    for field in dataclasses.fields(options):  # type: ignore[arg-type]
+        value = getattr(options, field.name)
+        if field.name in CHOICES:
+            if value not in CHOICES[field.name]:
+                raise InputError(f"{value!r}, expected one of {', '.join(CHOICES[field.name])}", place=field.name)
+        elif type(value) is not int:
+            raise InputError(f"{value!r}, expected an integer", place=field.name)
+        elif field.name in _RANGES:
+            least, most = _RANGES[field.name]
+            if not least <= value <= most:
+                raise InputError(f"{value}, expected an integer from {least} to {most}", place=field.name)
+
+
+@dataclass(frozen=True, slots=True)
+class Dgs:
+    """Decentralised as-soon-as-possible scheduling: a few searchers look through their neighbourhoods.
+
+    Parameters
+    ----------
+    fwd
+        Searchers a job is forwarded to, 1 to 63.
+    degree
+        Neighbours a node knows, where there are as many others.
+    overlay
+        ``static``: the neighbours stay. ``cyclon``: they are shuffled.
+    every, swap
+        Slots between two rounds of Cyclon, and entries a message carries.
+    messaging
+        ``push`` and ``pull`` know all schedules exactly, ``poll`` as of the last poll.
+    poll_slots, poll_phase
+        Slots between two polls of a node; all nodes in ``common`` slots, or each in its ``own``.
+    explore
+        What a searcher does whose neighbours' neighbours are fewer than the job is wide: ``fail``, or ask ``further``.
+    seed
+        Names the random streams.
+    """
+
+    fwd: int = 5
+    degree: int = 20
+    overlay: str = "static"
+    every: int = 10
+    swap: int = 8
+    messaging: str = "push"
+    poll_slots: int = 2
+    poll_phase: str = "common"
+    explore: str = "fail"
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        _check(self)
+
+    @property
+    def name(self) -> str:
+        """What reports call it."""
+        return "dgs"
+
+
+@dataclass(frozen=True, slots=True)
+class AsapPinned:
+    """Each job at its earliest start on nodes that stay free for it, chosen at submission; sees all nodes."""
+
+    @property
+    def name(self) -> str:
+        """What reports call it."""
+        return "asap_pinned"
+
+
+@dataclass(frozen=True, slots=True)
+class AsapCounted:
+    """Conservative backfilling: each job at its earliest start by the count of free nodes, promised at submission."""
+
+    @property
+    def name(self) -> str:
+        """What reports call it."""
+        return "asap_counted"
+
+
+@dataclass(frozen=True, slots=True)
+class Queue:
+    """A waiting list without reservations: whenever something ends or comes, what fits starts, in order of a rule.
+
+    Parameters
+    ----------
+    rule
+        ``length``, ``area`` or ``width``, smallest first, or ``file``: the order of submission.
+    """
+
+    rule: str = "length"
+
+    def __post_init__(self) -> None:
+        _check(self)
+
+    @property
+    def name(self) -> str:
+        """What reports call it."""
+        return "queue"
+
+
+@dataclass(frozen=True, slots=True)
+class Fcfs:
+    """First come, first served: nobody starts before a job that was submitted before it."""
+
+    @property
+    def name(self) -> str:
+        """What reports call it."""
+        return "fcfs"
+
+
+@dataclass(frozen=True, slots=True)
+class Easy:
+    """EASY backfilling: a job may overtake if it does not delay the first of the queue, by exact lengths."""
+
+    @property
+    def name(self) -> str:
+        """What reports call it."""
+        return "easy"
+
+
+BuiltIn: TypeAlias = Dgs | AsapPinned | AsapCounted | Queue | Fcfs | Easy
+
+#: The built-in schedulers by name.
+BUILT_IN: dict[str, type[BuiltIn]] = {
+    "dgs": Dgs,
+    "asap_pinned": AsapPinned,
+    "asap_counted": AsapCounted,
+    "queue": Queue,
+    "fcfs": Fcfs,
+    "easy": Easy,
+}
+
+
+def differing(policy: BuiltIn) -> dict[str, Any]:
+    """Return the options that are not at their defaults.
+
+    Examples
+    --------
+    >>> differing(Dgs(fwd=3, overlay="cyclon"))
+    {'fwd': 3, 'overlay': 'cyclon'}
+    """
+    return {
+        field.name: getattr(policy, field.name)
+        for field in dataclasses.fields(policy)
+        if getattr(policy, field.name) != field.default
+    }

@@ -1,0 +1,161 @@
+"""Schedulers by name, and their runs (docs/grid/model.md section 3)."""
+
+from __future__ import annotations
+
+import dataclasses
+import sys
+from typing import Any, TypeAlias
+
+from instances.errors import InputError
+from instances.grid import Instance
+from online.grid import baselines
+from online.grid.dgs import simulate_dgs
+from online.grid.options import BUILT_IN, CHOICES, AsapCounted, AsapPinned, BuiltIn, Dgs, Easy, Fcfs, Queue
+from online.grid.own import simulate
+from online.grid.runs import Run
+from online.grid.visible import Scheduler
+from online.loading import load_entry_point, load_file
+
+__all__ = ["ENGINES", "OPTIONS", "POLICIES", "Policy", "make_policy", "run_plain", "run_policy"]
+
+#: The built-in schedulers.
+POLICIES = tuple(BUILT_IN)
+#: ``kernel``: machine code, for the built-in schedulers. ``plain``: the simulators to be read. ``auto``: machine code
+#: unless a run is so small that loading it is not worth it.
+ENGINES = ("auto", "plain", "kernel")
+#: The options of all built-in schedulers, with their defaults.
+OPTIONS: dict[str, Any] = {
+    field.name: field.default for kind in BUILT_IN.values() for field in dataclasses.fields(kind)
+}
+#: A built-in scheduler with its options, or one of your own.
+Policy: TypeAlias = BuiltIn | Scheduler
+
+_GROUP = "hindsched.policies"
+#: Up to so many jobs, nodes and slots of submission a run is done before machine code is loaded.
+_FEW_JOBS, _FEW_NODES, _FEW_SLOTS = 150, 64, 3_000
+
+
+def make_policy(text: str, **options: Any) -> Policy:
+    """Return a scheduler by name.
+
+    Parameters
+    ----------
+    text
+        One of `POLICIES`, or ``path/to/file.py:ClassName``, or the name of an installed entry point in the group
+        ``hindsched.policies``.
+    **options
+        Any of `OPTIONS`, numbers as such or as texts. A scheduler takes those that it has and leaves the others; a
+        class of your own those that its constructor names.
+
+    Raises
+    ------
+    InputError
+        In one line: for an unknown name or option, a value that cannot be meant, a file or class that cannot be used.
+
+    Examples
+    --------
+    >>> make_policy("queue", rule="area", fwd="3")
+    Queue(rule='area')
+    """
+    given = {name: _value(name, value) for name, value in options.items()}
+    for kind in BUILT_IN.values():  # refuse a bad value even if this scheduler leaves it
+        made = kind(**{field.name: given[field.name] for field in dataclasses.fields(kind) if field.name in given})
+        if made.name == text:
+            chosen = made
+    if text in BUILT_IN:
+        return chosen
+    path, colon, class_name = text.rpartition(":")
+    if colon and path.endswith(".py"):
+        loaded = load_file(path, class_name, OPTIONS | given)
+    else:
+        loaded = load_entry_point(_GROUP, text, OPTIONS | given)
+        if loaded is None:
+            raise InputError(
+                f"{text!r}, expected one of {', '.join(POLICIES)}, or path/to/file.py:ClassName, "
+                f"or an entry point of the group {_GROUP}",
+                place="policy",
+            )
+    if not isinstance(loaded, Scheduler) or not isinstance(loaded.name, str):
+        raise InputError("expected a text attribute name and a method choose(visible)", place=f"policy {text}")
+    if not (loaded.name and loaded.name.isprintable()):
+        raise InputError(f"name {loaded.name!r}, expected one line of text", place=f"policy {text}")
+    return loaded
+
+
+def _value(name: str, value: Any) -> Any:
+    if name not in OPTIONS:
+        raise InputError(f"no such option, expected one of {', '.join(OPTIONS)}", place=name)
+    if name not in CHOICES and isinstance(value, str):
+        digits = value.removeprefix("-")
+        if not (digits.isascii() and digits.isdigit() and len(digits) < 20):
+            raise InputError(f"{value!r}, expected an integer", place=name)
+        return int(value)
+    return value
+
+
+def run_policy(instance: Instance, policy: Policy | str, *, engine: str = ENGINES[0], **options: Any) -> Run:
+    """Run a scheduler on an instance, showing it only the past.
+
+    Parameters
+    ----------
+    instance
+        The instance.
+    policy
+        A scheduler, or its name (see `make_policy`).
+    engine
+        One of `ENGINES`; the run does not depend on it.
+    **options
+        Of `make_policy`, where ``policy`` is a name.
+
+    Raises
+    ------
+    InputError
+        For an unknown engine or option, an answer that cannot be kept, or an engine that cannot run the scheduler.
+
+    Notes
+    -----
+    In machine code, dgs takes some tens of microseconds a job on 5,000 nodes and a round of Cyclon about a microsecond
+    a node; schedulers that count nodes take about a microsecond a job.
+
+    Examples
+    --------
+    >>> trio = Instance(nodes=2, slot_s=60, submit=[0, 0, 0], width=[1, 2, 1], length=[3, 1, 3])
+    >>> run_policy(trio, "easy").metrics().total_wait
+    3
+    """
+    if engine not in ENGINES:
+        raise InputError(f"{engine!r}, expected one of {', '.join(ENGINES)}", place="engine")
+    if isinstance(policy, str):
+        policy = make_policy(policy, **options)
+    elif options:
+        raise InputError("options go with the name of a scheduler, not with a scheduler", place=next(iter(options)))
+    if not isinstance(policy, Dgs | AsapPinned | AsapCounted | Queue | Fcfs | Easy):
+        if engine == "kernel":
+            raise InputError(f"the kernel runs the built-in schedulers, not {policy.name!r}", place="engine")
+        return simulate(instance, policy)
+    is_loaded = "online.grid.kernels.driver" in sys.modules
+    is_small = (
+        len(instance) <= _FEW_JOBS
+        and instance.nodes <= _FEW_NODES
+        and (not len(instance) or int(instance.submit[-1]) <= _FEW_SLOTS)
+    )
+    if engine == "plain" or (engine == "auto" and is_small and not is_loaded):
+        return run_plain(instance, policy)
+    from online.grid.kernels.driver import run_kernel  # noqa: PLC0415  # numba, only where it is wanted
+
+    return run_kernel(instance, policy)
+
+
+def run_plain(instance: Instance, policy: BuiltIn) -> Run:
+    """Run a built-in scheduler by the simulator to be read."""
+    if isinstance(policy, Dgs):
+        return simulate_dgs(instance, policy)
+    if isinstance(policy, AsapPinned):
+        return baselines.simulate_asap_pinned(instance)
+    if isinstance(policy, AsapCounted):
+        return baselines.simulate_asap_counted(instance)
+    if isinstance(policy, Fcfs):
+        return baselines.simulate_fcfs(instance)
+    if isinstance(policy, Easy):
+        return baselines.simulate_easy(instance)
+    return baselines.simulate_queue(instance, policy.rule)

@@ -1,0 +1,241 @@
+"""The adapter: verbs of the command line on instances of this family, and rows of campaigns beside an optimum."""
+
+import json
+import sys
+from itertools import permutations
+from types import SimpleNamespace
+
+import pytest
+
+import instances
+from bench.campaign.jobs import optimum_job, policy_job
+from bench.campaign.recheck import recheck, sample
+from bench.cli import main
+from bench.family import Options, family_named
+from bench.grid import FAMILY
+from bench.grid.report_parts import findings, waits_table
+from bench.grid.sources import Generated, Window
+from bench.results.frames import results_of
+from bench.results.ratios import contradictions, summary
+from instances.grid import Instance
+from instances.grid.kth_sp2 import kth_sp2
+from offline.results import Result, Sense, Status
+from tests.cases.grid import random_instance, schedule_at, serial_starts
+
+
+@pytest.fixture
+def hindsched(monkeypatch, capsys):
+    """Call the front door; return exit code, standard output and standard error."""
+
+    def call(*arguments):
+        monkeypatch.setattr(sys, "argv", ["hindsched", *map(str, arguments)])
+        with pytest.raises(SystemExit) as stop:
+            main()
+        captured = capsys.readouterr()
+        assert "Traceback" not in captured.err
+        return stop.value.code, captured.out, captured.err
+
+    return call
+
+
+@pytest.fixture
+def by_enumeration(monkeypatch):
+    """Let the family be solved by serial generation in every order, so that the adapter is tested without solvers."""
+
+    def solve(instance, *, solver="auto", time_limit_s=None, **more):
+        starts = min(
+            (serial_starts(instance, list(order)) for order in permutations(range(len(instance)))), key=sum, default=[]
+        )
+        value = sum(starts) - sum(instance.submit.tolist())
+        schedule = schedule_at(instance, starts)
+        return Result(Status.OPTIMAL, Sense.MIN, value, value, value, schedule, by="enumeration", runtime_s=0.0)
+
+    monkeypatch.setitem(
+        sys.modules, "offline.grid", SimpleNamespace(solve=solve, available_solvers=lambda: ["enumeration"])
+    )
+
+
+@pytest.fixture
+def tiny(tmp_path):
+    path = tmp_path / "tiny.json"
+    instances.write(random_instance(7, jobs=12, nodes=4), path)
+    return path
+
+
+def objects(out):
+    return [json.loads(line) for line in out.splitlines()]
+
+
+def test_generate_and_import(hindsched, tmp_path):
+    code, out, _ = hindsched("generate", "--family", "grid", "--nodes", 16, "--jobs", 5, "--load", 0.95, "--seed", 2)
+    assert code == 0
+    made = json.loads(out)
+    assert (made["format"], made["nodes"], len(made["jobs"])) == ("grid/1", 16, 5)
+    code, out, _ = hindsched("import", "kth_sp2", "--family", "grid", "--slot", 60, "--first", 3, "--count", 9)
+    assert instances.grid.read_instance(json.loads(out)) == kth_sp2(first=3, count=9)
+    log = tmp_path / "log.swf"
+    log.write_text("; a log\n1 0 0 60 2 0 0 2\n2 50 0 0 2 0 0 2\n3 70 0 90 9 0 0 9\n")
+    arguments = ("import", log, "--family", "grid", "--slot", 60, "--nodes", 4)
+    code, out, err = hindsched(*arguments, "--wide", "drop")
+    assert json.loads(out)["jobs"] == [[0, 2, 1]]
+    assert "1 lines cannot be used: no_run_time" in err
+    assert "1 jobs are wider" in err
+    assert hindsched(*arguments)[0] == 2
+    assert hindsched("import", log, "--family", "grid", "--slot", 60)[0] == 2
+    code, _, err = hindsched(*arguments, "--train", 3)
+    assert code == 2
+    assert "--train is an option of coupled" in err
+
+
+def test_batsims_workloads_are_imported(hindsched, tmp_path):
+    path = tmp_path / "workload.json"
+    profile = {"p": {"type": "delay", "delay": 90}}
+    jobs = [{"id": "a", "subtime": 61, "res": 2, "profile": "p"}]
+    path.write_text(json.dumps({"nb_res": 4, "jobs": jobs, "profiles": profile}))
+    code, out, _ = hindsched("import", path, "--family", "grid", "--kind", "batsim", "--slot", 60)
+    assert (code, json.loads(out)["jobs"]) == (0, [[2, 2, 2]])
+
+
+def test_workloads_and_schedules_are_taken_to_batsim(hindsched, tiny, tmp_path):
+    workload, schedule, table = (tmp_path / name for name in ("workload.json", "schedule.json", "jobs.csv"))
+    assert hindsched("export", tiny, "-o", workload)[0] == 0
+    code, out, _ = hindsched("import", workload, "--family", "grid", "--kind", "batsim", "--slot", 60)
+    assert instances.grid.read_instance(json.loads(out)) == instances.read(tiny)
+    assert hindsched("simulate", tiny, "--policy", "easy", "--schedule", schedule)[0] == 0
+    assert hindsched("export", tiny, schedule, "-o", table)[0] == 0
+    assert table.read_text().count("COMPLETED_SUCCESSFULLY") == len(instances.read(tiny))
+    schedule.write_text(schedule.read_text().replace("allocations", "others"))
+    code, _, err = hindsched("export", tiny, schedule, "-o", table)
+    assert (code, "S1 broken" in err) == (2, True)
+
+
+def test_simulate_check_and_gantt(hindsched, tiny, tmp_path):
+    code, out, _ = hindsched("simulate", tiny, "--json", "--degree", 3, "--option", "rule=area", "--seed", 5)
+    rows = {row["policy"]: row for row in objects(out)}
+    assert code == 0
+    assert list(rows) == ["dgs", "asap_pinned", "asap_counted", "queue", "fcfs", "easy"]
+    assert list(rows["dgs"])[2:6] == ["degree", "seed", "jobs", "failed"]
+    assert {"total_wait", "total_response", "max_wait", "median_wait", "ends", "pull", "failed_stale"} <= set(
+        rows["dgs"]
+    )
+    assert rows["queue"]["rule"] == "area"
+    assert "rule" not in rows["dgs"]
+    schedule = tmp_path / "schedule.json"
+    assert hindsched("simulate", tiny, "--policy", "easy", "--schedule", schedule)[0] == 0
+    code, out, _ = hindsched("check", tiny, schedule, "--json")
+    (row,) = objects(out)
+    assert (code, row["valid"], row["total_wait"]) == (0, True, rows["easy"]["total_wait"])
+    picture = tmp_path / "picture.svg"
+    assert hindsched("gantt", tiny, schedule, "-o", picture)[0] == 0
+    assert "total wait" in picture.read_text()
+    document = json.loads(schedule.read_text())
+    document["allocations"].pop()
+    schedule.write_text(json.dumps(document))
+    code, out, _ = hindsched("check", tiny, schedule, "--json")
+    assert (code, objects(out)[0]["rule"]) == (1, "S2")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("--fwd", 64),
+        ("--option", "degree=0"),
+        ("--option", "degree=many"),
+        ("--option", "overlay=ring"),
+        ("--option", "speed=1"),
+        ("--policy", "IE"),
+        ("--estimator", "printed"),
+    ],
+)
+def test_options_that_cannot_be_meant_are_refused(hindsched, tiny, arguments):
+    code, out, err = hindsched("simulate", tiny, *arguments)
+    assert (code, out, len(err.splitlines())) == (2, "", 1)
+
+
+def test_solve_tells_waits(hindsched, tmp_path, by_enumeration):
+    path = tmp_path / "pair.json"
+    instances.write(Instance(2, 60, [0, 0], [2, 1], [5, 1]), path)
+    code, out, _ = hindsched("solve", path, "--json")
+    (row,) = objects(out)
+    assert (code, row["value"], row["status"], row["by"]) == (0, 1, "optimal", "enumeration")
+    assert hindsched("solve", path, "--bound", tmp_path / "prices.json")[0] == 2  # it has no prices
+
+
+def test_rows_of_a_campaign(by_enumeration, tmp_path):
+    options = Options(run=(("degree", "2"),), time_limit_s=10.0, seed=4)
+    rows = []
+    for seed in range(6):
+        source = SimpleSource(f"number {seed}", random_instance(seed, jobs=5, nodes=12, span=3))
+        rows.append(optimum_job(source, options, tmp_path).run())
+        rows += [policy_job(source, policy, options).run() for policy in FAMILY.policies()]
+    failing = [row for row in rows if row.get("failed")]
+    assert failing  # jobs beyond reach: they are measured by the optimum of the others
+    assert all(row["optimum"]["status"] == "optimal" for row in failing)
+    assert all("optimum" not in row for row in rows if row["kind"] == "run" and not row["failed"])
+    results = results_of((str(i), row) for i, row in enumerate(rows))
+    assert contradictions(results.runs) == []
+    table = summary(results.runs)
+    assert (table["median"] >= 1).all()
+    assert (table["policy"].isin(FAMILY.policies())).all()
+    waits = waits_table(results.runs)
+    assert (waits["excess_at_least"].dropna() >= 0).all()
+    assert waits.loc[waits["policy"] == "dgs", "failed"].item() == sum(row["failed"] for row in failing)
+    assert len(findings(results.runs)) == 1
+
+
+class SimpleSource:
+    """An instance by name that is loaded anew."""
+
+    family = "grid"
+    setting = "tests"
+    point = None
+
+    def __init__(self, name, instance):
+        self.name = name
+        self.instance = instance
+        self.identity = instance.fingerprint
+
+    def load(self):
+        return self.instance
+
+
+def test_without_a_time_limit_a_run_with_failures_is_measured_by_nothing(by_enumeration):
+    jobs = Instance(12, 60, [0], [12], [1])
+    played = FAMILY.run(jobs, "dgs", Options(run=(("degree", "2"),)), 0)
+    assert (played.value, played.optimum.status, played.facts["failed"]) == (0, "unknown", 1)
+    accepted = FAMILY.run(jobs, "easy", Options(), 0)
+    assert (accepted.value, accepted.optimum) == (1, None)
+
+
+def test_runs_are_made_anew(by_enumeration, tmp_path):
+    sources = [Generated(8, 3600, 6, 0.9, 1), Window(60, 30, 5)]
+    rows = [
+        policy_job(source, policy, Options(time_limit_s=5.0)).run() for source in sources for policy in ("dgs", "easy")
+    ]
+    (tmp_path / "runs.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    again = list(recheck(sample(tmp_path, 10, seed=0, most_slots=1000)))
+    assert [row["differs"] for row in again] == [None] * 4
+    rows[1]["digest"] = "0"
+    (tmp_path / "runs.jsonl").write_text(json.dumps(rows[1]) + "\n")
+    assert [row["differs"] for row in recheck(sample(tmp_path, 1, seed=0, most_slots=1000))] == ["digest"]
+
+
+def test_sources_of_campaign_files():
+    drawn = FAMILY.sources({"nodes": [8, 16], "jobs": [10], "loads": [0.5], "seeds": 2, "slot_s": 3600})
+    assert [source.name for source in drawn][:2] == [
+        "generated M=8 slot=3600s jobs=10 load=0.5 wide seed=0",
+        "generated M=8 slot=3600s jobs=10 load=0.5 wide seed=1",
+    ]
+    assert FAMILY.from_point(drawn[1].point) == drawn[1].load()
+    windows = FAMILY.sources({"first": [0, 50], "jobs": [20]})
+    assert FAMILY.from_point(windows[1].point) == kth_sp2(first=50, count=20)
+    for table in ({"loads": [0.0]}, {"mixes": ["odd"]}, {"speed": 1}, {"nodes": [0]}):
+        with pytest.raises(instances.InputError):
+            FAMILY.sources(table)
+    usual = FAMILY.usual_sources(nodes=8, slot_s=60, num_jobs=5, load=0.5, mix="narrow", seed=3, draws=2)
+    assert len({source.identity for source in usual}) == len(usual) == 6
+
+
+def test_the_family_is_known():
+    assert family_named("grid") is FAMILY
+    assert FAMILY.policies()[0] == "dgs"

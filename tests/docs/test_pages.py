@@ -1,0 +1,98 @@
+"""The documentation says what the published rows say, and what it points at is there."""
+
+import re
+from importlib.resources import files
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+
+import bench.coupled.pages
+from bench.cli import hindsched
+from bench.report.marks import rebuild
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+
+
+@pytest.fixture(scope="module")
+def published():
+    return bench.coupled.pages.Published()
+
+
+def test_every_part_says_what_the_rows_say(published):
+    changes = rebuild(DOCS, published.writers(), published.pictures(), is_check=True)
+    assert changes == [], "hindsched bench pages writes them anew"
+
+
+def test_a_changed_number_row_and_picture_are_found_and_mended(published, tmp_path):
+    reproduction = (DOCS / "reproduction.md").read_text(encoding="utf-8")
+    optima = (DOCS / "optima.md").read_text(encoding="utf-8")
+    fails = published.fails("printed", "IE")
+    row = published.optima().splitlines()[-1]
+    page = tmp_path / "reproduction.md"
+    page.write_text(reproduction.replace(f"{fails}<!--", "301<!--"), encoding="utf-8")
+    (tmp_path / "optima.md").write_text(optima.replace(row, row.replace("20", "21")), encoding="utf-8")
+    changes = rebuild(tmp_path, published.writers(), {})
+    assert [change.part for change in changes] == ["optima", "fails printed IE"]
+    assert (changes[1].before, changes[1].after) == ("301", fails)
+    assert page.read_text(encoding="utf-8") == reproduction
+    assert (tmp_path / "optima.md").read_text(encoding="utf-8") == optima
+
+
+def test_numbers_are_those_of_the_bare_rows(published):
+    """Count again with nothing but the file: a run that did not finish is beyond every bound, or just at its limit."""
+    with files("bench").joinpath("data/paper_runs.csv.xz").open("rb") as file:
+        rows = pd.read_csv(file, compression="xz", low_memory=False)
+    rows = rows[rows["estimator"] == "printed"]
+    mine = rows[(rows["policy"] == "RANDOM") & rows["optimum"].notna()]
+    least = mine["makespan"].fillna(1_000_000) / mine["optimum"]
+    most = mine["makespan"].fillna(float("inf")) / mine["optimum"]
+    assert published.ratio("printed", "RANDOM", "median") == f"{least.median():.1f}–{most.median():.1f}"  # noqa: RUF001
+    assert published.ratio("printed", "RANDOM", "quartile_3") == f"≥ {least.quantile(0.75):.1f}"
+    fails, finished = rows[rows["makespan"].isna()], rows[rows["makespan"].notna()]
+    num_fails = ((fails["policy"] == "RANDOM") & (fails["m"] == 10)).sum()
+    assert published.fails("printed", "RANDOM", "II") == f"{num_fails:,}"
+    best = finished[finished["policy"] == "E-IE"]
+    rescued = set(fails.loc[fails["policy"] == "IE", "instance"]) & set(best["instance"])
+    assert published.rescued("printed", "IE", "E-IE") == str(len(rescued))
+    within = (best["makespan"] <= 1.1 * best["optimum"]).sum() / len(mine)
+    assert published.ratio("printed", "E-IE", "within10") == f"{within:.1%}"
+
+
+class _Two:
+    def writers(self):
+        return {"two": lambda: "2"}
+
+    def pictures(self):
+        return {}
+
+
+def test_the_command_tells_by_its_exit_code(tmp_path, monkeypatch):
+    monkeypatch.setattr(bench.coupled.pages, "Published", _Two)
+    page = tmp_path / "page.md"
+    page.write_text("It is <!-- number: two -->3<!-- end -->.\n")
+    arguments = ["bench", "pages", "--docs", str(tmp_path)]
+    checked = CliRunner().invoke(hindsched, [*arguments, "--check", "--json"])
+    assert checked.exit_code == 1
+    assert '"part":"two","before":"3","after":"2"' in checked.output
+    assert "3<!--" in page.read_text()
+    assert CliRunner().invoke(hindsched, arguments).exit_code == 0
+    assert page.read_text() == "It is <!-- number: two -->2<!-- end -->.\n"
+    assert CliRunner().invoke(hindsched, [*arguments, "--check"]).exit_code == 0
+
+
+def test_links_lead_somewhere_and_every_picture_is_shown():
+    shown = set()
+    for page in [ROOT / "README.md", *DOCS.rglob("*.md")]:
+        for target in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):
+            if not re.match(r"[a-z]+:", target):
+                assert (page.parent / target).exists(), f"{page.name}: {target}"
+                shown.add((page.parent / target).resolve())
+    pictures = {path.resolve() for path in DOCS.rglob("*") if path.suffix in (".svg", ".png", ".html")}
+    assert pictures <= shown
+
+
+def test_the_documentation_stays_small():
+    assert sum(path.stat().st_size for path in DOCS.rglob("*") if path.is_file()) < 2_000_000

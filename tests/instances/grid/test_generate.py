@@ -1,0 +1,76 @@
+"""The generator: the draws word by word, the load that was asked for, the cuts of small grids."""
+
+import math
+from statistics import NormalDist
+
+import pytest
+
+from instances.errors import InputError
+from instances.grid.generate import NARROW, Mix, generate
+from tests.cases.grid import raw_words
+
+
+def by_hand(nodes, slot_s, jobs, load, seed):
+    """Return the rows as the definition reads, for the default mix."""
+    u = [((word >> 11) + 0.5) / 2**53 for word in raw_words(5 * jobs, "grid", "generate", seed)]
+    gaps, widths, lengths = [], [], []
+    for j in range(jobs):
+        u1, u2, u3, u4, _ = u[5 * j : 5 * j + 5]
+        gaps.append(-math.log(u1))
+        top = min(6, int(math.log2(nodes)))
+        if u2 < 0.5 or top == 0:
+            widths.append(1)
+        elif u2 < 0.515:
+            low, high = min(111, nodes), min(360, nodes)
+            widths.append(low + int(u3 * (high - low + 1)))
+        else:
+            widths.append(2 ** (1 + int(u3 * top)))
+        lengths.append(math.ceil(min(604800, 3600 * math.exp(1.5 * NormalDist().inv_cdf(u4))) / slot_s))
+    scale = sum(n * s for n, s in zip(widths, lengths, strict=True)) / (load * nodes * sum(gaps))
+    time, submit = 0.0, [0]
+    for gap in gaps[1:]:
+        time += scale * gap
+        submit.append(math.ceil(time))
+    return list(zip(submit, widths, lengths, strict=True))
+
+
+@pytest.mark.parametrize("nodes", [1, 2, 7, 64, 200, 5000])
+def test_rows_follow_the_definition(nodes):
+    for seed in range(3):
+        assert list(generate(nodes=nodes, jobs=300, seed=seed).rows()) == by_hand(nodes, 60, 300, 0.28, seed)
+    assert list(generate(nodes=nodes, slot_s=7, jobs=50, load=0.95).rows()) == by_hand(nodes, 7, 50, 0.95, 0)
+
+
+def test_a_seed_gives_the_same_jobs_at_any_load():
+    slow, fast = generate(jobs=500, load=0.28, seed=3), generate(jobs=500, load=0.95, seed=3)
+    assert (slow.width == fast.width).all()
+    assert (slow.length == fast.length).all()
+    assert slow.submit[-1] / fast.submit[-1] == pytest.approx(95 / 28, rel=0.01)
+    assert slow.area / 5000 / slow.submit[-1] == pytest.approx(0.28, rel=0.02)
+
+
+def test_mean_widths_of_the_mixes():
+    assert generate(jobs=20000).width.mean() == pytest.approx(14.1, abs=0.4)
+    assert generate(jobs=20000, mix=NARROW).width.mean() == pytest.approx(3.7, abs=0.1)
+
+
+def test_small_grids_and_few_jobs():
+    assert set(generate(nodes=1, jobs=100).width.tolist()) == {1}
+    assert set(generate(nodes=50, jobs=50, mix=Mix(top=0)).width.tolist()) == {1}
+    assert int(generate(nodes=100, jobs=2000, seed=1).width.max()) == 100
+    assert len(generate(jobs=0)) == 0
+    assert list(generate(jobs=1).submit) == [0]
+
+
+@pytest.mark.parametrize("options", [{"jobs": -1}, {"load": 0.0}, {"load": math.nan}, {"nodes": 0}, {"slot_s": 0}])
+def test_options_that_cannot_be_meant_are_refused(options):
+    with pytest.raises(InputError):
+        generate(**{"jobs": 5} | options)
+
+
+@pytest.mark.parametrize(
+    "options", [{"serial": -0.1}, {"serial": 0.9, "wide": 0.2}, {"wide_to": 3}, {"top": -1}, {"median_s": 0}]
+)
+def test_mixes_that_cannot_be_meant_are_refused(options):
+    with pytest.raises(InputError):
+        Mix(**options)

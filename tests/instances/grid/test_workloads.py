@@ -1,0 +1,111 @@
+"""Logs: what is read from which column, what is counted and refused, rational times; the log that comes along."""
+
+import gzip
+
+import pytest
+
+from instances.errors import InputError
+from instances.grid.kth_sp2 import kth_sp2
+from instances.grid.workloads import import_log
+
+#: job, submit, wait, run, processors, cpu, memory, requested processors
+LOG = """; a comment; of any length
+  1  100  0  60   2 -1 -1  4
+  2  100  5  61   0 -1 -1  3
+
+  3  90   0  59   1 -1 -1  1 -1 -1
+  ; another
+  4  161  0  0.5 -1 -1 -1  2
+"""
+
+
+def rows(path, **options):
+    return list(import_log(path, **{"nodes": 4, "slot_s": 60} | options).instance.rows())
+
+
+@pytest.fixture
+def log(tmp_path):
+    path = tmp_path / "log.swf"
+    path.write_text(LOG)
+    return path
+
+
+def test_columns_order_and_rounding(log):
+    assert rows(log) == [(0, 1, 1), (1, 2, 1), (1, 3, 2), (2, 2, 1)]
+    assert rows(log, slot_s=1) == [(0, 1, 59), (10, 2, 60), (10, 3, 61), (71, 2, 1)]
+    assert rows(log, first=1) == [(0, 2, 1), (0, 3, 2), (2, 2, 1)]
+    assert rows(log, first=1, count=2) == [(0, 2, 1), (0, 3, 2)]
+    assert rows(log, first=4) == []
+    assert rows(log, count=0) == []
+
+
+def test_gaps_are_compressed_and_lengths_are_not(log):
+    assert rows(log, slot_s=1, compress="28/95") == [(0, 1, 59), (3, 2, 60), (3, 3, 61), (21, 2, 1)]
+    assert rows(log, slot_s=1, compress="3/10")[1] == (3, 2, 60)  # exactly 3, not ceil(3.0000000000000004)
+    assert rows(log, slot_s=1, compress=2)[3] == (142, 2, 1)
+
+
+def test_gzip_and_gwf(tmp_path):
+    path = tmp_path / "log"
+    path.write_bytes(gzip.compress(LOG.replace(";", "#").encode()))
+    assert len(rows(path, kind="gwf")) == 4
+    with pytest.raises(InputError, match="line 1: 6 columns, expected at least 8"):
+        rows(path)
+
+
+def test_unusable_lines_are_counted_under_the_first_reason(tmp_path):
+    path = tmp_path / "log"
+    lines = ["1 -1 0 0 0 0 0 0", "2 0 0 0 0 0 0 0", "3 0 0 -1 1 0 0 1", "4 0 0 1 0 0 0 -1", "5 0 0 1 2.5 0 0 2"]
+    lines += ["6 0 0 1 3.0 0 0 0"]
+    path.write_text("\n".join(lines))
+    found = import_log(path, nodes=4, slot_s=60)
+    assert found.unusable == {"no_submit": 1, "no_run_time": 2, "no_width": 2}
+    assert list(found.instance.rows()) == [(0, 3, 1)]
+    path.write_text("; nothing\n")
+    assert len(import_log(path, nodes=4, slot_s=60).instance) == 0
+
+
+def test_jobs_wider_than_the_grid(log):
+    with pytest.raises(InputError, match=r"log.swf: line 3: width 3, expected at most 2"):
+        rows(log, nodes=2)
+    assert rows(log, nodes=2, wide="drop") == [(0, 1, 1), (1, 2, 1), (2, 2, 1)]
+    assert import_log(log, nodes=2, slot_s=60, wide="drop").wide == 1
+    assert rows(log, nodes=2, first=2, wide="drop") == [(2, 2, 1)]  # slot 0 begins with the job that is dropped
+    assert rows(log, nodes=2, count=2) == [(0, 1, 1), (1, 2, 1)]  # outside of the window nothing is refused
+
+
+@pytest.mark.parametrize("line", ["1 2 3 4 5 6 7", "1 x 0 1 1 0 0 1", "1 0 0 nan 1 0 0 1", "1 0 0 1 1/2 0 0 1", "1"])
+def test_lines_that_cannot_be_meant_are_refused(tmp_path, line):
+    path = tmp_path / "log"
+    path.write_text(f"{LOG}{line}\n")
+    with pytest.raises(InputError, match="line 8"):
+        rows(path)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"kind": "csv"},
+        {"wide": "cut"},
+        {"first": -1},
+        {"count": -1},
+        {"compress": 0},
+        {"compress": "1/0"},
+        {"compress": "half"},
+        {"slot_s": 0},
+    ],
+)
+def test_options_that_cannot_be_meant_are_refused(log, options):
+    with pytest.raises(InputError) as caught:
+        rows(log, **options)
+    assert caught.value.place in options
+
+
+def test_the_log_that_comes_along():
+    jobs = kth_sp2(slot_s=1)
+    assert (len(jobs), jobs.nodes, int(jobs.submit[0])) == (1500, 100, 0)
+    assert int(jobs.width.max()) <= 100
+    window = kth_sp2(first=100, count=50)
+    assert len(window) == 50
+    assert list(window.width) == list(jobs.width[100:150])
+    assert int(window.submit[-1]) == -(-int(jobs.submit[149] - jobs.submit[100]) // 60)

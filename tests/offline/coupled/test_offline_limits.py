@@ -1,0 +1,142 @@
+"""Solvers that are stopped, or given too much: a bound that holds, a schedule that is valid, nothing claimed."""
+
+import pytest
+
+import offline
+from instances import InputError
+from instances.coupled import Instance
+from instances.coupled.generate import paper
+from offline import Status
+from offline.coupled import Objective, brute, slot_windows
+from offline.coupled.slot_cpsat import SlotModel
+from offline.coupled.slot_windows import Window
+from offline.limits import Limits, OutOfTimeError, Stopwatch
+from tests.cases.coupled import assert_honest
+
+#: Two workers that are both needed, and eleven slots for two iterations.
+INSTANCE = Instance.from_letters(
+    ["uuruuuruuuuu", "uuuruuuuuruu"], w=[1, 2], mu=[1, 1], tasks=2, iterations=2, t_prog=1, t_data=1, n_com=1
+)
+#: The paper's size; the bound does not meet the greedy schedule.
+PAPER = paper(m=10, n_com=5, wmin=1, scenario=0, trial=0, slots=400, iterations=4)
+
+
+class Countdown(Stopwatch):
+    """A stopwatch that is over after so many looks at it, whatever the clock says."""
+
+    looks = 0
+    left: float | None = None
+
+    def is_over(self) -> bool:
+        """Count one look."""
+        type(self).looks -= 1
+        return type(self).looks < 0
+
+    def left_s(self) -> float | None:
+        """Return what the test says."""
+        return type(self).left
+
+
+def stop_after(monkeypatch: pytest.MonkeyPatch, module: object, looks: int, left_s: float | None = None) -> None:
+    monkeypatch.setattr(Countdown, "looks", looks)
+    monkeypatch.setattr(Countdown, "left", left_s)
+    monkeypatch.setattr(module, "Stopwatch", Countdown)
+
+
+@pytest.mark.parametrize("objective", Objective)
+def test_brute_stopped_anywhere(objective: Objective, monkeypatch: pytest.MonkeyPatch) -> None:
+    best = offline.solve(INSTANCE, objective, solver="brute").value
+    assert best is not None
+    statuses = set()
+    for looks in (0, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 10_000):
+        stop_after(monkeypatch, brute, looks)
+        result = offline.solve(INSTANCE, objective, solver="brute")
+        assert_honest(result, best, INSTANCE)
+        statuses.add(result.status)
+    stopped = Status.UNKNOWN if objective is Objective.MAKESPAN else Status.FEASIBLE
+    assert statuses == {stopped, Status.OPTIMAL}
+
+
+def test_brute_has_proven_the_slots_it_went_through(monkeypatch: pytest.MonkeyPatch) -> None:
+    stop_after(monkeypatch, brute, 1)  # slot 0 has one state, so the search stops in slot 1
+    result = offline.solve(INSTANCE, solver="brute")
+    assert (result.status, result.bound, result.counts["slots"]) == (Status.UNKNOWN, 2, 1)
+
+
+@pytest.mark.parametrize("objective", Objective)
+@pytest.mark.parametrize("looks", [0, 3, 5, 6, 7, 8, 10, 100])
+def test_cpsat_stopped_before_it_solves(objective: Objective, looks: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    instance = PAPER.replace(states=PAPER.states[:, :70].copy())
+    best = offline.solve(instance, objective, solver="cpsat").value
+    assert best is not None
+    stop_after(monkeypatch, slot_windows, looks)
+    result = offline.solve(instance, objective, solver="cpsat")
+    assert_honest(result, best, instance)
+
+
+@pytest.mark.parametrize("objective", Objective)
+def test_cpsat_stopped_at_once_keeps_the_first_schedule(objective: Objective, monkeypatch: pytest.MonkeyPatch) -> None:
+    instance = PAPER.replace(states=PAPER.states[:, :70].copy())
+    best = offline.solve(instance, objective, solver="cpsat").value
+    assert best is not None
+    stop_after(monkeypatch, slot_windows, 10**9, left_s=1e-9)  # the model is written, the solver gets no time
+    result = offline.solve(instance, objective, solver="cpsat")
+    assert result.status is Status.FEASIBLE
+    assert result.counts["models"] > 0
+    assert result.counts["branches"] == 0
+    assert_honest(result, best, instance)
+
+
+@pytest.mark.parametrize("solver", ["cpsat", "brute"])
+@pytest.mark.parametrize("objective", Objective)
+def test_a_tiny_time_limit_claims_nothing(solver: str, objective: Objective) -> None:
+    best = offline.solve(INSTANCE, objective, solver="cpsat").value
+    assert best is not None
+    result = offline.solve(INSTANCE, objective, solver=solver, time_limit_s=1e-9)
+    assert result.bound is not None
+    assert_honest(result, best, INSTANCE)
+    assert result.runtime_s >= 0
+
+
+def test_a_model_cut_short_is_told() -> None:
+    watch = Stopwatch(Limits(time_limit_s=1e-9))
+    while not watch.is_over():
+        pass
+    with pytest.raises(OutOfTimeError):
+        SlotModel(INSTANCE, [Window(5, 9), Window(7, 11)], watch, stand_by=True)
+
+
+def test_without_any_schedule_the_horizon_grows(monkeypatch: pytest.MonkeyPatch) -> None:
+    # nothing for a long time, then two slots: every shorter horizon is proven empty
+    instance = Instance.from_letters(["u" + "r" * 39 + "uu", "u" + "r" * 39 + "uu"], w=[1, 1], mu=[1, 1], tasks=2)
+    instance = instance.replace(iterations=2, t_prog=1, n_com=1)
+    monkeypatch.setattr(slot_windows, "greedy_plan", lambda *_: [])
+    result = offline.solve(instance, solver="cpsat")
+    assert result.status is Status.INFEASIBLE
+    assert (result.value, result.bound, result.schedule) == (None, None, None)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"t_prog": 10**6},
+        {"t_data": 10**6},
+        {"tasks": 10**6, "mu": (None, None)},
+        {"w": (1,) * 12, "mu": (None,) * 12, "states": INSTANCE.states[[0] * 12], "chains": ()},
+    ],
+)
+def test_brute_refuses_what_is_too_big(changes: dict[str, object]) -> None:
+    instance = INSTANCE.replace(**changes)
+    with pytest.raises(InputError) as caught:
+        offline.solve(instance, solver="brute")
+    message = str(caught.value)
+    assert "\n" not in message
+    assert f"expected at most {brute.MAX_STATES}" in message
+    assert offline.solve(instance, solver="cpsat", time_limit_s=20).status in (Status.INFEASIBLE, Status.OPTIMAL)
+
+
+def test_threads_and_seed_change_the_way_but_not_the_optimum() -> None:
+    best = offline.solve(PAPER, solver="cpsat")
+    assert best.status is Status.OPTIMAL
+    other = offline.solve(PAPER, solver="cpsat", threads=2, seed=7)
+    assert (other.status, other.value, other.bound) == (best.status, best.value, best.bound)
