@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import instances
@@ -57,7 +58,7 @@ class _Batches(Family):
     averages = ("over_traffic", "over_stream", "copies")
     flags = flags.FLAGS
 
-    def make_policy(self, text: str, options: Asked) -> Policy:
+    def make_policy(self, text: str, options: Asked) -> Any:
         return _named(make_policy(text, self._options(options)))
 
     def solve(self, instance: Instance, options: Asked) -> Result:
@@ -161,7 +162,7 @@ class _Batches(Family):
         }
         return [(row, result)]
 
-    def check_file(self, instance: Any, file: str, path: str, *, of: str | None = None) -> tuple[Any, Verdict]:
+    def check_file(self, instance: Any, file: str, path: str, *, of: str | None = None, **flags: Any) -> tuple[Any, Verdict]:
         """Replay a run or a certificate, or recompute the cuts of what ``solve --json`` printed."""
         run = _run_of(of)
         document = read_json(path)
@@ -186,7 +187,8 @@ class _Batches(Family):
     def sources(self, table: Mapping[str, Any]) -> list[Source]:
         return drawn_sources(table)
 
-    def usual_sources(self, *, draws: int, seed: int, **given: Any) -> list[Source]:
+    def usual_sources(self, **given: Any) -> list[Source]:
+        draws, seed = given.pop("draws"), given.pop("seed")
         return [Drawn(seed=seed + draw, **given) for draw in range(draws)]
 
     def draw(self, instance: Any, schedule: Any) -> Figure:
@@ -203,7 +205,7 @@ class _Batches(Family):
 def expect_sandwich(who: str, rungs: Mapping[Rung, Hindsight], run: Any) -> None:
     """Raise `SelfCheckError` unless each rung allows what the next does, and the last what the run did, per batch."""
     steps = [*((str(rung), answer) for rung, answer in rungs.items()), ("the run", run)]
-    for (above, better), (below, worse) in zip(steps[:-1], steps[1:], strict=True):
+    for (above, better), (below, worse) in pairwise(steps):
         for i, (most, least) in enumerate(zip(better.satisfied, worse.satisfied, strict=True)):
             if most < least:
                 raise SelfCheckError(f"{who}: batch {i} has {least} satisfied tasks by {below}, {most} by {above}")
