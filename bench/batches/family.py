@@ -54,8 +54,8 @@ class _Batches(Family):
     }
     axes = ("workers", "tasks", "deadline_s", "c", "batches", "first_day", "instance_seed")
     panels = ("tasks", "deadline_s", "c")
-    columns = ("satisfied_batches", "fed", "copies", "all_contacts", "over_traffic", "over_stream", "lateness")
-    averages = ("over_traffic", "over_stream", "copies")
+    columns = ("satisfied_batches", "fed", "copies_per_task", "all_contacts", "over_traffic", "over_stream", "lateness")
+    averages = ("over_traffic", "over_stream", "copies_per_task")
     flags = flags.FLAGS
 
     def make_policy(self, text: str, options: Asked) -> Any:
@@ -89,7 +89,7 @@ class _Batches(Family):
         facts = {
             "satisfied_batches": run.satisfied_batches(instance.tasks),
             "fed": sum(came >= instance.tasks for came in run.requests) / instance.num_batches,
-            "copies": sum(run.copies) / tasks if tasks else None,
+            "copies_per_task": sum(run.copies) / tasks if tasks else None,
             "all_contacts": run.all_contacts,
         }
         return Played(run.policy, tasks or None, None if tasks else 1, run.run, facts)
