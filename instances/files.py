@@ -58,7 +58,7 @@ def _read(
         known = getattr(part(family, "instances"), formats)
         if document["format"] not in known:
             expected = " or ".join(encode(name) for name in known)
-            raise InputError(f"{encode(document['format'])}, expected {what}: {expected}", place="format")
+            raise InputError(f"{encode(document['format'])}, expected {expected}, {what}", place="format")
         return reader(family)(document)
     except InputError as error:
         raise error.in_file(path) from None

@@ -101,7 +101,7 @@ def starts(when: str, number: int) -> Sequence[int]:
     Examples
     --------
     >>> [slot // 30 for slot in starts("weekday", 3)], [slot // 30 for slot in starts("weekend", 2)]
-    ([8, 194, 382], [141, 477])
+    ([8, 212, 418], [141, 477])
     """
     first, last, step = (8, 4 * 24 + 22, 2) if when == "weekday" else (5 * 24 + 21, 6 * 24 + 20, 1)
     hours = [week * 7 * 24 + hour for week in range(_WEEKS) for hour in range(first, last + 1, step)]

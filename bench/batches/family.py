@@ -7,9 +7,9 @@ batch by batch for every row.
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import instances
@@ -58,9 +58,8 @@ class _Batches(Family):
     averages = ("over_traffic", "over_stream", "copies_per_task")
     flags = flags.FLAGS
 
-    def make_policy(self, text: str, options: Asked) -> Policy:
-        made: Policy = _named(make_policy(text, self._options(options)))
-        return made
+    def make_policy(self, text: str, options: Asked) -> Any:
+        return _named(make_policy(text, self._options(options)))
 
     def solve(self, instance: Instance, options: Asked) -> Result:
         """Return what the rung ``free`` allows."""
@@ -163,9 +162,11 @@ class _Batches(Family):
         }
         return [(row, result)]
 
-    def check_file(self, instance: Any, file: str, path: str, **given: Any) -> tuple[Any, Verdict]:
+    def check_file(
+        self, instance: Any, file: str, path: str, *, of: str | None = None, **flags: Any
+    ) -> tuple[Any, Verdict]:
         """Replay a run or a certificate, or recompute the cuts of what ``solve --json`` printed."""
-        run = _run_of(given.get("of"))
+        run = _run_of(of)
         document = read_json(path)
         if "cut" in document:
             try:
@@ -206,7 +207,7 @@ class _Batches(Family):
 def expect_sandwich(who: str, rungs: Mapping[Rung, Hindsight], run: Any) -> None:
     """Raise `SelfCheckError` unless each rung allows what the next does, and the last what the run did, per batch."""
     steps = [*((str(rung), answer) for rung, answer in rungs.items()), ("the run", run)]
-    for (above, better), (below, worse) in itertools.pairwise(steps):
+    for (above, better), (below, worse) in pairwise(steps):
         for i, (most, least) in enumerate(zip(better.satisfied, worse.satisfied, strict=True)):
             if most < least:
                 raise SelfCheckError(f"{who}: batch {i} has {least} satisfied tasks by {below}, {most} by {above}")

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bench.coupled import optima, reproduction
+from bench.coupled.printed_page import PrintedTables
 from bench.coupled.versus import diff_by_wmin
 from bench.report import pictures, plots
 from bench.report.markdown import text_table
@@ -53,7 +54,8 @@ class Published:
         tables = (self.versus, self.ratios, self.medians, self.optima)
         numbers = (self.runs, self.instances, self.impossible, self.fails, self.rank, self.first, self.spearman)
         more = (self.ratio, self.slower, self.duel, self.rescued, self.longer)
-        return {writer.__name__: writer for writer in (*tables, *numbers, *more)}
+        mine = {writer.__name__: writer for writer in (*tables, *numbers, *more)}
+        return mine | PrintedTables().writers()
 
     def pictures(self) -> dict[str, Picture]:
         """Return the pictures beside the pages, by file."""

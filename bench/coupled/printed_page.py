@@ -293,7 +293,7 @@ because it comes near them, so that its closeness proves little. It explains wha
 configuration held is worth no more for the work done on it, so the fastest worker is taken again each time it returns,
 and progress is lost. But it contradicts the paper's own sentence that the criterion of the configuration held "should
 be updated to account for the progress"; the candidate is, as the paper has it, "computed from scratch ... as if no task
-were allocated". Neither half alone does it. The default of the toolkit stays `updated`.
+were allocated". The default of the toolkit stays `updated`.
 """
 
 

@@ -192,7 +192,7 @@ def _misplaced(instance: Instance, contacts: Contacts) -> _Broken | None:
     )
     valid = len(contacts) if found is None else found[0]  # V2 comes last in a row: it can only break before
     ends = timelines.ends(time, np.flatnonzero(sends[:valid]))
-    wrong = np.flatnonzero(ends != contacts.end[:valid])
+    wrong = np.flatnonzero(ends[:valid] != contacts.end[:valid])
     if wrong.size:
         row = int(wrong[0])
         said, true = (None if end == NOTHING else int(end) for end in (contacts.end[row], ends[row]))

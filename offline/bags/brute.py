@@ -173,4 +173,4 @@ def _last_slot(instance: Instance, slots: int) -> float | None:
     costs[last] = 1.0
     bounds = [(0, None)] * last + [(0, length)]
     found = linprog(costs, A_ub=matrix, b_ub=np.array(limits), bounds=bounds, method="highs")
-    return float(found.fun) if found.status == 0 and found.fun is not None else None
+    return None if found.fun is None else float(found.fun)

@@ -2,12 +2,11 @@
 
 Position j of a stretch is the segment, if any, that starts at work j g + offset with 0 <= offset < g: two segments of
 a stretch start at least g apart, so each has a position of its own, and of two neighbours the second has no smaller
-offset. The offsets of each position are cut into *cells* [a, b]. A segment in a cell is taken to end as early as offset
-a lets it and to start as late as offset b lets it: all that a play needs, or less. So if the levels (see `levels`)
-cannot be given, no play by tau exists. If they can, the order of segments that they tell is replayed with real times;
-if
-it is no play, some segment was late for another that relied on the early end of its cell, and that cell is split at the
-offset it really has. Offsets are integers, so this ends; mostly after none or a few splits.
+offset. The offsets of each position are cut into *cells* [a, b]. A segment in a cell is taken to end as early as
+offset a lets it and to start as late as offset b lets it: all that a play needs, or less. So if the levels (see
+`levels`) cannot be given, no play by tau exists. If they can, the order of segments that they tell is replayed with
+real times; if it is no play, some segment was late for another that relied on the early end of its cell, and that cell
+is split at the offset it really has. Offsets are integers, so this ends; mostly after none or a few splits.
 """
 
 from __future__ import annotations
@@ -232,7 +231,7 @@ def _add_supply(
     events = [(options[i].end, 0, use[i, level]) for i in of_level[level]]
     events += [(options[i].start, 1, use[i, level + 1]) for i in of_level[level + 1]]
     events.sort(key=lambda event: event[:2])
-    stock: Any = 0
+    stock: Any = 0  # an expression
     for j, (_, is_start, x) in enumerate(events):
         stock = stock - x if is_start else stock + x
         if is_start and (j + 1 == len(events) or not events[j + 1][1]):
@@ -260,29 +259,36 @@ class _Replay:
         task_of: dict[int, int] = {}
         work_of: dict[int, int] = {}
         end_of: dict[int, int] = {}
+        cause_of: dict[int, int | None] = {}  # what a segment waited for, if it waited
         last: dict[int, int] = {}  # the last option used in a stretch
         for i in sorted(found, key=lambda i: (options[i].end, options[i].start)):
             p = options[i].position
             s = field.stretch[p]
             source, previous = before.get(i), last.get(s)
-            ready = end_of[source] if source is not None else 0
-            done = int(self._work_by(s, ready))
+            done = self._work_by(s, end_of[source]) if source is not None else 0
             free = work_of[previous] + field.ticks[p] if previous is not None else 0
             base = field.number[p] * field.ticks[p]
+            low, high = field.bounds(p, options[i].cell)
             work = max(base, done, free)
-            latest = base + field.bounds(p, options[i].cell)[1]
-            if work > latest:
-                cause = source if done >= free else previous
-                assert cause is not None
-                q = options[cause].position
-                self.late.add((q, work_of[cause] - field.number[q] * field.ticks[q]))
-                work = latest
+            cause_of[i] = None if work <= base + low else source if done >= free else previous
+            if work > base + high:
+                self._blame(cause_of[i], options, work_of, cause_of)
+                work = base + high
             at = np.array([s])
             start = int(field.stretches.start_at(at, np.array([work]))[0])
             end = int(field.stretches.end_at(at, np.array([work + field.ticks[p]]))[0])
-            task_of[i] = task_of[source] if source is not None else sum(level == 1 for level in map(found.get, task_of))
+            task_of[i] = task_of[source] if source is not None else sum(found[j] == 1 for j in task_of)
             self.chains[task_of[i]].append((s, start, end))
             work_of[i], end_of[i], last[s] = work, end, i
+
+    def _blame(
+        self, i: int | None, options: list[_Option], work_of: dict[int, int], cause_of: dict[int, int | None]
+    ) -> None:
+        """Note all segments that waited for each other until the one that is late."""
+        while i is not None and cause_of[i] is not None:
+            p = options[i].position
+            self.late.add((p, work_of[i] - self.field.number[p] * self.field.ticks[p]))
+            i = cause_of[i]
 
     def _work_by(self, stretch: int, instant: int) -> int:
         at = self.field.stretches

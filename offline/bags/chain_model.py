@@ -76,14 +76,7 @@ class _Chains:
     def found(self, solver: cp_model.CpSolver) -> list[list[Segment]]:
         """Return the segments of every task in a solution."""
         return [
-            [
-                (
-                    next(s for s, here in enumerate(places) if solver.boolean_value(here)),
-                    solver.value(start),
-                    solver.value(end),
-                )
-                for start, end, places in task
-            ]
+            [(_first_true(solver, places), solver.value(start), solver.value(end)) for start, end, places in task]
             for task in self.segments
         ]
 
@@ -152,3 +145,7 @@ class _Chains:
             for places in segments:
                 here = [x for x, machine in zip(places, self.stretches.machine, strict=True) if machine == q]
                 self.model.add(sum(here) == on)
+
+
+def _first_true(solver: cp_model.CpSolver, literals: list[cp_model.IntVar]) -> int:
+    return next(i for i, literal in enumerate(literals) if solver.boolean_value(literal))

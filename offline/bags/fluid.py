@@ -8,15 +8,15 @@ task only one advances what is not yet saved), so the play does no more than the
 *A play that ends by tau.* Share those machines at every instant among n *lanes*, at most one machine in a lane; a
 lane's *capacity* is what it does by tau, in segments. The capacities add up to n k. As long as lanes are left, one has
 capacity C_a >= k and one C_b <= k, for k is their mean. Let a task run in lane b until t and in lane a from then on:
-for
-t = 0 it gets C_a, for t = tau it gets C_b, and what it gets is continuous in t, so that for some t it gets k exactly.
-What the two lanes have left, a until t and b from then on, is a lane again, and the remaining lanes have mean k.
-After n steps every task is done, with at most n - 1 such instants t beyond the ones at which machines come and go. QED.
+for t = 0 it gets C_a, for t = tau it gets C_b, and what it gets is continuous in t, so that for some t it gets k
+exactly. What the two lanes have left, a until t and b from then on, is a lane again, and the remaining lanes have mean
+k. After n steps every task is done, with at most n - 1 such instants t beyond the ones at which machines come and go.
+QED.
 
-The value is tau rounded up, and the schedule only has to be done by then. Whenever tau is not an integer, the time that
-is left pays for short numbers: instants are multiples of a binary fraction of a tick, and speeds 1/g are rounded down,
-so that the saved states that runs start from are binary fractions that never exceed the real ones. Everything is then
-reckoned in integers. Where tau is an integer nothing may be lost, and all numbers are exact fractions.
+The value is tau rounded up, and the schedule only has to be done by then. Whenever tau is not an integer, the time
+that is left pays for short numbers: instants are multiples of a binary fraction of a tick, and speeds 1/g are rounded
+down, so that the saved states that runs start from are binary fractions that never exceed the real ones. Everything is
+then reckoned in integers. Where tau is an integer nothing may be lost, and all numbers are exact fractions.
 """
 
 from __future__ import annotations

@@ -4,8 +4,8 @@ With shared disks, not on demand, a play by tau is n chains of k executions. It 
 n of each, and times, such that at each start of level l + 1 at least as many segments of level l have ended as of level
 l + 1 have started (that start included): then the i-th start of level l + 1 takes up the i-th end of level l.
 
-Times: a position may lie anywhere between leftmost and rightmost, in the order of its stretch. Here it lies in one of a
-few *cells*, evenly spread from leftmost (0) to rightmost (the last), which do not fall along a stretch: a play for
+Times: a position may lie anywhere between leftmost and rightmost, in the order of its stretch. Here it lies in one of
+a few *cells*, evenly spread from leftmost (0) to rightmost (the last), which do not fall along a stretch: a play for
 sure.
 """
 

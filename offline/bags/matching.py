@@ -10,7 +10,8 @@ in the complement of an interval graph. `most_seconds` finds a largest one by a 
 **Theorem.** A set S of positions can be the second ones of disjoint pairs iff for every instant t, among the s values,
 
     #{v in S: s_v <= t} <= #{u not in S: e_u <= t},
-    that is   load(S, t) := #{s_v <= t} + #{e_v <= t} <= #{u: e_u <= t}.
+
+that is, load(S, t) := #{v in S: s_v <= t} + #{v in S: e_v <= t} is at most the number of all positions ended by t.
 
 *Proof.* Hall's condition, for the first positions that a second may have are those of least end: nested sets.
 
@@ -18,15 +19,14 @@ in the complement of an interval graph. `most_seconds` finds a largest one by a 
 of S. The final S is a largest possible one.
 
 *Proof.* Adding raises the load at s by 1 (nothing ends at its own start), and one that is taken out lowers it by 1 at
-least, so S is always feasible; and it never shrinks. Write A >= B (A *dominates* B) if |A| >= |B| and for each j <= |B|
-the j-th largest end in A is at least that in B. For two sets of positions already started, A >= B with |A| = |B| gives
-load(A, t) <= load(B, t) for all t to come. Claim: after each step S dominates every feasible set T of the positions
-seen.
-Let v be the next one, S' and T' the sets afterwards. If v is not in T', T' was dominated by S, and S' dominates S: at
-most, the least of S + v was replaced. If T' = T + v, then S + v dominates T + v. If nothing was taken out we are done.
-If something was and |S| > |T|, it was not among the |T| + 1 largest of S + v. |S| = |T| is impossible: then
-load(S + v, s_v) <= load(T + v, s_v) and S + v would have been feasible (between starts, load grows no faster than the
-right-hand side, so that no other instant can refuse it). QED.
+least, so S is always feasible; and it never shrinks. Write A >= B (A *dominates* B) if |A| >= |B| and for each j <=
+|B| the j-th largest end in A is at least that in B. For two sets of positions already started, A >= B with |A| = |B|
+gives load(A, t) <= load(B, t) for all t to come. Claim: after each step S dominates every feasible set T of the
+positions seen. Let v be the next one, S' and T' the sets afterwards. If v is not in T', T' was dominated by S, and S'
+dominates S: at most, the least of S + v was replaced. If T' = T + v, then S + v dominates T + v. If nothing was taken
+out we are done. If something was and |S| > |T|, it was not among the |T| + 1 largest of S + v. |S| = |T| is
+impossible: then load(S + v, s_v) <= load(T + v, s_v) and S + v would have been feasible (between starts, load grows no
+faster than the right-hand side, so that no other instant can refuse it). QED.
 """
 
 from __future__ import annotations
@@ -134,8 +134,8 @@ def pairs_by(stretches: Stretches, tasks: int, tau: int) -> list[tuple[Segment, 
 
 
 def _packed(stretches: Sequence[int]) -> list[tuple[int, int]]:
-    """Return a list of stretches in order, its equal entries numbered 0, 1, ..."""
-    ordered = sorted(int(s) for s in stretches)
+    """Return the entries of a list of stretches, ordered, equal ones numbered 0, 1, ..."""
+    ordered = sorted(stretches)
     numbers = [0] * len(ordered)
     for i, (a, b) in enumerate(pairwise(ordered), 1):
         numbers[i] = numbers[i - 1] + 1 if a == b else 0

@@ -126,9 +126,12 @@ class _Model:
     def solve(self, limits: Limits) -> int | None:
         from ortools.sat.python import cp_model
 
+        from offline.backends.cpsat_runs import solve_interruptibly
+
         solver = cp_model.CpSolver()
         solver.parameters.num_workers = limits.threads
         solver.parameters.random_seed = limits.seed
         if limits.time_limit_s is not None:
             solver.parameters.max_time_in_seconds = limits.time_limit_s
-        return int(solver.objective_value) if solver.solve(self.cp) == cp_model.OPTIMAL else None
+        is_proven = solve_interruptibly(solver, self.cp) == cp_model.OPTIMAL
+        return round(solver.objective_value) if is_proven else None

@@ -1,4 +1,4 @@
-"""The rungs at scale: earliest ends for ``free`` and ``stream``, flows for ``traffic`` (docs/batches/model.md, 6)."""
+"""The rungs at scale: earliest ends for ``free`` and ``stream``, flows for ``traffic`` (docs/batches/model.md)."""
 
 from __future__ import annotations
 
@@ -71,8 +71,15 @@ class Batches:
             seconds=seconds.astype(np.int32),
             counts=counts.astype(np.int32),
         )
-        heap = (_ints(size) for size in (tasks, tasks, tasks, 1, num, num))
-        self.earliest = ends.Earliest._make([*heap, _ints(num, -1)])
+        self.earliest = ends.Earliest(
+            end=_ints(tasks),
+            time=_ints(tasks),
+            worker=_ints(tasks),
+            size=_ints(1),
+            busy=_ints(num),
+            row=_ints(num),
+            batch=_ints(num, -1),
+        )
         self.flow = _flow(tasks, seconds.size, num)
         self.crowd = traffic.Crowd(
             _ints(1), _shorts(num), _shorts(num), _shorts(num + 1), np.empty((0, 2), dtype=np.int32)

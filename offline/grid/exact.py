@@ -24,8 +24,10 @@ _SEARCH, _PRICES = 0.2, 0.5
 _SEARCH_ALONE, _PRICES_ALONE = 0.3, 0.9
 #: No exact search begins with less time.
 _LEAST_S = 0.02
-#: Windows of more slots are not thinned out.
-_WINDOW = 200_000
+#: Windows are thinned out up to so many slots, shared by the jobs of a block.
+_WINDOWS = 3_000_000
+#: Milliseconds to write down a job for the exact search, about; a block that would take most of its time is left.
+_WRITE_MS = 3
 
 
 @dataclass(slots=True)
@@ -153,8 +155,10 @@ def _search_exactly(blocks: list[_Block], limits: Limits, watch: Stopwatch, coun
         block = blocks[i]
         until_s = _until(watch, limits, 1.0, weights, turn)
         left_s = None if until_s is None else until_s - watch.elapsed_s()
-        if left_s is not None and left_s < _LEAST_S:
+        if left_s is not None and left_s < _LEAST_S + 2 * _WRITE_MS * len(block.jobs) / 1000:
             continue
-        windows = [window for _, group in block.groups for window in group.windows(gaps[i], _WINDOW)]
+        most = _WINDOWS // len(block.jobs)
+        windows = [window for _, group in block.groups for window in group.windows(gaps[i], most)]
         counts["windows"] += sum(last - first + 1 for window in windows for first, last in window)
+        left_s = None if until_s is None else max(_LEAST_S, until_s - watch.elapsed_s())
         block.starts, block.is_optimal = search(block.instance, block.starts, windows, limits, left_s, counts)

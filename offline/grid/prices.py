@@ -70,7 +70,8 @@ class Priced:
     def scaled_value(self) -> int:
         """Return `SCALE` x the bound, not rounded."""
         spent = int((self.limits * self.prices.sum(axis=1)).sum()) * self.step
-        return sum(self._least(j)[0] for j in range(len(self.instance))) - spent
+        sums = self._sums()
+        return sum(self._least(j, sums[kind]) for j, kind in enumerate(self.kind.tolist())) - spent
 
     def windows(self, slack: int, most_slots: int) -> list[list[tuple[int, int]]]:
         """Return for each job the intervals (first, last) of starts with terms at most so far above the least.
@@ -83,8 +84,10 @@ class Priced:
             A window of more slots is not thinned out.
         """
         windows = []
+        table = self._sums()
         for j, (submit, _, length) in enumerate(self.instance.rows()):
-            least, sums = self._least(j)
+            sums = table[self.kind[j]]
+            least = self._least(j, sums)
             last = submit + (least + slack) // SCALE
             if last - submit >= most_slots:
                 windows.append([(submit, last)])
@@ -106,17 +109,20 @@ class Priced:
         paid: Ints = sums[cell] + (after - sums[cell]) // self.step * within
         return paid
 
-    def _least(self, j: int) -> tuple[int, Ints]:
-        """Return the least term of a job, and what a run of its width pays before each cell."""
+    def _sums(self) -> Ints:
+        """Return what a run of each kind pays before each cell, (kinds, cells + 1)."""
+        rates = self.loads @ self.prices
+        return np.concatenate((np.zeros((len(rates), 1), dtype=np.int64), np.cumsum(rates, axis=1) * self.step), axis=1)
+
+    def _least(self, j: int, sums: Ints) -> int:
+        """Return the least term of a job."""
         submit, length = int(self.instance.submit[j]), int(self.instance.length[j])
-        rate = self.loads[self.kind[j]] @ self.prices
-        sums = np.concatenate(([0], np.cumsum(rate) * self.step))
         now = np.array([submit])
         last = submit + int(self._terms(sums, now, submit, length)[0]) // SCALE
         edges = self.first + self.step * np.arange(len(sums))
         starts = np.concatenate((now, edges, edges - length))
         starts = starts[(starts >= submit) & (starts <= last)]
-        return int(self._terms(sums, starts, submit, length).min()), sums
+        return int(self._terms(sums, starts, submit, length).min())
 
 
 def priced(instance: Instance, starts: Ints, watch: Stopwatch, until_s: float | None) -> Priced:

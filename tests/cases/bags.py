@@ -39,3 +39,37 @@ def randoms(number: int, *, seed: int = 0, **fixed: Any) -> Iterator[Instance]:
         yield instance.replace(
             tick_ms=int(draw.choice([1, 60_000, 1_800_000])), reference_s=int(draw.integers(1, 9000))
         )
+
+
+def tiny(number: int, *, seed: int = 0, **fixed: Any) -> Iterator[Instance]:
+    """Yield instances for exhaustive search, mostly long enough; ``fixed`` options of `small` are not drawn."""
+    for i in range(number):
+        draw = stream("tests", "bags", "tiny", seed, i)
+        drawn: dict[str, Any] = {
+            "machines": int(draw.integers(1, 4)),
+            "slots": int(draw.integers(3, 8)),
+            "tasks": int(draw.integers(1, 4)),
+            "segments": int(draw.integers(1, 4)),
+            "slot": int(draw.integers(1, 3)),
+            "ticks": (1, 3),
+            "up": float(draw.choice([0.7, 0.85])),
+            "down": float(draw.choice([0.05, 0.15])),
+        }
+        yield small(seed * 1_000_000 + i, **{**drawn, **fixed})
+
+
+def chained(number: int, *, seed: int = 0, **fixed: Any) -> Iterator[Instance]:
+    """Yield shared instances of three segments or more, small enough for a model of every segment."""
+    for i in range(number):
+        draw = stream("tests", "bags", "chained", seed, i)
+        drawn: dict[str, Any] = {
+            "machines": int(draw.integers(2, 5)),
+            "slots": int(draw.integers(10, 25)),
+            "tasks": int(draw.integers(2, 5)),
+            "segments": int(draw.integers(3, 6)),
+            "slot": int(draw.integers(3, 10)),
+            "ticks": (2, int(draw.integers(4, 20))),
+            "up": 0.85,
+            "down": float(draw.choice([0.05, 0.15])),
+        }
+        yield small(seed * 1_000_000 + i, **{**drawn, **fixed})

@@ -27,7 +27,7 @@ from offline.coupled.native.constants import (
     YES,
 )
 from offline.coupled.native.iteration import most_tasks
-from offline.coupled.native.kernels import Words, add, assign, has, kernel, piece, within
+from offline.coupled.native.kernels import Ints, Words, add, assign, has, kernel, piece, within
 from offline.coupled.native.member_sets import advance, begin, is_known
 from offline.coupled.native.parameters import Problem
 from offline.coupled.native.ranking import are_symmetric, arrange
@@ -84,6 +84,16 @@ def can_serve(table: Table, problem: Problem, scratch: Scratch, s: int, c: int, 
     if total > problem.n_com * (c - s):
         return NO
     return share(table, problem, scratch.flow, parts, s, c, size, n)
+
+
+@kernel
+def can_serve_all(
+    table: Table, problem: Problem, scratch: Scratch, workers: Ints, s: int, c: int, iw: int, size: int
+) -> int:
+    """Enlist these workers, and return `can_serve` for them."""
+    for j in range(workers.size):
+        enlist(table, problem, scratch, j, workers[j], c, iw, j < size)
+    return can_serve(table, problem, scratch, s, c, size, workers.size)
 
 
 @kernel

@@ -16,6 +16,7 @@ from numba import types
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
+from instances import states
 from instances.compiling import kernels_of
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -28,7 +29,7 @@ Reals = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 
 
-_kernels: Any = kernels_of(Path(__file__).parent, "native")
+_kernels: Any = kernels_of(Path(__file__).parent, "native", Path(states.__file__))
 
 
 def kernel(function: F) -> F:

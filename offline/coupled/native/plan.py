@@ -7,7 +7,7 @@ import numpy as np
 from instances.errors import SelfCheckError
 from offline.coupled.emit import IterationPlan
 from offline.coupled.native.constants import LIMIT, NEVER, OWN, YES
-from offline.coupled.native.holders import can_serve, enlist
+from offline.coupled.native.holders import can_serve_all
 from offline.coupled.native.iteration import prepare
 from offline.coupled.native.kernels import Ints, has
 from offline.coupled.native.labels import Labels
@@ -65,9 +65,8 @@ def _spell_out(
 ) -> IterationPlan:
     """Return the plan of the iteration in slots s..e that computes from slot c on: tasks, and who is served when."""
     size, n = len(computing), len(computing) + len(standby)
-    for j, q in enumerate(computing + standby):
-        enlist(table, problem, scratch, j, q, c, iw, j < size)
-    if can_serve(table, problem, scratch, s, c, size, n) != YES:
+    workers = np.array(computing + standby, np.int64)
+    if can_serve_all(table, problem, scratch, workers, s, c, iw, size) != YES:
         raise SelfCheckError(f"iteration in slots {s}..{e} cannot be spelled out")
     parts = scratch.participants
     tasks = [int(x) for x in parts.tasks[:size]] + [0] * len(standby)

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, TypeAlias, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from instances import states
 from instances.compiling import kernels_of
 
 __all__ = ["NEVER", "NONE", "Bytes", "Desk", "Ints", "Log", "Setting", "kernel"]
@@ -21,7 +22,8 @@ NONE = -1
 #: An instant that never comes.
 NEVER = 2**62
 
-_kernels: Any = kernels_of(Path(__file__).parent, "bags")
+_FOLDER = Path(__file__).parent
+_kernels: Any = kernels_of(_FOLDER, "bags", Path(states.__file__), _FOLDER.parent / "progress.py")
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 

@@ -175,10 +175,10 @@ def test_what_is_no_json_object_is_refused_by_file_and_line(tmp_path, reader, ki
     ("text", "message"),
     [
         (changed(GOOD, format="coupled/3"), 'format: "coupled/3", expected "coupled/1" or "coupled/2"'),
-        (changed(GOOD, format=1), 'format: 1, expected "coupled/1"'),
+        (changed(GOOD, format=1), "format: 1, expected a format of one of coupled"),
         (json.dumps(GOOD_SCHEDULE), 'format: "schedule/1", expected "coupled/1"'),
-        (json.dumps(without(GOOD, "format")), 'missing key format, expected "coupled/1"'),
-        ("{}", 'missing key format, expected "coupled/1"'),
+        (json.dumps(without(GOOD, "format")), 'missing key format, expected "NAME/1"'),
+        ("{}", 'missing key format, expected "NAME/1"'),
         (changed(GOOD, deadline=5), "unknown key deadline"),
         (json.dumps(without(GOOD, "n_com")), "missing key n_com"),
         (changed(GOOD, tasks=-3), "tasks: -3, expected an integer >= 1"),

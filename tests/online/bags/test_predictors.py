@@ -79,7 +79,7 @@ def test_hour_from_a_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("sometimes", "expected one of never, always, oracle"),
+        ("sometimes", "expected one of hour, hour:FILE, never, always, oracle"),
         ("noisy:1001,0,1", "expected noisy:H,F,S"),
         ("noisy:1,0", "expected noisy:H,F,S"),
         ("hour:/nowhere.json", "/nowhere.json: no such file"),

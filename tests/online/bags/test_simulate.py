@@ -164,7 +164,7 @@ def test_prdct_needs_on_demand_and_its_usual_predictor_a_clock() -> None:
     with pytest.raises(InputError, match="on_demand: false, expected true for FCFS-PRDCT-DMD"):
         simulate(letters("u", ticks=[1]), make_policy("FCFS-PRDCT-DMD", predictor="never"))
     with pytest.raises(InputError, match="clock_s: null, expected a clock for the predictor hour"):
-        simulate(letters("u", ticks=[1], slot=3, on_demand=True), make_policy("FCFS-PRDCT-DMD"))
+        simulate(letters("uuu", ticks=[4], slot=3, on_demand=True), make_policy("FCFS-PRDCT-DMD"))
 
 
 @pytest.mark.parametrize(

@@ -182,7 +182,7 @@ def test_a_difference_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -
             options["seed"] = 99
         return real(instance, policy, **options)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(online, "run_policy", wrong)
+    monkeypatch.setattr(twins, "run_policy", wrong)
     with pytest.raises(SelfCheckError, match=r"0-\d+.json: RANDOM with .*: the simulators part in slot"):
         twins.agree(instances=9, failures=tmp_path)
     assert list(tmp_path.glob("0-*.json"))
@@ -256,6 +256,6 @@ def test_the_race_tells_a_difference(monkeypatch: pytest.MonkeyPatch) -> None:
     def wrong(instance: Instance, policy: str, **options: object) -> online.coupled.Run:
         return real(instance, policy, **{**options, "ties": "highest", "seed": len(str(options["engine"]))})  # type: ignore[arg-type]
 
-    monkeypatch.setattr(online, "run_policy", wrong)
+    monkeypatch.setattr(twins, "run_policy", wrong)
     with pytest.raises(SelfCheckError, match="RANDOM on instance 0: the simulators differ"):
         simulator_race.race(["RANDOM"], instances=1, slots=50)
