@@ -31,6 +31,7 @@ from bench.commands.reproduce import reproduce
 from bench.commands.score import score
 from bench.commands.simulate import simulate
 from bench.commands.solve import solve
+from bench.commands.verify.bags import verify_bags
 from bench.commands.verify.reductions import verify_reductions
 from bench.commands.verify.simulator import verify_simulator
 from bench.commands.verify.solvers import verify_solvers
@@ -65,6 +66,7 @@ for _command in (
     verify_reductions,
     verify_solvers,
     verify_simulator,
+    verify_bags,
     bench,
 ):
     hindsched.add_command(_command)
