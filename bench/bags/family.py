@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from itertools import product
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import msgspec
 
 from bench.bags import flags
 from bench.bags.paper import USUAL_SLOTS, Paper, starts
+from bench.bags.zones import Zone
 from bench.family import Family, Limit, Options, Played
 from instances.bags import Instance, Store, ideal_time
 from instances.bags.generate import MIXES, SETS
@@ -112,6 +114,8 @@ class _Bags(Family):
         return len(schedule.runs) <= _KEPT_RUNS
 
     def from_point(self, point: Mapping[str, Any]) -> Any:
+        if "zones" in point:
+            return Zone(**{name: value for name, value in point.items() if name != "zones"}).load()
         return Paper(**point).load()
 
     def run_row(self, instance: Any, played: Played, options: Options) -> dict[str, Any]:
@@ -166,6 +170,11 @@ class _Bags(Family):
             for when in ("weekday", "weekend")
             for start in starts(when, given["starts"])
         ]
+
+    def reproduce(self, folder: Path, *, num_processes: int, dask: str | None, as_json: bool, **given: Any) -> None:
+        from bench.bags.reproduction import reproduce
+
+        reproduce(folder, num_processes=num_processes, dask=dask, as_json=as_json, **given)
 
     def draw(self, instance: Any, schedule: Any) -> Figure:
         from bench.bags.gantt import draw

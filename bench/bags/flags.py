@@ -137,6 +137,26 @@ _SCORE = [
     *_RUN,
 ]
 
+_REPRODUCE = [
+    click.Option(
+        ["--starts", "number"],
+        type=POSITIVE,
+        default=40,
+        show_default=True,
+        help="So many on weekdays, and as many on weekends.",
+    ),
+    click.Option(
+        ["--time-limit", "time_limit_s"],
+        type=click.FloatRange(min=0, min_open=True),
+        default=30.0,
+        show_default=True,
+        metavar="S",
+        help="Of each optimum.",
+    ),
+    click.Option(["--seed"], type=COUNT, default=0, show_default=True, help="Of the substitute trace."),
+    click.Option(["--real/--no-real"], default=True, show_default=True, help="Whether to run nine real zones too."),
+]
+
 #: By verb.
 FLAGS: Mapping[str, Sequence[click.Option]] = {
     "generate": _GENERATE,
@@ -144,6 +164,7 @@ FLAGS: Mapping[str, Sequence[click.Option]] = {
     "solve": _SOLVE,
     "simulate": _RUN,
     "score": _SCORE,
+    "reproduce": _REPRODUCE,
 }
 
 

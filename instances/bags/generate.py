@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import lru_cache
 from math import floor
 
 import numpy as np
@@ -27,6 +28,7 @@ MIXES = ("blocks", "interleaved")
 #: The substitute trace: slots of 120 s, 39 days from a Monday on; rates per hour by day, and what divides them else.
 SLOT_S, TRACE_SLOTS = 120, 28_080
 ON_RATE, OFF_RATE, DIVISOR = 0.2, 0.1644, 50.0
+_WEEK_SLOTS = WEEK_S // SLOT_S
 
 
 def segment_ticks(kind: str, *, reference_s: int, segments: int) -> int:
@@ -166,18 +168,24 @@ def paper(
     if mix == "interleaved":
         number = len(SETS[machines])
         kinds = [kinds[i * (len(kinds) // number) + j] for j in range(len(kinds) // number) for i in range(number)]
-    trace = classroom(seed, machines=len(kinds), slots=start + slots)
+    trace = _drawn(seed, len(kinds), -(-(start + slots) // _WEEK_SLOTS) * _WEEK_SLOTS)
     return Instance(
         tasks=tasks,
         segments=checkpoints + 1,
         slot=SLOT_S * 1000,
         ticks=[segment_ticks(kind, reference_s=reference_s, segments=checkpoints + 1) for kind in kinds],
-        states=trace[:, start:],
+        states=trace[:, start : start + slots],
         store=store,
         on_demand=on_demand,
         reference_s=reference_s,
         clock_s=start * SLOT_S % WEEK_S,
     )
+
+
+@lru_cache(maxsize=4)
+def _drawn(seed: int, machines: int, slots: int) -> st.States:
+    """Return a trace that many instances are cut from; its first slots do not depend on how long it is."""
+    return classroom(seed, machines=machines, slots=slots)
 
 
 def small(

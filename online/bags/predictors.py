@@ -29,6 +29,9 @@ Bits: TypeAlias = npt.NDArray[np.bool_]
 PREDICTORS = ("hour", "hour:FILE", "never", "always", "oracle", "noisy:H,F,S")
 
 _MASK = 2**64 - 1
+#: The packaged trace of nine spot zones, and how often they were looked at.
+SPOT, SPOT_SLOT_S = "spot_aws_v100", 195
+
 _TRAINING_SEED = 2**31 - 1
 _NOISY = re.compile(r"noisy:([0-9]{1,4}),([0-9]{1,4}),([0-9]{1,19})")
 
@@ -215,8 +218,8 @@ def make_predictor(text: str, *, training: Instance | None = None) -> Predictor:
     text
         ``never``, ``always``, ``oracle``; ``noisy:H,F,S`` with H and F of 1000 and a seed; ``hour``, trained on
         ``training`` or, without it, on a class-room trace of a seed of its own; ``hour:FILE``, trained on an instance
-        file; or ``path/to/file.py:ClassName``, or an entry
-        point of the group ``hindsched.predictors``.
+        file, or ``hour:spot_aws_v100``, on the first half of the packaged zones; or ``path/to/file.py:ClassName``, or
+        an entry point of the group ``hindsched.predictors``.
     training
         Other states to learn from; a user's class gets it as the keyword ``training``, if it takes one.
 
@@ -264,12 +267,24 @@ def _training(text: str, training: Instance | None) -> Instance:
     from instances.textio import read_json  # noqa: PLC0415
 
     _, colon, path = text.partition(":")
+    if path == SPOT:
+        return _first_half_of_the_zones()
     if colon:
         try:
             return read_instance(read_json(path))
         except InputError as error:
             raise error.in_file(path) from None
     return _usual_training() if training is None else training
+
+
+@cache
+def _first_half_of_the_zones() -> Instance:
+    """Return the first half of the spot zones that come with the package; instances are cut from the second."""
+    from instances.bags.imported import from_trace  # noqa: PLC0415
+    from instances.traces import read_packaged  # noqa: PLC0415
+
+    whole = from_trace(read_packaged(SPOT), tasks=1, slot_s=SPOT_SLOT_S)
+    return whole.replace(states=whole.states[:, : whole.slots // 2])
 
 
 @cache

@@ -1,0 +1,86 @@
+"""Real zones as a source of campaigns: nine spot zones that come with the package, a start a day in the second half."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from functools import cache
+from typing import Any, ClassVar
+
+from instances.bags import Instance, Store
+from instances.bags.imported import from_trace
+from instances.traces import Trace, read_packaged
+from online.bags.predictors import SPOT, SPOT_SLOT_S
+
+__all__ = ["PREDICTOR", "Zone", "days"]
+
+#: Trained on the first half of the trace, so never on an instance.
+PREDICTOR = f"hour:{SPOT}"
+_DAY_SLOTS = 24 * 3600 // SPOT_SLOT_S
+#: Slots of an instance: a week.
+_SLOTS = 7 * _DAY_SLOTS
+
+
+@dataclass(frozen=True, slots=True)
+class Zone:
+    """A bag on nine spot zones, all of type D, from a day of the second half of their trace on."""
+
+    family: ClassVar[str] = "bags"
+    on_demand: ClassVar[bool] = True
+    clock_s: ClassVar[int] = 0
+
+    tasks: int
+    reference_s: int
+    checkpoints: int
+    store: str
+    start_slot: int
+    seed: None = None
+
+    @property
+    def name(self) -> str:
+        """The bag and the start."""
+        return f"{self.setting} start={self.start_slot}"
+
+    @property
+    def setting(self) -> str:
+        """The bag."""
+        bag = f"tasks={self.tasks} reference_s={self.reference_s} checkpoints={self.checkpoints}"
+        return f"zones {self.store} daily {bag}"
+
+    @property
+    def point(self) -> dict[str, Any]:
+        """Every parameter, by name."""
+        return {**asdict(self), "zones": SPOT}
+
+    @property
+    def identity(self) -> str:
+        """Every parameter."""
+        return f"bags zones{sorted(asdict(self).items())}"
+
+    def load(self) -> Instance:
+        """Cut it from the trace."""
+        trace, first, _ = _trace()
+        return from_trace(
+            trace,
+            tasks=self.tasks,
+            slot_s=SPOT_SLOT_S,
+            checkpoints=self.checkpoints,
+            reference_s=self.reference_s,
+            store=Store(self.store),
+            on_demand=True,
+            start=first + self.start_slot * SPOT_SLOT_S,
+            slots=_SLOTS,
+        )
+
+
+@cache
+def _trace() -> tuple[Trace, Any, int]:
+    trace = read_packaged(SPOT)
+    window = trace.window(slot_s=SPOT_SLOT_S)
+    return trace, window.start, window.slots
+
+
+def days() -> Sequence[int]:
+    """Return the slots at which instances start: each day of the second half that has a week after it."""
+    slots = _trace()[2]
+    return range(slots // 2, slots - _SLOTS + 1, _DAY_SLOTS)

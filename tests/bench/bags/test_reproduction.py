@@ -1,0 +1,63 @@
+"""Cells, claims and pages of the reproduction, on a few small bags."""
+
+import json
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from bench.bags import reproduction
+from bench.bags.cells import COLUMNS, cells, optima
+from bench.bags.claims import findings
+from bench.bags.zones import Zone, days
+from bench.family import family_named
+from bench.results.frames import read_results
+from online.bags import PAPER_POLICIES
+
+
+@pytest.fixture
+def small(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in (("MACHINES", ("M01",)), ("TASKS", (4,)), ("REFERENCES", (1800,)), ("CHECKPOINTS", (0, 1))):
+        monkeypatch.setattr(reproduction, name, value)
+
+
+@pytest.mark.usefixtures("small")
+def test_the_whole_of_a_small_experiment(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    given = {"num_processes": 1, "dask": None, "as_json": True, "number": 1, "time_limit_s": 5.0, "seed": 0}
+    reproduction.reproduce(tmp_path, real=False, **given)  # type: ignore[arg-type]
+    lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    told = [line for line in lines if "verdict" in line]
+    assert [line["number"] for line in told] == list(range(1, len(told) + 1))
+    assert {line["verdict"] for line in told} <= {"holds", "does not hold here", "cannot be told"}
+    found = pd.read_csv(tmp_path / "cells.csv")
+    assert tuple(found.columns) == COLUMNS
+    assert set(found["policy"]) == {*PAPER_POLICIES, "LEVEL", "PACE"}
+    assert (found["starts"] == 1).all()
+    done = found[found["unfinished"] == 0]
+    assert (done["ratio_low"] >= 1).all()
+    proven = done[done["proven"] == 1]
+    # slowdown = ratio x OPT / IET
+    assert (proven["ratio_high"] * proven["optimum_slowdown"]).to_numpy() == pytest.approx(
+        proven["slowdown"].to_numpy()
+    )
+    assert (tmp_path / "bars-M01-shared-weekday.svg").is_file()
+    assert "does not hold here" in (tmp_path / "claims.md").read_text()
+    frame = cells(read_results(tmp_path).runs)
+    assert len(optima(frame)) == 4
+    assert len(findings(frame)) == len(told)
+
+
+@pytest.mark.usefixtures("small")
+def test_the_points_of_the_experiment() -> None:
+    sources = reproduction.experiment(3)
+    assert len({source.identity for source in sources}) == len({source.name for source in sources}) == 2 * 2 * 2 * 3
+
+
+def test_zones_are_cut_from_the_second_half_and_made_again_from_their_points() -> None:
+    family = family_named("bags")
+    zone = Zone(9, 1800, 1, "shared", days()[1])
+    instance = zone.load()
+    assert (instance.num_machines, instance.segments, instance.slots) == (9, 2, 3101)
+    assert family.from_point(zone.point) == instance
+    first = Zone(9, 1800, 1, "shared", days()[0]).load()
+    assert (first.states[:, 443:1000] == instance.states[:, : 1000 - 443]).all()  # a day is 443 slots
