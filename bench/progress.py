@@ -48,6 +48,8 @@ class _Counter:
     _EVERY_S = 10.0
     #: The rate is that of the last so many seconds.
     _WINDOW_S = 60.0
+    #: So many jobs after the first show a rate: every process compiles in its first one.
+    _SHOWN = 10
 
     def __init__(self, what: str, total: int, done: int, progress: Progress | None) -> None:
         import time
@@ -79,9 +81,9 @@ class _Counter:
             sys.stderr.flush()
 
     def _pace(self) -> str:
-        """Return the rate and the time left; nothing before two jobs have shown them."""
+        """Return the rate and the time left; nothing before some jobs have shown them: first ones compile."""
         (first, before), (last, done) = self._steps[0], self._steps[-1]
-        if done - before < 2 or last <= first:
+        if done - before < self._SHOWN or last <= first:
             return ""
         rate = (done - before) / (last - first)
         return f", {rate:.1f}/s, {(self._total - self._done) / rate:.0f} s left"

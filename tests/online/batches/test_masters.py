@@ -53,13 +53,16 @@ def test_algorithm_1_misses_a_deadline_that_theorem_1_promises() -> None:
     assert found.satisfied[0] == 3
 
 
-def test_theorem_1_repaired_for_some() -> None:
-    for tasks in range(1, 7):
-        for p in range(1, 8):
+@pytest.mark.parametrize("busy", ["queue", "wait"])
+def test_theorem_1_repaired_for_some(busy: str) -> None:
+    for tasks in range(1, 6):
+        for p in range(1, 7):
             for c in (1, 3):
-                for length in range(c, c + 9):
-                    instance = Instance(tasks=tasks, batches=[(5, 5 + length)], c=[c] * p, up=always(p), start=0)
-                    meets = run_policy(instance, "A1", engine="plain").satisfied[0] == tasks
+                for length in range(c, c + 8):
+                    batches = [(5, 5 + length), (5 + length, 5 + 2 * length)]
+                    instance = Instance(tasks=tasks, batches=batches, c=[c] * p, up=always(p), start=0)
+                    found = run_policy(instance, "A1", Options(busy=busy), engine="plain")
+                    meets = found.satisfied == (tasks, tasks)
                     assert meets == (p >= tasks or p * (length - c) >= c * (tasks - 1)), (tasks, p, c, length)
 
 

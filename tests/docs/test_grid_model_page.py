@@ -1,0 +1,91 @@
+"""docs/grid/model.md: its examples are read, and its tables and numbers compared with the code."""
+
+import dataclasses
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from instances.grid import Instance, Prices, Schedule, check, read_instance
+from instances.grid.generate import NARROW, WIDE
+from instances.grid.kth_sp2 import kth_sp2
+from instances.grid.workloads import UNUSABLE
+from online.grid import OPTIONS, POLICIES, Counters, Metrics
+from online.grid.options import CHOICES
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = (ROOT / "docs" / "grid" / "model.md").read_text(encoding="utf-8")
+EXAMPLES = [json.loads(text) for text in re.findall(r"^```json\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)]
+
+
+def section(number: str) -> str:
+    """The text of one section or subsection."""
+    start = re.search(rf"^##+ {re.escape(number)}\.? ", PAGE, re.MULTILINE).start()
+    ends = [match.start() for match in re.finditer(r"^##+ \d", PAGE, re.MULTILINE) if match.start() > start]
+    return PAGE[start : ends[0] if ends else len(PAGE)]
+
+
+def test_every_citation_names_a_section_that_exists():
+    known = set(re.findall(r"^##+ (\d(?:\.\d)?)\.? ", PAGE, re.MULTILINE))
+    cited = set()
+    for package in ("instances", "online", "bench"):
+        for path in (ROOT / package / "grid").rglob("*.py"):
+            cited |= set(re.findall(r"docs/grid/model\.md sections? (\d(?:\.\d)?)", path.read_text()))
+    assert len(cited) > 6
+    assert cited <= known
+
+
+def test_the_examples_are_read():
+    instance, schedule, prices = EXAMPLES
+    assert list(read_instance(instance).rows()) == [(0, 16, 90), (2, 1, 4)]
+    grid = Instance(8, 60, [0, 0], [5, 8], [2, 1])
+    assert check(grid, Schedule(schedule | {"instance": grid.fingerprint})).outcome.failed == 1
+    many = Instance(5000, 60, [0] * 8, [3000] * 8, [5] * 8)
+    found = check(many, Prices(prices | {"instance": many.fingerprint}))
+    assert found.is_valid, found.reason
+
+
+@pytest.mark.parametrize("counter", [field.name for field in dataclasses.fields(Counters)])
+def test_counters_stand_in_the_table(counter):
+    assert f"`{counter}`" in section("3.5")
+
+
+def test_metrics_rules_and_schedulers_are_told():
+    assert all(f"`{field.name}`" in section("2") for field in dataclasses.fields(Metrics))
+    assert all(f"`{reason}`" in section("1.1") for reason in UNUSABLE)
+    told = section("3.3") + section("3.6")
+    assert all(f"`{name}`" in told or name in ("dgs", "queue") for name in POLICIES)
+    assert all(f"`{rule}`" in section("3.6") for rule in CHOICES["rule"])
+    for option in OPTIONS:
+        assert f"`{option}`" in section("3.2") + section("3.3") + section("3.4") + "`rule`", option
+
+
+def test_the_mixes_are_those_of_the_table():
+    rows = {
+        cells[0].split("`")[1]: cells[1:]
+        for cells in ([cell.strip() for cell in line.split("|")[1:-1]] for line in section("1.2").splitlines())
+        if cells and "`" in cells[0] and cells[0].split("`")[1] in ("WIDE", "NARROW")
+    }
+    for name, mix in (("WIDE", WIDE), ("NARROW", NARROW)):
+        assert [float(rows[name][0]), float(rows[name][1]), int(rows[name][3])] == [mix.serial, mix.wide, mix.top]
+    assert rows["WIDE"][2] == f"{WIDE.wide_from}, {WIDE.wide_to}"
+    assert rows["WIDE"][4] == f"{WIDE.median_s:.0f}, {WIDE.sigma}, {WIDE.longest_s:.0f}"
+
+
+def test_the_log_that_comes_along_is_what_the_page_says():
+    assert "1,500 jobs of **KTH-SP2**" in PAGE
+    assert len(kth_sp2()) == 1500
+
+
+def test_the_competitive_example_grows():
+    """Fact 8 of section 5: a job (M, L) and L jobs (M, 1), one a slot."""
+    for length in (2, 5, 9):
+        jobs = Instance(3, 60, range(length + 1), [3] * (length + 1), [length, *[1] * length])
+        at_once = [0, *range(length, 2 * length)]
+        waiting = [length + 1, *range(1, length + 1)]
+        waits = [
+            check(jobs, Schedule.of(jobs, starts, [[0, 1, 2]] * (length + 1))).outcome.total_wait
+            for starts in (at_once, waiting)
+        ]
+        assert waits == [length * (length - 1), length + 1]

@@ -1,0 +1,124 @@
+"""One solve for all four optima: against exhaustive search, orderings, statuses, limits."""
+
+from __future__ import annotations
+
+import pytest
+
+from instances.bags import Instance, Store, check
+from instances.bags.generate import paper
+from instances.errors import InputError
+from offline.bags import SOLVERS, solve
+from offline.bags.brute import optimum
+from offline.results import Status
+from tests.cases.bags import chained, letters, randoms, tiny
+
+VARIANTS = [(store, on_demand) for store in Store for on_demand in (False, True)]
+
+
+def test_all_four_optima_by_exhaustive_search() -> None:
+    for instance in tiny(45, seed=4):
+        for store, on_demand in VARIANTS:
+            case = instance.replace(store=store, on_demand=on_demand)
+            found, expected = solve(case), optimum(case)
+            assert found.value == expected
+            assert found.status is (Status.INFEASIBLE if expected is None else Status.OPTIMAL)
+            assert (found.lower, found.upper) == (expected, expected)
+
+
+def test_three_segments_against_the_chain_model() -> None:
+    ways = set()
+    for instance in [*chained(20, seed=5, tasks=2), *chained(20, seed=6, tasks=3, segments=3, slots=12)]:
+        found, model = solve(instance), solve(instance, solver="chains")
+        assert (found.status, found.value) == (model.status, model.value)
+        ways.add(found.by)
+    assert {"count", "levels"} <= ways  # both a bound that is met and a proof by search
+
+
+def test_tick_by_tick_program_agrees() -> None:
+    for instance in tiny(20, seed=6, segments=3, slots=6):
+        assert solve(instance, solver="ticks").value == solve(instance).value
+
+
+def test_private_models_agree() -> None:
+    for instance in chained(10, seed=7, store="private", segments=2, tasks=3):
+        assert solve(instance, solver="chains").value == solve(instance).value
+
+
+def test_orderings_and_certificates() -> None:
+    for instance in randoms(60, seed=8, machines=5, slots=40, up=0.8, down=0.1):
+        values = {}
+        for store, on_demand in VARIANTS:
+            case = instance.replace(store=store, on_demand=on_demand)
+            found = solve(case)
+            values[store, on_demand] = float("inf") if found.value is None else found.value
+            if found.schedule is not None:
+                verdict = check(case, found.schedule)
+                assert verdict.is_valid
+                assert verdict.outcome.turnaround == found.value
+                assert found.schedule.instance == case.fingerprint
+        whole = solve(instance.replace(segments=1, ticks=[instance.segments * t for t in instance.ticks]), on_demand=False)
+        for store in Store:
+            assert values[store, True] <= values[store, False]
+        for on_demand in (False, True):
+            assert values[Store.SHARED, on_demand] <= values[Store.PRIVATE, on_demand]
+        assert values[Store.PRIVATE, False] <= (float("inf") if whole.value is None else whole.value)
+
+
+@pytest.mark.parametrize(("kinds", "tasks", "start"), [("M04", 25, 2160), ("M04", 25, 2220), ("M01", 75, 300)])
+def test_paper_size_is_proven(kinds: str, tasks: int, start: int) -> None:
+    instance = paper(kinds, tasks=tasks, checkpoints=9, start=start, slots=600)
+    found = solve(instance)
+    assert found.status is Status.OPTIMAL
+    fluid = solve(instance, on_demand=True)
+    assert fluid.value <= found.value
+    assert len(fluid.schedule.runs) < 400
+
+
+def test_options_stand_instead_of_the_instance() -> None:
+    pair = letters("uuuu", "uduu", ticks=[5, 6], slot=4, tasks=2, segments=2)
+    private = solve(pair, store="private", on_demand=True)
+    assert private.value == solve(pair.replace(store="private", on_demand=True)).value == 16
+    assert private.schedule.instance == pair.replace(store="private", on_demand=True).fingerprint
+
+
+def test_same_seed_same_answer() -> None:
+    instance = paper("M04", checkpoints=9, start=2220, slots=600)
+    first, second = solve(instance, seed=3), solve(instance, seed=3)
+    assert first.schedule == second.schedule
+    assert first.counts == second.counts
+
+
+def test_time_that_is_over_leaves_bounds() -> None:
+    instance = next(case for case in chained(200, seed=9) if solve(case).by == "levels")
+    hurried = solve(instance, time_limit_s=1e-9)
+    exact = solve(instance)
+    assert exact.status is Status.OPTIMAL
+    assert hurried.status in (Status.BOUNDS, Status.OPTIMAL)
+    assert hurried.lower <= exact.value
+    assert hurried.value is None or hurried.value >= exact.value
+
+
+def test_infeasible_is_a_result() -> None:
+    for instance in (letters("dd", ticks=[1]), letters("uu", ticks=[3]), letters("ududu", ticks=[1], tasks=2, segments=2)):
+        for store, on_demand in VARIANTS:
+            found = solve(instance, store=store, on_demand=on_demand)
+            assert (found.status, found.value, found.lower, found.schedule) == (Status.INFEASIBLE, None, None, None)
+
+
+@pytest.mark.parametrize("name", SOLVERS)
+def test_a_solver_says_what_it_is_not_made_for(name: str) -> None:
+    wrong = {"closed": {}, "matching": {"segments": 3}}.get(name, {"on_demand": True})
+    shared = letters("uuuuuuuu", ticks=[1], tasks=2, segments=2).replace(**wrong)
+    with pytest.raises(InputError, match=name):
+        solve(shared, solver=name)
+
+
+def test_bad_options_are_refused() -> None:
+    lone = Instance.from_letters(["u"], ticks=[1], slot=1, tasks=1, segments=1)
+    for options, words in (
+        ({"solver": "magic"}, "expected auto or one of"),
+        ({"store": "cloud"}, "expected one of"),
+        ({"time_limit_s": 0}, "expected seconds > 0"),
+    ):
+        with pytest.raises(InputError, match=words):
+            solve(lone, **options)
