@@ -65,7 +65,9 @@ def test_fluid_by_its_definition() -> None:
         n, k, length = instance.tasks, instance.segments, instance.slot
         done, expected = Fraction(0), None
         for t in range(instance.slots):
-            fast = sorted(g for g, letter in zip(instance.ticks, instance.states[:, t], strict=True) if letter == UP)[:n]
+            fast = sorted(g for g, letter in zip(instance.ticks, instance.states[:, t], strict=True) if letter == UP)[
+                :n
+            ]
             rate = sum((Fraction(1, g) for g in fast), Fraction(0))
             if done + rate * length >= n * k:
                 expected = t * length + (n * k - done) / rate

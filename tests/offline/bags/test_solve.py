@@ -56,7 +56,9 @@ def test_orderings_and_certificates() -> None:
                 assert verdict.is_valid
                 assert verdict.outcome.turnaround == found.value
                 assert found.schedule.instance == case.fingerprint
-        whole = solve(instance.replace(segments=1, ticks=[instance.segments * t for t in instance.ticks]), on_demand=False)
+        whole = solve(
+            instance.replace(segments=1, ticks=[instance.segments * t for t in instance.ticks]), on_demand=False
+        )
         for store in Store:
             assert values[store, True] <= values[store, False]
         for on_demand in (False, True):
@@ -99,7 +101,11 @@ def test_time_that_is_over_leaves_bounds() -> None:
 
 
 def test_infeasible_is_a_result() -> None:
-    for instance in (letters("dd", ticks=[1]), letters("uu", ticks=[3]), letters("ududu", ticks=[1], tasks=2, segments=2)):
+    for instance in (
+        letters("dd", ticks=[1]),
+        letters("uu", ticks=[3]),
+        letters("ududu", ticks=[1], tasks=2, segments=2),
+    ):
         for store, on_demand in VARIANTS:
             found = solve(instance, store=store, on_demand=on_demand)
             assert (found.status, found.value, found.lower, found.schedule) == (Status.INFEASIBLE, None, None, None)

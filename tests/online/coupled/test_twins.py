@@ -256,6 +256,6 @@ def test_the_race_tells_a_difference(monkeypatch: pytest.MonkeyPatch) -> None:
     def wrong(instance: Instance, policy: str, **options: object) -> online.coupled.Run:
         return real(instance, policy, **{**options, "ties": "highest", "seed": len(str(options["engine"]))})  # type: ignore[arg-type]
 
-    monkeypatch.setattr(twins, "run_policy", wrong)
+    monkeypatch.setattr(online, "run_policy", wrong)
     with pytest.raises(SelfCheckError, match="RANDOM on instance 0: the simulators differ"):
         simulator_race.race(["RANDOM"], instances=1, slots=50)
