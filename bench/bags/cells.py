@@ -13,7 +13,10 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["COLUMNS", "cells", "draw_bars", "optima"]
+__all__ = ["COLUMNS", "ORACLE", "cells", "draw_bars", "optima"]
+
+#: How the scheduler that predicts is called where it is told the truth.
+ORACLE = "FCFS-PRDCT-DMD (oracle)"
 
 _CELL = ("machines", "store", "when", "tasks", "reference_s", "checkpoints")
 COLUMNS = (
@@ -43,6 +46,7 @@ def cells(runs: pd.DataFrame) -> pd.DataFrame:
 
     runs = runs.assign(**dict(zip(_CELL[:3], _words(runs["population"]), strict=True)))
     ratios = with_ratios(runs)
+    runs.loc[runs["predictor"] == "oracle", "policy"] = ORACLE
     runs["low"], runs["high"] = ratios["low"], ratios["high"]
     runs["optimum_slowdown"] = (runs["optimum"] / runs["iet"].astype(float)).where(runs["optimum_status"] == "optimal")
     rows = []

@@ -91,12 +91,13 @@ def reproduce(
         When the checker refuses a schedule, a ratio is below 1, or FCFS-AT differs from FCFS with a shared store.
     """
     plain = Options(time_limit_s=time_limit_s)
-    run_campaign(
-        Campaign(experiment(number, seed=seed), ("all",), [plain]), folder, num_processes=num_processes, dask=dask
-    )
+    truth = plain.with_run({"predictor": "oracle"})
+    sources = experiment(number, seed=seed)
+    campaigns = [Campaign(sources, ("all",), [plain]), Campaign(sources, ("FCFS-PRDCT-DMD",), [truth])]
     if real:
-        trained = [plain.with_run({"predictor": PREDICTOR})]
-        run_campaign(Campaign(zones(number), ("all",), trained), folder, num_processes=num_processes, dask=dask)
+        campaigns.append(Campaign(zones(number), ("all",), [plain.with_run({"predictor": PREDICTOR})]))
+    for campaign in campaigns:
+        run_campaign(campaign, folder, num_processes=num_processes, dask=dask)
     runs = read_results(folder).runs
     for wrong in (*contradictions(runs), *_timeouts_that_matter(runs)):
         raise SelfCheckError(wrong)

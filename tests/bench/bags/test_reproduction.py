@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from bench.bags import reproduction
-from bench.bags.cells import COLUMNS, cells, optima
+from bench.bags.cells import COLUMNS, ORACLE, cells, optima
 from bench.bags.claims import findings
 from bench.bags.zones import Zone, days
 from bench.family import family_named
@@ -28,10 +28,10 @@ def test_the_whole_of_a_small_experiment(tmp_path: Path, capsys: pytest.CaptureF
     lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     told = [line for line in lines if "verdict" in line]
     assert [line["number"] for line in told] == list(range(1, len(told) + 1))
-    assert {line["verdict"] for line in told} <= {"holds", "does not hold here", "cannot be told"}
+    assert {line["verdict"] for line in told} <= {"holds", "does not hold here", "cannot be told", "measured"}
     found = pd.read_csv(tmp_path / "cells.csv")
     assert tuple(found.columns) == COLUMNS
-    assert set(found["policy"]) == {*PAPER_POLICIES, "LEVEL", "PACE"}
+    assert set(found["policy"]) == {*PAPER_POLICIES, "LEVEL", "PACE", ORACLE}
     assert (found["starts"] == 1).all()
     done = found[found["unfinished"] == 0]
     assert (done["ratio_low"] >= 1).all()
