@@ -16,14 +16,14 @@ from online.grid.options import Dgs
 from online.grid.overlays import Cyclon, static_lists
 from online.grid.runs import Counters, Run
 
-__all__ = ["simulate_dgs"]
+__all__ = ["Booking", "Grid", "Offer", "Schedules", "Search", "simulate_dgs"]
 
 #: A moment after all others: schedules are known exactly.
 _ALWAYS = 2**62
 
 
 @dataclass(frozen=True, slots=True)
-class _Offer:
+class Offer:
     """What a searcher answers: a start, and nodes that it believes to be free from then on for the job."""
 
     start: int
@@ -32,7 +32,7 @@ class _Offer:
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class _Booking:
+class Booking:
     """A run on one node, from start to end - 1, confirmed in a slot."""
 
     start: int
@@ -40,13 +40,13 @@ class _Booking:
     confirmed: int
 
 
-class _Schedules:
+class Schedules:
     """What every node has promised."""
 
     def __init__(self, nodes: int) -> None:
-        self._of: list[list[_Booking]] = [[] for _ in range(nodes)]
+        self._of: list[list[Booking]] = [[] for _ in range(nodes)]
 
-    def book(self, node: int, booking: _Booking) -> None:
+    def book(self, node: int, booking: Booking) -> None:
         """Write a run into a node's schedule; what is over by now is no longer of interest."""
         while self._of[node] and self._of[node][0].end <= booking.confirmed:
             self._of[node].pop(0)
@@ -63,69 +63,71 @@ class _Schedules:
         return [booking.end for booking in self._of[node] if booking.confirmed < known]
 
 
-class _Search:
+class Search:
     """One searcher at work on one job: candidates by discovery, each with the slot its schedule is known from."""
 
-    def __init__(self, grid: _Grid, job: tuple[int, int, int], drawn: int) -> None:
+    def __init__(self, grid: Grid, job: tuple[int, int, int], drawn: int) -> None:
         self.grid = grid
         self.submit, self.width, self.length = job
         self.drawn = drawn
         self.known: dict[int, int] = {}  # in order of discovery
 
-    def run(self, searcher: int) -> _Offer | None:
+    def run(self, searcher: int) -> Offer | None:
         """Follow the five steps of the page."""
         count = self.grid.count
         count["searches"] += 1
         count["first"] += len(self.grid.lists[searcher])
-        self._discover(searcher)
-        if offer := self._at(self.submit):
+        self.discover(searcher)
+        if offer := self.at(self.submit):
             return offer
         for neighbour in self.grid.lists[searcher]:
-            if offer := self._ask(neighbour):
+            if offer := self.ask(neighbour):
                 return offer
         if self.grid.options.explore == "further":
             asked = len(self.grid.lists[searcher])
             while len(self.known) < self.width and asked < len(self.known):
-                if offer := self._ask(list(self.known)[asked]):
+                if offer := self.ask(list(self.known)[asked]):
                     return offer
                 asked += 1
         if len(self.known) < self.width:
             return None
-        return self._later()
+        return self.later()
 
-    def _ask(self, node: int) -> _Offer | None:
+    def ask(self, node: int) -> Offer | None:
+        """Ask a node for what it knows, and test."""
         self.grid.count["queries"] += 1
         self.grid.count["second"] += len(self.grid.lists[node])
-        self._discover(node)
-        return self._at(self.submit)
+        self.discover(node)
+        return self.at(self.submit)
 
-    def _discover(self, node: int) -> None:
+    def discover(self, node: int) -> None:
+        """Append the neighbours of a node to the candidates."""
         known = self.grid.known_from(node, self.submit)
         for neighbour in self.grid.lists[node]:
             self.known.setdefault(neighbour, known)
 
-    def _at(self, start: int) -> _Offer | None:
+    def at(self, start: int) -> Offer | None:
         """Offer a start if enough candidates are free: the first of them."""
         end = start + self.length
         free = [c for c, known in self.known.items() if self.grid.schedules.is_free(c, start, end, known)]
-        return _Offer(start, self.drawn, tuple(free[: self.width])) if len(free) >= self.width else None
+        return Offer(start, self.drawn, tuple(free[: self.width])) if len(free) >= self.width else None
 
-    def _later(self) -> _Offer:
+    def later(self) -> Offer:
         """Offer the least later start: whoever becomes free does so where one of its runs ends."""
         ends = {end for c, known in self.known.items() for end in self.grid.schedules.ends(c, known)}
         for start in sorted(ends):
-            if start > self.submit and (offer := self._at(start)):
+            if start > self.submit and (offer := self.at(start)):
                 return offer
         raise AssertionError("after the last run all candidates are free")
 
 
-class _Grid:
+class Grid:
     """The overlay, the schedules and the counters as they stand in a slot."""
 
     def __init__(self, instance: Instance, options: Dgs) -> None:
         self.options = options
         self.nodes = instance.nodes
-        self.schedules = _Schedules(instance.nodes)
+        self.schedules = Schedules(instance.nodes)
         self.count: Counter[str] = Counter()
         self.slot = -1
         self.cyclon: Cyclon | None = None
@@ -158,14 +160,14 @@ class _Grid:
         phase = node % self.options.poll_slots if self.options.poll_phase == "own" else 0
         return slot - (slot - phase) % self.options.poll_slots if slot >= phase else 0
 
-    def confirm(self, offers: list[_Offer], job: tuple[int, int, int]) -> _Offer | None:
+    def confirm(self, offers: list[Offer], job: tuple[int, int, int]) -> Offer | None:
         """Take the first offer whose nodes are really free, and book them."""
         submit, _, length = job
         for offer in sorted(offers, key=lambda offer: (offer.start, offer.drawn)):
             end = offer.start + length
             if all(self.schedules.is_free(node, offer.start, end) for node in offer.nodes):
                 for node in offer.nodes:
-                    self.schedules.book(node, _Booking(offer.start, end, submit))
+                    self.schedules.book(node, Booking(offer.start, end, submit))
                     self.count["push"] += self.in_degrees[node]
                 self.count["allocated_nodes"] += len(offer.nodes)
                 return offer
@@ -195,7 +197,7 @@ def simulate_dgs(instance: Instance, options: Dgs) -> Run:
     >>> run.starts.tolist(), run.counters.queries
     ([0, 0, 5], 4)
     """
-    grid = _Grid(instance, options)
+    grid = Grid(instance, options)
     starts: list[int | None] = []
     nodes: list[tuple[int, ...]] = []
     drawn = words(WORDS_PER_JOB * len(instance), "grid", "job", options.seed).reshape(-1, WORDS_PER_JOB)
@@ -204,7 +206,7 @@ def simulate_dgs(instance: Instance, options: Dgs) -> Run:
         draws = Draws(row.tolist())
         entry = draws.below(instance.nodes)
         searchers = draws.some(options.fwd, grid.lists[entry])
-        offers = [_Search(grid, job, i).run(searcher) for i, searcher in enumerate(searchers)]
+        offers = [Search(grid, job, i).run(searcher) for i, searcher in enumerate(searchers)]
         found = [offer for offer in offers if offer is not None]
         grid.count["answers"] += len(found)
         taken = grid.confirm(found, job)
