@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from itertools import pairwise
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import instances
@@ -192,6 +193,12 @@ class _Batches(Family):
     def usual_sources(self, **given: Any) -> list[Source]:
         draws, seed = given.pop("draws"), given.pop("seed")
         return [Drawn(seed=seed + draw, **given) for draw in range(draws)]
+
+    def reproduce(self, folder: Path, *, num_processes: int, dask: str | None, as_json: bool, **given: Any) -> None:
+        """Run the paper's 36 settings again, and go through its claims."""
+        from bench.batches.paper.page import reproduce
+
+        reproduce(folder, num_processes=num_processes, dask=dask, as_json=as_json, **given)
 
     def draw(self, instance: Any, schedule: Any) -> Figure:
         from bench.batches.gantt import draw

@@ -1,0 +1,1 @@
+"""The paper's experiment again: its runs, its claims, Theorem 1 and hypothesis 1."""

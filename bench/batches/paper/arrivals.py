@@ -1,0 +1,89 @@
+"""Hypothesis 1 of the paper: workers that call once a period arrive like a Poisson stream.
+
+Contacts without any task, 11,320 workers, a fixed period. Beside the paper's test of gaps (Kolmogorov-Smirnov, 100
+tests of 100 gaps each) stands the dispersion of the counts per window, variance over mean, which is 1 for a Poisson
+stream: gaps may look exponential from near while the rate wanders.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from instances.batches import Instance, Volunteers
+from instances.batches.volunteers import DAY
+from instances.streams import stream
+from online.batches import Options, Visible, simulate
+from online.batches.visible import Answer
+
+__all__ = ["PERIODS_H", "arrivals"]
+
+PERIODS_H = (1, 2, 4, 8, 12, 24)
+_WINDOWS_S = (300, 3600, 7200)
+_DAYS = 8
+_TESTS, _GAPS = 100, 100
+
+
+class _Fixed:
+    """Sends nothing; everybody calls once a period, the second time after a part of it."""
+
+    name = "fixed"
+
+    def __init__(self, period: int, workers: int) -> None:
+        self.period = period
+        self.offsets = stream("batches", "arrivals", workers, period).integers(0, period, size=workers)
+
+    def contact(self, visible: Visible) -> Answer:
+        """Tell the next call."""
+        is_first = visible.worker not in visible.last_contacts
+        return None, visible.now + (int(self.offsets[visible.worker]) if is_first else self.period)
+
+
+def arrivals(workers: int, seed: int, *, first_day: int = 245) -> list[dict[str, Any]]:
+    """Return a row for each period: what tests of gaps and counts say.
+
+    Parameters
+    ----------
+    workers
+        How many; the paper has 11,320.
+    seed
+        Names the volunteers.
+    first_day
+        When the calls begin; the first day is left out.
+    """
+    crowd = Volunteers(workers, seed).computing(1800, homogeneous=True)
+    begin, end = first_day * DAY, (first_day + _DAYS) * DAY
+    instance = Instance(tasks=1, batches=[(begin + DAY, end)], c=crowd.c, up=crowd, start=begin)
+    rows = []
+    for hours in PERIODS_H:
+        run = simulate(instance, _Fixed(hours * 3600, workers), Options(p0=1))
+        times = run.run.contacts.time.astype(np.int64)
+        times = times[times >= begin + DAY]
+        draw = stream("batches", "arrivals", "dither", seed, hours)
+        rows.append({"period_h": hours, "workers": workers, **_told(times, begin + DAY, end, draw)})
+    return rows
+
+
+def _told(times: npt.NDArray[np.int64], since: int, until: int, draw: np.random.Generator) -> dict[str, Any]:
+    from scipy.stats import kstest
+
+    gaps = np.diff(np.sort(times + draw.random(times.size)))  # whole seconds fail where gaps are a few seconds
+    mean = float(gaps.mean())
+    length = min(_GAPS, gaps.size)
+    starts = draw.integers(0, gaps.size - length + 1, size=_TESTS)
+    p = np.array([kstest(gaps[a : a + length], "expon", args=(0, mean)).pvalue for a in starts])
+    dispersion = {}
+    for window in _WINDOWS_S:
+        counts = np.bincount((times - since) // window, minlength=(until - since) // window)
+        dispersion[f"dispersion_{window}s"] = float(counts.var(ddof=1) / counts.mean())
+    by_hour = np.bincount((times - since) // 3600 % 24, minlength=24)
+    return {
+        "contacts": int(times.size),
+        "mean_gap_s": mean,
+        "ks_p_5th_percentile": float(np.quantile(p, 0.05)),
+        "ks_rejected_at_5_percent": float((p < 0.05).mean()),
+        **dispersion,
+        "daily_swing": float((by_hour.max() - by_hour.min()) / (by_hour.max() + by_hour.min())),
+    }

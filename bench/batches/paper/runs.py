@@ -1,0 +1,203 @@
+"""The runs of the paper's experiment: which instances and masters, and what each run is reduced to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from functools import lru_cache
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+import instances
+import offline
+from bench.batches.family import expect_sandwich
+from bench.campaign.engine import Job, run_jobs
+from bench.campaign.jobs import job_key
+from bench.campaign.journal import Journal
+from instances.batches import Instance, Rung, Volunteers
+from instances.batches.generate import paper
+from instances.batches.volunteers import DAY, WEEK
+from instances.errors import SelfCheckError
+from offline.batches import Hindsight
+from online.batches import Options, Simulation, run_policy
+
+__all__ = ["DAYS", "TASKS", "TIMES", "Setting", "Setup", "experiment", "run_experiment"]
+
+TASKS = (1024, 2048, 4096)
+#: D - S and the mean computing time, in seconds: the mean is a half, an eighth, a quarter and a half of D - S.
+TIMES = ((3600, 1800), (14_400, 1800), (14_400, 3600), (14_400, 7200))
+#: 1 September, 1 November and 1 January.
+DAYS = (153, 214, 275)
+_WORKERS = 37_472
+#: What `history` may look back to, in weeks.
+_WEEKS = 10
+_THIRD = ("A3-copies", "A3-speed", "A3-history")
+
+
+@dataclass(frozen=True, slots=True)
+class Setup:
+    """What is run.
+
+    Parameters
+    ----------
+    days
+        Of the first submission.
+    batches
+        M.
+    scale
+        Share of the workers and of the tasks per batch; 1 is the paper's size.
+    seed
+        Names the volunteers.
+    """
+
+    days: tuple[int, ...] = DAYS
+    batches: int = 256
+    scale: float = 1.0
+    seed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One instance."""
+
+    day: int
+    deadline_s: int
+    c: int
+    tasks: int
+    workers: int
+    batches: int
+    seed: int
+    homogeneous: bool = False
+
+    def instance(self) -> Instance:
+        """Return it; settings of a day share their volunteers."""
+        return paper(
+            tasks=self.tasks,
+            deadline_s=self.deadline_s,
+            c=self.c,
+            batches=self.batches,
+            first_day=self.day,
+            homogeneous=self.homogeneous,
+            volunteers=_crowd(self.workers, self.seed, self.day, self.batches),
+        )
+
+
+@lru_cache(maxsize=1)
+def _crowd(workers: int, seed: int, day: int, batches: int) -> Volunteers:
+    crowd = Volunteers(workers, seed)
+    longest = max(length for length, _ in TIMES)
+    crowd.covering(max(0, day * DAY - _WEEKS * WEEK), day * DAY + batches * longest)
+    return crowd
+
+
+@lru_cache(maxsize=1)  # the runs on an instance are neighbours
+def _loaded(setting: Setting) -> Instance:
+    return setting.instance()
+
+
+def experiment(setup: Setup) -> list[tuple[str, Setting, str, dict[str, Any]]]:
+    """Return the runs: the part they belong to, the instance, the master and its readings.
+
+    ``arrivals`` are the runs of the paper's section 5.1, ``batches`` those of 5.2. Both readings of ``first`` and of
+    ``copies_lambda`` are run.
+    """
+    found: list[tuple[str, Setting, str, dict[str, Any]]] = []
+    workers = max(1, round(_WORKERS * setup.scale))
+    for day, (deadline_s, c), full in product(setup.days, TIMES, TASKS):
+        tasks = max(2, round(full * setup.scale))
+        alike = Setting(day, deadline_s, c, tasks, workers, setup.batches, setup.seed, homogeneous=True)
+        for first, policy in product(("spread", "start"), ("A2", "A2-shift")):
+            found.append(("arrivals", alike, policy, {"first": first}))
+        mixed = replace(alike, homogeneous=False)
+        for copies_lambda, policy in product((2, 1), _THIRD):
+            found.append(("batches", mixed, policy, {"first": "spread", "copies_lambda": copies_lambda}))
+        for policy in _THIRD:
+            found.append(("batches", mixed, policy, {"first": "start", "copies_lambda": 2}))
+    return found
+
+
+def run_experiment(setup: Setup, folder: Path, *, num_processes: int, dask: str | None) -> list[dict[str, Any]]:
+    """Make every row that the folder does not hold yet, and return all of this setup.
+
+    Raises
+    ------
+    SelfCheckError
+        When the checker refuses a run or a certificate, or a rung allows less than the next.
+    """
+    jobs = [
+        Job(
+            job_key("batches", "online", "paper", repr(setting), policy, sorted(options.items())),
+            f"{policy} {options} on N={setting.tasks} {setting.deadline_s}/{setting.c} day {setting.day}",
+            _row,
+            (part, setting, policy, options),
+            group=f"{setting.day} {setting.seed}",
+        )
+        for part, setting, policy, options in experiment(setup)
+    ]
+    with Journal(folder) as journal:
+        run_jobs("reproduce", jobs, journal, num_processes=num_processes, dask=dask)
+        return [dict(journal[job.key]) for job in jobs]
+
+
+def _row(part: str, setting: Setting, policy: str, options: Mapping[str, Any]) -> dict[str, Any]:
+    instance = _loaded(setting)
+    run = run_policy(instance, policy, Options(**options))
+    who = f"{policy} {dict(options)} on {setting}"
+    verdict = instances.check(instance, run.run)
+    if not verdict.is_valid or verdict.outcome.satisfied != run.satisfied:
+        raise SelfCheckError(f"{who}: the checker says {verdict}")
+    rungs: dict[Rung, Hindsight] = {}
+    if part == "batches" and dict(options) == {"first": "spread", "copies_lambda": 2}:
+        for rung in Rung:  # of the readings that the paper can have meant
+            rungs[rung] = offline.solve(instance, rung, of=run.run).certificate
+        expect_sandwich(who, rungs, run)
+    return {
+        "kind": "paper",
+        "part": part,
+        **asdict(setting),
+        "policy": policy,
+        **options,
+        **_numbers(instance, run),
+        **{f"{rung}_{name}": x for rung, found in rungs.items() for name, x in _rung(instance, found).items()},
+    }
+
+
+def _numbers(instance: Instance, run: Simulation) -> dict[str, Any]:
+    tasks, num = instance.tasks, instance.num_batches
+    requests = np.array(run.requests)
+    periods = [seconds for _, seconds in run.run.periods]
+    whole = [
+        latency
+        for latency, count in zip(run.latency, run.satisfied, strict=True)
+        if count == tasks and latency is not None
+    ]
+    satisfied = run.satisfied_tasks
+    return {
+        "fed": float((requests >= tasks).mean()),
+        "requests": _deciles(requests / tasks),
+        "satisfied_tasks": satisfied / (tasks * num),
+        "satisfied_batches": run.satisfied_batches(tasks) / num,
+        "copies_per_task": sum(run.copies) / satisfied if satisfied else None,
+        "latency": float(np.mean(whole)) if whole else None,
+        "all_contacts": run.all_contacts,
+        "shortest_period": min(periods),
+        "longest_period": max(periods),
+    }
+
+
+def _rung(instance: Instance, found: Hindsight) -> dict[str, Any]:
+    tasks, num = instance.tasks, instance.num_batches
+    latencies = [latency for latency in found.latency if latency is not None]
+    return {
+        "tasks": sum(found.satisfied) / (tasks * num),
+        "batches": sum(count == tasks for count in found.satisfied) / num,
+        "latency": float(np.mean(latencies)) if latencies else None,
+    }
+
+
+def _deciles(values: npt.NDArray[np.float64]) -> list[float]:
+    return [round(float(x), 4) for x in np.quantile(values, np.linspace(0, 1, 11))]
