@@ -120,15 +120,19 @@ def _is_writable(folder: Path) -> bool:
 
 
 def _cache_of(function: Callable[..., Any], folder: Path) -> Any:
-    """Return numba's cache of a function in a folder, with files that are checked."""
+    """Return numba's cache of a function in a folder, with files that are checked.
+
+    The folder's name stands for all the sources, so that neither their place nor their date counts: two copies of the
+    project share machine code where they share the folder.
+    """
     before = config.CACHE_DIR
     config.CACHE_DIR = str(folder)
     try:
         kept = _FunctionCache(function)
     finally:
         config.CACHE_DIR = before
-    locator = kept._impl.locator
-    kept._cache_file = _CheckedFiles(kept.cache_path, kept._impl.filename_base, locator.get_source_stamp())
+    kept._cache_path = str(folder / function.__module__)
+    kept._cache_file = _CheckedFiles(kept.cache_path, kept._impl.filename_base, "")
     return kept
 
 
@@ -142,6 +146,7 @@ class _CheckedFiles(_IndexDataCacheFile):  # type: ignore[misc]
     """Numba's files of one function, each with a digest of its content at the end."""
 
     def save(self, key: Any, data: Any) -> None:
+        Path(self._cache_path).mkdir(parents=True, exist_ok=True)
         super().save(key, (key, data))
 
     def load(self, key: Any) -> Any:

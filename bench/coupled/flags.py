@@ -144,7 +144,7 @@ _SCORE = [
 ]
 
 _READINGS = (
-    *("printed", "conditional", "longest", "begun", "highest", "stationary", "mu1"),
+    *("printed", "conditional", "undivided", "longest", "begun", "highest", "stationary", "mu1"),
     *("held-frozen", "candidate-fresh", "frozen"),
 )
 _REPRODUCE = [

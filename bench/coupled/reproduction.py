@@ -66,6 +66,12 @@ READINGS = {
     for reading in (
         Reading("printed", "the formula for E(W) as the paper prints it, and the model's other readings", {}, {}),
         Reading("conditional", "E(W) as the expectation given success", {"estimator": "conditional"}, {}),
+        Reading(
+            "undivided",
+            "E_c = A / (1 + E_u), as if a division had been forgotten; a hypothesis",
+            {"estimator": "undivided"},
+            {},
+        ),
         Reading("longest", "the master serves the largest remaining need first", {"service": "longest"}, {}),
         Reading("begun", "the master ends what it has begun before it begins another", {"service": "begun"}, {}),
         Reading("highest", "ties go to the highest worker index", {"ties": "highest"}, {}),

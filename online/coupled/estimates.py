@@ -106,7 +106,8 @@ class Estimates:
     ) -> None:
         self.estimator = member(Estimator, estimator, place="estimator")
         self.n_com = n_com
-        self._is_printed = self.estimator is Estimator.PRINTED
+        self._is_conditional = self.estimator is Estimator.CONDITIONAL
+        self._is_undivided = self.estimator is Estimator.UNDIVIDED
         self._shared = _shared_tables(complete(chains))
         self._sets = self._shared.sets
         self._alone: list[list[float]] = [[0.0] for _ in chains]
@@ -119,9 +120,11 @@ class Estimates:
         """Return E(W) for W = ``slots`` >= 1 slots of computation; inf beyond the range of floats."""
         if slots == 1:
             return 1.0
-        p_plus, _, e_c, e_given_success = self.of_set(members)
-        if not self._is_printed:
+        p_plus, log_p_plus, e_c, e_given_success = self.of_set(members)
+        if self._is_conditional:
             return 1.0 + (slots - 1) * e_given_success
+        if self._is_undivided:
+            e_c = undivided(e_c, log_p_plus)
         success = p_plus ** (slots - 1)
         return (1.0 + (slots - 1) * e_c) / success if success > 0.0 else math.inf
 
@@ -130,9 +133,11 @@ class Estimates:
         if slots == 1:
             return 0.0
         _, log_p_plus, e_c, e_given_success = self.of_set(members)
-        if self._is_printed:
-            return math.log1p((slots - 1) * e_c) - (slots - 1) * log_p_plus
-        return math.log1p((slots - 1) * e_given_success)
+        if self._is_conditional:
+            return math.log1p((slots - 1) * e_given_success)
+        if self._is_undivided:
+            e_c = undivided(e_c, log_p_plus)
+        return math.log1p((slots - 1) * e_c) - (slots - 1) * log_p_plus
 
     def log_success(self, members: int, slots: int) -> float:
         """Return the logarithm of P_plus^(W-1), the probability that W = ``slots`` slots of computation succeed."""
@@ -195,6 +200,11 @@ class Estimates:
         return Estimate(
             log_p_comm + self.log_success(members, slots), log_sum(self.log_duration(members, slots), e_comm)
         )
+
+
+def undivided(e_c: float, log_p_plus: float) -> float:
+    """Return A / (1 + E_u) = E_c (1 + E_u), since 1 + E_u = 1 / (1 - P_plus); E_c itself where P_plus is 1."""
+    return e_c / -math.expm1(log_p_plus) if log_p_plus < 0.0 else e_c
 
 
 def whole_slots(duration: float) -> int:

@@ -22,6 +22,9 @@ class Estimator(StrEnum):
     PRINTED = "printed"
     #: the expectation given success, which the formula was meant to be
     CONDITIONAL = "conditional"
+    #: the printed formula with E_c = A / (1 + E_u), as if a division had been forgotten: a hypothesis about the paper's
+    #: own simulator, and no estimate of anything
+    UNDIVIDED = "undivided"
 
 
 class Service(StrEnum):

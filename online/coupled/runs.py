@@ -10,7 +10,8 @@ from instances.coupled.model import Instance
 from instances.coupled.schedule import Schedule
 from instances.errors import InputError
 from online.coupled.criteria import Criterion
-from online.coupled.options import Engine, Estimator, RunOptions, Ties
+from online.coupled.estimates import ESTIMATORS
+from online.coupled.options import Engine, RunOptions, Ties
 from online.coupled.policies import POLICIES, criteria_of, make_policy
 from online.coupled.simulate import SERVICES, Run, limit_of, simulate
 
@@ -81,7 +82,7 @@ def run_policy(instance: Instance, policy: str, options: RunOptions | None = Non
     choice = layout.Choice(
         switch=criteria.index(switch) if switch else layout.PASSIVE if build else layout.RANDOM,
         build=criteria.index(build) if build else 0,
-        is_printed=asked.estimator is Estimator.PRINTED,
+        estimator=ESTIMATORS.index(asked.estimator),
         highest=asked.ties is Ties.HIGHEST,
         service=SERVICES.index(asked.service),
         keeps_value=asked.comparison.keeps_value and switch is not None,

@@ -10,7 +10,7 @@ import click
 from bench.commands import options
 from bench.output import Table
 
-_READINGS = ("printed", "conditional", "held-frozen", "candidate-fresh", "frozen")
+_READINGS = ("printed", "conditional", "undivided", "held-frozen", "candidate-fresh", "frozen")
 
 
 @click.command(short_help="Run readings and seeds of the paper's experiment beside its printed tables.")

@@ -45,7 +45,7 @@ def alone_for(choice: Choice, tables: Tables, q: int, need: int) -> float:
     """Return how long it takes worker q to receive so much, were it alone."""
     alone = tables.alone[q, need] if need < tables.alone.shape[1] else np.nan
     if np.isnan(alone):
-        alone = row_alone(q, need, tables.alone, tables.single, choice.is_printed)
+        alone = row_alone(q, need, tables.alone, tables.single, choice.estimator)
     return alone
 
 

@@ -54,8 +54,8 @@ def run_kernel(
     if choice.switch != layout.RANDOM:
         memory = memory_of(plain.complete(instance.chains))
     longest = instance.t_prog + max(instance.capacities) * instance.t_data
-    tables = no_tables() if memory is None else memory.tables(choice.is_printed, longest)
-    plans = no_plans() if memory is None else memory.plans(instance.w, choice.is_printed, instance.tasks)
+    tables = no_tables() if memory is None else memory.tables(choice.estimator, longest)
+    plans = no_plans() if memory is None else memory.plans(instance.w, choice.estimator, instance.tasks)
     trace = _trace(p, instance.tasks)
     masks = _masks_of(instance.source)
     numbers = _Numbers(seed, instance.tasks)
@@ -84,7 +84,7 @@ def run_kernel(
             return done, iterations, recorder.schedule(instance.fingerprint, done, int(standing.at[layout.ENTRIES]))
         if code == slots.MORE_SETS and memory is not None:
             memory.grow()
-            tables = memory.tables(choice.is_printed, longest)
+            tables = memory.tables(choice.estimator, longest)
         elif code == slots.MORE_ENTRIES:
             recorder.grow()
         elif code == slots.MORE_NUMBERS:

@@ -29,6 +29,8 @@ __all__ = [
 
 #: Columns of the table of sets; column 0 holds the set, as the bits of a float.
 LOG_P, E_C, E_GIVEN = 1, 2, 3
+#: Places in `online.coupled.estimates.ESTIMATORS`.
+CONDITIONAL, UNDIVIDED = 1, 2
 
 _CEIL_SLACK = 1e-9
 _LARGE_LOG = 700.0
@@ -63,7 +65,13 @@ def row_of_set(members: WORD, sets: Reals, keys: Words, count: Ints, modes: Real
 
 
 @kernel()
-def row_alone(q: int, slots: int, alone: Reals, single: Reals, is_printed: bool) -> float:
+def undivided(e_c: float, log_p: float) -> float:
+    """Return A / (1 + E_u) (``estimates.undivided``)."""
+    return e_c / -math.expm1(log_p) if log_p < 0.0 else e_c
+
+
+@kernel()
+def row_alone(q: int, slots: int, alone: Reals, single: Reals, estimator: int) -> float:
     """Return E^(q)(n), the expected time worker q takes to be UP in n slots (``Estimates.duration_alone``).
 
     ``alone`` remembers it for the first n, nan where it was not asked for yet.
@@ -76,24 +84,29 @@ def row_alone(q: int, slots: int, alone: Reals, single: Reals, is_printed: bool)
         value = 0.0
     elif slots == 1:
         value = 1.0
-    elif is_printed:
-        success = math.pow(single[q, 0], float(slots - 1))
-        value = (1.0 + (slots - 1) * single[q, E_C]) / success if success > 0.0 else np.inf
-    else:
+    elif estimator == CONDITIONAL:
         value = 1.0 + (slots - 1) * single[q, E_GIVEN]
+    else:
+        e_c = single[q, E_C]
+        if estimator == UNDIVIDED:
+            e_c = undivided(e_c, single[q, LOG_P])
+        success = math.pow(single[q, 0], float(slots - 1))
+        value = (1.0 + (slots - 1) * e_c) / success if success > 0.0 else np.inf
     if slots < alone.shape[1]:
         alone[q, slots] = value
     return value
 
 
 @kernel()
-def log_duration(work: int, log_p: float, e_c: float, e_given: float, is_printed: bool) -> float:
+def log_duration(work: int, log_p: float, e_c: float, e_given: float, estimator: int) -> float:
     """Return log E(W) for ``work`` slots of computation (``Estimates.log_duration``)."""
     if work == 1:
         return 0.0
-    if is_printed:
-        return math.log1p((work - 1) * e_c) - (work - 1) * log_p
-    return math.log1p((work - 1) * e_given)
+    if estimator == CONDITIONAL:
+        return math.log1p((work - 1) * e_given)
+    if estimator == UNDIVIDED:
+        e_c = undivided(e_c, log_p)
+    return math.log1p((work - 1) * e_c) - (work - 1) * log_p
 
 
 @kernel()

@@ -56,7 +56,7 @@ class Choice(NamedTuple):
 
     switch: int  # criterion of a proactive heuristic; or PASSIVE, RANDOM
     build: int  # criterion of the builder
-    is_printed: bool
+    estimator: int  # place in ESTIMATORS
     highest: bool
     service: int  # place in SERVICES
     keeps_value: bool  # see `online.coupled.options.Comparison`

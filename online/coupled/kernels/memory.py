@@ -42,15 +42,15 @@ class Memory:
         self._not_down_slots = np.full(_ROWS, -1.0)
         self._not_down = np.empty((_ROWS, len(chains)))
         self._stays = np.empty((_ROWS, len(chains)))
-        self._plans: dict[tuple[tuple[int, ...], bool], layout.Plans] = {}
-        self._alone: dict[bool, Reals] = {}
+        self._plans: dict[tuple[tuple[int, ...], int], layout.Plans] = {}
+        self._alone: dict[int, Reals] = {}
 
-    def tables(self, is_printed: bool, longest: int) -> layout.Tables:
+    def tables(self, estimator: int, longest: int) -> layout.Tables:
         """Return the tables for one estimator, with transfers of up to ``longest`` slots."""
-        alone = self._alone.get(is_printed)
+        alone = self._alone.get(estimator)
         columns = min(longest, _MOST_ALONE) + 1
         if alone is None or alone.shape[1] < columns:
-            alone = self._alone[is_printed] = np.full((len(self._order), columns), np.nan)
+            alone = self._alone[estimator] = np.full((len(self._order), columns), np.nan)
         return layout.Tables(
             self._modes,
             self._order,
@@ -65,14 +65,14 @@ class Memory:
             alone,
         )
 
-    def plans(self, w: tuple[int, ...], is_printed: bool, tasks: int) -> layout.Plans:
+    def plans(self, w: tuple[int, ...], estimator: int, tasks: int) -> layout.Plans:
         """Return the tree of partial configurations for workers of these speeds."""
-        found = self._plans.get((w, is_printed))
+        found = self._plans.get((w, estimator))
         nodes = max(_NODES, 2 * tasks + 2)
         if found is None or len(found.work) < nodes:
             if len(self._plans) >= 2:
                 self._plans.clear()
-            found = self._plans[w, is_printed] = _plans(len(w), nodes)
+            found = self._plans[w, estimator] = _plans(len(w), nodes)
         return found
 
     def grow(self) -> None:
@@ -95,7 +95,7 @@ def memory_of(chains: tuple[Chain, ...]) -> Memory:
 @lru_cache(maxsize=1)
 def no_tables() -> layout.Tables:
     """Return tables for who estimates nothing."""
-    return Memory([Chain(((1.0, 0.0, 0.0),) * 3)]).tables(True, 0)
+    return Memory([Chain(((1.0, 0.0, 0.0),) * 3)]).tables(0, 0)
 
 
 @lru_cache(maxsize=1)

@@ -40,6 +40,6 @@ def fill(application: Application, choice: Choice, tables: Tables, plans: Plans,
     row = row_of_set(members, tables.sets, tables.keys, tables.num_sets, tables.modes, tables.order)
     sets = tables.sets
     log_p = 0.0 if work == 1 else (work - 1) * sets[row, LOG_P]
-    log_e = log_duration(work, sets[row, LOG_P], sets[row, E_C], sets[row, E_GIVEN], choice.is_printed)
+    log_e = log_duration(work, sets[row, LOG_P], sets[row, E_C], sets[row, E_GIVEN], choice.estimator)
     plans.success[node, q] = math.exp(log_p) if log_p > -_LARGEST_LOG else 0.0
     plans.duration[node, q] = math.exp(log_e) if log_e < _LARGEST_LOG else np.inf

@@ -73,7 +73,7 @@ def exact_step(
                 log_probability += tables.not_down[nd, trace.holders[k]]
             log_probability += 0.0 if work == 1 else (work - 1) * sets[row, LOG_P]
         if criterion != BY_P:
-            log_e = log_duration(work, sets[row, LOG_P], sets[row, E_C], sets[row, E_GIVEN], choice.is_printed)
+            log_e = log_duration(work, sets[row, LOG_P], sets[row, E_C], sets[row, E_GIVEN], choice.estimator)
             log_e = log_sum(log_e, e_comm)
         value = score(criterion, log_probability, log_e, elapsed)
         if best < 0 or value > best_score + TIE_TOLERANCE:
@@ -105,7 +105,7 @@ def score_of(
         q = holders[k]
         need = application.t_prog - standing.program[q] + max(0, tasks[q] * application.t_data - standing.data[q])
         needed += need
-        longest = max(longest, row_alone(q, need, tables.alone, tables.single, choice.is_printed))
+        longest = max(longest, row_alone(q, need, tables.alone, tables.single, choice.estimator))
     e_comm = longest
     if num_holders > application.n_com:
         e_comm = max(e_comm, needed / application.n_com)
@@ -118,7 +118,7 @@ def score_of(
             log_probability += tables.not_down[nd, holders[k]]
         log_probability += 0.0 if work == 1 else (work - 1) * sets[row, LOG_P]
     if choice.switch != BY_P:
-        log_e = log_duration(work, sets[row, LOG_P], sets[row, E_C], sets[row, E_GIVEN], choice.is_printed)
+        log_e = log_duration(work, sets[row, LOG_P], sets[row, E_C], sets[row, E_GIVEN], choice.estimator)
         log_e = log_sum(log_e, e_comm)
     return score(choice.switch, log_probability, log_e, elapsed)
 

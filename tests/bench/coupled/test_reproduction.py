@@ -30,7 +30,7 @@ def test_every_reading_has_its_own_runs(found):
     assert set(runs) == set(READINGS)
     for name, frame in runs.items():
         assert len(frame) == 2 * 2 * 2 * 17
-        assert set(frame["estimator"]) == {"conditional" if name == "conditional" else "printed"}
+        assert set(frame["estimator"]) == {name if name in ("conditional", "undivided") else "printed"}
         assert set(frame["service"]) == {name if name in ("longest", "begun") else "index"}
         assert set(frame["comparison"]) == {name if name in COMPARISONS else "updated"}
         assert set(frame["ties"]) == {"highest" if name == "highest" else "lowest"}

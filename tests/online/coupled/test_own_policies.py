@@ -105,7 +105,7 @@ def test_an_unknown_name_is_answered_with_the_known_ones(text: str) -> None:
 
 
 def test_an_unknown_estimator_is_refused() -> None:
-    with pytest.raises(InputError, match=r"^estimator: 'exact', expected one of printed, conditional$"):
+    with pytest.raises(InputError, match=r"^estimator: 'exact', expected one of printed, conditional, undivided$"):
         make_policy("RANDOM", estimator="exact")
 
 

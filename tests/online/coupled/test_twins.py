@@ -201,7 +201,7 @@ def test_estimates_of_sets(seed: int) -> None:
     chains += [chain for chain in random_instance(seed * 10 + 9, 11).chains if chain is not None]
     chains += [ALWAYS_UP, HALF_UP]
     plain = Estimates(chains)
-    tables = Memory(chains).tables(True, 10)
+    tables = Memory(chains).tables(0, 10)
     draw = np.random.default_rng(seed)
     for size in (1, 2, 5, 9, 14):
         members = sum(1 << int(q) for q in draw.choice(len(chains), size=min(size, len(chains)), replace=False))

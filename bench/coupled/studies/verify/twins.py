@@ -83,9 +83,9 @@ def options_of(number: int, policy: str) -> dict[str, Any]:
     """Return the options of a run: over the instances a heuristic meets all combinations."""
     k = number + POLICIES.index(policy)
     return {
-        "estimator": ESTIMATORS[k % 2],
-        "service": SERVICES[k // 2 % 3],
-        "ties": TIES[k // 6 % 2],
+        "estimator": ESTIMATORS[k % len(ESTIMATORS)],
+        "service": SERVICES[k // 3 % 3],
+        "ties": TIES[k // 9 % 2],
         "seed": number,
     }
 
