@@ -6,11 +6,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from instances.showing import Shown
+
 __all__ = ["Verdict"]
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(Shown):
     """The outcome of replaying a schedule.
 
     Parameters

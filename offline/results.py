@@ -7,6 +7,8 @@ from enum import StrEnum
 from fractions import Fraction
 from typing import Any
 
+from instances.showing import Shown
+
 __all__ = ["Number", "Result", "Sense", "Status"]
 
 Number = int | Fraction
@@ -35,7 +37,7 @@ class Status(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class Result(Shown):
     """The answer of a solver. A missing number is None, never 0 or infinity.
 
     Parameters

@@ -2,18 +2,81 @@
 
 from __future__ import annotations
 
+import ast
+import copy
 import hashlib
+import importlib
 import importlib.metadata
 import inspect
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from instances.errors import InputError
 
-__all__ = ["expect_family", "load_entry_point", "load_file"]
+__all__ = ["GROUP", "expect_family", "load_entry_point", "load_file", "own_policy", "source_files"]
+
+#: The group of entry points in which an installed package offers policies.
+GROUP = "hindsched.policies"
+
+
+def own_policy(
+    policy: Any, offered: Mapping[str, object], *, family: str, built_in: Sequence[str], protocol: type, expected: str
+) -> Any:
+    """Return a policy of somebody's own, checked as far as can be without running it.
+
+    Parameters
+    ----------
+    policy
+        ``path/to/file.py:ClassName``, the name of an entry point of `GROUP`, or an object, of which a copy is returned:
+        no run sees what an earlier one has left in it.
+    offered
+        Keyword arguments on offer; those that the constructor names are passed.
+    family
+        For which family of problems it is asked.
+    built_in
+        The names of the family's own policies, for messages.
+    protocol
+        What it must be, a protocol that can be checked at run time.
+    expected
+        The same in words.
+
+    Raises
+    ------
+    InputError
+        In one line: for an unknown name, a file or class that cannot be used, a class in place of an object, and a
+        policy of another family.
+    """
+    if isinstance(policy, str):
+        place = f"policy {policy}"
+        path, colon, class_name = policy.rpartition(":")
+        is_file = colon and path.endswith(".py")
+        made = load_file(path, class_name, offered) if is_file else load_entry_point(GROUP, policy, offered)
+        if made is None:
+            raise InputError(
+                f"{policy!r}, expected one of {', '.join(built_in)}, or path/to/file.py:ClassName, "
+                f"or an entry point of the group {GROUP}",
+                place="policy",
+            )
+        expect_family(made, family, policy)
+    else:
+        place = f"policy {type(policy).__name__}"
+        if isinstance(policy, type):
+            raise InputError(f"the class {policy.__name__}, expected an object of it", place="policy")
+        expect_family(policy, family, type(policy).__name__)
+        try:
+            made = copy.deepcopy(policy)
+        except Exception as error:  # somebody else's object may hold what cannot be copied
+            raise InputError(f"cannot be copied: {_told(error)}", place=place) from error
+    if not isinstance(made, protocol):
+        raise InputError(f"expected {expected}", place=place)
+    name = getattr(made, "name", type(made).__name__)
+    if not (isinstance(name, str) and name and name.isprintable()):
+        raise InputError(f"name {name!r}, expected one line of text", place=place)
+    return made
 
 
 def load_file(path: str, class_name: str, options: Mapping[str, object]) -> object:
@@ -22,7 +85,7 @@ def load_file(path: str, class_name: str, options: Mapping[str, object]) -> obje
     Parameters
     ----------
     path
-        The file. It is executed anew for every call.
+        The file. It is executed anew for every call; what it imports at its top may lie beside it.
     class_name
         The class (or function) to call.
     options
@@ -42,13 +105,65 @@ def load_file(path: str, class_name: str, options: Mapping[str, object]) -> obje
     module.__file__ = path
     sys.modules[name] = module
     try:
-        exec(compile(file.read_bytes(), path, "exec"), vars(module))  # no byte code is cached beside the file
+        with _neighbours_of(file.resolve()):
+            exec(compile(file.read_bytes(), path, "exec"), vars(module))  # no byte code is cached beside the file
     except (Exception, SystemExit) as error:  # somebody else's file may raise anything
         del sys.modules[name]
         raise InputError(f"cannot be imported: {_told(error)}", file=path) from error
     if not hasattr(module, class_name):
         raise InputError(f"no class {class_name!r} in it", file=path)
     return _make(getattr(module, class_name), options, f"{path}:{class_name}")
+
+
+@contextmanager
+def _neighbours_of(file: Path) -> Iterator[None]:
+    """Let imports find the modules beside a file, and forget these afterwards: another file may have others."""
+    folder = str(file.parent)
+    sys.path.insert(0, folder)
+    importlib.invalidate_caches()  # a neighbour may have been written a moment ago
+    known, writes = set(sys.modules), sys.dont_write_bytecode
+    sys.dont_write_bytecode = True
+    try:
+        yield
+    finally:
+        sys.dont_write_bytecode = writes
+        sys.path.remove(folder)
+        for name in set(sys.modules) - known:
+            place = getattr(sys.modules[name], "__file__", None)
+            if place is not None and Path(place).is_relative_to(folder):
+                del sys.modules[name]
+
+
+def source_files(path: str) -> list[Path]:
+    """Return a policy's file and the modules beside it that it imports, directly or through each other.
+
+    Raises
+    ------
+    InputError
+        Where a file is not there or cannot be parsed.
+    """
+    found: dict[Path, None] = {}
+    waiting = [Path(path)]
+    while waiting:
+        file = waiting.pop()
+        if file in found:
+            continue
+        found[file] = None
+        try:
+            tree = ast.parse(file.read_bytes())
+        except OSError:
+            raise InputError("no such file", file=path) from None
+        except (SyntaxError, ValueError) as error:
+            raise InputError(f"cannot be imported: {_told(error)}", file=path) from error
+        for node in ast.walk(tree):
+            names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            if isinstance(node, ast.ImportFrom) and node.module and not node.level:
+                names = [node.module]
+            for name in {name.partition(".")[0] for name in names}:
+                beside = Path(path).parent / name
+                waiting += [beside.with_suffix(".py")] if beside.with_suffix(".py").is_file() else []
+                waiting += sorted(beside.rglob("*.py")) if (beside / "__init__.py").is_file() else []
+    return list(found)
 
 
 def load_entry_point(group: str, name: str, options: Mapping[str, object]) -> object | None:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import sys
+import tempfile
 import time
+from collections.abc import Mapping
 from contextlib import redirect_stdout
 from importlib.metadata import entry_points
 from importlib.util import find_spec
@@ -16,10 +19,21 @@ from bench.campaign.engine import Job, code_digest, source_digest
 from bench.campaign.sources import Source
 from bench.family import Family, Limit, Options, Played, family_named
 from instances import InputError
-from instances.textio import read_bytes
+from instances.textio import read_bytes, write_text
 from offline.results import Number
+from online.loading import source_files
 
-__all__ = ["answered", "job_key", "load_shared", "names_of", "optimum_job", "policy_job", "schedule_path", "simulate"]
+__all__ = [
+    "answered",
+    "job_key",
+    "label_of",
+    "load_shared",
+    "names_of",
+    "optimum_job",
+    "policy_job",
+    "schedule_path",
+    "simulate",
+]
 
 
 def optimum_job(source: Source, options: Options, folder: Path) -> Job:
@@ -31,27 +45,74 @@ def optimum_job(source: Source, options: Options, folder: Path) -> Job:
     return Job(key, f"optimum of {source.name}", _optimum, arguments, group=source.identity)
 
 
-def policy_job(source: Source, policy: str, options: Options) -> Job:
-    """Return the job that runs one policy; a user's own counts by the content of its file."""
+def label_of(policy: Any) -> str:
+    """Return how tables call a policy: as it was asked for, and an object by its own name."""
+    return policy if isinstance(policy, str) else str(getattr(policy, "name", type(policy).__name__))
+
+
+def policy_job(source: Source, policy: Any, options: Options) -> Job:
+    """Return the job that runs one policy; a user's own counts by its content, and travels with the job.
+
+    Parameters
+    ----------
+    source
+        The instance.
+    policy
+        A text as for `online.make_policy`, or an object.
+    options
+        Of the run.
+    """
     family = family_named(source.family)
-    content = _digest_of_own(policy, family)
+    files = _files_of_own(policy)
+    content = _digest_of_own(policy, family, files)
+    label = label_of(policy)
     values = sorted(family.run_values(options).items())
     key = job_key(
-        source.family, "online", "run", source.identity, policy, content, *values, options.seed, options.check_slots
+        source.family, "online", "run", source.identity, label, content, *values, options.seed, options.check_slots
     )
-    return Job(key, f"{policy} on {source.name}", _run, (source, policy, options), group=source.identity)
+    return Job(key, f"{label} on {source.name}", _run, (source, policy, options, files), group=source.identity)
 
 
-def _digest_of_own(policy: str, family: Family) -> str:
+def _files_of_own(policy: Any) -> dict[str, bytes]:
+    """Return the content of the file of a user's own policy, and of the modules beside it that it imports."""
+    path = policy.rpartition(":")[0] if isinstance(policy, str) else ""
+    return {str(file): read_bytes(file) for file in source_files(path)} if path.endswith(".py") else {}
+
+
+def _here(policy: Any, files: Mapping[str, bytes]) -> Any:
+    """Return a policy as this machine finds it: where its files are not there, or others, they are written out."""
+    if not files or all(Path(name).is_file() and Path(name).read_bytes() == text for name, text in files.items()):
+        return policy
+    digest = hashlib.sha256(repr(sorted(files.items())).encode()).hexdigest()[:16]
+    path, _, class_name = policy.rpartition(":")
+    root = Path(tempfile.gettempdir()) / f"hindsched-{os.getuid() if hasattr(os, 'getuid') else 0}-{digest}"
+    for name, text in files.items():
+        file = root / Path(name).relative_to(Path(path).parent)
+        file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if not (file.is_file() and file.read_bytes() == text):
+            write_text(file, text.decode())
+    return f"{root / Path(path).name}:{class_name}"
+
+
+def _digest_of_own(policy: Any, family: Family, files: Mapping[str, bytes]) -> str:
     """Return the digest of the source of a user's own policy; nothing for the family's.
 
-    That is its file, or all of the package that its entry point is in.
+    That is its file with those it imports from beside it, all of the package that its entry point is in, or what a
+    pickle of the object holds.
     """
+    if not isinstance(policy, str):
+        import cloudpickle
+
+        try:
+            return hashlib.sha256(cloudpickle.dumps(policy)).hexdigest()
+        except Exception as error:  # somebody else's object may hold anything
+            raise InputError(
+                f"cannot be pickled: {type(error).__name__}", place=f"policy {label_of(policy)}"
+            ) from error
     if policy in family.policies():
         return ""
-    path, _, _ = policy.rpartition(":")
-    if path.endswith(".py"):
-        return hashlib.sha256(read_bytes(path)).hexdigest()
+    if files:
+        return hashlib.sha256(repr([text for _, text in sorted(files.items())]).encode()).hexdigest()
     for point in entry_points(group="hindsched.policies", name=policy):
         spec = find_spec(point.module.partition(".")[0])
         if spec is not None:
@@ -122,7 +183,7 @@ def _json(number: Number | None) -> int | float | None:
     return number if number is None or isinstance(number, int) else float(number)
 
 
-def simulate(family: Family, instance: Any, policy: str, options: Options) -> Played:
+def simulate(family: Family, instance: Any, policy: Any, options: Options) -> Played:
     """Run a policy with the seed that this campaign and instance give it."""
     with redirect_stdout(sys.stderr):  # what a policy prints is no result
         return family.run(instance, policy, options, policy_seed(instance, options))
@@ -134,20 +195,21 @@ def policy_seed(instance: Any, options: Options) -> int:
     return int.from_bytes(digest[:6], "little")
 
 
-def _run(source: Source, policy: str, options: Options) -> dict[str, Any]:
+def _run(source: Source, policy: Any, options: Options, files: Mapping[str, bytes]) -> dict[str, Any]:
+    label = label_of(policy)
     family = family_named(source.family)
     instance = load_shared(source)
     begun = time.monotonic()
     try:
-        played = simulate(family, instance, policy, options)
+        played = simulate(family, instance, _here(policy, files), options)
     except InputError as error:
         raise error.in_file(source.name) from None
     runtime_s = time.monotonic() - begun
-    checked = family.replay(instance, played, f"{policy} on {source.name}")
+    checked = family.replay(instance, played, f"{label} on {source.name}")
     row = {
         "kind": "run",
         **names_of(source, instance),
-        "policy": policy,
+        "policy": label,
         **family.run_values(options),
         "seed": policy_seed(instance, options),
         family.value: _json(played.value),

@@ -6,9 +6,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 from bench.campaign.engine import Job, run_jobs
-from bench.campaign.jobs import optimum_job, policy_job
+from bench.campaign.jobs import label_of, optimum_job, policy_job
 from bench.campaign.journal import Journal
 from bench.campaign.sources import Source
 from bench.family import Options, family_named
@@ -26,14 +27,14 @@ class Campaign:
     sources
         The instances, with unique names, of any families.
     policies
-        As for `online.make_policy`; ``all`` stands for the built-in ones of each family.
+        As for `online.make_policy`, names or objects; ``all`` stands for the built-in ones of each family.
     readings
         The options of the runs; all have the same solver and time limit. Of the options of a run, each family takes
         those that it has.
     """
 
     sources: Sequence[Source]
-    policies: Sequence[str]
+    policies: Sequence[Any]
     readings: Sequence[Options]
 
     def __post_init__(self) -> None:
@@ -74,13 +75,14 @@ class Campaign:
             for source in self.sources
         ]
 
-    def _can_run(self, source: Source, policy: str, reading: Options) -> bool:
+    def _can_run(self, source: Source, policy: Any, reading: Options) -> bool:
         """Whether a policy is run on an instance: ``all`` leaves out those that cannot be."""
         thing = getattr(source, "instance", source)
-        return policy in self.policies or family_named(source.family).refuses(thing, policy, reading) is None
+        is_asked = any(policy is asked or (isinstance(asked, str) and asked == policy) for asked in self.policies)
+        return is_asked or family_named(source.family).refuses(thing, policy, reading) is None
 
 
-def expand_policies(names: Iterable[str], families: Sequence[str], options: Options) -> Mapping[str, list[str]]:
+def expand_policies(names: Iterable[Any], families: Sequence[str], options: Options) -> Mapping[str, list[Any]]:
     """Return the policies to run on the instances of each family, each once.
 
     Parameters
@@ -100,15 +102,29 @@ def expand_policies(names: Iterable[str], families: Sequence[str], options: Opti
     """
     given = list(names) or ["all"]
     built_in = {family: family_named(family).policies() for family in families}
-    found: dict[str, list[str]] = {}
+    found: dict[str, list[Any]] = {}
     for family in families:
         theirs = {policy for other in families if other != family for policy in built_in[other]} - set(built_in[family])
-        mine = [policy for name in given for policy in (built_in[family] if name == "all" else (name,))]
-        found[family] = list(dict.fromkeys(policy for policy in mine if policy not in theirs))
+        mine = [policy for name in given for policy in (built_in[family] if _is_all(name) else (name,))]
+        found[family] = _once(policy for policy in mine if not (isinstance(policy, str) and policy in theirs))
         (reading,) = _of_family([options], family, families)
         for policy in found[family]:
             family_named(family).make_policy(policy, reading)
     return found
+
+
+def _is_all(name: Any) -> bool:
+    return isinstance(name, str) and name == "all"
+
+
+def _once(policies: Iterable[Any]) -> list[Any]:
+    """Return policies by name, each once; two that tables would call the same are told apart by nobody."""
+    kept: dict[str, Any] = {}
+    for policy in policies:
+        other = kept.setdefault(label_of(policy), policy)
+        if other is not policy and not (isinstance(other, str) and isinstance(policy, str)):
+            raise InputError("two policies of this name, expected a name for each", place=f"policy {label_of(policy)}")
+    return list(kept.values())
 
 
 def readings_of(options: Options, choices: Mapping[str, Sequence[str]]) -> list[Options]:

@@ -15,7 +15,7 @@ from bench.campaign.plan import Campaign
 from bench.campaign.sources import Source
 from bench.family import Options, family_named
 from bench.results.frames import GROUP, Results, in_order, records, results_of
-from bench.results.ratios import summary, with_ratios
+from bench.results.ratios import of_runs, summary, with_ratios
 from bench.results.stats import quantile
 from instances.errors import InputError
 from instances.textio import write_text
@@ -41,16 +41,19 @@ class Score:
         The one ratio table (see `bench.results.ratios.summary`).
     files
         What was written.
+    failure
+        Why some runs are missing; None: nothing failed.
     """
 
     results: Results
     table: pd.DataFrame
     files: list[Path]
+    failure: InputError | None = None
 
 
 def score(
     sources: Sequence[Source],
-    policies: Sequence[str],
+    policies: Sequence[Any],
     options: Options,
     folder: Path,
     *,
@@ -66,23 +69,33 @@ def score(
     sources
         The instances, with unique names.
     policies
-        As for `online.make_policy`, or ``all``.
+        As for `online.make_policy`, names or objects, or ``all``.
     options
         What is done with each.
     folder
-        Receives ``runs.jsonl``, ``table.csv``, ``ratios.svg``, ``example.svg`` and the schedules of the optima.
+        Receives ``runs.jsonl``, ``table.csv``, ``ratios.csv``, ``ratios.svg``, ``example.svg`` and the
+        schedules of the optima.
     num_processes, dask
         As for `bench.campaign.engine.run_jobs`.
 
     Raises
     ------
+    InputError
+        When no run succeeds; where some do, `Score.failure` tells of the others.
     SelfCheckError
         When the checker refuses a schedule, or a ratio is below 1.
     """
     jobs = Campaign(sources, policies, [options]).jobs_by_source(folder)
+    failure = None
     with Journal(folder) as journal:
-        run_jobs("score", [job for mine in jobs for job in mine], journal, num_processes=num_processes, dask=dask)
-        rows = [_row(journal, job, source) for mine, source in zip(jobs, sources, strict=True) for job in mine]
+        try:
+            run_jobs("score", [job for mine in jobs for job in mine], journal, num_processes=num_processes, dask=dask)
+        except InputError as error:
+            if not any(job.key in journal for mine in jobs for job in mine[1:]):
+                raise
+            failure = error
+        pairs = [(job, source) for mine, source in zip(jobs, sources, strict=True) for job in mine]
+        rows = [_row(journal, job, source) for job, source in pairs if job.key in journal]
     try:
         results = results_of(rows)
     except InputError as error:
@@ -91,6 +104,8 @@ def score(
     files = [folder / Journal.NAME, folder / "table.csv"]
     write_text(files[1], frame.to_csv(index=False))
     ratios = with_ratios(results.runs)
+    files.append(folder / "ratios.csv")
+    write_text(files[2], of_runs(ratios).to_csv(index=False))
     if ratios["value"].notna().any():
         files.append(_draw_ratios(ratios, folder / "ratios.svg"))
         kept = {source.name: schedule_path(folder, mine[0].key) for mine, source in zip(jobs, sources, strict=True)}
@@ -99,7 +114,7 @@ def score(
             source = next(source for source in sources if source.name == example["instance"])
             drawn = _draw_example(source, kept[source.name], example, options, folder / "example.svg")
             files += [drawn] if drawn is not None else []
-    return Score(results, frame, files)
+    return Score(results, frame, files, failure)
 
 
 def _row(journal: Journal, job: Job, source: Source) -> tuple[str, Mapping[str, Any]]:

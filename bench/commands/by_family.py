@@ -64,6 +64,11 @@ class FamilyCommand(click.Command):
 
     def invoke(self, ctx: click.Context) -> Any:
         """Hand the options of the families over as one mapping."""
+        ctx.params["own"] = self.take_own(ctx)
+        return super().invoke(ctx)
+
+    def take_own(self, ctx: click.Context) -> dict[str, Any]:
+        """Take the options of the families out of what was parsed, and return them."""
         mine = {param.name for param in super().get_params(ctx)}
         given = {
             name
@@ -72,9 +77,8 @@ class FamilyCommand(click.Command):
         }
         own = {name: value for name, value in ctx.params.items() if name not in mine}
         ctx.params = {name: value for name, value in ctx.params.items() if name in mine}
-        ctx.params["own"] = own if self._chooses else {name: own[name] for name in own if name in given}
         ctx.meta["hindsched.given"] = given
-        return super().invoke(ctx)
+        return own if self._chooses else {name: own[name] for name in own if name in given}
 
 
 def _asked(args: Sequence[str]) -> str:

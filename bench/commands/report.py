@@ -23,14 +23,10 @@ def report(results: Path, output: Path | None, reference: str | None, as_json: b
     RESULTS is a folder of `hindsched score`, which may still be running, or a table of one run a row (.csv, .csv.gz,
     .csv.xz, .parquet). The page holds everything: no network, no script. Equal rows give an equal page.
     """
-    from bench.report.page import write_report
+    from bench.report.page import default_output, write_report
     from instances import SelfCheckError
 
-    if output is None:
-        output = (
-            results / "report" if results.is_dir() else results.with_name(f"{results.name.partition('.')[0]}-report")
-        )
-    written = write_report(results, output, reference=reference)
+    written = write_report(results, output or default_output(results), reference=reference)
     table = Table({"page": "page", "runs": "runs", "instances": "instances", "files": "files"}, as_json=as_json)
     if as_json:
         table.add({**written.counts, "page": str(written.page), "files": len(written.files)})

@@ -73,3 +73,5 @@ def score(
     show_table(found.results, found.table, as_json)
     if not as_json:
         click.echo("Written: " + ", ".join(str(path) for path in found.files))
+    if found.failure is not None:
+        raise found.failure

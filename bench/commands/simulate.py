@@ -74,7 +74,7 @@ def simulate(
                     played = family.run(instance, policy, how, seed)
                 if targets:
                     instances.write_schedule(played.schedule, targets[file, played.policy])
-                table.add({"file": file, "policy": played.policy, **family.run_row(instance, played, how)})
+                table.add({"file": file, "policy": policy, **family.run_row(instance, played, how)})
         except instances.InputError as error:
             bad_input(error.in_file(file))
             failed = 2

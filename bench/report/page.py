@@ -21,7 +21,7 @@ from instances.textio import write_text
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Report", "write_report"]
+__all__ = ["Report", "default_output", "write_report"]
 
 #: Colours of pictures, and what they become on a dark screen.
 DARK = {
@@ -77,6 +77,11 @@ class Report:
     findings: list[str]
     contradictions: list[str]
     counts: Mapping[str, int]
+
+
+def default_output(results: Path) -> Path:
+    """Return where the page of results is written unless somebody says where: in their folder, or beside their file."""
+    return results / "report" if results.is_dir() else results.with_name(f"{results.name.partition('.')[0]}-report")
 
 
 def write_report(results: Path, folder: Path, *, reference: str | None = None) -> Report:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["COLOURS", "draw_ecdf", "new_figure", "new_grid", "save"]
+__all__ = ["COLOURS", "draw_ecdf", "drawn", "new_figure", "new_grid", "save"]
 
 #: Colours that colour-blind readers can tell apart.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#999999")
@@ -44,10 +44,7 @@ def new_figure(rows: int = 1, *, width: float = 9.0, heights: Sequence[float] = 
 
 def save(figure: Figure, path: Any) -> None:
     """Write a figure; the ending (.svg, .pdf, .png) says how. Equal figures give equal files."""
-    from io import BytesIO
     from pathlib import Path
-
-    import matplotlib as mpl
 
     from instances.errors import InputError
     from instances.textio import write_bytes
@@ -56,10 +53,19 @@ def save(figure: Figure, path: Any) -> None:
     ending = suffix.removeprefix(".").lower()
     if ending not in _ENDINGS:
         raise InputError(f"ending {suffix!r}, expected .svg, .pdf or .png", file=path)
+    write_bytes(path, drawn(figure, ending))
+
+
+def drawn(figure: Figure, ending: str) -> bytes:
+    """Return a figure as a file of this ending (``svg``, ``pdf`` or ``png``) holds it."""
+    from io import BytesIO
+
+    import matplotlib as mpl
+
     picture = BytesIO()
     with mpl.rc_context({"svg.hashsalt": "hindsched", "svg.fonttype": "none"}):
         figure.savefig(picture, format=ending, dpi=150, metadata=_ENDINGS[ending])
-    write_bytes(path, picture.getvalue())
+    return picture.getvalue()
 
 
 def draw_ecdf(axes: Axes, ratios: pd.DataFrame, policies: Sequence[str], *, xlabel: str, title: str = "") -> Axes:

@@ -39,6 +39,7 @@ __all__ = [
     "groups",
     "in_median_order",
     "medians",
+    "of_runs",
     "plain",
     "profile",
     "summary",
@@ -304,6 +305,31 @@ def summary(runs: pd.DataFrame) -> pd.DataFrame:
             part.insert(place, name, str(value))
         parts.append(part)
     return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=[*GROUP, *_COLUMNS])
+
+
+def of_runs(ratios: pd.DataFrame) -> pd.DataFrame:
+    """Return the ratio of every run, one row each.
+
+    Parameters
+    ----------
+    ratios
+        As returned by `with_ratios`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``family``, ``population``, ``options``, ``instance``, ``policy``; ``value`` (missing: unfinished), ``optimum``
+        (missing: not proven), and the ratio by its ends ``low`` and ``high``, in the order of instances and policies.
+    """
+    import pandas as pd
+
+    names = [*GROUP, "instance", "policy", "value", "optimum", "low", "high"]
+    parts = []
+    for _, group in ratios.groupby([*GROUP, "instance"], dropna=False, sort=False):
+        order = {policy: place for place, policy in enumerate(_policies(group))}
+        places = group["policy"].map(order).to_numpy()
+        parts.append(group.iloc[np.argsort(places, kind="stable")])
+    return pd.concat(parts, ignore_index=True)[names] if parts else pd.DataFrame(columns=names)
 
 
 def plain(table: pd.DataFrame) -> list[dict[str, Any]]:

@@ -13,7 +13,7 @@ import click
 from bench.family import family_named
 from bench.output import Table
 from bench.results.frames import GROUP, Results, records
-from bench.results.ratios import NOTE, cluster_words, ends, in_median_order, plain
+from bench.results.ratios import NOTE, cluster_words, ends, in_median_order, of_runs, plain, with_ratios
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -30,6 +30,10 @@ _HEADINGS = {
     "interval": "95% interval",
     "optimal": "optimal",
 }
+
+
+#: So many runs are told one by one on a terminal; a file has them all.
+_MOST_SINGLE_RUNS = 60
 
 
 def between(low: float, high: float) -> str | None:
@@ -76,9 +80,25 @@ def show_table(results: Results, table: pd.DataFrame, as_json: bool) -> None:
         shown = Table(headings, as_json=False, title=title)
         shown.add_all(_readable(row, averages) for row in records(in_median_order(rows)))
         shown.show()
+        _show_instances(mine)
         if states["infeasible"] == states.total():
             click.echo(f"{title}: no schedule finishes, so there is nothing to compare with.")
     click.echo(fill(NOTE.format(clusters=cluster_words(runs)), 100))
+
+
+def _show_instances(runs: pd.DataFrame) -> None:
+    """Print the ratio of every run, where these are of a few single instances: each file beside the pool."""
+    ratios = of_runs(with_ratios(runs))
+    is_drawn = runs["scenario"].notna().any() if "scenario" in runs else False
+    if is_drawn or ratios["instance"].nunique() < 2 or len(ratios) > _MOST_SINGLE_RUNS:
+        return
+    heading = family_named(str(runs["family"].iloc[0])).heading
+    headings = {"instance": "instance", "policy": "policy", "value": heading, "optimum": "optimum", "ratio": "ratio"}
+    shown = Table(headings, as_json=False, title="Instance by instance")
+    for row in records(ratios):
+        cells = {name: None if isnan(row[name]) else f"{row[name]:g}" for name in ("value", "optimum")}
+        shown.add({**row, **cells, "ratio": between(row["low"], row["high"])})
+    shown.show()
 
 
 def _readable(row: dict[str, Any], averages: Sequence[str]) -> dict[str, Any]:

@@ -5,13 +5,12 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
-from instances.errors import InputError
 from online.bags.deadlines import deadline
 from online.bags.level import Level, Pace
 from online.bags.options import MAX_COPIES, RunOptions
 from online.bags.predictors import Predictor, make_predictor
 from online.bags.visible import Copy, Policy, Problem, Visible
-from online.loading import load_entry_point, load_file
+from online.loading import own_policy
 
 __all__ = ["PAPER_POLICIES", "POLICIES", "Fcfs", "FcfsAt", "FcfsPrdctDmd", "FcfsTr", "make_policy"]
 
@@ -104,14 +103,14 @@ class FcfsPrdctDmd(FcfsTr):
         self.predictor = predictor
 
 
-def make_policy(text: str, options: RunOptions | None = None, **changes: Any) -> Policy:
+def make_policy(text: str | Policy, options: RunOptions | None = None, **changes: Any) -> Policy:
     """Return a policy by name.
 
     Parameters
     ----------
     text
         One of `POLICIES`, or ``path/to/file.py:ClassName``, or the name of an installed entry point in the group
-        ``hindsched.policies``.
+        ``hindsched.policies``; or a policy of your own as an object, of which a copy is returned.
     options
         Of these count: ``day_tolerance``, ``max_copies`` and ``predictor`` for the schedulers that have them, and
         ``training`` and ``own`` for a class of one's own.
@@ -134,27 +133,18 @@ def make_policy(text: str, options: RunOptions | None = None, **changes: Any) ->
     'FCFS-TR'
     """
     asked = (options or RunOptions()).changed(**changes)
-    if text in POLICIES:
+    if isinstance(text, str) and text in POLICIES:
         return _built_in(text, asked)
     offered = {name: getattr(asked, name) for name in ("predictor", "max_copies", "day_tolerance", "training")}
     offered.update(asked.own)
-    path, colon, class_name = text.rpartition(":")
-    if colon and path.endswith(".py"):
-        made = load_file(path, class_name, offered)
-    else:
-        made = load_entry_point("hindsched.policies", text, offered)
-        if made is None:
-            raise InputError(
-                f"{text!r}, expected one of {', '.join(POLICIES)}, or path/to/file.py:ClassName, "
-                "or an entry point of the group hindsched.policies",
-                place="policy",
-            )
-    if not isinstance(made, Policy) or not isinstance(made.name, str):
-        raise InputError(
-            "expected a text attribute name and a method choose(machine, instant, visible)", place=f"policy {text}"
-        )
-    if not (made.name and made.name.isprintable()):
-        raise InputError(f"name {made.name!r}, expected one line of text", place=f"policy {text}")
+    made: Policy = own_policy(
+        text,
+        offered,
+        family="bags",
+        built_in=POLICIES,
+        protocol=Policy,
+        expected="a text attribute name and a method choose(machine, instant, visible)",
+    )
     return made
 
 

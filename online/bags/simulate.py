@@ -15,6 +15,7 @@ from typing import TypeVar
 from instances.bags.model import Instance
 from instances.bags.schedule import Run, Save, Schedule
 from instances.errors import HindschedError, InputError
+from instances.showing import Shown
 from instances.states import DOWN, UP
 from online.bags.options import Handover
 from online.bags.predictors import Clairvoyant, Predictor, Seen
@@ -28,7 +29,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class PolicyRun:
+class PolicyRun(Shown):
     """What a policy made of an instance.
 
     Parameters

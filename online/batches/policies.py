@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from instances.errors import InputError
 from online.batches.algorithms import Copying, OneBurst, Periodic, Predicting, history, speed
 from online.batches.options import Options
 from online.batches.visible import Policy
-from online.loading import load_entry_point, load_file
+from online.loading import own_policy
 
 __all__ = ["POLICIES", "make_policy"]
 
@@ -26,14 +25,14 @@ POLICIES = (
 _PREDICTORS = {"speed": speed, "history": history}
 
 
-def make_policy(text: str, options: Options | None = None) -> Policy:
+def make_policy(text: str | Policy, options: Options | None = None) -> Policy:
     """Return a policy by name.
 
     Parameters
     ----------
     text
         One of `POLICIES`, or ``path/to/file.py:ClassName``, or the name of an installed entry point in the group
-        ``hindsched.policies``.
+        ``hindsched.policies``; or a policy of your own as an object, of which a copy is returned.
     options
         Readings, for the built-in ones; a class of yours gets them where its constructor has a parameter ``options``.
 
@@ -48,24 +47,16 @@ def make_policy(text: str, options: Options | None = None) -> Policy:
     'A2-shift'
     """
     options = options or Options()
-    if text in POLICIES:
+    if isinstance(text, str) and text in POLICIES:
         return _built_in(text, options)
-    path, colon, class_name = text.rpartition(":")
-    if colon and path.endswith(".py"):
-        made = load_file(path, class_name, {"options": options})
-    else:
-        made = load_entry_point("hindsched.policies", text, {"options": options})
-        if made is None:
-            raise InputError(
-                f"{text!r}, expected one of {', '.join(POLICIES)}, or path/to/file.py:ClassName, "
-                "or an entry point of the group hindsched.policies",
-                place="policy",
-            )
-    if not isinstance(made, Policy):
-        raise InputError("expected a method contact(visible)", place=f"policy {text}")
-    name = getattr(made, "name", type(made).__name__)
-    if not (isinstance(name, str) and name and name.isprintable()):
-        raise InputError(f"name {name!r}, expected one line of text", place=f"policy {text}")
+    made: Policy = own_policy(
+        text,
+        {"options": options},
+        family="batches",
+        built_in=POLICIES,
+        protocol=Policy,
+        expected="a method contact(visible)",
+    )
     return made
 
 

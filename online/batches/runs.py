@@ -11,6 +11,7 @@ from online.batches.options import Options
 from online.batches.outcome import Simulation, simulation
 from online.batches.policies import POLICIES, make_policy
 from online.batches.simulate import simulate
+from online.batches.visible import Policy
 
 __all__ = ["ENGINES", "run_policy"]
 
@@ -22,7 +23,7 @@ _FEW_WORKERS = 50
 
 
 def run_policy(
-    instance: Instance, policy: str, options: Options | None = None, *, engine: str = ENGINES[0]
+    instance: Instance, policy: str | Policy, options: Options | None = None, *, engine: str = ENGINES[0]
 ) -> Simulation:
     """Run a policy on an instance, showing it only the past.
 
@@ -33,7 +34,7 @@ def run_policy(
     instance
         The instance.
     policy
-        See `online.batches.make_policy`.
+        A name or an object, see `online.batches.make_policy`.
     options
         The readings.
     engine
@@ -54,12 +55,13 @@ def run_policy(
     options = options or Options()
     if engine not in ENGINES:
         raise InputError(f"{engine!r}, expected one of {', '.join(ENGINES)}", place="engine")
-    if policy not in POLICIES and engine == "kernel":
+    is_built_in = isinstance(policy, str) and policy in POLICIES
+    if not is_built_in and engine == "kernel":
         raise InputError(f"the kernel runs the built-in masters, not {policy!r}", place="engine")
     made = make_policy(policy, options)
     is_loaded = "online.batches.kernels.driver" in sys.modules
     wants_kernel = engine == "kernel" or (engine == "auto" and (is_loaded or instance.num_workers > _FEW_WORKERS))
-    if policy in POLICIES and wants_kernel:
+    if isinstance(policy, str) and is_built_in and wants_kernel:
         from online.batches.kernels.driver import run_kernel  # noqa: PLC0415  # numba, only where it is wanted
 
         expect_margins(policy, instance)

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from instances.errors import InputError
 from online.coupled.chance import Random
 from online.coupled.criteria import Criterion
 from online.coupled.options import RunOptions
 from online.coupled.passive import Passive
 from online.coupled.proactive import Proactive
 from online.coupled.visible import Policy
-from online.loading import expect_family, load_entry_point, load_file
+from online.loading import own_policy
 
 __all__ = ["POLICIES", "criteria_of", "make_policy"]
 
@@ -25,14 +24,14 @@ POLICIES = (
 )
 
 
-def make_policy(text: str, options: RunOptions | None = None, **changes: Any) -> Policy:
+def make_policy(text: str | Policy, options: RunOptions | None = None, **changes: Any) -> Policy:
     """Return a policy by name.
 
     Parameters
     ----------
     text
         One of `POLICIES`, or ``path/to/file.py:ClassName``, or the name of an installed entry point in the group
-        ``hindsched.policies``.
+        ``hindsched.policies``; or a policy of your own as an object, of which a copy is returned.
     options
         Of these count: ``estimator``, ``ties`` and ``comparison`` for the built-in heuristics, ``seed`` for the
         policies that draw random numbers.
@@ -55,25 +54,17 @@ def make_policy(text: str, options: RunOptions | None = None, **changes: Any) ->
     'Y-IE'
     """
     asked = (options or RunOptions()).changed(**changes)
-    if text in POLICIES:
+    if isinstance(text, str) and text in POLICIES:
         return _built_in(text, asked)
     offered = {name: getattr(asked, name) for name in ("estimator", "ties", "comparison", "seed")}
-    path, colon, class_name = text.rpartition(":")
-    if colon and path.endswith(".py"):
-        made = load_file(path, class_name, offered)
-    else:
-        made = load_entry_point("hindsched.policies", text, offered)
-        if made is None:
-            raise InputError(
-                f"{text!r}, expected one of {', '.join(POLICIES)}, or path/to/file.py:ClassName, "
-                "or an entry point of the group hindsched.policies",
-                place="policy",
-            )
-    expect_family(made, "coupled", text)
-    if not isinstance(made, Policy) or not isinstance(made.name, str):
-        raise InputError("expected a text attribute name and a method choose(visible)", place=f"policy {text}")
-    if not (made.name and made.name.isprintable()):
-        raise InputError(f"name {made.name!r}, expected one line of text", place=f"policy {text}")
+    made: Policy = own_policy(
+        text,
+        offered,
+        family="coupled",
+        built_in=POLICIES,
+        protocol=Policy,
+        expected="a text attribute name and a method choose(visible)",
+    )
     return made
 
 

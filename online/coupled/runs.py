@@ -14,6 +14,7 @@ from online.coupled.estimates import ESTIMATORS
 from online.coupled.options import Engine, RunOptions, Ties
 from online.coupled.policies import POLICIES, criteria_of, make_policy
 from online.coupled.simulate import SERVICES, Run, limit_of, simulate
+from online.coupled.visible import Policy
 
 __all__ = ["ENGINES", "run_policy"]
 
@@ -25,7 +26,7 @@ _MOST_WORKERS, _MOST_TASKS = 64, 10_000  # of the kernel
 _FEW_SLOTS = 2_000
 
 
-def run_policy(instance: Instance, policy: str, options: RunOptions | None = None, **changes: Any) -> Run:
+def run_policy(instance: Instance, policy: str | Policy, options: RunOptions | None = None, **changes: Any) -> Run:
     """Run a policy on an instance, showing it only the past.
 
     The result does not depend on the engine.
@@ -35,7 +36,7 @@ def run_policy(instance: Instance, policy: str, options: RunOptions | None = Non
     instance
         The instance.
     policy
-        See `online.coupled.make_policy`.
+        A name or an object, see `online.coupled.make_policy`.
     options
         How it is run; None: every option at its default.
     **changes
@@ -63,11 +64,12 @@ def run_policy(instance: Instance, policy: str, options: RunOptions | None = Non
     limit = limit_of(instance, asked.slots)
     made = make_policy(policy, asked)
     engine, recorded = asked.engine, asked.schedule_slots
-    can_compile = policy in POLICIES and instance.num_workers <= _MOST_WORKERS and instance.tasks <= _MOST_TASKS
+    is_built_in = isinstance(policy, str) and policy in POLICIES
+    can_compile = is_built_in and instance.num_workers <= _MOST_WORKERS and instance.tasks <= _MOST_TASKS
     if engine is Engine.KERNEL and not can_compile:
         raise InputError(
             f"the kernel runs the built-in heuristics with at most {_MOST_WORKERS} workers and {_MOST_TASKS} tasks, "
-            f"not {policy!r} with {instance.num_workers} and {instance.tasks}",
+            f"not {made.name!r} with {instance.num_workers} and {instance.tasks}",
             place="engine",
         )
     is_worth_it = limit > _FEW_SLOTS or "online.coupled.kernels.driver" in sys.modules
@@ -77,7 +79,7 @@ def run_policy(instance: Instance, policy: str, options: RunOptions | None = Non
     from online.coupled.kernels import layout  # noqa: PLC0415  # numba, only where it is wanted
     from online.coupled.kernels.driver import run_kernel  # noqa: PLC0415
 
-    switch, build = criteria_of(policy)
+    switch, build = criteria_of(made.name)
     criteria = list(Criterion)
     choice = layout.Choice(
         switch=criteria.index(switch) if switch else layout.PASSIVE if build else layout.RANDOM,
@@ -92,7 +94,7 @@ def run_policy(instance: Instance, policy: str, options: RunOptions | None = Non
         instance, choice, seed=asked.seed, limit=limit, schedule_slots=limit if recorded is None else recorded
     )
     makespan = done if iterations == instance.iterations else None
-    return Run(policy=policy, makespan=makespan, iterations=iterations, schedule=schedule, slots=done)
+    return Run(policy=made.name, makespan=makespan, iterations=iterations, schedule=schedule, slots=done)
 
 
 def _first(schedule: Schedule, slots: int) -> Schedule:

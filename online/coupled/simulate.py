@@ -11,6 +11,7 @@ from types import MappingProxyType
 from instances.coupled.model import Instance
 from instances.coupled.schedule import COMPUTE, DATA, ENROLLED_IDLE, NOT_ENROLLED, PROGRAM, Configuration, Schedule
 from instances.errors import HindschedError, InputError
+from instances.showing import Shown
 from instances.states import DOWN, LETTERS, UP
 from online.coupled.options import Service, member
 from online.coupled.visible import History, Policy, Problem, Visible
@@ -24,7 +25,7 @@ _BLOCK = 512
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class Run(Shown):
     """What a policy made of an instance.
 
     Parameters
@@ -129,6 +130,7 @@ class _Execution:
         p = instance.num_workers
         self.instance = instance
         self.problem = Problem.of(instance)
+        self.shown = Problem.of(instance)  # a policy that writes to it changes what it sees, and no rule
         self.channels = instance.channels
         self.service = service
         self.slot = -1
@@ -159,7 +161,7 @@ class _Execution:
                     if self.tasks.pop(q, 0) > 0:
                         self.computed = 0
         return Visible(
-            problem=self.problem,
+            problem=self.shown,
             slot=slot,
             iteration=self.iteration,
             iteration_start=self.iteration_start,

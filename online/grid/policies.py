@@ -14,7 +14,7 @@ from online.grid.options import BUILT_IN, CHOICES, AsapCounted, AsapPinned, Buil
 from online.grid.own import simulate
 from online.grid.runs import Run
 from online.grid.visible import Scheduler
-from online.loading import load_entry_point, load_file
+from online.loading import own_policy
 
 __all__ = ["ENGINES", "OPTIONS", "POLICIES", "Policy", "make_policy", "run_plain", "run_policy"]
 
@@ -30,19 +30,18 @@ OPTIONS: dict[str, Any] = {
 #: A built-in scheduler with its options, or one of your own.
 Policy: TypeAlias = BuiltIn | Scheduler
 
-_GROUP = "hindsched.policies"
 #: Up to so many jobs, nodes and slots of submission a run is done before machine code is loaded.
 _FEW_JOBS, _FEW_NODES, _FEW_SLOTS = 150, 64, 3_000
 
 
-def make_policy(text: str, **options: Any) -> Policy:
+def make_policy(text: str | Policy, **options: Any) -> Policy:
     """Return a scheduler by name.
 
     Parameters
     ----------
     text
         One of `POLICIES`, or ``path/to/file.py:ClassName``, or the name of an installed entry point in the group
-        ``hindsched.policies``.
+        ``hindsched.policies``; or a policy of your own as an object, of which a copy is returned.
     **options
         Any of `OPTIONS`, numbers as such or as texts. A scheduler takes those that it has and leaves the others; a
         class of your own those that its constructor names.
@@ -57,29 +56,24 @@ def make_policy(text: str, **options: Any) -> Policy:
     >>> make_policy("queue", rule="area", fwd="3")
     Queue(rule='area')
     """
+    if isinstance(text, BuiltIn):
+        return text
     given = {name: _value(name, value) for name, value in options.items()}
     for kind in BUILT_IN.values():  # refuse a bad value even if this scheduler leaves it
         made = kind(**{field.name: given[field.name] for field in dataclasses.fields(kind) if field.name in given})
         if made.name == text:
             chosen = made
-    if text in BUILT_IN:
+    if isinstance(text, str) and text in BUILT_IN:
         return chosen
-    path, colon, class_name = text.rpartition(":")
-    if colon and path.endswith(".py"):
-        loaded = load_file(path, class_name, OPTIONS | given)
-    else:
-        loaded = load_entry_point(_GROUP, text, OPTIONS | given)
-        if loaded is None:
-            raise InputError(
-                f"{text!r}, expected one of {', '.join(POLICIES)}, or path/to/file.py:ClassName, "
-                f"or an entry point of the group {_GROUP}",
-                place="policy",
-            )
-    if not isinstance(loaded, Scheduler) or not isinstance(loaded.name, str):
-        raise InputError("expected a text attribute name and a method choose(visible)", place=f"policy {text}")
-    if not (loaded.name and loaded.name.isprintable()):
-        raise InputError(f"name {loaded.name!r}, expected one line of text", place=f"policy {text}")
-    return loaded
+    own: Scheduler = own_policy(
+        text,
+        OPTIONS | given,
+        family="grid",
+        built_in=POLICIES,
+        protocol=Scheduler,
+        expected="a text attribute name and a method choose(visible)",
+    )
+    return own
 
 
 def _value(name: str, value: Any) -> Any:

@@ -1,0 +1,40 @@
+"""How results show themselves in a notebook."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from fractions import Fraction
+from html import escape
+from typing import Any
+
+__all__ = ["Shown"]
+
+
+class Shown:
+    """A dataclass that a notebook shows as a table of its plain fields: numbers, texts and what is missing.
+
+    Examples
+    --------
+    >>> from dataclasses import dataclass
+    >>> @dataclass
+    ... class Found(Shown):
+    ...     value: int
+    ...     schedule: list
+    >>> print(Found(3, [1, 2])._repr_html_())
+    <table><caption>Found</caption><tr><th>value</th><td>3</td></tr></table>
+    """
+
+    __slots__ = ()
+
+    def _repr_html_(self) -> str:
+        told: list[tuple[str, Any]] = [(field.name, getattr(self, field.name)) for field in fields(self)]  # type: ignore[arg-type]
+        rows = "".join(
+            f"<tr><th>{escape(name)}</th><td>{'' if value is None else escape(_text(value))}</td></tr>"
+            for name, value in told
+            if value is None or isinstance(value, str | int | float | Fraction)
+        )
+        return f"<table><caption>{escape(type(self).__name__)}</caption>{rows}</table>"
+
+
+def _text(value: Any) -> str:
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
