@@ -247,6 +247,10 @@ class Family:
         """Return an instance made of traces or logs, and what the reader takes for granted."""
         raise InputError(f"the family {self.name} imports no traces", place="--family")
 
+    def presence(self, instance: Any) -> Sequence[str]:
+        """Return lines that show how often the machines of an imported instance are there."""
+        return ()
+
     def sources(self, table: Mapping[str, Any]) -> list[Source]:
         """Return the draws that an ``[[instances]]`` table of a campaign file asks for."""
         raise InputError("expected files", place=", ".join(table))

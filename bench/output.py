@@ -25,11 +25,14 @@ class Table:
         Whether to print one JSON object a line instead.
     title
         Above the table.
+    spare
+        Keys of columns that a narrow terminal can do without, the first to go first.
     """
 
     columns: Mapping[str, str] | None
     as_json: bool
     title: str | None = None
+    spare: Sequence[str] = ()
     _rows: list[dict[str, Any]] = field(default_factory=list)
 
     def add(self, row: Mapping[str, Any]) -> None:
@@ -55,15 +58,26 @@ class Table:
         from rich.table import Table as RichTable
 
         table = RichTable(title=self.title, box=box.SIMPLE_HEAD, title_justify="left", title_style="bold")
-        columns = self.columns or {key: key for row in self._rows for key in row if not _is_long(row[key])}
+        columns = dict(self.columns or {key: key for row in self._rows for key in row if not _is_long(row[key])})
+        # a pipe or a file gets every column whole, whatever the width of the terminal that is not there
+        console = Console(highlight=False, width=None if sys.stdout.isatty() else max(200, _width(self._rows)))
+        left_out = []
+        for key in self.spare:
+            if self._natural_width(columns) > console.width and columns.pop(key, None) is not None:
+                left_out.append((self.columns or {}).get(key, key))
         for key, heading in columns.items():
             numeric = all(_is_numeric(row.get(key)) for row in self._rows)
             table.add_column(heading, justify="right" if numeric else "left", overflow="fold")
         for row in self._rows:
             table.add_row(*(_cell(row.get(key)) for key in columns))
-        # a pipe or a file gets every column whole, whatever the width of the terminal that is not there
-        console = Console(highlight=False, width=None if sys.stdout.isatty() else max(200, _width(self._rows)))
         console.print(table)
+        if left_out:
+            console.print(f"Left out on this narrow terminal: {', '.join(left_out)}.")
+
+    def _natural_width(self, columns: Mapping[str, str]) -> int:
+        """Return how wide the table is where no cell is broken."""
+        cells = ([heading, *(_cell(row.get(key)) for row in self._rows)] for key, heading in columns.items())
+        return 1 + sum(3 + max(map(len, column)) for column in cells)
 
 
 def bad_input(error: Exception) -> None:

@@ -35,10 +35,21 @@ def counting(what: str, total: int, done: int) -> Iterator[_Counter]:
     """Count jobs: done, rate, time left; plain lines, about one in ten seconds, where nobody watches."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+    from rich.table import Column
 
     if sys.stderr.isatty():
-        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-        with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        # counts and times keep their width, and the note has what is left of the line
+        note = Column(ratio=1, no_wrap=True, overflow="ellipsis")
+        columns = (
+            TextColumn("{task.fields[what]}", table_column=Column(no_wrap=True)),
+            BarColumn(bar_width=10),
+            MofNCompleteColumn(table_column=Column(no_wrap=True)),
+            TimeRemainingColumn(table_column=Column(no_wrap=True)),
+            TextColumn("{task.description}", table_column=note),
+        )
+        console = Console(stderr=True)
+        period = _Counter._WINDOW_S
+        with Progress(*columns, console=console, transient=True, expand=True, speed_estimate_period=period) as progress:
             yield _Counter(what, total, done, progress)
     else:
         yield _Counter(what, total, done, None)
@@ -50,6 +61,8 @@ class _Counter:
     _WINDOW_S = 60.0
     #: So many jobs after the first show a rate: every process compiles in its first one.
     _SHOWN = 10
+    #: And in so many seconds at least.
+    _SHORTEST_S = 1.0
 
     def __init__(self, what: str, total: int, done: int, progress: Progress | None) -> None:
         import time
@@ -60,7 +73,7 @@ class _Counter:
         self._said = self._clock()
         self._steps: deque[tuple[float, int]] = deque()  # the first job may compile: rates count from its end
         self._progress = progress
-        self._task = None if progress is None else progress.add_task(what, total=total, completed=done)
+        self._task = None if progress is None else progress.add_task("", total=total, completed=done, what=what)
 
     def step(self, note: str, *, failed: bool = False) -> None:
         """One job more is done, or has failed; ``note`` says which."""
@@ -68,7 +81,7 @@ class _Counter:
         self._failed += failed
         failures = f", {self._failed} failed" if self._failed else ""
         if self._progress is not None and self._task is not None:
-            self._progress.update(self._task, advance=1, description=f"{self._what}{failures}: {note}")
+            self._progress.update(self._task, advance=1, description=f"{note}{failures}")
             return
         now = self._clock()
         self._steps.append((now, self._done))
@@ -83,7 +96,7 @@ class _Counter:
     def _pace(self) -> str:
         """Return the rate and the time left; nothing before some jobs have shown them: first ones compile."""
         (first, before), (last, done) = self._steps[0], self._steps[-1]
-        if done - before < self._SHOWN or last <= first:
+        if done - before < self._SHOWN or last - first < self._SHORTEST_S:
             return ""
         rate = (done - before) / (last - first)
         return f", {rate:.1f}/s, {(self._total - self._done) / rate:.0f} s left"

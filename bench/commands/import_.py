@@ -16,14 +16,20 @@ from bench.targets import write_instance
 @family_option
 @click.option("-o", "--output", default="-", metavar="FILE", help="Where to write it.  [default: standard output]")
 def import_(traces: tuple[str, ...], family: str, output: str, own: dict[str, Any]) -> None:
-    """Turn a trace into an instance: one Failure Trace Archive event table, or sampled CSV files, one per node.
+    """Turn a trace into an instance.
 
-    The name spot_aws_v100 alone stands for nine zones of real spot machines, which come with the toolkit.
+    A trace is, plain or compressed: CSV files of samples, one per node, or one with a column for the node, or counts of
+    machines over time (--columns); JSON lists of samples with a gap, one per node (--gap); one log of time_ms, add or
+    remove, node; or one Failure Trace Archive event table. The name spot_aws_v100 alone stands for nine zones of real
+    spot machines, which come with the toolkit.
 
-    A slot is UP only if the node is available during all of it. What the reader takes for granted is said on standard
-    error.
+    A slot is UP only if the node is available during all of it. What the reader takes for granted, and how often each
+    node is UP, is said on standard error.
     """
-    instance, assumptions = family_named(family).import_trace(traces, **own)
+    adapter = family_named(family)
+    instance, assumptions = adapter.import_trace(traces, **own)
     write_instance(instance, output)
     for assumption in assumptions:
         click.echo(f"hindsched: assumed: {assumption}", err=True)
+    for line in adapter.presence(instance):
+        click.echo(line, err=True)

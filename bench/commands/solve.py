@@ -34,7 +34,7 @@ def solve(
     from bench.targets import schedule_targets
 
     targets = schedule_targets(out, files)
-    table = Table(None, as_json, title="Hindsight optima")
+    table = Table(None, as_json, title="Hindsight optima", spare=("bound", "solver", "objective", "runtime_s"))
     failed = 0
     for file in files:
         try:

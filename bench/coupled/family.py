@@ -146,6 +146,11 @@ class _Coupled(Family):
     def import_trace(self, traces: Sequence[str], **given: Any) -> tuple[Any, Sequence[str]]:
         return flags.import_trace(traces, **given)
 
+    def presence(self, instance: Any) -> Sequence[str]:
+        from bench.commands.traces import presence_of
+
+        return presence_of(instance.states, [instance.name_of(q) for q in range(instance.num_workers)])
+
     def sources(self, table: Mapping[str, Any]) -> list[Source]:
         points = convert(dict(table), _Points)
         for name in ("m", "n_com", "wmin"):

@@ -8,6 +8,7 @@ from typing import Any, cast
 import click
 
 from bench.commands.options import COUNT, N_COM, NUMBERS, POSITIVE, given_flags, say_unused
+from bench.commands.traces import read_traces, trace_options
 from online.coupled.options import Comparison, Estimator, Service, Ties
 
 __all__ = ["FLAGS", "generate", "import_trace"]
@@ -96,11 +97,11 @@ _IMPORT = [
     click.Option(
         ["--train", "train_slots"],
         type=COUNT,
-        default=0,
-        show_default=True,
-        help="Slots just before slot 0 to fit the Markov chains on; 0: no chains, so no heuristic but RANDOM can run.",
+        help="Slots just before slot 0 to fit the Markov chains on; 0: no chains, so no heuristic but RANDOM can run.  "
+        "[default: half of what the nodes were observed together, or what is left]",
     ),
     click.Option(["--nodes"], metavar="K|NAME,...", help="So many nodes, or these.  [default: all]"),
+    *trace_options(),
     click.Option(["--absent"], type=_ABSENCE, default="down", show_default=True, help="What 'not available' means."),
     click.Option(
         ["--unobserved"],
@@ -215,15 +216,19 @@ def import_trace(
     The traces are one Failure Trace Archive event table, or sampled CSV files, one per node. A slot is UP only if the
     node is available during all of it.
     """
-    from instances import traces as readers
-    from instances.coupled.imported import from_trace
+    from instances.coupled.imported import from_trace, usual_training
 
-    trace = readers.read(*traces)
+    trace, given = read_traces(traces, given)
     chosen: int | list[str] | None = None
     if nodes is not None:
         is_number = nodes.isascii() and nodes.isdigit() and len(nodes) < 10
         chosen = int(nodes) if is_number and nodes not in trace.nodes else nodes.split(",")
+    told = list(trace.assumptions)
+    if given["train_slots"] is None:
+        where = {name: given[name] for name in ("slot_s", "start", "slots")}
+        given["train_slots"] = usual_training(trace, nodes=chosen, **where)
+        told.append(f"chains are fitted on the {given['train_slots']} slots before slot 0 (--train)")
     instance = from_trace(
         trace, tasks=m, nodes=chosen, absent=cast(Any, absent), unobserved=cast(Any, unobserved), **given
     )
-    return instance, trace.assumptions
+    return instance, told

@@ -108,7 +108,9 @@ def draw_gantt(
     axes.set_ylim(instance.num_workers - 0.5, -0.5)
     step = max(1, ceil(instance.num_workers / _LABELLED_WORKERS))
     axes.set_yticks(range(0, instance.num_workers, step))
-    axes.set_yticklabels([f"worker {q}, w={instance.w[q]}" for q in range(0, instance.num_workers, step)], fontsize=7)
+    axes.set_yticklabels(
+        [f"{instance.name_of(q)}, w={instance.w[q]}" for q in range(0, instance.num_workers, step)], fontsize=7
+    )
     axes.set_xlabel("slot")
     axes.set_title(title, loc="left", fontsize=10)
     if legend:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from math import isfinite, isnan
+from shutil import get_terminal_size
 from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
@@ -77,13 +78,13 @@ def show_table(results: Results, table: pd.DataFrame, as_json: bool) -> None:
         title += "; hindsight optima: " + ", ".join(f"{count} {name}" for name, count in sorted(states.items()))
         averages = family_named(str(point[0])).averages
         headings = _HEADINGS | {name: f"mean {name}" for name in averages}
-        shown = Table(headings, as_json=False, title=title)
+        shown = Table(headings, as_json=False, title=title, spare=(*averages, "mean", "interval", "half"))
         shown.add_all(_readable(row, averages) for row in records(in_median_order(rows)))
         shown.show()
         _show_instances(mine)
         if states["infeasible"] == states.total():
             click.echo(f"{title}: no schedule finishes, so there is nothing to compare with.")
-    click.echo(fill(NOTE.format(clusters=cluster_words(runs)), 100))
+    click.echo(fill(NOTE.format(clusters=cluster_words(runs)), min(100, get_terminal_size((100, 24)).columns)))
 
 
 def _show_instances(runs: pd.DataFrame) -> None:

@@ -44,6 +44,7 @@ class _WorkerFile(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True
     mu: _Count | None
     states: str
     markov: tuple[_Row, _Row, _Row] | None = None
+    name: str | None = None
 
 
 class _Application(msgspec.Struct, forbid_unknown_fields=True):
@@ -104,10 +105,13 @@ def read_instance(document: dict[str, Any]) -> Instance:
     """
     _expect_format(document, *INSTANCE_FORMATS)
     file: _InstanceFile | _DrawnInstanceFile
+    names: tuple[str, ...] = ()
     if document["format"] == "coupled/1":
         file = convert(document, _InstanceFile)
         chains = [None if worker.markov is None else _chain(q, worker.markov) for q, worker in enumerate(file.workers)]
         states: st.States | Drawn = st.from_letters([worker.states for worker in file.workers])
+        if any(worker.name for worker in file.workers):
+            names = tuple(worker.name or f"worker {q}" for q, worker in enumerate(file.workers))
     else:
         file = convert(document, _DrawnInstanceFile)
         drawn = [_chain(q, worker.markov) for q, worker in enumerate(file.workers)]
@@ -123,6 +127,7 @@ def read_instance(document: dict[str, Any]) -> Instance:
         mu=tuple(worker.mu for worker in file.workers),
         states=states,
         chains=tuple(chains),
+        names=names,
     )
 
 
@@ -175,6 +180,8 @@ def write_instance(instance: Instance) -> str:
     for worker, markov in zip(workers, rows, strict=True):
         if markov is not None:
             worker["markov"] = markov
+    for worker, name in zip(workers, instance.names, strict=False):
+        worker["name"] = name
     return encode(head)[:-1] + ',"workers":[\n' + ",\n".join(encode(worker) for worker in workers) + "\n]}\n"
 
 

@@ -12,7 +12,40 @@ from instances.intervals import Seconds
 from instances.traces.text import to_length, to_moment
 from instances.traces.trace import Absence, Nodes, Trace
 
-__all__ = ["from_trace"]
+__all__ = ["from_trace", "usual_training"]
+
+
+def usual_training(
+    trace: Trace,
+    *,
+    slot_s: float | str | Seconds,
+    start: float | str | Seconds | None = None,
+    slots: int | None = None,
+    nodes: Nodes = None,
+) -> int:
+    """Return how many slots to fit chains on where nobody says it: half of those the nodes were observed together.
+
+    Parameters
+    ----------
+    trace, slot_s, start, slots, nodes
+        As of `from_trace`. With ``slots`` given it is at most what these leave, with ``start`` what is before it.
+
+    Returns
+    -------
+    int
+        0 where fewer than two slots are left: then there are no chains.
+
+    Raises
+    ------
+    InputError
+        As `instances.traces.Trace.window`.
+    """
+    whole = trace.window(slot_s=slot_s, nodes=nodes)
+    if start is not None:
+        left = int((to_moment(start, "start") - whole.start) // whole.slot_s)
+    else:
+        left = whole.slots // 2 if slots is None else min(whole.slots // 2, whole.slots - slots)
+    return left if left >= 2 else 0
 
 
 def from_trace(
@@ -72,14 +105,9 @@ def from_trace(
         raise InputError(f"{slots}, expected an integer >= 1", place="slots")
     if start is not None:
         start = to_moment(start, "start") - train_slots * to_length(slot_s, "slot_s")
-    states = trace.states(
-        slot_s=slot_s,
-        start=start,
-        slots=None if slots is None else train_slots + slots,
-        nodes=nodes,
-        absent=absent,
-        unobserved=unobserved,
-    )
+    slots = None if slots is None else train_slots + slots
+    window = trace.window(slot_s=slot_s, start=start, slots=slots, nodes=nodes)
+    states = trace.states(slot_s=slot_s, start=start, slots=slots, nodes=nodes, absent=absent, unobserved=unobserved)
     if states.shape[1] <= train_slots:
         raise InputError(f"{states.shape[1]} are there, expected more than train_slots, {train_slots}", place="slots")
     p = states.shape[0]
@@ -96,4 +124,5 @@ def from_trace(
         mu=(mu,) * p if mu is None or isinstance(mu, int) else tuple(mu),
         states=states[:, train_slots:],
         chains=tuple(fit(row[:train_slots]) for row in states) if train_slots else (),
+        names=window.nodes,
     )

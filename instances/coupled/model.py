@@ -53,6 +53,9 @@ class Instance:
         the known slots and the deadline.
     chains
         p Markov chains or None; empty for none at all. Heuristics need them, optima do not.
+    names
+        What the workers are called in pictures; empty: by their numbers. Names are not part of the content: instances
+        that differ in nothing else are equal.
 
     Raises
     ------
@@ -77,6 +80,7 @@ class Instance:
     mu: tuple[int | None, ...]
     source: StateSource = field(repr=False)
     chains: tuple[Chain | None, ...] = field(repr=False)
+    names: tuple[str, ...] = field(repr=False)
 
     def __init__(
         self,
@@ -89,11 +93,12 @@ class Instance:
         mu: Sequence[int | None],
         states: st.States | StateSource,
         chains: Sequence[Chain | None] = (),
+        names: Sequence[str] = (),
     ) -> None:
         p = len(w)
         if p == 0:
             raise InputError("no worker, expected at least one", place="workers")
-        for name, values in (("mu", mu), ("markov", chains or (None,) * p)):
+        for name, values in (("mu", mu), ("markov", chains or (None,) * p), ("names", names or ("",) * p)):
             if len(values) != p:
                 raise InputError(f"{len(values)} values, expected one per worker, {p}", place=name)
         source = states if isinstance(states, Known | Drawn) else Known(cast(st.States, states))
@@ -111,7 +116,11 @@ class Instance:
             ),
             "source": source,
             "chains": tuple(chains) or (None,) * p,
+            "names": tuple(names),
         }
+        for q, called in enumerate(names):
+            if not (isinstance(called, str) and called and called.isprintable()):
+                raise InputError(f"{called!r}, expected one line of text", place=f"workers[{q}].name")
         for name, value in checked.items():
             object.__setattr__(self, name, value)
         if sum(self.capacities) < self.tasks:
@@ -151,6 +160,10 @@ class Instance:
     def num_workers(self) -> int:
         """How many workers, p."""
         return len(self.w)
+
+    def name_of(self, worker: int) -> str:
+        """Return what a worker is called in pictures."""
+        return self.names[worker] if self.names else f"worker {worker}"
 
     @property
     def slots(self) -> int:

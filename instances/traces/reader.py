@@ -3,44 +3,95 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
+from enum import StrEnum
 
 from instances.errors import InputError
+from instances.intervals import Seconds
+from instances.traces.event_log import FIRST_LINE, read_event_log
 from instances.traces.event_table import read_event_table
+from instances.traces.json_samples import read_json_samples
 from instances.traces.packaged import packaged_traces, read_packaged
-from instances.traces.samples import read_samples
+from instances.traces.samples import Meaning, read_samples
 from instances.traces.text import read_lines
 from instances.traces.trace import Trace
 
 __all__ = ["read"]
 
 
-def read(*paths: str | os.PathLike[str]) -> Trace:
-    """Read a trace from one event table, from one file of samples per node, or by the name of a packaged trace.
+class _Form(StrEnum):
+    TABLE = "an event table"
+    LOG = "a log of added and removed nodes"
+    SAMPLES = "samples"
+    JSON = "JSON samples"
 
-    A first line with a comma belongs to samples (`read_samples`), any other to a table (`read_event_table`).
+
+def read(
+    *paths: str | os.PathLike[str],
+    one_means: Meaning | str | None = None,
+    gap_s: float | str | Seconds | None = None,
+    columns: Mapping[str, str] | None = None,
+) -> Trace:
+    """Read a trace in any form that is known, or by the name of a packaged one.
+
+    ==================================== ================================================================
+    the first line                       is read as
+    ==================================== ================================================================
+    begins with ``[`` or ``{``           JSON samples with a gap, one file per node (`read_json_samples`)
+    ``number,add|remove,name``           one log of added and removed nodes (`read_event_log`)
+    names of columns with commas         samples or counts over time (`read_samples`)
+    anything else                        one table of the Failure Trace Archive (`read_event_table`)
+    ==================================== ================================================================
 
     Parameters
     ----------
     *paths
-        One table, or files of samples, or one of `packaged_traces` (a file of that name is ``./name``).
+        One table or log, or files of samples, or one of `packaged_traces` (a file of that name is ``./name``).
+    one_means
+        What a sample of 1 says, ``available`` or ``preempted``; None: as the file says it, else available.
+    gap_s
+        Seconds between two samples of a JSON list; None: as the file says it.
+    columns
+        Names of columns by what they hold (see `read_samples`).
 
     Raises
     ------
     InputError
-        As the two readers, and for a table among other files: their clocks and nodes need not be the same.
+        As the readers, for a table or log among other files (their clocks and nodes need not be the same), and for an
+        option that the form does not have.
     """
     if not paths:
         raise InputError("no file, expected at least one", place="trace")
     if len(paths) == 1 and paths[0] in packaged_traces():
+        _refuse(_Form.LOG, one_means=one_means, gap_s=gap_s, columns=columns)
         return read_packaged(str(paths[0]))
-    are_samples = [_has_comma(path) for path in paths]
-    if all(are_samples):
-        return read_samples(*paths)
+    forms = [_form(path) for path in paths]
+    form = forms[0]
+    if form is _Form.JSON and set(forms) == {form}:
+        _refuse(form, columns=columns)
+        return read_json_samples(*paths, one_means=one_means, gap_s=gap_s)
+    if form is _Form.SAMPLES and set(forms) == {form}:
+        _refuse(form, gap_s=gap_s)
+        return read_samples(*paths, one_means=one_means, columns=columns)
     if len(paths) == 1:
-        return read_event_table(paths[0])
-    table = paths[are_samples.index(False)]
-    raise InputError("an event table among several files, expected it alone", file=table)
+        _refuse(form, one_means=one_means, gap_s=gap_s, columns=columns)
+        return read_event_log(paths[0]) if form is _Form.LOG else read_event_table(paths[0])
+    alone = next((i for i, form in enumerate(forms) if form in (_Form.TABLE, _Form.LOG)), None)
+    if alone is None:
+        raise InputError("JSON samples and others, expected files of one form", file=paths[forms.index(_Form.JSON)])
+    raise InputError(f"{forms[alone]} among several files, expected it alone", file=paths[alone])
 
 
-def _has_comma(path: str | os.PathLike[str]) -> bool:
-    return any("," in line for line in read_lines(path)[:1])
+def _refuse(form: _Form, **given: object) -> None:
+    for name, value in given.items():
+        if value is not None and value != {}:
+            raise InputError(f"goes with samples that have it, not with {form}", place=name)
+
+
+def _form(path: str | os.PathLike[str]) -> _Form:
+    first = read_lines(path)[0]
+    if first.lstrip().startswith(("[", "{")):
+        return _Form.JSON
+    if FIRST_LINE.fullmatch(first):
+        return _Form.LOG
+    return _Form.SAMPLES if "," in first else _Form.TABLE

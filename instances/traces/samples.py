@@ -1,9 +1,14 @@
-"""Reader of availability sampled over time, one file per node."""
+"""Reader of availability sampled over time: tables of dates and values, one file per node or one with all of them.
+
+A value is 0 or 1, or a count of machines at once.
+"""
 
 from __future__ import annotations
 
+import csv
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from enum import StrEnum
 from fractions import Fraction
 from itertools import pairwise
 from pathlib import Path
@@ -11,30 +16,52 @@ from statistics import median_low
 
 from instances.errors import InputError
 from instances.intervals import Interval, Presence, Seconds, simplest
-from instances.traces.text import excerpt, moment, read_lines
+from instances.traces.text import excerpt, moment, read_lines, seconds
 from instances.traces.trace import Trace
 
-__all__ = ["HEADER", "node_of", "read_samples"]
+__all__ = ["COLUMNS", "Meaning", "counted", "from_samples", "meaning_of", "node_of", "read_samples", "said_of_ones"]
 
-HEADER = "date,availability"
+#: What columns are called, by what they hold, where nobody says otherwise; upper and lower case are one.
+COLUMNS: Mapping[str, tuple[str, ...]] = {
+    "date": ("date", "time", "timestamp", "datetime"),
+    "availability": ("availability", "available", "is_available", "up", "preempted", "is_preempted"),
+    "count": ("count", "instances", "num_instances", "machines", "capacity"),
+    "node": ("node", "machine", "host", "instance", "zone"),
+}
 #: A step longer than this many median steps is a hole in the observation.
 LONGEST_STEP = Fraction(3, 2)
+#: More machines at once than anybody would schedule by hand; a guard against a column that is no count.
+MOST_MACHINES = 100_000
 
-_PRESENCE = {"1": Presence.AVAILABLE, "0": Presence.UNAVAILABLE}
-_ASSUMPTIONS = (
-    "1 means available, 0 unavailable",
-    "dates are UTC unless they name an offset, and are trusted before any sampling gap told elsewhere",
+
+class Meaning(StrEnum):
+    """What a sample of 1 says."""
+
+    AVAILABLE = "available"
+    PREEMPTED = "preempted"
+
+
+_DATES = "dates are UTC unless they name an offset, and are trusted before any sampling gap told elsewhere"
+_HOLD = (
     "a sample holds until the next one, the last for one median step",
     "after a step longer than 1.5 median steps there is a hole: its sample holds for one median step, and then nobody "
     "observed the node",
 )
+_COUNTED = "k machines are the first k of those there ever are: the last to come is the first to go"
 
 
-def read_samples(*paths: str | os.PathLike[str], nodes: Sequence[str] | None = None) -> Trace:
-    """Read availability sampled over time: one CSV file per node.
+def read_samples(
+    *paths: str | os.PathLike[str],
+    nodes: Sequence[str] | None = None,
+    one_means: Meaning | str | None = None,
+    columns: Mapping[str, str] | None = None,
+) -> Trace:
+    """Read availability sampled over time, plain, gzip or xz.
 
-    The first line is ``date,availability``; each other line has an ISO date and time and 1 (available) or 0. Plain,
-    gzip or xz. What else it assumes is in ``assumptions`` of the trace.
+    The first line names the columns: a date and time (ISO, or UNIX seconds), and either an availability of 0 or 1 or a
+    count of machines that are there at once; `COLUMNS` has the names that are known. Where there is a column for the
+    node, one file has all nodes; otherwise each file is a node. What else it assumes is in ``assumptions`` of the
+    trace.
 
     Parameters
     ----------
@@ -42,13 +69,17 @@ def read_samples(*paths: str | os.PathLike[str], nodes: Sequence[str] | None = N
         The files, in the order of the nodes.
     nodes
         What the nodes are called; None: as their files without the suffixes.
+    one_means
+        ``available`` or ``preempted``; None: as the column's name says it, and available where it does not.
+    columns
+        Names of columns by what they hold (``date``, ``availability``, ``count``, ``node``), where these are others.
 
     Raises
     ------
     InputError
-        Naming file and line: another header, another number of columns, no date, dates that do not increase, a value
-        other than 0 and 1; and a file with fewer than two samples, missing, damaged or not text; and
-        two files of one node.
+        Naming file and line: a column that is not there, another number of columns, no date, dates that do not
+        increase, a value that is neither 0 nor 1, no count; and a file with fewer than two samples of a node, missing,
+        damaged or not text; two files of one node, and counts among several files.
     """
     names = [node_of(path) for path in paths] if nodes is None else list(nodes)
     if len(names) != len(paths):
@@ -56,7 +87,22 @@ def read_samples(*paths: str | os.PathLike[str], nodes: Sequence[str] | None = N
     for i, path in enumerate(paths):
         if names[i] in names[:i]:
             raise InputError(f"a second file of node {excerpt(names[i])}, expected one per node", file=path)
-    return Trace(tuple(names), tuple(_intervals(path) for path in paths), _ASSUMPTIONS)
+    found: dict[str, tuple[Interval, ...]] = {}
+    said: tuple[str, ...] = ()
+    for path, name in zip(paths, names, strict=True):
+        try:
+            table = _Table(read_lines(path), columns or {}, one_means)
+            rows = table.intervals(name)
+        except InputError as error:
+            raise error.in_file(path) from None
+        if len(paths) > 1 and table.holds != "availability":
+            raise InputError("counts of machines among several files, expected it alone", file=path)
+        twice = next((node for node in rows if node in found), None)
+        if twice is not None:
+            raise InputError(f"node {excerpt(twice)} stands in two files, expected one per node", file=path)
+        found |= rows
+        said = table.assumptions
+    return Trace(tuple(found), tuple(found.values()), said)
 
 
 def node_of(path: str | os.PathLike[str]) -> str:
@@ -64,23 +110,46 @@ def node_of(path: str | os.PathLike[str]) -> str:
 
     Examples
     --------
-    >>> node_of("zones/us-east-1a.csv.xz")
-    'us-east-1a'
+    >>> node_of("zones/us-east-1a.csv.xz"), node_of("us-east-1a.json")
+    ('us-east-1a', 'us-east-1a')
     """
-    return Path(path).name.removesuffix(".gz").removesuffix(".xz").removesuffix(".csv")
+    name = Path(path).name.removesuffix(".gz").removesuffix(".xz")
+    return name.removesuffix(".csv").removesuffix(".json")
 
 
-def _intervals(path: str | os.PathLike[str]) -> tuple[Interval, ...]:
-    try:
-        dates, values = _samples(read_lines(path))
-    except InputError as error:
-        raise error.in_file(path) from None
+def meaning_of(text: Meaning | str | None, name: str = "") -> Meaning:
+    """Return what a sample of 1 says: what somebody says it does, or what a name that it goes by does."""
+    if text is None:
+        return Meaning.PREEMPTED if "preempted" in name.lower() else Meaning.AVAILABLE
+    if text not in list(Meaning):
+        raise InputError(f"{text!r}, expected {' or '.join(Meaning)}", place="one_means")
+    return Meaning(text)
+
+
+def said_of_ones(meaning: Meaning) -> str:
+    """Return the assumption about what a sample of 1 says, in a sentence."""
+    if meaning is Meaning.AVAILABLE:
+        return "1 means available, 0 unavailable"
+    return "1 means preempted, 0 available"
+
+
+def from_samples(dates: Sequence[Seconds], values: Sequence[bool]) -> tuple[Interval, ...]:
+    """Return the intervals of one node: each sample holds until the next one, but not over a hole.
+
+    Parameters
+    ----------
+    dates
+        Increasing seconds, at least two.
+    values
+        Whether the node was available then.
+    """
     if len(dates) < 2:
-        raise InputError(f"{len(dates)} samples, expected at least two: the step is unknown", file=path)
+        raise InputError(f"{len(dates)} samples, expected at least two: the step is unknown")
     step = median_low([after - before for before, after in pairwise(dates)])
     longest, unit = LONGEST_STEP.numerator * step, LONGEST_STEP.denominator  # integers compare faster than fractions
     intervals: list[Interval] = []
-    for i, (start, presence) in enumerate(zip(dates, values, strict=True)):
+    for i, (start, is_there) in enumerate(zip(dates, values, strict=True)):
+        presence = Presence.AVAILABLE if is_there else Presence.UNAVAILABLE
         stop = dates[i + 1] if i + 1 < len(dates) else simplest(Fraction(start + step))
         if (stop - start) * unit > longest:
             stop = simplest(Fraction(start + step))
@@ -91,28 +160,104 @@ def _intervals(path: str | os.PathLike[str]) -> tuple[Interval, ...]:
     return tuple(intervals)
 
 
-def _samples(lines: list[str]) -> tuple[list[Seconds], list[Presence]]:
-    if lines[0].strip() != HEADER:
-        raise InputError(f"{excerpt(lines[0])}, expected the header {HEADER}", place="line 1")
-    dates: list[Seconds] = []
-    values: list[Presence] = []
-    for number, line in enumerate(lines[1:], start=2):
-        if not line or line.isspace():
-            continue
-        place = f"line {number}"
-        columns = line.split(",")
-        if len(columns) != 2:
-            raise InputError(f"{len(columns)} columns, expected 2: {HEADER}", place=place)
-        date = moment(columns[0].strip())
+def counted(name: str, dates: Sequence[Seconds], counts: Sequence[int]) -> dict[str, tuple[Interval, ...]]:
+    """Return the intervals of machines of which so many were there at each date: machine i where there are more than i.
+
+    Examples
+    --------
+    >>> rows = counted("zone", [0, 10, 20], [2, 1, 0])
+    >>> [[(row.start, row.stop, str(row.presence)) for row in rows[node]] for node in rows]
+    [[(0, 20, 'available'), (20, 30, 'unavailable')], [(0, 10, 'available'), (10, 30, 'unavailable')]]
+    """
+    most = max(counts, default=0)
+    if not 1 <= most <= MOST_MACHINES:
+        raise InputError(f"{most} machines at most, expected 1 to {MOST_MACHINES}", place="count")
+    return {f"{name} {i + 1}": from_samples(dates, [count > i for count in counts]) for i in range(most)}
+
+
+class _Table:
+    """The samples of one file."""
+
+    def __init__(self, lines: Sequence[str], columns: Mapping[str, str], one_means: Meaning | str | None) -> None:
+        for kind in columns:
+            if kind not in COLUMNS:
+                raise InputError(f"{kind!r}, expected one of {', '.join(COLUMNS)}", place="columns")
+        self.header = [name.strip() for name in _cells(lines[0])]
+        self.lines = lines
+        date, availability, count, node = (self._find(kind, columns.get(kind)) for kind in COLUMNS)
         if date is None:
+            raise InputError(f"{excerpt(lines[0])}, expected the header date,availability", place="line 1")
+        if availability is None and count is None:
             raise InputError(
-                f"date {excerpt(columns[0])}, expected a date and time as 2023-02-15 22:08:16", place=place
+                f"{excerpt(lines[0])}, expected the header date,availability, or columns by name", place="line 1"
             )
-        if dates and date <= dates[-1]:
-            raise InputError(f"date {excerpt(columns[0])}, expected one after that of the sample before", place=place)
-        presence = _PRESENCE.get(columns[1].strip())
-        if presence is None:
-            raise InputError(f"availability {excerpt(columns[1])}, expected 0 or 1", place=place)
-        dates.append(date)
-        values.append(presence)
-    return dates, values
+        self.date, self.node = date, node
+        self.holds = "count" if availability is None or "count" in columns else "availability"
+        self.value = availability if self.holds == "availability" and availability is not None else count
+        told = self.header[availability] if availability is not None else ""
+        self.meaning = meaning_of(one_means, told)
+        said = said_of_ones(self.meaning) if self.holds == "availability" else _COUNTED
+        self.assumptions = (said, _DATES, *_HOLD)
+
+    def _find(self, kind: str, name: str | None) -> int | None:
+        """Return the place of a column; None where there is none."""
+        if name is not None:
+            if name not in self.header:
+                expected = ", ".join(self.header)
+                raise InputError(f"no column {excerpt(name)}, expected one of {expected}", place="line 1")
+            return self.header.index(name)
+        lower = [column.lower() for column in self.header]
+        return next((lower.index(known) for known in COLUMNS[kind] if known in lower), None)
+
+    def intervals(self, name: str) -> dict[str, tuple[Interval, ...]]:
+        """Return what was observed of each node, or of the one that the file is named for."""
+        dates: dict[str, list[Seconds]] = {}
+        values: dict[str, list[int]] = {}
+        width, at, value = len(self.header), self.date, self.value
+        assert value is not None
+        first = next((line for line in self.lines[1:] if line and not line.isspace()), "")
+        are_numbers = len(_cells(first)) == width and seconds(_cells(first)[at].strip()) is not None
+        parse, expected = (
+            (seconds, "UNIX seconds") if are_numbers else (moment, "a date and time as 2023-02-15 22:08:16")
+        )
+        for number, line in enumerate(self.lines[1:], start=2):
+            if not line or line.isspace():
+                continue
+            cells = line.split(",") if '"' not in line else _cells(line)
+            if len(cells) != width:
+                raise InputError(
+                    f"{len(cells)} columns, expected {width}: {','.join(self.header)}", place=f"line {number}"
+                )
+            node = name if self.node is None else cells[self.node].strip()
+            mine = dates.setdefault(node, [])
+            date = parse(cells[at].strip())
+            if date is None:
+                raise InputError(f"date {excerpt(cells[at])}, expected {expected}", place=f"line {number}")
+            if mine and date <= mine[-1]:
+                raise InputError(
+                    f"date {excerpt(cells[at])}, expected one after that of the sample before", place=f"line {number}"
+                )
+            mine.append(date)
+            values.setdefault(node, []).append(self._value(cells[value].strip(), number))
+        if self.holds == "count":
+            if self.node is not None and len(dates) > 1:
+                return {k: row for node in dates for k, row in counted(node, dates[node], values[node]).items()}
+            (only,) = dates or {name: []}
+            return counted(only, dates.get(only, []), values.get(only, []))
+        if not dates:
+            from_samples([], [])
+        ones = int(self.meaning is Meaning.AVAILABLE)
+        return {node: from_samples(dates[node], [value == ones for value in values[node]]) for node in dates}
+
+    def _value(self, text: str, number: int) -> int:
+        if text in ("0", "1"):
+            return int(text)
+        if self.holds == "availability":
+            raise InputError(f"availability {excerpt(text)}, expected 0 or 1", place=f"line {number}")
+        if not (text.isascii() and text.isdigit() and len(text) < 10):
+            raise InputError(f"count {excerpt(text)}, expected a whole number of machines", place=f"line {number}")
+        return int(text)
+
+
+def _cells(line: str) -> list[str]:
+    return next(csv.reader([line]), [])

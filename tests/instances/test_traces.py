@@ -176,7 +176,7 @@ def test_dates_are_trusted_with_their_offset_and_fraction(write):
     ("text", "message"),
     [
         (SAMPLES.partition("\n")[2], "line 1: '1970-01-01 00:00:00,1', expected the header date,availability"),
-        (SAMPLES.replace("date,", "time,"), "line 1: 'time,availability', expected the header date,availability"),
+        (SAMPLES.replace("date,", "tide,"), "line 1: 'tide,availability', expected the header date,availability"),
         (SAMPLES + "1970-01-01 00:00:31,1\n", "line 6: date '1970-01-01 00:00:31', expected one after that of the"),
         (SAMPLES + "1970-01-01 00:00:30,1\n", "line 6: date '1970-01-01 00:00:30', expected one after that of the"),
         (SAMPLES + "1970-01-01 00:00:41,2\n", "line 6: availability '2', expected 0 or 1"),

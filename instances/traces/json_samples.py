@@ -1,0 +1,105 @@
+"""Reader of availability as spot research passes it on: a JSON list of samples with a gap, one file per node."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from instances.errors import InputError
+from instances.intervals import Interval, Seconds, simplest
+from instances.traces.samples import Meaning, counted, from_samples, meaning_of, node_of, said_of_ones
+from instances.traces.text import excerpt, read_lines, to_length, to_moment
+from instances.traces.trace import Trace
+
+__all__ = ["read_json_samples"]
+
+#: Keys of the list of samples, of the seconds between two of them, and of the moment of the first.
+_LISTS = ("availability", "available", "preempted", "counts", "count", "data", "trace", "values", "samples")
+_GAPS = ("gap_seconds", "gap_s", "gap", "interval_seconds", "step_s")
+_STARTS = ("start_time", "start")
+
+
+def read_json_samples(
+    *paths: str | os.PathLike[str], one_means: Meaning | str | None = None, gap_s: float | str | Seconds | None = None
+) -> Trace:
+    """Read samples that are equally far apart: one JSON file per node, plain, gzip or xz.
+
+    A file is a list of 0 and 1, or an object with such a list (``data``, ``availability``, ``preempted``, ...), the
+    seconds between two samples (``gap_seconds``) and perhaps the moment of the first (``start_time``), all of them
+    beside the list or in ``metadata``. A list with larger numbers counts machines; it must be the only file.
+
+    Parameters
+    ----------
+    *paths
+        The files, in the order of the nodes.
+    one_means
+        ``available`` or ``preempted``; None: as the list's key says it, and available where it does not.
+    gap_s
+        Seconds between two samples; None: as the file says it.
+
+    Raises
+    ------
+    InputError
+        Naming the file and the sample: no JSON, no list, something else in it, no gap; several files, of which one
+        counts machines.
+    """
+    rows: dict[str, tuple[Interval, ...]] = {}
+    said = ""
+    for path in paths:
+        try:
+            dates, values, meaning = _samples("\n".join(read_lines(path)), one_means, gap_s)
+            name = node_of(path)
+            if name in rows:
+                raise InputError(f"a second file of node {excerpt(name)}, expected one per node")
+            if max(values) > 1:
+                if len(paths) > 1:
+                    raise InputError("counts of machines among several files, expected it alone")
+                rows = counted(name, dates, values)
+                said = "k machines are the first k of those there ever are: the last to come is the first to go"
+                break
+            rows[name] = from_samples(dates, [value == (meaning is Meaning.AVAILABLE) for value in values])
+            said = said_of_ones(meaning)
+        except InputError as error:
+            raise error.in_file(path) from None
+    return Trace(
+        tuple(rows),
+        tuple(rows.values()),
+        (said, "samples are equally far apart, and each holds until the next; without a start the first is at 0 s"),
+    )
+
+
+def _samples(
+    text: str, one_means: Meaning | str | None, gap_s: float | str | Seconds | None
+) -> tuple[list[Seconds], list[int], Meaning]:
+    try:
+        held: Any = json.loads(text)
+    except (json.JSONDecodeError, RecursionError) as error:
+        raise InputError(f"no JSON: {error}") from None
+    key, start = "", None
+    if isinstance(held, dict):
+        facts = {**held, **(held["metadata"] if isinstance(held.get("metadata"), dict) else {})}
+        key = next((name for name in _LISTS if isinstance(held.get(name), list)), "")
+        if not key:
+            raise InputError(f"no list of samples, expected one under {', '.join(_LISTS)}")
+        gap_s = _first(facts, _GAPS) if gap_s is None else gap_s
+        start = _first(facts, _STARTS)
+        held = held[key]
+    if not isinstance(held, list) or len(held) < 2:
+        raise InputError("expected a list of at least two samples")
+    if gap_s is None:
+        raise InputError("not told, expected the seconds between two samples: gap_seconds, or --gap", place="gap")
+    step, begin = to_length(gap_s, "gap"), 0 if start is None else to_moment(start, "start")
+    values: list[int] = []
+    for i, value in enumerate(held):
+        if isinstance(value, int | float) and value >= 0 and value % 1 == 0:
+            values.append(int(value))
+        else:
+            raise InputError(f"{excerpt(json.dumps(value))}, expected 0 or 1, or a count", place=f"sample {i}")
+    dates: list[Seconds] = [begin + i * step for i in range(len(values))]
+    return [date if isinstance(date, int) else simplest(date) for date in dates], values, meaning_of(one_means, key)
+
+
+def _first(facts: Mapping[str, Any], names: tuple[str, ...]) -> Any:
+    return next((facts[name] for name in names if facts.get(name) is not None), None)
