@@ -57,10 +57,16 @@ class Table:
         from rich.console import Console
         from rich.table import Table as RichTable
 
+        class Output(Console):
+            """Standard output, whose reader may go at any time."""
+
+            def on_broken_pipe(self) -> None:
+                raise BrokenPipeError  # which the command line takes for a quiet end, where rich would say 1
+
         table = RichTable(title=self.title, box=box.SIMPLE_HEAD, title_justify="left", title_style="bold")
         columns = dict(self.columns or {key: key for row in self._rows for key in row if not _is_long(row[key])})
         # a pipe or a file gets every column whole, whatever the width of the terminal that is not there
-        console = Console(highlight=False, width=None if sys.stdout.isatty() else max(200, _width(self._rows)))
+        console = Output(highlight=False, width=None if sys.stdout.isatty() else max(200, _width(self._rows)))
         left_out = []
         for key in self.spare:
             if self._natural_width(columns) > console.width and columns.pop(key, None) is not None:

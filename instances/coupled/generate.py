@@ -16,6 +16,8 @@ __all__ = ["paper", "small"]
 #: What the paper's generator fixes: the range of P_xx, and the lengths relative to wmin.
 STAY_RANGE = (0.90, 0.99)
 W_FACTOR, T_DATA_FACTOR, T_PROG_FACTOR = 10, 1, 5
+#: More workers, or states spelled out at once (a byte each), are refused before the memory is gone.
+MOST_WORKERS, MOST_STATES = 100_000, 4_000_000_000
 
 
 def paper(
@@ -69,8 +71,14 @@ def paper(
     >>> bool((long.states[:, :50] == short.states).all())
     True
     """
-    for name, value, most in (("wmin", wmin, MOST // W_FACTOR), ("p", p, MOST), ("slots", slots, st.MOST_SLOTS)):
-        _expect_count(name, value, most)
+    most = {"wmin": MOST // W_FACTOR, "p": MOST_WORKERS, "slots": st.MOST_SLOTS}
+    for name, value in (("wmin", wmin), ("p", p), ("slots", slots)):
+        _expect_count(name, value, most[name])
+    if not drawn and p * slots > MOST_STATES:
+        raise InputError(
+            f"{slots} of {p} workers are {p * slots} states, expected at most {MOST_STATES}, or drawn ones",
+            place="slots",
+        )
     point = ("coupled", "paper", 1, seed, m, n_com or 0, wmin, scenario)
     w: list[int] = []
     chains: list[Chain] = []

@@ -9,12 +9,16 @@ import re
 import zlib
 from datetime import UTC, datetime, timedelta
 from fractions import Fraction
+from io import BytesIO
 
 from instances.errors import InputError
 from instances.intervals import Seconds, exact_seconds, simplest
 from instances.textio import excerpt, read_bytes
 
-__all__ = ["excerpt", "moment", "read_lines", "seconds", "to_length", "to_moment"]
+__all__ = ["MOST_BYTES", "excerpt", "moment", "read_lines", "seconds", "to_length", "to_moment"]
+
+#: No compressed file holds more: a small one that unpacks to all of the memory is refused before it is gone.
+MOST_BYTES = 1 << 29
 
 _GZIP_MAGIC, _XZ_MAGIC = b"\x1f\x8b", b"\xfd7zXZ\x00"
 _NUMBER = re.compile(r"[+-]?[0-9]{1,18}(\.[0-9]{0,18})?([eE][+-]?[0-9]{1,2})?", re.ASCII)
@@ -36,17 +40,20 @@ def read_lines(path: str | os.PathLike[str]) -> list[str]:
     raw = read_bytes(path)
     if raw.startswith(_GZIP_MAGIC):
         try:
-            raw = gzip.decompress(raw)
+            with gzip.open(BytesIO(raw)) as stream:
+                raw = stream.read(MOST_BYTES + 1)
         except EOFError:
             raise InputError("gzip data ends too early, expected a whole file", file=path) from None
         except (gzip.BadGzipFile, zlib.error) as error:
             raise InputError(f"damaged gzip data: {error}", file=path) from None
+        _expect_size(raw, path)
     elif raw.startswith(_XZ_MAGIC):
         reader = lzma.LZMADecompressor(lzma.FORMAT_XZ)
         try:
-            raw = reader.decompress(raw)
+            raw = reader.decompress(raw, MOST_BYTES + 1)
         except lzma.LZMAError as error:
             raise InputError(f"damaged xz data: {error}", file=path) from None
+        _expect_size(raw, path)
         if not reader.eof:
             raise InputError("xz data ends too early, expected a whole file", file=path)
         if reader.unused_data:
@@ -59,6 +66,11 @@ def read_lines(path: str | os.PathLike[str]) -> list[str]:
         line = raw[: error.start].count(b"\n") + 1
         raise InputError("not UTF-8, expected the text of a trace", place=f"line {line}", file=path) from None
     return [line.removesuffix("\r") for line in text.split("\n")]
+
+
+def _expect_size(raw: bytes, path: str | os.PathLike[str]) -> None:
+    if len(raw) > MOST_BYTES:
+        raise InputError(f"more than {MOST_BYTES >> 20} MiB when unpacked, expected a trace", file=path)
 
 
 def seconds(text: str) -> Seconds | None:

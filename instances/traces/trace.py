@@ -225,7 +225,7 @@ class Trace:
         if slots < 1:
             raise InputError(
                 f"no slot of {slot_s} s from {begin} on: it is observed until {ends[shortest]}; expected nodes "
-                "that are observed together",
+                "that are observed together: a number of them finds the window for as many",
                 place=f"node {excerpt(self.nodes[shortest])}",
             )
         return slots

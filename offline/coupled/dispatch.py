@@ -10,6 +10,7 @@ from enum import StrEnum
 
 from instances import check
 from instances.coupled.model import Instance
+from instances.coupled.schedule import NOT_ENROLLED, Schedule
 from instances.errors import SelfCheckError
 from instances.sources import Known
 from instances.states import DOWN, UP
@@ -156,10 +157,30 @@ def solve(
     chosen = _choose(solver, instance)
     if goal is Objective.MAKESPAN and instance.iterations > instance.slots:  # an iteration takes a slot at least
         return CoupledResult.of(Status.INFEASIBLE, goal, None, None, None, chosen.name, 0.0)
+    if _holds_too_few(instance):
+        if goal is Objective.MAKESPAN:
+            return CoupledResult.of(Status.INFEASIBLE, goal, None, None, None, chosen.name, 0.0)
+        nothing = Schedule(instance.fingerprint, (NOT_ENROLLED * instance.slots,) * instance.num_workers, ())
+        return CoupledResult.of(Status.OPTIMAL, goal, 0, 0, nothing, chosen.name, 0.0)
     result: CoupledResult = chosen.load()(instance, goal, stand_by=stand_by, limits=limits)
     if result.schedule is not None:
         confirm(instance, result)
     return result
+
+
+def _holds_too_few(instance: Instance) -> bool:
+    """Whether the workers are not UP for long enough to hold m tasks at once; asked where m is absurdly large.
+
+    Each task of a worker takes T_data slots to be received and w_q to be computed, the program T_prog, all of them UP
+    and none for two of these. Solvers have tables of size m: they are spared numbers that no schedule can reach.
+    """
+    if instance.tasks <= instance.slots:
+        return False
+    num_up = (instance.states == UP).sum(axis=1).tolist()
+    spare = [max(0, up - instance.t_prog) for up in num_up]
+    rows = zip(instance.capacities, spare, instance.w, strict=True)
+    held: int = sum(min(cap, left // (w + instance.t_data)) for cap, left, w in rows)
+    return held < instance.tasks
 
 
 def _choose(name: str, instance: Instance) -> Solver:

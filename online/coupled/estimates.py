@@ -262,7 +262,7 @@ def complete(chains: Sequence[Chain | None]) -> tuple[Chain, ...]:
         if chain is None:
             raise InputError(
                 "missing, and the heuristics' estimates need it: add the worker's chain, "
-                "or fit it on a separate training trace",
+                "or fit it on a separate training trace (import --train)",
                 place=f"workers[{q}].markov",
             )
         known.append(chain)

@@ -1,3 +1,4 @@
+import json
 import pickle
 from copy import deepcopy
 from dataclasses import fields
@@ -8,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from instances import Chain, InputError
-from instances.coupled import Configuration, Instance, Schedule
+from instances.coupled import Configuration, Instance, Schedule, read_instance, write_instance
 from instances.coupled.generate import small
 from instances.states import from_letters
 
@@ -54,11 +55,22 @@ CHANGES = [
 
 def test_fingerprints_differ_when_any_field_does():
     instances = [pair(), *(pair(**change) for change in CHANGES)]
-    assert {name for change in CHANGES for name in change} == {field.name for field in fields(Instance)} - {
-        "source"
-    } | {"states"}
+    content = {field.name for field in fields(Instance)} - {"source", "names"} | {"states"}
+    assert {name for change in CHANGES for name in change} == content
     assert len({instance.fingerprint for instance in instances}) == len(instances)
     assert len(set(instances)) == len(instances)
+
+
+def test_names_are_kept_and_no_part_of_the_content():
+    named = pair().replace(names=("east", "west"))
+    assert named == pair()
+    assert [named.name_of(0), pair().name_of(1)] == ["east", "worker 1"]
+    again = read_instance(json.loads(write_instance(named)))
+    assert again.names == pickle.loads(pickle.dumps(named)).names == ("east", "west")
+    with pytest.raises(InputError, match=r"^names: 1 values, expected one per worker, 2$"):
+        pair().replace(names=("east",))
+    with pytest.raises(InputError, match=r"^workers\[1\]\.name: 'a\\nb', expected one line of text$"):
+        pair().replace(names=("east", "a\nb"))
 
 
 def test_a_layout_of_the_same_letters_is_another_instance():

@@ -289,7 +289,9 @@ def test_random_follows_its_seed_and_needs_no_chains() -> None:
 def test_without_chains_the_others_refuse_in_one_line(name: str) -> None:
     instance = small(4, p=2, slots=10)
     bare = instance.replace(chains=(instance.chains[0], None))
-    with pytest.raises(InputError, match=r"^workers\[1\]\.markov: missing.* separate training trace$"):
+    with pytest.raises(
+        InputError, match=r"^workers\[1\]\.markov: missing.* separate training trace \(import --train\)$"
+    ):
         simulate(bare, make_policy(name))
 
 
