@@ -1,11 +1,12 @@
 # Two commands do everything, each in a virtual environment of its own:
 #   make score   run the main job: a table of competitive ratios
 #   make test    pass the tests
+# And: make lint, make site (the documentation, in build/site).
 PYTHON ?= python3
 VENV   := .venv
 STAMP  := $(VENV)/.installed
 
-.PHONY: score test lint clean
+.PHONY: score test lint site clean
 
 score: $(STAMP)
 	$(VENV)/bin/hindsched score
@@ -17,6 +18,10 @@ lint: $(STAMP)
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/ruff format --check .
 	$(VENV)/bin/mypy
+
+site: $(STAMP)
+	$(VENV)/bin/python -m sphinx -W --keep-going -q -b html docs build/site
+	@echo "Written: build/site/index.html"
 
 $(STAMP): pyproject.toml
 	test -x $(VENV)/bin/python || $(PYTHON) -m venv $(VENV)

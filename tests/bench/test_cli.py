@@ -266,7 +266,7 @@ def test_what_a_policy_prints_is_no_result_and_its_name_no_path(hindsched, tmp_p
     arguments = ("--policy", "RANDOM", "--policy", f"{mine}:Loud", "--schedule", tmp_path / "runs", "--json")
     code, out, err = hindsched("simulate", tiny, *arguments)
     assert code == 0
-    assert [row["policy"] for row in objects(out)] == ["RANDOM", "../loud"]
+    assert [row["policy"] for row in objects(out)] == ["RANDOM", f"{mine}:Loud"]
     assert "look" in err
     names = sorted(path.name for path in (tmp_path / "runs").iterdir())
     assert names == ["tiny..._loud.schedule.json", "tiny.RANDOM.schedule.json"]
@@ -293,7 +293,7 @@ GOOD = '{"format":"coupled/1","tasks":1,"iterations":1,"n_com":1,"t_prog":0,"t_d
         (GOOD % '{"w":-1,"mu":null,"states":"uu"}', "workers[0].w"),
         (GOOD % '{"w":1.5,"mu":null,"states":"uu"}', "workers[0].w"),
         (GOOD % '{"w":1,"mu":0,"states":"uu"}', "tasks"),
-        (GOOD % '{"w":1,"mu":null,"states":"uu","name":"x"}', "name"),
+        (GOOD % '{"w":1,"mu":null,"states":"uu","speed":2}', "speed"),
         (GOOD % '{"w":1,"mu":null,"states":"uu","markov":[[1,0,0],[0,1,0],[0,0.5,0.4]]}', "workers[0].markov[2]"),
     ],
 )
@@ -431,7 +431,7 @@ def test_score_writes_rows_table_and_pictures(score, tmp_path):
         assert row["unfinished"] == 3 or row["mean_low"] >= 1.0
     folder = tmp_path / "out"
     written = {path.name for path in folder.iterdir()} - {".lock"}
-    assert written == {"runs.jsonl", "table.csv", "ratios.svg", "example.svg", "schedules"}
+    assert written == {"runs.jsonl", "table.csv", "ratios.csv", "ratios.svg", "example.svg", "schedules"}
     made = objects((folder / "runs.jsonl").read_text())
     assert len(made) == 3 + 3 * 18
     assert all(row["check"] == "valid" for row in made if row["kind"] == "run")

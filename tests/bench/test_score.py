@@ -71,7 +71,7 @@ def test_without_the_schedules_of_the_optima_there_is_no_example(tmp_path):
     for schedule in (tmp_path / "schedules").iterdir():
         schedule.unlink()
     found = score([given("a")], ["IE"], Options(), tmp_path)
-    assert [path.name for path in found.files] == ["runs.jsonl", "table.csv", "ratios.svg"]
+    assert [path.name for path in found.files] == ["runs.jsonl", "table.csv", "ratios.csv", "ratios.svg"]
 
 
 def test_where_no_schedule_finishes_there_is_nothing_to_compare_with(tmp_path):

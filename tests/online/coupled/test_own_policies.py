@@ -84,7 +84,7 @@ def test_the_constructor_gets_what_it_names(write: Any, parameters: str, passed:
         (FIRST_UP.replace('name = "first-up"', ""), "expected a text attribute name and a method choose"),
         (FIRST_UP.replace('"first-up"', "''"), "name '', expected one line of text"),
         (FIRST_UP.replace('"first-up"', r"'a\nb'"), r"name 'a\\nb', expected one line of text"),
-        (FIRST_UP.replace('"first-up"', "7"), "expected a text attribute name and a method choose"),
+        (FIRST_UP.replace('"first-up"', "7"), "name 7, expected one line of text"),
     ],
 )
 def test_a_file_that_cannot_be_used_is_refused_in_one_line(write: Any, text: str, message: str) -> None:

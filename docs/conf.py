@@ -1,0 +1,44 @@
+"""How the documentation becomes a site: `make site`."""
+
+import os
+import sys
+from importlib.metadata import version as version_of
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))
+
+project = "hindsched"
+author = "The hindsched authors"
+version = release = version_of("hindsched")
+
+extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "sphinx.ext.napoleon", "sphinx.ext.viewcode"]
+exclude_patterns = ["build"]
+source_suffix = {".md": "myst-nb"}
+root_doc = "index"
+
+html_theme = "furo"
+html_title = "hindsched"
+html_show_sphinx = False
+html_show_copyright = False
+html_last_updated_fmt = None
+templates_path: list[str] = []
+
+myst_enable_extensions = ["dollarmath", "colon_fence"]
+myst_heading_anchors = 3
+# pages are read on a forge too, where links to sources work; on the site they go nowhere, and say so quietly
+suppress_warnings = ["docutils"]
+
+# notebooks are run at every build; a cell that fails stops it
+nb_execution_mode = os.environ.get("HINDSCHED_NOTEBOOKS", "auto")
+nb_execution_raise_on_error = True
+nb_execution_timeout = 600
+nb_execution_in_temp = True
+nb_merge_streams = True
+
+autodoc_typehints = "none"
+autodoc_member_order = "bysource"
+autosummary_generate = False
+napoleon_numpy_docstring = True
+napoleon_google_docstring = False
+napoleon_use_rtype = False
