@@ -43,7 +43,8 @@ class Known:
     Parameters
     ----------
     states
-        A states array of shape (p, N), N >= 1. It is copied unless it is read-only and owns its data.
+        A states array of shape (p, N), N >= 1, or rows of such codes. It is copied unless it is of dtype ``uint8``, is
+        read-only and owns its data.
 
     Raises
     ------
@@ -52,12 +53,19 @@ class Known:
     """
 
     def __init__(self, states: States) -> None:
-        if not isinstance(states, np.ndarray) or states.dtype != np.uint8 or states.ndim != 2:
-            raise InputError("expected a two-dimensional array of dtype uint8", place="states")
+        states = np.asarray(states)
+        if states.ndim != 2 or states.dtype.kind not in "iu":
+            raise InputError(
+                f"shape {states.shape} of {states.dtype}, expected workers by slots of 0 (UP), 1 (RECLAIMED) or 2 "
+                "(DOWN); instances.coupled.arrays.from_states takes booleans and letters",
+                place="states",
+            )
         if states.shape[1] == 0:
             raise InputError("no slot, expected at least one", place="workers[0].states")
-        if states.max(initial=0) > DOWN:
-            raise InputError("a code above 2, expected 0 (UP), 1 (RECLAIMED) or 2 (DOWN)", place="states")
+        if states.max(initial=0) > DOWN or states.min(initial=0) < 0:
+            raise InputError("another code, expected 0 (UP), 1 (RECLAIMED) or 2 (DOWN)", place="states")
+        if states.dtype != np.uint8:
+            states = states.astype(np.uint8)
         # a view stays open to whoever holds what it looks at, so only an array of its own is taken over
         if states.flags.writeable or not states.flags.owndata or not states.flags.c_contiguous:
             states = np.array(states, order="C")

@@ -28,13 +28,22 @@ def from_matrix(matrix: npt.ArrayLike) -> nx.Graph[Any]:
 
     Nodes are 0..|V|-1 and, in W, |V|..|V|+|W|-1, as in networkx; each has its row or column as attribute ``label``.
 
+    Raises
+    ------
+    InputError
+        For another shape, and for a cell that is neither 0 nor 1.
+
     Examples
     --------
     >>> graph = from_matrix([[1, 0], [1, 1]])
     >>> list(graph.edges), [label(graph, node) for node in graph]
     ([(0, 2), (1, 2), (1, 3)], [0, 1, 0, 1])
     """
-    cells = np.asarray(matrix, dtype=bool)
+    cells = np.asarray(matrix)
+    if cells.ndim != 2:
+        raise InputError(f"{cells.ndim} dimensions, expected 2: nodes of V by nodes of W", place="matrix")
+    if not np.isin(cells, (0, 1)).all():
+        raise InputError("a cell that is neither 0 nor 1", place="matrix")
     num_v, num_w = cells.shape
     graph: nx.Graph[Any] = nx.Graph()
     graph.add_nodes_from((i, {"bipartite": 0, "label": i}) for i in range(num_v))

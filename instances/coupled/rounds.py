@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 
 import numpy as np
 
 from instances.coupled.model import Instance
 from instances.coupled.schedule import COMPUTE, ENROLLED_IDLE, NOT_ENROLLED, Configuration, Schedule
 from instances.errors import InputError
+from instances.frozen import FrozenDict
 from instances.states import UP
 
 __all__ = ["Round", "compute_from", "schedule_rounds"]
@@ -32,7 +32,7 @@ class Round:
     slots: tuple[int, ...]
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "tasks", MappingProxyType(dict(sorted(self.tasks.items()))))
+        object.__setattr__(self, "tasks", FrozenDict(sorted(self.tasks.items())))
 
 
 def compute_from(instance: Instance, tasks: Mapping[int, int], start: int) -> Round:

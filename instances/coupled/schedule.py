@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import ClassVar
 
 from instances.errors import InputError
+from instances.frozen import FrozenDict
 
 __all__ = ["COMPUTE", "DATA", "ENROLLED_IDLE", "NOT_ENROLLED", "PROGRAM", "Configuration", "Schedule"]
 
@@ -31,16 +31,7 @@ class Configuration:
     tasks: Mapping[int, int]
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "tasks", MappingProxyType(dict(sorted(self.tasks.items()))))
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Configuration) and self.slot == other.slot and dict(self.tasks) == dict(other.tasks)
-
-    def __hash__(self) -> int:
-        return hash((self.slot, tuple(self.tasks.items())))
-
-    def __reduce__(self) -> tuple[type[Configuration], tuple[int, dict[int, int]]]:
-        return Configuration, (self.slot, dict(self.tasks))
+        object.__setattr__(self, "tasks", FrozenDict(sorted(self.tasks.items())))
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from enum import StrEnum
 from instances import check
 from instances.coupled.model import Instance
 from instances.coupled.schedule import NOT_ENROLLED, Schedule
-from instances.errors import SelfCheckError
+from instances.errors import InputError, SelfCheckError
 from instances.sources import Known
 from instances.states import DOWN, UP
 from offline.coupled.no_communication.team_periods import is_easy
@@ -152,6 +152,8 @@ def solve(
     >>> print(answer.status, answer.value, answer.bound, *answer.schedule.letters)
     optimal 4 4 PCIC ....
     """
+    if not isinstance(instance, Instance):
+        raise InputError(f"{type(instance).__name__}, expected an instance of coupled", place="instance")
     limits = Limits(time_limit_s, memory_limit_mb, threads, seed)
     goal = Objective.parse(objective)
     chosen = _choose(solver, instance)

@@ -114,7 +114,7 @@ class FreePrefetch:
         return None
 
 
-def free_prefetch_bound(instance: Instance, objective: Objective | str) -> int | None:
+def free_prefetch_bound(instance: Instance, objective: Objective | str = Objective.MAKESPAN) -> int | None:
     """Return a proven bound on the optimum, without solving anything.
 
     Parameters

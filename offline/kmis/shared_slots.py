@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
+from numbers import Integral
 from types import ModuleType
 
 import numpy as np
@@ -127,8 +128,8 @@ def earliest_common_slots(up: Booleans, m: int, w: int, time_limit_s: float | No
     (4, None)
     """
     up = _checked(up, m)
-    if w < 0:
-        raise InputError(f"{w!r}, expected at least 0", place="w")
+    if not isinstance(w, Integral) or w < 0:
+        raise InputError(f"{w!r}, expected a whole number, at least 0", place="w")
     found: SharedSlots | None = _exact().earliest(up, m, w, Stopwatch(Limits(time_limit_s)))
     return found
 
@@ -148,6 +149,6 @@ def _checked(up: Booleans, m: int) -> Booleans:
         if array.dtype.kind not in "iu" or not np.isin(array, (0, 1)).all():
             raise InputError(f"an array of {array.dtype}, expected booleans", place="up")
         array = array.astype(np.bool_)
-    if m < 1:
-        raise InputError(f"{m!r}, expected at least 1", place="m")
+    if not isinstance(m, Integral) or m < 1:
+        raise InputError(f"{m!r}, expected a whole number, at least 1", place="m")
     return array

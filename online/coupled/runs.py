@@ -60,6 +60,8 @@ def run_policy(instance: Instance, policy: str | Policy, options: RunOptions | N
     >>> run_policy(pair, "RANDOM", seed=1, engine="plain").makespan
     3
     """
+    if not isinstance(instance, Instance):
+        raise InputError(f"{type(instance).__name__}, expected an instance of coupled", place="instance")
     asked = (options or RunOptions()).changed(**changes)
     limit = limit_of(instance, asked.slots)
     made = make_policy(policy, asked)

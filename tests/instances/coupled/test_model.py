@@ -1,7 +1,7 @@
 import json
 import pickle
 from copy import deepcopy
-from dataclasses import fields
+from dataclasses import asdict, fields
 
 import numpy as np
 import pytest
@@ -152,10 +152,10 @@ def test_up_words_are_the_up_slots():
         ({"w": (), "mu": (), "chains": ()}, "workers: no worker, expected at least one"),
         ({"states": from_letters(["u"])}, "states: 1 rows, expected one per worker, 2"),
         ({"states": from_letters(["", ""])}, "workers[0].states: no slot, expected at least one"),
-        ({"states": from_letters(["u", "u"]) + np.uint8(3)}, "states: a code above 2"),
-        ({"states": [[0], [0]]}, "states: expected a two-dimensional array of dtype uint8"),
-        ({"states": np.zeros((2, 3))}, "states: expected a two-dimensional array of dtype uint8"),
-        ({"states": np.zeros(2, dtype=np.uint8)}, "states: expected a two-dimensional array of dtype uint8"),
+        ({"states": from_letters(["u", "u"]) + np.uint8(3)}, "states: another code, expected 0"),
+        ({"states": [[0], [-1]]}, "states: another code, expected 0"),
+        ({"states": np.zeros((2, 3))}, "states: shape (2, 3) of float64, expected workers by slots"),
+        ({"states": np.zeros(2, dtype=np.uint8)}, "states: shape (2,) of uint8, expected workers by slots"),
     ],
 )
 def test_what_cannot_be_meant_is_refused_by_worker_and_field(changes, message):
@@ -194,3 +194,20 @@ def test_what_is_no_schedule_is_refused(letters, entries, message):
     with pytest.raises(InputError) as caught:
         Schedule("f", tuple(letters), tuple(Configuration(*entry) for entry in entries))
     assert str(caught.value).startswith(message)
+
+
+def test_whole_numbers_of_any_type_are_codes():
+    rows = [[0, 1, 2, 0], [2, 0, 0, 1]]
+    same = {pair(states=states) for states in (rows, np.array(rows), np.array(rows, dtype=np.uint8))}
+    assert len(same) == 1
+    assert same.pop().states.dtype == np.uint8
+
+
+def test_a_schedule_can_be_taken_apart_as_plain_values():
+    schedule = Schedule("sha256:0", ("PC", "C."), (Configuration(0, {1: 2, 0: 1}),))
+    plain = asdict(schedule)
+    assert plain["configurations"] == ({"slot": 0, "tasks": {0: 1, 1: 2}},)
+    assert pickle.loads(pickle.dumps(schedule)) == deepcopy(schedule) == schedule
+    assert len({schedule, deepcopy(schedule)}) == 1
+    with pytest.raises(TypeError, match="cannot be changed"):
+        schedule.configurations[0].tasks[0] = 5
