@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import instances
 from bench.campaign.engine import Job, run_jobs
-from bench.campaign.jobs import schedule_path, simulate
+from bench.campaign.jobs import label_of, schedule_path, simulate
 from bench.campaign.journal import Journal
 from bench.campaign.plan import Campaign
 from bench.campaign.sources import Source
@@ -112,7 +112,9 @@ def score(
         example = _example(ratios, {name for name, path in kept.items() if path.exists()})
         if example is not None:
             source = next(source for source in sources if source.name == example["instance"])
-            drawn = _draw_example(source, kept[source.name], example, options, folder / "example.svg")
+            objects = {label_of(policy): policy for policy in policies}
+            played = objects.get(example["policy"], example["policy"])
+            drawn = _draw_example(source, kept[source.name], played, options, folder / "example.svg")
             files += [drawn] if drawn is not None else []
     return Score(results, frame, files, failure)
 
@@ -160,18 +162,16 @@ def _example(ratios: pd.DataFrame, usable: set[str]) -> dict[str, Any] | None:
     return records(order.head(1))[0]
 
 
-def _draw_example(
-    source: Source, optimum: Path, example: Mapping[str, Any], options: Options, path: Path
-) -> Path | None:
+def _draw_example(source: Source, optimum: Path, policy: Any, options: Options, path: Path) -> Path | None:
     """Draw the run and, in a file of its own, the optimum's schedule; nothing where the family draws no schedules."""
     from bench.report import plots
 
     family = family_named(source.family)
     instance = source.load()
     best = instances.read_schedule(optimum)
-    played = simulate(family, instance, example["policy"], options)
+    played = simulate(family, instance, policy, options)
     try:
-        figure = family.draw_pair(instance, best, played.schedule, example["policy"], source.name)
+        figure = family.draw_pair(instance, best, played.schedule, label_of(policy), source.name)
     except InputError:
         return None
     plots.save(figure, path)

@@ -16,8 +16,11 @@ from bench.output import Table
 @click.option(
     "--reference", metavar="NAME", help="The policy that others are compared with.  [default: the family's usual one]"
 )
+@click.option(
+    "--latex", is_flag=True, help="For a paper: the ratio tables as .tex (booktabs), the pictures as .pdf too."
+)
 @options.as_json
-def report(results: Path, output: Path | None, reference: str | None, as_json: bool) -> None:
+def report(results: Path, output: Path | None, reference: str | None, latex: bool, as_json: bool) -> None:
     """Write report.html about RESULTS, with its pictures (SVG) and tables (CSV) beside it.
 
     RESULTS is a folder of `hindsched score`, which may still be running, or a table of one run a row (.csv, .csv.gz,
@@ -26,7 +29,7 @@ def report(results: Path, output: Path | None, reference: str | None, as_json: b
     from bench.report.page import default_output, write_report
     from instances import SelfCheckError
 
-    written = write_report(results, output or default_output(results), reference=reference)
+    written = write_report(results, output or default_output(results), reference=reference, latex=latex)
     table = Table({"page": "page", "runs": "runs", "instances": "instances", "files": "files"}, as_json=as_json)
     if as_json:
         table.add({**written.counts, "page": str(written.page), "files": len(written.files)})

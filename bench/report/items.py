@@ -5,14 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from bench.family import Family, family_named
 from bench.report import pictures, plots, tables, words
 from bench.report.html import Figure, PageTable
 from bench.report.svg import inline_svg
-from bench.results.frames import in_order
+from bench.results.frames import in_order, records
 from bench.results.ratios import NOTE, cluster_words, distribution, in_median_order
+from bench.results.show import HEADINGS, readable
 from instances.errors import InputError
 from instances.textio import write_text
 
@@ -26,7 +27,8 @@ __all__ = ["Files", "by_parameter", "curves", "of_ratios", "panel_title", "panel
 class Files:
     """The files beside the page; what is shown on the page is what is written."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, latex: bool = False) -> None:
+        self.latex = latex
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
@@ -45,12 +47,30 @@ class Files:
         """Write a picture and return a panel of a `Figure`."""
         path = self._path(f"{name}.svg")
         plots.save(drawing, path)
+        if self.latex:
+            plots.save(drawing, self._path(f"{name}.pdf"))
         return title, path.name, inline_svg(path.read_text(encoding="utf-8"), path.stem)
+
+    def ratio_table(self, overall: pd.DataFrame, family: Family) -> None:
+        """Write the ratio table for a paper, if asked for: booktabs, with the cells that a terminal shows."""
+        import pandas as pd
+
+        if not self.latex or not len(overall):
+            return
+        rows = [readable(row, family.averages) for row in records(in_median_order(overall))]
+        headings = HEADINGS | {name: f"mean {name}" for name in family.averages}
+        cells = pd.DataFrame(rows)[list(headings)].rename(columns=headings).fillna("--").map(_for_latex)
+        text = cells.to_latex(index=False, escape=True, column_format="l" + "r" * (len(headings) - 1))
+        write_text(self._path("table.tex"), "% needs \\usepackage{booktabs}\n" + text)
 
     def _path(self, name: str) -> Path:
         path = self.folder / (self.prefix + re.sub(r"[^\w.+-]+", "-", name))
         self.written.append(path)
         return path
+
+
+def _for_latex(cell: Any) -> str:
+    return str(cell).replace(" - ", " to ").replace(">= ", "at least ").replace("..", " to ")
 
 
 def ranges(overall: pd.DataFrame, family: Family, files: Files) -> Figure:

@@ -84,7 +84,7 @@ def default_output(results: Path) -> Path:
     return results / "report" if results.is_dir() else results.with_name(f"{results.name.partition('.')[0]}-report")
 
 
-def write_report(results: Path, folder: Path, *, reference: str | None = None) -> Report:
+def write_report(results: Path, folder: Path, *, reference: str | None = None, latex: bool = False) -> Report:
     """Read results and write ``report.html``, its pictures (.svg) and its tables (.csv) to a folder.
 
     Runs of different populations (the paper's experiment, real machines, files of one's own) and of different options
@@ -99,6 +99,8 @@ def write_report(results: Path, folder: Path, *, reference: str | None = None) -
     reference
         The policy that others are compared with; None: the family's usual one, and where that was not run the
         comparison is left out.
+    latex
+        Whether to write the ratio tables as LaTeX (.tex, booktabs) and the pictures as PDF too, for a paper.
 
     Raises
     ------
@@ -113,7 +115,7 @@ def write_report(results: Path, folder: Path, *, reference: str | None = None) -
         raise InputError(f"{reference!r}, expected a policy that was run: {', '.join(names)}", place="--reference")
     read.runs["policy"] = read.runs["policy"].map(names)
     reference = None if reference is None else names.get(reference, reference)
-    files = Files(folder)
+    files = Files(folder, latex=latex)
     wrong = contradictions(read.runs)
     ratios = with_ratios(read.runs)
     parts = _parts(read.runs)
@@ -191,6 +193,7 @@ def _section(
     subtitle += f" on {words.plural(runs['fingerprint'].nunique(), 'instance')}."
     section = _Section(identity, title, subtitle)
     overall = distribution(ratios)
+    files.ratio_table(overall, family)
     middle = medians(ratios) if len(ratios) else None
     section.findings = words.findings(runs, overall, middle, family)
     beside = reference or family.reference

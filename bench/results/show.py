@@ -19,9 +19,10 @@ from bench.results.ratios import NOTE, cluster_words, ends, in_median_order, of_
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["between", "show_table"]
+__all__ = ["HEADINGS", "between", "readable", "show_table"]
 
-_HEADINGS = {
+#: The columns of the ratio table that a person reads, and how they are called.
+HEADINGS = {
     "policy": "policy",
     "runs": "runs",
     "unfinished": "unfinished",
@@ -77,9 +78,9 @@ def show_table(results: Results, table: pd.DataFrame, as_json: bool) -> None:
         states = Counter(status)
         title += "; hindsight optima: " + ", ".join(f"{count} {name}" for name, count in sorted(states.items()))
         averages = family_named(str(point[0])).averages
-        headings = _HEADINGS | {name: f"mean {name}" for name in averages}
+        headings = HEADINGS | {name: f"mean {name}" for name in averages}
         shown = Table(headings, as_json=False, title=title, spare=(*averages, "mean", "interval", "half"))
-        shown.add_all(_readable(row, averages) for row in records(in_median_order(rows)))
+        shown.add_all(readable(row, averages) for row in records(in_median_order(rows)))
         shown.show()
         _show_instances(mine)
         if states["infeasible"] == states.total():
@@ -102,7 +103,8 @@ def _show_instances(runs: pd.DataFrame) -> None:
     shown.show()
 
 
-def _readable(row: dict[str, Any], averages: Sequence[str]) -> dict[str, Any]:
+def readable(row: dict[str, Any], averages: Sequence[str]) -> dict[str, Any]:
+    """Return a row of the ratio table as a person reads it: texts by the keys of `HEADINGS`."""
     cells = {key: row[key] for key in ("policy", "runs", "unfinished")}
     cells["median"] = between(*ends(row, "median"))
     first, third = (between(*ends(row, name)) for name in ("quartile_1", "quartile_3"))
