@@ -33,7 +33,7 @@ _MASK = 2**64 - 1
 SPOT, SPOT_SLOT_S = "spot_aws_v100", 195
 
 _TRAINING_SEED = 2**31 - 1
-_NOISY = re.compile(r"noisy:([0-9]{1,4}),([0-9]{1,4}),([0-9]{1,19})")
+_NOISY = re.compile(r"noisy:([0-9]{1,4}),([0-9]{1,4}),([0-9]{1,20})")
 
 
 @dataclass(frozen=True, slots=True)
