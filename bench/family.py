@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from bench.campaign.sources import Source
+    from bench.report.marks import Published
 
 __all__ = ["Family", "Limit", "Options", "Played", "family_named", "family_of", "shown"]
 
@@ -236,6 +237,12 @@ class Family:
         found = {} if verdict.outcome is None else _fields(verdict.outcome)
         row = {"valid": verdict.is_valid, "time": shown(verdict.time), "rule": verdict.rule, "reason": verdict.reason}
         return row | found
+
+    # -- what the documentation says -----------------------------------------------------------------------------
+
+    def published(self) -> Published | None:
+        """Return who writes the marked parts of the family's pages from its published rows; None: it has none."""
+        return None
 
     # -- where instances come from -------------------------------------------------------------------------------
 
