@@ -125,11 +125,10 @@ def _weekends(cells: pd.DataFrame) -> tuple[str, str, str]:
     gains = 1 - wide["shared"] / wide["private"]
     means = {policy: float(mine.mean()) for policy, mine in gains.groupby(level="policy", sort=False)}
     told = ", ".join(f"{policy} {means[policy]:.1%}" for policy in PAPER_POLICIES if policy in means)
-    waits = means.pop("FCFS", 0.0)
     ours = f"mean gain {told}"
-    if waits >= _LITTLE:
-        ours += "; FCFS waits until Monday for a machine that was switched off, the others are helped by their timeouts"
-    return claim, ours, _verdict(max(means.values(), default=0.0) < _LITTLE)
+    if means.get("FCFS", 0.0) >= _LITTLE > max(gain for policy, gain in means.items() if policy != "FCFS"):
+        ours += ": FCFS alone gains, since with private stores it waits for a machine that is off, and at weekends long"
+    return claim, ours, _verdict(max(means.values()) < _LITTLE)
 
 
 def _checkpoints(cells: pd.DataFrame) -> tuple[str, str, str]:

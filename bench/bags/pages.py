@@ -53,8 +53,10 @@ class Published:
     def writers(self) -> dict[str, Writer]:
         """Return who writes the marked parts of pages (see `bench.report.marks`), by name."""
         tables = (self.claims, self.cells, self.gaps, self.verified, self.speed)
-        numbers = (self.runs, self.optima, self.slowdown, self.ratio, self.closed, self.optimal, self.gain, self.waits)
-        return {writer.__name__: writer for writer in (*tables, *numbers, self.measured_on, self.speed_of, self.verified_on)}
+        counts = (self.runs, self.optima, self.optimal, self.verified_on)
+        means = (self.slowdown, self.on_demand, self.ratio, self.closed, self.gain, self.waits)
+        times = (self.speed_of, self.measured_on)
+        return {writer.__name__: writer for writer in (*tables, *counts, *means, *times)}
 
     def pictures(self) -> dict[str, Picture]:
         """Return the pictures beside the pages, by file."""
@@ -157,6 +159,10 @@ class Published:
         if policy == "OPT":
             return number(rows["FCFS"]["optimum_slowdown"])
         return number(rows[_one_of(policy, rows)]["slowdown"])
+
+    def on_demand(self, *cell: str) -> str:
+        """Return OPT / IET of a cell with saves on demand."""
+        return number(self._cell(cell)["FCFS-PRDCT-DMD"]["optimum_slowdown"])
 
     def ratio(self, policy: str, *cell: str) -> str:
         """Return turnaround / OPT of a policy in a cell."""
