@@ -208,11 +208,12 @@ def _losers(cells: pd.DataFrame) -> tuple[str, str, str]:
         return claim, "not run", _OPEN
     told, is_so = [], True
     for policy in PAPER_POLICIES[1:]:
-        for (machines, store, _, tasks, reference_s, number), row in wide.iterrows():
+        for row in wide.reset_index().to_dict("records"):
             excess = row[policy] / row["FCFS"] - 1
             if excess > 0.005:
-                told.append(f"{policy} by {excess:.1%} on {machines}, {store}, {tasks} / {reference_s} / {number}")
-                is_so &= policy == _PRDCT and (tasks, reference_s) == (25, 1800)
+                bag = f"{row['tasks']} / {row['reference_s']} / {row['checkpoints']}"
+                told.append(f"{policy} by {excess:.1%} on {row['machines']}, {row['store']}, {bag}")
+                is_so &= policy == _PRDCT and (row["tasks"], row["reference_s"]) == (25, 1800)
     ours = f"of {len(wide)} cells loses by more than 0.5 %: {'; '.join(told) or 'nobody'}"
     return claim, ours, _verdict(is_so)
 

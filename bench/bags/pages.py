@@ -115,16 +115,16 @@ class Published:
         names = ("FCFS", "FCFS-TR", "LEVEL", "PACE")
         rows = []
         shared = self._cells[self._cells["store"] == "shared"]
-        for (machines, when, checkpoints), group in shared.groupby(["machines", "when", "checkpoints"], sort=True):
+        for cell, group in shared.groupby(["machines", "when", "checkpoints"], sort=True):
             gap = {name: _gap(group, name) for name in names}
             told = [f"{gap[name]:.1%}" for name in names]
             closed = [_closed(gap[name], gap["FCFS-TR"]) for name in ("LEVEL", "PACE")]
-            rows.append([machines, when, str(checkpoints), *told, *closed])
+            rows.append([*map(str, cell), *told, *closed])
         return text_table(["machines", "", "checkpoints", *names, "LEVEL closes", "PACE closes"], rows)
 
     def verified(self) -> str:
         """Return how often each theorem was confirmed by machine."""
-        times = dict(_rows("bags_verified.csv").itertuples(index=False))
+        times = _verified()
         return text_table(["", "times"], [[says, count(times[name])] for name, says in CLAIMS.items()])
 
     def speed(self) -> str:
@@ -193,22 +193,22 @@ class Published:
         column = "optimum_slowdown" if policy == "OPT" else "slowdown"
         mine = self._cells[self._cells["when"] == _one_of(when, self._cells["when"].unique())]
         mine = mine[mine["policy"] == _one_of("FCFS" if policy == "OPT" else policy, mine["policy"].unique())]
-        if what == "shared":
-            axis, better, worse = "store", "shared", "private"
-        else:
-            mine, axis, better, worse = mine[mine["store"] == "shared"], "checkpoints", 9, 1
+        axis, better, worse = "store", "shared", "private"
+        if what == "checkpoints":
+            mine = mine[mine["store"] == "shared"].astype({"checkpoints": str})
+            axis, better, worse = "checkpoints", "9", "1"
         wide = mine.pivot_table(index=[name for name in _CELL if name != axis], columns=axis, values=column).dropna()
         return f"{float((1 - wide[better] / wide[worse]).mean()):.1%}"
 
     def waits(self, end: str, when: str) -> str:
         """Return the least or the greatest turnaround / IET of FCFS with private stores."""
         mine = self._cells[(self._cells["policy"] == "FCFS") & (self._cells["store"] == "private")]
-        mine = mine[mine["when"] == _one_of(when, mine["when"].unique())]["slowdown"]
-        return number(mine.min() if _one_of(end, ("least", "most")) == "least" else mine.max())
+        found = mine.loc[mine["when"] == _one_of(when, mine["when"].unique()), "slowdown"]
+        return number(float(found.min() if _one_of(end, ("least", "most")) == "least" else found.max()))
 
     def verified_on(self) -> str:
         """Return on how many random instances the theorems were confirmed; plain digits, as a command takes them."""
-        return str(dict(_rows("bags_verified.csv").itertuples(index=False))["instances"])
+        return str(_verified()["instances"])
 
     def measured_on(self) -> str:
         """Return the machine that speed was measured on."""
@@ -216,9 +216,8 @@ class Published:
 
     def speed_of(self, key: str, statistic: str) -> str:
         """Return the median or worst time of a row of the speed table."""
-        rows = _rows("bags_speed.csv").set_index("key")
-        row = rows.loc[_one_of(key, rows.index)]
-        return _ms(row[_one_of(statistic, ("median", "worst"))])
+        rows = {row["key"]: row for row in records(_rows("bags_speed.csv"))}
+        return _ms(rows[_one_of(key, rows)][_one_of(statistic, ("median", "worst"))])
 
 
 def _rows(name: str) -> pd.DataFrame:
@@ -226,6 +225,11 @@ def _rows(name: str) -> pd.DataFrame:
 
     with as_file(files("bench").joinpath(f"data/{name}")) as path:
         return pd.read_csv(path)
+
+
+def _verified() -> dict[str, int]:
+    rows = _rows("bags_verified.csv")
+    return dict(zip(rows["claim"].tolist(), rows["times"].tolist(), strict=True))
 
 
 def _one_of(word: str, words: Iterable[Any]) -> str:

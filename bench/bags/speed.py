@@ -5,9 +5,10 @@ from __future__ import annotations
 import gc
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import product
 from statistics import median
-from typing import Any
+from typing import Any, TypeAlias
 
 from bench.bags.paper import Paper, starts
 from bench.machine import machine
@@ -22,7 +23,9 @@ __all__ = ["COLUMNS", "how_many", "large", "measure"]
 
 COLUMNS = ("key", "what", "size", "times", "proven", "median", "worst", "machine")
 
-_BAGS = tuple(product(("M01", "M04"), (25, 75), (1800, 7200), (0, 1, 9)))
+#: Machines, tasks, reference seconds, checkpoints.
+_Bag: TypeAlias = tuple[str, int, int, int]
+_BAGS: tuple[_Bag, ...] = tuple(product(("M01", "M04"), (25, 75), (1800, 7200), (0, 1, 9)))
 #: Store and saves on demand by what bounds them.
 _CLOSED = {
     "H1": ("optimum, private stores (H1)", Store.PRIVATE, False),
@@ -103,7 +106,7 @@ def measure(
     return table.rows
 
 
-def _instances(number: int, store: Store, bags: Sequence[tuple[str, int, int, int]] = _BAGS) -> list[Instance]:
+def _instances(number: int, store: Store, bags: Sequence[_Bag]) -> list[Instance]:
     at = [start for when in ("weekday", "weekend") for start in starts(when, number)]
     made = [Paper(*bag, str(store), start).load() for bag, start in product(bags, at)]
     for instance in made:
@@ -125,9 +128,9 @@ def _schedulers(table: _Table, number: int) -> None:
     times: dict[str, list[float]] = {policy: [] for policy in POLICIES}
     made = {policy: make_policy(policy) for policy in POLICIES}
     for store in Store:
-        for instance in _instances(number, store):
+        for instance in _instances(number, store, _BAGS):
             for policy in POLICIES if instance.is_shared else PAPER_POLICIES:
-                took, _ = table.timed(lambda p=policy, i=instance: run_policy(i, made[p]), policy)
+                took, _ = table.timed(partial(run_policy, instance, made[policy]), policy)
                 times[policy].append(took)
     for policy in POLICIES:
         table.add(f"run-{policy}", f"a run of {policy}", "the paper's", times[policy])
@@ -136,7 +139,7 @@ def _schedulers(table: _Table, number: int) -> None:
 
 def _optima(table: _Table, number: int) -> None:
     for key, (what, store, on_demand) in _CLOSED.items():
-        instances = [one.replace(on_demand=on_demand) for one in _instances(number, store)]
+        instances = [one.replace(on_demand=on_demand) for one in _instances(number, store, _BAGS)]
         _solved(table, key, what, "the paper's", instances)
     for checkpoints, machines, tasks in product((1, 9), ("M01", "M04"), (25, 75)):
         bags = [bag for bag in _BAGS if (bag[0], bag[1], bag[3]) == (machines, tasks, checkpoints)]
@@ -148,7 +151,7 @@ def _optima(table: _Table, number: int) -> None:
 def _solved(table: _Table, key: str, what: str, size: str, instances: Sequence[Instance]) -> None:
     times, proven = [], 0
     for instance in instances:
-        took, result = table.timed(lambda i=instance: solve(i, time_limit_s=60.0), what)
+        took, result = table.timed(partial(solve, instance, time_limit_s=60.0), what)
         times.append(took)
         proven += result.status is Status.OPTIMAL
     table.add(key, what, size, times, proven)
@@ -175,11 +178,11 @@ def _large(table: _Table) -> None:
     assert instance.fingerprint
     values = {}
     for policy in POLICIES:
-        took, run = table.timed(lambda p=policy: run_policy(instance, p), policy)
+        took, run = table.timed(partial(run_policy, instance, policy), policy)
         values[policy] = run.turnaround
         table.add(f"large-{policy}", f"a run of {policy}", size, [took])
     for key, what, on_demand in (("shared", "optimum, shared store", False), ("demand", "… on demand", True)):
-        took, result = table.timed(lambda o=on_demand: solve(instance, on_demand=o, time_limit_s=60.0), what)
+        took, result = table.timed(partial(solve, instance, on_demand=on_demand, time_limit_s=60.0), what)
         if not on_demand and any(value is not None and value < result.lower for value in values.values()):
             raise SelfCheckError(f"a run of the large bag beats its bound: {values}, {result.lower}")
         table.add(f"large-{key}", what, size, [took], int(result.status is Status.OPTIMAL))
