@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from bench.report import plots
@@ -13,15 +14,18 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["COLUMNS", "ORACLE", "cells", "draw_bars", "optima"]
+__all__ = ["COLUMNS", "ORACLE", "cells", "draw_bars", "optima", "ordered"]
 
 #: How the scheduler that predicts is called where it is told the truth.
 ORACLE = "FCFS-PRDCT-DMD (oracle)"
 
+#: A picture ends at so many times the tallest bar beside that of FCFS, which may be far taller.
+_TALLEST = 1.4
+
 _CELL = ("machines", "store", "when", "tasks", "reference_s", "checkpoints")
 COLUMNS = (
     *(*_CELL, "policy", "starts", "unfinished"),
-    *("minutes", "slowdown", "ratio_low", "ratio_high", "optimum_slowdown", "proven"),
+    *("minutes", "slowdown", "ratio_low", "ratio_high", "worst", "optimal", "optimum_slowdown", "proven"),
 )
 
 
@@ -38,9 +42,10 @@ def cells(runs: pd.DataFrame) -> pd.DataFrame:
     pandas.DataFrame
         One row per cell and policy: ``machines``, ``store``, ``when``, ``tasks``, ``reference_s``, ``checkpoints``,
         ``policy``; ``starts`` and ``unfinished`` among them; means over finished runs of the turnaround in ``minutes``,
-        of ``slowdown`` (turnaround / IET) and of the ratio turnaround / OPT by its ends; ``optimum_slowdown``, the mean
-        of OPT / IET over the starts whose optimum is proven, and ``proven``, how many those are. OPT is what the policy
-        is measured by: with saves on demand for the one that predicts.
+        of ``slowdown`` (turnaround / IET) and of the ratio turnaround / OPT by its ends, and the ``worst`` one's upper
+        end; ``optimal``, how many runs are proven to be; ``optimum_slowdown``, the mean of OPT / IET over the starts
+        whose optimum is proven, and ``proven``, how many those are. OPT is what the policy is measured by: with saves
+        on demand for the one that predicts. To five decimals.
     """
     import pandas as pd
 
@@ -51,7 +56,7 @@ def cells(runs: pd.DataFrame) -> pd.DataFrame:
     runs["optimum_slowdown"] = (runs["optimum"] / runs["iet"].astype(float)).where(runs["optimum_status"] == "optimal")
     rows = []
     for cell, group in runs.groupby(list(_CELL), sort=True):
-        for policy in in_order(group["policy"].unique(), "bags"):
+        for policy in ordered(group["policy"].unique()):
             mine = group[group["policy"] == policy]
             done = mine[mine["value"].notna()]
             rows.append(
@@ -64,11 +69,22 @@ def cells(runs: pd.DataFrame) -> pd.DataFrame:
                     "slowdown": done["slowdown"].astype(float).mean(),
                     "ratio_low": done["low"].mean(),
                     "ratio_high": done["high"].mean(),
+                    "worst": done["high"].max(),
+                    "optimal": int((done["high"] == 1).sum()),
                     "optimum_slowdown": mine["optimum_slowdown"].mean(),
                     "proven": int(mine["optimum_slowdown"].notna().sum()),
                 }
             )
-    return pd.DataFrame(rows, columns=list(COLUMNS))
+    return pd.DataFrame(rows, columns=list(COLUMNS)).round(5)
+
+
+def ordered(policies: Iterable[str]) -> list[str]:
+    """Return policies in the order of tables, the one that is told the truth beside the one that predicts."""
+    names = in_order(list(policies), "bags")
+    if ORACLE in names:
+        names.remove(ORACLE)
+        names.insert(names.index("FCFS-PRDCT-DMD") + 1, ORACLE)
+    return names
 
 
 def _words(populations: pd.Series[Any]) -> list[list[str]]:
@@ -95,12 +111,14 @@ def draw_bars(found: pd.DataFrame, machines: str, store: str, when: str) -> Figu
     for axes, ((tasks, reference_s), cell) in zip(panels, bags, strict=True):
         _draw_panel(axes, cell)
         axes.set_title(f"{machines}, {store}, {when}: {tasks} tasks of {reference_s} s", loc="left", fontsize=9)
-    panels[0].legend(fontsize=7, frameon=False, ncols=4)
+    figure.legend(*panels[0].get_legend_handles_labels(), loc="outside upper right", fontsize=7, frameon=False, ncols=4)
     return figure
 
 
 def _draw_panel(axes: Axes, cell: pd.DataFrame) -> None:
-    policies = in_order(cell["policy"].unique(), "bags")
+    from matplotlib.patches import Rectangle
+
+    policies = ordered(cell["policy"].unique())
     numbers = sorted(cell["checkpoints"].unique())
     width = 0.8 / len(numbers)
     for i, number in enumerate(numbers):
@@ -125,6 +143,19 @@ def _draw_panel(axes: Axes, cell: pd.DataFrame) -> None:
             zorder=3,
         )
     axes.axhline(1.0, color="#999999", linewidth=0.8)
-    axes.set_xticks(range(len(policies)), policies, fontsize=7)
+    axes.set_xticks(range(len(policies)), policies)
+    axes.tick_params(labelsize=7)
     axes.set_ylabel("mean turnaround / IET", fontsize=8)
-    axes.set_ylim(bottom=0)
+    top = _TALLEST * float(cell.loc[cell["policy"] != "FCFS", "slowdown"].max())
+    axes.set_ylim(0, top if cell["slowdown"].max() > top else None)
+    for bar in axes.patches:
+        if isinstance(bar, Rectangle) and bar.get_height() > top:  # beyond the picture: its number instead
+            axes.annotate(
+                f"{bar.get_height():.1f}",
+                (bar.get_x() + bar.get_width() / 2, top),
+                (0, -9),
+                textcoords="offset points",
+                ha="center",
+                fontsize=7,
+                color="white",
+            )

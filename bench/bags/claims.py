@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 __all__ = ["Finding", "findings"]
 
 _HOLDS, _NOT, _OPEN, _MEASURED = "holds", "does not hold here", "cannot be told", "measured"
+#: A gain below it is none to speak of.
+_LITTLE = 0.05
 _PRDCT, _TR = "FCFS-PRDCT-DMD", "FCFS-TR"
 #: The paper's Table 2: minutes of IET by machines, tasks, reference seconds.
 _TABLE_2 = {
@@ -120,9 +122,13 @@ def _weekends(cells: pd.DataFrame) -> tuple[str, str, str]:
     wide = _wide(cells, "store", when="weekend", machines="M01", policy=PAPER_POLICIES)
     if wide.empty:
         return claim, "not run", _OPEN
-    equal = float((wide["shared"] >= wide["private"] * 0.99).mean())
-    ours = f"in {equal:.0%} of {len(wide)} cells it gains less than 1 %"
-    return claim, ours, _verdict(equal >= 0.5)
+    gains = 1 - wide["shared"] / wide["private"]
+    means = {policy: float(mine.mean()) for policy, mine in gains.groupby(level="policy", sort=False)}
+    told = ", ".join(f"{policy} {means[policy]:.1%}" for policy in PAPER_POLICIES if policy in means)
+    ours = f"mean gain {told}"
+    if means.get("FCFS", 0.0) >= _LITTLE > max(gain for policy, gain in means.items() if policy != "FCFS"):
+        ours += ": FCFS alone gains, since with private stores it waits for a machine that is off, and at weekends long"
+    return claim, ours, _verdict(max(means.values()) < _LITTLE)
 
 
 def _checkpoints(cells: pd.DataFrame) -> tuple[str, str, str]:
@@ -200,13 +206,16 @@ def _losers(cells: pd.DataFrame) -> tuple[str, str, str]:
     wide = _wide(cells, "policy", when="weekday", policy=PAPER_POLICIES)
     if wide.empty:
         return claim, "not run", _OPEN
-    losing = [
-        f"{policy} in {int((wide[policy] > wide['FCFS'] * 1.005).sum())}"
-        for policy in PAPER_POLICIES[1:]
-        if (wide[policy] > wide["FCFS"] * 1.005).any()
-    ]
-    ours = f"of {len(wide)} cells loses by more than 0.5 %: {', '.join(losing) or 'none'}"
-    return claim, ours, _verdict(not any("PRDCT" not in text for text in losing))
+    told, is_so = [], True
+    for policy in PAPER_POLICIES[1:]:
+        for row in wide.reset_index().to_dict("records"):
+            excess = row[policy] / row["FCFS"] - 1
+            if excess > 0.005:
+                bag = f"{row['tasks']} / {row['reference_s']} / {row['checkpoints']}"
+                told.append(f"{policy} by {excess:.1%} on {row['machines']}, {row['store']}, {bag}")
+                is_so &= policy == _PRDCT and (row["tasks"], row["reference_s"]) == (25, 1800)
+    ours = f"of {len(wide)} cells loses by more than 0.5 %: {'; '.join(told) or 'nobody'}"
+    return claim, ours, _verdict(is_so)
 
 
 def _timeouts(cells: pd.DataFrame) -> tuple[str, str, str]:
@@ -249,7 +258,7 @@ def _ideal(cells: pd.DataFrame) -> tuple[str, str, str]:
     one = paper("M01", tasks=75, checkpoints=9, slots=1)
     rounds = -(-one.tasks * one.segments // one.num_machines)  # equal machines, never more than n of them
     share = rounds * one.ticks[0] / ideal_time(one)
-    ours = f"not with shared checkpoints: 75 tasks, k = 10, M01 always UP: the optimum is {share:.3f} IET"
+    ours = f"not with shared checkpoints: 75 tasks, nine checkpoints, M01 always UP: the optimum is {share:.2f} IET"
     return "IET is the least possible turnaround", ours, _NOT
 
 
@@ -258,11 +267,19 @@ def _patience(cells: pd.DataFrame) -> tuple[str, str, str]:
     mine = cells[(cells["policy"] == "FCFS") & (cells["store"] == "private") & (cells["when"] == "weekday")]
     if mine.empty:
         return claim, "not run", _OPEN
-    return (
-        claim,
-        f"{mine['slowdown'].min():.1f} to {mine['slowdown'].max():.1f} times IET in the mean of a cell",
-        _HOLDS,
-    )
+    ours = f"{mine['slowdown'].min():.1f} to {mine['slowdown'].max():.1f} times IET in the means of its cells"
+    return claim, ours, _MEASURED
+
+
+def _unused(cells: pd.DataFrame) -> tuple[str, str, str]:
+    claim = "what could checkpoints give? 25 tasks of 1800 s on M04, shared, weekdays, with 0, 1, 9 of them"
+    mine = cells[(cells["machines"] == "M04") & (cells["store"] == "shared") & (cells["when"] == "weekday")]
+    mine = mine[(mine["tasks"] == 25) & (mine["reference_s"] == 1800)].sort_values("checkpoints")
+    replicating = mine[mine["policy"] == _TR]
+    if replicating.empty:
+        return claim, "not run", _OPEN
+    parts = (", ".join(f"{value:.2f}" for value in replicating[column]) for column in ("optimum_slowdown", "slowdown"))
+    return claim, "the optimum takes {} IET, FCFS-TR {}".format(*parts), _MEASURED
 
 
 def _better(cells: pd.DataFrame) -> tuple[str, str, str]:
@@ -277,7 +294,8 @@ def _better(cells: pd.DataFrame) -> tuple[str, str, str]:
         gap = float((wide["FCFS-TR"] - 1).sum())
         told = ", ".join(f"{name} {float((wide[name] - 1).mean()):.1%}" for name in ("FCFS-TR", "LEVEL", "PACE"))
         closed = 1 - float((wide["PACE"] - 1).sum()) / gap if gap else 0.0
-        parts.append(f"{number} checkpoints: above the optimum {told}; PACE closes {closed:.0%} of the gap of FCFS-TR")
+        name = f"{number} checkpoint{'' if number == 1 else 's'}"
+        parts.append(f"{name}: above the optimum {told}; PACE closes {closed:.0%} of the gap of FCFS-TR")
     return claim, "; ".join(parts) or "not run", _MEASURED if parts else _OPEN
 
 
@@ -300,5 +318,6 @@ _CLAIMS: tuple[Callable[[pd.DataFrame], tuple[str, str, str]], ...] = (
     _replicas,
     _ideal,
     _patience,
+    _unused,
     _better,
 )

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from bench.campaign.sources import Source
+    from bench.report.marks import Published
 
 __all__ = ["FAMILY"]
 
@@ -175,6 +176,11 @@ class _Bags(Family):
         from bench.bags.reproduction import reproduce
 
         reproduce(folder, num_processes=num_processes, dask=dask, as_json=as_json, **given)
+
+    def published(self) -> Published:
+        from bench.bags import pages
+
+        return pages.Published()
 
     def draw(self, instance: Any, schedule: Any) -> Figure:
         from bench.bags.gantt import draw

@@ -1,4 +1,4 @@
-"""The theorems of docs/bags/model.md by machine: on random small instances, by means that share nothing."""
+"""The theorems of docs/bags/theory.md by machine: on random small instances, by means that share nothing."""
 
 from __future__ import annotations
 

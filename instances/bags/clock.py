@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from enum import IntEnum
 
-__all__ = ["HOURS_PER_WEEK", "WEEK_MS", "Period", "hour_of_week", "period"]
+__all__ = ["HOURS_PER_WEEK", "HOUR_MS", "WEEK_MS", "Period", "hour_of_week", "period"]
 
-_HOUR_MS = 3600 * 1000
-_DAY_MS = 24 * _HOUR_MS
+#: Milliseconds of an hour.
+HOUR_MS = 3600 * 1000
+_DAY_MS = 24 * HOUR_MS
 #: Milliseconds of a week.
 WEEK_MS = 7 * _DAY_MS
 HOURS_PER_WEEK = 7 * 24
 
-_MORNING = 8 * _HOUR_MS  # night and weekend end
-_CLOSING = 4 * _HOUR_MS  # night begins
-_WEEKEND = 5 * _DAY_MS + 21 * _HOUR_MS
+_MORNING = 8 * HOUR_MS  # night and weekend end
+_CLOSING = 4 * HOUR_MS  # night begins
+_WEEKEND = 5 * _DAY_MS + 21 * HOUR_MS
 
 
 class Period(IntEnum):
@@ -51,4 +52,4 @@ def hour_of_week(ms: int) -> int:
     >>> hour_of_week(3_599_999), hour_of_week(3_600_000), hour_of_week(WEEK_MS)
     (0, 1, 0)
     """
-    return ms % WEEK_MS // _HOUR_MS
+    return ms % WEEK_MS // HOUR_MS

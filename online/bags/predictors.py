@@ -14,7 +14,7 @@ from typing import Any, Protocol, TypeAlias, runtime_checkable
 import numpy as np
 import numpy.typing as npt
 
-from instances.bags.clock import HOURS_PER_WEEK, hour_of_week
+from instances.bags.clock import HOUR_MS, HOURS_PER_WEEK, WEEK_MS, hour_of_week
 from instances.bags.model import Instance
 from instances.errors import InputError
 from instances.states import DOWN, UP, States
@@ -33,7 +33,7 @@ _MASK = 2**64 - 1
 SPOT, SPOT_SLOT_S = "spot_aws_v100", 195
 
 _TRAINING_SEED = 2**31 - 1
-_NOISY = re.compile(r"noisy:([0-9]{1,4}),([0-9]{1,4}),([0-9]{1,19})")
+_NOISY = re.compile(r"noisy:([0-9]{1,4}),([0-9]{1,4}),([0-9]{1,20})")
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,6 +240,8 @@ def make_predictor(text: str, *, training: Instance | None = None) -> Predictor:
     if text.startswith("noisy"):
         return _noisy(text)
     if text == "hour" or (text.startswith("hour:") and not text.endswith(".py")):
+        if text == f"hour:{SPOT}" or (text == "hour" and training is None):
+            return _usual_hour(text)
         return Hour.trained(_training(text, training), text)
     options = {"training": training}
     path, colon, class_name = text.rpartition(":")
@@ -278,6 +280,12 @@ def _training(text: str, training: Instance | None) -> Instance:
 
 
 @cache
+def _usual_hour(text: str) -> Hour:
+    """Return ``hour`` as it is trained on what comes with the package."""
+    return Hour.trained(_training(text, None), text)
+
+
+@cache
 def _first_half_of_the_zones() -> Instance:
     """Return the first half of the spot zones that come with the package; instances are cut from the second."""
     from instances.bags.imported import from_trace  # noqa: PLC0415
@@ -309,8 +317,9 @@ def _clock(problem: Problem, slot: int) -> int:
 
 
 def _hours(problem: Problem, slots: int) -> npt.NDArray[np.int64]:
-    _clock(problem, 0)
-    return np.array([hour_of_week(_clock(problem, t)) for t in range(slots)], dtype=np.int64)
+    """Return the hour of the week in which each of so many slots begins."""
+    first, length = _clock(problem, 0) % WEEK_MS, problem.slot * problem.tick_ms % WEEK_MS
+    return (first + length * np.arange(slots, dtype=np.int64)) % WEEK_MS // HOUR_MS
 
 
 def _mix(number: int) -> int:

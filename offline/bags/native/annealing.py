@@ -26,7 +26,8 @@ F = TypeVar("F", bound=Callable[..., Any])
 Ints = npt.NDArray[np.int64]
 
 _kernels: Any = kernels_of(Path(__file__).parent, "bags-search")
-_MASK = (1 << 63) - 1
+_MULTIPLIER = 1_932_734_418  # below 2^31; times 2^32 and times 2^31, less 1, it is prime
+_LOW = (1 << 32) - 1
 _BITS = 10
 
 #: Quantiles of the exponential distribution: a rise up to a random one, times the temperature, is accepted.
@@ -41,8 +42,16 @@ def kernel(function: F) -> F:
 
 @kernel
 def random_step(x: int) -> int:
-    """Return the next state of a linear congruential generator of 63 bits (Knuth's MMIX); high bits are good."""
-    return (x * 6364136223846793005 + 1442695040888963407) & _MASK
+    """Return the next state of a generator that multiplies with carry (Marsaglia); its random bits are the low 32.
+
+    The state is a number above 0 of at most 63 bits: nothing overflows, and its period is 1932734418 * 2^31 - 1.
+
+    Examples
+    --------
+    >>> random_step(1), random_step(2**63 - 1) < 2**63
+    (1932734418, True)
+    """
+    return _MULTIPLIER * (x & _LOW) + (x >> 32)
 
 
 @kernel
@@ -140,17 +149,19 @@ def anneal(
             cost += _add(balance, level[p], end[p, cell[p]], balance.shape[1], 1)
         if level[p] > 1:
             cost += _add(balance, level[p] - 1, start[p, cell[p]], balance.shape[1], -1)
-    x = random_step(random_step(seed))
+    x = (seed & _LOW) + 1
+    for _ in range(4):  # near seeds are far apart then
+        x = random_step(x)
     temperature = hot
     for _ in range(steps):
         if cost == 0:
             break
         temperature *= cooling
         x = random_step(x)
-        p = (x >> 33) % level.size
+        p = (x & _LOW) % level.size
         x = random_step(x)
-        kind = x >> 33
-        limit = temperature * thresholds[(x >> 20) & 1023]
+        kind = (x & _LOW) >> _BITS
+        limit = temperature * thresholds[x & ((1 << _BITS) - 1)]
         if kind % 7 == 0:
             old = cell[p]
             to = old + 1 if kind % 2 else old - 1

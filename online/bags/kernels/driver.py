@@ -235,7 +235,8 @@ def _desk(instance: Instance) -> Desk:
     p, n = instance.num_machines, instance.tasks
     machines: Ints = np.zeros((10, p), dtype=np.int64)
     machines[0] = machines[6] = NONE
-    tasks: Ints = np.zeros((2, n), dtype=np.int64)
+    tasks: Ints = np.zeros((3, n), dtype=np.int64)
+    tasks[2] = instance.segments
     flags: Bytes = np.zeros(2 * p + 2 * n, dtype=np.uint8)
     return Desk(
         task=machines[0],
@@ -252,6 +253,7 @@ def _desk(instance: Instance) -> Desk:
         is_done=flags[2 * p : 2 * p + n],
         endangered=flags[2 * p + n :],
         latest=tasks[1],
+        rest=tasks[2],
         saved=np.zeros(n if instance.is_shared else n * p, dtype=np.int64),
         marks=flags[p : 2 * p],
         order=machines[9],

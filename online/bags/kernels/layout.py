@@ -65,13 +65,13 @@ class Setting(NamedTuple):
 class Desk(NamedTuple):
     """How machines, tasks and stores stand.
 
-    Of each machine: the task of its copy or `NONE`, when it is ``expected`` to end (for LEVEL
-    and PACE: its segment), its ``deadline``; the state it
-    last started from (``origin``), UP ticks since (``done``) and to the end (``left``), the start of its run or
-    `NONE`; whether it is UP, since when, and when it was last freed. Of each task: live ``copies``, whether it is done,
-    whether it is ``endangered``; ``latest`` is room to work in. ``saved`` has the states of the store, by task, or by
-    task and machine. ``marks``: machines freed just now; ``order``: those that ask. ``counts``: tasks done, and a task
-    before which none waits.
+    Of each machine: the task of its copy or `NONE`, when it is ``expected`` to end (for LEVEL and PACE: its segment),
+    its ``deadline``; the state it last started from (``origin``), UP ticks since (``done``) and to the end (``left``),
+    the start of its run or `NONE`; whether it is UP, since when, and when it was last freed. Of each task: live
+    ``copies``, whether it is done, whether it is ``endangered``; ``latest`` is room to work in; ``rest`` are its
+    segments not saved, where stores are shared. ``saved`` has the states of the store, by task, or by task and machine.
+    ``marks``: machines freed just now; ``order``: those that ask. ``counts``: tasks done, and a task before which none
+    waits.
     """
 
     task: Ints
@@ -88,6 +88,7 @@ class Desk(NamedTuple):
     is_done: Bytes
     endangered: Bytes
     latest: Ints
+    rest: Ints
     saved: Ints
     marks: Bytes
     order: Ints

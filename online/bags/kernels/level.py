@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from online.bags.kernels.layout import NEVER, NONE, Desk, Setting, kernel
 from online.bags.kernels.ticks import first_ticks
-from online.bags.progress import PARTS
 
 __all__ = ["ahead", "least_saved", "paced"]
 
@@ -15,25 +14,26 @@ def _waits(desk: Desk, task: int) -> bool:
 
 
 @kernel()
-def least_saved(setting: Setting, desk: Desk) -> int:
-    """Return the task that waits with the least saved; one does."""
-    best = NONE
-    for task in range(setting.tasks):
-        if _waits(desk, task) and (best == NONE or desk.saved[task] < desk.saved[best]):
+def least_saved(setting: Setting, desk: Desk, first: int) -> int:
+    """Return the task that waits with the least saved; ``first`` is the first one that waits."""
+    best = first
+    for task in range(first + 1, setting.tasks):
+        if desk.rest[best] == setting.segments:
+            break  # nobody has less than nothing
+        if desk.rest[task] > desk.rest[best] and _waits(desk, task):
             best = task
     return best
 
 
 @kernel()
-def paced(setting: Setting, desk: Desk, q: int, instant: int) -> int:
-    """Return the task that waits and whose pace the machine has; one waits."""
+def paced(setting: Setting, desk: Desk, q: int, instant: int, first: int) -> int:
+    """Return the task that waits and whose pace the machine has; ``first`` is the first one that waits."""
     number, total, longest = 0, 0, 0
     for task in range(setting.tasks):
-        if not desk.is_done[task]:
-            rest = setting.segments - desk.saved[task] // PARTS
-            number += 1
-            total += rest
-            longest = max(longest, rest)
+        rest = desk.rest[task]
+        number += 1 if rest else 0  # nothing is left of those that are done
+        total += rest
+        longest = max(longest, rest)
     rate, fastest = 0.0, 0
     for r in setting.by_speed:
         if desk.is_up[r] and number:
@@ -41,12 +41,12 @@ def paced(setting: Setting, desk: Desk, q: int, instant: int) -> int:
             rate += 1 / setting.ticks[r]
             number -= 1
     tau = instant + max(int(total / rate), longest * fastest)
+    time_left = tau - (instant + setting.ticks[q])  # what is saved is whole segments
     best, least, fits = NONE, 0, False
-    for task in range(setting.tasks):
-        if not _waits(desk, task):
-            continue
-        rest = setting.segments - desk.saved[task] // PARTS - 1
-        time_left = tau - (instant + first_ticks(desk.saved[task], setting.ticks[q]))
+    for task in range(first, setting.tasks):
+        rest = desk.rest[task] - 1
+        if (best != NONE and rest == desk.rest[best] - 1) or not _waits(desk, task):
+            continue  # as good as one of a lower index
         if rest * fastest <= time_left:
             rank = abs(rest * setting.ticks[q] - time_left)
             if not fits or rank < least:

@@ -48,6 +48,8 @@ def save(setting: Setting, desk: Desk, q: int, state: int) -> bool:
     if state <= desk.saved[here]:
         return False
     desk.saved[here] = state
+    if not setting.is_private:
+        desk.rest[here] = setting.segments - state // PARTS
     return True
 
 
@@ -166,5 +168,5 @@ def choose(setting: Setting, desk: Desk, q: int, instant: int) -> int:
     if setting.is_level:
         if task == NONE:
             return ahead(setting, desk, q, instant)
-        return paced(setting, desk, q, instant) if setting.is_pace else least_saved(setting, desk)
+        return paced(setting, desk, q, instant, task) if setting.is_pace else least_saved(setting, desk, task)
     return _replicated(setting, desk) if task == NONE and setting.is_replicating else task

@@ -3,9 +3,11 @@
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 from bench.bags import verify as study
 from bench.bags.verify import CLAIMS, dealt, interval_instance, splits, verify
+from bench.cli import hindsched
 from instances.errors import SelfCheckError
 from tests.cases.bags import letters
 
@@ -21,6 +23,15 @@ def test_a_contradiction_ends_it_and_the_instance_is_kept(tmp_path: Path, monkey
     with pytest.raises(SelfCheckError, match=r"brute\.json: the optimum is that of an exhaustive search.*not so"):
         verify(instances=5, failures=tmp_path)
     assert (tmp_path / "brute.json").is_file()
+
+
+def test_the_counts_are_kept(tmp_path: Path) -> None:
+    file = tmp_path / "counts.csv"
+    ran = CliRunner().invoke(hindsched, ["verify-bags", "--instances", "4", "-o", str(file)])
+    assert ran.exit_code == 0, ran.output
+    lines = file.read_text().splitlines()
+    assert lines[:2] == ["claim,times", "instances,4"]
+    assert [line.partition(",")[0] for line in lines[2:]] == list(CLAIMS)
 
 
 def test_splitting_intervals() -> None:

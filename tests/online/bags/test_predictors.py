@@ -67,6 +67,21 @@ def test_hours_are_learnt_from_other_states() -> None:
     assert [hour.predict(0, t, Seen(problem, states)) for t in range(3)] == [True, True, False]  # 1:20, 1:50, 2:20
 
 
+@pytest.mark.parametrize(("slot", "tick_ms", "clock_s"), [(120_000, 1, 28_800), (2**31 - 1, 2**31 - 1, 604_799)])
+def test_hours_of_all_slots_at_once(slot: int, tick_ms: int, clock_s: int) -> None:
+    problem = Problem.of(letters("u", ticks=[1], slot=slot, tick_ms=tick_ms, clock_s=clock_s))
+    every = Hour("all", tuple(hour % 5 < 2 for hour in range(168)))
+    states = np.zeros((1, 3000), dtype=np.uint8)
+    seen = Seen(problem, states)
+    assert every.answers(problem, states)[0].tolist() == [every.predict(0, t, seen) for t in range(3000)]
+
+
+def test_noise_takes_every_seed_of_64_bits() -> None:
+    assert make_predictor(f"noisy:1,2,{2**64 - 1}").name.endswith(str(2**64 - 1))
+    with pytest.raises(InputError):
+        make_predictor(f"noisy:1,2,{2**64}")
+
+
 def test_hour_from_a_file(tmp_path: Path) -> None:
     training = paper(slots=900, seed=9)
     file = tmp_path / "other.json"
