@@ -142,6 +142,11 @@ class _Bags(Family):
     def generate(self, **given: Any) -> Any:
         return flags.generate(**given)
 
+    def presence(self, instance: Any) -> Sequence[str]:
+        from bench.commands.traces import presence_of
+
+        return presence_of(instance.states, [f"machine {q}" for q in range(len(instance.states))])
+
     def import_trace(self, traces: Sequence[str], **given: Any) -> tuple[Any, Sequence[str]]:
         return flags.import_trace(traces, **given)
 

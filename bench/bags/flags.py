@@ -8,6 +8,7 @@ from typing import Any, cast
 import click
 
 from bench.commands.options import COUNT, POSITIVE, given_flags, say_unused
+from bench.commands.traces import read_traces, trace_options
 from instances.bags import Store
 from instances.bags.generate import MIXES, SETS
 from online.bags.options import HANDOVERS, MAX_COPIES
@@ -107,6 +108,7 @@ _IMPORT = [
     ),
     click.Option(["--slots"], type=POSITIVE, help="N, slots to take.  [default: as many as all nodes were observed]"),
     click.Option(["--nodes"], metavar="K|NAME,...", help="So many nodes, or these.  [default: all]"),
+    *trace_options(),
     click.Option(
         ["--absent"],
         type=click.Choice(["down", "reclaimed"]),
@@ -187,9 +189,8 @@ def generate(*, small: bool, seed: int, slots: int | None, **given: Any) -> Any:
 def import_trace(traces: Sequence[str], *, nodes: str | None, absent: str, **given: Any) -> tuple[Any, Sequence[str]]:
     """Return an instance whose machines are the nodes of a trace, and what its reader takes for granted."""
     from instances.bags.imported import from_trace
-    from instances.traces import read, read_packaged
 
-    trace = read_packaged(traces[0]) if len(traces) == 1 and traces[0] == "spot_aws_v100" else read(*traces)
+    trace, given = read_traces(traces, given)
     chosen: int | list[str] | None = None
     if nodes is not None:
         is_number = nodes.isascii() and nodes.isdigit() and len(nodes) < 10
