@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.grid.paper.claims import Finding, findings
-from bench.grid.paper.runs import Setup, run_experiment
+from bench.grid.paper.runs import PARTS, Setup, run_experiment
 from bench.grid.paper.tables import Rows, interval, mean_wait_s, pick, tables
 from bench.output import Table
 from bench.report import plots
@@ -34,6 +34,9 @@ def reproduce(
     seeds: Sequence[int],
     scale: float,
     log: str | None,
+    narrow_seeds: Sequence[int] | None = None,
+    overlay_seeds: Sequence[int] = (),
+    parts: Sequence[str] = (),
 ) -> None:
     """Run the experiment, and write tables, utilisation and the list of claims.
 
@@ -46,10 +49,12 @@ def reproduce(
         As for `bench.campaign.engine.run_jobs`.
     as_json
         Print JSON lines.
-    seeds, scale, log
+    seeds, scale, log, narrow_seeds, overlay_seeds, parts
         See `bench.grid.paper.runs.Setup`.
     """
-    rows = run_experiment(Setup(tuple(seeds), scale, log), folder, num_processes=num_processes, dask=dask)
+    narrow = None if narrow_seeds is None else tuple(narrow_seeds)
+    setup = Setup(tuple(seeds), scale, log, narrow, tuple(overlay_seeds), tuple(parts) or PARTS)
+    rows = run_experiment(setup, folder, num_processes=num_processes, dask=dask)
     found = tables(rows) | {"log": _log_table(rows)}
     titles = _TITLES | {"log": "KTH-SP2, mean waits in seconds"}
     text = []
