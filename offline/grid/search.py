@@ -94,6 +94,7 @@ def improved(instance: Instance, starts: Ints, seed: int, watch: Stopwatch, unti
             instance.width,
             instance.length,
             instance.nodes,
+            0,
             best,
             rounds,
             threshold,
