@@ -1,9 +1,6 @@
 """Good schedules made better piece by piece: a few jobs move, all others stay where they are.
 
-Two ways take turns. A *stretch* of jobs that start one after another goes through the local search over orders
-(`offline.grid.search`), with the others as a background. A *neighbourhood* of a job that waits long, or is large, is
-solved by CP-SAT: there a long job may move as a whole and let many others pass, for which the local search would need
-many moves at once. No step makes a schedule worse.
+The *neighbourhood* of a job that waits long, or is large, is solved by CP-SAT. No step makes a schedule worse.
 """
 
 from __future__ import annotations
@@ -14,18 +11,17 @@ from ortools.sat.python import cp_model
 from instances.grid import Instance
 from instances.grid.model import Ints
 from offline.backends.cpsat_runs import solve_interruptibly
-from offline.grid.native.generation import improve
 from offline.grid.search import in_order, total_wait
 from offline.limits import Limits, Stopwatch
 
 __all__ = ["refined"]
 
-#: Jobs of a stretch, and of a neighbourhood: at least and at most.
-_STRETCH, _FEWEST, _MOST = 120, 8, 60
+#: Jobs of a neighbourhood: at least and at most.
+_FEWEST, _MOST = 8, 60
 #: Steps for each job, and at most, where no time limit is set.
 _STEPS_PER_JOB, _STEPS = 2, 400
-#: Rounds of the local search on a stretch; deterministic time of CP-SAT for a neighbourhood.
-_ROUNDS, _EFFORT = 1_000, 0.3
+#: Deterministic time of CP-SAT for a neighbourhood.
+_EFFORT = 0.3
 
 
 def refined(
@@ -55,17 +51,13 @@ def refined(
     best = in_order(instance, np.argsort(starts, kind="stable"))
     steps = min(_STEPS, _STEPS_PER_JOB * len(instance)) if until_s is None else 10**9
     size = float(_FEWEST + 8)
-    sweep = _Sweep(instance, limits.seed)
-    for step in range(steps):
+    for _ in range(steps):
         if watch.is_over() or (until_s is not None and watch.elapsed_s() >= until_s) or not total_wait(instance, best):
             break
         before = total_wait(instance, best)
-        if step % 2 == 0:
-            sweep.improve(best)
-        else:
-            free = _neighbourhood(instance, best, int(size), random)
-            is_proven = _solve(instance, best, free, limits, int(random.integers(2**31)))
-            size = min(_MOST, size * 1.03) if is_proven else max(_FEWEST, size / 1.1)
+        free = _neighbourhood(instance, best, int(size), random)
+        is_proven = _solve(instance, best, free, int(random.integers(2**31)))
+        size = min(_MOST, size * 1.03) if is_proven else max(_FEWEST, size / 1.1)
         if total_wait(instance, best) < before:
             best = in_order(instance, np.argsort(best, kind="stable"))  # nobody starts later than before
             counts["gains"] = counts.get("gains", 0) + 1
@@ -80,43 +72,6 @@ def _background(instance: Instance, starts: Ints, free: Ints, low: int) -> tuple
     others &= starts + instance.length > low
     begin = np.maximum(starts[others], low)
     return begin, instance.width[others], starts[others] + instance.length[others] - begin
-
-
-class _Sweep:
-    """The local search on one stretch after another."""
-
-    def __init__(self, instance: Instance, seed: int) -> None:
-        self.instance = instance
-        self.state = np.array([1 + (seed * 16_807 + 54_321) % (2**31 - 2)], dtype=np.int64)
-        self.first = 0
-        self.turn = 0
-
-    def improve(self, starts: Ints) -> None:
-        """Improve the starts of the next stretch."""
-        instance = self.instance
-        order = np.argsort(starts, kind="stable")
-        if self.first >= len(order):
-            self.first = (self.turn * _STRETCH // 3) % max(1, min(_STRETCH, len(order)))
-            self.turn += 1
-        free = np.sort(order[self.first : self.first + _STRETCH])
-        self.first += _STRETCH // 2
-        low = int(instance.submit[free].min())
-        begin, width, length = _background(instance, starts, free, low)
-        submit = np.concatenate(([low], begin, instance.submit[free]))  # the first occupies nothing: the profile begins
-        widths = np.concatenate(([0], width, instance.width[free]))
-        lengths = np.concatenate(([1], length, instance.length[free]))
-        best = np.concatenate(([low], begin, starts[free]))
-        count = len(submit)
-        orders = np.zeros((3, count), dtype=np.int64)
-        profile = np.zeros((2, 2 * count + 2), dtype=np.int64)
-        wait = int((starts[free] - instance.submit[free]).sum())
-        threshold = (0.03, 0.0, 0.01, 0.003)[self.turn % 4] * wait
-        fixed = 1 + len(begin)
-        rounds = max(100, _ROUNDS * _STRETCH // count)
-        improve(
-            submit, widths, lengths, instance.nodes, fixed, best, rounds, threshold, self.state, *orders, *profile
-        )
-        starts[free] = best[fixed:]
 
 
 def _neighbourhood(instance: Instance, starts: Ints, size: int, random: np.random.Generator) -> Ints:
@@ -140,7 +95,7 @@ def _neighbourhood(instance: Instance, starts: Ints, size: int, random: np.rando
     return np.sort(chosen[np.isfinite(distance[chosen])])
 
 
-def _solve(instance: Instance, starts: Ints, free: Ints, limits: Limits, seed: int) -> bool:
+def _solve(instance: Instance, starts: Ints, free: Ints, seed: int) -> bool:
     """Place the free jobs as well as CP-SAT can; return whether it proved that nothing better is left."""
     low = int(instance.submit[free].min())
     high = int((starts[free] + instance.length[free]).max())
