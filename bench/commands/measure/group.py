@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from bench.commands.measure.bounds import bounds
 from bench.commands.measure.core import core
 from bench.commands.measure.optima import optima
 from bench.commands.measure.pages import pages
@@ -20,5 +21,5 @@ def bench() -> None:
     """Rebuild what the documentation claims: optima of the paper's experiment, and solvers against each other."""
 
 
-for _command in (core, optima, pages, readings, scale, simulator, solvers):
+for _command in (bounds, core, optima, pages, readings, scale, simulator, solvers):
     bench.add_command(_command)
