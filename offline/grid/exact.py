@@ -20,7 +20,7 @@ __all__ = ["solve", "solve_bounds"]
 #: Most jobs whose prices are found together.
 _GROUP = 450
 #: Shares of the time limit by the end of which the local search and the search for prices are over.
-_SEARCH, _PRICES = 0.25, 0.7
+_SEARCH, _PRICES = 0.2, 0.8
 #: The same without exact search; the checker needs the rest.
 _SEARCH_ALONE, _PRICES_ALONE = 0.3, 0.9
 #: Share of the time for prices that the ascent takes, and more jobs than that are not searched exactly.
