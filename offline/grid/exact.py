@@ -18,7 +18,7 @@ from offline.limits import Limits, Stopwatch
 __all__ = ["solve", "solve_bounds"]
 
 #: Most jobs whose prices are found together.
-_GROUP = 450
+_GROUP = 300
 #: Shares of the time limit by the end of which the local search and the search for prices are over.
 _SEARCH, _PRICES = 0.2, 0.8
 #: The same without exact search; the checker needs the rest.

@@ -20,7 +20,7 @@ _MORE = 10
 #: Rounds after each kick, and fewer where placements are many.
 _ROUNDS, _CHUNK = 500, 200_000
 #: More jobs are searched stretch by stretch, so many at once, with so many kicks each; stretches overlap by half.
-_STRETCH, _KICKS = 300, 60
+_STRETCH, _KICKS = 300, 8
 #: Most jobs that a kick takes elsewhere.
 _KICKED = 3
 #: The threshold of the search after a kick, and of the first one, as a share of the wait.
