@@ -115,7 +115,12 @@ class Published:
         return text_table(
             names,
             [
-                [_where(line), line["method"], _with(line, "messages", ",.0f"), f"{_with(line, 'failed_percent', '.2f')} %"]
+                [
+                    _where(line),
+                    line["method"],
+                    _with(line, "messages", ",.0f"),
+                    f"{_with(line, 'failed_percent', '.2f')} %",
+                ]
                 for line in self._tables["I"]
             ],
         )
@@ -205,7 +210,9 @@ class Published:
                 rows = rows[(rows["patience"] <= 60) == (patience == "60")]
             if rows.empty:
                 continue
-            by_place = rows.groupby("place", sort=False)[["total_wait", "jobs", "failed", "max_wait", "messages"]].mean()
+            by_place = rows.groupby("place", sort=False)[
+                ["total_wait", "jobs", "failed", "max_wait", "messages"]
+            ].mean()
             ran = by_place["jobs"] - by_place["failed"]
             mean, half = interval((by_place["total_wait"] / ran).to_list())
             longest = NOTHING if by_place["max_wait"].isna().all() else f"{by_place['max_wait'].max():,.0f}"
@@ -224,7 +231,17 @@ class Published:
             numbers = [count(row[name]) for name in ("rules", "value", "lower", "certified")]
             spent = [f"{row['seconds']:.0f}", f"{row['processor_s']:.0f}"]
             lines.append([f"{row['first']:,}", f"{row['jobs']:,}", *numbers, reached, *spent])
-        names = ["first", "jobs", "best rule", "schedule", "proven", "certificate", "gap", "seconds", "of the processor"]
+        names = [
+            "first",
+            "jobs",
+            "best rule",
+            "schedule",
+            "proven",
+            "certificate",
+            "gap",
+            "seconds",
+            "of the processor",
+        ]
         return text_table(names, lines)
 
     # ---- numbers

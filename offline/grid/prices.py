@@ -232,9 +232,7 @@ def certificate(instance: Instance, groups: Sequence[tuple[Ints, _Found]]) -> Pr
     groups
         The indices of the jobs of a group, ascending, and its prices. Groups are disjoint.
     """
-    resources = [
-        resource for jobs, found in groups for resource in found.resources(jobs, len(jobs) == len(instance))
-    ]
+    resources = [resource for jobs, found in groups for resource in found.resources(jobs, len(jobs) == len(instance))]
     return Prices.of(instance, SCALE, resources)
 
 

@@ -98,7 +98,9 @@ class Charged:
         for k in np.unique(self.of).tolist():
             mine = np.flatnonzero(self.of == k)
             mine = mine[np.argsort(self.slot[mine])]
-            intervals = [(t, t + 1, p) for t, p in zip(self.slot[mine].tolist(), self.price[mine].tolist(), strict=True)]
+            intervals = [
+                (t, t + 1, p) for t, p in zip(self.slot[mine].tolist(), self.price[mine].tolist(), strict=True)
+            ]
             limit = int(self.limits[k])
             if k == 0 and everybody:
                 found.append(Resource(limit, intervals))

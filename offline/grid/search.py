@@ -122,9 +122,7 @@ def improved(instance: Instance, starts: Ints, seed: int, watch: Stopwatch, unti
 class _Stretch:
     """Some jobs that move, and a background of others that stay where they are."""
 
-    def __init__(
-        self, instance: Instance, starts: Ints, free: Ints, random: np.random.Generator, state: Ints
-    ) -> None:
+    def __init__(self, instance: Instance, starts: Ints, free: Ints, random: np.random.Generator, state: Ints) -> None:
         low = int(instance.submit[free].min())
         others = np.ones(len(instance), dtype=bool)
         others[free] = False

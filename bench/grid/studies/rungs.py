@@ -116,7 +116,9 @@ def _best(place: str, instance: Instance) -> list[dict[str, Any]]:
     found = {"best": answer.value, "bound": answer.lower}
     return [
         dict(
-            zip(COLUMNS, (place, name, None, None, len(instance), 0, value, None, None, str(answer.status)), strict=True)
+            zip(
+                COLUMNS, (place, name, None, None, len(instance), 0, value, None, None, str(answer.status)), strict=True
+            )
         )
         for name, value in found.items()
     ]

@@ -33,9 +33,7 @@ COLUMNS = ("first", "jobs", "limit_s", "rules", "value", "lower", "certified", "
 _SLOT_S = 60
 
 
-def measure(
-    windows: Sequence[tuple[int, int, int]], log: str | None, folder: Path, seed: int
-) -> list[dict[str, Any]]:
+def measure(windows: Sequence[tuple[int, int, int]], log: str | None, folder: Path, seed: int) -> list[dict[str, Any]]:
     """Solve each window within its time, and let the checker judge schedule and certificate.
 
     Parameters
