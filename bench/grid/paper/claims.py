@@ -203,8 +203,8 @@ def _classes(paper: Rows, rows: Rows) -> list[Finding]:
         )
         width, length, area = (list(means[kind].values()) for kind in ("width", "length", "area"))
         grows = width == sorted(width) and area[-1] == max(area)
-        spread = (max(length) + 1) / (min(length) + 1) < (max(width) + 1) / (min(width) + 1)
-        verdict = _HOLDS if grows and spread else _NOT
+        hardly = (max(length) + 60) / (min(length) + 60) < 2  # classes differ by less than a factor of two
+        verdict = _HOLDS if grows and hardly else _NOT
         if max(width) < 60:  # less than a slot in every class
             verdict = _OPEN
         claim = "waits grow with width, hardly with length; large areas wait more"

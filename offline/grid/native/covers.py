@@ -91,8 +91,7 @@ def pack(width: Ints, gain: Floats, nodes: int, table: Floats, taken: Ints) -> f
             table[i + 1, x] = table[i, x]
         for x in range(width[i], nodes + 1):
             with_it = table[i, x - width[i]] + gain[i]
-            if with_it > table[i + 1, x]:
-                table[i + 1, x] = with_it
+            table[i + 1, x] = max(table[i + 1, x], with_it)
     x = nodes
     for i in range(count - 1, -1, -1):
         taken[i] = 0

@@ -61,7 +61,7 @@ def test_where_no_cut_is_found_the_shares_are_a_mixture_of_what_fits():
         answer = linprog(np.zeros(len(sets)), A_ub=-columns, b_ub=-shares, A_eq=np.ones((1, len(sets))), b_eq=[1.0])
         assert bool(found) == (answer.status == 2)  # infeasible
         mixtures += answer.status == 0
-    assert 0 < mixtures
+    assert mixtures > 0
 
 
 def test_knapsack_and_lifting():
