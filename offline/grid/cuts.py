@@ -13,6 +13,7 @@ from collections.abc import Callable
 
 import highspy
 import numpy as np
+import numpy.typing as npt
 
 from instances.grid import Instance
 from instances.grid.model import Ints
@@ -71,7 +72,7 @@ class Cuts:
         exceeded only those count where it is exceeded most.
         """
         found: list[tuple[float, int, int]] = []
-        done = ~((running > _ALMOST) & (running < 1 - _ALMOST)).any(axis=0)
+        done: npt.NDArray[np.bool_] = ~((running > _ALMOST) & (running < 1 - _ALMOST)).any(axis=0)
         self._note(range(len(self.limits)), running, share, done, found)
         if self.instance.nodes <= _NODES:
             for i in self._random.permutation(running.shape[1]).tolist():
@@ -89,7 +90,7 @@ class Cuts:
         cuts: range | list[int],
         running: Floats,
         share: float,
-        done: Ints,
+        done: npt.NDArray[np.bool_],
         found: list[tuple[float, int, int]],
     ) -> None:
         for cut in cuts:

@@ -176,5 +176,6 @@ class _Stretch:
                 place[j] += random.uniform(0, (last - now[j]) / 4)
         order = np.concatenate((np.arange(fixed), fixed + np.argsort(place, kind="stable")))
         starts = np.zeros(len(self.now), dtype=np.int64)
-        generate(self.submit, self.width, self.length, self.nodes, order, starts, *self.profile, 2**62)
+        at, busy = self.profile
+        generate(self.submit, self.width, self.length, self.nodes, order, starts, at, busy, 2**62)
         return starts
