@@ -72,7 +72,7 @@ class Cuts:
         exceeded only those count where it is exceeded most.
         """
         found: list[tuple[float, int, int]] = []
-        done: npt.NDArray[np.bool_] = ~((running > _ALMOST) & (running < 1 - _ALMOST)).any(axis=0)
+        done = ~np.logical_or.reduce((running > _ALMOST) & (running < 1 - _ALMOST), axis=0)
         self._note(range(len(self.limits)), running, share, done, found)
         if self.instance.nodes <= _NODES:
             for i in self._random.permutation(running.shape[1]).tolist():

@@ -38,8 +38,8 @@ def write_rows(rows: Rows, folder: Path) -> None:
         runs.append({name: _short(row.get(name)) for name in _COLUMNS})
         is_shown = row["policy"] == "dgs" and row["part"] == "paper"
         if is_shown and (row["degree"], row["overlay"], row["messaging"]) == (20, "static", "push"):
-            columns = [[f"{share:.4f}" for share in row["days"][name]] for name in _DAYS]
-            days += [(number, day, *shares) for day, shares in enumerate(zip(*columns, strict=True))]
+            shares = [[f"{share:.4f}" for share in row["days"][name]] for name in _DAYS]
+            days += [(number, day, *each) for day, each in enumerate(zip(*shares, strict=True))]
             classes += [
                 (number, kind, name, *(f"{value:.6g}" for value in summary))
                 for kind, each in row["waits"].items()
