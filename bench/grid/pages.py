@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 from bench.grid.paper.claims import Finding, findings
 from bench.grid.paper.published import published_rows
@@ -38,7 +38,7 @@ class Published:
     ['bounds', 'centre', 'claim']
     """
 
-    folder: ClassVar[str] = "grid"
+    folder = "grid"
 
     def writers(self) -> Mapping[str, Writer]:
         """Return who writes the marked parts of pages (see `bench.report.marks`), by name."""
