@@ -76,7 +76,8 @@ def read_rows(texts: Mapping[str, str]) -> Rows:
     rows: list[dict[str, Any]] = []
     for values in frames["runs"].to_dict("records"):
         row = {str(name): value for name, value in values.items() if not pd.isna(value)}
-        nothing: dict[str, Any] = {"days": {name: [] for name in _DAYS}, "waits": {}}  # a run of less than a day has none
+        # a run of less than a day has none
+        nothing: dict[str, Any] = {"days": {name: [] for name in _DAYS}, "waits": {}}
         rows.append({name: _number(name, value) for name, value in row.items()} | nothing)
     for number, mine in frames["days"].groupby("run"):
         rows[_int(number)]["days"] = {name: mine[name].to_list() for name in _DAYS}
