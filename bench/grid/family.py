@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from bench.campaign.sources import Source
+    from bench.grid.pages import Published
     from instances.grid import Instance
 
 __all__ = ["FAMILY"]
@@ -158,6 +159,11 @@ class _Grid(Family):
         from bench.grid.paper.page import reproduce
 
         reproduce(folder, num_processes=num_processes, dask=dask, as_json=as_json, **given)
+
+    def published(self) -> Published:
+        from bench.grid.pages import Published
+
+        return Published()
 
     def export(self, instance: Instance, schedule: Any | None) -> str:
         """Return a workload for Batsim, or its table of jobs."""

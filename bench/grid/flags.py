@@ -17,6 +17,8 @@ __all__ = ["FLAGS", "PACKAGED", "generate", "import_log"]
 PACKAGED = "kth_sp2"
 _KINDS = ("swf", "gwf", "batsim")
 _MIXES = ("wide", "narrow")
+#: Of `bench.grid.paper.runs`, which is not loaded for a help text.
+_PARTS = ("paper", "overlay", "size", "reach", "log", "whole")
 
 
 class _Share(click.FloatRange):
@@ -107,6 +109,20 @@ FLAGS: Mapping[str, Sequence[click.Option]] = {
         click.Option(["--seeds"], type=NUMBERS, default="0-4", show_default=True, help="Of workloads and runs."),
         click.Option(["--scale"], type=_LOAD, default=1.0, show_default=True, help="Share of the 2.7 months."),
         click.Option(["--log"], metavar="FILE", help="A whole log of KTH-SP2.  [default: 1,500 jobs of it]"),
+        click.Option(["--narrow-seeds"], type=NUMBERS, help="Of the workloads with narrow jobs.  [default: --seeds]"),
+        click.Option(
+            ["--overlay-seeds"],
+            type=NUMBERS,
+            default="5-14",
+            show_default=True,
+            help="More seeds for the static overlay against the dynamic one.",
+        ),
+        click.Option(
+            ["--part", "parts"],
+            type=click.Choice(_PARTS),
+            multiple=True,
+            help="Run this part alone; may be repeated.  [default: all]",
+        ),
     ],
 }
 

@@ -7,10 +7,10 @@ from importlib.resources import files
 from instances.grid.model import Instance
 from instances.grid.workloads import instance_of
 
-__all__ = ["NODES", "kth_sp2"]
+__all__ = ["FIRST", "JOBS", "NODES", "kth_sp2"]
 
-#: Nodes of the machine.
-NODES = 100
+#: Nodes of the machine; how many usable jobs of the whole log come before those that are here, and how many these are.
+NODES, FIRST, JOBS = 100, 12_000, 1_500
 
 
 def kth_sp2(*, slot_s: int = 60, first: int = 0, count: int | None = None) -> Instance:

@@ -26,9 +26,31 @@ def split(instance: Instance, starts: Ints) -> list[Ints]:
     return np.split(np.arange(len(instance)), cuts)
 
 
-def pieces(block: Ints, most: int) -> list[Ints]:
-    """Return a block cut into parts of about equal size, of at most so many jobs."""
-    return np.array_split(block, -(-len(block) // most))
+def pieces(instance: Instance, starts: Ints, most: int) -> list[Ints]:
+    """Return the jobs cut into parts of at most so many neighbours, where little of a schedule is left to be done.
+
+    A cut lies in the second half of what a part may hold, at the submission before which the jobs of the part leave
+    the least area behind.
+
+    Examples
+    --------
+    >>> quad = Instance(nodes=1, slot_s=60, submit=[0, 1, 6, 7], width=[1] * 4, length=[3, 2, 3, 1])
+    >>> [part.tolist() for part in pieces(quad, np.array([0, 3, 6, 9]), 3)]
+    [[0, 1], [2, 3]]
+    """
+    ends = starts + instance.length
+    parts = []
+    first = 0
+    while len(instance) - first > most:
+        cuts = np.arange(first + (most + 1) // 2, first + most + 1)
+        left = [
+            int((instance.width[first:cut] * np.maximum(0, ends[first:cut] - instance.submit[cut])).sum())
+            for cut in cuts.tolist()
+        ]
+        cut = int(cuts[np.argmin(left)])
+        parts.append(np.arange(first, cut))
+        first = cut
+    return [*parts, np.arange(first, len(instance))]
 
 
 def fits(instance: Instance, starts: Ints) -> bool:

@@ -16,6 +16,9 @@ from offline.limits import Limits
 
 __all__ = ["search"]
 
+#: Deterministic time, about seconds, after which a search without a time limit ends.
+_EFFORT = 1_000.0
+
 
 def search(
     instance: Instance,
@@ -66,6 +69,8 @@ def search(
     solver.parameters.random_seed = limits.seed
     if left_s is not None:
         solver.parameters.max_time_in_seconds = left_s
+    else:
+        solver.parameters.max_deterministic_time = _EFFORT
     status = solve_interruptibly(solver, model)
     counts["branches"] = counts.get("branches", 0) + solver.num_branches
     counts["conflicts"] = counts.get("conflicts", 0) + solver.num_conflicts

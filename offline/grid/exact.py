@@ -11,17 +11,20 @@ from instances.grid.model import Ints
 from offline.grid.blocks import fits, pieces, split
 from offline.grid.found import Found
 from offline.grid.prices import SCALE, Priced, certificate, priced
+from offline.grid.program import Charged, charged
 from offline.grid.search import best_of_rules, improved, in_order, total_wait
 from offline.limits import Limits, Stopwatch
 
 __all__ = ["solve", "solve_bounds"]
 
 #: Most jobs whose prices are found together.
-_GROUP = 600
-#: Shares of the time limit by the end of which the local search and the ascent of prices are over.
-_SEARCH, _PRICES = 0.2, 0.5
+_GROUP = 300
+#: Shares of the time limit by the end of which the local search and the search for prices are over.
+_SEARCH, _PRICES = 0.2, 0.8
 #: The same without exact search; the checker needs the rest.
 _SEARCH_ALONE, _PRICES_ALONE = 0.3, 0.9
+#: Share of the time for prices that the ascent takes, and more jobs than that are not searched exactly.
+_ASCENT, _EXACT_JOBS = 0.15, 150
 #: No exact search begins with less time.
 _LEAST_S = 0.02
 #: Windows are thinned out up to so many slots, shared by the jobs of a block.
@@ -37,7 +40,7 @@ class _Block:
     jobs: Ints
     instance: Instance
     starts: Ints
-    groups: list[tuple[Ints, Priced]]
+    groups: list[tuple[Ints, Priced | Charged]]
     is_optimal: bool
 
     @property
@@ -58,7 +61,7 @@ def solve_bounds(instance: Instance, limits: Limits) -> Found:
 
 def _solve(instance: Instance, limits: Limits, exactly: bool) -> Found:
     watch = Stopwatch(limits)
-    counts = {"blocks": 0, "moves": 0, "price_rounds": 0, "windows": 0}
+    counts = {"blocks": 0, "moves": 0, "price_rounds": 0, "programs": 0, "windows": 0}
     rules = best_of_rules(instance)
     blocks = [_block(instance, jobs, rules) for jobs in split(instance, rules)]
     while True:
@@ -127,22 +130,34 @@ def _search(blocks: list[_Block], limits: Limits, watch: Stopwatch, exactly: boo
 
 
 def _price(blocks: list[_Block], limits: Limits, watch: Stopwatch, exactly: bool, counts: dict[str, int]) -> None:
-    """Find the prices of each block; a large one is cut, for bounds of disjoint sets of jobs add up."""
-    groups = [(block, part) for block in blocks for part in pieces(np.arange(len(block.jobs)), _GROUP)]
+    """Find the prices of each block; a large one is cut, for bounds of disjoint sets of jobs add up.
+
+    The ascent is quick to something good; the linear program starts anew, and with its cuts reaches more.
+    """
+    groups = [(block, part) for block in blocks for part in pieces(block.instance, block.starts, _GROUP)]
     weights = [len(part) ** 2 for _, part in groups]
     for i, (block, part) in enumerate(groups):
         until_s = _until(watch, limits, _PRICES if exactly else _PRICES_ALONE, weights, i)
+        now_s = watch.elapsed_s()
+        soon_s = None if until_s is None else now_s + _ASCENT * (until_s - now_s)
         jobs = block.jobs[part]
         alone = block.instance.subset(part)
         starts = block.starts[part] if len(part) == len(block.jobs) else best_of_rules(alone)
-        found = priced(alone, starts, watch, until_s)
-        block.groups.append((jobs, found))
+        found: Priced | Charged = priced(alone, starts, watch, soon_s)
         counts["price_rounds"] += found.rounds
+        reached = found.scaled_value()
+        if SCALE * (total_wait(alone, starts) - 1) >= reached:
+            program = charged(alone, starts, watch, until_s, limits.seed)
+            counts["programs"] += program.rounds
+            if program.scaled_value() > reached:
+                found = program
+        block.groups.append((jobs, found))
 
 
 def _search_exactly(blocks: list[_Block], limits: Limits, watch: Stopwatch, counts: dict[str, int]) -> None:
-    """Search each block within the windows that its prices leave, the least gap first."""
+    """Search each block within the windows that its prices leave, the least gap first; large ones by pieces."""
     from offline.grid.cpsat import search
+    from offline.grid.neighbourhood import refined
 
     gaps = []
     for block in blocks:
@@ -155,6 +170,9 @@ def _search_exactly(blocks: list[_Block], limits: Limits, watch: Stopwatch, coun
         block = blocks[i]
         until_s = _until(watch, limits, 1.0, weights, turn)
         left_s = None if until_s is None else until_s - watch.elapsed_s()
+        if len(block.jobs) > _EXACT_JOBS:
+            block.starts = refined(block.instance, block.starts, limits, watch, until_s, counts)
+            continue
         if left_s is not None and left_s < _LEAST_S + 2 * _WRITE_MS * len(block.jobs) / 1000:
             continue
         most = _WINDOWS // len(block.jobs)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -98,6 +99,24 @@ class Priced:
             firsts, lasts = good[np.concatenate(([0], ends + 1))], good[np.concatenate((ends, [len(good) - 1]))]
             windows.append(list(zip(firsts.tolist(), lasts.tolist(), strict=True)))
         return windows
+
+    def resources(self, jobs: Ints, everybody: bool) -> list[Resource]:
+        """Return them as a certificate says it; ``jobs`` are the numbers of these jobs among all."""
+        found = []
+        for i, limit in enumerate(self.limits.tolist()):
+            intervals = _intervals(self.prices[i], self.first, self.step)
+            if not intervals:
+                continue
+            loads = self.loads[self.kind, i].tolist()
+            if everybody and i == 0:
+                found.append(Resource(limit, intervals))
+            elif everybody:
+                by_width = dict(zip(self.instance.width.tolist(), loads, strict=True))
+                found.append(Resource(limit, intervals, loads={n: load for n, load in by_width.items() if load}))
+            else:
+                by_job = zip(jobs.tolist(), loads, strict=True)
+                found.append(Resource(limit, intervals, jobs={j: load for j, load in by_job if load}))
+        return found
 
     def _terms(self, sums: Ints, starts: Ints, submit: int, length: int) -> Ints:
         terms: Ints = SCALE * (starts - submit) + self._paid(sums, starts + length) - self._paid(sums, starts)
@@ -197,7 +216,13 @@ def _resources(widths: Ints, area: npt.NDArray[np.float64], nodes: int) -> tuple
     return np.stack(columns, axis=1), np.array(limits)
 
 
-def certificate(instance: Instance, groups: Sequence[tuple[Ints, Priced]]) -> Prices:
+class _Found(Protocol):
+    """Prices for some jobs, found in whatever way."""
+
+    def resources(self, jobs: Ints, everybody: bool) -> list[Resource]: ...
+
+
+def certificate(instance: Instance, groups: Sequence[tuple[Ints, _Found]]) -> Prices:
     """Return the prices of groups of jobs as one certificate: each group has resources of its own, so bounds add up.
 
     Parameters
@@ -207,21 +232,7 @@ def certificate(instance: Instance, groups: Sequence[tuple[Ints, Priced]]) -> Pr
     groups
         The indices of the jobs of a group, ascending, and its prices. Groups are disjoint.
     """
-    resources = []
-    for jobs, found in groups:
-        everybody = len(jobs) == len(instance)
-        for i, limit in enumerate(found.limits.tolist()):
-            intervals = _intervals(found.prices[i], found.first, found.step)
-            if not intervals:
-                continue
-            if everybody and i == 0:
-                resources.append(Resource(limit, intervals))
-            elif everybody:
-                pairs = zip(instance.width.tolist(), found.loads[found.kind, i].tolist(), strict=True)
-                resources.append(Resource(limit, intervals, loads={n: load for n, load in pairs if load}))
-            else:
-                by_job = zip(jobs.tolist(), found.loads[found.kind, i].tolist(), strict=True)
-                resources.append(Resource(limit, intervals, jobs={j: load for j, load in by_job if load}))
+    resources = [resource for jobs, found in groups for resource in found.resources(jobs, len(jobs) == len(instance))]
     return Prices.of(instance, SCALE, resources)
 
 

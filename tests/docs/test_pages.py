@@ -9,9 +9,11 @@ import pytest
 from click.testing import CliRunner
 
 import bench.coupled.pages
+import bench.grid.pages
 from bench.cli import hindsched
 from bench.family import family_named
 from bench.report.marks import rebuild
+from instances.errors import InputError
 from instances.families import BUILT_IN
 
 ROOT = Path(__file__).parents[2]
@@ -30,6 +32,27 @@ def test_every_part_says_what_the_rows_say(family):
         pytest.skip("no published rows")
     changes = rebuild(DOCS / published.folder, published.writers(), published.pictures(), is_check=True)
     assert changes == [], "hindsched bench pages writes them anew"
+
+
+def test_numbers_of_the_grid_are_those_of_the_bare_rows(tmp_path):
+    """Count again with nothing but the file, and find a changed number."""
+    with files("bench").joinpath("data/grid_runs.csv").open("rb") as file:
+        runs = pd.read_csv(file)
+    rows = bench.grid.pages.Published()
+    mine = runs[(runs["part"] == "paper") & (runs["mix"] == "wide") & (runs["load"] == 0.95)]
+    queue = mine[mine["policy"] == "queue"]
+    wait = (60 * queue["total_wait"] / (queue["jobs"] - queue["failed"])).mean()
+    assert rows.wait("wide", "0.95", "queue") == f"{wait:,.0f}"
+    dgs = mine[(mine["policy"] == "dgs") & (mine["degree"] == 10)]
+    failed = (100 * dgs["failed"] / dgs["jobs"]).mean()
+    assert f"| wide, 95% | 10 | {failed:.2f} ±" in rows.degrees()
+    page = tmp_path / "page.md"
+    page.write_text("A queue waits <!-- number: wait wide 0.95 queue -->1<!-- end --> s.\n", encoding="utf-8")
+    assert [change.after for change in rebuild(tmp_path, rows.writers(), {})] == [f"{wait:,.0f}"]
+    for words in ("wait wide 0.5 queue", "claim 11", "rungs moon", "mean_width odd"):
+        page.write_text(f"A <!-- number: {words} -->1<!-- end -->\n", encoding="utf-8")
+        with pytest.raises(InputError, match="expected"):
+            rebuild(tmp_path, rows.writers(), {})
 
 
 def test_a_changed_number_row_and_picture_are_found_and_mended(published, tmp_path):

@@ -5,10 +5,12 @@ from __future__ import annotations
 import click
 
 from bench.commands.measure.bags import bags
+from bench.commands.measure.bounds import bounds
 from bench.commands.measure.core import core
 from bench.commands.measure.optima import optima
 from bench.commands.measure.pages import pages
 from bench.commands.measure.readings import readings
+from bench.commands.measure.rungs import rungs
 from bench.commands.measure.scale import scale
 from bench.commands.measure.simulator import simulator
 from bench.commands.measure.solvers import solvers
@@ -21,5 +23,5 @@ def bench() -> None:
     """Rebuild what the documentation claims: optima of the paper's experiment, and solvers against each other."""
 
 
-for _command in (bags, core, optima, pages, readings, scale, simulator, solvers):
+for _command in (bags, bounds, core, optima, pages, readings, rungs, scale, simulator, solvers):
     bench.add_command(_command)

@@ -8,14 +8,15 @@ from pathlib import Path
 from typing import Any
 
 from bench.grid.paper.claims import Finding, findings
-from bench.grid.paper.runs import Setup, run_experiment
+from bench.grid.paper.published import write_rows
+from bench.grid.paper.runs import PARTS, Setup, run_experiment
 from bench.grid.paper.tables import Rows, interval, mean_wait_s, pick, tables
 from bench.output import Table
 from bench.report import plots
 from bench.report.markdown import markdown_table
 from instances.textio import write_text
 
-__all__ = ["reproduce"]
+__all__ = ["draw_utilisation", "log_table", "reproduce"]
 
 _TITLES = {
     "I": "Table I: messages and failures by method",
@@ -34,23 +35,32 @@ def reproduce(
     seeds: Sequence[int],
     scale: float,
     log: str | None,
+    narrow_seeds: Sequence[int] | None = None,
+    overlay_seeds: Sequence[int] = (),
+    parts: Sequence[str] = (),
 ) -> None:
     """Run the experiment, and write tables, utilisation and the list of claims.
 
     Parameters
     ----------
     folder
-        Receives ``runs.jsonl``, from which a later call goes on, ``tables.md``, one CSV a table, ``claims.md``,
+        Receives ``runs.jsonl``, from which a later call goes on, the rows as they are published
+        (`bench.grid.paper.published`), and if all parts are run ``tables.md``, one CSV a table, ``claims.md``,
         ``claims.csv`` and ``utilisation.svg``.
     num_processes, dask
         As for `bench.campaign.engine.run_jobs`.
     as_json
         Print JSON lines.
-    seeds, scale, log
+    seeds, scale, log, narrow_seeds, overlay_seeds, parts
         See `bench.grid.paper.runs.Setup`.
     """
-    rows = run_experiment(Setup(tuple(seeds), scale, log), folder, num_processes=num_processes, dask=dask)
-    found = tables(rows) | {"log": _log_table(rows)}
+    narrow = None if narrow_seeds is None else tuple(narrow_seeds)
+    setup = Setup(tuple(seeds), scale, log, narrow, tuple(overlay_seeds), tuple(parts) or PARTS)
+    rows = run_experiment(setup, folder, num_processes=num_processes, dask=dask)
+    write_rows(rows, folder)
+    if set(setup.parts) != set(PARTS):
+        return  # tables and claims are about all of them
+    found = tables(rows) | {"log": log_table(rows)}
     titles = _TITLES | {"log": "KTH-SP2, mean waits in seconds"}
     text = []
     for name, lines in found.items():
@@ -65,11 +75,12 @@ def reproduce(
     said = [asdict(finding) for finding in claims]
     write_text(folder / "claims.md", markdown_table(said, list(said[0])))
     write_text(folder / "claims.csv", _csv(said, list(said[0])))
-    _draw_utilisation(rows, folder / "utilisation.svg")
+    draw_utilisation(rows, folder / "utilisation.svg")
     _show_claims(claims, as_json)
 
 
-def _log_table(rows: Rows) -> list[dict[str, Any]]:
+def log_table(rows: Rows) -> list[dict[str, Any]]:
+    """Return mean waits and failures on the real log, by how much its gaps are compressed and by scheduler."""
     found = []
     runs = pick(rows, part="log")
     keys = ("compress", "policy", "overlay", "messaging")
@@ -82,7 +93,7 @@ def _log_table(rows: Rows) -> list[dict[str, Any]]:
     return found
 
 
-def _draw_utilisation(rows: Rows, path: Path) -> None:
+def draw_utilisation(rows: Rows, path: Path) -> None:
     """Draw requested, executed and possible utilisation day by day: one workload, the first seed."""
     shown = [
         row

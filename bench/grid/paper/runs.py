@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from fractions import Fraction
 from functools import lru_cache
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -22,10 +23,15 @@ from instances.grid import Instance
 from instances.grid.generate import NARROW, WIDE, generate
 from instances.grid.kth_sp2 import NODES, kth_sp2
 from instances.grid.model import Ints
-from instances.grid.workloads import import_log
+from instances.grid.workloads import import_log, instance_of
+from instances.traces.text import read_lines
 from online.grid import Run, make_policy, run_policy
 
-__all__ = ["DEGREES", "LOADS", "MIXES", "Setup", "Workload", "experiment", "run_experiment"]
+__all__ = ["DEGREES", "LOADS", "MIXES", "PARTS", "Setup", "Workload", "experiment", "run_experiment"]
+
+#: What can be run alone: the paper's tables and figures, static against dynamic with more seeds, numbers of nodes,
+#: reach, windows of the real log, and all of it in seconds.
+PARTS = ("paper", "overlay", "size", "reach", "log", "whole")
 
 DEGREES = (10, 20, 30, 40)
 LOADS = (0.28, 0.95)
@@ -37,8 +43,12 @@ _NODES, _SLOT_S = 5_000, 60
 #: Numbers of nodes at the same load a node.
 _SIZES = (1_250, 2_500, 5_000, 10_000)
 _WIDTHS = {"1": (1, 1), "2-8": (2, 8), "9-64": (9, 64), "65-": (65, 2**31)}
+_FIRST = Instance(nodes=2, slot_s=60, submit=[0, 0], width=[2, 1], length=[2, 1])
 #: In seconds.
 _LENGTHS = {"-15 min": (0, 900), "15 min-1 h": (900, 3600), "1-4 h": (3600, 14_400), "4 h-": (14_400, 2**31)}
+
+
+_Asked: TypeAlias = "tuple[Workload, str, dict[str, Any]]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,17 +62,45 @@ class Setup:
     scale
         Share of the full length of 2.7 months.
     log
-        A whole log of KTH-SP2; None: the 1,500 jobs that come with the toolkit.
+        A whole log of KTH-SP2; None: the 1,500 jobs that come with the toolkit, and nothing is run in seconds.
+    narrow_seeds
+        Seeds of the workloads with narrow jobs, which take the longest; None: the same.
+    overlay_seeds
+        More seeds with which only the static and the dynamic overlay are compared.
+    parts
+        Some of `PARTS`.
     """
 
     seeds: tuple[int, ...] = (0, 1, 2, 3, 4)
     scale: float = 1.0
     log: str | None = None
+    narrow_seeds: tuple[int, ...] | None = None
+    overlay_seeds: tuple[int, ...] = ()
+    parts: tuple[str, ...] = PARTS
+
+    def seeds_of(self, mix: str) -> tuple[int, ...]:
+        """Return the seeds of a mix."""
+        return self.seeds if mix != "narrow" or self.narrow_seeds is None else self.narrow_seeds
 
 
 @dataclass(frozen=True, slots=True)
 class Workload:
-    """Jobs for a grid: generated (mix, load, seed), or a log with its gaps compressed."""
+    """Jobs for a grid: generated (mix, load, seed), or a log with its gaps compressed.
+
+    Parameters
+    ----------
+    mix
+        One of `MIXES`; or a log: ``KTH-SP2``, or ``KTH-SP2 as requested``: each job as wide as it asked for, and jobs
+        that did not run kept for a slot.
+    nodes, jobs, load, seed
+        See `instances.grid.generate`.
+    compress
+        What gaps are multiplied by.
+    log
+        A file; None: what comes with the toolkit.
+    slot_s
+        Seconds of a slot.
+    """
 
     mix: str
     nodes: int = _NODES
@@ -71,40 +109,106 @@ class Workload:
     seed: int = 0
     compress: str = "1"
     log: str | None = None
+    slot_s: int = _SLOT_S
 
     def instance(self) -> Instance:
         """Return it."""
         if self.mix in MIXES:
             mix = MIXES[self.mix][0]
             return generate(nodes=self.nodes, slot_s=_SLOT_S, jobs=self.jobs, load=self.load, seed=self.seed, mix=mix)
+        if self.log is not None and self.mix == "KTH-SP2":
+            return import_log(self.log, nodes=NODES, slot_s=self.slot_s, compress=self.compress).instance
         if self.log is not None:
-            return import_log(self.log, nodes=NODES, slot_s=_SLOT_S, compress=self.compress).instance
+            return _as_requested(self.log, self.slot_s)
         jobs = kth_sp2(slot_s=_SLOT_S)
         factor = Fraction(self.compress)
         submit = [-int(-r * factor // 1) for r in jobs.submit.tolist()]
         return Instance(jobs.nodes, jobs.slot_s, submit, jobs.width, jobs.length)
 
 
+def _as_requested(log: str, slot_s: int) -> Instance:
+    """Return all jobs of a log in the Standard Workload Format, as wide as they asked for; none runs less than a slot.
+
+    Lines without a submission or a run time are left out.
+    """
+    rows: list[tuple[Fraction, Fraction, int]] = []
+    for text in read_lines(log):
+        columns = text.split()
+        if columns and not text.lstrip().startswith(";"):
+            submit, run, width = Fraction(columns[1]), Fraction(columns[3]), int(columns[7])
+            if submit >= 0 and run >= 0 and 1 <= width <= NODES:
+                rows.append((submit, run, width))
+    first = min(row[0] for row in rows)
+    return instance_of([(submit - first, run, width) for submit, run, width in rows], NODES, slot_s)
+
+
 def experiment(setup: Setup) -> list[tuple[str, Workload, str, dict[str, Any]]]:
     """Return the runs: which part they belong to, the workload, the scheduler and its options."""
-    found: list[tuple[str, Workload, str, dict[str, Any]]] = []
-    for seed, mix, load in product(setup.seeds, MIXES, LOADS):
-        jobs = max(1, round(MIXES[mix][1] * setup.scale))
-        workload = Workload(mix, _NODES, jobs, load, seed)
-        found += [("paper", workload, "dgs", {"degree": degree, "seed": seed}) for degree in DEGREES]
-        found.append(("paper", workload, "dgs", {"messaging": "poll", "seed": seed}))
-        found.append(("paper", workload, "dgs", {"overlay": "cyclon", "seed": seed}))
-        found += [("paper", workload, policy, {}) for policy in ("asap_counted", "queue", "easy")]
+    parts: dict[str, Callable[[Setup], Iterable[_Asked]]] = {
+        "paper": _paper,
+        "overlay": _overlay,
+        "size": _size,
+        "reach": _reach,
+        "log": _log,
+        "whole": _whole,
+    }
+    return [(part, *asked) for part in PARTS if part in setup.parts for asked in parts[part](setup)]
+
+
+def _paper(setup: Setup) -> Iterator[_Asked]:
+    for mix in MIXES:
+        for seed, load in product(setup.seeds_of(mix), LOADS):
+            workload = _generated(setup, mix, load, seed)
+            for degree in DEGREES:
+                yield workload, "dgs", {"degree": degree, "seed": seed}
+            yield workload, "dgs", {"messaging": "poll", "seed": seed}
+            yield workload, "dgs", {"overlay": "cyclon", "seed": seed}
+            for policy in ("asap_pinned", "asap_counted", "easy", "fcfs"):
+                yield workload, policy, {}
+            yield workload, "queue", {"rule": "length"}
+
+
+def _overlay(setup: Setup) -> Iterator[_Asked]:
+    for seed in (seed for seed in setup.overlay_seeds if seed not in setup.seeds):
+        workload = _generated(setup, "wide", LOADS[-1], seed)
+        yield workload, "dgs", {"degree": 20, "seed": seed}
+        yield workload, "dgs", {"overlay": "cyclon", "seed": seed}
+
+
+def _generated(setup: Setup, mix: str, load: float, seed: int) -> Workload:
+    return Workload(mix, _NODES, max(1, round(MIXES[mix][1] * setup.scale)), load, seed)
+
+
+def _size(setup: Setup) -> Iterator[_Asked]:
     for seed, nodes in product(setup.seeds, _SIZES):
-        workload = Workload("narrow", nodes, max(1, round(4 * nodes * setup.scale)), LOADS[0], seed)
-        found.append(("size", workload, "dgs", {"seed": seed}))
+        yield Workload("narrow", nodes, max(1, round(4 * nodes * setup.scale)), LOADS[0], seed), "dgs", {"seed": seed}
+
+
+def _reach(setup: Setup) -> Iterator[_Asked]:
+    for degree, seed in product(DEGREES, setup.seeds):
+        yield Workload("narrow", _NODES, 0, LOADS[0], seed), "reach", {"degree": degree, "seed": seed}
+
+
+def _log(setup: Setup) -> Iterator[_Asked]:
     for compress in _COMPRESS:
         workload = Workload("KTH-SP2", NODES, compress=compress, log=setup.log)
         for seed in setup.seeds:
             for more in ({}, {"messaging": "poll"}, {"overlay": "cyclon"}):
-                found.append(("log", workload, "dgs", {**more, "seed": seed}))
-        found += [("log", workload, policy, {}) for policy in ("asap_pinned", "asap_counted", "queue", "fcfs", "easy")]
-    return found
+                yield workload, "dgs", {**more, "seed": seed}
+        for policy in ("asap_pinned", "asap_counted", "easy", "fcfs"):
+            yield workload, policy, {}
+        yield workload, "queue", {"rule": "length"}
+
+
+def _whole(setup: Setup) -> Iterator[_Asked]:
+    if setup.log is None:
+        return
+    for mix in ("KTH-SP2", "KTH-SP2 as requested"):
+        workload = Workload(mix, NODES, log=setup.log, slot_s=1)
+        for policy in ("fcfs", "easy", "asap_counted"):
+            yield workload, policy, {}
+        for rule in ("length", "file"):
+            yield workload, "queue", {"rule": rule}
 
 
 def run_experiment(setup: Setup, folder: Path, *, num_processes: int, dask: str | None) -> list[dict[str, Any]]:
@@ -136,8 +240,16 @@ def _loaded(workload: Workload) -> Instance:
 
 
 def _row(part: str, workload: Workload, policy: str, options: dict[str, Any]) -> dict[str, Any]:
+    if part == "reach":
+        found = _distinct(workload.nodes, **options)
+        return {"kind": "paper", "part": part, "policy": policy, "nodes": workload.nodes, **options, **found}
     instance = _loaded(workload)
-    run = run_policy(instance, make_policy(policy, **options))
+    made = make_policy(policy, **options)
+    if part == "whole":
+        run_policy(_FIRST, made, engine="kernel")  # what is compiled or loaded on the way is not to be timed
+    begun = time.perf_counter()
+    run = run_policy(instance, made)
+    seconds = time.perf_counter() - begun
     metrics = run.metrics()
     verdict = instances.check(instance, run.schedule())
     if not verdict.is_valid or verdict.outcome.total_wait != metrics.total_wait:
@@ -148,18 +260,27 @@ def _row(part: str, workload: Workload, policy: str, options: dict[str, Any]) ->
         "kind": "paper",
         "part": part,
         **{name: value for name, value in asdict(workload).items() if name != "log"},
-        "slot_s": instance.slot_s,
         "policy": policy,
         **defaults,
-        **{name: value for name, value in options.items() if name != "seed"},
+        **options,
         **asdict(metrics),
         **counters,
+        "seconds": round(seconds, 3),
         "submitted_slots": int(instance.submit[-1]) + 1,
         "mean_width": float(instance.width.mean()),
         "area": instance.area,
         "waits": _waits(run),
         "days": _days(run),
     }
+
+
+def _distinct(nodes: int, degree: int, seed: int) -> dict[str, int]:
+    """Return how many nodes the searchers of a static overlay reach: the fewest, the mean to a node, the most."""
+    from online.grid.kernels.overlays import static_overlay
+
+    lists = static_overlay(nodes, degree, seed).lists
+    reach = [np.unique(np.concatenate((own, lists[own].ravel()))).size for own in lists]
+    return {"least": min(reach), "mean": round(sum(reach) / nodes), "most": max(reach)}
 
 
 def _waits(run: Run) -> dict[str, dict[str, list[float]]]:

@@ -145,12 +145,12 @@ def queue(
 
 
 @kernel
-def _sort(order: Ints, starts: Ints) -> None:
-    """Sort by start; the order is nearly so already, and ties stay."""
-    for i in range(1, len(order)):
+def _sort(order: Ints, starts: Ints, fixed: int) -> None:
+    """Sort by start, all but the first; the order is nearly so already, and ties stay."""
+    for i in range(fixed + 1, len(order)):
         job = order[i]
         k = i
-        while k > 0 and starts[order[k - 1]] > starts[job]:
+        while k > fixed and starts[order[k - 1]] > starts[job]:
             order[k] = order[k - 1]
             k -= 1
         order[k] = job
@@ -162,6 +162,7 @@ def improve(
     width: Ints,
     length: Ints,
     nodes: int,
+    fixed: int,
     best: Ints,
     rounds: int,
     temperature: float,
@@ -175,21 +176,22 @@ def improve(
     """Search orders from the one of the best starts for so many rounds; improve ``best``, return its total wait.
 
     A move takes a job to another place of the order: half of the time the larger of two random ones, and later. It is
-    kept if the total wait does not rise by more than a random part of a threshold that falls to 0. What follows
-    ``state`` is scratch: one place a job, and as in `generate`.
+    kept if the total wait does not rise by more than a random part of a threshold that falls to 0. The first ``fixed``
+    jobs fit together at their submissions and stay there. What follows ``state`` is scratch: one place a job, and as
+    in `generate`.
     """
     n = len(submit)
     for j in range(n):
         order[j] = j
-    _sort(order, best)
+    _sort(order, best, fixed)
     total = 0
     for j in range(n):
         total += best[j] - submit[j]
     current = total
     for step in range(rounds):
-        a = _below(state, n)
+        a = fixed + _below(state, n - fixed)
         if _below(state, 2) == 0:
-            other = _below(state, n)
+            other = fixed + _below(state, n - fixed)
             if width[order[other]] * length[order[other]] > width[order[a]] * length[order[a]]:
                 a = other
             if a == n - 1:
@@ -203,7 +205,7 @@ def improve(
             if _below(state, 4) > 0 and reach > 12:
                 reach = 12
             b = a - 1 - _below(state, reach)
-            if b < 0:
+            if b < fixed:
                 continue
         for i in range(n):
             trial[i] = order[i]
@@ -221,7 +223,7 @@ def improve(
             current = found
             for i in range(n):
                 order[i] = trial[i]
-            _sort(order, starts)
+            _sort(order, starts, fixed)
             if found < total:
                 total = found
                 for i in range(n):

@@ -8,6 +8,7 @@ import pytest
 from bench.grid.paper import page, runs
 from bench.grid.paper.claims import findings
 from bench.grid.paper.fluid import fluid_bound
+from bench.grid.paper.published import TABLES, read_rows, write_rows
 from bench.grid.paper.tables import interval, tables
 from instances.grid.kth_sp2 import kth_sp2
 from online.grid import run_policy
@@ -49,7 +50,7 @@ def rows(tmp_path_factory):
         patch.setattr(runs, "_COMPRESS", ("1", "3/5"))
         patch.setattr(runs, "kth_sp2", lambda slot_s: kth_sp2(slot_s=slot_s, count=40))
         patch.setattr(runs, "MIXES", {name: (mix, 300) for name, (mix, _) in runs.MIXES.items()})
-        setup = runs.Setup(seeds=(0, 1), scale=0.5)
+        setup = runs.Setup(seeds=(0, 1), scale=0.5, overlay_seeds=(1, 2, 3))
         first = runs.run_experiment(setup, folder, num_processes=1, dask=None)
         again = runs.run_experiment(setup, folder, num_processes=1, dask=None)
         assert first == again
@@ -68,6 +69,7 @@ def test_tables_have_a_line_for_each_setting(rows):
     ]
     assert len(found["II"]) == 4 * 4
     assert all({"dynamic_s", "static_s", "difference_s_ci"} <= set(line) for line in found["III"])
+    assert [line["seeds"] for line in found["III"]] == [2, 4, 2, 2]  # the overlays were run with two seeds more
     line = found["III"][1]
     assert line["difference_s"] == pytest.approx(line["dynamic_s"] - line["static_s"], abs=0.01)
     first = found["I"][0]
@@ -86,9 +88,11 @@ def test_tables_have_a_line_for_each_setting(rows):
 def test_every_claim_gets_a_verdict(rows):
     found = findings(rows)
     assert {number for finding in found for number in finding.number.split(", ")} == {*map(str, range(1, 11))}
-    assert {finding.verdict for finding in found} <= {"holds", "does not hold here", "undecided"}
+    assert {finding.verdict for finding in found} <= {"holds", "does not hold here", "cannot be told"}
     months = next(finding for finding in found if finding.number == "5")
     assert months.verdict == "holds"
+    dynamic = next(finding for finding in found if finding.number == "3" and "95%" in finding.ours)
+    assert "4 seeds" in dynamic.ours
     poll = [finding for finding in found if "Poll over" in finding.claim]
     assert "72,000,000" in poll[0].ours
 
@@ -112,3 +116,40 @@ def test_files_are_written(rows, tmp_path, monkeypatch, capsys):
     printed = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert printed[-1]["verdict"]
     assert "does not hold here" in (tmp_path / "claims.md").read_text()
+
+
+def test_published_rows_say_the_same(rows, tmp_path):
+    write_rows(rows, tmp_path)
+    texts = {name: (tmp_path / f"grid_{name}.csv").read_text() for name in TABLES}
+    again = read_rows(texts)
+    assert len(again) == len(rows)
+    first, second = tables(rows), tables(again)
+    for name, lines in first.items():
+        for line, other in zip(lines, second[name], strict=True):
+            assert line.keys() == other.keys()
+            for key, value in line.items():
+                assert other[key] == (pytest.approx(value, rel=1e-3, abs=1e-3) if isinstance(value, float) else value)
+    assert [finding.verdict for finding in findings(again)] == [finding.verdict for finding in findings(rows)]
+
+
+def test_parts_can_be_run_alone():
+    setup = runs.Setup(seeds=(0,), narrow_seeds=(7,), parts=("size", "paper"))
+    asked = runs.experiment(setup)
+    assert {part for part, *_ in asked} == {"size", "paper"}
+    assert {workload.seed for part, workload, *_ in asked if part == "paper" and workload.mix == "narrow"} == {7}
+
+
+def test_the_log_as_requested(tmp_path):
+    log = tmp_path / "log.swf"
+    lines = (
+        "; a comment",
+        "1 0 0 10 4 -1 -1 5 9",
+        "2 3 0 0 2 -1 -1 2 9",
+        "3 4 0 -1 2 -1 -1 2 9",
+        "4 7 0 5 1 -1 -1 1 9",
+    )
+    log.write_text("\n".join(lines) + "\n")
+    requested = runs.Workload("KTH-SP2 as requested", log=str(log), slot_s=1).instance()
+    assert list(requested.rows()) == [(0, 5, 10), (3, 2, 1), (7, 1, 5)]
+    used = runs.Workload("KTH-SP2", log=str(log), slot_s=1).instance()
+    assert list(used.rows()) == [(0, 4, 10), (7, 1, 5)]

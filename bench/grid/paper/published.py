@@ -1,0 +1,102 @@
+"""The rows of the reproduction as three compact tables, as they are published with the toolkit.
+
+``runs``: a line a run; ``days``: the utilisation day by day, and ``classes``: waits by class of width, length and area,
+both of the runs that the paper's figures are about.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib.resources import files
+from io import StringIO
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bench.grid.paper.tables import Rows
+from instances.textio import write_text
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["TABLES", "published_rows", "read_rows", "write_rows"]
+
+TABLES = ("runs", "days", "classes")
+_COLUMNS = (
+    *("part", "mix", "nodes", "jobs", "load", "seed", "compress", "slot_s", "policy", "degree", "overlay", "messaging"),
+    *("rule", "failed", "total_wait", "max_wait", "median_wait", "ends", "searches", "queries", "pull", "push", "poll"),
+    *("refusals", "allocated_nodes", "failed_reach", "failed_stale", "submitted_slots", "mean_width", "area"),
+    *("seconds", "least", "mean", "most"),
+)
+_DAYS = ("requested", "executed", "possible")
+_WHOLE = {"load", "compress", "mean_width", "seconds", "median_wait"}
+
+
+def write_rows(rows: Rows, folder: Path) -> None:
+    """Write the tables into a folder: ``grid_runs.csv``, ``grid_days.csv``, ``grid_classes.csv``."""
+    runs, days, classes = [], [], []
+    for number, row in enumerate(rows):
+        runs.append({name: _short(row.get(name)) for name in _COLUMNS})
+        is_shown = row["policy"] == "dgs" and row["part"] == "paper"
+        if is_shown and (row["degree"], row["overlay"], row["messaging"]) == (20, "static", "push"):
+            shares = [[f"{share:.4f}" for share in row["days"][name]] for name in _DAYS]
+            days += [(number, day, *each) for day, each in enumerate(zip(*shares, strict=True))]
+            classes += [
+                (number, kind, name, *(f"{value:.6g}" for value in summary))
+                for kind, each in row["waits"].items()
+                for name, summary in each.items()
+                if summary
+            ]
+    write_text(folder / "grid_runs.csv", _csv(runs, _COLUMNS))
+    write_text(folder / "grid_days.csv", _csv(days, ("run", "day", *_DAYS)))
+    columns = ("run", "kind", "class", "mean_s", "median_s", "decile_s", "jobs")
+    write_text(folder / "grid_classes.csv", _csv(classes, columns))
+
+
+def _short(value: object) -> object:
+    return f"{value:.6g}" if isinstance(value, float) else value
+
+
+def _csv(rows: list[Any], columns: tuple[str, ...]) -> str:
+    import pandas as pd
+
+    return str(pd.DataFrame(rows, columns=list(columns)).to_csv(index=False, lineterminator="\n"))
+
+
+def published_rows() -> Rows:
+    """Return the rows that come with the toolkit."""
+    texts = {name: files("bench").joinpath(f"data/grid_{name}.csv").read_text(encoding="utf-8") for name in TABLES}
+    return read_rows(texts)
+
+
+def read_rows(texts: Mapping[str, str]) -> Rows:
+    """Return the rows that the texts of the tables hold, as `bench.grid.paper.runs.run_experiment` returns them."""
+    import pandas as pd
+
+    frames = {name: pd.read_csv(StringIO(text), dtype={"compress": str}) for name, text in texts.items()}
+    rows: list[dict[str, Any]] = []
+    for values in frames["runs"].to_dict("records"):
+        row = {str(name): value for name, value in values.items() if not pd.isna(value)}
+        # a run of less than a day has none
+        nothing: dict[str, Any] = {"days": {name: [] for name in _DAYS}, "waits": {}}
+        rows.append({name: _number(name, value) for name, value in row.items()} | nothing)
+    for number, mine in frames["days"].groupby("run"):
+        rows[_int(number)]["days"] = {name: mine[name].to_list() for name in _DAYS}
+    for number, mine in frames["classes"].groupby("run"):
+        rows[_int(number)]["waits"] = _waits(mine)
+    return rows
+
+
+def _waits(mine: pd.DataFrame) -> dict[str, dict[str, list[float]]]:
+    waits: dict[str, dict[str, list[float]]] = {}
+    for values in mine.to_dict("records"):
+        summary = [values[name] for name in ("mean_s", "median_s", "decile_s", "jobs")]
+        waits.setdefault(values["kind"], {})[str(values["class"])] = summary
+    return waits
+
+
+def _number(name: str, value: Any) -> Any:
+    return int(value) if isinstance(value, float) and name not in _WHOLE else value
+
+
+def _int(value: Any) -> int:
+    return int(value)

@@ -1,0 +1,1 @@
+"""Measurements of this family that its documentation rests on."""

@@ -1,0 +1,124 @@
+"""How much of a decentralised scheduler's wait is what: rungs from the hindsight optimum up to dgs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+import instances
+import offline
+from bench.campaign.engine import Job, run_jobs
+from bench.campaign.jobs import job_key
+from bench.campaign.journal import Journal
+from instances.errors import SelfCheckError
+from instances.grid import Instance
+from instances.grid.generate import WIDE, generate
+from instances.grid.kth_sp2 import kth_sp2
+from online.grid import Dgs, Run, make_policy, run_policy
+from online.grid.late import simulate_late
+
+__all__ = ["COLUMNS", "RUNGS", "measure"]
+
+#: From what is proven up to the paper's scheduler; ``late`` is dgs that may reorder what has not started.
+RUNGS = ("bound", "best", "queue", "easy", "asap_counted", "asap_pinned", "late", "dgs")
+COLUMNS = ("place", "policy", "seed", "patience", "jobs", "failed", "total_wait", "max_wait", "messages", "status")
+#: Windows of the real log: first jobs, jobs, seconds for the optimum of each.
+_FIRSTS, _COUNT, _LIMIT_S = tuple(range(0, 1_500, 150)), 50, 20.0
+#: Generated workloads, without the widest jobs: nodes, jobs, load; and how many nodes a node knows there.
+_NODES, _JOBS, _LOAD, _DEGREE = 300, 600, 0.95, 12
+#: Slots that a job waits before late promises it a start; the last one is longer than any wait.
+_PATIENCE = (60, 10**9)
+_SEEDS = range(5)
+
+
+def measure(folder: Path) -> list[dict[str, Any]]:
+    """Return what every scheduler makes of every workload, and the bounds where they were sought.
+
+    Parameters
+    ----------
+    folder
+        Keeps the rows.
+
+    Returns
+    -------
+    list of dict
+        By run: the names of `COLUMNS`; ``place`` is a window of the log, ``log`` and its first job, or a generated
+        workload, ``generated`` and its seed. ``messages`` are those of push for dgs, and forwards, withdrawals and
+        notices for late.
+    """
+    jobs = [
+        Job(
+            job_key("grid", "offline" if policy == "best" else "online", "rungs", place, policy, sorted(more.items())),
+            f"{policy} on {place}",
+            _row,
+            (place, policy, more),
+            group=place,
+        )
+        for place, policy, more in _asked()
+    ]
+    with Journal(folder) as journal:
+        run_jobs("rungs", jobs, journal, num_processes=1, dask=None)
+        return [row for job in jobs for row in journal[job.key]["rows"]]
+
+
+def _asked() -> Iterator[tuple[str, str, dict[str, Any]]]:
+    for place in (*(f"log {first}" for first in _FIRSTS), *(f"generated {seed}" for seed in _SEEDS)):
+        is_log = place.startswith("log")
+        if is_log:
+            yield place, "best", {}
+        for policy in ("queue", "easy", "asap_counted", "asap_pinned"):
+            yield place, policy, {}
+        for seed in _SEEDS if is_log else (int(place.split()[1]),):
+            mine = {"seed": seed, "degree": 20 if is_log else _DEGREE}
+            yield place, "dgs", mine
+            for patience in _PATIENCE:
+                yield place, "late", {**mine, "patience": patience}
+
+
+def _workload(place: str) -> Instance:
+    kind, number = place.split()
+    if kind == "log":
+        return kth_sp2(slot_s=60, first=int(number), count=_COUNT)
+    return generate(nodes=_NODES, slot_s=60, jobs=_JOBS, load=_LOAD, seed=int(number), mix=replace(WIDE, wide=0.0))
+
+
+def _row(place: str, policy: str, more: dict[str, Any]) -> dict[str, Any]:
+    instance = _workload(place)
+    if policy == "best":
+        return {"kind": "rungs", "rows": _best(place, instance)}
+    messages: int | None = None
+    seed, patience = more.get("seed"), more.get("patience")
+    if policy == "late":
+        late = simulate_late(instance, Dgs(seed=more["seed"], degree=more["degree"]), patience=more["patience"])
+        run: Run = late.run
+        counts = asdict(late.counters)
+        messages = sum(counts[name] for name in ("forwards", "withdrawals", "notices"))
+    else:
+        run = run_policy(instance, make_policy(policy, **more))
+        if run.counters is not None:
+            messages = run.counters.push
+    metrics = run.metrics()
+    verdict = instances.check(instance, run.schedule())
+    if not verdict.is_valid or verdict.outcome.total_wait != metrics.total_wait:
+        raise SelfCheckError(f"{policy} on {place}: the checker says {verdict}")
+    values = (place, policy, seed, patience, metrics.jobs, metrics.failed, metrics.total_wait, metrics.max_wait)
+    return {"kind": "rungs", "rows": [dict(zip(COLUMNS, (*values, messages, "run"), strict=True))]}
+
+
+def _best(place: str, instance: Instance) -> list[dict[str, Any]]:
+    """Return a row for the best schedule known and one for what is proven; both are checked by the solver's caller."""
+    answer = offline.solve(instance, time_limit_s=_LIMIT_S)
+    verdict = instances.check(instance, answer.schedule)
+    if not verdict.is_valid or verdict.outcome.total_wait != answer.value:
+        raise SelfCheckError(f"the best schedule on {place}: the checker says {verdict}")
+    found = {"best": answer.value, "bound": answer.lower}
+    return [
+        dict(
+            zip(
+                COLUMNS, (place, name, None, None, len(instance), 0, value, None, None, str(answer.status)), strict=True
+            )
+        )
+        for name, value in found.items()
+    ]
