@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from bench.campaign.sources import Source
+    from bench.report.marks import Published
 
 __all__ = ["FAMILY"]
 
@@ -186,6 +187,11 @@ class _Coupled(Family):
         from bench.coupled.reproduction import reproduce
 
         reproduce(folder, num_processes=num_processes, dask=dask, as_json=as_json, **given)
+
+    def published(self) -> Published:
+        from bench.coupled import pages
+
+        return pages.Published()
 
     def draw(self, instance: Any, schedule: Any) -> Figure:
         from bench.coupled.gantt import draw

@@ -49,6 +49,8 @@ class Published:
     ('200', '1,038')
     """
 
+    folder = "."
+
     def writers(self) -> dict[str, Writer]:
         """Return who writes the marked parts of pages (see `bench.report.marks`), by name."""
         tables = (self.versus, self.ratios, self.medians, self.optima)

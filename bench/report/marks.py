@@ -23,7 +23,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from instances.errors import InputError
 from instances.textio import read_bytes, write_text
@@ -31,7 +31,7 @@ from instances.textio import read_bytes, write_text
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Change", "Picture", "Writer", "fill", "rebuild"]
+__all__ = ["Change", "Picture", "Published", "Writer", "fill", "rebuild"]
 
 #: Returns what a part says; its arguments are the words of the mark.
 Writer = Callable[..., str]
@@ -77,6 +77,21 @@ class Picture:
 
     numbers: Callable[[], pd.DataFrame]
     draw: Callable[[Path], None]
+
+
+class Published(Protocol):
+    """Published rows of a family, and what its pages say of them."""
+
+    #: The folder of the pages, from that of the documentation.
+    folder: str
+
+    def writers(self) -> Mapping[str, Writer]:
+        """Return who writes the marked parts, by the first word of a mark."""
+        ...
+
+    def pictures(self) -> Mapping[str, Picture]:
+        """Return the pictures beside the pages, by the name of the file."""
+        ...
 
 
 def fill(text: str, writers: Mapping[str, Writer], file: str) -> tuple[str, list[Change]]:

@@ -21,14 +21,20 @@ from bench.output import Table
 def pages(docs: Path, is_check: bool, as_json: bool) -> None:
     """Write every marked number and table of the pages in docs/ anew from the published rows, and their pictures.
 
+    Each family has its rows and a folder of pages; a family whose folder is not there is left out.
+
     A part is marked by a comment that says who writes it and what of: <!-- number: ratio printed E-IE median --> or
     <!-- table: versus I -->, up to <!-- end -->. A picture is drawn anew where the numbers that it shows changed.
     """
-    from bench.coupled.pages import Published
+    from bench.family import family_named
     from bench.report.marks import rebuild
+    from instances.families import BUILT_IN
 
-    published = Published()
-    changes = rebuild(docs, published.writers(), published.pictures(), is_check=is_check)
+    changes = []
+    for family in BUILT_IN:
+        published = family_named(family).published()
+        if published is not None and (docs / published.folder).is_dir():
+            changes += rebuild(docs / published.folder, published.writers(), published.pictures(), is_check=is_check)
     title = "Differs from the published rows" if is_check else "Written anew"
     table = Table({name: name for name in ("place", "part", "before", "after")}, as_json, title=title)
     table.add_all({name: _short(text) for name, text in asdict(change).items()} for change in changes)
