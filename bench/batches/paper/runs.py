@@ -37,7 +37,7 @@ _WORKERS = 37_472
 _WEEKS = 10
 _THIRD = ("A3-history", "A3-speed", "A3-copies")
 #: Under which readings the paper can have run its Algorithm 3; only these runs are held against the rungs.
-_MEANT = {"first": "spread", "copies_lambda": 2}
+_MEANT: dict[str, Any] = {"first": "spread", "copies_lambda": 2}
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,22 +110,20 @@ def _free(setting: Setting) -> Hindsight:
 def experiment(setup: Setup) -> list[tuple[str, Setting, str, dict[str, Any]]]:
     """Return the runs: the part they belong to, the instance, the master and its readings.
 
-    ``arrivals`` are the runs of the paper's section 5.1, with both readings of ``first``; ``batches`` those of 5.2, in
-    the readings that the paper can have meant. The other readings of ``first`` and of ``copies_lambda`` are run for the
-    smallest N.
+    ``arrivals`` are the runs of the paper's section 5.1, ``batches`` those of 5.2, in the readings that the paper can
+    have meant. The other readings of ``first`` and of ``copies_lambda`` are run for the smallest N.
     """
     found: list[tuple[str, Setting, str, dict[str, Any]]] = []
     workers = max(1, round(_WORKERS * setup.scale))
-    for day, (deadline_s, c), full in product(setup.days, TIMES, TASKS):
+    for day, full, (deadline_s, c) in product(setup.days, TASKS, TIMES):
         tasks = max(2, round(full * setup.scale))
         mixed = Setting(day, deadline_s, c, tasks, workers, setup.batches, setup.seed)
-        readings: list[dict[str, Any]] = [_MEANT]
-        if full == TASKS[0]:
-            readings += [_MEANT | {"copies_lambda": 1}, _MEANT | {"first": "start"}]
+        alike = replace(mixed, homogeneous=True)
+        is_first = full == TASKS[0]
+        readings = [_MEANT, _MEANT | {"copies_lambda": 1}, _MEANT | {"first": "start"}] if is_first else [_MEANT]
         for options, policy in product(readings, _THIRD):
             found.append(("batches", mixed, policy, options))
-        alike = replace(mixed, homogeneous=True)
-        for first, policy in product(("spread", "start"), ("A2", "A2-shift")):
+        for first, policy in product(("spread", "start") if is_first else ("spread",), ("A2", "A2-shift")):
             found.append(("arrivals", alike, policy, {"first": first}))
     return found
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from bench.commands.measure.booking import booking
 from bench.commands.measure.core import core
 from bench.commands.measure.optima import optima
 from bench.commands.measure.pages import pages
@@ -11,6 +12,7 @@ from bench.commands.measure.readings import readings
 from bench.commands.measure.scale import scale
 from bench.commands.measure.simulator import simulator
 from bench.commands.measure.solvers import solvers
+from bench.commands.measure.volunteers import volunteers
 
 __all__ = ["bench"]
 
@@ -20,5 +22,5 @@ def bench() -> None:
     """Rebuild what the documentation claims: optima of the paper's experiment, and solvers against each other."""
 
 
-for _command in (core, optima, pages, readings, scale, simulator, solvers):
+for _command in (booking, core, optima, pages, readings, scale, simulator, solvers, volunteers):
     bench.add_command(_command)
