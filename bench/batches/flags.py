@@ -123,6 +123,7 @@ FLAGS: Mapping[str, Sequence[click.Option]] = {
             help="Share of the 37,472 workers and of the tasks per batch.",
         ),
         _SEED,
+        click.Option(["--held"], is_flag=True, help="Make no new run; tell of those that the folder holds."),
     ],
     "score": [
         *_points(400, 16, 12),

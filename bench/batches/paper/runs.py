@@ -128,8 +128,10 @@ def experiment(setup: Setup) -> list[tuple[str, Setting, str, dict[str, Any]]]:
     return found
 
 
-def run_experiment(setup: Setup, folder: Path, *, num_processes: int, dask: str | None) -> list[dict[str, Any]]:
-    """Make every row that the folder does not hold yet, and return all of this setup.
+def run_experiment(
+    setup: Setup, folder: Path, *, num_processes: int, dask: str | None, is_held_only: bool = False
+) -> list[dict[str, Any]]:
+    """Make every row that the folder does not hold yet, and return all of this setup; or those that it holds.
 
     Raises
     ------
@@ -147,8 +149,9 @@ def run_experiment(setup: Setup, folder: Path, *, num_processes: int, dask: str 
         for part, setting, policy, options in experiment(setup)
     ]
     with Journal(folder) as journal:
-        run_jobs("reproduce", jobs, journal, num_processes=num_processes, dask=dask)
-        return [dict(journal[job.key]) for job in jobs]
+        if not is_held_only:
+            run_jobs("reproduce", jobs, journal, num_processes=num_processes, dask=dask)
+        return [dict(journal[job.key]) for job in jobs if job.key in journal]
 
 
 def _row(part: str, setting: Setting, policy: str, options: Mapping[str, Any]) -> dict[str, Any]:
