@@ -41,7 +41,16 @@ class Published:
 
     def writers(self) -> dict[str, Writer]:
         """Return who writes the marked parts of pages (see `bench.report.marks`), by name."""
-        tables = (self.claims, self.settings, self.readings, self.fed, self.arrivals, self.masters, self.crowds, self.scale)
+        tables = (
+            self.claims,
+            self.settings,
+            self.readings,
+            self.fed,
+            self.arrivals,
+            self.masters,
+            self.crowds,
+            self.scale,
+        )
         numbers = (self.runs, self.theorem, self.mean, self.booked)
         return {writer.__name__: writer for writer in (*tables, *numbers)}
 
@@ -224,7 +233,10 @@ class Published:
                 row["policy"],
                 str(row["copies_lambda"]),
                 *(share(row[name]) for name in names),
-                *(NOTHING if row[name] is None else number(row[name]) for name in ("copies_per_task", "contacts", "most_contacts")),
+                *(
+                    NOTHING if row[name] is None else number(row[name])
+                    for name in ("copies_per_task", "contacts", "most_contacts")
+                ),
             ]
             for row in rows
         ]

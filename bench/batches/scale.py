@@ -82,7 +82,9 @@ def measure(*, workers: int, days: int, tasks: int, batches: int, copies_lambda:
             lambda policy=policy: run_policy(instance, policy, options, engine="kernel"),  # type: ignore[misc]
             lambda found: (
                 found.all_contacts,
-                float(sum(getattr(found.run.contacts, name).nbytes for name in ("time", "worker", "batch", "task", "end"))),
+                float(
+                    sum(getattr(found.run.contacts, name).nbytes for name in ("time", "worker", "batch", "task", "end"))
+                ),
             ),
         )
     step("replay", "contacts", lambda: instances.check(instance, run.run), lambda _: (run.all_contacts, None))

@@ -256,7 +256,7 @@ class _Timelines:
         is_reliable = self._instance.compute is Compute.RELIABLE
         place, _ = block.place(time)
         begin = time if is_reliable else block.own[place] + time - block.starts[place]
-        stop = np.maximum.accumulate(begin - number * c + block.lift) - block.lift + (number + 1) * c
+        stop: _Array = np.maximum.accumulate(begin - number * c + block.lift) - block.lift + (number + 1) * c
         if is_reliable:
             return stop
         place = np.searchsorted(block.own_keys, block.lift + stop, side="left") - 1  # begins with less own time

@@ -175,7 +175,7 @@ class Bounds:
         self._near, self._range = self._all, (0, instance.end)
 
     def _rows(self, since: int, until: int) -> _Rows:
-        """Return the intervals that have a second in [since, until); batches that follow each other are looked up once."""
+        """Return the intervals that have a second in [since, until); those of a few batches are looked up together."""
         low, high = self._range
         if not (low <= since and until <= high) or self._near is self._all:
             self._range = since, since + _AHEAD * (until - since)

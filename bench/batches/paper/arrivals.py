@@ -64,9 +64,7 @@ def arrivals(workers: int, seed: int, *, first_day: int = 245) -> list[dict[str,
         times, callers = times[counted], callers[counted]
         draw = stream("batches", "arrivals", "dither", seed, hours)
         even = hours * 3600 / _active(times, callers, hours * 3600)
-        rows.append(
-            {"period_h": hours, "workers": workers, "even_gap_s": even, **_told(times, begin + DAY, end, draw)}
-        )
+        rows.append({"period_h": hours, "workers": workers, "even_gap_s": even, **_told(times, begin + DAY, end, draw)})
     return rows
 
 

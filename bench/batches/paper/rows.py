@@ -49,9 +49,9 @@ def flat(row: Mapping[str, Any]) -> dict[str, Any]:
     """
     found: dict[str, Any] = {}
     for name in RUN_COLUMNS:
-        value = row.get(name)
         if name not in row:
             continue
+        value = row[name]
         if name in _DECILES:
             value = " ".join(f"{number}" for number in value)
         elif name in _SHARES and value is not None:
@@ -66,7 +66,9 @@ def published(name: str) -> list[dict[str, Any]]:
 
     with as_file(files("bench").joinpath(f"data/batches_{name}.csv")) as path:
         frame = pd.read_csv(path)
-    rows: list[dict[str, Any]] = frame.astype(object).where(frame.notna(), None).to_dict("records")
+    rows = [
+        dict(zip(frame.columns, line, strict=True)) for line in frame.astype(object).where(frame.notna(), None).values
+    ]
     for row in rows:
         for column in _DECILES:
             if isinstance(row.get(column), str):

@@ -29,11 +29,11 @@ def booking(workers: int, tasks: int, batches: int, seed: int, jobs: int, result
 
     from bench.batches import beyond
 
-    rows = beyond.compare(
-        results, workers=workers, tasks=tasks, batches=batches, seed=seed, num_processes=jobs
-    )
+    rows = beyond.compare(results, workers=workers, tasks=tasks, batches=batches, seed=seed, num_processes=jobs)
     frame = pd.DataFrame(rows, columns=list(beyond.COLUMNS)).round(4)
     write_text(results / "table.csv", str(frame.to_csv(index=False)))
-    table = Table({name: name for name in beyond.COLUMNS}, as_json, title="Masters of batches, and what hindsight allows")
+    table = Table(
+        {name: name for name in beyond.COLUMNS}, as_json, title="Masters of batches, and what hindsight allows"
+    )
     table.add_all(frame.astype(object).where(frame.notna(), None).to_dict("records"))
     table.show()
