@@ -184,7 +184,7 @@ class Published:
                 str(row["period_h"]),
                 count(row["contacts"]),
                 number(row["mean_gap_s"]),
-                number(row["even_gap_s"]),
+                NOTHING if row.get("even_gap_s") is None else number(row["even_gap_s"]),
                 number(row["ks_p_5th_percentile"]),
                 share(row["ks_rejected_at_5_percent"]),
                 *(number(row[name]) for name in windows),

@@ -67,7 +67,8 @@ def published(name: str) -> list[dict[str, Any]]:
     with as_file(files("bench").joinpath(f"data/batches_{name}.csv")) as path:
         frame = pd.read_csv(path)
     rows = [
-        dict(zip(frame.columns, line, strict=True)) for line in frame.astype(object).where(frame.notna(), None).values
+        dict(zip(frame.columns, line, strict=True))
+        for line in frame.astype(object).where(frame.notna(), None).to_numpy()
     ]
     for row in rows:
         for column in _DECILES:
