@@ -86,6 +86,8 @@ def test_numbers_are_those_of_the_bare_rows(published):
 
 
 class _Two:
+    folder = "."
+
     def writers(self):
         return {"two": lambda: "2"}
 
