@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from bench.campaign.sources import Source
+    from bench.report.marks import Published
 
 __all__ = ["FAMILY"]
 
@@ -199,6 +200,11 @@ class _Batches(Family):
         from bench.batches.paper.page import reproduce
 
         reproduce(folder, num_processes=num_processes, dask=dask, as_json=as_json, **given)
+
+    def published(self) -> Published:
+        from bench.batches import pages
+
+        return pages.Published()
 
     def draw(self, instance: Any, schedule: Any) -> Figure:
         from bench.batches.gantt import draw

@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from bench.commands.options import COUNT, NUMBERS, POSITIVE, given_flags, say_unused
+from bench.commands.traces import read_traces, trace_options
 from instances.batches import Compute, Instance, Rung
 from instances.batches.generate import back_to_back, paper, small
 from instances.batches.volunteers import DAY
@@ -94,6 +95,7 @@ FLAGS: Mapping[str, Sequence[click.Option]] = {
         ),
     ],
     "import": [
+        *trace_options(),
         *_points(None, 1024, 256),
         _LEAD,
         click.Option(["--seed"], type=COUNT, default=0, show_default=True, help="Names the speeds of the workers."),
@@ -123,6 +125,7 @@ FLAGS: Mapping[str, Sequence[click.Option]] = {
             help="Share of the 37,472 workers and of the tasks per batch.",
         ),
         _SEED,
+        click.Option(["--held"], is_flag=True, help="Make no new run; tell of those that the folder holds."),
     ],
     "score": [
         *_points(400, 16, 12),
@@ -156,9 +159,8 @@ def import_trace(
 ) -> tuple[Instance, Sequence[str]]:
     """Return an instance whose workers are the nodes of a trace, and what its reader takes for granted."""
     from instances.batches.imported import from_trace
-    from instances.traces import read
 
-    trace = read(*traces)
+    trace, given = read_traces(traces, given)
     first = first_day * DAY
     instance = from_trace(
         trace,

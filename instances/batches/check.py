@@ -5,7 +5,6 @@ It shares no code with any solver or simulator, so that a mistake of theirs cann
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
@@ -22,6 +21,9 @@ from instances.verdict import Verdict
 __all__ = ["Outcome", "check_run", "outcome_of"]
 
 _Array = npt.NDArray[Any]
+
+#: Workers that are looked at together.
+_BLOCK = 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +113,7 @@ def check_run(instance: Instance, schedule: Run, of: Run | None = None) -> Verdi
     if broken is None:
         broken = _misplaced(instance, contacts)
     if broken is None and of is not None and schedule.rung not in (None, Rung.FREE):
-        broken = _beyond_the_rung(contacts, of.contacts, is_stream=schedule.rung is Rung.STREAM)
+        broken = _beyond_the_rung(instance, contacts, of.contacts, is_stream=schedule.rung is Rung.STREAM)
     if broken is not None:
         return Verdict(int(contacts.time[broken.row]), broken.rule, broken.reason, None, "second")
     return Verdict(None, None, None, outcome_of(instance, contacts), "second")
@@ -219,19 +221,15 @@ class _Timelines:
         self._instance = instance
         self._availability = instance.window(instance.start, instance.end)
         self._order = np.argsort(worker, kind="stable")
-        self._worker = worker[self._order]
-        self._size = worker.size
+        self._worker = worker[self._order].astype(np.int64)
+        self._c = np.array(instance.c, dtype=np.int64)
 
     def are_available(self, time: _Array) -> npt.NDArray[np.bool_]:
         """Return for each row whether its worker is available at this time."""
-        available = np.zeros(self._size, dtype=bool)
-        for j, group in _groups(self._worker):
-            rows = self._order[group]
-            ups = self._availability.of_worker(j)
-            place = np.searchsorted(ups[:, 0], time[rows], side="right") - 1
-            inside = place >= 0
-            inside[inside] = time[rows][inside] < ups[place[inside], 1]
-            available[rows] = inside
+        available = np.zeros(time.size, dtype=bool)
+        for rows, block in self._blocks(self._order, self._worker, int(time.max(initial=0))):
+            place, is_begun = block.place(time[rows])
+            available[rows] = is_begun & (time[rows] < block.stops[place])
         return available
 
     def ends(self, time: _Array, sent: _Array) -> _Array:
@@ -240,44 +238,91 @@ class _Timelines:
         In the worker's own time u, which counts the seconds in which tasks advance, task k ends at
         v_k = max(u_k, v_{k-1}) + C, so v_k - k C is the running maximum of u_k - (k - 1) C.
         """
-        stop = int(sent[-1]) + 1 if sent.size else 0
-        is_sent = np.zeros(self._size, dtype=bool)
+        is_sent = np.zeros(time.size, dtype=bool)
         is_sent[sent] = True
-        ends = np.full(self._size, NOTHING, dtype=np.int64)
-        for j, group in _groups(self._worker):
-            rows = self._order[group]
-            rows = rows[is_sent[rows]] if stop else rows[:0]
-            if rows.size:
-                ends[rows] = self._ends_of(j, time[rows].astype(np.int64))
-        return ends
-
-    def _ends_of(self, j: int, time: _Array) -> _Array:
-        c = self._instance.c[j]
-        ups = self._availability.of_worker(j).astype(np.int64)
-        reliable = self._instance.compute is Compute.RELIABLE
-        own = np.concatenate(([0], np.cumsum(ups[:, 1] - ups[:, 0])))  # own time before each interval, and at the end
-        place = np.searchsorted(ups[:, 0], time, side="right") - 1
-        begin = time if reliable else own[place] + time - ups[place, 0]
-        number = np.arange(time.size, dtype=np.int64)
-        stops = np.maximum.accumulate(begin - number * c) + (number + 1) * c
-        if reliable:
-            ends = stops
-        else:
-            place = np.searchsorted(own[1:], stops, side="left")
-            never = place == len(ups)
-            place[never] = 0
-            ends = np.where(never, self._instance.end + 1, ups[place, 0] + stops - own[place])
+        kept = is_sent[self._order]
+        worker = self._worker[kept]
+        longest = int(np.bincount(worker).max(initial=0)) * max(self._instance.c)
+        ends = np.full(time.size, NOTHING, dtype=np.int64)
+        for rows, block in self._blocks(self._order[kept], worker, self._instance.end + longest):
+            ends[rows] = self._ends_of(block, time[rows].astype(np.int64))
         return np.where(ends <= self._instance.end, ends, NOTHING)
 
+    def _ends_of(self, block: _Block, time: _Array) -> _Array:
+        """Return when the tasks of a block's rows end; after the run's end if they do not end in what is known."""
+        c = self._c[block.first_worker + block.worker]
+        starts = np.flatnonzero(np.concatenate(([True], block.worker[1:] != block.worker[:-1])))
+        number = np.arange(time.size, dtype=np.int64) - np.repeat(starts, np.diff(np.append(starts, time.size)))
+        is_reliable = self._instance.compute is Compute.RELIABLE
+        place, _ = block.place(time)
+        begin = time if is_reliable else block.own[place] + time - block.starts[place]
+        stop: _Array = np.maximum.accumulate(begin - number * c + block.lift) - block.lift + (number + 1) * c
+        if is_reliable:
+            return stop
+        place = np.searchsorted(block.own_keys, block.lift + stop, side="left") - 1  # begins with less own time
+        is_ended = stop <= block.own_total[block.worker]
+        return np.where(is_ended, block.starts[place] + stop - block.own[place], self._instance.end + 1)
 
-def _beyond_the_rung(contacts: Contacts, run: Contacts, *, is_stream: bool) -> _Broken | None:
+    def _blocks(self, order: _Array, worker: _Array, most: int) -> Iterator[tuple[_Array, _Block]]:
+        """Yield rows in the order of their workers, those of a few workers at once.
+
+        No row's number may be above ``most``; it bounds how many workers' times go into 64 bits.
+        """
+        ups, offsets = self._availability.ups, self._availability.offsets
+        span = 2 * (max(most, int(ups.max(initial=0))) + 1)
+        size = max(1, min(_BLOCK, 2**62 // span))
+        lows = np.unique(worker // size) * size
+        for low, start, stop in zip(
+            lows.tolist(), np.searchsorted(worker, lows), np.searchsorted(worker, lows + size), strict=True
+        ):
+            mine = offsets[low : low + size + 1]
+            if mine[-1] > mine[0]:
+                yield order[start:stop], _Block(ups[mine[0] : mine[-1]], mine - mine[0], worker[start:stop], low, span)
+
+
+class _Block:
+    """Rows of a few workers, and these workers' intervals in one increasing order.
+
+    What is worker j's is lifted by j times ``span``, which is more than twice any number of one worker.
+    """
+
+    def __init__(self, ups: _Array, offsets: _Array, worker: _Array, first_worker: int, span: int) -> None:
+        self.first_worker = first_worker
+        self.worker = worker - first_worker
+        self.lift = self.worker * span
+        self.starts, self.stops = ups[:, 0].astype(np.int64), ups[:, 1].astype(np.int64)
+        owner = np.repeat(np.arange(offsets.size - 1, dtype=np.int64), np.diff(offsets))
+        self._first = offsets[:-1]
+        self._keys = owner * span + self.starts
+        before = np.concatenate(([0], np.cumsum(self.stops - self.starts)))
+        self.own = before[:-1] - before[offsets[:-1]][owner]  # own time before each interval
+        self.own_keys = owner * span + self.own
+        self.own_total = before[offsets[1:]] - before[offsets[:-1]]
+
+    def place(self, time: _Array) -> tuple[_Array, npt.NDArray[np.bool_]]:
+        """Return for each row its worker's last interval that begins by a time, and whether there is one."""
+        place = np.searchsorted(self._keys, self.lift + time, side="right") - 1
+        is_begun = place >= self._first[self.worker]
+        return np.where(is_begun, place, 0), is_begun
+
+
+def _beyond_the_rung(instance: Instance, contacts: Contacts, run: Contacts, *, is_stream: bool) -> _Broken | None:
     """H2 and H1, row by row."""
-    made = set(zip(run.time.tolist(), run.worker.tolist(), strict=True)) if is_stream else set()
-    left = Counter(run.time.tolist())
-    for row, (time, worker) in enumerate(zip(contacts.time.tolist(), contacts.worker.tolist(), strict=True)):
-        if is_stream and (time, worker) not in made:
-            return _Broken(row, "H2", f"the run has no contact of worker {worker} in this second")
-        if left[time] == 0:
-            return _Broken(row, "H1", "more contacts than the run has in this second")
-        left[time] -= 1
-    return None
+    seconds, counts = np.unique(np.append(run.time, -1), return_counts=True)
+    place = np.searchsorted(seconds, contacts.time, side="right") - 1
+    in_second = np.arange(len(contacts)) - np.searchsorted(contacts.time, contacts.time)
+    is_known = seconds[place] == contacts.time
+    is_more = in_second >= np.where(is_known, counts[place], 0)
+    is_foreign = np.zeros(len(contacts), dtype=bool)
+    if is_stream:
+        num = instance.num_workers
+        meant = (run.worker >= 0) & (run.worker < num)
+        made = np.searchsorted(seconds, run.time[meant]) * num + run.worker[meant]
+        is_foreign = ~(is_known & np.isin(place * num + contacts.worker, made))
+    found = _first((is_foreign, "H2"), (is_more, "H1"))
+    if found is None:
+        return None
+    row, rule = found
+    if rule == "H2":
+        return _Broken(row, rule, f"the run has no contact of worker {contacts.worker[row]} in this second")
+    return _Broken(row, rule, "more contacts than the run has in this second")

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 import msgspec
 import numpy as np
@@ -27,6 +27,9 @@ __all__ = ["FORMAT", "Bounds", "Claim", "Cut", "check_claim", "format_claim", "r
 FORMAT = "batches-cut/1"
 
 _Array = npt.NDArray[Any]
+
+#: So many times the window of a batch are looked up together with it.
+_AHEAD = 8
 
 #: Disjoint half-open intervals of seconds, increasing.
 Cut: TypeAlias = tuple[tuple[int, int], ...]
@@ -167,10 +170,17 @@ class Bounds:
         self._times = contacts.time[in_time].astype(np.int64)
         self._workers = contacts.worker[in_time].astype(np.int64)
         window = instance.window(instance.batches[0][0], instance.end)
-        self._span = max(instance.end, int(window.ups[:, 1].max(initial=0))) + 1
-        base = np.repeat(np.arange(instance.num_workers, dtype=np.int64), np.diff(window.offsets)) * self._span
-        self._ups = window.ups
-        self._starts, self._stops = base + window.ups[:, 0], base + window.ups[:, 1]
+        owner = np.repeat(np.arange(instance.num_workers, dtype=np.int32), np.diff(window.offsets))
+        self._all = _Rows(owner, *(np.ascontiguousarray(column) for column in window.ups.T))
+        self._near, self._range = self._all, (0, instance.end)
+
+    def _rows(self, since: int, until: int) -> _Rows:
+        """Return the intervals that have a second in [since, until); those of a few batches are looked up together."""
+        low, high = self._range
+        if not (low <= since and until <= high) or self._near is self._all:
+            self._range = since, since + _AHEAD * (until - since)
+            self._near = self._all.within(*self._range)
+        return self._near.within(since, until)
 
     def wrong(self, cut: Sequence[tuple[int, int]]) -> str:
         """Say why this is no cut of the rung; empty if it is one."""
@@ -213,25 +223,31 @@ class Bounds:
         return min(self.instance.tasks, int(inside.sum()) + field.count(np.unique(times[~inside])))
 
 
+class _Rows(NamedTuple):
+    """Intervals, and whose each is, by worker and time."""
+
+    owner: _Array
+    start: _Array
+    stop: _Array
+
+    def within(self, since: int, until: int) -> _Rows:
+        """Return those that have a second in [since, until)."""
+        kept = np.flatnonzero((self.stop > since) & (self.start < until))
+        return _Rows(*(column[kept] for column in self))
+
+
 class _Field:
     """The workers that are available in a window, and what they end by its end."""
 
     def __init__(self, bounds: Bounds, submission: int, deadline: int) -> None:
-        span = bounds._span
-        j = np.arange(bounds.instance.num_workers, dtype=np.int64) * span
-        low = np.searchsorted(bounds._stops, j + submission, side="right")
-        high = np.searchsorted(bounds._starts, j + deadline, side="left")
-        self.members = np.flatnonzero(high > low)
-        low, high = low[self.members], high[self.members]
+        rows = bounds._rows(submission, deadline)
+        self.members, first = np.unique(rows.owner, return_index=True)
+        self.first = np.append(first, rows.owner.size)
         self.c = bounds._c[self.members]
-        sizes = high - low
-        self.first = np.concatenate(([0], np.cumsum(sizes)))
-        rows = np.repeat(low - self.first[:-1], sizes) + np.arange(int(sizes.sum()))
-        ups = np.clip(bounds._ups[rows].astype(np.int64), submission, deadline)
-        self.a, self.b = ups[:, 0], ups[:, 1]
-        self.span = span
-        owner = np.repeat(np.arange(self.members.size, dtype=np.int64), sizes)
-        self.keys = owner * span + self.a
+        self.a, self.b = (np.clip(edge.astype(np.int64), submission, deadline) for edge in (rows.start, rows.stop))
+        self.span = deadline + 1
+        owner = np.repeat(np.arange(self.members.size, dtype=np.int64), np.diff(self.first))
+        self.keys = owner * self.span + self.a
         lengths = self.b - self.a
         before = np.concatenate(([0], np.cumsum(lengths)))
         self.own = before[:-1] - before[self.first[:-1]][owner]  # a worker's available seconds before each interval

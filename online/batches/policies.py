@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from online.batches.algorithms import Copying, OneBurst, Periodic, Predicting, history, speed
+from online.batches.booking import Booking
 from online.batches.options import Options
 from online.batches.visible import Policy
 from online.loading import own_policy
 
-__all__ = ["POLICIES", "make_policy"]
+__all__ = ["PAPER", "POLICIES", "make_policy"]
 
-#: The built-in masters.
-POLICIES = (
+#: The masters of the paper; there is machine code for them.
+PAPER = (
     "A1",
     "A2",
     "A2-shift",
@@ -21,6 +22,8 @@ POLICIES = (
     "A3-speed-shift",
     "A3-history-shift",
 )
+#: The built-in masters: the paper's, and one that books calls (docs/batches/beyond.md).
+POLICIES = (*PAPER, Booking.name)
 
 _PREDICTORS = {"speed": speed, "history": history}
 
@@ -61,6 +64,8 @@ def make_policy(text: str | Policy, options: Options | None = None) -> Policy:
 
 
 def _built_in(name: str, options: Options) -> Policy:
+    if name == Booking.name:
+        return Booking(options)
     if name == "A1":
         return OneBurst(name, options)
     if name.startswith("A2"):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from instances.batches import Contacts, Instance, Run
 from instances.batches.generate import small
@@ -80,9 +80,15 @@ def readings(seed: int) -> Options:
     )
 
 
-def runs(instance: Instance, options: Options | None = None, *, engine: str = "plain") -> Iterator[Simulation]:
+def runs(
+    instance: Instance,
+    options: Options | None = None,
+    *,
+    engine: str = "plain",
+    policies: Sequence[str] = POLICIES,
+) -> Iterator[Simulation]:
     """Yield the runs of all built-in policies that can work with an instance."""
-    for policy in POLICIES:
+    for policy in policies:
         least = 0 if policy == "A1" else 1
         if all(instance.margin(i) >= least for i in range(instance.num_batches)):
             yield run_policy(instance, policy, options, engine=engine)

@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 
+import bench.batches.pages
 import bench.coupled.pages
 import bench.grid.pages
 from bench.cli import hindsched
@@ -53,6 +54,23 @@ def test_numbers_of_the_grid_are_those_of_the_bare_rows(tmp_path):
         page.write_text(f"A <!-- number: {words} -->1<!-- end -->\n", encoding="utf-8")
         with pytest.raises(InputError, match="expected"):
             rebuild(tmp_path, rows.writers(), {})
+
+
+def test_numbers_on_batches_are_those_of_the_bare_rows():
+    """Count again with nothing but the file."""
+    published = bench.batches.pages.Published()
+    with files("bench").joinpath("data/batches_runs.csv").open("rb") as file:
+        rows = pd.read_csv(file)
+    mine = rows[(rows["policy"] == "A3-speed") & (rows["first"] == "spread") & (rows["copies_lambda"] == 2)]
+    mine = mine[(mine["deadline_s"] == 8 * mine["c"]) & (mine["tasks"] == 1024)]
+    shown = published.mean("copies_per_task", "A3-speed", "spread", "2", "D/8", "1024")
+    assert shown == f"{mine['copies_per_task'].mean():.2f}"
+    assert published.runs() == str(len(rows))
+    assert published.runs("rungs") == str(rows["stream_batches"].notna().sum())
+    for better, worse in (("free", "stream"), ("stream", "satisfied")):
+        both = rows[rows[f"{better}_batches"].notna()]
+        assert (both[f"{better}_batches"] >= both[f"{worse}_batches"]).all()
+        assert (both[f"{better}_tasks"] >= both[f"{worse}_tasks"]).all()
 
 
 def test_a_changed_number_row_and_picture_are_found_and_mended(published, tmp_path):

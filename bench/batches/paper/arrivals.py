@@ -59,11 +59,21 @@ def arrivals(workers: int, seed: int, *, first_day: int = 245) -> list[dict[str,
     rows = []
     for hours in PERIODS_H:
         run = simulate(instance, _Fixed(hours * 3600, workers), Options(p0=1))
-        times = run.run.contacts.time.astype(np.int64)
-        times = times[times >= begin + DAY]
+        times, callers = (column.astype(np.int64) for column in (run.run.contacts.time, run.run.contacts.worker))
+        counted = times >= begin + DAY
+        times, callers = times[counted], callers[counted]
         draw = stream("batches", "arrivals", "dither", seed, hours)
-        rows.append({"period_h": hours, "workers": workers, **_told(times, begin + DAY, end, draw)})
+        even = hours * 3600 / _active(times, callers, hours * 3600)
+        rows.append({"period_h": hours, "workers": workers, "even_gap_s": even, **_told(times, begin + DAY, end, draw)})
     return rows
+
+
+def _active(times: npt.NDArray[np.int64], callers: npt.NDArray[np.int64], period: int) -> float:
+    """Return P_active, the workers that call in two periods, in the mean over the time that is counted."""
+    windows = (times - times[0]) // (2 * period)
+    last = int(windows.max())  # not whole
+    counts = [np.unique(callers[windows == window]).size for window in range(max(1, last))]
+    return float(np.mean(counts))
 
 
 def _told(times: npt.NDArray[np.int64], since: int, until: int, draw: np.random.Generator) -> dict[str, Any]:

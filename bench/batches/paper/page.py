@@ -9,17 +9,19 @@ from typing import Any
 
 from bench.batches.paper.arrivals import arrivals
 from bench.batches.paper.claims import Finding, findings
+from bench.batches.paper.rows import RUN_COLUMNS, flat
 from bench.batches.paper.runs import Setup, run_experiment
-from bench.batches.paper.theorem import verify
+from bench.batches.paper.theorem import Tally, verify
 from bench.campaign.engine import Job, run_jobs
 from bench.campaign.jobs import job_key
 from bench.campaign.journal import Journal
 from bench.output import Table
 from bench.report import plots
 from bench.report.markdown import markdown_table
+from instances.errors import InputError
 from instances.textio import write_text
 
-__all__ = ["reproduce"]
+__all__ = ["draw_requests", "draw_satisfied", "reproduce"]
 
 Rows = Sequence[Mapping[str, Any]]
 
@@ -56,6 +58,7 @@ def reproduce(
     batches: int,
     scale: float,
     seed: int,
+    held: bool = False,
 ) -> None:
     """Run the experiment, test hypothesis 1 and Theorem 1, and write tables, pictures and the list of claims.
 
@@ -63,17 +66,31 @@ def reproduce(
     ----------
     folder
         Receives ``runs.jsonl``, from which a later call goes on; ``table``, ``arrivals`` and ``claims`` as ``.csv``
-        and ``.md``; ``requests.svg`` and ``satisfied.svg``.
+        and ``.md``; ``requests.svg`` and ``satisfied.svg``; ``batches_runs.csv``, ``batches_arrivals.csv`` and
+        ``batches_theorem.csv``, from which the documentation is written.
     num_processes, dask
         As for `bench.campaign.engine.run_jobs`.
     as_json
         Print JSON lines.
     days, batches, scale, seed
         See `bench.batches.paper.runs.Setup`.
+    held
+        Make no new run.
+
+    Raises
+    ------
+    InputError
+        When none is asked for and none is held.
     """
-    rows = run_experiment(Setup(tuple(days), batches, scale, seed), folder, num_processes=num_processes, dask=dask)
     calls = _calls(folder, max(1, round(_CALLERS * scale)), seed)
-    found = [asdict(finding) for finding in findings(rows, calls, verify())]
+    tally = _tally(folder)
+    setup = Setup(tuple(days), batches, scale, seed)
+    rows = run_experiment(setup, folder, num_processes=num_processes, dask=dask, is_held_only=held)
+    if not rows:
+        raise InputError("no run of this experiment, expected some to tell of", file=folder)
+    for name, lines in (("runs", [flat(row) for row in rows]), ("arrivals", calls), ("theorem", [asdict(tally)])):
+        write_text(folder / f"batches_{name}.csv", _csv(lines, tuple(lines[0] if name != "runs" else RUN_COLUMNS)))
+    found = [asdict(finding) for finding in findings(rows, calls, tally)]
     columns = tuple(Finding.__dataclass_fields__)
     for name, lines, keys in (
         ("table", _by_setting(rows), _COLUMNS),
@@ -82,8 +99,8 @@ def reproduce(
     ):
         write_text(folder / f"{name}.csv", _csv(lines, keys))
         write_text(folder / f"{name}.md", markdown_table([_shown(line) for line in lines], list(keys)) + "\n")
-    _draw_requests(rows, folder / "requests.svg")
-    _draw_satisfied(rows, folder / "satisfied.svg")
+    draw_requests(rows, folder / "requests.svg")
+    draw_satisfied(rows, folder / "satisfied.svg")
     shown = Table({name: name for name in columns}, as_json, title="Claims of the paper")
     shown.add_all(found)
     shown.show()
@@ -91,7 +108,7 @@ def reproduce(
 
 def _calls(folder: Path, workers: int, seed: int) -> list[dict[str, Any]]:
     """Return the rows of hypothesis 1, made once."""
-    key = job_key("batches", "online", "arrivals", workers, seed)
+    key = job_key("batches", "online", "arrivals and even gaps", workers, seed)
     job = Job(key, f"contacts of {workers} workers", _calls_row, (workers, seed), group="arrivals")
     with Journal(folder) as journal:
         run_jobs("reproduce", [job], journal, num_processes=1)
@@ -100,6 +117,19 @@ def _calls(folder: Path, workers: int, seed: int) -> list[dict[str, Any]]:
 
 def _calls_row(workers: int, seed: int) -> dict[str, Any]:
     return {"kind": "arrivals", "rows": arrivals(workers, seed)}
+
+
+def _tally(folder: Path) -> Tally:
+    """Return what became of Theorem 1, case by case, made once."""
+    job = Job(job_key("batches", "online", "theorem"), "Theorem 1", _tally_row, (), group="theorem")
+    with Journal(folder) as journal:
+        run_jobs("reproduce", [job], journal, num_processes=1)
+        row = dict(journal[job.key])
+        return Tally(**{name: row[name] for name in Tally.__dataclass_fields__})
+
+
+def _tally_row() -> dict[str, Any]:
+    return {"kind": "theorem", **asdict(verify())}
 
 
 def _by_setting(rows: Rows) -> list[dict[str, Any]]:
@@ -132,7 +162,7 @@ def _csv(lines: Rows, columns: Sequence[str]) -> str:
     return str(pd.DataFrame(list(lines), columns=list(columns)).to_csv(index=False))
 
 
-def _draw_requests(rows: Rows, path: Path) -> None:
+def draw_requests(rows: Rows, path: Path) -> None:
     """Draw how many requests batches got, as shares of N: the paper's Figures 6 and 7."""
     figure, panels = plots.new_figure(2, heights=(3.2, 3.2))
     for axes, first in zip(panels, ("spread", "start"), strict=True):
@@ -152,7 +182,7 @@ def _draw_requests(rows: Rows, path: Path) -> None:
     plots.save(figure, path)
 
 
-def _draw_satisfied(rows: Rows, path: Path) -> None:
+def draw_satisfied(rows: Rows, path: Path) -> None:
     """Draw satisfied batches by predictor beside the rung ``stream``: the paper's Figure 8."""
     mine = [row for row in rows if (row["part"], row["first"], row.get("copies_lambda")) == ("batches", "spread", 2)]
     ratios = sorted({row["deadline_s"] / row["c"] for row in mine})

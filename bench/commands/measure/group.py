@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from bench.commands.measure.bags import bags
+from bench.commands.measure.booking import booking
 from bench.commands.measure.bounds import bounds
 from bench.commands.measure.core import core
 from bench.commands.measure.optima import optima
@@ -14,6 +15,7 @@ from bench.commands.measure.rungs import rungs
 from bench.commands.measure.scale import scale
 from bench.commands.measure.simulator import simulator
 from bench.commands.measure.solvers import solvers
+from bench.commands.measure.volunteers import volunteers
 
 __all__ = ["bench"]
 
@@ -23,5 +25,5 @@ def bench() -> None:
     """Rebuild what the documentation claims: optima of the paper's experiment, and solvers against each other."""
 
 
-for _command in (bags, bounds, core, optima, pages, readings, rungs, scale, simulator, solvers):
+for _command in (bags, booking, bounds, core, optima, pages, readings, rungs, scale, simulator, solvers, volunteers):
     bench.add_command(_command)

@@ -157,8 +157,11 @@ def test_reproduce(tmp_path: Path) -> None:
     first = rows("reproduce", "--family", "batches", *flags)
     assert {"Theorem 1", "Hypothesis 1", "Figure 8"} <= {row["source"] for row in first}
     lines = (tmp_path / "runs.jsonl").read_text().splitlines()
-    assert len(lines) == 4 * 3 * 13 + 1
+    assert len(lines) == 4 * (13 + 2 * 5) + 2  # the runs, the arrivals, Theorem 1
     for name in ("table.csv", "claims.md", "arrivals.csv", "requests.svg", "satisfied.svg"):
         assert (tmp_path / name).stat().st_size > 0
     assert rows("reproduce", "--family", "batches", *flags) == first
+    assert rows("reproduce", "--family", "batches", *flags, "--held") == first
     assert (tmp_path / "runs.jsonl").read_text().splitlines() == lines
+    flags[1] = 13
+    invoke("reproduce", "--family", "batches", *flags, "--held", code=1)

@@ -7,13 +7,14 @@ import pytest
 from instances.batches import Instance, check
 from instances.batches.generate import paper
 from instances.batches.volunteers import Habits
-from online.batches import POLICIES, Options, run_policy
+from online.batches import Options, run_policy
+from online.batches.policies import PAPER
 from tests.cases.batches import readings, runs, varied, with_past
 
 
 def agree(instance: Instance, options: Options) -> int:
     contacts = 0
-    for plain in runs(instance, options):
+    for plain in runs(instance, options, policies=PAPER):
         fast = run_policy(instance, plain.policy, options, engine="kernel")
         where = (instance, plain.policy, options)
         assert fast.run.periods == plain.run.periods, where
@@ -37,7 +38,7 @@ def test_twins_on_larger_crowds() -> None:
         agree(varied(seed, largest=45), readings(seed))
 
 
-@pytest.mark.parametrize("policy", POLICIES)
+@pytest.mark.parametrize("policy", PAPER)
 def test_twins_on_drawn_volunteers(policy: str) -> None:
     instance = paper(workers=60, tasks=8, deadline_s=4 * 3600, batches=6, first_day=25, seed=3, habits=Habits(days=30))
     options = Options(first="spread", copies_lambda=2)

@@ -1,0 +1,290 @@
+"""What the documentation says of the published rows of batches: every number and table of it, written from the rows.
+
+The rows are ``bench/data/batches_runs.csv`` (the paper's experiment), ``batches_arrivals.csv`` (hypothesis 1),
+``batches_theorem.csv`` (Theorem 1), ``batches_booking.csv`` (the master that books its calls) and
+``batches_scale.csv`` (time and memory).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from bench.batches.paper import page
+from bench.batches.paper.claims import findings
+from bench.batches.paper.rows import published
+from bench.batches.paper.theorem import Tally
+from bench.report.markdown import text_table
+from bench.report.marks import Picture, Writer
+from bench.report.tables import NOTHING, count, number, share
+from instances.errors import InputError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["Published"]
+
+Row = Mapping[str, Any]
+
+
+class Published:
+    """The published rows, read when first asked for, and what pages say of them.
+
+    Examples
+    --------
+    >>> Published().theorem("repaired_wrong")
+    '0'
+    """
+
+    folder = "batches"
+
+    def writers(self) -> dict[str, Writer]:
+        """Return who writes the marked parts of pages (see `bench.report.marks`), by name."""
+        tables = (
+            self.claims,
+            self.settings,
+            self.readings,
+            self.fed,
+            self.arrivals,
+            self.masters,
+            self.crowds,
+            self.scale,
+        )
+        numbers = (self.runs, self.theorem, self.mean, self.booked)
+        return {writer.__name__: writer for writer in (*tables, *numbers)}
+
+    def pictures(self) -> dict[str, Picture]:
+        """Return the pictures beside the pages, by file."""
+        return {
+            "requests.svg": Picture(
+                lambda: _frame(self._runs, ("policy", "first", "requests")),
+                lambda path: page.draw_requests(self._runs, path),
+            ),
+            "satisfied.svg": Picture(
+                lambda: _frame(self._runs, ("policy", "satisfied_batches", "stream_batches")),
+                lambda path: page.draw_satisfied(self._runs, path),
+            ),
+        }
+
+    @cached_property
+    def _runs(self) -> list[dict[str, Any]]:
+        return published("runs")
+
+    @cached_property
+    def _masters(self) -> list[dict[str, Any]]:
+        return published("booking")
+
+    @cached_property
+    def _tally(self) -> Tally:
+        return Tally(**{name: int(value) for name, value in published("theorem")[0].items()})
+
+    # ---- numbers
+
+    def runs(self, what: str = "all") -> str:
+        """Return how many runs there are: ``all``, those with ``rungs``, or on a ``day``."""
+        if what == "all":
+            return count(len(self._runs))
+        if what == "rungs":
+            return count(sum(row["stream_batches"] is not None for row in self._runs))
+        return count(sum(row["day"] == _whole(what) for row in self._runs))
+
+    def theorem(self, what: str) -> str:
+        """Return a number of the tally of Theorem 1."""
+        if what not in Tally.__dataclass_fields__:
+            raise InputError(f"{what!r}, expected one of {', '.join(Tally.__dataclass_fields__)}")
+        return count(int(getattr(self._tally, what)))
+
+    def mean(self, what: str, policy: str, first: str, copies_lambda: str, ratio: str, tasks: str = "all") -> str:
+        """Return a mean over runs of Algorithm 3: shares in percent, copies as they are; ``ratio`` is such as D/8."""
+        mine = [
+            row
+            for row in self._runs
+            if (row["policy"], row["first"]) == (policy, first)
+            and row["copies_lambda"] == _whole(copies_lambda)
+            and (ratio == "all" or _ratio(row) == ratio)
+            and (tasks == "all" or row["tasks"] == _whole(tasks))
+        ]
+        value = _mean(mine, what)
+        if value is None:
+            return NOTHING
+        return number(value) if what == "copies_per_task" else share(value)
+
+    def booked(self, what: str, policy: str, copies_lambda: str, deadline_s: str, c: str, crowd: str = "paper") -> str:
+        """Return a number of the comparison of masters; ``contacts`` are per task, others shares."""
+        wanted = (policy, _whole(copies_lambda), _whole(deadline_s), _whole(c), crowd)
+        for row in self._masters:
+            if tuple(row[name] for name in ("policy", "copies_lambda", "deadline_s", "c", "crowd")) == wanted:
+                return number(row[what]) if what in ("contacts", "copies_per_task") else share(row[what])
+        raise InputError(f"{wanted!r}, expected a run that is published")
+
+    # ---- tables
+
+    def claims(self) -> str:
+        """Return the paper's claims, one by one."""
+        found = findings(self._runs, published("arrivals"), self._tally)
+        lines = [[f.source, f.claim, f.ours.replace("|", "/"), f.verdict] for f in found]
+        head = "| source | the paper's claim | here | verdict |\n|---|---|---|---|\n"
+        return head + "".join("| " + " | ".join(line) + " |\n" for line in lines)
+
+    def settings(self) -> str:
+        """Return Algorithm 3 in each setting, with the rungs."""
+        columns: dict[str, Callable[[Sequence[Row]], str]] = {
+            "starts": lambda mine: str(len({row["day"] for row in mine})),
+            "batches": lambda mine: _percent(mine, "satisfied_batches"),
+            "stream": lambda mine: _percent(mine, "stream_batches"),
+            "traffic": lambda mine: _percent(mine, "traffic_batches"),
+            "free": lambda mine: _percent(mine, "free_batches"),
+            "tasks": lambda mine: _percent(mine, "satisfied_tasks"),
+            "worst, median batch": _fractions,
+            "copies": lambda mine: _plain(mine, "copies_per_task"),
+            "latency, s": lambda mine: _plain(mine, "latency"),
+            "stream, s": lambda mine: _plain(mine, "stream_latency"),
+            "free, s": lambda mine: _plain(mine, "free_latency"),
+        }
+        meant = [row for row in self._runs if (row["first"], row["copies_lambda"]) == ("spread", 2)]
+        return self._grouped(meant, ("deadline_s", "c", "tasks", "policy"), columns)
+
+    def readings(self) -> str:
+        """Return what the readings of ``first`` and ``copies_lambda`` decide, where all were run."""
+        least = min(row["tasks"] for row in self._runs)
+        mine = [row for row in self._runs if row["part"] == "batches" and row["tasks"] == least]
+        columns: dict[str, Callable[[Sequence[Row]], str]] = {
+            "batches": lambda mine: _percent(mine, "satisfied_batches"),
+            "tasks": lambda mine: _percent(mine, "satisfied_tasks"),
+            "copies": lambda mine: _plain(mine, "copies_per_task"),
+            "fed": lambda mine: _percent(mine, "fed"),
+        }
+        return self._grouped(mine, ("deadline_s", "c", "policy", "first", "copies_lambda"), columns)
+
+    def fed(self) -> str:
+        """Return how many requests batches got under Algorithm 2: the paper's Figures 6 and 7."""
+        columns: dict[str, Callable[[Sequence[Row]], str]] = {
+            "starts": lambda mine: str(len({row["day"] for row in mine})),
+            "fed": lambda mine: _percent(mine, "fed"),
+            **{
+                name: lambda mine, place=place: number(sum(row["requests"][place] for row in mine) / len(mine))  # type: ignore[misc]
+                for name, place in (("least", 0), ("1st decile", 1), ("median", 5), ("9th decile", 9), ("most", 10))
+            },
+            "periods, s": lambda mine: (
+                f"{min(row['shortest_period'] for row in mine):,} to {max(row['longest_period'] for row in mine):,}"
+            ),
+        }
+        mine = [row for row in self._runs if row["part"] == "arrivals"]
+        return self._grouped(mine, ("policy", "first", "deadline_s", "c", "tasks"), columns)
+
+    def arrivals(self) -> str:
+        """Return what tests say of contacts as a Poisson stream."""
+        head = ["period, h", "contacts", "mean gap, s", "even gap, s", "5th percentile of p", "refused at 5%"]
+        windows = [name for name in published("arrivals")[0] if name.startswith("dispersion_")]
+        head += [f"variance / mean in {name.removeprefix('dispersion_').removesuffix('s')} s" for name in windows]
+        head.append("swing over the day")
+        lines = [
+            [
+                str(row["period_h"]),
+                count(row["contacts"]),
+                number(row["mean_gap_s"]),
+                NOTHING if row.get("even_gap_s") is None else number(row["even_gap_s"]),
+                number(row["ks_p_5th_percentile"]),
+                share(row["ks_rejected_at_5_percent"]),
+                *(number(row[name]) for name in windows),
+                share(row["daily_swing"]),
+            ]
+            for row in published("arrivals")
+        ]
+        return text_table(head, lines)
+
+    def masters(self) -> str:
+        """Return the masters side by side on volunteers as drawn for the paper."""
+        return self._masters_of([row for row in self._masters if row["crowd"] == "paper"], ("deadline_s", "c"))
+
+    def crowds(self) -> str:
+        """Return the masters side by side on other kinds of volunteers."""
+        times = {(row["deadline_s"], row["c"]) for row in self._masters if row["crowd"] != "paper"}
+        mine = [row for row in self._masters if (row["deadline_s"], row["c"]) in times]
+        return self._masters_of(mine, ("crowd",))
+
+    def scale(self) -> str:
+        """Return time and memory on many volunteers."""
+        head = ["step", "volunteers", "days", "amount", "", "processor s", "us each", "holds, MB", "most held, MB"]
+        lines = [
+            [
+                str(row["step"]),
+                count(row["workers"]),
+                str(row["days"]),
+                count(row["amount"]),
+                str(row["of"]),
+                number(row["seconds"]),
+                number(row["us_each"]) if row["of"] != "batches" else NOTHING,
+                NOTHING if row["megabytes"] is None else number(row["megabytes"]),
+                number(row["peak_megabytes"]),
+            ]
+            for row in published("scale")
+        ]
+        return text_table(head, lines)
+
+    def _masters_of(self, rows: Sequence[Row], keys: Sequence[str]) -> str:
+        names = ("satisfied_batches", "stream_batches", "free_batches", "satisfied_tasks", "stream_tasks")
+        head = [*keys, "master", "requests a task", "batches", "stream", "free", "tasks", "stream's tasks"]
+        head += ["copies", "contacts / N", "most"]
+        lines = [
+            [
+                *(str(row[key]) for key in keys),
+                row["policy"],
+                str(row["copies_lambda"]),
+                *(share(row[name]) for name in names),
+                *(
+                    NOTHING if row[name] is None else number(row[name])
+                    for name in ("copies_per_task", "contacts", "most_contacts")
+                ),
+            ]
+            for row in rows
+        ]
+        return text_table(head, lines)
+
+    def _grouped(
+        self, rows: Sequence[Row], keys: Sequence[str], columns: Mapping[str, Callable[[Sequence[Row]], str]]
+    ) -> str:
+        """Return a table with a line for each combination of keys."""
+        groups: dict[tuple[Any, ...], list[Row]] = {}
+        for row in rows:
+            groups.setdefault(tuple(row[key] for key in keys), []).append(row)
+        lines = [[*map(str, key), *(say(groups[key]) for say in columns.values())] for key in sorted(groups)]
+        return text_table([*keys, *columns], lines)
+
+
+def _mean(rows: Sequence[Row], name: str) -> float | None:
+    values = [row[name] for row in rows if row.get(name) is not None]
+    return sum(values) / len(values) if values else None
+
+
+def _percent(rows: Sequence[Row], name: str) -> str:
+    value = _mean(rows, name)
+    return NOTHING if value is None else share(value)
+
+
+def _plain(rows: Sequence[Row], name: str) -> str:
+    value = _mean(rows, name)
+    return NOTHING if value is None else number(value)
+
+
+def _fractions(rows: Sequence[Row]) -> str:
+    """Return the satisfied share of tasks in the worst and in the median batch."""
+    return ", ".join(share(sum(row["fractions"][place] for row in rows) / len(rows)) for place in (0, 5))
+
+
+def _ratio(row: Row) -> str:
+    return f"D/{row['deadline_s'] // row['c']}"
+
+
+def _whole(text: str) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        raise InputError(f"{text!r}, expected an integer") from None
+
+
+def _frame(rows: Sequence[Row], columns: Sequence[str]) -> pd.DataFrame:
+    import pandas as pd
+
+    return pd.DataFrame([{name: row[name] for name in columns} for row in rows])

@@ -1,0 +1,91 @@
+"""The master that books its calls: its parts, its bounds, and that it is a master like the others."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from instances import check
+from instances.batches import Instance
+from instances.batches.generate import paper, small
+from instances.errors import InputError
+from online.batches import Options, Problem, Visible, run_policy, simulate
+from online.batches.booking import Booking, chance_of_record
+
+
+def contact(past: list[tuple[int, int]], now: int, c: int = 5) -> Visible:
+    problem = Problem(1, ((0, 10_000),), 1, c, 0, 1)
+    return Visible(problem, now, 0, c, np.array(past, dtype=np.int64).reshape(-1, 2))
+
+
+def test_the_chance_is_counted_on_moments_in_which_the_worker_was_there() -> None:
+    hours = [(100 * k, 100 * k + 50) for k in range(50)]  # half of the time, fifty seconds in a row
+    now = 100 * 50
+    assert chance_of_record(contact(hours, now), 100, 51, 0.5) < 0.05  # a hundred seconds hold fifty
+    assert chance_of_record(contact(hours, now), 100, 50, 0.5) > 0.95
+    halves = chance_of_record(contact(hours, now), 50, 25, 0.5)  # from the first half of an on-time only
+    assert 0.4 < halves < 0.6
+    assert chance_of_record(contact(hours, now), 40, 41, 0.5) == 0
+    assert chance_of_record(contact([], 7), 40, 4, 0.3) == 0.3
+    assert chance_of_record(contact([(0, 7)], 7), 40, 4, 0.3) == 0.3  # nothing that long has been seen
+
+
+def test_the_chance_does_not_look_further_back_than_two_weeks() -> None:
+    day = 86_400
+    past = [(0, 20 * day), (25 * day, 25 * day + 10), (35 * day, 35 * day + 10), (39 * day, 39 * day + 10)]
+    assert chance_of_record(contact(past, 40 * day), day, 3600, 0.5) < 0.05
+
+
+@pytest.mark.parametrize("report", ["at_once", "at_contact"])
+def test_its_runs_are_valid_and_lose_nothing_that_could_be_sent(report: str) -> None:
+    options = Options(report=report, first="spread", copies_lambda=2)
+    sent = 0
+    for seed in range(60):
+        instance = small(seed)
+        try:
+            run = run_policy(instance, "booking", options)
+        except InputError as error:
+            assert "batches[" in str(error)  # noqa: PT017
+            continue
+        verdict = check(instance, run.run)
+        assert verdict.is_valid, (seed, verdict)
+        assert verdict.outcome.satisfied == run.satisfied
+        sent += sum(run.copies)
+    assert sent > 100
+
+
+class _Watched(Booking):
+    """Keeps what was booked, and holds its bounds."""
+
+    def deadline(self, now: int, batch: int) -> None:
+        super().deadline(now, batch)
+        assert 0 <= self._to_book() <= 8 * self.wanted
+        assert 0 <= self.least_chance <= 1
+        assert all(-1 <= first <= 0 for first, _ in self.by_need)
+
+
+def test_bookings_stay_bounded_and_calls_near_what_is_wanted() -> None:
+    instance = paper(workers=500, tasks=10, deadline_s=4 * 3600, c=1800, batches=40, first_day=60, seed=1)
+    options = Options(first="spread", copies_lambda=2)
+    master = _Watched(options)
+    run = simulate(instance, master, options)
+    assert max(master.booked[:-1]) <= 8 * master.wanted + 1
+    later = np.array(run.contacts[10:])
+    assert 0.5 * master.wanted < later.mean() < 2 * master.wanted
+    assert later.max() < 8 * master.wanted
+
+
+def test_it_sends_nothing_to_who_cannot_end_it() -> None:
+    instance = Instance(tasks=1, batches=[(10, 30), (30, 50)], c=[19, 2], up=[[(0, 15), (20, 50)], [(0, 50)]])
+    rows: list[Any] = list(run_policy(instance, "booking", Options(p0=1)).run.contacts.rows())
+    for time, worker, *task in rows:
+        if task:
+            assert time + instance.c[worker] <= instance.batches[task[0]][1]
+    assert run_policy(instance, "booking", Options(p0=1)).satisfied == (1, 1)
+
+
+def test_there_is_no_machine_code_for_it() -> None:
+    with pytest.raises(InputError, match="masters of the paper"):
+        run_policy(small(3), "booking", engine="kernel")
