@@ -45,7 +45,7 @@ class Published:
     Examples
     --------
     >>> sorted(Published().writers())[:4]
-    ['cells', 'claims', 'closed', 'gaps']
+    ['cells', 'claims', 'closed', 'gain']
     """
 
     folder = "bags"

@@ -12,7 +12,12 @@ import pytest
 
 from bench.campaign.engine import Job, run_jobs
 from bench.campaign.journal import Journal
+from bench.campaign.score import score
+from bench.campaign.sources import Given
+from bench.family import Options
 from instances import InputError
+from instances.coupled import Instance
+from online.coupled import run_policy
 
 ROOT = Path(__file__).resolve().parents[2]
 SLEEPERS = """
@@ -79,3 +84,26 @@ def test_an_address_where_nobody_listens_is_told_in_one_line(tmp_path):
         run_jobs("none", jobs, journal, dask="tcp://127.0.0.1:1")
     assert "expected the address of a Dask scheduler" in str(caught.value)
     assert len(str(caught.value).splitlines()) == 1
+
+
+def test_a_policy_file_and_its_neighbours_travel_with_the_job(cluster, tmp_path, monkeypatch):
+    """Workers that do not share the folder get the files; what they ran is what was sent."""
+    home = tmp_path / "home"
+    home.mkdir()
+    (home / "choose_first.py").write_text("def first(visible):\n    return visible.up[0]\n")
+    (home / "mine.py").write_text(
+        "import choose_first\n\n\nclass First:\n    name = 'first'\n\n    def choose(self, visible):\n"
+        "        if visible.is_complete or not visible.up:\n            return None\n"
+        "        return {choose_first.first(visible): visible.problem.tasks}\n"
+    )
+    monkeypatch.chdir(home)  # the workers were started elsewhere: a relative path leads nowhere there
+    address, _ = cluster
+    rows = (["uuruuuu", "uruuuuu"], ["uuuuuuu", "ruuuuuu"])
+    sources = [
+        Given(f"number {i}", "pairs", Instance.from_letters(row, w=[1, 2], tasks=2)) for i, row in enumerate(rows)
+    ]
+    found = score(sources, ["mine.py:First"], Options(), tmp_path / "rows", dask=address)
+    assert found.failure is None
+    assert found.table["policy"].tolist() == ["mine.py:First"]
+    here = [run_policy(source.instance, "mine.py:First").makespan for source in sources]
+    assert sorted(found.results.runs["value"].tolist()) == sorted(map(float, filter(None, here)))

@@ -45,7 +45,7 @@ def flat(row: Mapping[str, Any]) -> dict[str, Any]:
     Examples
     --------
     >>> flat({"fed": 0.123456, "requests": [0.5, 1.0], "seed": 0})
-    {'fed': 0.12346, 'requests': '0.5 1.0', 'seed': 0}
+    {'seed': 0, 'fed': 0.12346, 'requests': '0.5 1.0'}
     """
     found: dict[str, Any] = {}
     for name in RUN_COLUMNS:
