@@ -39,18 +39,6 @@ date,availability
 """
 
 
-@pytest.fixture
-def write(tmp_path):
-    """Write a file of this name and content, and return its path."""
-
-    def _write(name, content):
-        path = tmp_path / name
-        path.write_bytes(content if isinstance(content, bytes) else content.encode())
-        return path
-
-    return _write
-
-
 def event(start, stop, kind="1", node="7", name="n", platform="3"):
     return f"0 0 {node} {platform} {name} {kind} {start} {stop} NULL\n"
 
