@@ -141,7 +141,7 @@ def _made(jobs: Sequence[Job], num_processes: int, dask: str | None) -> Iterator
                 except (BrokenExecutor, CancelledError) as error:
                     raise HindschedError(
                         "a worker process was lost (killed, or out of memory); every row in the results is safe: "
-                        "the same command goes on from there"
+                        "the same command resumes"
                     ) from error
                 if len(outcomes) < len(group):
                     groups.appendleft(group[len(outcomes) :])

@@ -48,7 +48,7 @@ def campaign(
       [[instances]]                    # and instance files
       files = ["spot.json"]
 
-    Each run and each optimum is one row in runs.jsonl. Stopped at any moment, the same command goes on where it was.
+    Each run and each optimum is one row in runs.jsonl. Stopped at any moment, the same command resumes.
     """  # noqa: D301  # click reads the control character
     from bench.campaign.file import read_campaign
     from bench.campaign.plan import run_campaign

@@ -122,7 +122,7 @@ results = click.option(
     "--results",
     type=FOLDER,
     default=None,
-    help="Keep what is done in this folder; interrupted, the same command goes on where it was.",
+    help="Keep what is done in this folder; interrupted, the same command resumes.",
 )
 run_options = click.option(
     "--option",

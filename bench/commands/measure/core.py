@@ -65,7 +65,7 @@ def core(
     are processor times without import and compilation, medians over the seeds; proven answers must agree. A stopped
     solve counts with the time it had. A side stopped on the first two seeds of a cell is not tried on the rest.
 
-    Writes table.csv, tables.md, targets.md and core.svg. An interrupted run goes on where it was.
+    Writes table.csv, tables.md, targets.md and core.svg. An interrupted run resumes.
     """
     from bench.coupled.studies.core_race import duels, report
     from bench.coupled.studies.core_race.cells import cells_of

@@ -53,7 +53,7 @@ def optima(
     """Find the hindsight optimum of every instance of the paper's experiment, 6,000 by default.
 
     Horizon 1,000,000 slots, p = 20, K = 10. Writes optima.csv (one row per instance, with its fingerprint),
-    distribution.csv and optima.svg; interrupted, it goes on where it stopped.
+    distribution.csv and optima.svg; interrupted, it resumes.
     """
     from bench.coupled import optima as data
     from bench.family import Options
