@@ -69,9 +69,10 @@ def run_policy(instance: Instance, policy: str | Policy, options: RunOptions | N
     is_built_in = isinstance(policy, str) and policy in POLICIES
     can_compile = is_built_in and instance.num_workers <= _MOST_WORKERS and instance.tasks <= _MOST_TASKS
     if engine is Engine.KERNEL and not can_compile:
+        asked_for = policy if isinstance(policy, str) else made.name
         raise InputError(
             f"the kernel runs the built-in heuristics with at most {_MOST_WORKERS} workers and {_MOST_TASKS} tasks, "
-            f"not {made.name!r} with {instance.num_workers} and {instance.tasks}",
+            f"not {asked_for!r} with {instance.num_workers} and {instance.tasks}",
             place="engine",
         )
     is_worth_it = limit > _FEW_SLOTS or "online.coupled.kernels.driver" in sys.modules

@@ -13,6 +13,8 @@ import os, signal, threading
 from ortools.sat.python import cp_model
 from offline.backends.cpsat_runs import solve_interruptibly
 
+signal.signal(signal.SIGINT, signal.default_int_handler)  # whoever runs the tests may ignore it
+
 def pigeons(count):
     model = cp_model.CpModel()
     sits = [[model.new_bool_var("") for _ in range(count - 1)] for _ in range(count)]

@@ -116,12 +116,28 @@ def test_without_any_schedule_the_horizon_grows(monkeypatch: pytest.MonkeyPatch)
     assert (result.value, result.bound, result.schedule) == (None, None, None)
 
 
+@pytest.mark.parametrize("solver", ["native", "cpsat", "brute", "ilp-highs"])
+@pytest.mark.parametrize("tasks", [10**6, 2**31 - 1])
+def test_more_tasks_than_anybody_can_hold_are_infeasible_at_once(solver: str, tasks: int) -> None:
+    many = INSTANCE.replace(tasks=tasks, mu=(None, None))
+    assert offline.solve(many, solver=solver).status is Status.INFEASIBLE
+    none = offline.solve(many, Objective.ITERATIONS, solver=solver)
+    assert (none.status, none.value) == (Status.OPTIMAL, 0)
+
+
+def test_as_many_tasks_as_can_be_held_are_left_to_the_solvers() -> None:
+    """A worker UP in N slots may hold N tasks of one slot each: where m is above N, only together with another."""
+    pair = Instance.from_letters(["uuu", "uur"], w=[1, 1], tasks=4)
+    best = offline.solve(pair)
+    assert (best.status, best.value) == (Status.OPTIMAL, offline.solve(pair, solver="brute").value)
+    assert offline.solve(pair.replace(tasks=6)).status is Status.INFEASIBLE
+
+
 @pytest.mark.parametrize(
     "changes",
     [
         {"t_prog": 10**6},
         {"t_data": 10**6},
-        {"tasks": 10**6, "mu": (None, None)},
         {"w": (1,) * 12, "mu": (None,) * 12, "states": INSTANCE.states[[0] * 12], "chains": ()},
     ],
 )
