@@ -6,7 +6,6 @@ refused by ``check``; 2 bad input or usage, told in one line; 3 the toolkit cont
 
 from __future__ import annotations
 
-import logging
 import os
 import signal
 import sys
@@ -35,6 +34,7 @@ from bench.commands.verify.bags import verify_bags
 from bench.commands.verify.reductions import verify_reductions
 from bench.commands.verify.simulator import verify_simulator
 from bench.commands.verify.solvers import verify_solvers
+from bench.progress import tell_of_compilation
 from instances.errors import HindschedError, InputError
 
 __all__ = ["hindsched", "main"]
@@ -77,23 +77,12 @@ def main() -> None:
     for stream in ("stdout", "stderr"):
         if getattr(sys, stream) is None:  # closed by who called us
             setattr(sys, stream, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
-    _tell_of_compilation()
+    tell_of_compilation()
     before = signal.signal(signal.SIGTERM, _interrupt)
     try:
         _run()
     finally:
         signal.signal(signal.SIGTERM, before)
-
-
-def _tell_of_compilation() -> None:
-    """Let the user know why the first run waits."""
-    logger = logging.getLogger("hindsched.compiling")
-    logger.setLevel(logging.INFO)
-    if not logger.handlers:
-        handler = logging.StreamHandler()  # standard error
-        handler.setFormatter(logging.Formatter("hindsched: %(message)s"))
-        logger.addHandler(handler)
-        logger.propagate = False
 
 
 def _run() -> NoReturn:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import sys
 from collections import deque
 from collections.abc import Iterator
@@ -11,7 +12,18 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from rich.progress import Progress
 
-__all__ = ["counting", "working"]
+__all__ = ["counting", "tell_of_compilation", "working"]
+
+
+def tell_of_compilation() -> None:
+    """Let the user know, on standard error, why the first run waits: this process is about to compile."""
+    logger = logging.getLogger("hindsched.compiling")
+    logger.setLevel(logging.INFO)
+    if not logger.handlers:
+        handler = logging.StreamHandler()  # standard error
+        handler.setFormatter(logging.Formatter("hindsched: %(message)s"))
+        logger.addHandler(handler)
+        logger.propagate = False
 
 
 @contextmanager

@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from bench.campaign.journal import Journal
-from bench.progress import counting
+from bench.progress import counting, tell_of_compilation
 from instances.errors import HindschedError, InputError
 from instances.families import BUILT_IN, names, part
 
@@ -125,12 +125,14 @@ def _made(jobs: Sequence[Job], num_processes: int, dask: str | None) -> Iterator
         return
     groups = deque(list(group) for _, group in groupby(jobs, lambda job: job.group or job.key))
     with _local_pool(num_processes) if dask is None else _dask_pool(dask) as pool:
+        num_groups = len(groups)
         pending: set[Future[list[_Outcome]]] = set()
         handed: dict[Future[list[_Outcome]], list[Job]] = {}
         while groups or pending:
             while groups and len(pending) < _AHEAD * pool.size():
                 group = groups.popleft()
-                future = pool.executor.submit(_run_in_worker, group, pool.owner)
+                is_first = not handed and len(groups) == num_groups - 1
+                future = pool.executor.submit(_run_in_worker, group, pool.owner, is_first)
                 pending.add(future)
                 handed[future] = group
             done, pending = wait(pending, return_when=FIRST_COMPLETED)
@@ -194,10 +196,12 @@ def _connected(client: Callable[..., AbstractContextManager[Any]], address: str)
 _ONE_AT_A_TIME = threading.Lock()
 
 
-def _run_in_worker(jobs: Sequence[Job], owner: int | None) -> list[_Outcome]:
-    """Make rows in a worker process until the time to hand over has come."""
+def _run_in_worker(jobs: Sequence[Job], owner: int | None, is_first: bool = False) -> list[_Outcome]:
+    """Make rows in a worker process until the time to hand over has come; the first says if it has to compile."""
     if owner is not None:
         _end_with(owner)
+        if is_first:
+            tell_of_compilation()
     outcomes: list[_Outcome] = []
     begun = time.monotonic()
     for job in jobs:

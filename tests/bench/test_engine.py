@@ -140,7 +140,7 @@ def test_a_long_group_hands_over_what_it_has(tmp_path, monkeypatch):
     assert handed == [1] * 5
 
 
-def one_at_a_time(jobs, owner):
+def one_at_a_time(jobs, owner, is_first):
     from bench.campaign.engine import _outcome
 
     return [_outcome(jobs[0])]
