@@ -8,7 +8,7 @@ from typing import Any, cast
 import click
 
 from bench.commands.options import COUNT, POSITIVE, given_flags, say_unused
-from bench.commands.traces import read_traces, trace_options
+from bench.commands.traces import chosen_nodes, read_traces, trace_options
 from instances.bags import Store
 from instances.bags.generate import MIXES, SETS
 from online.bags.options import HANDOVERS, MAX_COPIES
@@ -191,8 +191,5 @@ def import_trace(traces: Sequence[str], *, nodes: str | None, absent: str, **giv
     from instances.bags.imported import from_trace
 
     trace, given = read_traces(traces, given)
-    chosen: int | list[str] | None = None
-    if nodes is not None:
-        is_number = nodes.isascii() and nodes.isdigit() and len(nodes) < 10
-        chosen = int(nodes) if is_number and nodes not in trace.nodes else nodes.split(",")
+    chosen = chosen_nodes(trace, nodes)
     return from_trace(trace, nodes=chosen, absent=cast(Any, absent), **given), trace.assumptions

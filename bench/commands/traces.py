@@ -13,7 +13,7 @@ from instances.states import UP, States
 if TYPE_CHECKING:
     from instances.traces import Trace
 
-__all__ = ["presence_of", "read_traces", "trace_options"]
+__all__ = ["chosen_nodes", "presence_of", "read_traces", "trace_options"]
 
 #: Of more nodes only the least, the middle and the most available are told.
 _TOLD_NODES = 24
@@ -50,6 +50,14 @@ def read_traces(traces: Sequence[str], given: Mapping[str, Any]) -> tuple[Trace,
             raise InputError(f"{pair!r}, expected kind=name", place="--columns")
         columns |= {kind.strip(): name.strip()} if pair else {}
     return read(*traces, one_means=others.pop("one_means"), gap_s=others.pop("gap_s"), columns=columns), others
+
+
+def chosen_nodes(trace: Trace, text: str | None) -> int | list[str] | None:
+    """Return what ``--nodes`` means: so many nodes, unless one bears the number as its name; these; or None, all."""
+    if text is None:
+        return None
+    is_number = text.isascii() and text.isdigit() and len(text) < 10
+    return int(text) if is_number and text not in trace.nodes else text.split(",")
 
 
 def presence_of(states: States, names: Sequence[str]) -> list[str]:

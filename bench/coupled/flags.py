@@ -8,7 +8,7 @@ from typing import Any, cast
 import click
 
 from bench.commands.options import COUNT, N_COM, NUMBERS, POSITIVE, given_flags, say_unused
-from bench.commands.traces import read_traces, trace_options
+from bench.commands.traces import chosen_nodes, read_traces, trace_options
 from online.coupled.options import Comparison, Estimator, Service, Ties
 
 __all__ = ["FLAGS", "generate", "import_trace"]
@@ -219,10 +219,7 @@ def import_trace(
     from instances.coupled.imported import from_trace, usual_training
 
     trace, given = read_traces(traces, given)
-    chosen: int | list[str] | None = None
-    if nodes is not None:
-        is_number = nodes.isascii() and nodes.isdigit() and len(nodes) < 10
-        chosen = int(nodes) if is_number and nodes not in trace.nodes else nodes.split(",")
+    chosen = chosen_nodes(trace, nodes)
     told = list(trace.assumptions)
     if given["train_slots"] is None:
         where = {name: given[name] for name in ("slot_s", "start", "slots")}

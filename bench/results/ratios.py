@@ -325,10 +325,10 @@ def of_runs(ratios: pd.DataFrame) -> pd.DataFrame:
 
     names = [*GROUP, "instance", "policy", "value", "optimum", "low", "high"]
     parts = []
-    for _, group in ratios.groupby([*GROUP, "instance"], dropna=False, sort=False):
+    for _, group in ratios.groupby(list(GROUP), dropna=False, sort=False):
         order = {policy: place for place, policy in enumerate(_policies(group))}
         places = group["policy"].map(order).to_numpy()
-        parts.append(group.iloc[np.argsort(places, kind="stable")])
+        parts.append(group.iloc[np.lexsort((places, group["instance"].factorize()[0]))])
     return pd.concat(parts, ignore_index=True)[names] if parts else pd.DataFrame(columns=names)
 
 

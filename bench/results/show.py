@@ -90,14 +90,15 @@ def show_table(results: Results, table: pd.DataFrame, as_json: bool) -> None:
 
 def _show_instances(runs: pd.DataFrame) -> None:
     """Print the ratio of every run, where these are of a few single instances: each file beside the pool."""
-    ratios = of_runs(with_ratios(runs))
-    is_drawn = runs["scenario"].notna().any() if "scenario" in runs else False
-    if is_drawn or ratios["instance"].nunique() < 2 or len(ratios) > _MOST_SINGLE_RUNS:
+    if "scenario" in runs and runs["scenario"].notna().any():
+        return
+    ratios = with_ratios(runs)
+    if ratios["instance"].nunique() < 2 or len(ratios) > _MOST_SINGLE_RUNS:
         return
     heading = family_named(str(runs["family"].iloc[0])).heading
     headings = {"instance": "instance", "policy": "policy", "value": heading, "optimum": "optimum", "ratio": "ratio"}
     shown = Table(headings, as_json=False, title="Instance by instance")
-    for row in records(ratios):
+    for row in records(of_runs(ratios)):
         cells = {name: None if isnan(row[name]) else f"{row[name]:g}" for name in ("value", "optimum")}
         shown.add({**row, **cells, "ratio": between(row["low"], row["high"])})
     shown.show()

@@ -107,7 +107,14 @@ def from_trace(
         start = to_moment(start, "start") - train_slots * to_length(slot_s, "slot_s")
     slots = None if slots is None else train_slots + slots
     window = trace.window(slot_s=slot_s, start=start, slots=slots, nodes=nodes)
-    states = trace.states(slot_s=slot_s, start=start, slots=slots, nodes=nodes, absent=absent, unobserved=unobserved)
+    states = trace.states(
+        slot_s=window.slot_s,
+        start=window.start,
+        slots=window.slots,
+        nodes=window.nodes,
+        absent=absent,
+        unobserved=unobserved,
+    )
     if states.shape[1] <= train_slots:
         raise InputError(f"{states.shape[1]} are there, expected more than train_slots, {train_slots}", place="slots")
     p = states.shape[0]

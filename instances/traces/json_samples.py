@@ -9,7 +9,7 @@ from typing import Any
 
 from instances.errors import InputError
 from instances.intervals import Interval, Seconds, simplest
-from instances.traces.samples import Meaning, counted, from_samples, meaning_of, node_of, said_of_ones
+from instances.traces.samples import COUNTED, Meaning, counted, from_samples, meaning_of, node_of, said_of_ones
 from instances.traces.text import excerpt, read_lines, to_length, to_moment
 from instances.traces.trace import Trace
 
@@ -57,7 +57,7 @@ def read_json_samples(
                 if len(paths) > 1:
                     raise InputError("counts of machines among several files, expected it alone")
                 rows = counted(name, dates, values)
-                said = "k machines are the first k of those there ever are: the last to come is the first to go"
+                said = COUNTED
                 break
             rows[name] = from_samples(dates, [value == (meaning is Meaning.AVAILABLE) for value in values])
             said = said_of_ones(meaning)

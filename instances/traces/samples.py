@@ -19,7 +19,17 @@ from instances.intervals import Interval, Presence, Seconds, simplest
 from instances.traces.text import excerpt, moment, read_lines, seconds
 from instances.traces.trace import Trace
 
-__all__ = ["COLUMNS", "Meaning", "counted", "from_samples", "meaning_of", "node_of", "read_samples", "said_of_ones"]
+__all__ = [
+    "COLUMNS",
+    "COUNTED",
+    "Meaning",
+    "counted",
+    "from_samples",
+    "meaning_of",
+    "node_of",
+    "read_samples",
+    "said_of_ones",
+]
 
 #: What columns are called, by what they hold, where nobody says otherwise; upper and lower case are one.
 COLUMNS: Mapping[str, tuple[str, ...]] = {
@@ -47,7 +57,8 @@ _HOLD = (
     "after a step longer than 1.5 median steps there is a hole: its sample holds for one median step, and then nobody "
     "observed the node",
 )
-_COUNTED = "k machines are the first k of those there ever are: the last to come is the first to go"
+#: The assumption about counts, in a sentence.
+COUNTED = "k machines are the first k of those there ever are: the last to come is the first to go"
 
 
 def read_samples(
@@ -196,7 +207,7 @@ class _Table:
         self.value = availability if self.holds == "availability" and availability is not None else count
         told = self.header[availability] if availability is not None else ""
         self.meaning = meaning_of(one_means, told)
-        said = said_of_ones(self.meaning) if self.holds == "availability" else _COUNTED
+        said = said_of_ones(self.meaning) if self.holds == "availability" else COUNTED
         self.assumptions = (said, _DATES, *_HOLD)
 
     def _find(self, kind: str, name: str | None) -> int | None:

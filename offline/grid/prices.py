@@ -19,7 +19,7 @@ from instances.grid.model import Ints
 from offline.grid.native.ascent import ascend
 from offline.limits import Stopwatch
 
-__all__ = ["SCALE", "Priced", "certificate", "priced"]
+__all__ = ["SCALE", "Priced", "certificate", "priced", "windows_of"]
 
 #: Prices are integers over this.
 SCALE = 10**6
@@ -94,10 +94,7 @@ class Priced:
                 windows.append([(submit, last)])
                 continue
             starts = np.arange(submit, last + 1)
-            good = starts[self._terms(sums, starts, submit, length) <= least + slack]
-            ends = np.flatnonzero(np.diff(good) != 1)
-            firsts, lasts = good[np.concatenate(([0], ends + 1))], good[np.concatenate((ends, [len(good) - 1]))]
-            windows.append(list(zip(firsts.tolist(), lasts.tolist(), strict=True)))
+            windows.append(windows_of(starts[self._terms(sums, starts, submit, length) <= least + slack]))
         return windows
 
     def resources(self, jobs: Ints, everybody: bool) -> list[Resource]:
@@ -234,6 +231,19 @@ def certificate(instance: Instance, groups: Sequence[tuple[Ints, _Found]]) -> Pr
     """
     resources = [resource for jobs, found in groups for resource in found.resources(jobs, len(jobs) == len(instance))]
     return Prices.of(instance, SCALE, resources)
+
+
+def windows_of(starts: Ints) -> list[tuple[int, int]]:
+    """Return increasing starts as intervals (first, last) without a gap.
+
+    Examples
+    --------
+    >>> windows_of(np.array([2, 3, 4, 7]))
+    [(2, 4), (7, 7)]
+    """
+    ends = np.flatnonzero(np.diff(starts) != 1)
+    firsts, lasts = starts[np.concatenate(([0], ends + 1))], starts[np.concatenate((ends, [len(starts) - 1]))]
+    return list(zip(firsts.tolist(), lasts.tolist(), strict=True))
 
 
 def _intervals(row: npt.NDArray[np.int64], first: int, step: int) -> list[tuple[int, int, int]]:

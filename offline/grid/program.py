@@ -21,7 +21,7 @@ from instances.grid.model import Ints
 from offline.grid.cuts import Cuts
 from offline.grid.native.ascent import Floats
 from offline.grid.native.covers import cheapest
-from offline.grid.prices import SCALE
+from offline.grid.prices import SCALE, windows_of
 from offline.limits import Stopwatch
 
 __all__ = ["Charged", "charged"]
@@ -86,10 +86,7 @@ class Charged:
                 windows.append([(submit, last)])
                 continue
             starts = np.arange(submit, last + 1)
-            good = starts[_terms(slots, paid, starts, submit, length) <= least + slack]
-            ends = np.flatnonzero(np.diff(good) != 1)
-            firsts, lasts = good[np.concatenate(([0], ends + 1))], good[np.concatenate((ends, [len(good) - 1]))]
-            windows.append(list(zip(firsts.tolist(), lasts.tolist(), strict=True)))
+            windows.append(windows_of(starts[_terms(slots, paid, starts, submit, length) <= least + slack]))
         return windows
 
     def resources(self, jobs: Ints, everybody: bool) -> list[Resource]:
