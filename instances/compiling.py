@@ -1,5 +1,11 @@
 """How numba kernels of any package are compiled, and where their machine code is kept.
 
+Compilation is what a new user waits for, so nothing is compiled twice:
+
+- Numba makes machine code for `f(0)` apart from that for `f(x)`. Here a constant counts as any other value of its type.
+- Several processes that start together would each compile the same. Here the one that is first compiles a kernel, the
+  others wait for it and load what it made.
+
 Numba keeps machine code on disk, with three traps that this module closes for all packages alike:
 
 - It looks only at the file of a function to see whether the code is still good, though the code contains the functions
@@ -16,7 +22,7 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache
 from hashlib import sha256
 from importlib.metadata import version
@@ -24,9 +30,11 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any, TypeVar
 
+from filelock import FileLock, Timeout
 from numba import njit
 from numba.core import caching
 from numba.core import config as numba_config
+from numba.core.types import unliteral
 
 __all__ = ["LOGGER", "Kernels", "folder_name", "kernels_of"]
 
@@ -64,9 +72,11 @@ class Kernels:
         def compiled(function: Function) -> Function:
             made: Any = njit(**options)(function)
             if made is not function:  # numba can be told not to compile at all
+                _take_constants_as_values(made)
                 folder = _cache_folder(self.sources, self.name)
                 if folder is not None:
                     made._cache = _cache_of(function, folder)
+                    _let_go_when_compiled(made)
                 for one in signature:
                     made.compile(one)
                 if signature:
@@ -136,6 +146,30 @@ def _cache_of(function: Callable[..., Any], folder: Path) -> Any:
     return kept
 
 
+def _take_constants_as_values(made: Any) -> None:
+    """Have one machine code for `f(0)` and `f(x)`: numba would make one for each constant that a kernel hands on."""
+    template_of = made.get_call_template
+
+    def template(positional: Any, named: Any) -> Any:
+        values = {name: unliteral(one) for name, one in named.items()}
+        return template_of(tuple(unliteral(one) for one in positional), values)
+
+    made.get_call_template = template
+
+
+def _let_go_when_compiled(made: Any) -> None:
+    """Let other processes have the kernel, if it was held to be compiled, whether that succeeds or not."""
+    compile_one = made.compile
+
+    def compiled(signature: Any) -> Any:
+        try:
+            return compile_one(signature)
+        finally:
+            made._cache._cache_file.let_go()
+
+    made.compile = compiled
+
+
 @cache
 def _say_once() -> None:
     """Tell whoever listens that this process is about to compile."""
@@ -143,18 +177,38 @@ def _say_once() -> None:
 
 
 class _CheckedFiles(_IndexDataCacheFile):  # type: ignore[misc]
-    """Numba's files of one function, each with a digest of its content at the end."""
+    """Numba's files of one function, each with a digest of its content at the end.
+
+    While a process compiles the function it holds a lock: other processes wait, and load what it made.
+    """
+
+    #: Who waits longer than this compiles all the same: a process that was stopped holds its lock for ever.
+    _PATIENCE_S = 600.0
+
+    def __init__(self, *arguments: Any, **named: Any) -> None:
+        super().__init__(*arguments, **named)
+        self._lock = FileLock(f"{self._index_path}.lock", timeout=self._PATIENCE_S)
 
     def save(self, key: Any, data: Any) -> None:
-        Path(self._cache_path).mkdir(parents=True, exist_ok=True)
         super().save(key, (key, data))
 
     def load(self, key: Any) -> Any:
-        made_for, data = super().load(key) or (None, None)
-        if made_for != key:
+        data = self._made_for(key)
+        if data is None:
             _say_once()
-            return None
+            Path(self._cache_path).mkdir(parents=True, exist_ok=True)
+            with suppress(Timeout, OSError):  # a lock saves time, nothing else
+                self._lock.acquire()
+            data = self._made_for(key)  # it may have been made while we waited
         return data
+
+    def let_go(self) -> None:
+        """Let other processes compile the function, or load it."""
+        self._lock.release()
+
+    def _made_for(self, key: Any) -> Any:
+        made_for, data = super().load(key) or (None, None)
+        return data if made_for == key else None
 
     def _load_index(self) -> Any:
         return super()._load_index() if _is_whole(Path(self._index_path)) else {}

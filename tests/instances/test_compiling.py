@@ -3,6 +3,7 @@
 import ast
 import importlib
 import importlib.util
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -10,6 +11,8 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+from filelock import FileLock
+from numba.core.errors import TypingError
 
 from instances import compiling
 
@@ -153,6 +156,49 @@ def test_code_for_other_types_under_the_same_name_is_not_taken(load: Load, tmp_p
     real.write_bytes(whole.read_bytes())
     after = load()
     assert (after.any_kind(3), after.any_kind(0.5), hits(after.any_kind)) == (4, 1.5, 1)
+
+
+def test_a_constant_is_compiled_as_any_other_value(load: Load, tmp_path: Path) -> None:
+    (tmp_path / "sources" / "user_of_a_test.py").write_text(USER + """
+@kernel()
+def with_constants(number):
+    return step(7) + step(number) + step(True) + step(bool(number))
+""")
+    module = load()
+    assert module.with_constants(1) == 14
+    assert [str(kind) for (kind,) in module.step.signatures] == ["int64", "bool"]
+
+
+RUN = """
+import sys
+sys.dont_write_bytecode = True
+sys.path[:0] = {paths!r}
+from numba.core import config
+config.CACHE_DIR = {code!r}
+import user_of_a_test as module
+assert module.any_kind(3) == 4
+print(sum(module.any_kind.stats.cache_misses.values()), sum(module.step.stats.cache_misses.values()))
+"""
+
+
+def test_processes_that_start_together_compile_once(load: Load, tmp_path: Path) -> None:
+    """`twice` is compiled when its module is imported, and with it `step`; `any_kind` at its call."""
+    assert callable(load)  # the sources are written
+    program = RUN.format(paths=[str(tmp_path / "sources"), str(HOME)], code=str(tmp_path / "code"))
+    command = [sys.executable, "-c", program]
+    together = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(3)]
+    missed = [[int(word) for word in process.communicate()[0].split()] for process in together]
+    assert [sum(column) for column in zip(*missed, strict=True)] == [1, 1]
+
+
+def test_who_cannot_compile_lets_others_try(load: Load, tmp_path: Path) -> None:
+    module = load()
+    with pytest.raises(TypingError):
+        module.any_kind("no number")
+    (index,) = tmp_path.glob("code/**/*any_kind*.lock")
+    with FileLock(index, timeout=0):
+        pass
+    assert module.any_kind(3) == 4
 
 
 def test_where_no_folder_can_be_written_nothing_is_kept(load: Load, monkeypatch: pytest.MonkeyPatch) -> None:
