@@ -18,6 +18,7 @@ import click
 from bench.commands.biclique import biclique
 from bench.commands.campaign import campaign
 from bench.commands.check import check
+from bench.commands.compile_ import compile_
 from bench.commands.export import export
 from bench.commands.gantt import gantt
 from bench.commands.generate import generate
@@ -68,6 +69,7 @@ for _command in (
     verify_simulator,
     verify_bags,
     bench,
+    compile_,
 ):
     hindsched.add_command(_command)
 

@@ -161,7 +161,12 @@ class _Pool(NamedTuple):
 
 @contextmanager
 def _local_pool(num_processes: int) -> Iterator[_Pool]:
+    import warnings
+
     from joblib.externals.loky import get_reusable_executor
+
+    # a worker that has compiled has grown; loky starts another in its place, and says so to nobody who could use it
+    warnings.filterwarnings("ignore", "A worker stopped while some jobs", UserWarning)
 
     executor = get_reusable_executor(max_workers=num_processes)
     try:

@@ -1,0 +1,50 @@
+"""Everything once: what is compiled at first use is compiled by this."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import click
+
+from bench.campaign.engine import Job, run_jobs
+from bench.campaign.journal import Journal
+from bench.campaign.plan import Campaign
+from bench.family import Options, family_named
+
+__all__ = ["warm_up"]
+
+
+def warm_up(families: Sequence[str], *, num_processes: int = 1) -> int:
+    """Solve an instance of each family and run every policy on it, as ``score`` does; return how many rows were made.
+
+    Parameters
+    ----------
+    families
+        By name.
+    num_processes
+        Optima are one process's work and runs another's, so that two of them compile different code.
+
+    Raises
+    ------
+    InputError
+        For a family that does not exist.
+    """
+    adapters = [family_named(name) for name in dict.fromkeys(families)]
+    optima: list[Job] = []
+    runs: list[Job] = []
+    with TemporaryDirectory() as folder:
+        for family in adapters:
+            usual = click.Command("score", params=list(family.flags["score"])).make_context("score", []).params
+            sources = family.usual_sources(seed=0, **usual)
+            ends = dict.fromkeys([sources[0], sources[-1]])  # where there are several kinds, these differ
+            for first, *others in Campaign(list(ends), ["all"], [Options(time_limit_s=60.0)]).jobs_by_source(
+                Path(folder)
+            ):
+                optima.append(replace(first, group=f"{family.name}, optima"))
+                runs += [replace(job, group=f"{family.name}, runs") for job in others]
+        with Journal(Path(folder)) as journal:
+            run_jobs("compile", [*optima, *runs], journal, num_processes=num_processes)
+    return len(optima) + len(runs)
