@@ -3,6 +3,8 @@
 Compilation is what a new user waits for, so nothing is compiled twice:
 
 - Numba makes machine code for `f(0)` apart from that for `f(x)`. Here a constant counts as any other value of its type.
+- Numba makes a way in from Python, long where arrays are many, for every function that a kernel calls. Here only a
+  function that Python does call has one.
 - Several processes that start together would each compile the same. Here the one that is first compiles a kernel, the
   others wait for it and load what it made.
 
@@ -70,21 +72,27 @@ class Kernels:
         """Return the decorator for one signature, or none, and numba's options."""
 
         def compiled(function: Function) -> Function:
-            made: Any = njit(**options)(function)
+            made: Any = njit(**options, no_cfunc_wrapper=True)(function)
             if made is not function:  # numba can be told not to compile at all
-                _take_constants_as_values(made)
-                folder = _cache_folder(self.sources, self.name)
-                if folder is not None:
-                    made._cache = _cache_of(function, folder)
-                    _let_go_when_compiled(made)
-                for one in signature:
-                    made.compile(one)
+                self._keep(made, function, "")
                 if signature:
+                    for one in signature:
+                        made.compile(one)
                     made.disable_compile()
+                else:
+                    inner: Any = njit(**options, no_cfunc_wrapper=True, no_cpython_wrapper=True)(function)
+                    self._keep(inner, function, "inner")
+                    _hand_on(made, inner)
             kernel: Function = made
             return kernel
 
         return compiled
+
+    def _keep(self, made: Any, function: Callable[..., Any], place: str) -> None:
+        folder = _cache_folder(self.sources, self.name)
+        if folder is not None:
+            made._cache = _cache_of(function, folder / place)
+            _let_go_when_compiled(made)
 
 
 def kernels_of(sources: Path, name: str, *others: Path) -> Kernels:
@@ -146,15 +154,16 @@ def _cache_of(function: Callable[..., Any], folder: Path) -> Any:
     return kept
 
 
-def _take_constants_as_values(made: Any) -> None:
-    """Have one machine code for `f(0)` and `f(x)`: numba would make one for each constant that a kernel hands on."""
-    template_of = made.get_call_template
+def _hand_on(made: Any, inner: Any) -> None:
+    """Have other kernels call ``inner``, which Python cannot call, with a constant as with any other value."""
 
     def template(positional: Any, named: Any) -> Any:
         values = {name: unliteral(one) for name, one in named.items()}
-        return template_of(tuple(unliteral(one) for one in positional), values)
+        return inner.get_call_template(tuple(unliteral(one) for one in positional), values)
 
     made.get_call_template = template
+    made.get_overload = inner.get_overload
+    made.inner = inner
 
 
 def _let_go_when_compiled(made: Any) -> None:

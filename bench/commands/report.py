@@ -19,17 +19,29 @@ from bench.output import Table
 @click.option(
     "--latex", is_flag=True, help="For a paper: the ratio tables as .tex (booktabs), the pictures as .pdf too."
 )
+@click.option(
+    "--only",
+    metavar="PART,...",
+    help="Show these parts alone: summary, ratios, curves, profile, parameters, comparison, example, facts, unfinished.",
+)
+@click.option("--short", is_flag=True, help="For two sheets of paper: --only summary,ratios,curves,facts.")
 @options.as_json
-def report(results: Path, output: Path | None, reference: str | None, latex: bool, as_json: bool) -> None:
+def report(
+    results: Path, output: Path | None, reference: str | None, latex: bool, only: str | None, short: bool, as_json: bool
+) -> None:
     """Write report.html about RESULTS, with its pictures (SVG) and tables (CSV) beside it.
 
     RESULTS is a folder of `hindsched score`, which may still be running, or a table of one run a row (.csv, .csv.gz,
-    .csv.xz, .parquet). The page holds everything: no network, no script. Equal rows give an equal page.
+    .csv.xz, .parquet). The page holds everything: no network. Equal rows give an equal page. A click on a heading
+    sorts a table; on paper the page is complete.
     """
-    from bench.report.page import default_output, write_report
+    from bench.report.page import SHORT, Part, default_output, write_report
     from instances import SelfCheckError
 
-    written = write_report(results, output or default_output(results), reference=reference, latex=latex)
+    if short and only is not None:
+        raise click.UsageError("--short goes without --only")
+    parts = SHORT if short else tuple(Part) if only is None else [part.strip() for part in only.split(",")]
+    written = write_report(results, output or default_output(results), reference=reference, latex=latex, only=parts)
     table = Table({"page": "page", "runs": "runs", "instances": "instances", "files": "files"}, as_json=as_json)
     if as_json:
         table.add({**written.counts, "page": str(written.page), "files": len(written.files)})

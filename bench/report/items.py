@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure as Drawing
 
-__all__ = ["Files", "by_parameter", "curves", "of_ratios", "panel_title", "panels_of", "ranges", "ratio_label"]
+__all__ = ["Files", "by_parameter", "curves", "curves_of", "panel_title", "panels_of", "ranges", "ratio_label", "ratios_of"]
 
 
 class Files:
@@ -91,23 +91,20 @@ def ratio_label(family: Family, beside: str) -> str:
     return f"{family.heading} / {beside}" if family.sense == "min" else f"{beside} / {family.heading}"
 
 
-def of_ratios(
-    ratios: pd.DataFrame, overall: pd.DataFrame, middle: pd.DataFrame, family: Family, files: Files
-) -> list[Figure | PageTable]:
-    """Return the table of ratios and their curves."""
+def ratios_of(ratios: pd.DataFrame, overall: pd.DataFrame, middle: pd.DataFrame, files: Files) -> PageTable:
+    """Return the table of ratios."""
     order = in_median_order(overall)
     columns = ["policy", "median_ci_low", "median_ci_high", "behind_best_low", "behind_best_high"]
     named = dict(zip(["policy", "ci_low", "ci_high", "behind_low", "behind_high"], columns, strict=True))
     file = files.table("ratios", order.merge(middle.rename(columns=named)[columns], on="policy"))
-    table = tables.ratio_table(
-        order,
-        caption="Competitive ratios",
-        file=file,
-        note=NOTE.format(clusters=cluster_words(ratios)),
-    )
-    # each instance once a policy; an unfinished run is infinitely far off
+    note = NOTE.format(clusters=cluster_words(ratios))
+    return tables.ratio_table(order, caption="Competitive ratios", file=file, note=note)
+
+
+def curves_of(ratios: pd.DataFrame, family: Family, files: Files) -> Figure:
+    """Return the curves of ratios: each instance counts once a policy, and an unfinished run is infinitely far off."""
     wide = ratios.pivot_table(index="fingerprint", columns="policy", values="high", dropna=False, sort=False)
-    return [table, curves("ecdf", wide, family, files)]
+    return curves("ecdf", wide, family, files)
 
 
 def curves(name: str, wide: pd.DataFrame, family: Family, files: Files) -> Figure:

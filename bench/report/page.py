@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
+from enum import StrEnum, auto
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,7 +22,7 @@ from instances.textio import write_text
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Report", "default_output", "write_report"]
+__all__ = ["SHORT", "Part", "Report", "default_output", "write_report"]
 
 #: Colours of pictures, and what they become on a dark screen.
 DARK = {
@@ -40,6 +41,24 @@ DARK = {
     "a6a6a6": "#565d66",
     "595959": "#8d949d",
 }
+
+
+class Part(StrEnum):
+    """What a page consists of."""
+
+    SUMMARY = auto()
+    RATIOS = auto()
+    CURVES = auto()
+    PROFILE = auto()
+    PARAMETERS = auto()
+    COMPARISON = auto()
+    EXAMPLE = auto()
+    FACTS = auto()
+    UNFINISHED = auto()
+
+
+#: The parts that fit two sheets of paper.
+SHORT = (Part.SUMMARY, Part.RATIOS, Part.CURVES, Part.FACTS)
 
 
 @dataclass
@@ -84,7 +103,9 @@ def default_output(results: Path) -> Path:
     return results / "report" if results.is_dir() else results.with_name(f"{results.name.partition('.')[0]}-report")
 
 
-def write_report(results: Path, folder: Path, *, reference: str | None = None, latex: bool = False) -> Report:
+def write_report(
+    results: Path, folder: Path, *, reference: str | None = None, latex: bool = False, only: Collection[str] = tuple(Part)
+) -> Report:
     """Read results and write ``report.html``, its pictures (.svg) and its tables (.csv) to a folder.
 
     Runs of different populations (the paper's experiment, real machines, files of one's own) and of different options
@@ -101,12 +122,18 @@ def write_report(results: Path, folder: Path, *, reference: str | None = None, l
         comparison is left out.
     latex
         Whether to write the ratio tables as LaTeX (.tex, booktabs) and the pictures as PDF too, for a paper.
+    only
+        The parts that are shown, whose pictures and tables are written; `SHORT` for two sheets of paper.
 
     Raises
     ------
     InputError
-        For a reference that was not run, results that cannot be read, and a folder that cannot be written.
+        For a reference that was not run, a part that does not exist, results that cannot be read, and a folder that
+        cannot be written.
     """
+    for part in only:
+        if part not in tuple(Part):
+            raise InputError(f"{part!r}, expected one of {', '.join(Part)}", place="--only")
     read = read_results(results)
     families = [family_named(str(name)) for name in read.runs["family"].unique()]
     built_in = [policy for family in families for policy in family.policies()]
@@ -124,15 +151,15 @@ def write_report(results: Path, folder: Path, *, reference: str | None = None, l
     for number, (family, title, mine) in enumerate(parts, start=1):
         files.prefix = f"{number}-" if len(parts) > 1 else ""
         here = ratios[ratios.index.isin(mine.index)] if mine["optimum_status"].notna().any() else ratios.iloc[:0]
-        sections.append(_section(f"section-{number}", title, mine, here, family, reference, files))
-        if example is None and not wrong and len(here):
+        sections.append(_section(f"section-{number}", title, mine, here, family, reference, files, only))
+        if Part.EXAMPLE in only and example is None and not wrong and len(here):
             prefix, files.prefix = files.prefix, ""
             example = family.example(here, files)
             files.prefix = prefix
     files.prefix = ""
     unfinished = None
     missing = read.runs["value"].isna()
-    if missing.any():
+    if missing.any() and Part.UNFINISHED in only:
         unfinished = tables.unfinished_table(read.runs, family_named(parts[0][0].name), file="unfinished.csv")
         columns = ["family", "setting", "instance", "policy", "options", "limit", "optimum", "optimum_status"]
         files.table("unfinished", read.runs.loc[missing, columns])
@@ -145,10 +172,10 @@ def write_report(results: Path, folder: Path, *, reference: str | None = None, l
             "optimal, 2 is twice as bad.",
             "dark_colours": DARK,
             "contradictions": wrong,
-            "tiles": words.tiles(read),
+            "tiles": words.tiles(read) if Part.SUMMARY in only else [],
             "sections": sections,
             "example": example,
-            "facts": words.facts(read, name, names),
+            "facts": words.facts(read, name, names) if Part.FACTS in only else [],
             "unfinished": unfinished,
             "version": version("hindsched"),
         },
@@ -187,6 +214,7 @@ def _section(
     family: Family,
     reference: str | None,
     files: Files,
+    only: Collection[str],
 ) -> _Section:
     policies = in_order(runs["policy"].unique(), family.name)
     subtitle = f"{words.plural(len(runs), 'run')} of {len(policies)} {'policy' if len(policies) == 1 else 'policies'}"
@@ -195,19 +223,23 @@ def _section(
     overall = distribution(ratios)
     files.ratio_table(overall, family)
     middle = medians(ratios) if len(ratios) else None
-    section.findings = words.findings(runs, overall, middle, family)
     beside = reference or family.reference
     is_compared = beside in policies
-    if is_compared:
-        section.findings += family.findings(runs, str(beside))
-    if middle is not None:
-        section.ranges = items.ranges(overall, family, files)
-        section.items += items.of_ratios(ratios, overall, middle, family, files)
-    shares = profile(runs)
+    if Part.SUMMARY in only:
+        section.findings = words.findings(runs, overall, middle, family)
+        if is_compared:
+            section.findings += family.findings(runs, str(beside))
+        if middle is not None:
+            section.ranges = items.ranges(overall, family, files)
+    if middle is not None and Part.RATIOS in only:
+        section.items.append(items.ratios_of(ratios, overall, middle, files))
+    if middle is not None and Part.CURVES in only:
+        section.items.append(items.curves_of(ratios, family, files))
+    shares = profile(runs) if Part.PROFILE in only else []
     if len(policies) > 1 and len(shares):
         section.items.append(items.curves("profile", shares, family, files))
-    if middle is not None:
+    if middle is not None and Part.PARAMETERS in only:
         section.items += items.by_parameter(ratios, overall, family, files)
-    if is_compared and len(policies) > 1:
+    if is_compared and len(policies) > 1 and Part.COMPARISON in only:
         section.items += family.report_items(runs, str(beside), files)
     return section
