@@ -22,9 +22,9 @@ from bench.output import Table
 @click.option(
     "--only",
     metavar="PART,...",
-    help="Show these parts alone: summary, ratios, curves, profile, parameters, comparison, example, facts, unfinished.",
+    help="These parts alone: summary, ratios, curves, profile, parameters, comparison, example, facts, unfinished.",
 )
-@click.option("--short", is_flag=True, help="For two sheets of paper: --only summary,ratios,curves,facts.")
+@click.option("--short", is_flag=True, help="For two sheets of paper: --only summary,ratios,facts.")
 @options.as_json
 def report(
     results: Path, output: Path | None, reference: str | None, latex: bool, only: str | None, short: bool, as_json: bool

@@ -21,7 +21,17 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure as Drawing
 
-__all__ = ["Files", "by_parameter", "curves", "curves_of", "panel_title", "panels_of", "ranges", "ratio_label", "ratios_of"]
+__all__ = [
+    "Files",
+    "by_parameter",
+    "curves",
+    "curves_of",
+    "panel_title",
+    "panels_of",
+    "ranges",
+    "ratio_label",
+    "ratios_of",
+]
 
 
 class Files:

@@ -57,8 +57,8 @@ class Part(StrEnum):
     UNFINISHED = auto()
 
 
-#: The parts that fit two sheets of paper.
-SHORT = (Part.SUMMARY, Part.RATIOS, Part.CURVES, Part.FACTS)
+#: The parts that fit two sheets of paper, with two populations or fewer.
+SHORT = (Part.SUMMARY, Part.RATIOS, Part.FACTS)
 
 
 @dataclass
@@ -104,7 +104,12 @@ def default_output(results: Path) -> Path:
 
 
 def write_report(
-    results: Path, folder: Path, *, reference: str | None = None, latex: bool = False, only: Collection[str] = tuple(Part)
+    results: Path,
+    folder: Path,
+    *,
+    reference: str | None = None,
+    latex: bool = False,
+    only: Collection[str] = tuple(Part),
 ) -> Report:
     """Read results and write ``report.html``, its pictures (.svg) and its tables (.csv) to a folder.
 
@@ -171,6 +176,7 @@ def write_report(
             "subtitle": f"Results of {name}. A ratio is {_ratio_in_words(families[0])}: 1 is "
             "optimal, 2 is twice as bad.",
             "dark_colours": DARK,
+            "is_short": tuple(only) == SHORT,
             "contradictions": wrong,
             "tiles": words.tiles(read) if Part.SUMMARY in only else [],
             "sections": sections,

@@ -14,7 +14,7 @@ from bench.campaign.sources import Given
 from bench.cli import main
 from bench.coupled.paper import Paper
 from bench.family import Options
-from bench.report.page import write_report
+from bench.report.page import SHORT, Part, write_report
 from bench.report.svg import inline_svg
 from instances.coupled.generate import small
 from online.coupled import POLICIES
@@ -126,7 +126,8 @@ def test_the_summary_comes_first_and_everything_is_there(whole):
 def test_the_page_is_whole_in_itself(whole):
     written, page = whole
     text = written.page.read_text(encoding="utf-8")
-    assert {"script", "link", "img", "iframe", "object", "image"}.isdisjoint(page.tags)
+    assert {"link", "img", "iframe", "object", "image"}.isdisjoint(page.tags)
+    assert page.tags.count("script") == 1  # which sorts tables, and stands in the page
     targets = [value for name, value in page.attributes if name in ("href", "src")]
     assert {"#how", "ratios.csv", "ecdf-IE.svg"} <= set(targets)
     for target in targets:
@@ -161,7 +162,8 @@ def test_nothing_in_the_rows_is_taken_for_markup(report):
     found = rows((*nasty, "IE"), machine="<b>fast</b>")
     found = [row | {"setting": "<i>s</i>", "instance": f"<u>{row['fingerprint']}", "point": None} for row in found]
     written, page = report(found)
-    assert {"script", "b", "i", "u"}.isdisjoint(page.tags)
+    assert {"b", "i", "u"}.isdisjoint(page.tags)
+    assert page.tags.count("script") == 1  # our own
     assert not any(name.startswith("on") for name, _ in page.attributes)
     for text in ("alert(1)", "<b>fast</b>", "{{ 7 * 7 }}", "_hidden", "a.py:É"):
         assert text in page.text
@@ -339,3 +341,27 @@ def test_a_picture_in_a_page_takes_its_colours_and_leaves_texts_alone():
         '<use style="fill: var(--c-0072b2,#0072b2); clip-path: url(#x-b)" href="#x-a" />'
         '<text>url(#a) id="a" &lt;#ffffff&gt;</text></svg>'
     )
+
+
+def test_parts_of_a_page(report, tmp_path, hindsched):
+    (whole, _), (short, page) = report(rows()), report(rows(), only=SHORT)
+    assert {file.name for file in short.files} < {file.name for file in whole.files}
+    assert ("class", "short") in page.attributes
+    assert "Competitive ratios" in page.text
+    assert "How it was run" in page.text
+    assert "Dolan" not in page.text
+    assert short.findings == whole.findings
+    alone, page = report(rows(), only=["profile"])
+    assert alone.findings == []
+    assert "Dolan" in page.text
+    assert "dl" not in page.tags
+    assert not any(text in page.text for text in ("Competitive ratios", "How it was run"))
+    for part in Part:
+        report(rows(), only=[part])
+    for arguments, told in (
+        (("--only", "summary,ratio"), "'ratio', expected one of summary"),
+        (("--only", "ratios", "--short"), "--short goes without"),
+    ):
+        code, _, error = hindsched("report", tmp_path / "results", *arguments)
+        assert (code, error.count("\n")) == (2, 1)
+        assert told in error

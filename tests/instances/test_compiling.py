@@ -159,11 +159,14 @@ def test_code_for_other_types_under_the_same_name_is_not_taken(load: Load, tmp_p
 
 
 def test_a_constant_is_compiled_as_any_other_value(load: Load, tmp_path: Path) -> None:
-    (tmp_path / "sources" / "user_of_a_test.py").write_text(USER + """
+    (tmp_path / "sources" / "user_of_a_test.py").write_text(
+        USER
+        + """
 @kernel()
 def with_constants(number):
     return step(7) + step(number) + step(True) + step(bool(number))
-""")
+"""
+    )
     module = load()
     assert module.with_constants(1) == 14
     assert not module.step.signatures  # no way in from Python, before it is used

@@ -5,7 +5,7 @@ several iterations, both objectives, with and without stand-by.
 
 Read in this order:
 
-- the instance: `parameters`, and `state_tables` for the slots looked at so far; `constants` and `scratch` name the rest;
+- the instance: `parameters`, and `state_tables` for the slots looked at so far; `constants`, `scratch`: the rest;
 - one iteration: `iteration` (its normal form), `member_sets` (who can compute it), `transfer` and `task_counts` (the
   channel as a flow), `holders` (who holds the program afterwards);
 - many: `labels` (what an iteration leaves to the next), `dominance` (which of them matter), `prefetch` (the
