@@ -12,7 +12,7 @@ score: $(STAMP)
 	$(VENV)/bin/hindsched score
 
 test: $(STAMP)
-	$(VENV)/bin/python -m pytest
+	$(VENV)/bin/python -m pytest -n logical --dist loadfile
 
 lint: $(STAMP)
 	$(VENV)/bin/ruff check .

@@ -1,9 +1,13 @@
 """What is installed: five packages from one place, typed, light to import, with a console script that runs."""
 
 import importlib.util
+import os
+import shutil
 import subprocess
 import sys
 import sysconfig
+import tarfile
+import tomllib
 import zipfile
 from pathlib import Path
 
@@ -75,3 +79,68 @@ def test_both_kinds_of_install_give_a_console_script_that_runs(kind, wheel, tmp_
     assert Path(place).resolve().is_relative_to(expected.resolve())
     out = run(environment / "bin" / "hindsched", "generate", "--small", "--slots", "5", cwd=tmp_path)
     assert '"format":"coupled/1"' in out
+
+
+def test_the_source_distribution_gives_the_same_wheel(wheel, tmp_path):
+    run(sys.executable, "-m", "hatchling", "build", "-t", "sdist", "-d", tmp_path, cwd=ROOT)
+    (packed,) = tmp_path.glob("*.tar.gz")
+    with tarfile.open(packed) as archive:
+        archive.extractall(tmp_path, filter="data")
+    (sources,) = (path for path in tmp_path.iterdir() if path.is_dir())
+    assert (sources / "tests" / "test_packaging.py").is_file()
+    run(sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", tmp_path, cwd=sources)
+    (again,) = tmp_path.glob("*.whl")
+    assert contents(again) == contents(wheel)
+
+
+def contents(wheel: Path) -> dict[str, int]:
+    with zipfile.ZipFile(wheel) as archive:
+        return {entry.filename: entry.CRC for entry in archive.infolist()}
+
+
+def supported() -> list[str]:
+    """Return the Pythons that the package says it runs on, but for this one."""
+    classifiers = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["classifiers"]
+    found = [line.rpartition(" ")[2] for line in classifiers if line.startswith("Programming Language :: Python :: 3.")]
+    assert found
+    return [version for version in found if version != f"3.{sys.version_info.minor}"]
+
+
+def interpreter(version: str) -> Path | None:
+    """Return a Python of this version, if the machine has one: on the path, or among those that pyenv keeps."""
+    kept = Path(os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv") / "versions"
+    on_path = shutil.which(f"python{version}")
+    for python in [*([Path(on_path)] if on_path else []), *sorted(kept.glob(f"{version}.*/bin/python"))]:
+        if subprocess.run([python, "-c", "import venv"], capture_output=True, check=False).returncode == 0:
+            return python
+    return None
+
+
+@pytest.mark.parametrize("version", supported())
+def test_the_wheel_runs_on_the_other_pythons_of_this_machine(version, wheel, tmp_path):
+    python = interpreter(version)
+    if python is None:
+        pytest.skip(f"no Python {version} here")
+    environment = tmp_path / "environment"
+    run(python, "-m", "venv", "--without-pip", environment)
+    to = [
+        sys.executable,
+        "-m",
+        "pip",
+        "--python",
+        environment / "bin" / "python",
+        "install",
+        "--quiet",
+        "--no-compile",
+        wheel,
+    ]
+    installed = subprocess.run(to, capture_output=True, text=True, check=False)
+    if "No matching distribution" in installed.stderr:
+        pytest.skip(f"what hindsched requires cannot be had here for Python {version}")
+    assert installed.returncode == 0, installed.stderr
+    hindsched = environment / "bin" / "hindsched"
+    run(hindsched, "generate", "--small", "--slots", "12", "-o", "small.json", cwd=tmp_path)
+    for solver in ("brute", "cpsat"):
+        said = run(hindsched, "solve", "small.json", "--solver", solver, "--json", cwd=tmp_path)
+        assert '"status":"optimal"' in said.replace(" ", "")
+    shutil.rmtree(environment)  # three quarters of a gigabyte
