@@ -113,7 +113,7 @@ def test_simulate_check_and_gantt(hindsched, tiny, tmp_path):
     code, out, _ = hindsched("simulate", tiny, "--json", "--degree", 3, "--option", "rule=area", "--seed", 5)
     rows = {row["policy"]: row for row in objects(out)}
     assert code == 0
-    assert list(rows) == ["dgs", "asap_pinned", "asap_counted", "queue", "fcfs", "easy"]
+    assert list(rows) == ["dgs", "asap_pinned", "asap_counted", "queue", "fcfs", "easy", "late"]
     assert list(rows["dgs"])[2:6] == ["degree", "seed", "jobs", "failed"]
     assert {"total_wait", "total_response", "max_wait", "median_wait", "ends", "pull", "failed_stale"} <= set(
         rows["dgs"]
