@@ -8,7 +8,7 @@ from typing import Any
 
 Job = tuple[int, int, int]
 Entry = tuple[int, int]
-_COUNTERS = ["searches", "queries", "first", "second", "pull", "push", "poll", "forwards", "answers", "refusals", "allocated_nodes"]
+_COUNTERS = ("searches", "queries", "first", "second", "pull", "push", "poll", "forwards", "answers", "refusals")
 _MASK = 2**64 - 1
 
 
@@ -118,7 +118,7 @@ def dgs(
     polled: list[int] = [-1] * nodes
     starts: list[int | None] = [None] * len(jobs)
     held: list[list[int]] = [[] for _ in jobs]
-    count = dict.fromkeys([*_COUNTERS, "failed_reach", "failed_stale"], 0)
+    count = dict.fromkeys([*_COUNTERS, "allocated_nodes", "failed_reach", "failed_stale"], 0)
 
     def is_free(x: int, start: int, end: int, before: float) -> bool:
         return all(end <= a or b <= start for c, a, b in runs[x] if c < before)
