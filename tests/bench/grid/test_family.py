@@ -182,7 +182,11 @@ def test_rows_of_a_campaign(by_enumeration, tmp_path):
     for policy in ("dgs", "late"):
         mine = sum(row["failed"] for row in failing if row["policy"] == policy)
         assert waits.loc[waits["policy"] == policy, "failed"].item() == mine > 0
-    assert len(findings(results.runs)) == 1
+    assert [finding.split()[0] for finding in findings(results.runs)] == ["dgs", "late"]
+    late = [row for row in rows if row.get("policy") == "late"]
+    told = sum(row[name] for row in late for name in ("forwards", "withdrawals", "notices"))
+    assert waits.loc[waits["policy"] == "late", "told"].item() == told / sum(row["jobs"] for row in late)
+    assert waits.loc[waits["policy"] != "late", "told"].isna().all()
 
 
 class SimpleSource:
