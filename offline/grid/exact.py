@@ -18,8 +18,8 @@ from offline.limits import Limits, Stopwatch
 
 __all__ = ["solve", "solve_bounds"]
 
-#: Most jobs whose prices are found together.
-_GROUP = 1000
+#: Most jobs whose prices are found together: where each of them has so many seconds, and where it has less.
+_GROUP, _GROUP_S, _SMALL_GROUP = 1000, 0.02, 300
 #: Shares of the time limit by the end of which the queue that holds back, the search over orders and the search for
 #: prices are over: where an exact search follows, where none does, and where a block is too large for both searches.
 _EXACTLY, _ALONE, _LARGE = (0.1, 0.2, 0.8), (0.15, 0.25, 0.9), (0.25, 0.25, 0.9)
@@ -153,7 +153,10 @@ def _price(blocks: list[_Block], limits: Limits, watch: Stopwatch, share: float,
 
     The ascent is quick to something good; the linear program starts anew, and with its cuts reaches more.
     """
-    groups = [(block, part) for block in blocks for part in pieces(block.instance, block.starts, _GROUP)]
+    left_s = None if limits.time_limit_s is None else share * limits.time_limit_s - watch.elapsed_s()
+    has_time = left_s is None or left_s >= _GROUP_S * sum(len(block.jobs) for block in blocks)
+    most = _GROUP if has_time else _SMALL_GROUP
+    groups = [(block, part) for block in blocks for part in pieces(block.instance, block.starts, most)]
     weights = [len(part) ** 2 for _, part in groups]
     for i, (block, part) in enumerate(groups):
         until_s = _until(watch, limits, share, weights, i)
