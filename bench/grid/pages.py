@@ -176,7 +176,9 @@ class Published:
         for line in log_table(self._rows):
             missing = [line[name] for name in ("overlay", "messaging") if isinstance(line[name], str)]
             name = line["policy"] if line["policy"] != "dgs" else "dgs, " + ", ".join(missing)
-            lines.append([line["compress"], name, _with(line, "wait_s", ",.0f"), f"{line['failed_percent']:.2f} %"])
+            is_drawn = line["policy"] == "dgs"  # the others have no seed, so no interval
+            wait = _with(line, "wait_s", ",.0f") if is_drawn else f"{line['wait_s']:,.0f}"
+            lines.append([line["compress"], name, wait, f"{line['failed_percent']:.2f} %"])
         return text_table(["gaps times", "scheduler", "mean wait, s", "failed"], lines)
 
     def whole(self) -> str:
