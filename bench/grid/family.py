@@ -53,7 +53,10 @@ class _Grid(Family):
     reference = "asap_counted"
     axes = ("nodes", "instance_seed", "first")
     seed_axis = ("seed", "instance_seed")
-    columns = ("jobs", "failed", "total_wait", "pull", "push", "poll", "searches")
+    columns = (
+        *("jobs", "failed", "total_wait", "pull", "push", "poll", "searches"),
+        *("forwards", "withdrawals", "notices"),
+    )
     flags = flags.FLAGS
 
     def make_policy(self, text: str, options: Options) -> Any:

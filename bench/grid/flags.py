@@ -29,16 +29,17 @@ class _Share(click.FloatRange):
 
 _LOAD = _Share(min=0, min_open=True)
 _HELP = {
-    "fwd": "dgs: searchers a job is forwarded to.  [default: 5]",
-    "degree": "dgs: neighbours a node knows.  [default: 20]",
+    "fwd": "dgs, late: searchers a job is forwarded to.  [default: 5]",
+    "degree": "dgs, late: neighbours a node knows.  [default: 20]",
     "overlay": "dgs: whether neighbours stay or are shuffled.  [default: static]",
     "every": "dgs: slots between two rounds of Cyclon.  [default: 10]",
     "swap": "dgs: entries a message of Cyclon carries.  [default: 8]",
     "messaging": "dgs: how nodes learn of schedules.  [default: push]",
     "poll_slots": "dgs: slots between two polls of a node.  [default: 2]",
     "poll_phase": "dgs: whether all nodes poll in the same slots.  [default: common]",
-    "explore": "dgs: whether a searcher asks beyond the neighbours of its neighbours.  [default: fail]",
-    "rule": "queue: who comes first.  [default: length]",
+    "explore": "dgs, late: whether a searcher asks beyond the neighbours of its neighbours.  [default: fail]",
+    "patience": "late: slots until a waiting job is promised a start.  [default: 60]",
+    "rule": "queue, late: who comes first.  [default: length]",
 }
 
 
@@ -46,7 +47,7 @@ def _of_runs() -> list[click.Option]:
     return [
         click.Option(
             [f"--{name.replace('_', '-')}"],
-            type=click.Choice(CHOICES[name]) if name in CHOICES else POSITIVE,
+            type=click.Choice(CHOICES[name]) if name in CHOICES else COUNT if name == "patience" else POSITIVE,
             help=text,
         )
         for name, text in _HELP.items()

@@ -1,7 +1,8 @@
 """What the documentation of this family says of its published rows: every table and number of it.
 
 The rows are ``grid_runs.csv``, ``grid_days.csv`` and ``grid_classes.csv`` (`hindsched reproduce --family grid`),
-``grid_bounds.csv`` (`hindsched bench bounds`) and ``grid_rungs.csv`` (`hindsched bench rungs`), in ``bench/data``.
+``grid_bounds.csv`` (`hindsched bench bounds`), ``grid_rungs.csv`` (`hindsched bench rungs`) and ``grid_nodes.csv``
+(`hindsched bench nodes`), in ``bench/data``.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ class Published:
     def writers(self) -> Mapping[str, Writer]:
         """Return who writes the marked parts of pages (see `bench.report.marks`), by name."""
         parts = (self.ran, self.methods, self.degrees, self.overlays, self.claim, self.centre, self.log, self.whole)
-        more = (self.rungs, self.bounds, self.verdicts, self.wait, self.slowest, self.mean_width)
+        more = (self.rungs, self.bounds, self.nodes, self.verdicts, self.wait, self.slowest, self.mean_width)
         return {writer.__name__: writer for writer in (*parts, *more)}
 
     def pictures(self) -> Mapping[str, Picture]:
@@ -175,7 +176,9 @@ class Published:
         for line in log_table(self._rows):
             missing = [line[name] for name in ("overlay", "messaging") if isinstance(line[name], str)]
             name = line["policy"] if line["policy"] != "dgs" else "dgs, " + ", ".join(missing)
-            lines.append([line["compress"], name, _with(line, "wait_s", ",.0f"), f"{line['failed_percent']:.2f} %"])
+            is_drawn = line["policy"] == "dgs"  # the others have no seed, so no interval
+            wait = _with(line, "wait_s", ",.0f") if is_drawn else f"{line['wait_s']:,.0f}"
+            lines.append([line["compress"], name, wait, f"{line['failed_percent']:.2f} %"])
         return text_table(["gaps times", "scheduler", "mean wait, s", "failed"], lines)
 
     def whole(self) -> str:
@@ -221,7 +224,7 @@ class Published:
             gap = (row["value"] - row["lower"]) / row["value"] if row["value"] else 0.0
             reached = "optimal" if row["status"] == "optimal" else f"{gap:.0%}"
             numbers = [count(row[name]) for name in ("rules", "value", "lower", "certified")]
-            spent = [f"{row['seconds']:.0f}", f"{row['processor_s']:.0f}"]
+            spent = [str(row["limit_s"]), f"{row['processor_s']:.0f}", f"{row['seconds']:.0f}"]
             lines.append([f"{row['first']:,}", f"{row['jobs']:,}", *numbers, reached, *spent])
         names = [
             "first",
@@ -231,9 +234,21 @@ class Published:
             "proven",
             "certificate",
             "gap",
-            "seconds",
-            "of the processor",
+            "limit, s",
+            "processor, s",
+            "gone by, s",
         ]
+        return text_table(names, lines)
+
+    def nodes(self) -> str:
+        """Return time and memory on large grids."""
+        lines = []
+        for row in self._frame("nodes").to_dict("records"):
+            numbers = [f"{row[name]:,}" for name in ("jobs", "slots")]
+            each = [NOTHING if row[name] != row[name] else f"{row[name]:,.1f}" for name in ("job_us", "shuffle_us")]
+            times = [f"{row[name]:,.1f}" for name in ("overlay_s", "run_s")]
+            lines.append([f"{row['nodes']:,}", row["overlay"], *numbers, *times, *each, f"{row['peak_megabytes']:,}"])
+        names = ["nodes", "overlay", "jobs", "slots", "overlay, s", "run, s", "a job, µs", "a shuffle, µs", "peak, MB"]
         return text_table(names, lines)
 
     # ---- numbers

@@ -13,14 +13,17 @@ if TYPE_CHECKING:
 
 __all__ = ["findings", "waits", "waits_table"]
 
+#: What late's messages are counted as.
+_LATE = ("forwards", "withdrawals", "notices")
+
 
 def waits_table(runs: pd.DataFrame) -> pd.DataFrame:
     """Return for each policy, over all runs: failures, mean waits, the excess over the best known, messages a job.
 
     Columns: ``policy``, ``runs``, ``jobs``, ``failed``; ``mean_wait`` and the mean excess in slots, over the jobs
     that run, the excess being that over the proven bound (``excess_at_most``) and over the best schedule known
-    (``excess_at_least``) of the same jobs; ``pull``, ``push`` and ``poll`` messages a job, missing where there are
-    none.
+    (``excess_at_least``) of the same jobs; ``pull``, ``push`` and ``poll`` messages a job of dgs, and ``told`` those of
+    late, missing where there are none.
     """
     import pandas as pd
 
@@ -38,6 +41,9 @@ def waits_table(runs: pd.DataFrame) -> pd.DataFrame:
         for name in ("pull", "push", "poll"):
             counts = pd.to_numeric(mine[name], errors="coerce")
             row[name] = counts.sum() / jobs.sum() if counts.notna().all() and jobs.sum() else None
+        told = [pd.to_numeric(mine[name], errors="coerce") for name in _LATE if name in mine]
+        is_late = len(told) == len(_LATE) and all(counts.notna().all() for counts in told)
+        row["told"] = sum(counts.sum() for counts in told) / jobs.sum() if is_late and jobs.sum() else None
         rows.append(row)
     return pd.DataFrame(rows)
 
@@ -65,11 +71,12 @@ def waits(runs: pd.DataFrame, files: Files) -> list[PageTable]:
         "pull": "pull a job",
         "push": "push a job",
         "poll": "poll a job",
+        "told": "late's a job",
     }
     cells = [[Cell(_text(row[name]), is_text=name == "policy") for name in headings] for row in records(table)]
     note = (
         "Means over the jobs that run, in slots; the excess is over the best schedule of these jobs, known to lie "
-        "between the two. Messages are copies of a schedule."
+        "between the two. Messages are copies of a schedule; late's are jobs forwarded and withdrawn, and notices."
     )
     return [PageTable("Waits, failures and messages", list(headings.values()), cells, note=note, file=file)]
 

@@ -119,7 +119,7 @@ def import_log(
     unusable: Counter[str] = Counter(dict.fromkeys(UNUSABLE, 0))
     lines: list[_Line] = []
     try:
-        for number, text in enumerate(read_lines(path), start=1):
+        for number, text in enumerate(read_lines(path, is_lenient=True), start=1):
             if text and not text.isspace() and not text.lstrip().startswith(KINDS[kind]):
                 found = _line(number, text)
                 if isinstance(found, _Line):

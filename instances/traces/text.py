@@ -29,8 +29,16 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 
 
-def read_lines(path: str | os.PathLike[str]) -> list[str]:
+def read_lines(path: str | os.PathLike[str], *, is_lenient: bool = False) -> list[str]:
     """Return the lines of a text file, plain, gzip or xz (told by its content, not its name), without line ends.
+
+    Parameters
+    ----------
+    path
+        The file.
+    is_lenient
+        Whether bytes that are not UTF-8 are read as a sign that stands for none, for files with names of people in
+        their comments.
 
     Raises
     ------
@@ -61,7 +69,7 @@ def read_lines(path: str | os.PathLike[str]) -> list[str]:
     if not raw.strip():
         raise InputError("empty, expected a trace", file=path)
     try:
-        text = raw.decode("utf-8-sig")
+        text = raw.decode("utf-8-sig", errors="replace" if is_lenient else "strict")
     except UnicodeDecodeError as error:
         line = raw[: error.start].count(b"\n") + 1
         raise InputError("not UTF-8, expected the text of a trace", place=f"line {line}", file=path) from None

@@ -10,6 +10,7 @@ from instances.grid import Instance
 from instances.grid.model import Ints
 from offline.grid.blocks import fits, pieces, split
 from offline.grid.found import Found
+from offline.grid.holding import held_back
 from offline.grid.prices import SCALE, Priced, certificate, priced
 from offline.grid.program import Charged, charged
 from offline.grid.search import best_of_rules, improved, in_order, total_wait
@@ -17,14 +18,15 @@ from offline.limits import Limits, Stopwatch
 
 __all__ = ["solve", "solve_bounds"]
 
-#: Most jobs whose prices are found together.
-_GROUP = 300
-#: Shares of the time limit by the end of which the local search and the search for prices are over.
-_SEARCH, _PRICES = 0.2, 0.8
-#: The same without exact search; the checker needs the rest.
-_SEARCH_ALONE, _PRICES_ALONE = 0.3, 0.9
+#: Most jobs whose prices are found together: where each of them has so many seconds, and where it has less.
+_GROUP, _GROUP_S, _SMALL_GROUP = 1000, 0.02, 300
+#: Shares of the time limit by the end of which the queue that holds back, the search over orders and the search for
+#: prices are over: where an exact search follows, where none does, and where a block is too large for both searches.
+_EXACTLY, _ALONE, _LARGE = (0.1, 0.2, 0.8), (0.15, 0.25, 0.9), (0.25, 0.25, 0.9)
+#: Fewer jobs are searched by orders alone, blocks of more by the queue alone, and not improved piece by piece.
+_HELD_JOBS, _ORDERED_JOBS = 16, 3000
 #: Share of the time for prices that the ascent takes, and more jobs than that are not searched exactly.
-_ASCENT, _EXACT_JOBS = 0.15, 150
+_ASCENT, _EXACT_JOBS = 0.08, 150
 #: No exact search begins with less time.
 _LEAST_S = 0.02
 #: Windows are thinned out up to so many slots, shared by the jobs of a block.
@@ -61,32 +63,47 @@ def solve_bounds(instance: Instance, limits: Limits) -> Found:
 
 def _solve(instance: Instance, limits: Limits, exactly: bool) -> Found:
     watch = Stopwatch(limits)
-    counts = {"blocks": 0, "moves": 0, "price_rounds": 0, "programs": 0, "windows": 0}
+    counts = {"held": 0, "blocks": 0, "moves": 0, "price_rounds": 0, "programs": 0, "windows": 0}
     rules = best_of_rules(instance)
-    blocks = [_block(instance, jobs, rules) for jobs in split(instance, rules)]
+    is_large = max(map(len, split(instance, rules)), default=0) > _ORDERED_JOBS
+    shares = _LARGE if is_large else _EXACTLY if exactly else _ALONE
+    known = _held(instance, rules, limits, watch, shares[0], counts)
+    blocks = [_block(instance, jobs, known) for jobs in split(instance, known)]
     while True:
         hard = [block for block in blocks if not block.is_optimal and not block.groups]
         counts["blocks"] += len(hard)
-        _search(hard, limits, watch, exactly, counts)
-        _price(hard, limits, watch, exactly, counts)
+        _search(hard, limits, watch, shares[1], counts)
+        _price(hard, limits, watch, shares[2], counts)
         if exactly:
             _search_exactly(hard, limits, watch, counts)
-        found = rules.copy()
+        found = known.copy()
         for block in blocks:
             found[block.jobs] = block.starts
         if fits(instance, found):
             break
-        blocks = _merged(instance, blocks, rules)
+        blocks = _merged(instance, blocks, known)
     groups = [group for block in blocks for group in block.groups]
     prices = certificate(instance, groups) if groups else None
     return Found(found.tolist(), all(block.is_optimal for block in blocks), prices, counts)
+
+
+def _held(
+    instance: Instance, starts: Ints, limits: Limits, watch: Stopwatch, share: float, counts: dict[str, int]
+) -> Ints:
+    """Return starts at least as good, of the queue that holds jobs back; it is asked before blocks are cut."""
+    if len(instance) < _HELD_JOBS or not total_wait(instance, starts):
+        return starts
+    until_s = None if limits.time_limit_s is None else share * limits.time_limit_s
+    held, counts["held"] = held_back(instance, limits.seed, watch, until_s)
+    held = in_order(instance, np.argsort(held, kind="stable"))
+    return held if held.sum() < starts.sum() else starts
 
 
 def _block(instance: Instance, jobs: Ints, starts: Ints) -> _Block:
     return _Block(jobs, instance.subset(jobs), starts[jobs], [], bool((starts[jobs] == instance.submit[jobs]).all()))
 
 
-def _merged(instance: Instance, blocks: list[_Block], rules: Ints) -> list[_Block]:
+def _merged(instance: Instance, blocks: list[_Block], known: Ints) -> list[_Block]:
     """Return blocks of which each ends before the next begins: where a better schedule ended too late they are one.
 
     A block that stays keeps what is known of it.
@@ -104,7 +121,7 @@ def _merged(instance: Instance, blocks: list[_Block], rules: Ints) -> list[_Bloc
         if len(parts) == 1:
             result += parts
             continue
-        together = _block(instance, np.concatenate([part.jobs for part in parts]), rules)
+        together = _block(instance, np.concatenate([part.jobs for part in parts]), known)
         order = np.argsort(np.concatenate([part.starts for part in parts]), kind="stable")
         again = in_order(together.instance, order)
         if again.sum() < together.starts.sum():
@@ -121,23 +138,28 @@ def _until(watch: Stopwatch, limits: Limits, share: float, weights: list[int], i
     return now + max(0.0, share * limits.time_limit_s - now) * weights[i] / max(1, sum(weights[i:]))
 
 
-def _search(blocks: list[_Block], limits: Limits, watch: Stopwatch, exactly: bool, counts: dict[str, int]) -> None:
+def _search(blocks: list[_Block], limits: Limits, watch: Stopwatch, share: float, counts: dict[str, int]) -> None:
     weights = [len(block.jobs) ** 2 for block in blocks]
     for i, block in enumerate(blocks):
-        until_s = _until(watch, limits, _SEARCH if exactly else _SEARCH_ALONE, weights, i)
+        if len(block.jobs) > _ORDERED_JOBS:
+            continue
+        until_s = _until(watch, limits, share, weights, i)
         block.starts, moves = improved(block.instance, block.starts, limits.seed, watch, until_s)
         counts["moves"] += moves
 
 
-def _price(blocks: list[_Block], limits: Limits, watch: Stopwatch, exactly: bool, counts: dict[str, int]) -> None:
+def _price(blocks: list[_Block], limits: Limits, watch: Stopwatch, share: float, counts: dict[str, int]) -> None:
     """Find the prices of each block; a large one is cut, for bounds of disjoint sets of jobs add up.
 
     The ascent is quick to something good; the linear program starts anew, and with its cuts reaches more.
     """
-    groups = [(block, part) for block in blocks for part in pieces(block.instance, block.starts, _GROUP)]
+    left_s = None if limits.time_limit_s is None else share * limits.time_limit_s - watch.elapsed_s()
+    has_time = left_s is None or left_s >= _GROUP_S * sum(len(block.jobs) for block in blocks)
+    most = _GROUP if has_time else _SMALL_GROUP
+    groups = [(block, part) for block in blocks for part in pieces(block.instance, block.starts, most)]
     weights = [len(part) ** 2 for _, part in groups]
     for i, (block, part) in enumerate(groups):
-        until_s = _until(watch, limits, _PRICES if exactly else _PRICES_ALONE, weights, i)
+        until_s = _until(watch, limits, share, weights, i)
         now_s = watch.elapsed_s()
         soon_s = None if until_s is None else now_s + _ASCENT * (until_s - now_s)
         jobs = block.jobs[part]
@@ -170,6 +192,8 @@ def _search_exactly(blocks: list[_Block], limits: Limits, watch: Stopwatch, coun
         block = blocks[i]
         until_s = _until(watch, limits, 1.0, weights, turn)
         left_s = None if until_s is None else until_s - watch.elapsed_s()
+        if len(block.jobs) > _ORDERED_JOBS:
+            continue
         if len(block.jobs) > _EXACT_JOBS:
             block.starts = refined(block.instance, block.starts, limits, watch, until_s, counts)
             continue

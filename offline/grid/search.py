@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 
 from instances.grid import Instance
 from instances.grid.model import Ints
-from offline.grid.native.generation import generate, improve, queue
+from offline.grid.holding import queued, rules
+from offline.grid.native.generation import generate, improve
 from offline.limits import Stopwatch
 
 __all__ = ["best_of_rules", "improved", "in_order", "total_wait"]
@@ -49,18 +48,9 @@ def best_of_rules(instance: Instance) -> Ints:
     everybody = np.arange(len(instance))
     candidates = [in_order(instance, everybody)]
     if total_wait(instance, candidates[0]):
-        candidates += [in_order(instance, np.argsort(starts, kind="stable")) for starts in _queues(instance)]
+        waiting = (queued(instance, rank) for rank in rules(instance))
+        candidates += [in_order(instance, np.argsort(starts, kind="stable")) for starts in waiting]
     return min(candidates, key=lambda starts: total_wait(instance, starts))
-
-
-def _queues(instance: Instance) -> Iterator[Ints]:
-    everybody = np.arange(len(instance))
-    for key in (instance.length, instance.width * instance.length, instance.width, everybody):
-        rank = np.empty(len(instance), dtype=np.int64)
-        rank[np.argsort(key, kind="stable")] = everybody
-        starts, *scratch = np.zeros((4, len(instance)), dtype=np.int64)
-        queue(instance.submit, instance.width, instance.length, instance.nodes, rank, starts, *scratch)
-        yield starts
 
 
 def improved(instance: Instance, starts: Ints, seed: int, watch: Stopwatch, until_s: float | None) -> tuple[Ints, int]:

@@ -1,6 +1,6 @@
 """Schedulers of the grid that see only the past: dgs, baselines with a centre, and the protocol for your own."""
 
-from online.grid.options import AsapCounted, AsapPinned, Dgs, Easy, Fcfs, Queue, differing
+from online.grid.options import AsapCounted, AsapPinned, Dgs, Easy, Fcfs, Late, Queue, differing
 from online.grid.own import check_policy, simulate
 from online.grid.policies import ENGINES, OPTIONS, POLICIES, Policy, make_policy, run_policy
 from online.grid.runs import Counters, Metrics, Run, Utilisation
@@ -19,6 +19,7 @@ __all__ = [
     "Easy",
     "Fcfs",
     "Job",
+    "Late",
     "Metrics",
     "Policy",
     "Queue",

@@ -1,79 +1,56 @@
 """dgs without the vow never to overtake: jobs wait at their searchers, and are promised a start only after a while.
 
 docs/grid/model.md section 3.7. Overlay, draws, reach and promises are those of dgs, so that what the vow costs can be
-told from what decentralisation costs.
+told from what decentralisation costs. What is said here is when somebody looks, and at which jobs; what is free where
+is asked of `Books`, here by the plain simulator's, in `online.grid.kernels.driver` by those of the kernels.
 """
 
 from __future__ import annotations
 
 from bisect import insort
 from collections import Counter
-from dataclasses import dataclass
+from collections.abc import Sequence
 from heapq import heappop, heappush
+from typing import Any, Protocol
 
-from instances.errors import InputError
 from instances.grid import Instance
 from online.grid.dgs import Booking, Grid, Offer, Search
 from online.grid.draws import WORDS_PER_JOB, Draws, words
-from online.grid.options import CHOICES, Dgs
-from online.grid.runs import Run
+from online.grid.options import Dgs, Late
+from online.grid.runs import LateCounters, Run
 
-__all__ = ["LateCounters", "LateRun", "simulate_late"]
-
-
-@dataclass(frozen=True, slots=True)
-class LateCounters:
-    """What a run cost in messages.
-
-    Parameters
-    ----------
-    forwards
-        Jobs sent to searchers.
-    withdrawals
-        Searchers told that a job that waits with them has been settled elsewhere.
-    notices
-        A node that is booked or free again tells every searcher that jobs wait at and that reaches it within two steps
-        of the overlay.
-    promises
-        Jobs that did not start in time and were promised a start.
-    failed_reach
-        Jobs that no searcher knows enough nodes for.
-    """
-
-    forwards: int = 0
-    withdrawals: int = 0
-    notices: int = 0
-    promises: int = 0
-    failed_reach: int = 0
+__all__ = ["Books", "Waiting", "simulate_late"]
 
 
-@dataclass(frozen=True, slots=True)
-class LateRun:
-    """A run and its messages."""
+class Books(Protocol):
+    """Who knows whom, and what every node has promised."""
 
-    run: Run
-    counters: LateCounters
+    @property
+    def lists(self) -> Sequence[Sequence[int]]:
+        """Each node's neighbours."""
+
+    def best(self, searchers: Sequence[int], now: int, width: int, length: int) -> Offer | None:
+        """Return the best of what these searchers of dgs would offer in a slot."""
+
+    def kept(self, nodes: list[int]) -> Any:
+        """Return nodes in the form in which `free` is asked about them, again and again."""
+
+    def free(self, nodes: Any, now: int, width: int, length: int) -> tuple[int, ...] | None:
+        """Return the first of these nodes, as many as a job is wide, that are free for its length; None if too few."""
+
+    def book(self, offer: Offer, end: int, now: int) -> None:
+        """Write an offer into the schedules of its nodes."""
 
 
-def simulate_late(instance: Instance, options: Dgs, *, patience: int = 60, rule: str = CHOICES["rule"][0]) -> LateRun:
-    """Run the scheduler on an instance.
+def simulate_late(instance: Instance, options: Late) -> Run:
+    """Run late on an instance.
 
     Parameters
     ----------
     instance
         The instance.
     options
-        Of dgs; the overlay must be static, and schedules known exactly (push or pull).
-    patience
-        Slots that a job waits before it is promised a start as dgs would promise it. 0: dgs itself.
-    rule
-        ``length``, ``area`` or ``width``, smallest first, or ``file``: in which order a searcher looks through the jobs
-        that wait with it.
-
-    Raises
-    ------
-    InputError
-        For options that it does not have.
+        See `online.grid.options.Late`.
 
     Notes
     -----
@@ -82,40 +59,67 @@ def simulate_late(instance: Instance, options: Dgs, *, patience: int = 60, rule:
     Examples
     --------
     >>> trio = Instance(nodes=3, slot_s=60, submit=[0, 1, 1], width=[3, 3, 1], length=[4, 9, 1])
-    >>> simulate_late(trio, Dgs(degree=2), patience=0).run.starts.tolist()
+    >>> simulate_late(trio, Late(degree=2, patience=0)).starts.tolist()
     [0, 4, 13]
-    >>> simulate_late(trio, Dgs(degree=2)).run.starts.tolist()  # the short one overtakes
+    >>> simulate_late(trio, Late(degree=2)).starts.tolist()  # the short one overtakes
     [0, 5, 4]
     """
-    if rule not in CHOICES["rule"]:
-        raise InputError(f"{rule!r}, expected one of {', '.join(CHOICES['rule'])}", place="rule")
-    if patience < 0:
-        raise InputError(f"{patience}, expected an integer >= 0", place="patience")
-    if options.overlay != "static" or options.messaging == "poll":
-        raise InputError("expected a static overlay, and push or pull", place="overlay, messaging")
-    return _Waiting(instance, options, patience, rule).run()
+    return Waiting(instance, options, _PlainBooks(instance, options)).run()
 
 
-class _Waiting:
-    """The grid of dgs, and the jobs that wait at searchers."""
+class _PlainBooks:
+    """The books of the plain simulator of dgs."""
 
-    def __init__(self, instance: Instance, options: Dgs, patience: int, rule: str) -> None:
+    def __init__(self, instance: Instance, options: Late) -> None:
+        self.grid = Grid(
+            instance, Dgs(fwd=options.fwd, degree=options.degree, explore=options.explore, seed=options.seed)
+        )
+        self.lists = self.grid.lists
+
+    def best(self, searchers: Sequence[int], now: int, width: int, length: int) -> Offer | None:
+        found = [Search(self.grid, (now, width, length), i).run(b) for i, b in enumerate(searchers)]
+        return min((offer for offer in found if offer), key=lambda offer: (offer.start, offer.drawn), default=None)
+
+    def kept(self, nodes: list[int]) -> list[int]:
+        return nodes
+
+    def free(self, nodes: list[int], now: int, width: int, length: int) -> tuple[int, ...] | None:
+        free = [node for node in nodes if self.grid.schedules.is_free(node, now, now + length)]
+        return tuple(free[:width]) if len(free) >= width else None
+
+    def book(self, offer: Offer, end: int, now: int) -> None:
+        for node in offer.nodes:
+            self.grid.schedules.book(node, Booking(offer.start, end, now))
+
+
+class Waiting:
+    """The jobs that wait, and where.
+
+    Parameters
+    ----------
+    instance, options
+        What is run.
+    books
+        Of the nodes; nothing is promised yet.
+    """
+
+    def __init__(self, instance: Instance, options: Late, books: Books) -> None:
         self.instance = instance
+        self.options = options
+        self.books = books
         self.rows = list(instance.rows())
-        self.grid = Grid(instance, options)
-        self.patience = patience
-        self.rule = rule
         self.searchers: dict[int, list[int]] = {}  # of each waiting job, in the order drawn
         self.queues: dict[int, list[tuple[tuple[int, ...], int]]] = {}  # of each node that jobs wait at
-        self.reach: dict[int, dict[int, None]] = {}  # in order of discovery
+        self.reach: dict[int, Any] = {}  # of these nodes, in order of discovery
+        self.heard_by: dict[int, list[int]] = {}  # of each node: whose reach it is in
         self.offers: dict[int, Offer] = {}
         self.ends: list[tuple[int, int]] = []
         self.over: list[tuple[int, int]] = []  # when the patience of a job ends
         self.count: Counter[str] = Counter()
 
-    def run(self) -> LateRun:
+    def run(self) -> Run:
         """Go through the slots in which something ends or comes, or a patience is over."""
-        drawn = words(WORDS_PER_JOB * len(self.rows), "grid", "job", self.grid.options.seed)
+        drawn = words(WORDS_PER_JOB * len(self.rows), "grid", "job", self.options.seed)
         coming = 0
         while coming < len(self.rows) or self.searchers:
             slots = [first[0] for first in (*self.ends[:1], *self.over[:1], *self.rows[coming : coming + 1])]
@@ -132,40 +136,42 @@ class _Waiting:
                     self._settle(j, self._promise(j, now), now)
         starts = [self.offers[j].start if j in self.offers else None for j in range(len(self.rows))]
         nodes = [self.offers[j].nodes if j in self.offers else () for j in range(len(self.rows))]
-        return LateRun(Run.of("late", self.instance, starts, nodes), LateCounters(**self.count))
+        return Run.of(self.options.name, self.instance, starts, nodes, LateCounters(**self.count))
 
     def _submit(self, j: int, draws: Draws) -> None:
         """Start a job at once, or let it wait, or fail."""
         submit, width, length = self.rows[j]
-        searchers = draws.some(self.grid.options.fwd, self.grid.lists[draws.below(self.instance.nodes)])
+        searchers = draws.some(self.options.fwd, self.books.lists[draws.below(self.instance.nodes)])
         self.count["forwards"] += len(searchers)
         self.searchers[j] = searchers
         offer = self._promise(j, submit)
         if offer is None:
             del self.searchers[j]
             self.count["failed_reach"] += 1
-        elif offer.start == submit or self.patience == 0:
+        elif offer.start == submit or self.options.patience == 0:
             del self.searchers[j]
             self._book(j, offer, submit)
         else:
-            key = {"length": (length, j), "area": (width * length, j), "width": (width, j), "file": (j,)}[self.rule]
+            keys = {"length": (length, j), "area": (width * length, j), "width": (width, j), "file": (j,)}
             for b in searchers:
-                if b not in self.reach:
-                    self.reach[b] = self._known(b)
-                insort(self.queues.setdefault(b, []), (key, j))
-            heappush(self.over, (submit + self.patience, j))
+                self._listen(b)
+                insort(self.queues[b], (keys[self.options.rule], j))
+            heappush(self.over, (submit + self.options.patience, j))
 
-    def _known(self, b: int) -> dict[int, None]:
-        known = dict.fromkeys(self.grid.lists[b])
-        for neighbour in self.grid.lists[b]:
-            known.update(dict.fromkeys(self.grid.lists[neighbour]))
-        return known
+    def _listen(self, b: int) -> None:
+        """Let a node know its reach, and be told of what happens there."""
+        if b not in self.reach:
+            known = dict.fromkeys(self.books.lists[b])
+            for neighbour in self.books.lists[b]:
+                known.update(dict.fromkeys(self.books.lists[neighbour]))
+            self.reach[b] = self.books.kept(list(known))
+            self.queues[b] = []
+            for node in known:
+                self.heard_by.setdefault(node, []).append(b)
 
     def _promise(self, j: int, now: int) -> Offer | None:
         """Return the best of what the searchers of dgs would offer in this slot."""
-        _, width, length = self.rows[j]
-        found = [Search(self.grid, (now, width, length), i).run(b) for i, b in enumerate(self.searchers[j])]
-        return min((offer for offer in found if offer), key=lambda offer: (offer.start, offer.drawn), default=None)
+        return self.books.best(self.searchers[j], now, *self.rows[j][1:])
 
     def _end(self, now: int) -> set[int]:
         """Let runs end, and return where jobs wait that may now find nodes."""
@@ -175,21 +181,16 @@ class _Waiting:
         return touched
 
     def _notify(self, nodes: tuple[int, ...]) -> set[int]:
-        told = set()
-        for b, queue in self.queues.items():
-            heard = sum(node in self.reach[b] for node in nodes) if queue else 0
-            self.count["notices"] += heard
-            if heard:
-                told.add(b)
-        return told
+        told = [b for node in nodes for b in self.heard_by.get(node, ()) if self.queues[b]]
+        self.count["notices"] += len(told)
+        return set(told)
 
     def _look(self, b: int, now: int) -> None:
         """Start what fits, in one pass through the jobs that wait at a node."""
         for _, j in list(self.queues[b]):
-            _, width, length = self.rows[j]
-            free = [node for node in self.reach[b] if self.grid.schedules.is_free(node, now, now + length)]
-            if len(free) >= width:
-                self._settle(j, Offer(now, 0, tuple(free[:width])), now)
+            nodes = self.books.free(self.reach[b], now, *self.rows[j][1:])
+            if nodes is not None:
+                self._settle(j, Offer(now, 0, nodes), now)
 
     def _settle(self, j: int, offer: Offer | None, now: int) -> None:
         """End the waiting of a job."""
@@ -201,8 +202,7 @@ class _Waiting:
 
     def _book(self, j: int, offer: Offer, now: int) -> None:
         end = offer.start + self.rows[j][2]
-        for node in offer.nodes:
-            self.grid.schedules.book(node, Booking(offer.start, end, now))
+        self.books.book(offer, end, now)
         self.count["promises"] += offer.start > now
         self.offers[j] = offer
         heappush(self.ends, (end, j))

@@ -8,7 +8,19 @@ from typing import Any, TypeAlias
 
 from instances.errors import InputError
 
-__all__ = ["BUILT_IN", "CHOICES", "AsapCounted", "AsapPinned", "BuiltIn", "Dgs", "Easy", "Fcfs", "Queue", "differing"]
+__all__ = [
+    "BUILT_IN",
+    "CHOICES",
+    "AsapCounted",
+    "AsapPinned",
+    "BuiltIn",
+    "Dgs",
+    "Easy",
+    "Fcfs",
+    "Late",
+    "Queue",
+    "differing",
+]
 
 #: What options that are words may be; the first is the default.
 CHOICES = {
@@ -25,6 +37,7 @@ _RANGES = {
     "every": (1, 2**62),
     "swap": (1, 2**31 - 1),
     "poll_slots": (1, 2**62),
+    "patience": (0, 2**62),
 }
 
 
@@ -147,7 +160,39 @@ class Easy:
         return "easy"
 
 
-BuiltIn: TypeAlias = Dgs | AsapPinned | AsapCounted | Queue | Fcfs | Easy
+@dataclass(frozen=True, slots=True)
+class Late:
+    """dgs without the vow never to overtake: jobs wait at their searchers, and are promised a start after a while.
+
+    The overlay is static, and schedules are known exactly.
+
+    Parameters
+    ----------
+    fwd, degree, explore, seed
+        As of `Dgs`.
+    patience
+        Slots that a job waits before it is promised a start as dgs would promise it. 0: dgs itself.
+    rule
+        As of `Queue`: in which order a searcher looks through the jobs that wait with it.
+    """
+
+    fwd: int = 5
+    degree: int = 20
+    explore: str = "fail"
+    patience: int = 60
+    rule: str = "length"
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        _check(self)
+
+    @property
+    def name(self) -> str:
+        """What reports call it."""
+        return "late"
+
+
+BuiltIn: TypeAlias = Dgs | AsapPinned | AsapCounted | Queue | Fcfs | Easy | Late
 
 #: The built-in schedulers by name.
 BUILT_IN: dict[str, type[BuiltIn]] = {
@@ -157,6 +202,7 @@ BUILT_IN: dict[str, type[BuiltIn]] = {
     "queue": Queue,
     "fcfs": Fcfs,
     "easy": Easy,
+    "late": Late,
 }
 
 

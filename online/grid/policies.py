@@ -10,7 +10,8 @@ from instances.errors import InputError
 from instances.grid import Instance
 from online.grid import baselines
 from online.grid.dgs import simulate_dgs
-from online.grid.options import BUILT_IN, CHOICES, AsapCounted, AsapPinned, BuiltIn, Dgs, Easy, Fcfs, Queue
+from online.grid.late import simulate_late
+from online.grid.options import BUILT_IN, CHOICES, AsapCounted, AsapPinned, BuiltIn, Dgs, Easy, Fcfs, Late
 from online.grid.own import simulate
 from online.grid.runs import Run
 from online.grid.visible import Scheduler
@@ -123,7 +124,7 @@ def run_policy(instance: Instance, policy: Policy | str, *, engine: str = ENGINE
         policy = make_policy(policy, **options)
     elif options:
         raise InputError("options go with the name of a scheduler, not with a scheduler", place=next(iter(options)))
-    if not isinstance(policy, Dgs | AsapPinned | AsapCounted | Queue | Fcfs | Easy):
+    if not isinstance(policy, BuiltIn):
         if engine == "kernel":
             raise InputError(f"the kernel runs the built-in schedulers, not {policy.name!r}", place="engine")
         return simulate(instance, policy)
@@ -144,6 +145,8 @@ def run_plain(instance: Instance, policy: BuiltIn) -> Run:
     """Run a built-in scheduler by the simulator to be read."""
     if isinstance(policy, Dgs):
         return simulate_dgs(instance, policy)
+    if isinstance(policy, Late):
+        return simulate_late(instance, policy)
     if isinstance(policy, AsapPinned):
         return baselines.simulate_asap_pinned(instance)
     if isinstance(policy, AsapCounted):

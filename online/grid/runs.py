@@ -13,7 +13,7 @@ from instances.errors import InputError
 from instances.grid import Instance, Schedule
 from instances.grid.model import Ints
 
-__all__ = ["Counters", "Metrics", "Run", "Utilisation"]
+__all__ = ["Counters", "LateCounters", "Metrics", "Run", "Utilisation"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +54,32 @@ class Counters:
     allocated_nodes: int = 0
     failed_reach: int = 0
     failed_stale: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class LateCounters:
+    """What a run of late cost in messages.
+
+    Parameters
+    ----------
+    forwards
+        Jobs sent to searchers.
+    withdrawals
+        Searchers told that a job that waits with them has been settled elsewhere.
+    notices
+        A node that is booked or free again tells every searcher that jobs wait at and that reaches it within two steps
+        of the overlay.
+    promises
+        Jobs that did not start in time and were promised a start.
+    failed_reach
+        Jobs that no searcher knows enough nodes for.
+    """
+
+    forwards: int = 0
+    withdrawals: int = 0
+    notices: int = 0
+    promises: int = 0
+    failed_reach: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +141,7 @@ class Run:
     offsets, held
         The nodes of job j are ``held[offsets[j]:offsets[j + 1]]``, ascending; read-only.
     counters
-        Of dgs; None for others.
+        Of dgs and late; None for others.
     """
 
     FAILED: ClassVar[int] = -1
@@ -125,7 +151,7 @@ class Run:
     starts: Ints
     offsets: Ints = field(repr=False)
     held: Ints = field(repr=False)
-    counters: Counters | None = None
+    counters: Counters | LateCounters | None = None
 
     def __post_init__(self) -> None:
         for array in (self.starts, self.offsets, self.held):
@@ -138,7 +164,7 @@ class Run:
         instance: Instance,
         starts: Sequence[int | None],
         nodes: Sequence[Iterable[int]],
-        counters: Counters | None = None,
+        counters: Counters | LateCounters | None = None,
     ) -> Run:
         """Return the run with these starts (None: failed) and nodes, in any order."""
         ordered = [sorted(held) for held in nodes]

@@ -13,6 +13,7 @@ from instances.grid.kth_sp2 import kth_sp2
 from instances.grid.workloads import UNUSABLE
 from online.grid import OPTIONS, POLICIES, Counters, Metrics
 from online.grid.options import CHOICES
+from online.grid.runs import LateCounters
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "grid" / "model.md").read_text(encoding="utf-8")
@@ -54,11 +55,12 @@ def test_counters_stand_in_the_table(counter):
 def test_metrics_rules_and_schedulers_are_told():
     assert all(f"`{field.name}`" in section("2") for field in dataclasses.fields(Metrics))
     assert all(f"`{reason}`" in section("1.1") for reason in UNUSABLE)
-    told = section("3.3") + section("3.6")
+    told = section("3.3") + section("3.6") + section("3.7")
     assert all(f"`{name}`" in told or name in ("dgs", "queue") for name in POLICIES)
     assert all(f"`{rule}`" in section("3.6") for rule in CHOICES["rule"])
     for option in OPTIONS:
-        assert f"`{option}`" in section("3.2") + section("3.3") + section("3.4") + "`rule`", option
+        assert f"`{option}`" in section("3.2") + section("3.3") + section("3.4") + section("3.7"), option
+    assert all(f"`{field.name}`" in section("3.7") for field in dataclasses.fields(LateCounters))
 
 
 def test_the_mixes_are_those_of_the_table():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +16,8 @@ from instances.errors import SelfCheckError
 from instances.grid import Instance
 from instances.grid.generate import WIDE, generate
 from instances.grid.kth_sp2 import kth_sp2
-from online.grid import Dgs, Run, make_policy, run_policy
-from online.grid.late import simulate_late
+from online.grid import make_policy, run_policy
+from online.grid.runs import LateCounters
 
 __all__ = ["COLUMNS", "RUNGS", "measure"]
 
@@ -90,15 +90,11 @@ def _row(place: str, policy: str, more: dict[str, Any]) -> dict[str, Any]:
         return {"kind": "rungs", "rows": _best(place, instance)}
     messages: int | None = None
     seed, patience = more.get("seed"), more.get("patience")
-    if policy == "late":
-        late = simulate_late(instance, Dgs(seed=more["seed"], degree=more["degree"]), patience=more["patience"])
-        run: Run = late.run
-        counts = asdict(late.counters)
-        messages = sum(counts[name] for name in ("forwards", "withdrawals", "notices"))
-    else:
-        run = run_policy(instance, make_policy(policy, **more))
-        if run.counters is not None:
-            messages = run.counters.push
+    run = run_policy(instance, make_policy(policy, **more))
+    if isinstance(run.counters, LateCounters):
+        messages = run.counters.forwards + run.counters.withdrawals + run.counters.notices
+    elif run.counters is not None:
+        messages = run.counters.push
     metrics = run.metrics()
     verdict = instances.check(instance, run.schedule())
     if not verdict.is_valid or verdict.outcome.total_wait != metrics.total_wait:

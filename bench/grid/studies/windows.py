@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from instances.errors import SelfCheckError
 from instances.grid import Instance
 from instances.grid.kth_sp2 import FIRST, JOBS, NODES, kth_sp2
 from instances.grid.workloads import import_log
+from offline.limits import by_processor_time
 from online.grid import run_policy
 
 __all__ = ["COLUMNS", "WINDOWS", "measure"]
@@ -29,11 +31,25 @@ WINDOWS = (
     (12_000, 1_000, 300),
     (10_000, 10_000, 600),
 )
-COLUMNS = ("first", "jobs", "limit_s", "rules", "value", "lower", "certified", "status", "seconds", "processor_s")
+COLUMNS = (
+    "first",
+    "jobs",
+    "limit_s",
+    "clock",
+    "rules",
+    "value",
+    "lower",
+    "certified",
+    "status",
+    "seconds",
+    "processor_s",
+)
 _SLOT_S = 60
 
 
-def measure(windows: Sequence[tuple[int, int, int]], log: str | None, folder: Path, seed: int) -> list[dict[str, Any]]:
+def measure(
+    windows: Sequence[tuple[int, int, int]], log: str | None, folder: Path, seed: int, *, is_processor: bool = False
+) -> list[dict[str, Any]]:
     """Solve each window within its time, and let the checker judge schedule and certificate.
 
     Parameters
@@ -46,6 +62,8 @@ def measure(windows: Sequence[tuple[int, int, int]], log: str | None, folder: Pa
         Keeps the rows.
     seed
         Of the searches.
+    is_processor
+        Whether the seconds of a window are those of the processor, for a machine that others use too.
 
     Returns
     -------
@@ -57,10 +75,10 @@ def measure(windows: Sequence[tuple[int, int, int]], log: str | None, folder: Pa
     chosen = [window for window in windows if log is not None or _is_packaged(*window[:2])]
     jobs = [
         Job(
-            job_key("grid", "offline", "windows", first, count, limit_s, seed),
+            job_key("grid", "offline", "windows", first, count, limit_s, is_processor, seed),
             f"{count} jobs from {first} on",
             _row,
-            (first, count, limit_s, log, seed),
+            (first, count, limit_s, is_processor, log, seed),
         )
         for first, count, limit_s in chosen
     ]
@@ -73,11 +91,12 @@ def _is_packaged(first: int, count: int) -> bool:
     return first >= FIRST and first + count <= FIRST + JOBS
 
 
-def _row(first: int, count: int, limit_s: int, log: str | None, seed: int) -> dict[str, Any]:
+def _row(first: int, count: int, limit_s: int, is_processor: bool, log: str | None, seed: int) -> dict[str, Any]:
     instance = _window(first, count, log)
     offline.solve(Instance(2, _SLOT_S, [0, 0, 0], [2, 1, 2], [3, 1, 2]), solver="bounds")  # loads the machine code
     begun, used = time.monotonic(), time.process_time()
-    answer = offline.solve(instance, time_limit_s=limit_s, seed=seed)
+    with by_processor_time() if is_processor else nullcontext():
+        answer = offline.solve(instance, time_limit_s=limit_s, seed=seed)
     seconds, processor = time.monotonic() - begun, time.process_time() - used
     verdict = instances.check(instance, answer.schedule)
     if not verdict.is_valid or verdict.outcome.total_wait != answer.value:
@@ -95,6 +114,7 @@ def _row(first: int, count: int, limit_s: int, log: str | None, seed: int) -> di
         "first": first,
         "jobs": count,
         "limit_s": limit_s,
+        "clock": "processor" if is_processor else "wall",
         "rules": min(run.metrics().total_wait for run in rules),
         "value": answer.value,
         "lower": answer.lower,

@@ -10,7 +10,7 @@ from online.grid.kernels.books import book_run, forget, is_free, least_start
 from online.grid.kernels.compiling import Book, Ints, Names, Words, below, kernel
 from online.grid.kernels.overlays import Overlay
 
-__all__ = ["COUNTED", "Choice", "Jobs", "Work", "run_jobs"]
+__all__ = ["COUNTED", "Choice", "Jobs", "Work", "run_jobs", "search"]
 
 #: What is counted here, in the order of the array of counts.
 COUNTED = (
@@ -141,7 +141,7 @@ def run_jobs(
             x = i + below(drawn[j - first, 1 + i], size - i)
             work.pool[i], work.pool[x] = work.pool[x], work.pool[i]
             # known exactly, an offer that starts no earlier than the best is not looked at again
-            start = _search(jobs, j, work.pool[i], i, best, j * 64 + i, overlay, book, choice, work, counts)
+            start = search(jobs, j, work.pool[i], i, best, j * 64 + i, overlay, book, choice, work, counts)
             work.offers[i] = start
             if start >= 0:
                 found += 1
@@ -153,7 +153,7 @@ def run_jobs(
 
 
 @kernel()
-def _search(
+def search(
     jobs: Jobs,
     j: int,
     searcher: int,

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from instances.grid import Instance
 from instances.streams import stream
+from online.grid.dgs import Offer
 from online.grid.draws import WORDS_PER_JOB, words
-from online.grid.kernels import baselines, dgs
+from online.grid.kernels import baselines, dgs, late
 from online.grid.kernels.compiling import Book, Ints, Names, Words
 from online.grid.kernels.overlays import Overlay, cyclon_round, static_overlay
-from online.grid.options import AsapCounted, AsapPinned, BuiltIn, Dgs, Easy, Fcfs, Queue
+from online.grid.late import Waiting
+from online.grid.options import AsapCounted, AsapPinned, BuiltIn, Dgs, Easy, Fcfs, Late, Queue
 from online.grid.runs import Counters, Run
 
 __all__ = ["run_kernel"]
@@ -31,6 +35,8 @@ def run_kernel(instance: Instance, policy: BuiltIn) -> Run:
     """
     if isinstance(policy, Dgs):
         return _Dgs(instance, policy).run()
+    if isinstance(policy, Late):
+        return Waiting(instance, policy, _LateBooks(instance, policy)).run()
     if isinstance(policy, AsapPinned):
         return _asap_pinned(instance, policy)
     return _by_count(instance, policy)
@@ -157,6 +163,45 @@ class _Dgs:
         count = dict(zip(dgs.COUNTED, self.counts.tolist(), strict=True))
         counters = Counters(**count, forwards=count["searches"], pull=count["first"] + count["second"], poll=self.poll)
         return Run(self.options.name, self.instance, self.jobs.starts, offsets, held, counters)
+
+
+class _LateBooks:
+    """Overlay and schedules as arrays, asked by kernels; what asks is the plain simulator of late."""
+
+    def __init__(self, instance: Instance, options: Late) -> None:
+        self.overlay = static_overlay(instance.nodes, options.degree, options.seed)
+        self.lists: list[list[int]] = self.overlay.lists.tolist()
+        widest = int(instance.width.max()) if len(instance) else 1
+        submit, width, length, starts = np.zeros((4, 1), dtype=np.int64)
+        none = np.empty(0, dtype=np.int32)
+        self.job = dgs.Jobs(submit, width, length, starts, none, none.astype(np.int64))
+        self.choice = dgs.Choice(options.fwd, False, False, 1, options.explore == "further")
+        self.work = dgs.Work.of(instance.nodes, self.overlay.lists.shape[1], options.fwd, widest)
+        self.schedules = Book.of(instance.nodes, int(instance.width.sum()))
+        self.found: Names = np.empty(widest, dtype=np.int32)
+        self.counts = np.zeros(len(dgs.COUNTED), dtype=np.int64)
+        self.stamp = 0
+
+    def best(self, searchers: Sequence[int], now: int, width: int, length: int) -> Offer | None:
+        self.job.submit[0], self.job.width[0], self.job.length[0] = now, width, length
+        drawn: Names = np.array(searchers, dtype=np.int32)
+        asked = self.overlay, self.schedules, self.choice, self.work, self.counts
+        taken = late.best_offer(self.job, drawn, len(drawn), self.stamp, *asked)
+        self.stamp += len(drawn)
+        if taken < 0:
+            return None
+        return Offer(int(self.work.offers[taken]), taken, tuple(self.work.offered[taken, :width].tolist()))
+
+    def kept(self, nodes: list[int]) -> Names:
+        return np.array(nodes, dtype=np.int32)
+
+    def free(self, nodes: Names, now: int, width: int, length: int) -> tuple[int, ...] | None:
+        if late.first_free(self.schedules, nodes, width, now, now + length, self.found):
+            return tuple(self.found[:width].tolist())
+        return None
+
+    def book(self, offer: Offer, end: int, now: int) -> None:
+        late.book_all(self.schedules, np.array(offer.nodes, dtype=np.int32), offer.start, end, now)
 
 
 def _polls(sizes: Ints, begin: int, end: int, options: Dgs) -> int:

@@ -113,7 +113,7 @@ def test_simulate_check_and_gantt(hindsched, tiny, tmp_path):
     code, out, _ = hindsched("simulate", tiny, "--json", "--degree", 3, "--option", "rule=area", "--seed", 5)
     rows = {row["policy"]: row for row in objects(out)}
     assert code == 0
-    assert list(rows) == ["dgs", "asap_pinned", "asap_counted", "queue", "fcfs", "easy"]
+    assert list(rows) == ["dgs", "asap_pinned", "asap_counted", "queue", "fcfs", "easy", "late"]
     assert list(rows["dgs"])[2:6] == ["degree", "seed", "jobs", "failed"]
     assert {"total_wait", "total_response", "max_wait", "median_wait", "ends", "pull", "failed_stale"} <= set(
         rows["dgs"]
@@ -179,8 +179,14 @@ def test_rows_of_a_campaign(by_enumeration, tmp_path):
     assert (table["policy"].isin(FAMILY.policies())).all()
     waits = waits_table(results.runs)
     assert (waits["excess_at_least"].dropna() >= 0).all()
-    assert waits.loc[waits["policy"] == "dgs", "failed"].item() == sum(row["failed"] for row in failing)
-    assert len(findings(results.runs)) == 1
+    for policy in ("dgs", "late"):
+        mine = sum(row["failed"] for row in failing if row["policy"] == policy)
+        assert waits.loc[waits["policy"] == policy, "failed"].item() == mine > 0
+    assert [finding.split()[0] for finding in findings(results.runs)] == ["dgs", "late"]
+    late = [row for row in rows if row.get("policy") == "late"]
+    told = sum(row[name] for row in late for name in ("forwards", "withdrawals", "notices"))
+    assert waits.loc[waits["policy"] == "late", "told"].item() == told / sum(row["jobs"] for row in late)
+    assert waits.loc[waits["policy"] != "late", "told"].isna().all()
 
 
 class SimpleSource:

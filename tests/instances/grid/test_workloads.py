@@ -53,6 +53,15 @@ def test_gzip_and_gwf(tmp_path):
         rows(path)
 
 
+def test_comments_may_be_in_another_encoding(tmp_path):
+    path = tmp_path / "log"
+    path.write_bytes(b"; von Universit\xe4t\n" + LOG.encode())
+    assert len(rows(path)) == 4
+    path.write_bytes(LOG.encode() + b"5 20\xe4 0 60 1 0 0 1\n")
+    with pytest.raises(InputError, match="line 8: submit time"):
+        rows(path)
+
+
 def test_unusable_lines_are_counted_under_the_first_reason(tmp_path):
     path = tmp_path / "log"
     lines = ["1 -1 0 0 0 0 0 0", "2 0 0 0 0 0 0 0", "3 0 0 -1 1 0 0 1", "4 0 0 1 0 0 0 -1", "5 0 0 1 2.5 0 0 2"]
