@@ -10,6 +10,8 @@ from typing import Any
 import click
 import msgspec
 
+from instances.errors import printable
+
 __all__ = ["Table", "bad_input"]
 
 
@@ -56,6 +58,7 @@ class Table:
         from rich import box
         from rich.console import Console
         from rich.table import Table as RichTable
+        from rich.text import Text
 
         class Output(Console):
             """Standard output, whose reader may go at any time."""
@@ -75,7 +78,7 @@ class Table:
             numeric = all(_is_numeric(row.get(key)) for row in self._rows)
             table.add_column(heading, justify="right" if numeric else "left", overflow="fold")
         for row in self._rows:
-            table.add_row(*(_cell(row.get(key)) for key in columns))
+            table.add_row(*(Text(_cell(row.get(key))) for key in columns))  # not markup, whatever stands in it
         console.print(table)
         if left_out:
             console.print(f"Left out on this narrow terminal: {', '.join(left_out)}.")
@@ -103,7 +106,7 @@ def _is_numeric(value: object) -> bool:
 def _cell(value: object) -> str:
     if value is None:
         return "-"
-    return f"{value:.3f}" if isinstance(value, float) else str(value)
+    return f"{value:.3f}" if isinstance(value, float) else printable(str(value))
 
 
 def _width(rows: Sequence[Mapping[str, Any]]) -> int:

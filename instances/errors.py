@@ -6,7 +6,7 @@ input, misuse, and a broken solver or campaign.
 
 from __future__ import annotations
 
-__all__ = ["HindschedError", "InputError", "SelfCheckError"]
+__all__ = ["HindschedError", "InputError", "SelfCheckError", "printable"]
 
 
 class HindschedError(Exception):
@@ -31,16 +31,25 @@ class InputError(HindschedError, ValueError):
         self.place = place
         self.file = None if file is None else str(file) or "''"
         parts = [part for part in (self.file, place, expected) if part]
-        super().__init__("".join(map(_printed, ": ".join(parts))))
+        super().__init__(printable(": ".join(parts)))
 
     def in_file(self, file: object) -> InputError:
         """Return the same error, told to lie in ``file`` (kept if a file is already named)."""
         return InputError(self.expected, place=self.place, file=self.file or file)
 
 
-def _printed(letter: str) -> str:
-    """Return a letter, or what stands for it in one line of text: names of files and keys may hold anything."""
-    return letter if letter.isprintable() else letter.encode("unicode_escape", "backslashreplace").decode()
+def printable(text: str) -> str:
+    r"""Return text in which nothing commands a terminal: names of files and keys may hold anything.
+
+    Examples
+    --------
+    >>> printable("red\x1b[31m.json")
+    'red\\x1b[31m.json'
+    """
+    return "".join(
+        letter if letter.isprintable() else letter.encode("unicode_escape", "backslashreplace").decode()
+        for letter in text
+    )
 
 
 class SelfCheckError(HindschedError):

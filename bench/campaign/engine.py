@@ -15,7 +15,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Executor, Future, wait
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import version
@@ -181,18 +181,23 @@ def _local_pool(num_processes: int) -> Iterator[_Pool]:
 def _dask_pool(address: str) -> Iterator[_Pool]:
     try:
         from distributed import Client
+        from distributed.comm.addressing import parse_address, parse_host_port
     except ModuleNotFoundError:
         raise InputError(
             'distributed is not installed, expected pip install "hindsched[distributed]"', place="--dask"
         ) from None
-    client = _connected(Client, address)
+    with _refused(address):  # before a client is made, which would tell of its end much later
+        parse_host_port(parse_address(address)[1])
+    with _refused(address):
+        client = Client(address, timeout="10s", set_as_default=False)
     with client, client.get_executor(pure=False) as executor:
         yield _Pool(executor, lambda: max(1, sum(client.nthreads().values())), None)
 
 
-def _connected(client: Callable[..., AbstractContextManager[Any]], address: str) -> Any:
+@contextmanager
+def _refused(address: str) -> Iterator[None]:
     try:
-        return client(address, timeout="10s", set_as_default=False)
+        yield
     except (OSError, ValueError, TimeoutError) as error:
         why = " ".join(str(error).split()) or type(error).__name__
         raise InputError(f"{address!r}: {why}; expected the address of a Dask scheduler", place="--dask") from None

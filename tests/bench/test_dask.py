@@ -86,6 +86,28 @@ def test_an_address_where_nobody_listens_is_told_in_one_line(tmp_path):
     assert len(str(caught.value).splitlines()) == 1
 
 
+def test_what_is_no_address_is_one_line_and_nothing_else(tmp_path):
+    """In a process of its own: a client made for nothing would tell of its end when the interpreter ends."""
+    jobs = "[Job(str(i), str(i), print, ()) for i in range(2)]"
+    program = f"""
+from pathlib import Path
+from bench.campaign.engine import Job, run_jobs
+from bench.campaign.journal import Journal
+from instances.errors import InputError
+with Journal(Path({str(tmp_path)!r})) as journal:
+    for address in ("foo", "foo:bar"):
+        try:
+            run_jobs("none", {jobs}, journal, dask=address)
+        except InputError as error:
+            print(error)
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stderr == ""
+    told = done.stdout.splitlines()
+    assert [line.partition(": ")[2].partition(":")[0] for line in told] == ["'foo'", "'foo"]
+    assert all(line.endswith("expected the address of a Dask scheduler") for line in told)
+
+
 def test_a_policy_file_and_its_neighbours_travel_with_the_job(cluster, tmp_path, monkeypatch):
     """Workers that do not share the folder get the files; what they ran is what was sent."""
     home = tmp_path / "home"
