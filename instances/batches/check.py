@@ -185,10 +185,11 @@ def _misplaced(instance: Instance, contacts: Contacts) -> _Broken | None:
     known = (batch >= 0) & (batch < instance.num_batches) & (task >= 0) & (task < instance.tasks)
     submissions = np.array([submission for submission, _ in instance.batches], dtype=np.int64)
     timelines = _Timelines(instance, worker)
+    in_time = np.clip(time, instance.start, instance.end)  # the others break V5 or V6
     found = _first(
         (time < instance.start, "V5"),
         (time >= instance.end, "V6"),
-        (~timelines.are_available(time), "V1"),
+        (~timelines.are_available(in_time), "V1"),
         (sends & ~known, "F"),
         (sends & (time < submissions[np.where(known, batch, 0)]), "V4"),
     )

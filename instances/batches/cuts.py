@@ -184,10 +184,10 @@ class Bounds:
 
     def wrong(self, cut: Sequence[tuple[int, int]]) -> str:
         """Say why this is no cut of the rung; empty if it is one."""
-        last = -1
-        for a, b in cut:
+        last = min((a for a, _ in cut), default=0)
+        for a, b in sorted(cut):
             if not last <= a < b:
-                return f"[{a}, {b}) in a cut, expected disjoint intervals in increasing order"
+                return f"[{a}, {b}) in a cut, expected disjoint intervals"
             last = b
         if cut and self.rung is not Rung.TRAFFIC:
             return f"a cut of seconds, expected none for {self.rung}"
