@@ -184,11 +184,16 @@ def read_run(document: dict[str, Any]) -> Run:
 
 def _said(row: Row) -> Row:
     """Return a row none of whose numbers means ``NOTHING``: one less is as wrong a batch, task or end."""
-    if NOTHING not in row[2:]:
+    if len(row) == 2 or NOTHING not in row[2:]:
         return row
-    time, worker, *rest = row
-    batch, task, end = (NOTHING - 1 if number == NOTHING else number for number in rest)
-    return time, worker, batch, task, end
+    time, worker, batch, task, end = row
+    return (
+        time,
+        worker,
+        batch - (batch == NOTHING),
+        task - (task == NOTHING),
+        None if end is None else end - (end == NOTHING),
+    )
 
 
 def _wrong(row: object) -> str:
