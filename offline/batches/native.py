@@ -54,7 +54,8 @@ class Batches:
             ups = np.minimum(ups, NEVER).astype(np.int32)
         has_run = rung is not Rung.FREE and of is not None
         times, workers = _contacts(of, first) if has_run and of is not None else (np.empty(0, dtype=np.int32),) * 2
-        seconds, counts = np.unique(times, return_counts=True)
+        begins = np.flatnonzero(np.concatenate(([True], times[1:] != times[:-1]))) if times.size else np.arange(0)
+        seconds, counts = times[begins], np.diff(np.append(begins, times.size))
         c = np.array(instance.c, dtype=np.int64)
         tasks, num = instance.tasks, instance.num_workers
         self.field = Field(
@@ -82,7 +83,7 @@ class Batches:
         )
         self.flow = _flow(tasks, seconds.size, num)
         self.crowd = traffic.Crowd(
-            _ints(1), _shorts(num), _shorts(num), _shorts(num + 1), np.empty((0, 2), dtype=np.int32)
+            _ints(1), _shorts(num), _shorts(num), _shorts(num + 1), np.empty((num, 2), dtype=np.int32)
         )
         self.stamp = 0
 
@@ -100,7 +101,7 @@ class Batches:
             ends.free_ends(self.field, submission, self.earliest)
         else:
             self.stamp += 1
-            first = int(np.searchsorted(self.field.times, submission))
+            first = _place(self.field.times, submission)
             ends.stream_ends(self.field, self.stamp, first, self.earliest)
         size = int(self.earliest.size[0])
         time, worker, end = (column[:size] for column in (self.earliest.time, self.earliest.worker, self.earliest.end))
@@ -130,16 +131,16 @@ class Batches:
             self._gather(submission, self.instance.end)
             self._reaches(submission, self.instance.end, is_exact=True)
             return BatchAnswer(satisfied, cut, play, None, self._cut(), None)
-        self._reaches(submission, end)
+        if self._served != end:
+            self._reaches(submission, end)
         latency_play = self._play()
-        self._reaches(submission, end - 1, is_exact=True)
-        return BatchAnswer(satisfied, cut, play, end - submission, self._cut(), latency_play)
+        return BatchAnswer(satisfied, cut, play, end - submission, self._cut_before(submission, end), latency_play)
 
     def _least_end(self, submission: int, deadline: int, satisfied: int) -> int | None:
         """Return the least e by which N tasks can end, by bisection between what other rungs tell; None: not by E."""
         tasks = self.instance.tasks
         free, stream = (self._earliest(submission, rung)[2] for rung in (Rung.FREE, Rung.STREAM))
-        first = int(np.searchsorted(self.field.times, submission))
+        first = _place(self.field.times, submission)
         if free.size < tasks or self.field.times.size - first < tasks:
             return None
         high = int(stream.max()) if stream.size == tasks else self.instance.end + 1  # enough, or nobody knows yet
@@ -148,7 +149,8 @@ class Batches:
             high = min(high, deadline)
         else:
             low = max(low, deadline)
-        self._gather(submission, min(high, self.instance.end))
+        if high > deadline:  # else all who are needed are together
+            self._gather(submission, min(high, self.instance.end))
         top = high
         while top - low > 1:  # what the fastest workers and the latest contacts rule out
             middle = (low + top) // 2
@@ -162,24 +164,20 @@ class Batches:
 
     def _gather(self, submission: int, horizon: int) -> None:
         """Bring together the workers that may be needed up to a deadline."""
-        rows = int(traffic.count_rows(self.field, submission, horizon))
-        if len(self.crowd.ups) < rows:
-            num = self.instance.num_workers
-            self.crowd = traffic.Crowd(
-                _ints(1), _shorts(num), _shorts(num), _shorts(num + 1), np.empty((2 * rows, 2), dtype=np.int32)
-            )
-        traffic.gather(self.field, self.crowd, submission, horizon)
+        while not traffic.gather(self.field, self.crowd, submission, horizon):
+            self.crowd = self.crowd._replace(ups=np.empty((2 * len(self.crowd.ups), 2), dtype=np.int32))
 
     def _bound(self, submission: int, deadline: int) -> int:
         """Return a bound on the tasks that can end by a deadline, by cuts that need the fastest workers only."""
-        first, stop = (int(place) for place in np.searchsorted(self.field.seconds, (submission, deadline)))
+        first, stop = (_place(self.field.seconds, time) for time in (submission, deadline))
         return int(traffic.bound(self.field, self.crowd, self.flow, traffic.FEW, deadline, first, stop))
 
     def _reaches(self, submission: int, deadline: int, *, is_exact: bool = False) -> bool:
         """Whether N tasks can end by a deadline; if it is to be exact, the flow is a largest one afterwards."""
-        first, stop = (int(place) for place in np.searchsorted(self.field.seconds, (submission, deadline)))
+        first, stop = (_place(self.field.seconds, time) for time in (submission, deadline))
         answer, has_cut = traffic.reaches(self.field, self.crowd, self.flow, deadline, first, stop, is_exact)
         self._range, self._has_cut = (first, stop), has_cut
+        self._served = deadline if answer else None
         return bool(answer)
 
     def _play(self) -> Play:
@@ -199,13 +197,24 @@ class Batches:
         if self.flow.size[0] == self.instance.tasks:
             return ()
         first, stop = self._range
-        seconds = self.field.seconds[first:stop]
         if self._has_cut:
-            last = int(self.flow.best[1]) - first
-            return ((int(seconds[0]), int(seconds[last - 1]) + 1),) if last else ()
+            return self._cut_of_bound(first)
+        seconds = self.field.seconds[first:stop]
         inside = self.flow.visited[first:stop] != self.flow.epoch[1]
         edges = np.flatnonzero(np.diff(np.concatenate(([0], inside.astype(np.int8), [0]))))
         return tuple((int(seconds[a]), int(seconds[b - 1]) + 1) for a, b in edges.reshape(-1, 2))
+
+    def _cut_of_bound(self, first: int) -> Cut:
+        """Return the cut that the last bound was found by."""
+        last = int(self.flow.best[1])
+        return ((int(self.field.seconds[first]), int(self.field.seconds[last - 1]) + 1),) if last > first else ()
+
+    def _cut_before(self, submission: int, end: int) -> Cut:
+        """Return the cut that proves that N tasks cannot end before the least end: the cheapest there is."""
+        if self._bound(submission, end - 1) < self.instance.tasks:
+            return self._cut_of_bound(_place(self.field.seconds, submission))
+        self._reaches(submission, end - 1, is_exact=True)
+        return self._cut()
 
 
 def _contacts(of: Run, since: int) -> tuple[np.ndarray, np.ndarray]:
@@ -213,6 +222,11 @@ def _contacts(of: Run, since: int) -> tuple[np.ndarray, np.ndarray]:
     kept = np.flatnonzero(of.contacts.time >= since)
     order = kept[np.lexsort((of.contacts.worker[kept], of.contacts.time[kept]))]
     return of.contacts.time[order].astype(np.int32), of.contacts.worker[order].astype(np.int32)
+
+
+def _place(seconds: Shorts, time: int) -> int:
+    """Return the first place of sorted seconds that is not before a time; of one kind, so that nothing is copied."""
+    return int(np.searchsorted(seconds, seconds.dtype.type(time)))
 
 
 def _ints(size: int, value: int = 0) -> Ints:
