@@ -318,8 +318,10 @@ def _beyond_the_rung(instance: Instance, contacts: Contacts, run: Contacts, *, i
     if is_stream:
         num = instance.num_workers
         meant = (run.worker >= 0) & (run.worker < num)
-        made = np.searchsorted(seconds, run.time[meant]) * num + run.worker[meant]
-        is_foreign = ~(is_known & np.isin(place * num + contacts.worker, made))
+        made = np.sort(np.searchsorted(seconds, run.time[meant]) * num + run.worker[meant])
+        wanted = place * num + contacts.worker
+        at = np.minimum(np.searchsorted(made, wanted), made.size - 1)
+        is_foreign = ~(is_known & (made[at] == wanted)) if made.size else ~is_foreign
     found = _first((is_foreign, "H2"), (is_more, "H1"))
     if found is None:
         return None
