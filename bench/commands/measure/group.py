@@ -11,6 +11,7 @@ from bench.commands.measure.core import core
 from bench.commands.measure.optima import optima
 from bench.commands.measure.pages import pages
 from bench.commands.measure.readings import readings
+from bench.commands.measure.requests import requests
 from bench.commands.measure.rungs import rungs
 from bench.commands.measure.scale import scale
 from bench.commands.measure.simulator import simulator
@@ -25,5 +26,20 @@ def bench() -> None:
     """Rebuild what the documentation claims: optima of the paper's experiment, and solvers against each other."""
 
 
-for _command in (bags, booking, bounds, core, optima, pages, readings, rungs, scale, simulator, solvers, volunteers):
+_COMMANDS = (
+    bags,
+    booking,
+    bounds,
+    core,
+    optima,
+    pages,
+    readings,
+    requests,
+    rungs,
+    scale,
+    simulator,
+    solvers,
+    volunteers,
+)
+for _command in _COMMANDS:
     bench.add_command(_command)
