@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 
 from instances.batches.model import Instance
 from instances.errors import InputError
@@ -58,7 +59,7 @@ def run_policy(
     is_kernels = isinstance(policy, str) and policy in POLICIES
     if not is_kernels and engine == "kernel":
         raise InputError(f"the kernel runs the built-in masters, not {policy!r}", place="engine")
-    made = make_policy(policy, options)
+    made = make_policy(policy, replace(options))  # it may keep them; the run's are its own
     is_loaded = "online.batches.kernels.driver" in sys.modules
     wants_kernel = engine == "kernel" or (engine == "auto" and (is_loaded or instance.num_workers > _FEW_WORKERS))
     if isinstance(policy, str) and is_kernels and wants_kernel:
