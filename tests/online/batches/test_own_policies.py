@@ -172,7 +172,7 @@ def test_what_a_policy_writes_to_changes_nothing() -> None:
         run = simulate(instance, meddling, options)
         assert list(run.run.contacts.rows()) == list(honest.run.contacts.rows())
         assert run.satisfied == honest.satisfied
-    assert Meddling.touched > 100
+    assert _Restoring.touched > 100
 
 
 class _Restoring(Meddling):
