@@ -56,7 +56,16 @@ class Published:
             self.crowds,
             self.scale,
         )
-        numbers = (self.runs, self.theorem, self.mean, self.booked, self.clairvoyance, self.fed_by, self.stuck)
+        numbers = (
+            self.runs,
+            self.theorem,
+            self.mean,
+            self.booked,
+            self.closed,
+            self.clairvoyance,
+            self.fed_by,
+            self.stuck,
+        )
         return {writer.__name__: writer for writer in (*tables, *numbers)}
 
     def pictures(self) -> dict[str, Picture]:
@@ -126,6 +135,19 @@ class Published:
             if tuple(row[name] for name in ("policy", "copies_lambda", "deadline_s", "c", "crowd")) == wanted:
                 return number(row[what]) if what in ("contacts", "copies_per_task") else share(row[what])
         raise InputError(f"{wanted!r}, expected a run that is published")
+
+    def closed(self, deadline_s: str, c: str) -> str:
+        """Return the share that booking closes of the gap between the paper's best master and hindsight, in tasks."""
+        wanted = (_whole(deadline_s), _whole(c), 2, "paper")
+        mine = [
+            row
+            for row in self._masters
+            if tuple(row[name] for name in ("deadline_s", "c", "copies_lambda", "crowd")) == wanted
+        ]
+        (ours,) = (row for row in mine if row["policy"] == "booking")
+        best = max((row for row in mine if row is not ours), key=lambda row: row["satisfied_tasks"])
+        gap = best["stream_tasks"] - best["satisfied_tasks"]
+        return share((ours["satisfied_tasks"] - best["satisfied_tasks"]) / gap) if gap > 0 else NOTHING
 
     def clairvoyance(self, what: str, policy: str, copies_lambda: str) -> str:
         """Return a number of the question of requests; copies as they are, others shares."""

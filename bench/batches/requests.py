@@ -15,6 +15,7 @@ from bench.campaign.jobs import job_key
 from bench.campaign.journal import Journal
 from instances.batches import Instance, Rung, Volunteers
 from instances.batches.generate import paper
+from instances.batches.volunteers import DAY, WEEK
 from instances.errors import SelfCheckError
 from online.batches import Options, Simulation, run_policy
 
@@ -42,12 +43,12 @@ COLUMNS = (
 )
 _PREDICTORS = ("A3-copies", "A3-speed", "A3-history")
 _FIRST_DAY = 153
-#: Crowds of the third question, and their size.
-_CROWDS, _WORKERS, _TASKS, _BATCHES = 30, 400, 16, 12
+#: The size of a crowd of the third question.
+_WORKERS, _TASKS, _BATCHES = 400, 16, 12
 
 
 def measure(
-    folder: Path, *, workers: int, tasks: int, batches: int, seed: int, num_processes: int
+    folder: Path, *, workers: int, tasks: int, batches: int, crowds: int, seed: int, num_processes: int
 ) -> list[dict[str, Any]]:
     """Make every row that the folder does not hold yet, and return all.
 
@@ -62,6 +63,8 @@ def measure(
         Receives ``runs.jsonl``, from which a later call goes on.
     workers, tasks, batches, seed
         W, N, M of the first two questions, and what names the volunteers.
+    crowds
+        Of the third question.
     num_processes
         As for `bench.campaign.engine.run_jobs`.
 
@@ -74,7 +77,7 @@ def measure(
     questions: list[tuple[str, Any, tuple[Any, ...]]] = [
         ("requests", _requests, size),
         ("begin", _begin, size),
-        *((f"closing {crowd}", _closing, (seed + crowd,)) for crowd in range(_CROWDS)),
+        *((f"closing {crowd}", _closing, (seed + crowd,)) for crowd in range(crowds)),
     ]
     jobs = [
         Job(job_key("batches", "online", "requests", name, *given), name, work, given, group=name.split()[0])
@@ -101,19 +104,19 @@ def _summed(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     ]
 
 
-def _crowd(times: tuple[int, int], workers: int, tasks: int, batches: int, seed: int) -> Instance:
+def _instance(times: tuple[int, int], volunteers: Volunteers, tasks: int, batches: int) -> Instance:
     return paper(
         tasks=tasks,
         deadline_s=times[0],
         c=times[1],
         batches=batches,
         first_day=_FIRST_DAY,
-        volunteers=Volunteers(workers, seed),
+        volunteers=volunteers,
     )
 
 
 def _requests(workers: int, tasks: int, batches: int, seed: int) -> dict[str, Any]:
-    instance = _crowd(TIMES[1], workers, tasks, batches, seed)
+    instance = _instance(TIMES[1], Volunteers(workers, seed), tasks, batches)
 
     def rows() -> Iterator[dict[str, Any]]:
         for copies_lambda in (1, 2):
@@ -132,8 +135,10 @@ def _requests(workers: int, tasks: int, batches: int, seed: int) -> dict[str, An
 
 def _begin(workers: int, tasks: int, batches: int, seed: int) -> dict[str, Any]:
     rows = []
+    crowd = Volunteers(workers, seed)
+    crowd.covering(_FIRST_DAY * DAY - WEEK, _FIRST_DAY * DAY + batches * max(length for length, _ in TIMES))  # once
     for times in TIMES:
-        instance = _crowd(times, workers, tasks, batches, seed)
+        instance = _instance(times, crowd, tasks, batches)
         for first in ("start", "spread"):
             options = Options(first=first)
             rows.append(_row("begin", times, instance, _checked(instance, "A2", options), options))
@@ -142,7 +147,7 @@ def _begin(workers: int, tasks: int, batches: int, seed: int) -> dict[str, Any]:
 
 def _closing(seed: int) -> dict[str, Any]:
     times = TIMES[seed % len(TIMES)]
-    instance = _crowd(times, _WORKERS, _TASKS, _BATCHES, seed)
+    instance = _instance(times, Volunteers(_WORKERS, seed), _TASKS, _BATCHES)
     rows = []
     for overdue in ("carry", "drop"):
         for policy in (name + shift for name in _PREDICTORS for shift in ("", "-shift")):
