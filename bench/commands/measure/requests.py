@@ -37,7 +37,7 @@ def requests(
 
     size = {"workers": workers, "tasks": tasks, "batches": batches, "crowds": crowds, "seed": seed}
     rows = measure(results, **size, num_processes=jobs)
-    frame = pd.DataFrame(rows, columns=list(COLUMNS)).round(4)
+    frame = pd.DataFrame(rows, columns=list(COLUMNS)).round(6).astype({"deadline_s": "Int64", "c": "Int64"})
     write_text(results / "table.csv", str(frame.to_csv(index=False)))
     table = Table({name: name for name in COLUMNS}, as_json, title="What readings decide")
     table.add_all(records(frame.astype(object).where(frame.notna(), None)))
