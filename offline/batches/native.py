@@ -42,18 +42,23 @@ class Batches:
     """
 
     def __init__(self, instance: Instance, rung: Rung, of: Run | None) -> None:
-        if instance.end >= NEVER - 1:
-            raise InputError(f"{instance.end}, expected an end below {NEVER - 1} for this solver", place="batches")
+        first = instance.batches[0][0]
+        #: The kernels count seconds in 32 bits, from second 0 or, where the run ends too late for that, from here on.
+        self.origin = first if instance.end >= NEVER - 1 else 0
+        self.end = instance.end - self.origin
+        if self.end >= NEVER - 1:
+            raise InputError(f"{self.end} s, expected fewer than {NEVER - 1} for this solver", place="batches")
         self.instance = instance
         self.rung = rung
-        first = instance.batches[0][0]
         availability = instance.covering(first, instance.end)
         low, high = availability.places(first, instance.end)
         ups = availability.ups
         if ups.dtype != np.int32:
-            ups = np.minimum(ups, NEVER).astype(np.int32)
+            ups = np.clip(ups - self.origin, 0, NEVER).astype(np.int32)
         has_run = rung is not Rung.FREE and of is not None
-        times, workers = _contacts(of, first) if has_run and of is not None else (np.empty(0, dtype=np.int32),) * 2
+        times, workers = (
+            _contacts(of, first, self.origin) if has_run and of is not None else (np.empty(0, dtype=np.int32),) * 2
+        )
         begins = np.flatnonzero(np.concatenate(([True], times[1:] != times[:-1]))) if times.size else np.arange(0)
         seconds, counts = times[begins], np.diff(np.append(begins, times.size))
         c = np.array(instance.c, dtype=np.int64)
@@ -64,7 +69,7 @@ class Batches:
             high=high,
             c=c,
             order=np.argsort(c, kind="stable"),
-            end=instance.end,
+            end=self.end,
             is_reliable=instance.compute is Compute.RELIABLE,
             tasks=tasks,
             times=times,
@@ -89,11 +94,13 @@ class Batches:
 
     def solve(self, batch: int) -> BatchAnswer:
         """Return the answer for a batch; batches are to be asked for in order."""
-        submission, deadline = self.instance.batches[batch]
+        submission, deadline = (time - self.origin for time in self.instance.batches[batch])
         advance_all(self.field, submission)
-        if self.rung is not Rung.TRAFFIC:
-            return self._by_ends(submission, deadline, self._earliest(submission, self.rung))
-        return self._by_flow(submission, deadline)
+        if self.rung is Rung.TRAFFIC:
+            answer = self._by_flow(submission, deadline)
+        else:
+            answer = self._by_ends(submission, deadline, self._earliest(submission, self.rung))
+        return _later(answer, self.origin) if self.origin else answer
 
     def _earliest(self, submission: int, rung: Rung) -> Play:
         """Return the N earliest ends by the run's end, or all."""
@@ -128,8 +135,8 @@ class Batches:
         play, cut = self._play(), self._cut()
         end = self._least_end(submission, deadline, satisfied)
         if end is None:
-            self._gather(submission, self.instance.end)
-            self._reaches(submission, self.instance.end, is_exact=True)
+            self._gather(submission, self.end)
+            self._reaches(submission, self.end, is_exact=True)
             return BatchAnswer(satisfied, cut, play, None, self._cut(), None)
         if self._served != end:
             self._reaches(submission, end)
@@ -143,14 +150,14 @@ class Batches:
         first = _place(self.field.times, submission)
         if free.size < tasks or self.field.times.size - first < tasks:
             return None
-        high = int(stream.max()) if stream.size == tasks else self.instance.end + 1  # enough, or nobody knows yet
+        high = int(stream.max()) if stream.size == tasks else self.end + 1  # enough, or nobody knows yet
         low = max(int(free.max()), int(self.field.times[first + tasks - 1]) + int(self.field.c.min())) - 1  # too little
         if satisfied == tasks:
             high = min(high, deadline)
         else:
             low = max(low, deadline)
         if high > deadline:  # else all who are needed are together
-            self._gather(submission, min(high, self.instance.end))
+            self._gather(submission, min(high, self.end))
         top = high
         while top - low > 1:  # what the fastest workers and the latest contacts rule out
             middle = (low + top) // 2
@@ -160,7 +167,7 @@ class Batches:
             middle = min((low + high) // 2, low + step)
             low, high = (low, middle) if self._reaches(submission, middle) else (middle, high)
             step *= 4
-        return high if high <= self.instance.end else None
+        return high if high <= self.end else None
 
     def _gather(self, submission: int, horizon: int) -> None:
         """Bring together the workers that may be needed up to a deadline."""
@@ -217,11 +224,31 @@ class Batches:
         return self._cut()
 
 
-def _contacts(of: Run, since: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return times and workers of a run's contacts from a second on, in order of time."""
+def _later(answer: BatchAnswer, seconds: int) -> BatchAnswer:
+    """Return an answer with all its times later; latencies stay."""
+
+    def play(one: Play) -> Play:
+        return one[0] + seconds, one[1], one[2] + seconds
+
+    def cut(one: Cut) -> Cut:
+        return tuple((a + seconds, b + seconds) for a, b in one)
+
+    late = answer.latency_play
+    return BatchAnswer(
+        satisfied=answer.satisfied,
+        cut=cut(answer.cut),
+        play=play(answer.play),
+        latency=answer.latency,
+        latency_cut=cut(answer.latency_cut),
+        latency_play=None if late is None else play(late),
+    )
+
+
+def _contacts(of: Run, since: int, origin: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return times, counted from an origin, and workers of a run's contacts from a second on, in order of time."""
     kept = np.flatnonzero(of.contacts.time >= since)
     order = kept[np.lexsort((of.contacts.worker[kept], of.contacts.time[kept]))]
-    return of.contacts.time[order].astype(np.int32), of.contacts.worker[order].astype(np.int32)
+    return (of.contacts.time[order] - origin).astype(np.int32), of.contacts.worker[order].astype(np.int32)
 
 
 def _place(seconds: Shorts, time: int) -> int:

@@ -9,6 +9,7 @@ from offline import solve
 from tests.cases.batches_by_hand import Row, bound, calls, cornered, rung, verdict
 
 RUNGS = ("free", "traffic", "stream")
+LATE = 5_000_000_000
 
 
 def some_calls(document: dict, seed: int) -> list[Row]:
@@ -46,3 +47,25 @@ def test_values_latencies_and_certificates() -> None:
                     late += answer.latency is not None and least > d
     assert cuts > 10
     assert late > 10
+
+
+def test_seconds_beyond_32_bits_are_answered_alike() -> None:
+    for seed in range(12):
+        document = cornered(seed, with_past=False)
+        rows = some_calls(document, seed)
+        late = {
+            **document,
+            "start": document["start"] + LATE,
+            "batches": [[s + LATE, d + LATE] for s, d in document["batches"]],
+            "workers": [{**one, "up": [[a + LATE, b + LATE] for a, b in one["up"]]} for one in document["workers"]],
+        }
+        for name in RUNGS:
+            early, moved = (
+                solve(read_instance(one), name, of=Run("", Contacts.of(calls_of)), solver="native").certificate
+                for one, calls_of in (
+                    (document, [(t, j) for t, j in rows]),
+                    (late, [(t + LATE, j) for t, j in rows]),
+                )
+            )
+            assert early.satisfied == moved.satisfied
+            assert early.latency == moved.latency
