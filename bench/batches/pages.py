@@ -1,8 +1,8 @@
 """What the documentation says of the published rows of batches: every number and table of it, written from the rows.
 
 The rows are ``bench/data/batches_runs.csv`` (the paper's experiment), ``batches_arrivals.csv`` (hypothesis 1),
-``batches_theorem.csv`` (Theorem 1), ``batches_booking.csv`` (the master that books its calls) and
-``batches_scale.csv`` (time and memory).
+``batches_theorem.csv`` (Theorem 1), ``batches_requests.csv`` (what three readings decide), ``batches_booking.csv`` (the
+master that books its calls) and ``batches_scale.csv`` (time and memory).
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from bench.report.markdown import text_table
 from bench.report.marks import Picture, Writer
 from bench.report.tables import NOTHING, count, number, share
 from instances.errors import InputError
+from online.batches.periods import requests_for
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -46,12 +47,25 @@ class Published:
             self.settings,
             self.readings,
             self.fed,
+            self.foreseen,
+            self.clairvoyant,
+            self.begins,
+            self.closing,
             self.arrivals,
             self.masters,
             self.crowds,
             self.scale,
         )
-        numbers = (self.runs, self.theorem, self.mean, self.booked)
+        numbers = (
+            self.runs,
+            self.theorem,
+            self.mean,
+            self.booked,
+            self.closed,
+            self.clairvoyance,
+            self.fed_by,
+            self.stuck,
+        )
         return {writer.__name__: writer for writer in (*tables, *numbers)}
 
     def pictures(self) -> dict[str, Picture]:
@@ -74,6 +88,10 @@ class Published:
     @cached_property
     def _masters(self) -> list[dict[str, Any]]:
         return published("booking")
+
+    @cached_property
+    def _readings(self) -> list[dict[str, Any]]:
+        return published("requests")
 
     @cached_property
     def _tally(self) -> Tally:
@@ -117,6 +135,37 @@ class Published:
             if tuple(row[name] for name in ("policy", "copies_lambda", "deadline_s", "c", "crowd")) == wanted:
                 return number(row[what]) if what in ("contacts", "copies_per_task") else share(row[what])
         raise InputError(f"{wanted!r}, expected a run that is published")
+
+    def closed(self, deadline_s: str, c: str) -> str:
+        """Return the share that booking closes of the gap between the paper's best master and hindsight, in tasks."""
+        wanted = (_whole(deadline_s), _whole(c), 2, "paper")
+        mine = [
+            row
+            for row in self._masters
+            if tuple(row[name] for name in ("deadline_s", "c", "copies_lambda", "crowd")) == wanted
+        ]
+        (ours,) = (row for row in mine if row["policy"] == "booking")
+        best = max((row for row in mine if row is not ours), key=lambda row: row["satisfied_tasks"])
+        gap = best["stream_tasks"] - best["satisfied_tasks"]
+        return share((ours["satisfied_tasks"] - best["satisfied_tasks"]) / gap) if gap > 0 else NOTHING
+
+    def clairvoyance(self, what: str, policy: str, copies_lambda: str) -> str:
+        """Return a number of the question of requests; copies as they are, others shares."""
+        for row in self._questions("requests"):
+            if (row["policy"], row["copies_lambda"]) == (policy, _whole(copies_lambda)):
+                return number(row[what]) if what == "copies_per_task" else share(row[what])
+        raise InputError(f"{(policy, copies_lambda)!r}, expected a run that is published")
+
+    def fed_by(self, first: str) -> str:
+        """Return the share of batches that Algorithm 2 feeds with one kind of begin, over all settings of times."""
+        return _percent([row for row in self._questions("begin") if row["first"] == first], "fed")
+
+    def stuck(self, overdue: str, what: str = "stuck") -> str:
+        """Return how many runs of Algorithm 3 got stuck by a reading of ``overdue``, or how many ``runs`` they are."""
+        return count(sum(row[what] for row in self._questions("closing") if row["overdue"] == overdue))
+
+    def _questions(self, question: str) -> list[dict[str, Any]]:
+        return [row for row in self._readings if row["question"] == question]
 
     # ---- tables
 
@@ -173,6 +222,56 @@ class Published:
         mine = [row for row in self._runs if row["part"] == "arrivals"]
         return self._grouped(mine, ("policy", "first", "deadline_s", "c", "tasks"), columns)
 
+    def foreseen(self) -> str:
+        """Return the requests that Algorithm 2 is to expect, by the gaps of hypothesis 1, beside those that came."""
+        head = [
+            "N",
+            "lambda / (0.9 N)",
+            "period, h",
+            "gap over even gap",
+            "expected requests / N",
+            "median that came",
+            "fed",
+        ]
+        mine = [row for row in self._runs if (row["policy"], row["first"], row["deadline_s"]) == ("A2", "spread", 3600)]
+        lines = []
+        for tasks in sorted({row["tasks"] for row in mine}):
+            runs = [row for row in mine if row["tasks"] == tasks]
+            hours = sum(row["shortest_period"] + row["longest_period"] for row in runs) / (7200 * len(runs))
+            near = {abs(row["period_h"] - hours): row for row in published("arrivals")}
+            gaps = near[min(near)]
+            wanted, stretch = requests_for(tasks, 0.99) / (0.9 * tasks), gaps["mean_gap_s"] / gaps["even_gap_s"]
+            came = sum(row["requests"][5] for row in runs) / len(runs)
+            lines.append(
+                [count(tasks), *map(number, (wanted, hours, stretch, wanted / stretch, came)), _percent(runs, "fed")]
+            )
+        return text_table(head, lines)
+
+    def clairvoyant(self) -> str:
+        """Return what Algorithm 3, and hindsight on its contacts, make of requests for one copy and for two."""
+        columns: dict[str, Callable[[Sequence[Row]], str]] = {
+            "batches": lambda mine: _percent(mine, "satisfied_batches"),
+            "stream": lambda mine: _percent(mine, "stream_batches"),
+            "tasks": lambda mine: _percent(mine, "satisfied_tasks"),
+            "stream's tasks": lambda mine: _percent(mine, "stream_tasks"),
+            "copies": lambda mine: _plain(mine, "copies_per_task"),
+        }
+        return self._grouped(self._questions("requests"), ("copies_lambda", "policy"), columns)
+
+    def begins(self) -> str:
+        """Return how many batches Algorithm 2 feeds by how workers begin."""
+        columns: dict[str, Callable[[Sequence[Row]], str]] = {"fed": lambda mine: _percent(mine, "fed")}
+        return self._grouped(self._questions("begin"), ("deadline_s", "c", "first"), columns)
+
+    def closing(self) -> str:
+        """Return in how many runs Algorithm 3 gets stuck, by whether a deadline closes a batch."""
+        columns: dict[str, Callable[[Sequence[Row]], str]] = {
+            "runs": lambda mine: count(sum(row["runs"] for row in mine)),
+            "stuck": lambda mine: count(sum(row["stuck"] for row in mine)),
+            "tasks": lambda mine: _percent(mine, "satisfied_tasks"),
+        }
+        return self._grouped(self._questions("closing"), ("overdue", "policy"), columns)
+
     def arrivals(self) -> str:
         """Return what tests say of contacts as a Poisson stream."""
         head = ["period, h", "contacts", "mean gap, s", "even gap, s", "5th percentile of p", "refused at 5%"]
@@ -206,18 +305,21 @@ class Published:
 
     def scale(self) -> str:
         """Return time and memory on many volunteers."""
-        head = ["step", "volunteers", "days", "amount", "", "processor s", "us each", "holds, MB", "most held, MB"]
+        head = ["step", "volunteers", "days", "N", "amount", "", "processor s", "us each", "holds, MB", "most held, MB"]
+        head.append("load")
         lines = [
             [
                 str(row["step"]),
                 count(row["workers"]),
                 str(row["days"]),
+                count(row["tasks"]),
                 count(row["amount"]),
                 str(row["of"]),
                 number(row["seconds"]),
                 number(row["us_each"]) if row["of"] != "batches" else NOTHING,
                 NOTHING if row["megabytes"] is None else number(row["megabytes"]),
                 number(row["peak_megabytes"]),
+                number(row["load"]),
             ]
             for row in published("scale")
         ]

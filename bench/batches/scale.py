@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import resource
 import time
 from collections.abc import Callable
@@ -17,7 +18,22 @@ from online.batches import Options, run_policy
 
 __all__ = ["COLUMNS", "measure"]
 
-COLUMNS = ("step", "workers", "days", "amount", "of", "seconds", "us_each", "megabytes", "peak_megabytes", "machine")
+COLUMNS = (
+    "step",
+    "workers",
+    "days",
+    "tasks",
+    "batches",
+    "copies_lambda",
+    "amount",
+    "of",
+    "seconds",
+    "us_each",
+    "megabytes",
+    "peak_megabytes",
+    "load",
+    "machine",
+)
 _FIRST_DAY = 153
 
 
@@ -25,7 +41,8 @@ def measure(*, workers: int, days: int, tasks: int, batches: int, copies_lambda:
     """Return a row for each step: what was done how often, in how many processor seconds, with what memory.
 
     ``megabytes`` is what the result itself holds, ``peak_megabytes`` the most that the process ever held, the loaded
-    libraries included.
+    libraries included. ``load`` is how many processes wanted a core in the last minute, this one included: others that
+    compute at the same time make processor seconds longer, as they share caches and memory.
 
     Parameters
     ----------
@@ -36,7 +53,7 @@ def measure(*, workers: int, days: int, tasks: int, batches: int, copies_lambda:
     """
     options = Options(first="spread", copies_lambda=copies_lambda)
     small = _instance(Volunteers(60), 4, 3)
-    policies = ("A2", "A3-speed", "A3-history")
+    policies = ("A2", "A3-speed", "booking", "A3-history")
     for policy in policies:
         instances.check(small, run_policy(small, policy, options, engine="kernel").run)
     warm = run_policy(small, "A2", options).run
@@ -54,12 +71,16 @@ def measure(*, workers: int, days: int, tasks: int, batches: int, copies_lambda:
                 "step": name,
                 "workers": workers,
                 "days": days,
+                "tasks": tasks,
+                "batches": batches,
+                "copies_lambda": copies_lambda,
                 "amount": amount,
                 "of": of,
                 "seconds": round(seconds, 2),
                 "us_each": round(1e6 * seconds / amount, 3) if amount else None,
                 "megabytes": None if held is None else round(held / 1e6, 1),
                 "peak_megabytes": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3, 1),
+                "load": round(os.getloadavg()[0], 1),
                 "machine": machine(),
             }
         )

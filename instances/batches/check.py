@@ -185,10 +185,11 @@ def _misplaced(instance: Instance, contacts: Contacts) -> _Broken | None:
     known = (batch >= 0) & (batch < instance.num_batches) & (task >= 0) & (task < instance.tasks)
     submissions = np.array([submission for submission, _ in instance.batches], dtype=np.int64)
     timelines = _Timelines(instance, worker)
+    in_time = np.clip(time, instance.start, instance.end)  # the others break V5 or V6
     found = _first(
         (time < instance.start, "V5"),
         (time >= instance.end, "V6"),
-        (~timelines.are_available(time), "V1"),
+        (~timelines.are_available(in_time), "V1"),
         (sends & ~known, "F"),
         (sends & (time < submissions[np.where(known, batch, 0)]), "V4"),
     )
@@ -317,8 +318,10 @@ def _beyond_the_rung(instance: Instance, contacts: Contacts, run: Contacts, *, i
     if is_stream:
         num = instance.num_workers
         meant = (run.worker >= 0) & (run.worker < num)
-        made = np.searchsorted(seconds, run.time[meant]) * num + run.worker[meant]
-        is_foreign = ~(is_known & np.isin(place * num + contacts.worker, made))
+        made = np.sort(np.searchsorted(seconds, run.time[meant]) * num + run.worker[meant])
+        wanted = place * num + contacts.worker
+        at = np.minimum(np.searchsorted(made, wanted), made.size - 1)
+        is_foreign = ~(is_known & (made[at] == wanted)) if made.size else ~is_foreign
     found = _first((is_foreign, "H2"), (is_more, "H1"))
     if found is None:
         return None

@@ -28,6 +28,9 @@ FORMAT = "batches-cut/1"
 
 _Array = npt.NDArray[Any]
 
+#: Workers that go on in step.
+_CHUNK = 8192
+
 #: So many times the window of a batch are looked up together with it.
 _AHEAD = 8
 
@@ -184,10 +187,10 @@ class Bounds:
 
     def wrong(self, cut: Sequence[tuple[int, int]]) -> str:
         """Say why this is no cut of the rung; empty if it is one."""
-        last = -1
-        for a, b in cut:
+        last = min((a for a, _ in cut), default=0)
+        for a, b in sorted(cut):
             if not last <= a < b:
-                return f"[{a}, {b}) in a cut, expected disjoint intervals in increasing order"
+                return f"[{a}, {b}) in a cut, expected disjoint intervals"
             last = b
         if cut and self.rung is not Rung.TRAFFIC:
             return f"a cut of seconds, expected none for {self.rung}"
@@ -207,20 +210,33 @@ class Bounds:
 
         Notes
         -----
-        All workers go on in step: as many steps as one of them ends tasks. O(m log m) a step for m intervals.
+        Thousands of workers go on in step: as many steps as one of them ends tasks, and no more of them than are
+        needed for N. O(m log m) a step for m intervals.
         """
         submission = self.instance.batches[batch][0]
         first, last = np.searchsorted(self._times, (submission, deadline))
         times, workers = self._times[first:last], self._workers[first:last]
         field = _Field(self, submission, deadline)
+        tasks = self.instance.tasks
         if self.rung is Rung.FREE:
-            return min(self.instance.tasks, field.count(None))
+            return min(tasks, field.count(None, tasks))
         if self.rung is Rung.STREAM:
-            return min(self.instance.tasks, field.count_of(times, workers))
+            return min(tasks, field.count_of(times, workers, tasks))
         inside = np.zeros(times.size, dtype=bool)
         for a, b in cut:
             inside |= (a <= times) & (times < b)
-        return min(self.instance.tasks, int(inside.sum()) + field.count(np.unique(times[~inside])))
+        contacts = int(inside.sum())
+        return min(tasks, contacts + field.count(_distinct(times[~inside]), tasks - contacts))
+
+
+def _distinct(values: _Array) -> _Array:
+    """Return the different values of a sorted array."""
+    return values[_changes(values)]
+
+
+def _changes(values: _Array) -> _Array:
+    """Return the places of a sorted array that differ from the one before; the first does."""
+    return np.flatnonzero(np.concatenate(([True], values[1:] != values[:-1]))) if values.size else np.arange(0)
 
 
 class _Rows(NamedTuple):
@@ -241,7 +257,8 @@ class _Field:
 
     def __init__(self, bounds: Bounds, submission: int, deadline: int) -> None:
         rows = bounds._rows(submission, deadline)
-        self.members, first = np.unique(rows.owner, return_index=True)
+        first = _changes(rows.owner)
+        self.members = rows.owner[first]
         self.first = np.append(first, rows.owner.size)
         self.c = bounds._c[self.members]
         self.a, self.b = (np.clip(edge.astype(np.int64), submission, deadline) for edge in (rows.start, rows.stop))
@@ -256,16 +273,25 @@ class _Field:
         self.submission, self.deadline = submission, deadline
         self.total = np.full_like(total, deadline - submission) if self.is_reliable else total
 
-    def count(self, seconds: _Array | None) -> int:
+    def count(self, seconds: _Array | None, enough: int) -> int:
         """Return how many tasks end by the deadline, if each worker is contacted in all its available ``seconds``.
 
-        None stands for all seconds.
+        None stands for all seconds. From ``enough`` on nobody counts further.
         """
-        active = np.arange(self.members.size)
+        count = 0
+        for low in range(0, self.members.size, _CHUNK):
+            if count >= enough:
+                break
+            some = np.arange(low, min(low + _CHUNK, self.members.size))
+            count += self._count(some, seconds, enough - count)
+        return count
+
+    def _count(self, active: _Array, seconds: _Array | None, enough: int) -> int:
+        """Return it for some of the workers."""
         now = np.full(active.size, self.submission, dtype=np.int64)  # the next contact is at now or later
         busy = np.zeros(active.size, dtype=np.int64)  # own time in which the last task ends
         count = 0
-        while active.size:
+        while active.size and count < enough:
             now, place, found = self._next(active, now, seconds)
             active, now, place, busy = active[found], now[found], place[found], busy[found]
             busy = np.maximum(self._own_time(now, place), busy) + self.c[active]
@@ -274,17 +300,17 @@ class _Field:
             count += active.size
         return count
 
-    def count_of(self, times: _Array, workers: _Array) -> int:
-        """Return how many tasks end by the deadline, if just these contacts carry one each."""
+    def count_of(self, times: _Array, workers: _Array, enough: int) -> int:
+        """Return how many tasks end by the deadline, if just these contacts carry one each; see `count`."""
         order = np.lexsort((times, workers))
         times = times[order]
         index = np.searchsorted(self.members, workers[order])
-        starts = np.flatnonzero(np.concatenate(([True], index[1:] != index[:-1]))) if times.size else index
+        starts = _changes(index)
         stops = np.append(starts[1:], times.size) if times.size else index
         active, at = index[starts], starts
         busy = np.zeros(active.size, dtype=np.int64)
         count = 0
-        while active.size:
+        while active.size and count < enough:
             place = np.searchsorted(self.keys, active * self.span + times[at], side="right") - 1
             busy = np.maximum(self._own_time(times[at], place), busy) + self.c[active]
             kept = busy <= self.total[active]

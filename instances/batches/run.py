@@ -12,7 +12,6 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from instances.batches.availability import LATEST
 from instances.errors import InputError
 from instances.textio import convert, encode
 
@@ -31,8 +30,11 @@ __all__ = [
 #: The form of a run's file.
 FORMAT = "batches-run/1"
 
-#: What stands for a missing batch, task or end; no number of a file.
+#: What stands for a missing batch, task or end.
 NOTHING = -(2**31)
+
+#: The integers of a row are at least this and below its negative.
+_LEAST = -(2**63)
 
 #: ``(time, worker)`` or ``(time, worker, batch, task, end)``.
 Row: TypeAlias = tuple[int, int] | tuple[int, int, int, int, int | None]
@@ -176,7 +178,22 @@ def read_run(document: dict[str, Any]) -> Run:
     rung = None if file.rung is None else Rung.parse(file.rung)
     malformed = next((Malformed(i, reason) for i, row in enumerate(file.contacts) if (reason := _wrong(row))), None)
     known = file.contacts if malformed is None else list(islice(file.contacts, malformed.row))
-    return Run(file.instance, Contacts.of(known), file.policy, rung, tuple(file.periods or ()), malformed)
+    contacts = Contacts.of([_said(row) for row in known])
+    return Run(file.instance, contacts, file.policy, rung, tuple(file.periods or ()), malformed)
+
+
+def _said(row: Row) -> Row:
+    """Return a row none of whose numbers means ``NOTHING``: one less is as wrong a batch, task or end."""
+    if len(row) == 2 or NOTHING not in row[2:]:
+        return row
+    time, worker, batch, task, end = row
+    return (
+        time,
+        worker,
+        batch - (batch == NOTHING),
+        task - (task == NOTHING),
+        None if end is None else end - (end == NOTHING),
+    )
 
 
 def _wrong(row: object) -> str:
@@ -185,14 +202,14 @@ def _wrong(row: object) -> str:
         return f"{_shown(row)}, expected [time, worker] or [time, worker, batch, task, end]"
     for number in row[:4]:
         if not _is_integer(number):
-            return f"{_shown(number)}, expected an integer"
+            return f"{_shown(number)}, expected an integer of 64 bits"
     if len(row) == 5 and row[4] is not None and not _is_integer(row[4]):
-        return f"end {_shown(row[4])}, expected an integer or null"
+        return f"end {_shown(row[4])}, expected an integer of 64 bits or null"
     return ""
 
 
 def _is_integer(number: object) -> bool:
-    return isinstance(number, int) and not isinstance(number, bool) and NOTHING < number <= LATEST
+    return isinstance(number, int) and not isinstance(number, bool) and _LEAST <= number < -_LEAST
 
 
 def _shown(value: object) -> str:

@@ -42,19 +42,25 @@ class Batches:
     """
 
     def __init__(self, instance: Instance, rung: Rung, of: Run | None) -> None:
-        if instance.end >= NEVER - 1:
-            raise InputError(f"{instance.end}, expected an end below {NEVER - 1} for this solver", place="batches")
+        first = instance.batches[0][0]
+        #: The kernels count seconds in 32 bits, from second 0 or, where the run ends too late for that, from here on.
+        self.origin = first if instance.end >= NEVER - 1 else 0
+        self.end = instance.end - self.origin
+        if self.end >= NEVER - 1:
+            raise InputError(f"{self.end} s, expected fewer than {NEVER - 1} for this solver", place="batches")
         self.instance = instance
         self.rung = rung
-        first = instance.batches[0][0]
         availability = instance.covering(first, instance.end)
         low, high = availability.places(first, instance.end)
         ups = availability.ups
         if ups.dtype != np.int32:
-            ups = np.minimum(ups, NEVER).astype(np.int32)
+            ups = np.clip(ups - self.origin, 0, NEVER).astype(np.int32)
         has_run = rung is not Rung.FREE and of is not None
-        times, workers = _contacts(of, first) if has_run and of is not None else (np.empty(0, dtype=np.int32),) * 2
-        seconds, counts = np.unique(times, return_counts=True)
+        times, workers = (
+            _contacts(of, first, self.origin) if has_run and of is not None else (np.empty(0, dtype=np.int32),) * 2
+        )
+        begins = np.flatnonzero(np.concatenate(([True], times[1:] != times[:-1]))) if times.size else np.arange(0)
+        seconds, counts = times[begins], np.diff(np.append(begins, times.size))
         c = np.array(instance.c, dtype=np.int64)
         tasks, num = instance.tasks, instance.num_workers
         self.field = Field(
@@ -63,7 +69,7 @@ class Batches:
             high=high,
             c=c,
             order=np.argsort(c, kind="stable"),
-            end=instance.end,
+            end=self.end,
             is_reliable=instance.compute is Compute.RELIABLE,
             tasks=tasks,
             times=times,
@@ -82,17 +88,19 @@ class Batches:
         )
         self.flow = _flow(tasks, seconds.size, num)
         self.crowd = traffic.Crowd(
-            _ints(1), _shorts(num), _shorts(num), _shorts(num + 1), np.empty((0, 2), dtype=np.int32)
+            _ints(1), _shorts(num), _shorts(num), _shorts(num + 1), np.empty((num, 2), dtype=np.int32)
         )
         self.stamp = 0
 
     def solve(self, batch: int) -> BatchAnswer:
         """Return the answer for a batch; batches are to be asked for in order."""
-        submission, deadline = self.instance.batches[batch]
+        submission, deadline = (time - self.origin for time in self.instance.batches[batch])
         advance_all(self.field, submission)
-        if self.rung is not Rung.TRAFFIC:
-            return self._by_ends(submission, deadline, self._earliest(submission, self.rung))
-        return self._by_flow(submission, deadline)
+        if self.rung is Rung.TRAFFIC:
+            answer = self._by_flow(submission, deadline)
+        else:
+            answer = self._by_ends(submission, deadline, self._earliest(submission, self.rung))
+        return _later(answer, self.origin) if self.origin else answer
 
     def _earliest(self, submission: int, rung: Rung) -> Play:
         """Return the N earliest ends by the run's end, or all."""
@@ -100,7 +108,7 @@ class Batches:
             ends.free_ends(self.field, submission, self.earliest)
         else:
             self.stamp += 1
-            first = int(np.searchsorted(self.field.times, submission))
+            first = _place(self.field.times, submission)
             ends.stream_ends(self.field, self.stamp, first, self.earliest)
         size = int(self.earliest.size[0])
         time, worker, end = (column[:size] for column in (self.earliest.time, self.earliest.worker, self.earliest.end))
@@ -127,28 +135,29 @@ class Batches:
         play, cut = self._play(), self._cut()
         end = self._least_end(submission, deadline, satisfied)
         if end is None:
-            self._gather(submission, self.instance.end)
-            self._reaches(submission, self.instance.end, is_exact=True)
+            self._gather(submission, self.end)
+            self._reaches(submission, self.end, is_exact=True)
             return BatchAnswer(satisfied, cut, play, None, self._cut(), None)
-        self._reaches(submission, end)
+        if self._served != end:
+            self._reaches(submission, end)
         latency_play = self._play()
-        self._reaches(submission, end - 1, is_exact=True)
-        return BatchAnswer(satisfied, cut, play, end - submission, self._cut(), latency_play)
+        return BatchAnswer(satisfied, cut, play, end - submission, self._cut_before(submission, end), latency_play)
 
     def _least_end(self, submission: int, deadline: int, satisfied: int) -> int | None:
         """Return the least e by which N tasks can end, by bisection between what other rungs tell; None: not by E."""
         tasks = self.instance.tasks
         free, stream = (self._earliest(submission, rung)[2] for rung in (Rung.FREE, Rung.STREAM))
-        first = int(np.searchsorted(self.field.times, submission))
+        first = _place(self.field.times, submission)
         if free.size < tasks or self.field.times.size - first < tasks:
             return None
-        high = int(stream.max()) if stream.size == tasks else self.instance.end + 1  # enough, or nobody knows yet
+        high = int(stream.max()) if stream.size == tasks else self.end + 1  # enough, or nobody knows yet
         low = max(int(free.max()), int(self.field.times[first + tasks - 1]) + int(self.field.c.min())) - 1  # too little
         if satisfied == tasks:
             high = min(high, deadline)
         else:
             low = max(low, deadline)
-        self._gather(submission, min(high, self.instance.end))
+        if high > deadline:  # else all who are needed are together
+            self._gather(submission, min(high, self.end))
         top = high
         while top - low > 1:  # what the fastest workers and the latest contacts rule out
             middle = (low + top) // 2
@@ -158,28 +167,24 @@ class Batches:
             middle = min((low + high) // 2, low + step)
             low, high = (low, middle) if self._reaches(submission, middle) else (middle, high)
             step *= 4
-        return high if high <= self.instance.end else None
+        return high if high <= self.end else None
 
     def _gather(self, submission: int, horizon: int) -> None:
         """Bring together the workers that may be needed up to a deadline."""
-        rows = int(traffic.count_rows(self.field, submission, horizon))
-        if len(self.crowd.ups) < rows:
-            num = self.instance.num_workers
-            self.crowd = traffic.Crowd(
-                _ints(1), _shorts(num), _shorts(num), _shorts(num + 1), np.empty((2 * rows, 2), dtype=np.int32)
-            )
-        traffic.gather(self.field, self.crowd, submission, horizon)
+        while not traffic.gather(self.field, self.crowd, submission, horizon):
+            self.crowd = self.crowd._replace(ups=np.empty((2 * len(self.crowd.ups), 2), dtype=np.int32))
 
     def _bound(self, submission: int, deadline: int) -> int:
         """Return a bound on the tasks that can end by a deadline, by cuts that need the fastest workers only."""
-        first, stop = (int(place) for place in np.searchsorted(self.field.seconds, (submission, deadline)))
+        first, stop = (_place(self.field.seconds, time) for time in (submission, deadline))
         return int(traffic.bound(self.field, self.crowd, self.flow, traffic.FEW, deadline, first, stop))
 
     def _reaches(self, submission: int, deadline: int, *, is_exact: bool = False) -> bool:
         """Whether N tasks can end by a deadline; if it is to be exact, the flow is a largest one afterwards."""
-        first, stop = (int(place) for place in np.searchsorted(self.field.seconds, (submission, deadline)))
+        first, stop = (_place(self.field.seconds, time) for time in (submission, deadline))
         answer, has_cut = traffic.reaches(self.field, self.crowd, self.flow, deadline, first, stop, is_exact)
         self._range, self._has_cut = (first, stop), has_cut
+        self._served = deadline if answer else None
         return bool(answer)
 
     def _play(self) -> Play:
@@ -199,20 +204,56 @@ class Batches:
         if self.flow.size[0] == self.instance.tasks:
             return ()
         first, stop = self._range
-        seconds = self.field.seconds[first:stop]
         if self._has_cut:
-            last = int(self.flow.best[1]) - first
-            return ((int(seconds[0]), int(seconds[last - 1]) + 1),) if last else ()
+            return self._cut_of_bound(first)
+        seconds = self.field.seconds[first:stop]
         inside = self.flow.visited[first:stop] != self.flow.epoch[1]
         edges = np.flatnonzero(np.diff(np.concatenate(([0], inside.astype(np.int8), [0]))))
         return tuple((int(seconds[a]), int(seconds[b - 1]) + 1) for a, b in edges.reshape(-1, 2))
 
+    def _cut_of_bound(self, first: int) -> Cut:
+        """Return the cut that the last bound was found by."""
+        last = int(self.flow.best[1])
+        return ((int(self.field.seconds[first]), int(self.field.seconds[last - 1]) + 1),) if last > first else ()
 
-def _contacts(of: Run, since: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return times and workers of a run's contacts from a second on, in order of time."""
+    def _cut_before(self, submission: int, end: int) -> Cut:
+        """Return the cut that proves that N tasks cannot end before the least end: the cheapest there is."""
+        if self._bound(submission, end - 1) < self.instance.tasks:
+            return self._cut_of_bound(_place(self.field.seconds, submission))
+        self._reaches(submission, end - 1, is_exact=True)
+        return self._cut()
+
+
+def _later(answer: BatchAnswer, seconds: int) -> BatchAnswer:
+    """Return an answer with all its times later; latencies stay."""
+
+    def play(one: Play) -> Play:
+        return one[0] + seconds, one[1], one[2] + seconds
+
+    def cut(one: Cut) -> Cut:
+        return tuple((a + seconds, b + seconds) for a, b in one)
+
+    late = answer.latency_play
+    return BatchAnswer(
+        satisfied=answer.satisfied,
+        cut=cut(answer.cut),
+        play=play(answer.play),
+        latency=answer.latency,
+        latency_cut=cut(answer.latency_cut),
+        latency_play=None if late is None else play(late),
+    )
+
+
+def _contacts(of: Run, since: int, origin: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return times, counted from an origin, and workers of a run's contacts from a second on, in order of time."""
     kept = np.flatnonzero(of.contacts.time >= since)
     order = kept[np.lexsort((of.contacts.worker[kept], of.contacts.time[kept]))]
-    return of.contacts.time[order].astype(np.int32), of.contacts.worker[order].astype(np.int32)
+    return (of.contacts.time[order] - origin).astype(np.int32), of.contacts.worker[order].astype(np.int32)
+
+
+def _place(seconds: Shorts, time: int) -> int:
+    """Return the first place of sorted seconds that is not before a time; of one kind, so that nothing is copied."""
+    return int(np.searchsorted(seconds, seconds.dtype.type(time)))
 
 
 def _ints(size: int, value: int = 0) -> Ints:

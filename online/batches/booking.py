@@ -17,25 +17,30 @@ from online.batches.options import Options
 from online.batches.periods import requests_for
 from online.batches.visible import Answer, Problem, Visible
 
-__all__ = ["Booking", "chance_of_record"]
+__all__ = ["Booking", "calls_wanted", "chance_of_record"]
 
 _DAY = 86_400
 
 #: How far back a record reaches, and how many moments of it are looked at.
-_RECORD_S, _MOMENTS = 14 * _DAY, 16
+RECORD_S, MOMENTS = 14 * _DAY, 16
 #: So many moments with the share of copies that ended of late are put beside the record.
-_DOUBT = 1
+DOUBT = 1
 #: How long a worker rests that is not wanted for the next batches.
-_REST_S = 2 * _DAY
+REST_S = 2 * _DAY
 #: Of what is counted batch after batch so much is kept at each new one.
-_KEPT = 0.75
+KEPT = 0.75
 #: Bounds of the share of booked calls that come.
-_LEAST_COMING = 1 / 8
+LEAST_COMING = 1 / 8
 #: The chance that a worker must have to be booked moves in such steps, up to the bound.
-_STEP, _MOST_WANTED = 0.05, 0.97
+STEP, MOST_WANTED = 0.05, 0.97
 #: Times in a batch at which chances of copies are reckoned anew.
-_REVISIONS = 8
-_GOLDEN = (5**0.5 - 1) / 2
+REVISIONS = 8
+GOLDEN = (5**0.5 - 1) / 2
+
+
+def calls_wanted(requests: int) -> int:
+    """Return Z, the calls wanted for a batch: ten ninths of lambda, rounded up."""
+    return -(-10 * requests // 9)
 
 
 def chance_of_record(visible: Visible, length: int, need: int, usual: float) -> float:
@@ -61,7 +66,7 @@ def chance_of_record(visible: Visible, length: int, need: int, usual: float) -> 
     """
     if need > length:
         return 0.0
-    since = visible.now - _RECORD_S
+    since = visible.now - RECORD_S
     up = visible.up[int(np.searchsorted(visible.up[:, 1], since, side="right")) :]
     if len(up) == 0:
         return usual
@@ -73,10 +78,10 @@ def chance_of_record(visible: Visible, length: int, need: int, usual: float) -> 
     seen = float(np.interp(visible.now - length, edges, own, left=0.0))
     if seen < 1:
         return usual
-    moments = (np.arange(_MOMENTS) + 0.5) / _MOMENTS * seen
+    moments = (np.arange(MOMENTS) + 0.5) / MOMENTS * seen
     begins = np.interp(moments, own, edges)
     reached = np.interp(begins + length, edges, own) - moments
-    return float((np.count_nonzero(reached >= need) + _DOUBT * usual) / (_MOMENTS + _DOUBT))
+    return float((np.count_nonzero(reached >= need) + DOUBT * usual) / (MOMENTS + DOUBT))
 
 
 @dataclass(slots=True)
@@ -105,7 +110,8 @@ class Booking:
 
     Notes
     -----
-    Memory: a few numbers for each worker and booked batch. Some 60 us a contact.
+    Memory: a few numbers for each worker and booked batch. Some 60 us a contact; the kernel
+    (`online.batches.kernels.ledger`) makes the same runs in a dozen.
     """
 
     name = "booking"
@@ -115,10 +121,9 @@ class Booking:
 
     def begin(self, problem: Problem) -> None:
         """Start afresh."""
-        expect_margins("A3", problem)
+        expect_margins(self.name, problem)
         self.problem = problem
-        requests = requests_for(problem.tasks, self.options.k, self.options.copies_lambda)
-        self.wanted = -(-10 * requests // 9)
+        self.wanted = calls_wanted(requests_for(problem.tasks, self.options.k, self.options.copies_lambda))
         num = len(problem.batches)
         self.booked = [0] * (num + 1)  # the last one: never full
         self.came = [0] * (num + 1)  # of the booked ones
@@ -161,14 +166,14 @@ class Booking:
 
     def deadline(self, now: int, batch: int) -> None:
         """Close the batch: count who came, and go on to the next one."""
-        self.recent_booked = _KEPT * self.recent_booked + self.booked[batch]
-        self.recent_came = _KEPT * self.recent_came + self.came[batch]
-        self.recent_others = _KEPT * self.recent_others + (1 - _KEPT) * self.others[batch]
+        self.recent_booked = KEPT * self.recent_booked + self.booked[batch]
+        self.recent_came = KEPT * self.recent_came + self.came[batch]
+        self.recent_others = KEPT * self.recent_others + (1 - KEPT) * self.others[batch]
         self.usual = min(0.95, max(0.05, self.ended / self.sent))
-        self.sent, self.ended = _KEPT * self.sent, _KEPT * self.ended
+        self.sent, self.ended = KEPT * self.sent, KEPT * self.ended
         following = min(batch + 1, len(self.booked) - 1)
-        step = _STEP if self.booked[following] >= self._to_book() else -_STEP
-        self.least_chance = min(_MOST_WANTED, max(0.0, self.least_chance + step))
+        step = STEP if self.booked[following] >= self._to_book() else -STEP
+        self.least_chance = min(MOST_WANTED, max(0.0, self.least_chance + step))
         self.batch = batch + 1
         self._open()
 
@@ -199,7 +204,7 @@ class Booking:
     def _revise(self, now: int) -> None:
         """Reckon all chances anew, a few times a batch."""
         since, until = self.problem.batches[self.batch]
-        revision = (now - since) * _REVISIONS // (until - since)
+        revision = (now - since) * REVISIONS // (until - since)
         if revision == self.revision:
             return
         self.revision = revision
@@ -223,7 +228,7 @@ class Booking:
     def _to_book(self) -> float:
         """How many calls to book for a batch: what is missing to those that come by themselves, over who comes."""
         coming = (self.recent_came + 1) / (self.recent_booked + 2)
-        return max(0.0, self.wanted - self.recent_others) / min(1.0, max(_LEAST_COMING, coming))
+        return max(0.0, self.wanted - self.recent_others) / min(1.0, max(LEAST_COMING, coming))
 
     def _book(self, visible: Visible, queue: int) -> int | None:
         """Return when a worker shall call again: in the time of the next batch with room, while it can be of use."""
@@ -238,13 +243,13 @@ class Booking:
         since, until = batches[following]
         chance = chance_of_record(visible, until - since, visible.c, self.usual)
         if chance < self.least_chance:
-            return visible.now + _REST_S
+            return visible.now + REST_S
         self.next_open = max(self.next_open, following)
         while self.next_open < num and self.booked[self.next_open] >= to_book:
             self.next_open += 1
         place = self.next_open
         if place == num:
-            return visible.now + _REST_S
+            return visible.now + REST_S
         self.booked[place] += 1
         self.booking[visible.worker] = place
         return self._slot(visible, place)
@@ -263,12 +268,12 @@ class Booking:
 
     def _share(self, visible: Visible) -> float:
         """Return the share of the last two weeks in which a worker was available."""
-        known = min(_RECORD_S, visible.now - int(visible.up[0, 0])) if len(visible.up) else 0
-        return (visible.available(visible.now - _RECORD_S, visible.now) + 1) / (known + 1)
+        known = min(RECORD_S, visible.now - int(visible.up[0, 0])) if len(visible.up) else 0
+        return (visible.available(visible.now - RECORD_S, visible.now) + 1) / (known + 1)
 
     def _slot(self, visible: Visible, place: int) -> int:
         """Return a second in the first part of a batch's time, longer for who computes fast and is often there."""
         since, until = self.problem.batches[place]
         latest = (until - since) - 2 * visible.c / self._share(visible)
         width = min(max(latest, (until - since) / 10), (until - since) * 0.9)
-        return since + int(self.booked[place] * _GOLDEN % 1.0 * width)
+        return since + int(self.booked[place] * GOLDEN % 1.0 * width)

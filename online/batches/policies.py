@@ -10,7 +10,7 @@ from online.loading import own_policy
 
 __all__ = ["PAPER", "POLICIES", "make_policy"]
 
-#: The masters of the paper; there is machine code for them.
+#: The masters of the paper.
 PAPER = (
     "A1",
     "A2",

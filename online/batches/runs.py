@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 
 from instances.batches.model import Instance
 from instances.errors import InputError
 from online.batches.algorithms import expect_margins
 from online.batches.options import Options
 from online.batches.outcome import Simulation, simulation
-from online.batches.policies import PAPER, make_policy
+from online.batches.policies import POLICIES, make_policy
 from online.batches.simulate import simulate
 from online.batches.visible import Policy
 
 __all__ = ["ENGINES", "run_policy"]
 
-#: ``kernel``: machine code, for the masters of the paper. ``plain``: `simulate`. ``auto``: the first that can.
+#: ``kernel``: machine code, for the built-in masters. ``plain``: `simulate`. ``auto``: the first that can.
 ENGINES = ("auto", "plain", "kernel")
 
 #: Up to so many workers the plain simulator is done before machine code is loaded.
@@ -55,10 +56,10 @@ def run_policy(
     options = options or Options()
     if engine not in ENGINES:
         raise InputError(f"{engine!r}, expected one of {', '.join(ENGINES)}", place="engine")
-    is_kernels = isinstance(policy, str) and policy in PAPER
+    is_kernels = isinstance(policy, str) and policy in POLICIES
     if not is_kernels and engine == "kernel":
-        raise InputError(f"the kernel runs the masters of the paper, not {policy!r}", place="engine")
-    made = make_policy(policy, options)
+        raise InputError(f"the kernel runs the built-in masters, not {policy!r}", place="engine")
+    made = make_policy(policy, replace(options))  # it may keep them; the run's are its own
     is_loaded = "online.batches.kernels.driver" in sys.modules
     wants_kernel = engine == "kernel" or (engine == "auto" and (is_loaded or instance.num_workers > _FEW_WORKERS))
     if isinstance(policy, str) and is_kernels and wants_kernel:

@@ -6,8 +6,10 @@ An instant with an event goes through V2 (ends), V3 (deadlines) and V5 (contacts
 from __future__ import annotations
 
 import heapq
+import traceback
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
@@ -16,7 +18,7 @@ import numpy.typing as npt
 
 from instances.batches.model import Compute, Instance
 from instances.batches.run import NOTHING, Contacts
-from instances.errors import InputError
+from instances.errors import HindschedError, InputError
 from online.batches.options import Options
 from online.batches.outcome import Simulation, simulation
 from online.batches.periods import period, requests_for
@@ -73,9 +75,9 @@ class _Simulator:
     def __init__(self, instance: Instance, policy: Policy, options: Options) -> None:
         self.instance = instance
         self.policy = policy
-        self.options = options
-        active = active_before(instance) if isinstance(options.p0, str) else options.p0
-        self.problem = Problem.of(instance, active)
+        self.options = replace(options)  # a policy may hold the one it was made with
+        self.active = active_before(instance) if isinstance(options.p0, str) else options.p0
+        self.problem = Problem.of(instance, self.active)
         up = instance.window(0, instance.end)
         self.workers = [_Worker(up.of_worker(j), c, instance.compute) for j, c in enumerate(instance.c)]
         self.calls: list[tuple[int, int]] = []  # (time, worker), a heap
@@ -85,18 +87,17 @@ class _Simulator:
         self.rows: list[tuple[int, int, int, int, int]] = []
 
     def run(self) -> Simulation:
-        self._tell("begin", self.problem)
+        self._tell("begin", self.instance.start, self.problem)
         for j in range(self.instance.num_workers):
-            self._call(j, first_call(self.instance, self.options, self.problem.active, j))
+            self._call(j, first_call(self.instance, self.options, self.active, j))
         deadlines = [deadline for _, deadline in self.instance.batches]
         for batch, deadline in enumerate(deadlines):
             self._until(deadline)
             self._ends_at(deadline)
-            self._tell("deadline", deadline, batch)
+            self._tell("deadline", deadline, deadline, batch)
         table = np.array(self.rows, dtype=np.int64).reshape(-1, 5)
         contacts = Contacts(*table.T)
-        periods = tuple(getattr(self.policy, "periods", ()))
-        return simulation(self.instance, name_of(self.policy), contacts, periods)
+        return simulation(self.instance, name_of(self.policy), contacts, self._periods())
 
     def _until(self, deadline: int) -> None:
         """Go on to before a deadline: at each instant first the ends, then the contacts."""
@@ -115,7 +116,7 @@ class _Simulator:
             if self.options.report == "at_contact":
                 self.unheard.setdefault(worker, []).append((end, batch, task))
             else:
-                self._tell("completed", now, worker, batch, task)
+                self._tell("completed", now, now, worker, batch, task)
 
     def _calls_at(self, now: int) -> Iterator[int]:
         while self.calls and self.calls[0][0] == now:
@@ -124,10 +125,10 @@ class _Simulator:
     def _contact(self, now: int, j: int) -> None:
         """V5 and V6: the worker reports, is answered, computes, and knows when to call again."""
         for _, batch, task in self.unheard.pop(j, ()):
-            self._tell("completed", now, j, batch, task)
+            self._tell("completed", now, now, j, batch, task)
         worker = self.workers[j]
         visible = Visible(self.problem, now, j, worker.c, worker.past(now), MappingProxyType(self.last_contacts))
-        chosen, call = self._answer(visible)
+        chosen, call = self._answer(visible, now, j)
         self.last_contacts[j] = now
         if chosen is None:
             self.rows.append((now, j, NOTHING, NOTHING, NOTHING))
@@ -149,28 +150,57 @@ class _Simulator:
         if time is not None and time < self.instance.end:
             heapq.heappush(self.calls, (time, j))
 
-    def _tell(self, method: str, *news: Any) -> None:
+    def _tell(self, method: str, now: int, *news: Any) -> None:
         listener = getattr(self.policy, method, None)
         if listener is not None:
-            listener(*news)
+            self._asked(f"second {now}", listener, *news)
 
-    def _answer(self, visible: Visible) -> tuple[tuple[int, int] | None, int | None]:
-        """Ask the policy, and refuse what the rules or the protocol do not allow."""
-        answer: Any = self.policy.contact(visible)
-        place = f"policy {name_of(self.policy)}, worker {visible.worker} in second {visible.now}"
-        if not isinstance(answer, tuple) or len(answer) != 2:
+    def _asked(self, where: str, question: Callable[..., Any], *arguments: Any) -> Any:
+        """Return the answer of somebody's code, or say where it raised."""
+        try:
+            return question(*arguments)
+        except (HindschedError, KeyboardInterrupt):
+            raise
+        except BaseException as error:  # whatever it raises
+            at = traceback.extract_tb(error.__traceback__)[-1]
+            name = getattr(question, "__name__", type(question).__name__)
+            what = f"{name} raised {type(error).__name__}: {error} ({at.filename}, line {at.lineno})"
+            place = f"policy {name_of(self.policy)}, {where}"
+            raise InputError(" ".join(what.split()), place=place) from error
+
+    def _periods(self) -> tuple[tuple[int, int], ...]:
+        """Return the periods that a policy tells of, if it does."""
+        told: Any = getattr(self.policy, "periods", ())
+        pairs = list(told) if isinstance(told, list | tuple) else [told]
+        for pair in pairs:
+            if not isinstance(pair, list | tuple) or len(pair) != 2 or not all(map(_is_integer, pair)):
+                place = f"policy {name_of(self.policy)}, periods"
+                raise InputError(f"{pair!r}, expected pairs of a second and a period", place=place)
+        return tuple((int(now), int(seconds)) for now, seconds in pairs)
+
+    def _answer(self, visible: Visible, now: int, worker: int) -> tuple[tuple[int, int] | None, int | None]:
+        """Ask the policy, and refuse what the rules or the protocol do not allow.
+
+        What it was shown it may have written to: nothing is read from that afterwards.
+        """
+        where = f"worker {worker} in second {now}"
+        answer: Any = self._asked(where, self.policy.contact, visible)
+        place = f"policy {name_of(self.policy)}, {where}"
+        pair = list(tuple.__iter__(answer)) if isinstance(answer, tuple) else []
+        if len(pair) != 2:
             raise InputError(f"{answer!r}, expected a pair of a task (or None) and a second (or None)", place=place)
-        task, call = answer
+        task, call = pair
         if call is not None and not _is_integer(call):
             raise InputError(f"{call!r}, expected an integer, the second to call again, or None", place=place)
         if task is None:
             return None, None if call is None else int(call)
-        if not isinstance(task, tuple) or len(task) != 2 or not all(map(_is_integer, task)):
+        numbers = list(tuple.__iter__(task)) if isinstance(task, tuple) else []
+        if len(numbers) != 2 or not all(map(_is_integer, numbers)):
             raise InputError(f"{task!r}, expected a pair (batch, task) of integers, or None", place=place)
-        batch, k = (int(number) for number in task)
+        batch, k = (int(number) for number in numbers)
         if not (0 <= batch < self.instance.num_batches and 0 <= k < self.instance.tasks):
             raise InputError(f"{task!r}, expected a batch and a task that exist", place=place)
-        if visible.now < self.instance.batches[batch][0]:
+        if now < self.instance.batches[batch][0]:
             raise InputError(f"{task!r}, expected a batch that is submitted (V4)", place=place)
         return (batch, k), None if call is None else int(call)
 

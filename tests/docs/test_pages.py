@@ -71,6 +71,22 @@ def test_numbers_on_batches_are_those_of_the_bare_rows():
         both = rows[rows[f"{better}_batches"].notna()]
         assert (both[f"{better}_batches"] >= both[f"{worse}_batches"]).all()
         assert (both[f"{better}_tasks"] >= both[f"{worse}_tasks"]).all()
+    with files("bench").joinpath("data/batches_requests.csv").open("rb") as file:
+        asked = pd.read_csv(file)
+    carried = asked[(asked["question"] == "closing") & (asked["overdue"] == "carry")]
+    assert published.stuck("carry") == f"{carried['stuck'].sum():.0f}"
+    two = asked[(asked["question"] == "requests") & (asked["copies_lambda"] == 2) & (asked["policy"] == "A3-speed")]
+    assert published.clairvoyance("copies_per_task", "A3-speed", "2") == f"{two['copies_per_task'].item():.2f}"
+    compared = asked[asked["stream_tasks"].notna()]
+    assert (compared["stream_tasks"] >= compared["satisfied_tasks"]).all()
+    with files("bench").joinpath("data/batches_booking.csv").open("rb") as file:
+        masters = pd.read_csv(file)
+    mine = masters[(masters["crowd"] == "paper") & (masters["c"] == 7200) & (masters["copies_lambda"] == 2)]
+    ours, others = mine[mine["policy"] == "booking"], mine[mine["policy"] != "booking"]
+    best = others.loc[others["satisfied_tasks"].idxmax()]
+    gap = best["stream_tasks"] - best["satisfied_tasks"]
+    closed = 100 * (ours["satisfied_tasks"].item() - best["satisfied_tasks"]) / gap
+    assert published.closed("14400", "7200") == f"{closed:.0f}%"
 
 
 def test_a_changed_number_row_and_picture_are_found_and_mended(published, tmp_path):

@@ -200,5 +200,5 @@ def draw_satisfied(rows: Rows, path: Path) -> None:
     axes.set_xticks(range(len(ratios)), [f"D/{ratio:g}" for ratio in ratios])
     axes.set_ylabel("share of batches satisfied")
     axes.set_title("stream: the best in hindsight on the runs' own contacts", loc="left", fontsize=10)
-    axes.legend(loc="lower right")
+    axes.legend(loc="upper left")
     plots.save(figure, path)

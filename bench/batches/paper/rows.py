@@ -74,6 +74,7 @@ def published(name: str) -> list[dict[str, Any]]:
         for column in _DECILES:
             if isinstance(row.get(column), str):
                 row[column] = [float(number) for number in row[column].split()]
-        if row.get("copies_lambda") is not None:
-            row["copies_lambda"] = int(row["copies_lambda"])
+        for column in ("copies_lambda", "deadline_s", "c"):
+            if row.get(column) is not None:
+                row[column] = int(row[column])
     return rows

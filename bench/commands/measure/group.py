@@ -12,6 +12,7 @@ from bench.commands.measure.nodes import nodes
 from bench.commands.measure.optima import optima
 from bench.commands.measure.pages import pages
 from bench.commands.measure.readings import readings
+from bench.commands.measure.requests import requests
 from bench.commands.measure.rungs import rungs
 from bench.commands.measure.scale import scale
 from bench.commands.measure.simulator import simulator
@@ -26,6 +27,21 @@ def bench() -> None:
     """Rebuild what the documentation claims: optima of the paper's experiment, and solvers against each other."""
 
 
-_COMMANDS = (bags, booking, bounds, core, nodes, optima, pages, readings, rungs, scale, simulator, solvers, volunteers)
+_COMMANDS = (
+    bags,
+    booking,
+    bounds,
+    core,
+    nodes,
+    optima,
+    pages,
+    readings,
+    requests,
+    rungs,
+    scale,
+    simulator,
+    solvers,
+    volunteers,
+)
 for _command in _COMMANDS:
     bench.add_command(_command)

@@ -30,6 +30,7 @@ def volunteers(
 
     from bench.batches import scale
 
+    results.mkdir(parents=True, exist_ok=True)  # before the work, which takes minutes
     rows = scale.measure(workers=workers, days=days, tasks=tasks, batches=batches, copies_lambda=copies_lambda)
     frame = pd.DataFrame(rows, columns=list(scale.COLUMNS))
     write_text(results / "table.csv", str(frame.to_csv(index=False)))

@@ -15,7 +15,7 @@ import numpy as np
 from offline.batches.kernels.compiling import Ints, Shorts, kernel
 from offline.batches.kernels.field import Field
 
-__all__ = ["FEW", "Crowd", "Flow", "augment", "bound", "count_rows", "gather", "reaches", "sweep"]
+__all__ = ["FEW", "Crowd", "Flow", "augment", "bound", "gather", "reaches", "sweep"]
 
 
 _WORKER = 2**31 - 1
@@ -60,23 +60,8 @@ class Flow(NamedTuple):
 
 
 @kernel()
-def count_rows(field: Field, submission: int, horizon: int) -> int:
-    """Return how many intervals a crowd will have."""
-    rows = 0
-    for fast in range(field.order.size):
-        j = field.order[fast]
-        if field.c[j] > horizon - submission:
-            break
-        row = field.place[j]
-        while row < field.high[j] and field.ups[row, 0] < horizon:
-            row += 1
-        rows += row - field.place[j]
-    return int(rows)
-
-
-@kernel()
-def gather(field: Field, crowd: Crowd, submission: int, horizon: int) -> None:
-    """Bring together who can end a task in [submission, horizon)."""
+def gather(field: Field, crowd: Crowd, submission: int, horizon: int) -> bool:
+    """Bring together who can end a task in [submission, horizon); return whether there was room."""
     size = rows = 0
     for fast in range(field.order.size):
         j = field.order[fast]
@@ -88,12 +73,15 @@ def gather(field: Field, crowd: Crowd, submission: int, horizon: int) -> None:
         crowd.worker[size], crowd.c[size], crowd.low[size] = j, field.c[j], rows
         size += 1
         while row < field.high[j] and field.ups[row, 0] < horizon:
+            if rows == len(crowd.ups):
+                return False
             crowd.ups[rows, 0] = max(submission, field.ups[row, 0])
             crowd.ups[rows, 1] = min(horizon, field.ups[row, 1])
             rows += 1
             row += 1
     crowd.low[size] = rows
     crowd.size[0] = size
+    return True
 
 
 @kernel()

@@ -17,7 +17,8 @@ Ints = npt.NDArray[np.int64]
 Shorts = npt.NDArray[np.int32]
 Reals = npt.NDArray[np.float64]
 
-_kernels: Any = kernels_of(Path(__file__).parent, "batches")
+_HERE = Path(__file__).parent
+_kernels: Any = kernels_of(_HERE, "batches", _HERE.parent / "booking.py")
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 

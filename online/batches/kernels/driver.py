@@ -7,6 +7,7 @@ import numpy as np
 from instances.batches.model import Compute, Instance
 from instances.batches.run import NOTHING, Contacts
 from instances.batches.volunteers import WEEK
+from online.batches.booking import RECORD_S, Booking, calls_wanted
 from online.batches.kernels import layout
 from online.batches.kernels.compiling import Ints, Shorts
 from online.batches.kernels.loop import run
@@ -34,10 +35,11 @@ def run_kernel(instance: Instance, name: str, options: Options) -> tuple[Contact
 
     Notes
     -----
-    1 to 3 us a contact. Memory: 8 bytes an interval that the run or the master's memory can meet, 16 to 20 a contact.
+    1 to 3 us a contact. Memory: 8 bytes an interval that the run or the master's memory can meet, 16 to 20 a contact,
+    of `booking` 40.
     """
     options = options.settled(name[:2])
-    algorithm = int(name[1])
+    algorithm = layout.BOOKING if name == Booking.name else int(name[1])
     predictor = _PREDICTORS[name.split("-")[1]] if algorithm == 3 else 0
     requests = requests_for(instance.tasks, options.k, options.copies_lambda)
     margins = [instance.margin(i) for i in range(instance.num_batches)]
@@ -45,8 +47,7 @@ def run_kernel(instance: Instance, name: str, options: Options) -> tuple[Contact
         return None
     if 10 * requests * instance.num_workers >= 2**35 or max(9, instance.tasks) * max(margins) >= 2**62:
         return None
-    remembered = options.replays * WEEK if predictor == layout.HISTORY else 0
-    since = min(instance.start, max(0, instance.batches[0][0] - remembered))
+    since = _since(instance, options, algorithm, predictor)
     instance.covering(since, instance.end)  # draws it, if it is drawn, before less is asked for
     active = active_before(instance) if isinstance(options.p0, str) else options.p0
     first = period(active, margins[0], instance.num_workers, requests)
@@ -64,11 +65,11 @@ def run_kernel(instance: Instance, name: str, options: Options) -> tuple[Contact
         copies=options.copies,
         replays=options.replays,
         requests=requests,
+        calls=calls_wanted(requests),
         double_mean=2.0 * (instance.sum_c / instance.num_workers),
     )
     state = _state(world, rules)
-    links = 1024 if algorithm == 3 and rules.hears_at_contact else 0
-    record = layout.Record(*(np.empty(size, dtype=np.int32) for size in (1024, 1024, 1024, 1024, links)))
+    record = _record(rules)
     ends = layout.Ends(np.empty(1024, dtype=np.int64), np.empty(1024, dtype=np.int32))
     record = run(world, rules, state, record, ends, _first_calls(instance, options, first), first)
     if state.at[layout.TOO_LARGE]:
@@ -76,6 +77,24 @@ def run_kernel(instance: Instance, name: str, options: Options) -> tuple[Contact
     size, periods = (int(state.at[place]) for place in (layout.CONTACTS, layout.PERIODS))
     pairs = zip(state.period_times[:periods].tolist(), state.period_values[:periods].tolist(), strict=True)
     return _contacts(record, size, instance.tasks), tuple(pairs)
+
+
+def _since(instance: Instance, options: Options, algorithm: int, predictor: int) -> int:
+    """Return from when on a run, and what its master remembers, can meet availability."""
+    if algorithm == layout.BOOKING:
+        return max(0, instance.start - RECORD_S)
+    remembered = options.replays * WEEK if predictor == layout.HISTORY else 0
+    return min(instance.start, max(0, instance.batches[0][0] - remembered))
+
+
+def _record(rules: layout.Rules) -> layout.Record:
+    links = 1024 if rules.algorithm >= 3 and rules.hears_at_contact else 0
+    copies = 1024 if rules.algorithm == layout.BOOKING else 0
+    time, worker, task, end, link, sibling = (
+        np.empty(size, dtype=np.int32) for size in (1024, 1024, 1024, 1024, links, copies)
+    )
+    need, chance = np.empty(copies, dtype=np.int64), np.empty(copies)
+    return layout.Record(time, worker, task, end, link, need, chance, sibling)
 
 
 def _world(instance: Instance, margins: list[int], since: int) -> layout.World:
@@ -105,9 +124,9 @@ def _world(instance: Instance, margins: list[int], since: int) -> layout.World:
 
 def _state(world: layout.World, rules: layout.Rules) -> layout.State:
     workers = world.c.size
-    is_third = rules.algorithm == 3
-    size = 1 << (world.tasks - 1).bit_length() if is_third else 1
-    remembers = is_third and rules.predictor == layout.HISTORY
+    has_keys = rules.algorithm >= 3
+    size = 1 << (world.tasks - 1).bit_length() if has_keys else 1
+    remembers = rules.algorithm == 3 and rules.predictor == layout.HISTORY
     replays = np.zeros((workers if remembers else 1, 2 * rules.replays if remembers else 1), dtype=np.int32)
     if remembers:
         replays[:] = world.low[:, None]
@@ -130,6 +149,30 @@ def _state(world: layout.World, rules: layout.Rules) -> layout.State:
         best=np.zeros(2 * size, dtype=np.int32),
         period_times=ints(most_periods),
         period_values=ints(most_periods),
+        ledger=_ledger(world, rules),
+    )
+
+
+def _ledger(world: layout.World, rules: layout.Rules) -> layout.Ledger:
+    books = rules.algorithm == layout.BOOKING
+    workers, tasks = (world.c.size, world.tasks) if books else (0, 0)
+    batches = world.deadlines.size + 1
+
+    def ints(length: int, value: int = 0) -> Ints:
+        return np.full(length, value, dtype=np.int64)
+
+    return layout.Ledger(
+        means=np.zeros(layout.MEANS),
+        booked=ints(batches),
+        came=ints(batches),
+        others=ints(batches),
+        booking=ints(workers, -1),
+        queue_ends=ints(workers),
+        queue=ints(1),
+        own=ints(workers),
+        own_place=world.low[:workers].copy(),
+        back=world.low[:workers].copy(),
+        first=ints(tasks, -1),
     )
 
 

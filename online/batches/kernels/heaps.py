@@ -9,7 +9,7 @@ import numpy as np
 from online.batches.kernels.compiling import Ints, Reals, Shorts, kernel
 from online.batches.kernels.layout import CALLS, ENDS, SHIFT, UNFINISHED, Ends, State
 
-__all__ = ["heapify", "pop_end", "push_end", "replace_call", "reset_tasks", "set_key"]
+__all__ = ["heapify", "pop_end", "push_end", "replace_call", "reset_tasks", "set_key", "set_keys"]
 
 
 @kernel()
@@ -98,6 +98,14 @@ def set_key(keys: Reals, best: Shorts, task: int, key: float) -> None:
         left, right = best[2 * node], best[2 * node + 1]
         best[node] = left if keys[left] >= keys[right] else right
         node >>= 1
+
+
+@kernel()
+def set_keys(keys: Reals, best: Shorts) -> None:
+    """Bring the tree in order after changes of many keys."""
+    for node in range(keys.size - 1, 0, -1):
+        left, right = best[2 * node], best[2 * node + 1]
+        best[node] = left if keys[left] >= keys[right] else right
 
 
 @kernel()

@@ -8,22 +8,34 @@ from online.batches.kernels.compiling import Ints, Reals, Shorts
 
 __all__ = [
     "BATCH",
+    "BOOKED",
+    "BOOKING",
     "CALLS",
+    "CAME",
     "CONTACTS",
     "COPIES",
+    "ENDED",
     "ENDS",
     "HISTORY",
+    "LEAST_CHANCE",
+    "MEANS",
     "NEVER",
+    "NEXT_OPEN",
     "NUMBERS",
+    "OTHERS",
     "PERIOD",
     "PERIODS",
     "PLANNED",
+    "REVISION",
+    "SENT",
     "SHIFT",
     "SPEED",
     "TOO_LARGE",
     "UNFINISHED",
     "UNSENT",
+    "USUAL",
     "Ends",
+    "Ledger",
     "Record",
     "Rules",
     "State",
@@ -35,11 +47,30 @@ NEVER = 2**31 - 1
 #: Calls and ends are kept as time * 2^SHIFT + worker.
 SHIFT = 31
 
+#: The master that books its calls, beside Algorithms 1, 2 and 3.
+BOOKING = 4
 #: Predictors by number.
 COPIES, SPEED, HISTORY = range(3)
 
 #: Places in ``State.at``; the last is how many there are.
-CALLS, ENDS, CONTACTS, PERIODS, BATCH, UNSENT, PLANNED, PERIOD, UNFINISHED, TOO_LARGE, NUMBERS = range(11)
+(
+    CALLS,
+    ENDS,
+    CONTACTS,
+    PERIODS,
+    BATCH,
+    UNSENT,
+    PLANNED,
+    PERIOD,
+    UNFINISHED,
+    TOO_LARGE,
+    REVISION,
+    NEXT_OPEN,
+    NUMBERS,
+) = range(13)
+
+#: Places in ``Ledger.means``; the last is how many there are.
+BOOKED, CAME, OTHERS, LEAST_CHANCE, USUAL, SENT, ENDED, MEANS = range(8)
 
 
 class World(NamedTuple):
@@ -63,7 +94,7 @@ class World(NamedTuple):
 class Rules(NamedTuple):
     """The master and the readings."""
 
-    algorithm: int  # 1, 2, 3
+    algorithm: int  # 1, 2, 3, or BOOKING
     predictor: int
     is_shifting: bool
     drops: bool
@@ -73,7 +104,24 @@ class Rules(NamedTuple):
     copies: int
     replays: int
     requests: int  # lambda
+    calls: int  # that are wanted for a batch, of BOOKING
     double_mean: float  # 2.0 * mean C
+
+
+class Ledger(NamedTuple):
+    """What the master knows that books its calls."""
+
+    means: Reals  # counted batch after batch, the older the less
+    booked: Ints  # (M + 1,): calls booked for each batch; the last one is never full
+    came: Ints  # (M + 1,): of these
+    others: Ints  # (M + 1,): calls of others in a batch's time
+    booking: Ints  # (W,): for which batch each worker is booked, or -1
+    queue_ends: Ints  # (W,): in its own time, counted from its first row
+    queue: Ints  # (1,): what the worker that calls has to compute, in its own time
+    own: Ints  # (W,): a worker's available seconds before its row own_place
+    own_place: Ints  # (W,)
+    back: Ints  # (W,): its first row of late
+    first: Ints  # (N,): the first copy of each task that has not ended, or -1
 
 
 class State(NamedTuple):
@@ -92,6 +140,7 @@ class State(NamedTuple):
     best: Shorts  # (2 * size,): the neediest task below each node of a tree, 1 is its root
     period_times: Ints
     period_values: Ints
+    ledger: Ledger
 
 
 class Record(NamedTuple):
@@ -102,6 +151,9 @@ class Record(NamedTuple):
     task: Shorts  # batch * N + k, or -1
     end: Shorts
     link: Shorts  # the next task of the same worker, where the master hears at contacts
+    need: Ints  # of BOOKING: what the worker had to compute up to this task's end, in its own time
+    chance: Reals  # of BOOKING: that it ends in time, as it was when it was sent
+    sibling: Shorts  # of BOOKING: the next copy of the same task
 
 
 class Ends(NamedTuple):

@@ -8,6 +8,7 @@ from instances.batches.run import NOTHING
 from online.batches.kernels.compiling import Ints, Shorts, kernel
 from online.batches.kernels.heaps import heapify, pop_end, push_end, replace_call
 from online.batches.kernels.layout import (
+    BOOKING,
     CALLS,
     CONTACTS,
     ENDS,
@@ -19,6 +20,7 @@ from online.batches.kernels.layout import (
     State,
     World,
 )
+from online.batches.kernels.ledger import begin_booking, book, close_booking, hear_booking, send_booking
 from online.batches.kernels.masters import begin, call_again, choose, close, finish, shift
 from online.batches.kernels.workers import compute, next_available
 
@@ -38,7 +40,14 @@ def _longer(array: Shorts) -> Shorts:
 @kernel(allocates=True)
 def _roomier(record: Record) -> Record:
     link = _longer(record.link) if record.link.size else record.link
-    return Record(_longer(record.time), _longer(record.worker), _longer(record.task), _longer(record.end), link)
+    need, chance, sibling = record.need, record.chance, record.sibling
+    size = record.time.size
+    if sibling.size:
+        sibling = _longer(sibling)
+        need, chance = np.empty(sibling.size, dtype=np.int64), np.empty(sibling.size, dtype=np.float64)
+        need[:size], chance[:size] = record.need, record.chance
+    time, worker, task, end = _longer(record.time), _longer(record.worker), _longer(record.task), _longer(record.end)
+    return Record(time, worker, task, end, link, need, chance, sibling)
 
 
 @kernel(allocates=True)
@@ -63,11 +72,19 @@ def _first_calls(world: World, state: State, firsts: Ints) -> None:
 
 
 @kernel()
+def _finish(world: World, rules: Rules, state: State, record: Record, task: int, j: int, now: int) -> None:
+    if rules.algorithm == BOOKING:
+        hear_booking(world, state, record, task, j)
+    else:
+        finish(world, rules, state, record, task, now)
+
+
+@kernel()
 def _hear(world: World, rules: Rules, state: State, record: Record, j: int, now: int) -> None:
     """Tell the master of the ends of the worker that calls."""
     row = state.head[j]
     while row >= 0 and record.end[row] <= now:
-        finish(world, rules, state, record, record.task[row], now)
+        _finish(world, rules, state, record, record.task[row], j, now)
         row = record.link[row]
     state.head[j] = row
 
@@ -93,19 +110,25 @@ def _contact(world: World, rules: Rules, state: State, record: Record, ends: End
     state.last[j] = now
     if rules.hears_at_contact:
         _hear(world, rules, state, record, j, now)
-    task = choose(world, rules, state, j, now)
+    if rules.algorithm == BOOKING:
+        task = send_booking(world, state, record, row, j, now)
+    else:
+        task = choose(world, rules, state, j, now)
     end = _NOTHING
     if task >= 0:
         end = compute(world, state, j, now)
         if end > world.end:
             end = _NOTHING
     record.task[row], record.end[row] = task, end
-    if end != _NOTHING and rules.algorithm == 3:
+    if end != _NOTHING and rules.algorithm >= 3:
         if rules.hears_at_contact:
             _note(state, record, j, row)
         else:
             push_end(state, ends, end, j, task)
-    again = call_again(world, rules, state, record, now)
+    if rules.algorithm == BOOKING:
+        again = book(world, rules, state, j, now)
+    else:
+        again = call_again(world, rules, state, record, now)
     if again >= 0 and rules.waits:
         again = max(again, state.busy[j])
     if 0 <= again < world.end:
@@ -117,7 +140,10 @@ def _contact(world: World, rules: Rules, state: State, record: Record, ends: End
 def run(world: World, rules: Rules, state: State, record: Record, ends: Ends, firsts: Ints, period: int) -> Record:
     """Run a master to the end; return the contacts, of which ``state.at[CONTACTS]`` are filled."""
     at = state.at
-    begin(world, rules, state, period)
+    if rules.algorithm == BOOKING:
+        begin_booking(world, state)
+    else:
+        begin(world, rules, state, period)
     _first_calls(world, state, firsts)
     batch = 0
     while batch < world.deadlines.size and at[TOO_LARGE] == 0:
@@ -127,9 +153,13 @@ def run(world: World, rules: Rules, state: State, record: Record, ends: Ends, fi
         if at[ENDS] > 0:
             now = min(now, ends.key[0] >> SHIFT)
         while at[ENDS] > 0 and ends.key[0] >> SHIFT == now:
-            finish(world, rules, state, record, pop_end(state, ends), now)
+            j = ends.key[0] & _WORKER
+            _finish(world, rules, state, record, pop_end(state, ends), j, now)
         if now == world.deadlines[batch]:
-            close(world, rules, state, record, now, batch)
+            if rules.algorithm == BOOKING:
+                close_booking(world, rules, state, batch)
+            else:
+                close(world, rules, state, record, now, batch)
             if rules.is_shifting:
                 shift(world, rules, state, record, now, batch)
             batch += 1

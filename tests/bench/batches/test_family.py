@@ -165,3 +165,18 @@ def test_reproduce(tmp_path: Path) -> None:
     assert (tmp_path / "runs.jsonl").read_text().splitlines() == lines
     flags[1] = 13
     invoke("reproduce", "--family", "batches", *flags, "--held", code=1)
+
+
+def test_bench_requests_answers_three_questions(tmp_path: Path) -> None:
+    size = ["--workers", 60, "--tasks", 3, "--batches", 4, "--crowds", 2, "--jobs", 1, "--results", tmp_path]
+    found = rows("bench", "requests", *size)
+    assert [row["question"] for row in found].count("requests") == 6
+    assert [row["question"] for row in found].count("begin") == 8
+    closing = [row for row in found if row["question"] == "closing"]
+    assert {(row["overdue"], row["runs"]) for row in closing} == {("carry", 2), ("drop", 2)}
+    assert sum(row["stuck"] for row in closing if row["overdue"] == "carry") > 0
+    for row in found:
+        if row["stream_tasks"] is not None:
+            assert row["stream_tasks"] >= row["satisfied_tasks"]
+            assert row["stream_batches"] >= row["satisfied_batches"]
+    assert rows("bench", "requests", *size) == found  # from the folder

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
 import pytest
 
 from instances import check
-from instances.batches import Instance
+from instances.batches import Instance, read_instance
 from instances.batches.generate import paper, small
+from instances.batches.volunteers import Habits
 from instances.errors import InputError
 from online.batches import Options, Problem, Visible, run_policy, simulate
 from online.batches.booking import Booking, chance_of_record
+from tests.cases.batches_by_hand import cornered, readings
 
 
 def contact(past: list[tuple[int, int]], now: int, c: int = 5) -> Visible:
@@ -86,6 +89,32 @@ def test_it_sends_nothing_to_who_cannot_end_it() -> None:
     assert run_policy(instance, "booking", Options(p0=1)).satisfied == (1, 1)
 
 
-def test_there_is_no_machine_code_for_it() -> None:
-    with pytest.raises(InputError, match="masters of the paper"):
-        run_policy(small(3), "booking", engine="kernel")
+def test_machine_code_books_the_same_calls() -> None:
+    sent = 0
+    for seed in range(150):
+        options = Options(**readings(seed))
+        instance = read_instance(cornered(seed))
+        try:
+            plain = run_policy(instance, "booking", options, engine="plain")
+        except InputError as refused:
+            with pytest.raises(InputError, match=re.escape(str(refused))):
+                run_policy(instance, "booking", options, engine="kernel")
+            continue
+        fast = run_policy(instance, "booking", options, engine="kernel")
+        assert list(fast.run.contacts.rows()) == list(plain.run.contacts.rows()), seed
+        assert fast == plain, seed
+        sent += sum(plain.copies)
+    assert sent > 1_000
+
+
+@pytest.mark.parametrize("busy", ["queue", "wait"])
+@pytest.mark.parametrize("report", ["at_once", "at_contact"])
+@pytest.mark.parametrize("compute", ["available", "reliable"])
+def test_machine_code_books_the_same_calls_of_drawn_volunteers(compute: str, report: str, busy: str) -> None:
+    options = Options(first="spread", copies_lambda=2, busy=busy, report=report)
+    instance = paper(workers=60, tasks=4, deadline_s=4 * 3600, c=3600, batches=12, first_day=25, habits=Habits(days=30))
+    instance = instance.replace(compute=compute)
+    plain, fast = (run_policy(instance, "booking", options, engine=engine) for engine in ("plain", "kernel"))
+    assert list(fast.run.contacts.rows()) == list(plain.run.contacts.rows())
+    assert fast == plain
+    assert max(plain.copies) > 4

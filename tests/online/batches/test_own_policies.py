@@ -10,8 +10,8 @@ import pytest
 
 from instances import InputError
 from instances.batches import Instance, check
-from online.batches import make_policy, run_policy, simulate
-from tests.cases.batches import varied
+from online.batches import POLICIES, Options, make_policy, run_policy, simulate
+from tests.cases.batches import rare, readings, varied, with_past
 
 PAIR = Instance(tasks=2, batches=[(2, 6)], c=[1, 2], up=[[(0, 3), (4, 9)], [(1, 9)]])
 
@@ -113,3 +113,162 @@ def test_a_policy_from_a_file(tmp_path: Path) -> None:
         make_policy(f"{file}:Other")
     with pytest.raises(InputError, match="expected one of A1, A2"):
         make_policy("A4")
+
+
+class Honest:
+    """Sends the tasks of a batch in turn and calls now and then."""
+
+    name = "honest"
+
+    def __init__(self, options: Options | None = None) -> None:
+        self.options = options
+        self.sent = 0
+
+    def contact(self, visible: Any) -> tuple:
+        submission, deadline = visible.batches[-1]
+        if submission <= visible.now < deadline:
+            self.sent += 1
+            return (len(visible.batches) - 1, self.sent % visible.tasks), visible.now + 3
+        return None, visible.now + 2
+
+
+class Underlying:
+    """What a read-only view is joined with gets to see what it is a view of."""
+
+    def __ror__(self, other: Any) -> Any:
+        return other
+
+
+class Meddling(Honest):
+    """Answers as the honest one does, and writes to all that it is handed."""
+
+    touched = 0
+
+    def begin(self, problem: Any) -> None:
+        for name in ("active", "start", "num_workers", "sum_c"):
+            object.__setattr__(problem, name, 999)
+        for name, value in (("busy", "wait"), ("first", "spread"), ("report", "at_contact")):
+            object.__setattr__(self.options, name, value)
+
+    def contact(self, visible: Any) -> tuple:
+        answer = super().contact(visible)
+        if len(visible.up):
+            visible.up.setflags(write=True)
+            visible.up[:] = 0
+            type(self).touched += 1
+        (visible.last_contacts | Underlying()).clear()
+        object.__setattr__(visible, "now", 10**9)
+        object.__setattr__(visible, "worker", 0)
+        object.__setattr__(visible.problem, "tasks", 10**6)
+        return answer
+
+
+def test_what_a_policy_writes_to_changes_nothing() -> None:
+    for seed in range(40):
+        instance = varied(seed)
+        honest = simulate(instance, Honest())
+        options = Options()
+        meddling = _Restoring(options)
+        run = simulate(instance, meddling, options)
+        assert list(run.run.contacts.rows()) == list(honest.run.contacts.rows())
+        assert run.satisfied == honest.satisfied
+    assert _Restoring.touched > 100
+
+
+class _Restoring(Meddling):
+    """Keeps to the number of tasks that was told first, as it has spoilt the other."""
+
+    def begin(self, problem: Any) -> None:
+        self.told = problem.tasks
+        super().begin(problem)
+
+    def contact(self, visible: Any) -> tuple:
+        object.__setattr__(visible.problem, "tasks", self.told)
+        return super().contact(visible)
+
+
+def changed_after(instance: Instance, time: int) -> Instance:
+    """The same until a second, and nobody there from then on."""
+    up = [
+        [(a, min(b, time)) for a, b in instance.up.of_worker(j).tolist() if a < time]
+        for j in range(instance.num_workers)
+    ]
+    return instance.replace(up=up)
+
+
+@pytest.mark.parametrize("engine", ["plain", "kernel"])
+def test_two_futures_with_one_past_are_alike_until_they_part(engine: str) -> None:
+    compared = 0
+    for seed in range(25):
+        instance = with_past(seed) if seed % 4 == 0 else varied(seed)
+        first, last = instance.batches[0][0], instance.end
+        part = rare(seed).randint(first, last)
+        for policy in POLICIES:
+            try:
+                pair = [
+                    run_policy(one, policy, readings(seed), engine=engine)
+                    for one in (instance, changed_after(instance, part))
+                ]
+            except InputError:
+                continue
+            seen = [[row[:4] for row in run.run.contacts.rows() if row[0] < part] for run in pair]
+            assert seen[0] == seen[1], (seed, policy)
+            compared += len(seen[0])
+    assert compared > 2_000
+
+
+def test_an_own_policy_is_shown_the_same_until_two_futures_part() -> None:
+    for seed in range(25):
+        instance = varied(seed)
+        part = rare(seed).randint(instance.batches[0][0], instance.end)
+        policies = Recorder(), Recorder()
+        for one, policy in zip((instance, changed_after(instance, part)), policies, strict=True):
+            simulate(one, policy, Options(p0=1))
+        shown = [[entry[:5] for entry in policy.seen if entry[0] < part] for policy in policies]
+        assert shown[0] == shown[1]
+        news = [[entry for entry in policy.news if entry[1] < part] for policy in policies]
+        assert news[0] == news[1]
+
+
+@pytest.mark.parametrize("method", ["begin", "contact", "completed", "deadline"])
+@pytest.mark.parametrize("error", [ValueError, SystemExit, StopIteration, GeneratorExit, BaseException])
+def test_what_a_policy_raises_is_told_in_one_line(method: str, error: type[BaseException]) -> None:
+    def fail(*news: Any) -> Any:
+        raise error("mine")
+
+    policy = Honest()
+    setattr(policy, method, fail)
+    with pytest.raises(InputError) as caught:
+        simulate(PAIR, policy)
+    told = str(caught.value)
+    assert "policy honest" in told
+    assert f"raised {error.__name__}: mine" in told
+    assert "\n" not in told
+
+
+def test_an_interrupt_is_an_interrupt() -> None:
+    def stop(*news: Any) -> Any:
+        raise KeyboardInterrupt
+
+    policy = Honest()
+    policy.contact = stop
+    with pytest.raises(KeyboardInterrupt):
+        simulate(PAIR, policy)
+
+
+@pytest.mark.parametrize("periods", [5, [(1, 2, 3)], [("a", 2)], ["ab"]])
+def test_periods_that_are_none_are_refused(periods: object) -> None:
+    policy = Honest()
+    policy.periods = periods
+    with pytest.raises(InputError, match="pairs of a second and a period"):
+        simulate(PAIR, policy)
+
+
+def test_a_policy_cannot_turn_the_clock() -> None:
+    class Early(Honest):
+        def contact(self, visible: Any) -> tuple:
+            object.__setattr__(visible, "now", 10**9)
+            return (0, 0), None
+
+    with pytest.raises(InputError, match=r"worker 0 in second 0: .* submitted \(V4\)"):
+        simulate(PAIR, Early())

@@ -1,0 +1,196 @@
+"""What three readings decide: how many requests are asked for, how workers begin, whether a deadline closes a batch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import instances
+import offline
+from bench.batches.family import expect_sandwich
+from bench.batches.paper.runs import TIMES
+from bench.campaign.engine import Job, run_jobs
+from bench.campaign.jobs import job_key
+from bench.campaign.journal import Journal
+from instances.batches import Instance, Rung, Volunteers
+from instances.batches.generate import paper
+from instances.batches.volunteers import DAY, WEEK
+from instances.errors import SelfCheckError
+from online.batches import Options, Simulation, run_policy
+
+__all__ = ["COLUMNS", "measure"]
+
+COLUMNS = (
+    "question",
+    "deadline_s",
+    "c",
+    "workers",
+    "tasks",
+    "batches",
+    "policy",
+    "first",
+    "copies_lambda",
+    "overdue",
+    "runs",
+    "fed",
+    "satisfied_batches",
+    "satisfied_tasks",
+    "stream_batches",
+    "stream_tasks",
+    "copies_per_task",
+    "stuck",
+)
+_PREDICTORS = ("A3-copies", "A3-speed", "A3-history")
+_FIRST_DAY = 153
+#: The size of a crowd of the third question.
+_WORKERS, _TASKS, _BATCHES = 400, 16, 12
+
+
+def measure(
+    folder: Path, *, workers: int, tasks: int, batches: int, crowds: int, seed: int, num_processes: int
+) -> list[dict[str, Any]]:
+    """Make every row that the folder does not hold yet, and return all.
+
+    The first question, ``requests``: what hindsight and Algorithm 3 make of lambda(N) and lambda(2 N) requests where
+    D - S is eight times the mean computing time. The second, ``begin``: how many batches Algorithm 2 feeds if everybody
+    calls first at once, or spread over a period. The third, ``closing``: in how many runs on crowds of a medium size
+    Algorithm 3 gets stuck if a batch stays the present one after its deadline.
+
+    Parameters
+    ----------
+    folder
+        Receives ``runs.jsonl``, from which a later call goes on.
+    workers, tasks, batches, seed
+        W, N, M of the first two questions, and what names the volunteers.
+    crowds
+        Of the third question.
+    num_processes
+        As for `bench.campaign.engine.run_jobs`.
+
+    Raises
+    ------
+    SelfCheckError
+        When the checker refuses a run, or a rung allows less than the next.
+    """
+    size = (workers, tasks, batches, seed)
+    questions: list[tuple[str, Any, tuple[Any, ...]]] = [
+        ("requests", _requests, size),
+        ("begin", _begin, size),
+        *((f"closing {crowd}", _closing, (seed + crowd,)) for crowd in range(crowds)),
+    ]
+    jobs = [
+        Job(job_key("batches", "online", "requests", name, *given), name, work, given, group=name.split()[0])
+        for name, work, given in questions
+    ]
+    with Journal(folder) as journal:
+        run_jobs("requests", jobs, journal, num_processes=num_processes)
+        rows = [row for job in jobs for row in journal[job.key]["rows"]]
+    return [row for row in rows if row["question"] != "closing"] + _summed(rows)
+
+
+def _summed(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the means of the third question's runs by master and reading."""
+    groups: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    for row in rows:
+        if row["question"] == "closing":
+            groups.setdefault((row["policy"], row["overdue"]), []).append(row)
+    return [
+        mine[0]
+        | {"runs": len(mine), "deadline_s": None, "c": None, "copies_per_task": None}
+        | {name: sum(row[name] for row in mine) / len(mine) for name in ("fed", "satisfied_batches", "satisfied_tasks")}
+        | {"stuck": sum(row["stuck"] for row in mine)}
+        for mine in groups.values()
+    ]
+
+
+def _instance(times: tuple[int, int], volunteers: Volunteers, tasks: int, batches: int) -> Instance:
+    return paper(
+        tasks=tasks,
+        deadline_s=times[0],
+        c=times[1],
+        batches=batches,
+        first_day=_FIRST_DAY,
+        volunteers=volunteers,
+    )
+
+
+def _requests(workers: int, tasks: int, batches: int, seed: int) -> dict[str, Any]:
+    instance = _instance(TIMES[1], Volunteers(workers, seed), tasks, batches)
+
+    def rows() -> Iterator[dict[str, Any]]:
+        for copies_lambda in (1, 2):
+            for policy in _PREDICTORS:
+                options = Options(first="spread", copies_lambda=copies_lambda)
+                run = _checked(instance, policy, options)
+                stream = offline.solve(instance, Rung.STREAM, of=run.run).certificate
+                expect_sandwich(policy, {Rung.STREAM: stream}, run)
+                yield _row("requests", TIMES[1], instance, run, options) | {
+                    "stream_batches": sum(count == tasks for count in stream.satisfied) / batches,
+                    "stream_tasks": sum(stream.satisfied) / (tasks * batches),
+                }
+
+    return {"kind": "requests", "rows": list(rows())}
+
+
+def _begin(workers: int, tasks: int, batches: int, seed: int) -> dict[str, Any]:
+    rows = []
+    crowd = Volunteers(workers, seed)
+    crowd.covering(_FIRST_DAY * DAY - WEEK, _FIRST_DAY * DAY + batches * max(length for length, _ in TIMES))  # once
+    for times in TIMES:
+        instance = _instance(times, crowd, tasks, batches)
+        for first in ("start", "spread"):
+            options = Options(first=first)
+            rows.append(_row("begin", times, instance, _checked(instance, "A2", options), options))
+    return {"kind": "requests", "rows": rows}
+
+
+def _closing(seed: int) -> dict[str, Any]:
+    times = TIMES[seed % len(TIMES)]
+    instance = _instance(times, Volunteers(_WORKERS, seed), _TASKS, _BATCHES)
+    rows = []
+    for overdue in ("carry", "drop"):
+        for policy in (name + shift for name in _PREDICTORS for shift in ("", "-shift")):
+            options = Options(overdue=overdue)
+            rows.append(_row("closing", times, instance, _checked(instance, policy, options), options))
+    return {"kind": "requests", "rows": rows}
+
+
+def _checked(instance: Instance, policy: str, options: Options) -> Simulation:
+    run = run_policy(instance, policy, options)
+    verdict = instances.check(instance, run.run)
+    if not verdict.is_valid or verdict.outcome.satisfied != run.satisfied:
+        raise SelfCheckError(f"{policy}: the checker says {verdict}")
+    return run
+
+
+def _row(
+    question: str, times: tuple[int, int], instance: Instance, run: Simulation, options: Options
+) -> dict[str, Any]:
+    tasks, num = instance.tasks, instance.num_batches
+    satisfied = run.satisfied_tasks
+    return {
+        "question": question,
+        "deadline_s": times[0],
+        "c": times[1],
+        "workers": instance.num_workers,
+        "tasks": tasks,
+        "batches": num,
+        "policy": run.policy,
+        "first": options.first,
+        "copies_lambda": options.copies_lambda,
+        "overdue": options.settled(run.policy[:2]).overdue,
+        "runs": 1,
+        "fed": sum(count >= tasks for count in run.requests) / num,
+        "satisfied_batches": run.satisfied_batches(tasks) / num,
+        "satisfied_tasks": satisfied / (tasks * num),
+        "stream_batches": None,
+        "stream_tasks": None,
+        "copies_per_task": sum(run.copies) / satisfied if satisfied else None,
+        "stuck": int(_is_stuck(run)),
+    }
+
+
+def _is_stuck(run: Simulation) -> bool:
+    """Whether there were contacts in the last batch's time, but none of its tasks was sent."""
+    return run.contacts[-1] > 0 and run.copies[-1] == 0
