@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from bench.commands.measure.bags import bags
+from bench.commands.measure.beyond import beyond
 from bench.commands.measure.booking import booking
 from bench.commands.measure.bounds import bounds
 from bench.commands.measure.core import core
@@ -25,5 +26,6 @@ def bench() -> None:
     """Rebuild what the documentation claims: optima of the paper's experiment, and solvers against each other."""
 
 
-for _command in (bags, booking, bounds, core, optima, pages, readings, rungs, scale, simulator, solvers, volunteers):
+_COMMANDS = (bags, beyond, booking, bounds, core, optima, pages, readings, rungs, scale, simulator, solvers, volunteers)
+for _command in _COMMANDS:
     bench.add_command(_command)

@@ -1,18 +1,22 @@
-"""The policies `rr`, `sb` and `hot`: plan by the exact criterion, stand by, prefetch (docs/model.md section 9)."""
+"""The policies `rr`, `sb` and `hot`: plan by the exact criterion, stand by, prefetch (docs/beyond.md)."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from instances.states import DOWN, UP
 from online.coupled.ours.chances import Chances, chances_of
 from online.coupled.visible import Decision, Problem, Visible
 
-__all__ = ["CLEAR", "Builder", "Planner", "Rules"]
+__all__ = ["CLEAR", "Builder", "Planner", "Rules", "Settings"]
 
 #: A configuration is better where its J is less by this part of it: more than rounding errors.
 CLEAR = 1e-9
+#: Moves by which a plan is made better, at the most.
+MOST_ROUNDS = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,10 +30,34 @@ class Rules:
         channels are left. So programs and data survive a change of plan.
     prefetches
         Channels that are left then send data too, for tasks that a worker may get in a later plan.
+    exchanges
+        Plans are made better by exchanges (`Builder.improve`), where pilots say that it pays.
+    factors
+        By which of these V is multiplied is chosen by pilots, too.
+    most_exchanges
+        No exchanges for a V above this.
     """
 
     stands_by: bool = True
     prefetches: bool = True
+    exchanges: bool = False
+    factors: tuple[float, ...] = (1.0,)
+    most_exchanges: float = math.inf
+
+
+class Settings(NamedTuple):
+    """What pilot runs find for a problem.
+
+    Parameters
+    ----------
+    value
+        V, what a failure costs a plan.
+    exchanges
+        Whether plans are made better by exchanges.
+    """
+
+    value: float
+    exchanges: bool = False
 
 
 class Planner:
@@ -44,9 +72,9 @@ class Planner:
       sends programs to the others, the fastest worker first; with ``prefetches`` it then sends data: to any worker that
       has the program and could hold one task more than it has data for, the one with the least x_q w_q first, where x_q
       is the number of tasks with that one.
-    - With ``prefetches`` the configuration enrols, in such a slot, the workers that are sent data with the tasks the data
-      is of, as many as m allows, and everybody else with none. No computation is under way that a change could lose. A
-      plan that lacks nothing and has not begun to compute because a member is RECLAIMED uses its slots so, too.
+    - With ``prefetches`` the configuration enrols, in such a slot, the workers that are sent data with the tasks that
+      it is of, as many as m allows, and everybody else with none. No computation is under way that a change could lose.
+      A plan that lacks nothing and has not begun to compute because a member is RECLAIMED uses its slots so, too.
 
     Parameters
     ----------
@@ -54,40 +82,56 @@ class Planner:
         What reports call it.
     rules
         What it does beside planning.
-    value
-        V, the slots that an iteration takes from its start: what a failure costs. None: found by pilot runs (see
-        `online.coupled.ours.pilots`) in slot 0.
+    settings
+        V, and whether there are exchanges. None: found by pilot runs (`online.coupled.ours.pilots`) in slot 0.
     """
 
-    def __init__(self, name: str, rules: Rules, value: float | None = None) -> None:
+    def __init__(self, name: str, rules: Rules, settings: Settings | None = None) -> None:
         self.name = name
         self.rules = rules
-        self._value = value
+        self._settings = settings
         self._builder: Builder | None = None
         self._plan: dict[int, int] = {}
         self._iteration = 0
+        self._exchanges = False
 
     def choose(self, visible: Visible) -> Decision:
         """Return whom to enrol, and whom to serve in which order."""
         if visible.slot == 0 or self._builder is None:
-            self._builder = Builder(chances_of(visible.problem), self._value_for(visible.problem))
+            settings = self.settings_for(visible.problem)
+            self._builder = Builder(chances_of(visible.problem), settings.value)
+            self._exchanges = settings.exchanges
             self._plan = {}
         if visible.iteration != self._iteration or any(visible.now[q] == DOWN for q in self._plan):
             self._plan = {}
         self._iteration = visible.iteration
-        built = self._builder.build(visible)
+        built = self._built(visible, self._builder)
         if built is not None and built != self._plan:
             held = self._builder.worth(visible, self._plan, visible.computed) if self._plan else None
             if held is None or self._builder.worth(visible, built) < held - CLEAR * abs(held):
                 self._plan = built
         return self._arranged(visible)
 
-    def _value_for(self, problem: Problem) -> float:
-        if self._value is not None:
-            return self._value
-        from online.coupled.ours.pilots import value_of  # noqa: PLC0415  # loads numba
+    def settings_for(self, problem: Problem) -> Settings:
+        """Return V and whether there are exchanges, for a problem."""
+        if self._settings is not None:
+            return self._settings
+        from online.coupled.ours.pilots import settings_of  # noqa: PLC0415  # loads numba
 
-        return value_of(problem, self.rules)
+        return settings_of(problem, self.rules)
+
+    def _built(self, visible: Visible, builder: Builder) -> dict[int, int] | None:
+        """Return the plan built in this slot, with exchanges from there and from the plan held where there are any."""
+        built = builder.build(visible)
+        if built is None or not self._exchanges:
+            return built
+        built = builder.improve(visible, built)
+        if self._plan:
+            other = builder.improve(visible, self._plan)
+            least = builder.worth(visible, built)
+            if builder.worth(visible, other) < least - CLEAR * abs(least):
+                return other
+        return built
 
     def _arranged(self, visible: Visible) -> Decision:
         """Return the configuration that serves the plan in this slot."""
@@ -167,6 +211,35 @@ class Builder:
                         best, least = q, worth
             plan = _with_one_more(plan, best)
         return plan
+
+    def improve(self, visible: Visible, plan: Mapping[int, int]) -> dict[int, int]:
+        """Return a plan made better: one task, or all, of a member move to another worker while J falls by it.
+
+        The best of all such moves is made first; ties go to the lower indices. At most `MOST_ROUNDS` moves are made.
+        """
+        better = dict(plan)
+        least = self.worth(visible, better)
+        for _ in range(MOST_ROUNDS):
+            bar, best = least - CLEAR * abs(least), None
+            for moved in self._moves(visible, better):
+                worth = self.worth(visible, moved)
+                if worth < bar:
+                    bar, least, best = worth - CLEAR * abs(worth), worth, moved
+            if best is None:
+                break
+            better = best
+        return better
+
+    @staticmethod
+    def _moves(visible: Visible, plan: Mapping[int, int]) -> Iterator[dict[int, int]]:
+        """Yield the plans that differ by one move."""
+        for a, held in plan.items():
+            for count in sorted({1, held}):
+                for b in may_hold(visible):
+                    x = plan.get(b, 0) + count
+                    if b != a and x <= visible.problem.capacities[b]:
+                        moved = {**plan, a: held - count, b: x}
+                        yield {q: y for q, y in sorted(moved.items()) if y}
 
 
 def may_hold(visible: Visible) -> list[int]:

@@ -12,7 +12,7 @@ from instances.sources import StateSource
 from online.coupled.ours.chances import chances_of
 from online.coupled.ours.kernels import layout, slots
 from online.coupled.ours.kernels.compiling import Bytes, Ints
-from online.coupled.ours.planner import Rules
+from online.coupled.ours.planner import Planner, Rules, Settings
 from online.coupled.visible import Problem
 
 __all__ = ["Tools", "kernel_rules", "run_kernel", "slots_per_iteration", "tools_of"]
@@ -70,11 +70,11 @@ def tools_of(problem: Problem) -> Tools:
     return Tools(problem)
 
 
-def run_kernel(
-    instance: Instance, rules: layout.Rules, *, limit: int, schedule_slots: int
-) -> tuple[int, int, Schedule]:
+def run_kernel(instance: Instance, planner: Planner, *, limit: int, schedule_slots: int) -> tuple[int, int, Schedule]:
     """Run a policy of ours; return slots simulated, iterations completed and the schedule of the first slots."""
-    tools = tools_of(Problem.of(instance))
+    problem = Problem.of(instance)
+    rules = kernel_rules(planner.rules, planner.settings_for(problem))
+    tools = tools_of(problem)
     standing = tools.standing()
     recorder = _Recorder(instance.num_workers, schedule_slots)
     done = _go_on(tools, rules, standing, instance, limit, instance.iterations, recorder)
@@ -147,6 +147,6 @@ class _Recorder:
         return Schedule(fingerprint, tuple(row.tobytes().decode("ascii") for row in letters), entries)
 
 
-def kernel_rules(rules: Rules, value: float) -> layout.Rules:
+def kernel_rules(rules: Rules, settings: Settings) -> layout.Rules:
     """Return a policy's rules as the kernel takes them."""
-    return layout.Rules(rules.stands_by, rules.prefetches, value)
+    return layout.Rules(rules.stands_by, rules.prefetches, settings.exchanges, settings.value)

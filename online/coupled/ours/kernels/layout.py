@@ -48,6 +48,7 @@ class Rules(NamedTuple):
 
     stands_by: bool
     prefetches: bool
+    exchanges: bool
     value: float
 
 

@@ -7,6 +7,7 @@ import numpy as np
 from instances.states import DOWN, UP
 from online.coupled.ours.kernels.attempts import worth_of
 from online.coupled.ours.kernels.building import CLEAR, build
+from online.coupled.ours.kernels.exchanging import improve
 from online.coupled.ours.kernels.compiling import Bytes, Ints, kernel
 from online.coupled.ours.kernels.layout import (
     CHOSEN,
@@ -60,7 +61,7 @@ def run(
         work(application, scratch, standing, num, record.letters, is_noted)
 
 
-@kernel(forceinline=True)
+@kernel()
 def fail(states: Bytes, slot: int, scratch: Scratch, standing: Standing) -> None:
     """R1: who is DOWN loses all, and ends a plan of which it is a part."""
     at = standing.at
@@ -81,7 +82,7 @@ def fail(states: Bytes, slot: int, scratch: Scratch, standing: Standing) -> None
         standing.plan[:] = 0
 
 
-@kernel(forceinline=True)
+@kernel()
 def plan(application: Application, rules: Rules, chances: Chances, scratch: Scratch, standing: Standing) -> None:
     """Build afresh, and take what was built if nothing is held or its J is less."""
     at = standing.at
@@ -94,6 +95,26 @@ def plan(application: Application, rules: Rules, chances: Chances, scratch: Scra
     if not is_same:  # else: it would be built again
         if build(application, rules, chances, scratch, eligible, standing.program, standing.data):
             at[KNOWN] = 1
+            if rules.exchanges:
+                scratch.worth[0] = improve(
+                    application, chances, scratch, eligible, built, standing.program, standing.data,
+                    scratch.worth[0], rules.value, 20,
+                )  # fmt: skip
+                if at[HELD] == 1:
+                    for q in range(built.size):
+                        scratch.tried[q] = standing.plan[q]
+                    worth = worth_of(
+                        application, chances, scratch, eligible, scratch.tried, standing.program, standing.data,
+                        0, rules.value,
+                    )  # fmt: skip
+                    worth = improve(
+                        application, chances, scratch, eligible, scratch.tried, standing.program, standing.data,
+                        worth, rules.value, 20,
+                    )  # fmt: skip
+                    if worth < scratch.worth[0] - CLEAR * abs(scratch.worth[0]):
+                        scratch.worth[0] = worth
+                        for q in range(built.size):
+                            built[q] = scratch.tried[q]
         else:
             at[KNOWN] = 2
     if at[KNOWN] == 2:  # too few workers
@@ -117,7 +138,7 @@ def plan(application: Application, rules: Rules, chances: Chances, scratch: Scra
         standing.plan[q] = built[q]
 
 
-@kernel(forceinline=True)
+@kernel()
 def arrange(application: Application, rules: Rules, scratch: Scratch, standing: Standing) -> int:
     """Write whom to enrol with how many tasks, and whom to serve; return how many are served."""
     ask, order, now = scratch.ask, scratch.order, scratch.now
@@ -192,7 +213,7 @@ def arrange(application: Application, rules: Rules, scratch: Scratch, standing: 
     return num
 
 
-@kernel(forceinline=True)
+@kernel()
 def is_in(order: Ints, num: int, q: int) -> bool:
     """Whether a worker is among the first ``num``."""
     for k in range(num):
@@ -201,7 +222,7 @@ def is_in(order: Ints, num: int, q: int) -> bool:
     return False
 
 
-@kernel(forceinline=True)
+@kernel()
 def enrol(application: Application, ask: Ints, standing: Standing) -> bool:
     """R2: take a new configuration; return whether it is another one."""
     at, tasks = standing.at, standing.tasks
@@ -229,7 +250,7 @@ def leave(application: Application, standing: Standing, q: int) -> None:
         standing.at[KNOWN] = 0
 
 
-@kernel(forceinline=True)
+@kernel()
 def work(
     application: Application, scratch: Scratch, standing: Standing, num: int, letters: Bytes, is_noted: bool
 ) -> None:
