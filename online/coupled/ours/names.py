@@ -11,7 +11,7 @@ RULES = {
     "rr": Rules(stands_by=False, prefetches=False),
     "sb": Rules(stands_by=True, prefetches=False),
     "hot": Rules(stands_by=True, prefetches=True),
-    "auto": Rules(stands_by=True, prefetches=True, exchanges=True, factors=(0.45, 0.75, 1.2), most_exchanges=700.0),
+    "auto": Rules(stands_by=True, prefetches=True, exchanges=True, factors=(0.3, 0.5, 0.8), most_value=700.0),
 }
 
 #: The policies that are ours (docs/beyond.md), from the plainest on.

@@ -12,41 +12,55 @@ from online.coupled.estimates import complete
 from online.coupled.ours.planner import Rules, Settings
 from online.coupled.visible import Problem
 
-__all__ = ["pilot_states", "settings_of"]
+__all__ = ["pilot_states", "settings_of", "value_of"]
 
-#: How often V is taken from a run with the V before; iterations, and slots at the most, of such a run.
-ROUNDS, ITERATIONS, MOST_SLOTS = 4, 20, 20_000
+#: V is taken from runs with the V before until it changes by less than a part, or so often.
+CLOSE, MOST_ROUNDS = 0.05, 4
+#: Iterations of a run, and slots at the most.
+ITERATIONS, MOST_SLOTS = 20, 8_000
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=1024)
 def settings_of(problem: Problem, rules: Rules) -> Settings:
     """Return V for a policy on a problem, and whether it exchanges.
 
-    The first guess is ten times what one worker with one task takes; then V is the mean length of the first
-    `ITERATIONS` iterations, or of those that end within `MOST_SLOTS`, of a run with the V before, `ROUNDS` times,
-    without exchanges. Where the rules have more factors than one, or exchanges, each factor of V is then tried in a run
-    of its own, with and without exchanges, and what makes iterations shortest is taken. All runs meet the same states,
-    drawn from the problem's chains under a key of their own, so that the settings are a function of the problem.
+    V is that of `value_of`. Where the rules have more than one factor of V, or exchanges, each factor is tried in a run
+    of its own, with and without exchanges, and what makes iterations shortest is taken; for a V above
+    ``rules.most_value`` V is taken as it is, without exchanges. All runs meet the same states, drawn from the problem's
+    chains under a key of their own, so that the settings are a function of the problem.
     """
+    value = value_of(problem, rules.stands_by, rules.prefetches)
+    if value > rules.most_value or (len(rules.factors) == 1 and not rules.exchanges):
+        return Settings(value)
+    ways = (False, True) if rules.exchanges else (False,)
+    tried = [Settings(factor * value, exchanges) for exchanges in ways for factor in rules.factors]
+    return min(tried, key=lambda settings: _length(problem, rules, settings))
+
+
+@lru_cache(maxsize=1024)
+def value_of(problem: Problem, stands_by: bool, prefetches: bool) -> float:
+    """Return V: the fixed point of pilot runs without exchanges.
+
+    The first guess is ten times what one worker with one task takes; then V is the mean length of the first
+    `ITERATIONS` iterations, or of those that end within `MOST_SLOTS`, of a run with the V before.
+    """
+    rules = Rules(stands_by, prefetches)
+    value = 10.0 * (problem.t_prog + problem.t_data + min(problem.w))
+    for _ in range(MOST_ROUNDS):
+        before, value = value, _length(problem, rules, Settings(value))
+        if abs(value - before) < CLOSE * before:
+            break
+    return value
+
+
+def _length(problem: Problem, rules: Rules, settings: Settings) -> float:
+    """Return the mean length of the iterations of a pilot run."""
     from online.coupled.ours.kernels.driver import kernel_rules, slots_per_iteration  # noqa: PLC0415  # numba
 
-    def length(settings: Settings) -> float:
-        return slots_per_iteration(problem, kernel_rules(rules, settings), states, ITERATIONS)
-
-    states = pilot_states(problem)
-    value = first_guess(problem)
-    for _ in range(ROUNDS):
-        value = length(Settings(value))
-    ways = (False, True) if rules.exchanges and value <= rules.most_exchanges else (False,)
-    tried = [Settings(factor * value, exchanges) for exchanges in ways for factor in rules.factors]
-    return min(tried, key=length) if len(tried) > 1 else tried[0]
+    return slots_per_iteration(problem, kernel_rules(rules, settings), pilot_states(problem), ITERATIONS)
 
 
-def first_guess(problem: Problem) -> float:
-    """Return the V that pilots begin with."""
-    return 10.0 * (problem.t_prog + problem.t_data + min(problem.w))
-
-
+@lru_cache(maxsize=4)
 def pilot_states(problem: Problem) -> Drawn:
     """Return the states that pilot runs meet."""
     return Drawn(complete(problem.chains), ("coupled", "pilot"), MOST_SLOTS)

@@ -34,15 +34,15 @@ class Rules:
         Plans are made better by exchanges (`Builder.improve`), where pilots say that it pays.
     factors
         By which of these V is multiplied is chosen by pilots, too.
-    most_exchanges
-        No exchanges for a V above this.
+    most_value
+        For a larger V there are no exchanges, and V is taken as it is.
     """
 
     stands_by: bool = True
     prefetches: bool = True
     exchanges: bool = False
     factors: tuple[float, ...] = (1.0,)
-    most_exchanges: float = math.inf
+    most_value: float = math.inf
 
 
 class Settings(NamedTuple):
