@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +20,7 @@ from online.coupled import OURS, run_policy
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["POINT", "run_ours"]
+__all__ = ["POINT", "run_ours", "write_tables"]
 
 #: What names an instance of the experiment.
 POINT = ["m", "n_com", "wmin", "scenario", "trial"]
@@ -29,12 +29,31 @@ CHECKED_SLOTS = 300
 
 
 def run_ours(
-    sources: Sequence[Paper], folder: Path, *, policies: Sequence[str] = OURS, num_processes: int = 1
+    sources: Sequence[Paper],
+    folder: Path,
+    *,
+    policies: Sequence[str] = OURS,
+    num_processes: int = 1,
+    only_made: bool = False,
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Run policies on instances of the experiment, resuming what ``folder`` holds.
 
     Instances of seed 0 that no schedule finishes within the slots, by the published proofs, are left out: no policy
-    finishes them either. They are run trial by trial, so that what an interrupted call has done is a sample of all.
+    finishes them either. The others are run trial by trial, and in these scenario by scenario, so that what an
+    interrupted call has done is a sample of all points. Policies that pilots make the same on an instance run once.
+
+    Parameters
+    ----------
+    sources
+        See `bench.coupled.optima.experiment`.
+    folder
+        Receives ``runs.jsonl``, ``beyond_runs.csv`` and ``beyond_speed.csv``.
+    policies
+        Some of `online.coupled.OURS`.
+    num_processes
+        As for `bench.campaign.engine.run_jobs`.
+    only_made
+        Make no run; write the tables of those that the folder holds.
 
     Returns
     -------
@@ -49,30 +68,31 @@ def run_ours(
     SelfCheckError
         When the checker refuses the beginning of a run, or a run is shorter than the proven optimum.
     """
-    import pandas as pd
-
     published = known_optima()[[*POINT, "seed", "status", "makespan"]].to_numpy().tolist()
     known = {tuple(row[:6]): row[6:] for row in published}
-    jobs, run = [], []
-    for source in sorted(sources, key=lambda source: source.trial):
+    jobs = []
+    for source in sorted(sources, key=lambda source: (source.trial, source.scenario)):
         status, optimum = known.get(tuple(getattr(source, name) for name in (*POINT, "seed")), (None, None))
-        if status == "infeasible":
-            continue
-        for policy in policies:
-            key = job_key("coupled", "online", "beyond", source.identity, policy)
-            least = int(optimum) if status == "optimal" else None
-            jobs.append(Job(key, f"{policy} on {source.name}", _run, (source, policy, least), group=source.identity))
-            run.append((source, policy))
+        if status != "infeasible":
+            key = job_key("coupled", "online", "beyond", source.identity, tuple(policies))
+            least = int(optimum) if status == "optimal" and optimum is not None else None
+            jobs.append(Job(key, source.name, _run, (source, tuple(policies), least)))
     with Journal(folder) as journal:
+        if only_made:
+            jobs = [job for job in jobs if job.key in journal]
         run_jobs("beyond", jobs, journal, num_processes=num_processes)
         found = [journal[job.key] for job in jobs]
-    makespans: dict[tuple[int, ...], dict[str, Any]] = {}
-    for (source, policy), row in zip(run, found, strict=True):
-        point = tuple(getattr(source, name) for name in POINT)
-        makespans.setdefault(point, dict(zip(POINT, point, strict=True)))[policy] = row["makespan"]
-    frame = pd.DataFrame(list(makespans.values()), columns=[*POINT, *policies]).convert_dtypes()
+    return write_tables(found, policies, folder)
+
+
+def write_tables(found: Sequence[Mapping[str, Any]], policies: Sequence[str], folder: Path) -> tuple[Any, Any]:
+    """Write the tables of rows of `run_ours` into a folder, and return them."""
+    import pandas as pd
+
+    rows = [{**{name: row["point"][name] for name in POINT}, **row["makespans"]} for row in found]
+    frame = pd.DataFrame(rows, columns=[*POINT, *policies]).convert_dtypes()
     frame = frame.sort_values(POINT, ignore_index=True)
-    costs = pd.DataFrame(found, columns=["policy", "slots", "run_s", "pilot_s"])
+    costs = pd.DataFrame([cost for row in found for cost in row["costs"]])
     costs = costs.groupby("policy", sort=False).agg(
         runs=("slots", "size"), slots=("slots", "sum"), run_s=("run_s", "sum"), pilot_s=("pilot_s", "sum")
     )
@@ -82,25 +102,30 @@ def run_ours(
     return frame, costs
 
 
-def _run(source: Paper, policy: str, least: int | None) -> dict[str, Any]:
+def _run(source: Paper, policies: Sequence[str], least: int | None) -> dict[str, Any]:
     from online.coupled.ours.names import own_named
     from online.coupled.visible import Problem
 
     instance = load_shared(source)
-    begun = time.process_time()
-    own_named(policy).settings_for(Problem.of(instance))
-    piloted = time.process_time()
-    run = run_policy(instance, policy, schedule_slots=CHECKED_SLOTS, engine="kernel")
-    ended = time.process_time()
-    verdict = instances.check(instance, run.schedule)
-    if not verdict.is_valid or (run.makespan is not None and least is not None and run.makespan < least):
-        raise SelfCheckError(f"{policy} on {source.name}: {run.makespan}, optimum {least}; the checker: {verdict}")
-    return {
-        "kind": "beyond",
-        **names_of(source, instance),
-        "policy": policy,
-        "makespan": run.makespan,
-        "slots": run.slots,
-        "run_s": ended - piloted,
-        "pilot_s": piloted - begun,
-    }
+    problem = Problem.of(instance)
+    makespans: dict[str, int | None] = {}
+    costs = []
+    known: dict[Any, str] = {}
+    for policy in policies:
+        planner = own_named(policy)
+        begun = time.process_time()
+        settings = planner.settings_for(problem)
+        pilot_s = time.process_time() - begun
+        same = known.setdefault((planner.rules.stands_by, planner.rules.prefetches, settings), policy)
+        if same != policy:
+            makespans[policy] = makespans[same]
+            continue
+        begun = time.process_time()
+        run = run_policy(instance, policy, schedule_slots=CHECKED_SLOTS, engine="kernel")
+        run_s = time.process_time() - begun
+        verdict = instances.check(instance, run.schedule)
+        if not verdict.is_valid or (run.makespan is not None and least is not None and run.makespan < least):
+            raise SelfCheckError(f"{policy} on {source.name}: {run.makespan}, optimum {least}; the checker: {verdict}")
+        makespans[policy] = run.makespan
+        costs.append({"policy": policy, "slots": run.slots, "run_s": run_s, "pilot_s": pilot_s})
+    return {"kind": "beyond", **names_of(source, instance), "makespans": makespans, "costs": costs}

@@ -25,6 +25,7 @@ from bench.output import Table
 @click.option(
     "--policy", "policies", multiple=True, metavar="NAME", help="One of ours; several may be given.  [default: all]"
 )
+@click.option("--only-made", is_flag=True, help="Make no run; write the tables of those that the folder holds.")
 @options.jobs
 @options.kept_in("beyond")
 @options.as_json
@@ -36,6 +37,7 @@ def beyond(
     trials: Sequence[int],
     seed: int,
     policies: tuple[str, ...],
+    only_made: bool,
     jobs: int,
     results: Path,
     as_json: bool,
@@ -55,7 +57,7 @@ def beyond(
         if policy not in OURS:
             raise InputError(f"{policy!r}, expected one of {', '.join(OURS)}", place="policy")
     sources = optima.experiment(ms=ms, n_coms=n_coms, wmins=wmins, scenarios=scenarios, trials=trials, seed=seed)
-    _, costs = run_ours(sources, results, policies=policies or OURS, num_processes=jobs)
+    _, costs = run_ours(sources, results, policies=policies or OURS, num_processes=jobs, only_made=only_made)
     table = Table({name: name for name in costs.columns}, as_json, title="Runs of our own policies")
     table.add_all(records(costs.astype(object)))
     table.show()

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from online.coupled.ours.planner import Planner, Rules
+from online.coupled.ours.planner import Planner
+from online.coupled.ours.rules import Rules
 
 __all__ = ["OURS", "RULES", "own_named"]
 
@@ -12,6 +13,7 @@ RULES = {
     "sb": Rules(stands_by=True, prefetches=False),
     "hot": Rules(stands_by=True, prefetches=True),
     "auto": Rules(stands_by=True, prefetches=True, exchanges=True, factors=(0.3, 0.5, 0.8), most_value=700.0),
+    "roll": Rules(stands_by=True, prefetches=True, exchanges=True, futures=16, most_value=700.0),
 }
 
 #: The policies that are ours (docs/beyond.md), from the plainest on.

@@ -9,7 +9,7 @@ from functools import lru_cache
 
 from instances.sources import Drawn
 from online.coupled.estimates import complete
-from online.coupled.ours.planner import Rules, Settings
+from online.coupled.ours.rules import Rules, Settings
 from online.coupled.visible import Problem
 
 __all__ = ["pilot_states", "settings_of", "value_of"]
@@ -30,8 +30,10 @@ def settings_of(problem: Problem, rules: Rules) -> Settings:
     chains under a key of their own, so that the settings are a function of the problem.
     """
     value = value_of(problem, rules.stands_by, rules.prefetches)
-    if value > rules.most_value or (len(rules.factors) == 1 and not rules.exchanges):
+    if value > rules.most_value or rules == Rules(rules.stands_by, rules.prefetches):
         return Settings(value)
+    if rules.futures:
+        return Settings(value, rules.exchanges, rules.futures)
     ways = (False, True) if rules.exchanges else (False,)
     tried = [Settings(factor * value, exchanges) for exchanges in ways for factor in rules.factors]
     return min(tried, key=lambda settings: _length(problem, rules, settings))
@@ -55,9 +57,9 @@ def value_of(problem: Problem, stands_by: bool, prefetches: bool) -> float:
 
 def _length(problem: Problem, rules: Rules, settings: Settings) -> float:
     """Return the mean length of the iterations of a pilot run."""
-    from online.coupled.ours.kernels.driver import kernel_rules, slots_per_iteration  # noqa: PLC0415  # numba
+    from online.coupled.ours.kernels.driver import slots_per_iteration  # noqa: PLC0415  # numba
 
-    return slots_per_iteration(problem, kernel_rules(rules, settings), pilot_states(problem), ITERATIONS)
+    return slots_per_iteration(problem, rules, settings, pilot_states(problem), ITERATIONS)
 
 
 @lru_cache(maxsize=4)

@@ -1,4 +1,4 @@
-"""A plan made better by exchanges: the twin of `online.coupled.ours.planner.Builder.improve`."""
+"""A plan made better by exchanges: the twin of `online.coupled.ours.building.Builder.improve`."""
 
 from __future__ import annotations
 

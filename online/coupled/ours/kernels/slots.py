@@ -7,8 +7,8 @@ import numpy as np
 from instances.states import DOWN, UP
 from online.coupled.ours.kernels.attempts import worth_of
 from online.coupled.ours.kernels.building import CLEAR, build
-from online.coupled.ours.kernels.exchanging import improve
 from online.coupled.ours.kernels.compiling import Bytes, Ints, kernel
+from online.coupled.ours.kernels.exchanging import improve
 from online.coupled.ours.kernels.layout import (
     CHOSEN,
     COMPUTED,
@@ -25,7 +25,10 @@ from online.coupled.ours.kernels.layout import (
     Standing,
 )
 
-__all__ = ["arrange", "enrol", "fail", "plan", "run", "serve", "work"]
+__all__ = ["MOST_MOVES", "arrange", "enrol", "fail", "note", "plan", "run", "work"]
+
+#: Exchanges that make one plan better, at the most.
+MOST_MOVES = 20
 
 _PROGRAM, _DATA, _COMPUTE, _IDLE = np.uint8(ord("P")), np.uint8(ord("D")), np.uint8(ord("C")), np.uint8(ord("I"))
 
@@ -52,13 +55,20 @@ def run(
         fail(states, slot, scratch, standing)
         plan(application, rules, chances, scratch, standing)
         num = arrange(application, rules, scratch, standing)
-        is_noted = slot < record.is_new.size
         is_new = enrol(application, scratch.ask, standing)
-        if is_noted:
-            record.is_new[slot] = is_new
-            for q in range(standing.tasks.size):
-                record.tasks[slot, q] = standing.tasks[q]
+        is_noted = note(record, slot, is_new, standing)
         work(application, scratch, standing, num, record.letters, is_noted)
+
+
+@kernel()
+def note(record: Record, slot: int, is_new: bool, standing: Standing) -> bool:
+    """Write the configuration into the record, where there is room; return whether there is."""
+    if slot >= record.is_new.size:
+        return False
+    record.is_new[slot] = is_new
+    for q in range(standing.tasks.size):
+        record.tasks[slot, q] = standing.tasks[q]
+    return True
 
 
 @kernel()
@@ -98,7 +108,7 @@ def plan(application: Application, rules: Rules, chances: Chances, scratch: Scra
             if rules.exchanges:
                 scratch.worth[0] = improve(
                     application, chances, scratch, eligible, built, standing.program, standing.data,
-                    scratch.worth[0], rules.value, 20,
+                    scratch.worth[0], rules.value, MOST_MOVES,
                 )  # fmt: skip
                 if at[HELD] == 1:
                     for q in range(built.size):
@@ -109,7 +119,7 @@ def plan(application: Application, rules: Rules, chances: Chances, scratch: Scra
                     )  # fmt: skip
                     worth = improve(
                         application, chances, scratch, eligible, scratch.tried, standing.program, standing.data,
-                        worth, rules.value, 20,
+                        worth, rules.value, MOST_MOVES,
                     )  # fmt: skip
                     if worth < scratch.worth[0] - CLEAR * abs(scratch.worth[0]):
                         scratch.worth[0] = worth
@@ -176,9 +186,9 @@ def arrange(application: Application, rules: Rules, scratch: Scratch, standing: 
         while num < application.channels:
             best = -1
             for q in range(p):
-                if y[q] == 0 and ask[q] == 0 and now[q] == UP and program[q] < t_prog and not is_in(order, num, q):
-                    if best < 0 or w[q] < w[best]:
-                        best = q
+                is_free = y[q] == 0 and ask[q] == 0 and now[q] == UP and not is_in(order, num, q)
+                if is_free and program[q] < t_prog and (best < 0 or w[q] < w[best]):
+                    best = q
             if best < 0:
                 break
             order[num] = best
@@ -188,8 +198,7 @@ def arrange(application: Application, rules: Rules, scratch: Scratch, standing: 
     # tasks are those whose data is sent in this slot; there is no computation that could be lost
     total = 0
     for q in range(p):
-        if ask[q] > 0:
-            ask[q] = 0
+        ask[q] = min(ask[q], 0)
     for k in range(num_members):
         q = order[k]
         if program[q] == t_prog:
@@ -201,9 +210,9 @@ def arrange(application: Application, rules: Rules, scratch: Scratch, standing: 
         for q in range(p):
             if ask[q] == 0 and now[q] == UP and program[q] == t_prog and not is_in(order, num, q):
                 x = data[q] // t_data + 1
-                if x <= application.capacities[q] and total + x <= application.tasks:
-                    if best < 0 or x * w[q] < least:
-                        best, least = q, x * w[q]
+                fits = x <= application.capacities[q] and total + x <= application.tasks
+                if fits and (best < 0 or x * w[q] < least):
+                    best, least = q, x * w[q]
         if best < 0:
             break
         ask[best] = data[best] // t_data + 1
