@@ -126,7 +126,8 @@ def _go_on(
     more = (tools.futures(settings.futures), tools.standing(), tools.other()) if settings.futures else None
     while True:
         until = min(limit, 2 * int(standing.at[layout.SLOT]) + _BLOCK)
-        known, record = states.prefix(until), recorder.room(until)
+        known = np.array(states.prefix(until), order="C")  # one layout, so that kernels are compiled once
+        record = recorder.room(until)
         given = tools.application, rules, tools.chances, tools.scratch, known, standing, record, until, iterations
         if more is None:
             slots.run(*given)
