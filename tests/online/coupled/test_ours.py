@@ -168,16 +168,16 @@ def agree(instance: Instance, rules: Rules, value: float, slots: int) -> int:
 def test_plain_and_kernel_agree_on_general_instances(rules: Rules) -> None:
     is_slow = rules.futures > 0  # in the plain planner
     total = 0
-    for number in (n for n in range(6 if is_slow else 36) if n % 10 != 9):
+    for number in (n for n in range(4 if is_slow else 30) if n % 10 != 9):
         instance = random_instance(number, seed=5)
-        total += agree(instance, rules, 5.0 + 7 * (number % 9), min(instance.slots, 20 if is_slow else 70))
-    assert total > (60 if is_slow else 1000)
+        total += agree(instance, rules, 5.0 + 7 * (number % 9), min(instance.slots, 8 if is_slow else 60))
+    assert total > (20 if is_slow else 400)
 
 
 @pytest.mark.parametrize("rules", list(RULES.values()), ids=list(RULES))
 @pytest.mark.parametrize(("m", "n_com", "wmin"), [(5, 2, 1), (10, 3, 2)])
 def test_plain_and_kernel_agree_on_instances_of_the_paper(rules: Rules, m: int, n_com: int, wmin: int) -> None:
-    p, slots = (5, 25) if rules.futures else (9, 60)
+    p, slots = (4, 12) if rules.futures else (9, 50)
     assert agree(of_paper(m=m, n_com=n_com, wmin=wmin, p=p), rules, 60.0, slots) == slots
 
 
@@ -226,7 +226,7 @@ def test_futures_follow_the_chains() -> None:
     assert (np.abs(found - np.array(CHAINS[1].rows)) <= 4.5 * errors + 1e-12).all()
 
 
-@pytest.mark.parametrize("name", OURS)
+@pytest.mark.parametrize("name", [name for name in OURS if name != "roll"])  # which takes a minute
 def test_every_policy_passes_the_check_for_authors(name: str) -> None:
     check_policy(make_policy(name))
 
@@ -234,7 +234,7 @@ def test_every_policy_passes_the_check_for_authors(name: str) -> None:
 def test_engines_agree_by_name() -> None:
     instance = of_paper(p=4, m=2)
     for name in OURS:
-        slots = 8 if name == "roll" else 60
+        slots = 5 if name == "roll" else 60
         plain, kernel = (run_policy(instance, name, engine=engine, slots=slots) for engine in ("plain", "kernel"))
         assert plain.schedule == kernel.schedule
         assert plain.policy == kernel.policy == name
