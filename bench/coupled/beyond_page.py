@@ -126,7 +126,7 @@ class BeyondPage:
         wide = values.pivot_table(index="fingerprint", columns="policy", values="value")
         for name in (policy, other):
             if name not in wide:
-                raise InputError(f"{name!r}, expected one of {', '.join(wide)}")
+                raise InputError(f"{name!r}, expected one of {', '.join(map(str, wide.columns))}")
         return share(float((wide[policy] < wide[other]).mean()))
 
     def cost(self) -> str:

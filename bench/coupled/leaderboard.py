@@ -71,7 +71,9 @@ def rebuild(folder: Path, *, num_processes: int = 1) -> pd.DataFrame:
     import pandas as pd
 
     solvers = code_digest("offline", family="coupled")
-    jobs = [Job(job_key("coupled", "online", "leaderboard", s.identity, solvers), s.name, _row, (s,)) for s in sources()]
+    jobs = [
+        Job(job_key("coupled", "online", "leaderboard", s.identity, solvers), s.name, _row, (s,)) for s in sources()
+    ]
     with Journal(folder) as journal:
         run_jobs("leaderboard", jobs, journal, num_processes=num_processes)
         rows = [journal[job.key] for job in jobs]
@@ -139,10 +141,10 @@ def board(mine: Mapping[str, Sequence[int | None]]) -> list[dict[str, Any]]:
     known = read_data("leaderboard.csv")
     optimum = known["optimum"].to_numpy(dtype=np.float64)
     makespans = {name: known[name].to_numpy(dtype=np.float64, na_value=np.inf) for name in (*POLICIES, *OURS)}
-    for name, values in mine.items():
-        if name in makespans and not np.array_equal(makespans[name], _floats(values)):
+    for name, found in mine.items():
+        if name in makespans and not np.array_equal(makespans[name], _floats(found)):
             raise InputError("a published policy has this name, expected another", place=f"policy {name}")
-        makespans[name] = _floats(values)
+        makespans[name] = _floats(found)
     rows = []
     for name, values in makespans.items():
         ratio = values / optimum

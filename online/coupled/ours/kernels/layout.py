@@ -99,7 +99,7 @@ class Standing(NamedTuple):
 class Futures(NamedTuple):
     """Sampled futures, and the plans that are compared on them."""
 
-    count: int
+    total: int  # how many are drawn
     states: Bytes  # (p, H): of the future at hand
     drawn: Ints  # (1,): how many slots of it
     random: Words  # (1,): the state of its random numbers

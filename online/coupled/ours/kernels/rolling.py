@@ -15,6 +15,7 @@ from online.coupled.ours.kernels.layout import (
     HELD,
     ITERATION,
     KNOWN,
+    NOBODY,
     SLOT,
     Application,
     Chances,
@@ -103,7 +104,7 @@ def choose(
                 application, chances, scratch, scratch.eligible, plans[j], standing.program, standing.data, done,
                 rules.value,
             )  # fmt: skip
-        for k in range(futures.count):
+        for k in range(futures.total):
             begin(futures, scratch.now, at[SLOT], k)
             for j in range(num):
                 for q in range(standing.tasks.size):
@@ -114,7 +115,7 @@ def choose(
                 imagined.at[SLOT] = imagined.at[ITERATION] = imagined.at[KNOWN] = 0
                 imagined.at[HELD] = 1
                 imagined.at[COMPUTED] = at[COMPUTED]
-                values[j] += play(application, rules, chances, futures, imagined, other, record) / futures.count
+                values[j] += play(application, rules, chances, futures, imagined, other, record) / futures.total
         for j in range(1, num):
             if values[j] < values[best] - CLEAR * abs(values[best]):
                 best = j
@@ -149,7 +150,49 @@ def play(
         work(application, scratch, standing, num, record.letters, False)
         if at[ITERATION] > 0:
             return 0.0
+        if at[COMPUTED] > 0 and rules.stands_by and compute(application, futures, standing):
+            return 0.0
     return 0.0
+
+
+@kernel()
+def compute(application: Application, futures: Futures, standing: Standing) -> bool:
+    """Go on to the slot in which a member of the plan is DOWN; True if there is none before the end.
+
+    The plan computes: nothing is sent and no other is built, so that only its members count. What happened to all others
+    is told at the end: who was DOWN has lost all, who was UP since then is enrolled.
+    """
+    at, states, tasks = standing.at, futures.states, standing.tasks
+    left = -at[COMPUTED]
+    for q in range(tasks.size):
+        left = max(left, tasks[q] * application.w[q] - at[COMPUTED])
+    first = slot = at[SLOT]
+    is_over = False
+    while not is_over:
+        if slot >= states.shape[1]:
+            return True
+        if slot >= futures.drawn[0]:
+            draw(futures)
+        is_up = True
+        for q in range(tasks.size):
+            if tasks[q] > 0 and states[q, slot] != UP:
+                is_up = False
+                is_over = is_over or states[q, slot] == DOWN
+        if is_up:
+            left -= 1
+            if left == 0:
+                return True
+        if not is_over:
+            slot += 1
+    for q in range(tasks.size):
+        for t in range(first, slot):
+            if states[q, t] == DOWN:
+                standing.program[q] = standing.data[q] = 0
+                tasks[q] = NOBODY
+            elif states[q, t] == UP and tasks[q] == NOBODY:
+                tasks[q] = 0
+    at[SLOT] = slot
+    return False
 
 
 @kernel()
