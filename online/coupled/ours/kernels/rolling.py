@@ -159,8 +159,8 @@ def play(
 def compute(application: Application, futures: Futures, standing: Standing) -> bool:
     """Go on to the slot in which a member of the plan is DOWN; True if there is none before the end.
 
-    The plan computes: nothing is sent and no other is built, so that only its members count. What happened to all others
-    is told at the end: who was DOWN has lost all, who was UP since then is enrolled.
+    The plan computes: nothing is sent and no other is built, so that only its members count. What happened to others is
+    told at the end: who was DOWN has lost all, who was UP since then is enrolled.
     """
     at, states, tasks = standing.at, futures.states, standing.tasks
     left = -at[COMPUTED]
