@@ -54,6 +54,7 @@ class BeyondPage:
             "beyond_instances": self.instances,
             "beyond_faster": self.faster,
             "beyond_cost": self.cost,
+            "leaderboard": self.leaderboard,
         }
 
     @cached_property
@@ -138,3 +139,19 @@ class BeyondPage:
                 [f"`{row['policy']}`", count(row["runs"]), count(row["slots"]), number(per_slot), number(per_run)]
             )
         return text_table(["policy", "runs", "slots", "µs a slot", "s of pilots a run"], rows)
+
+    def leaderboard(self) -> str:
+        """Return the leaderboard of the known policies."""
+        from bench.coupled.leaderboard import board
+
+        rows = []
+        for row in board({}):
+            shown = [_finite(row[name]) for name in _STATISTICS]
+            shares = [share(row[name]) for name in ("within30", "within100")]
+            rows.append([str(row["rank"]), f"`{row['policy']}`", *shown, *shares, count(row["unfinished"])])
+        names = ["1st quartile", "median", "3rd quartile", "mean", "within 30%", "100%", "unfinished"]
+        return text_table(["rank", "policy", *names], rows)
+
+
+def _finite(value: float | None) -> str:
+    return NOTHING if value is None or value == float("inf") else number(value)
