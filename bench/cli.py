@@ -23,6 +23,7 @@ from bench.commands.export import export
 from bench.commands.gantt import gantt
 from bench.commands.generate import generate
 from bench.commands.import_ import import_
+from bench.commands.leaderboard import leaderboard
 from bench.commands.measure.group import bench
 from bench.commands.recheck import recheck
 from bench.commands.reduce import reduce
@@ -58,6 +59,7 @@ for _command in (
     gantt,
     export,
     score,
+    leaderboard,
     campaign,
     report,
     reproduce,

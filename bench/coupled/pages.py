@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bench.coupled import optima, reproduction
+from bench.coupled.beyond_page import BeyondPage
 from bench.coupled.printed_page import PrintedTables
 from bench.coupled.versus import diff_by_wmin
 from bench.report import pictures, plots
@@ -43,8 +44,8 @@ class Published:
 
     Examples
     --------
-    >>> sorted(Published().writers())[:4]
-    ['duel', 'fails', 'first', 'impossible']
+    >>> sorted(Published().writers())[-4:]
+    ['runs', 'slower', 'spearman', 'versus']
     >>> Published().instances("impossible"), Published().longer("count")
     ('200', '1,038')
     """
@@ -57,7 +58,7 @@ class Published:
         numbers = (self.runs, self.instances, self.impossible, self.fails, self.rank, self.first, self.spearman)
         more = (self.ratio, self.slower, self.duel, self.rescued, self.longer)
         mine = {writer.__name__: writer for writer in (*tables, *numbers, *more)}
-        return mine | PrintedTables().writers()
+        return mine | PrintedTables().writers() | BeyondPage(lambda: self._of[READINGS[0]]).writers()
 
     def pictures(self) -> dict[str, Picture]:
         """Return the pictures beside the pages, by file."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from bench.commands.measure.bags import bags
+from bench.commands.measure.beyond import beyond
 from bench.commands.measure.booking import booking
 from bench.commands.measure.bounds import bounds
 from bench.commands.measure.core import core
@@ -29,6 +30,7 @@ def bench() -> None:
 
 _COMMANDS = (
     bags,
+    beyond,
     booking,
     bounds,
     core,

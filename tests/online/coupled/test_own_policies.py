@@ -10,7 +10,7 @@ import pytest
 from instances import InputError
 from instances.coupled import Instance
 from instances.states import UP
-from online.coupled import POLICIES, Policy, Visible, check_policy, make_policy, simulate
+from online.coupled import OURS, POLICIES, Policy, Visible, check_policy, make_policy, simulate
 
 FIRST_UP = """
 class FirstUp:
@@ -100,7 +100,9 @@ def test_a_missing_file_is_named() -> None:
 
 @pytest.mark.parametrize("text", ["", "ie", "IP-IE", "Y-", "mine.py", "mine:Mine", "RANDOM "])
 def test_an_unknown_name_is_answered_with_the_known_ones(text: str) -> None:
-    with pytest.raises(InputError, match=f"^policy: {text!r}, expected one of {', '.join(POLICIES)}, or path/to"):
+    with pytest.raises(
+        InputError, match=f"^policy: {text!r}, expected one of {', '.join((*POLICIES, *OURS))}, or path/to"
+    ):
         make_policy(text)
 
 

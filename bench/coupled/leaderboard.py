@@ -1,0 +1,170 @@
+"""The leaderboard of coupled: policies on held-out instances of the paper's kind, with proven optima (docs/beyond.md).
+
+The seed was used for nothing else: no policy was chosen by these instances. Published are the instances' fingerprints,
+optima and the makespans of the policies known so far; whoever has another policy runs only that one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import product
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+import instances
+import offline
+from bench.campaign.engine import Job, code_digest, run_jobs
+from bench.campaign.jobs import job_key, label_of, load_shared
+from bench.campaign.journal import Journal
+from bench.coupled.beyond_page import read_data
+from bench.coupled.paper import Paper
+from bench.progress import counting
+from bench.results.stats import quantile
+from instances.errors import InputError, SelfCheckError
+from instances.textio import write_text
+from online.coupled import OURS, POLICIES, make_policy, run_policy
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["COLUMNS", "POINT", "SEED", "board", "play", "rebuild", "sources"]
+
+#: Held out: no choice was made on instances of this seed.
+SEED = 2013
+#: A run that reaches this many slots has failed.
+SLOTS = 50_000
+#: What names an instance.
+POINT = ("m", "n_com", "wmin", "scenario", "trial", "seed")
+COLUMNS = ("rank", "policy", "quartile_1", "median", "quartile_3", "mean", "within30", "within100", "unfinished")
+
+
+def sources() -> list[Paper]:
+    """Return the instances: three scenarios at each of twelve points whose optima are short.
+
+    Examples
+    --------
+    >>> len(sources()), sources()[0].name
+    (36, 'paper p=20 m=5 n_com=5 wmin=1 K=10 scenario=0 trial=0')
+    """
+    return [
+        Paper(m, n_com, wmin, scenario, 0, SLOTS, SEED, 20, 10)
+        for m, n_com, wmin, scenario in product((5, 10), (5, 20), (1, 2, 3), range(3))
+    ]
+
+
+def rebuild(folder: Path, *, num_processes: int = 1) -> pd.DataFrame:
+    """Find the optima and run the built-in policies, resuming what ``folder`` holds; write ``leaderboard.csv`` there.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row per instance: `POINT`, ``fingerprint``, ``optimum`` and the makespan of each policy (missing: not
+        finished).
+
+    Raises
+    ------
+    SelfCheckError
+        Where an optimum is not proven, or a run is shorter.
+    """
+    import pandas as pd
+
+    solvers = code_digest("offline", family="coupled")
+    jobs = [
+        Job(job_key("coupled", "online", "leaderboard", s.identity, solvers), s.name, _row, (s,)) for s in sources()
+    ]
+    with Journal(folder) as journal:
+        run_jobs("leaderboard", jobs, journal, num_processes=num_processes)
+        rows = [journal[job.key] for job in jobs]
+    columns = [*POINT, "fingerprint", "optimum", *POLICIES, *OURS]
+    frame = pd.DataFrame([row["row"] for row in rows], columns=columns).convert_dtypes()
+    write_text(folder / "leaderboard.csv", frame.to_csv(index=False))
+    return frame
+
+
+def _row(source: Paper) -> dict[str, Any]:
+    instance = load_shared(source)
+    result = offline.solve(instance, "makespan")
+    if result.status != "optimal" or result.value is None:
+        raise SelfCheckError(f"{source.name}: {result.status}, expected a proven optimum")
+    row: dict[str, Any] = {name: getattr(source, name) for name in POINT}
+    row |= {"fingerprint": instance.fingerprint, "optimum": int(result.value)}
+    for policy in (*POLICIES, *OURS):
+        row[policy] = _makespan(instance, policy, int(result.value))
+    return {"kind": "leaderboard", "row": row}
+
+
+def _makespan(instance: Any, policy: Any, optimum: int) -> int | None:
+    run = run_policy(instance, policy)
+    verdict = instances.check(instance, run.schedule)
+    if not verdict.is_valid or (run.makespan is not None and run.makespan < optimum):
+        raise SelfCheckError(
+            f"{run.policy}: {run.makespan} slots where the optimum is {optimum}; the checker: {verdict}"
+        )
+    return run.makespan
+
+
+def play(policy: Any) -> tuple[str, list[int | None]]:
+    """Run a policy on the held-out instances; return its name and its makespans, None where it did not finish.
+
+    Parameters
+    ----------
+    policy
+        As for `online.coupled.make_policy`: a name, ``path/to/file.py:ClassName``, or an object.
+
+    Raises
+    ------
+    InputError
+        For a policy that cannot be made, or breaks a rule.
+    SelfCheckError
+        When an instance is not the published one.
+    """
+    name = make_policy(policy).name
+    known = read_data("leaderboard.csv")
+    makespans = []
+    with counting(f"{label_of(policy)} on held-out instances", total=len(known), done=0) as counter:
+        for source, fingerprint, optimum in zip(sources(), known["fingerprint"], known["optimum"], strict=True):
+            instance = source.load()
+            if instance.fingerprint != fingerprint:
+                raise SelfCheckError(f"{source.name}: {instance.fingerprint}, published as {fingerprint}")
+            makespans.append(_makespan(instance, policy, int(optimum)))
+            counter.step(source.name, failed=False)
+    return name, makespans
+
+
+def board(mine: Mapping[str, Sequence[int | None]]) -> list[dict[str, Any]]:
+    """Return the rows of the table: the published policies and those given, by the median of makespan / optimum.
+
+    Quartiles count an unfinished run as infinite; the mean is over finished runs.
+    """
+    known = read_data("leaderboard.csv")
+    optimum = known["optimum"].to_numpy(dtype=np.float64)
+    makespans = {name: known[name].to_numpy(dtype=np.float64, na_value=np.inf) for name in (*POLICIES, *OURS)}
+    for name, found in mine.items():
+        if name in makespans and not np.array_equal(makespans[name], _floats(found)):
+            raise InputError("a published policy has this name, expected another", place=f"policy {name}")
+        makespans[name] = _floats(found)
+    rows = []
+    for name, values in makespans.items():
+        ratio = values / optimum
+        finished = ratio[np.isfinite(ratio)]
+        rows.append(
+            {
+                "policy": name,
+                **{
+                    key: quantile(ratio, at)
+                    for key, at in (("quartile_1", 0.25), ("median", 0.5), ("quartile_3", 0.75))
+                },
+                "mean": float(finished.mean()) if finished.size else None,
+                "within30": float((ratio <= 1.3).mean()),
+                "within100": float((ratio <= 2.0).mean()),
+                "unfinished": int(ratio.size - finished.size),
+            }
+        )
+    rows.sort(key=lambda row: (row["median"], row["quartile_3"]))
+    return [{"rank": rank, **row} for rank, row in enumerate(rows, start=1)]
+
+
+def _floats(values: Sequence[int | None]) -> Any:
+    return np.array([np.inf if value is None else float(value) for value in values])

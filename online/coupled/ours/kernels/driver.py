@@ -1,0 +1,167 @@
+"""A run of a policy of ours in machine code."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+
+from instances.coupled.model import Instance
+from instances.coupled.schedule import NOT_ENROLLED, Configuration, Schedule
+from instances.sources import StateSource
+from online.coupled.estimates import complete
+from online.coupled.ours.chances import chances_of
+from online.coupled.ours.futures import FACTORS, HORIZON
+from online.coupled.ours.kernels import layout, rolling, slots
+from online.coupled.ours.kernels.compiling import Bytes, Ints
+from online.coupled.ours.planner import Planner
+from online.coupled.ours.rules import Rules, Settings
+from online.coupled.visible import Problem
+
+__all__ = ["Tools", "run_kernel", "slots_per_iteration", "tools_of"]
+
+_BLOCK = 512
+#: Places for what is remembered of sets.
+_PLACES = 1 << 15
+
+
+class Tools:
+    """What runs of one problem share."""
+
+    def __init__(self, problem: Problem) -> None:
+        p = problem.num_workers
+        self.problem = problem
+        self.application = layout.Application(
+            problem.tasks,
+            problem.iterations,
+            p + 1 if problem.n_com is None else problem.n_com,
+            p if problem.n_com is None else min(problem.n_com, p),
+            problem.t_prog,
+            problem.t_data,
+            np.array(problem.w, dtype=np.int64),
+            np.array(problem.capacities, dtype=np.int64),
+        )
+        made = chances_of(problem).tables
+        self.chances = layout.Chances(*made, np.zeros((_PLACES, 2), dtype=np.uint64), np.zeros((_PLACES, 3)))
+        self.scratch = self._scratch(made.stay.shape[2])
+        self._other: layout.Scratch | None = None
+
+    def _scratch(self, length: int) -> layout.Scratch:
+        p, tasks = self.problem.num_workers, self.problem.tasks
+        fields = layout.Scratch._fields
+        sizes = {"guess": tasks, "reach": length, "other": length, "worth": 1}
+        reals = ("reach", "other", "worth")
+        made = [np.zeros(sizes.get(name, p), dtype=np.float64 if name in reals else np.int64) for name in fields]
+        return layout.Scratch(*made)  # type: ignore[arg-type]
+
+    def other(self) -> layout.Scratch:
+        """Return room for what is imagined."""
+        if self._other is None:
+            self._other = self._scratch(self.chances.stay.shape[2])
+        return self._other
+
+    def futures(self, count: int) -> layout.Futures:
+        """Return room for futures, and what they are drawn from."""
+        chains, p, num = complete(self.problem.chains), self.problem.num_workers, 1 + len(FACTORS)
+        return layout.Futures(
+            count,
+            np.zeros((p, HORIZON), dtype=np.uint8),
+            np.zeros(1, dtype=np.int64),
+            np.zeros(1, dtype=np.uint64),
+            np.array([[[row[0], row[0] + row[1]] for row in chain.rows] for chain in chains]),
+            np.array(FACTORS),
+            np.zeros((num, p), dtype=np.int64),
+            np.zeros(num),
+        )
+
+    def standing(self) -> layout.Standing:
+        """Return where a run begins."""
+        p = self.problem.num_workers
+
+        def ints(value: int = 0, size: int = p) -> Ints:
+            return np.full(size, value, dtype=np.int64)
+
+        return layout.Standing(ints(size=layout.CHOSEN + 1), ints(layout.NOBODY), ints(), ints(), ints())
+
+
+@lru_cache(maxsize=4)
+def tools_of(problem: Problem) -> Tools:
+    """Return the tools for a problem, remembered for the last few."""
+    return Tools(problem)
+
+
+def run_kernel(instance: Instance, planner: Planner, *, limit: int, schedule_slots: int) -> tuple[int, int, Schedule]:
+    """Run a policy of ours; return slots simulated, iterations completed and the schedule of the first slots."""
+    problem = Problem.of(instance)
+    settings = planner.settings_for(problem)
+    standing = tools_of(problem).standing()
+    recorder = _Recorder(instance.num_workers, schedule_slots)
+    done = _go_on(problem, planner.rules, settings, standing, instance, limit, instance.iterations, recorder)
+    return done, int(standing.at[layout.ITERATION]), recorder.schedule(instance.fingerprint, done)
+
+
+def slots_per_iteration(
+    problem: Problem, rules: Rules, settings: Settings, source: StateSource, iterations: int
+) -> float:
+    """Return the slots that an iteration takes on the average over some of them, on states of one's own."""
+    standing = tools_of(problem).standing()
+    recorder = _Recorder(problem.num_workers, 0)
+    done = _go_on(problem, rules, settings, standing, source, source.shape[1], iterations, recorder)
+    return done / max(1, int(standing.at[layout.ITERATION]))
+
+
+def _go_on(
+    problem: Problem,
+    policy: Rules,
+    settings: Settings,
+    standing: layout.Standing,
+    states: Instance | StateSource,
+    limit: int,
+    iterations: int,
+    recorder: _Recorder,
+) -> int:
+    """Run to the end; return the slots that were simulated."""
+    tools = tools_of(problem)
+    rules = layout.Rules(policy.stands_by, policy.prefetches, settings.exchanges, settings.value)
+    more = (tools.futures(settings.futures), tools.standing(), tools.other()) if settings.futures else None
+    while True:
+        until = min(limit, 2 * int(standing.at[layout.SLOT]) + _BLOCK)
+        known = np.array(states.prefix(until), order="C")  # one layout, so that kernels are compiled once
+        record = recorder.room(until)
+        given = tools.application, rules, tools.chances, tools.scratch, known, standing, record, until, iterations
+        if more is None:
+            slots.run(*given)
+        else:
+            rolling.run_rolling(*given, *more)
+        done = int(standing.at[layout.SLOT])
+        if done == limit or standing.at[layout.ITERATION] == iterations:
+            return done
+
+
+class _Recorder:
+    """The schedule of the first slots as the kernel writes it."""
+
+    def __init__(self, p: int, slots: int) -> None:
+        self._slots = slots
+        self._letters: Bytes = np.empty((0, p), dtype=np.uint8)
+        self._tasks: Ints = np.empty((0, p), dtype=np.int64)
+        self._is_new: Bytes = np.empty(0, dtype=np.uint8)
+
+    def room(self, until: int) -> layout.Record:
+        """Return the record with room for slots before ``until``, as far as they are wanted."""
+        known, p = self._letters.shape
+        more = min(until, self._slots) - known
+        if more > 0:
+            self._letters = np.concatenate((self._letters, np.full((more, p), ord(NOT_ENROLLED), dtype=np.uint8)))
+            self._tasks = np.concatenate((self._tasks, np.empty((more, p), dtype=np.int64)))
+            self._is_new = np.concatenate((self._is_new, np.zeros(more, dtype=np.uint8)))
+        return layout.Record(self._letters, self._tasks, self._is_new)
+
+    def schedule(self, fingerprint: str, done: int) -> Schedule:
+        """Return the schedule of a run of ``done`` slots."""
+        letters = np.ascontiguousarray(self._letters[:done].T)
+        entries = tuple(
+            Configuration(slot, {q: x for q, x in enumerate(self._tasks[slot].tolist()) if x != layout.NOBODY})
+            for slot in np.flatnonzero(self._is_new[:done]).tolist()
+        )
+        return Schedule(fingerprint, tuple(row.tobytes().decode("ascii") for row in letters), entries)

@@ -1,0 +1,117 @@
+"""Our own policies on the paper's experiment, as published, and the leaderboard on held-out instances."""
+
+import json
+from importlib.resources import files
+
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+
+from bench.cli import hindsched
+from bench.coupled import leaderboard
+from bench.coupled.beyond import POINT, run_ours
+from bench.coupled.beyond_page import BESIDE, BeyondPage, read_data
+from bench.coupled.optima import experiment, known_optima
+from bench.coupled.pages import Published
+from instances import InputError, SelfCheckError
+from online.coupled import OURS, POLICIES, run_policy
+
+
+def test_published_rows_are_what_the_policies_do(tmp_path) -> None:
+    rows = read_data("beyond_runs.csv")
+    first = rows[(rows["m"] == 5) & (rows["wmin"] == 1) & (rows["scenario"] == 0) & (rows["trial"] == 0)]
+    sources = experiment(ms=[5], wmins=[1], n_coms=first["n_com"].to_list(), scenarios=[0], trials=[0])
+    again, costs = run_ours(sources, tmp_path)
+    assert again.to_csv(index=False) == first.reset_index(drop=True)[again.columns].to_csv(index=False)
+    assert costs["slots"].sum() >= again[list(OURS)].to_numpy().sum() / len(OURS)
+    before = (tmp_path / "runs.jsonl").read_bytes()
+    assert run_ours(sources, tmp_path, only_made=True)[0].equals(again)
+    assert (tmp_path / "runs.jsonl").read_bytes() == before
+
+
+def test_no_published_run_beats_the_optimum_and_every_point_is_there() -> None:
+    rows = read_data("beyond_runs.csv").merge(known_optima()[[*POINT, "status", "makespan"]], on=POINT, how="left")
+    assert set(rows["status"]) == {"optimal"}
+    for policy in OURS:
+        assert (rows[policy].dropna() >= rows["makespan"][rows[policy].notna()]).all()
+    assert len(rows[["m", "n_com", "wmin"]].drop_duplicates()) >= 50
+    assert not rows.duplicated(POINT).any()
+
+
+def test_numbers_of_the_page_are_those_of_the_bare_rows() -> None:
+    """Count again with nothing but the two files."""
+    rows = read_data("beyond_runs.csv").merge(known_optima()[[*POINT, "makespan"]], on=POINT)
+    ratio = (rows["roll"] / rows["makespan"]).astype(float).fillna(float("inf"))
+    page = BeyondPage(lambda: Published()._of["printed"])
+    assert page.ratio("roll", "median") == f"{ratio.median():.2f}"
+    assert page.ratio("roll", "within100") == f"{(ratio <= 2).mean():.0%}"
+    assert page.instances() == f"{len(rows):,}"
+    faster = (rows["roll"].astype(float) < rows["hot"].astype(float)).mean()
+    assert page.faster("roll", "hot") == f"{faster:.0%}"
+    for policy in (*BESIDE, *OURS):
+        assert f"| `{policy}` |" in page.table()
+    with pytest.raises(InputError, match="expected one of"):
+        page.ratio("nobody", "median")
+    with pytest.raises(InputError, match="expected one of"):
+        page.by("seed")
+
+
+def test_the_board_ranks_by_the_median() -> None:
+    known = read_data("leaderboard.csv")
+    optimum = [int(value) for value in known["optimum"]]
+    rows = leaderboard.board({"perfect": optimum, "never": [None] * len(optimum)})
+    assert [row["rank"] for row in rows] == list(range(1, len(POLICIES) + len(OURS) + 3))
+    assert rows[0] | {"policy": "perfect", "median": 1.0, "within30": 1.0, "unfinished": 0} == rows[0]
+    assert rows[-1]["policy"] == "never"
+    assert rows[-1]["unfinished"] == len(optimum)
+    assert rows[-1]["mean"] is None
+    places = {row["policy"]: row["rank"] for row in rows}
+    assert places["roll"] < places["E-IE"] < places["RANDOM"]
+    with pytest.raises(InputError, match="published policy has this name"):
+        leaderboard.board({"hot": optimum})
+
+
+def test_held_out_rows_are_what_the_policies_do() -> None:
+    known = read_data("leaderboard.csv")
+    for place in (0, 2, 13):
+        source = leaderboard.sources()[place]
+        instance, row = source.load(), known.iloc[place]
+        assert instance.fingerprint == row["fingerprint"]
+        for policy in ("E-IE", "hot", "roll"):
+            assert run_policy(instance, policy, engine="kernel").makespan == row[policy]
+
+
+OWN = """
+class Mine:
+    name = "mine"
+
+    def choose(self, visible):
+        if visible.is_complete or not visible.up:
+            return None
+        return {visible.up[0]: visible.problem.tasks}
+"""
+
+
+def test_one_command_ranks_a_policy_of_ones_own(tmp_path, monkeypatch) -> None:
+    rows = read_data("leaderboard.csv").head(2)
+    monkeypatch.setattr(leaderboard, "read_data", lambda name: rows)
+    first_two = leaderboard.sources()[:2]
+    monkeypatch.setattr(leaderboard, "sources", lambda: first_two)
+    (tmp_path / "mine.py").write_text(OWN)
+    done = CliRunner().invoke(hindsched, ["leaderboard", f"{tmp_path}/mine.py:Mine", "--json"])
+    assert done.exit_code == 0, done.output
+    board = [json.loads(line) for line in done.stdout.splitlines()]
+    mine = next(row for row in board if row["policy"] == "mine")
+    assert len(board) == len(POLICIES) + len(OURS) + 1
+    assert mine["median"] is None or mine["median"] > 1
+    assert mine["rank"] > next(row["rank"] for row in board if row["policy"] == "hot")
+    monkeypatch.setattr(leaderboard, "read_data", lambda name: rows.assign(fingerprint="sha256:other"))
+    with pytest.raises(SelfCheckError, match="published as sha256:other"):
+        leaderboard.play("hot")
+
+
+def test_published_tables_are_small() -> None:
+    for name in ("beyond_runs.csv", "beyond_speed.csv", "leaderboard.csv"):
+        text = files("bench").joinpath(f"data/{name}").read_bytes()
+        assert len(text) < 300_000
+        assert pd.read_csv(files("bench").joinpath(f"data/{name}").open("rb")).notna().any(axis=1).all()
