@@ -23,6 +23,7 @@ from bench.commands.gantt import gantt
 from bench.commands.generate import generate
 from bench.commands.import_ import import_
 from bench.commands.measure.group import bench
+from bench.commands.online_optimum import online_optimum
 from bench.commands.recheck import recheck
 from bench.commands.reduce import reduce
 from bench.commands.report import report
@@ -52,6 +53,7 @@ for _command in (
     generate,
     import_,
     solve,
+    online_optimum,
     simulate,
     check,
     gantt,

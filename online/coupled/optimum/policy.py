@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from instances.coupled.model import Instance
 from instances.errors import InputError
 from instances.states import DOWN, RECLAIMED, UP
 from online.coupled.optimum.solve import OnlineOptimum
+from online.coupled.options import Service
+from online.coupled.simulate import Run, _Execution
 from online.coupled.visible import Visible
 
-__all__ = ["Optimal"]
+__all__ = ["Optimal", "run_optimum"]
 
 
 class Optimal:
@@ -59,8 +62,9 @@ class Optimal:
                 kept[q] = visible.data[q] // problem.t_data + 1
         return kept
 
-    def serve(self, visible: Visible) -> tuple[int, ...]:
-        """Return whom the master serves in this slot, as `choose` decided it."""
+    @property
+    def served(self) -> tuple[int, ...]:
+        """Whom the master serves in this slot, as `choose` decided it."""
         return self._served
 
     def _goes_on(self, visible: Visible, loads: tuple[int, ...]) -> bool:
@@ -79,3 +83,45 @@ class Optimal:
         bit = attempt.first + ((left - 1) * team.patterns.size + pattern) * team.block.size + place
         goes_on = self._optimum.decisions[visible.problem.iterations - visible.iteration - 1].goes_on
         return bool(goes_on[bit >> 3] >> (bit & 7) & 1)
+
+
+def run_optimum(instance: Instance, optimum: OnlineOptimum, *, slots: int | None = None) -> Run:
+    """Run the best policy on an instance, showing it only the past; the master serves whom it says.
+
+    Parameters
+    ----------
+    instance
+        Of the problem that was solved.
+    optimum
+        With its policy kept.
+    slots
+        Stop after so many; None: all slots of the instance.
+    """
+    policy = Optimal(optimum)
+    execution = _Serving(instance, policy)
+    for slot in range(instance.slots if slots is None else slots):
+        execution.enrol(policy.choose(execution.fail(slot)))
+        execution.work()
+        if execution.iteration == instance.iterations:
+            break
+    is_done = execution.iteration == instance.iterations
+    return Run(
+        policy=policy.name,
+        makespan=execution.slot + 1 if is_done else None,
+        iterations=execution.iteration,
+        schedule=execution.schedule(),
+        slots=execution.slot + 1,
+    )
+
+
+class _Serving(_Execution):
+    """The platform with a master that serves whom the policy says, rather than by an order."""
+
+    def __init__(self, instance: Instance, policy: Optimal) -> None:
+        super().__init__(instance, Service.INDEX)
+        self._policy = policy
+
+    def _communicate(self, needs: dict[int, int]) -> None:
+        served = self._policy.served
+        self.channels = len(served)
+        super()._communicate({q: needs[q] for q in served})

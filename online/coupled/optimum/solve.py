@@ -55,6 +55,8 @@ class OnlineOptimum(Shown):
         Expected makespan in slots from the present states in slot 0, nothing received.
     lower, upper
         Proven bounds on it, up to the rounding of floating-point numbers.
+    longest
+        A bound on what the best policy expects from any states of the workers, all iterations left.
     states
         States for each number of iterations that are left.
     sweeps
@@ -68,6 +70,7 @@ class OnlineOptimum(Shown):
     value: float
     lower: float
     upper: float
+    longest: float
     states: int
     sweeps: int
     space: Space = field(repr=False)
@@ -138,8 +141,8 @@ def online_optimum(
         if keep_policy:
             decisions.append(tables.decisions(done))
     value = float(tables.values[at])
-    upper = value / (1 - error) if error < 1 else float("inf")
-    return OnlineOptimum(value, value / (1 + error), upper, space.states, sweeps, space, tuple(decisions))
+    upper, longest = (slots / (1 - error) for slots in (value, float(tables.values.max())))
+    return OnlineOptimum(value, value / (1 + error), upper, longest, space.states, sweeps, space, tuple(decisions))
 
 
 def horizon_value(
@@ -278,7 +281,7 @@ class _Tables:
             sweeps += 1
             step = self.values - old
             largest = float(np.abs(step).max())
-            say(f"sweep {sweeps}, change {max(change, largest):.2e} {change:.2e} {factor:.4f}")
+            say(f"sweep {sweeps}, change {max(change, largest):.2e}")
             if max(change, largest) < tolerance:
                 self.expectation()
                 error = self._attempts(done, 1.0, CHECK) + self._prepare(1.0, CHECK)
