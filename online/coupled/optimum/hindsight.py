@@ -38,9 +38,13 @@ class _Where(NamedTuple):
 
     def is_no_worse(self, other: _Where) -> bool:
         """Whether all that can be done from the other can be done from here."""
-        if self.iteration != other.iteration or any(mine < load for mine, load in zip(self.loads, other.loads, strict=True)):
+        if self.iteration != other.iteration or any(
+            mine < load for mine, load in zip(self.loads, other.loads, strict=True)
+        ):
             return False
-        return not other.members or (bool(self.members) and self.left <= other.left and set(self.members) <= set(other.members))
+        return not other.members or (
+            bool(self.members) and self.left <= other.left and set(self.members) <= set(other.members)
+        )
 
 
 _Set = frozenset[_Where]
@@ -93,9 +97,13 @@ def expected_hindsight(
                 if len(known) >= most_sets:
                     return None
                 reached = step.slot(*pair)
-                known[pair] = None if reached is None else [
-                    ((following, step.fail(following, reached)), share) for following, share in _next(rows, pair[0])
-                ]
+                known[pair] = (
+                    None
+                    if reached is None
+                    else [
+                        ((following, step.fail(following, reached)), share) for following, share in _next(rows, pair[0])
+                    ]
+                )
             for following, share in known[pair] or ():
                 after[following] = after.get(following, 0.0) + chance * share
         mass = after
@@ -148,7 +156,9 @@ class _Step:
         for where in reached:
             loads = tuple(0 if q in down else load for q, load in enumerate(where.loads))
             is_lost = not down.isdisjoint(where.members)
-            after.add(where._replace(loads=loads, members=() if is_lost else where.members, left=0 if is_lost else where.left))
+            after.add(
+                where._replace(loads=loads, members=() if is_lost else where.members, left=0 if is_lost else where.left)
+            )
         return _undominated(after)
 
     def slot(self, now: _Now, reached: _Set) -> _Set | None:

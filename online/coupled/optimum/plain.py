@@ -183,15 +183,19 @@ class _Game:
                 continue
             computed = work.computed if held == [max(x, 0) for x in work.tasks] else 0
             program = [
-                have if x != _NOBODY or have == problem.t_prog else 0 for x, have in zip(tasks, work.program, strict=True)
+                have if x != _NOBODY or have == problem.t_prog else 0
+                for x, have in zip(tasks, work.program, strict=True)
             ]
             data = [have if x != _NOBODY else 0 for x, have in zip(tasks, work.data, strict=True)]
             lacking = [
-                x != _NOBODY and (program[q] < problem.t_prog or data[q] < x * problem.t_data) for q, x in enumerate(tasks)
+                x != _NOBODY and (program[q] < problem.t_prog or data[q] < x * problem.t_data)
+                for q, x in enumerate(tasks)
             ]
             members = [q for q, x in enumerate(tasks) if x > 0]
             if sum(held) < problem.tasks or any(lacking[q] for q in members):
-                yield from self._served(now, _Work(work.iteration, tasks, tuple(program), tuple(data), computed), lacking)
+                yield from self._served(
+                    now, _Work(work.iteration, tasks, tuple(program), tuple(data), computed), lacking
+                )
                 continue
             if all(now[q] == UP for q in members):
                 computed += 1

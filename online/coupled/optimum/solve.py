@@ -362,7 +362,14 @@ class _Tables:
         nothing = np.empty(0, dtype=np.int32)
         return float(
             prepare(
-                self.values, self.expected, self.starts, slot, self.kinds, self.first, self.steps,
-                nothing if chosen is None else chosen, mode,
+                self.values,
+                self.expected,
+                self.starts,
+                slot,
+                self.kinds,
+                self.first,
+                self.steps,
+                nothing if chosen is None else chosen,
+                mode,
             )  # fmt: skip
         )

@@ -115,7 +115,9 @@ class Space:
         self.computing = sum(self._states_of(*attempt) for attempt in self._attempts())
         most = MOST_PREPARING if most_states is None else most_states
         if self.states > most or self.preparing > MOST_PREPARING:
-            raise InputError(f"{self.states:,} states for each iteration left, expected at most {most:,}", place="states")
+            raise InputError(
+                f"{self.states:,} states for each iteration left, expected at most {most:,}", place="states"
+            )
         strides = np.cumprod((1, *self.sizes[:0:-1]))[::-1]
         self.strides: Ints = np.ascontiguousarray(strides, dtype=np.int64)
 
@@ -158,7 +160,10 @@ class Space:
             others = tuple(place for place in range(len(self.workers)) if place not in members)
             between = [self.strides[place] * (self.loads[place] + 1) for place in members]
             patterns = np.array(
-                [sum(int(step) for bit, step in enumerate(between) if pattern >> bit & 1) for pattern in _words(members)]
+                [
+                    sum(int(step) for bit, step in enumerate(between) if pattern >> bit & 1)
+                    for pattern in _words(members)
+                ]
             )
             block = _sums([self.strides[place] * np.arange(self.sizes[place]) for place in others])
             made = []
@@ -178,7 +183,8 @@ class Space:
                     continue
                 least = [
                     problem.t_prog
-                    + problem.t_data * max(1, problem.tasks - sum(self.caps[other] for other in members if other != place))
+                    + problem.t_data
+                    * max(1, problem.tasks - sum(self.caps[other] for other in members if other != place))
                     for place in members
                 ]
                 ranges = [range(low, self.loads[place] + 1) for low, place in zip(least, members, strict=True)]
