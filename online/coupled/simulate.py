@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import traceback
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from operator import index
 from types import MappingProxyType
@@ -14,7 +14,7 @@ from instances.errors import HindschedError, InputError
 from instances.showing import Shown
 from instances.states import DOWN, LETTERS, UP
 from online.coupled.options import Service, member
-from online.coupled.visible import History, Policy, Problem, Visible
+from online.coupled.visible import Decision, History, Policy, Problem, Visible
 
 __all__ = ["SERVICES", "Run", "limit_of", "simulate"]
 
@@ -95,12 +95,15 @@ def simulate(instance: Instance, policy: Policy, *, service: str = SERVICES[0], 
             at = traceback.extract_tb(error.__traceback__)[-1]
             what = f"choose raised {type(error).__name__}: {error} ({at.filename}, line {at.lineno})"
             raise InputError(" ".join(what.split()), place=f"policy {policy.name}, slot {slot}") from error
+        first: Sequence[int] = ()
+        if isinstance(choice, Decision):
+            first, choice = _legal_order(choice.serve, instance.num_workers, policy, slot), choice.tasks
         if choice is not None:
             try:
                 execution.enrol(choice)
             except InputError as error:
                 raise InputError(error.expected, place=f"policy {policy.name}, slot {slot}, rule R2") from None
-        execution.work()
+        execution.work(first)
         if execution.iteration == instance.iterations:
             break
     return Run(
@@ -185,8 +188,8 @@ class _Execution:
         self.tasks = tasks
         self.entries.append(Configuration(self.slot, tasks))
 
-    def work(self) -> None:
-        """R3 or R4, and R5."""
+    def work(self, first: Sequence[int] = ()) -> None:
+        """R3 or R4, and R5; ``first`` says whom the master serves before all others."""
         for row in self.letters:
             row.append(ord(NOT_ENROLLED))
         for q in self.tasks:
@@ -194,7 +197,7 @@ class _Execution:
         needs = {q: self._needs(q) for q in self.tasks}
         is_complete = sum(self.tasks.values()) == self.problem.tasks
         if not is_complete or any(needs[q] for q, x in self.tasks.items() if x):
-            self._communicate(needs)
+            self._communicate(needs, first)
             return
         computing = _computing(self.tasks)
         if all(self.now[q] == UP for q in computing):
@@ -234,12 +237,15 @@ class _Execution:
         data = max(0, self.tasks[q] * self.problem.t_data - self.data[q])
         return self.problem.t_prog - self.program[q] + data
 
-    def _communicate(self, needs: dict[int, int]) -> None:
+    def _communicate(self, needs: dict[int, int], first: Sequence[int]) -> None:
         waiting = [q for q in sorted(needs) if needs[q] and self.now[q] == UP]
         if self.service is Service.LONGEST:
             waiting.sort(key=lambda q: -needs[q])  # stable: ties stay in worker order
         elif self.service is Service.BEGUN:
             waiting.sort(key=lambda q: not self._has_begun(q))
+        if first:
+            places = {q: place for place, q in enumerate(first)}
+            waiting.sort(key=lambda q: places.get(q, len(places)))
         for q in waiting[: self.channels]:
             if self.program[q] < self.problem.t_prog:
                 self.program[q] += 1
@@ -267,6 +273,21 @@ class _Execution:
 
     def _write(self, q: int, letter: str) -> None:
         self.letters[q][-1] = ord(letter)
+
+
+def _legal_order(serve: Sequence[int], num_workers: int, policy: Policy, slot: int) -> list[int]:
+    """Return whom a policy wants served first; an `InputError` where these are not workers, each once."""
+    place = f"policy {policy.name}, slot {slot}, rule R3"
+    try:
+        order = [index(worker) for worker in serve]
+    except TypeError:
+        raise InputError(f"{serve!r}, expected a sequence of workers to be served first", place=place) from None
+    for q in order:
+        if not 0 <= q < num_workers:
+            raise InputError(f"worker {q}, expected 0 to {num_workers - 1}", place=place)
+    if len(set(order)) < len(order):
+        raise InputError(f"{order}, expected every worker once", place=place)
+    return order
 
 
 def _computing(tasks: Mapping[int, int]) -> dict[int, int]:

@@ -6,7 +6,7 @@ the states seen so far lie in an array of their own into which a slot is copied 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol, runtime_checkable
 
@@ -16,7 +16,7 @@ from instances.chains import Chain
 from instances.coupled.model import Instance
 from instances.states import UP, States
 
-__all__ = ["History", "Policy", "Problem", "Visible"]
+__all__ = ["Decision", "History", "Policy", "Problem", "Visible"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,6 +157,23 @@ class Visible:
         return self.problem.t_prog - self.program[worker] + data
 
 
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """A choice that also says whom the master serves first (R3 leaves it free where channels are short).
+
+    Parameters
+    ----------
+    tasks
+        The configuration to hold from this slot on, or None to keep the present one, as `Policy.choose` returns it.
+    serve
+        Workers in the order in which the master is to serve them in this slot. Those that are not enrolled, not UP or
+        lack nothing are passed over; whoever is not named comes after all that are, in the order of the run's service.
+    """
+
+    tasks: Mapping[int, int] | None
+    serve: Sequence[int] = ()
+
+
 @runtime_checkable
 class Policy(Protocol):
     """An on-line scheduler: a name, and a choice in every slot (docs/model.md section 6).
@@ -183,7 +200,7 @@ class Policy(Protocol):
         """What reports call it."""
         ...
 
-    def choose(self, visible: Visible) -> Mapping[int, int] | None:
+    def choose(self, visible: Visible) -> Mapping[int, int] | Decision | None:
         """Return the configuration to hold from this slot on, or None to keep the present one.
 
         Called once in every slot, from slot 0 on. A policy with a memory starts afresh in slot 0, so that it may be
@@ -198,6 +215,6 @@ class Policy(Protocol):
         -------
         Tasks of each worker to be enrolled, 0 for stand-by; ``{}`` for nobody. A worker that was not enrolled must
         be UP. Changing any number of tasks loses the computation of the iteration; a worker that is left out loses
-        its data and any part of a program (R2).
+        its data and any part of a program (R2). A `Decision` says the same, and whom the master serves first.
         """
         ...
