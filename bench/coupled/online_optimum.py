@@ -18,8 +18,8 @@ from instances.chains import Chain
 from instances.coupled.model import Instance
 from instances.errors import InputError, SelfCheckError
 from instances.sources import Drawn
-from online.coupled import Policy, make_policy
-from online.coupled.optimum import OnlineOptimum, online_optimum, run_optimum
+from online.coupled import make_policy, simulate
+from online.coupled.optimum import OnlineOptimum, Optimal, online_optimum
 from online.coupled.optimum.hindsight import expected_hindsight
 from online.coupled.optimum.solve import problem_of
 from online.coupled.optimum.space import Space
@@ -68,7 +68,7 @@ def sample_path(instance: Instance, seed: int, path: int, slots: int = _SLOTS) -
 
 def compare(
     instance: Instance,
-    policies: Sequence[str | Policy],
+    policies: Sequence[str],
     *,
     options: Options | None = None,
     paths: int = 300,
@@ -97,8 +97,9 @@ def compare(
     Returns
     -------
     Rows with the keys `COLUMNS`. ``low`` and ``high`` are proven bounds where ``how`` is ``exact``, else a 95 %
-    interval; what is sampled is corrected by the mean of the best policy on the same paths, which is known (a control
-    variate), and that of the best policy itself is not, as a check. A run that is not done in 1,000,000 slots makes the mean None, and counts as unfinished.
+    interval. What is sampled is corrected by the mean of the best policy on the same paths, since its true mean is
+    known (a control variate); that of the best policy itself is not, as a check. A run that is not done in 1,000,000
+    slots makes the mean None, and counts as unfinished.
 
     Raises
     ------
@@ -112,18 +113,19 @@ def compare(
     say = progress or (lambda line: None)
     names = [make_policy(policy).name for policy in policies]
     optimum = _optimum(instance, tolerance, most_states, progress)
+    best_policy = Optimal(optimum) if isinstance(optimum, OnlineOptimum) else None
     found: dict[str, list[float]] = {HINDSIGHT: [], PLAYED: [], **{name: [] for name in names}}
     for path in range(paths):
         drawn = sample_path(instance, seed, path)
         answer = family.solve(drawn, asked)
-        best = float(answer.value) if answer.status == "optimal" else None
+        best = float(answer.value) if answer.value is not None and answer.status == "optimal" else None
         if best is None and answer.status != "infeasible":
             raise InputError(
                 f"path {path} has no proven optimum within the time limit, expected a longer one", place="time-limit"
             )
         found[HINDSIGHT].append(np.inf if best is None else best)
-        if isinstance(optimum, OnlineOptimum):
-            found[PLAYED].append(_value(run_optimum(drawn, optimum).makespan))
+        if best_policy is not None:
+            found[PLAYED].append(_value(simulate(drawn, best_policy).makespan))
         for policy, name in zip(policies, names, strict=True):
             found[name].append(_value(family.run(drawn, policy, asked, seed).value))
         for name, values in found.items():
@@ -137,10 +139,10 @@ def _optimum(
     instance: Instance, tolerance: float, most_states: int | None, progress: Callable[[str], None] | None
 ) -> OnlineOptimum | int:
     """Return the on-line optimum, or the number of states where these are too many."""
-    states = Space(problem_of(instance)[0]).states
-    if most_states is not None and states > most_states:
-        return states
-    return online_optimum(instance, tolerance=tolerance, most_states=None, progress=progress)
+    space = Space(problem_of(instance)[0], most_states, refuses=False)
+    if most_states is not None and space.states > most_states:
+        return space.states
+    return online_optimum(instance, tolerance=tolerance, most_states=most_states, progress=progress)
 
 
 def _value(makespan: Any) -> float:
@@ -177,7 +179,7 @@ def _rows(instance: Instance, optimum: OnlineOptimum | int, found: dict[str, Rea
 
 
 def _row(name: str, values: Reals, luck: Reals | None) -> dict[str, Any]:
-    """Return the mean of some values, corrected by how lucky the paths were for the best policy, whose mean is known."""
+    """Return the mean of some values, corrected by the luck that the best policy, whose mean is known, had on them."""
     row: dict[str, Any] = dict.fromkeys(COLUMNS)
     row |= {"player": name, "how": "sampled", "paths": values.size, "unfinished": int(np.isinf(values).sum())}
     if row["unfinished"] or (luck is not None and np.isinf(luck).any()):

@@ -12,7 +12,6 @@ from itertools import combinations, product
 from typing import NamedTuple
 
 from instances.coupled.model import Instance
-from instances.errors import InputError
 from instances.states import DOWN, UP
 from online.coupled.optimum.solve import problem_of
 from online.coupled.visible import Problem

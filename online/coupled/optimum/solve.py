@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -122,10 +123,9 @@ def online_optimum(
     >>> round(online_optimum(alone).value, 4)  # a slot now, two more that come every other slot
     5.0
     """
-    problem, start = problem_of(instance)
+    problem, now = problem_of(instance)
     space = Space(problem, most_states)
     tables = _Tables(space)
-    now = tuple(int(state) for state in instance.prefix(1)[:, 0])
     at = space.number(now, (0,) * len(now))
     say = progress or (lambda line: None)
     done = np.zeros(space.preparing)
@@ -136,7 +136,7 @@ def online_optimum(
         if left > 1 and emptied is not None:
             done = tables.expectation()[emptied]
             tables.values += tables.values[at] / (left - 1)
-        found, more = tables.converge(done, tolerance, lambda line, k=left: say(f"{k} iterations left: {line}"))
+        found, more = tables.converge(done, tolerance, partial(_said, say, left))
         error, sweeps = max(error, found), sweeps + more
         if keep_policy:
             decisions.append(tables.decisions(done))
@@ -174,10 +174,9 @@ def horizon_value(
     if horizon < 1:
         raise InputError(f"{horizon}, expected an integer >= 1", place="horizon")
     is_makespan = objective == "makespan"
-    problem, _ = problem_of(instance, is_endless=False)
+    problem, now = problem_of(instance, is_endless=False)
     layers = problem.iterations if is_makespan else 1
     space = Space(problem, None if most_states is None else most_states // layers)
-    now = tuple(int(state) for state in instance.prefix(1)[:, 0])
     emptied = space.emptied()
     tables = [_Tables(space) for _ in range(layers)]
     for _ in range(horizon):
@@ -197,7 +196,7 @@ def problem_of(instance: Instance, *, is_endless: bool = True) -> tuple[Problem,
     Raises
     ------
     InputError
-        For a worker without chain, and where ``is_endless``, for one that may never be UP again, or never twice running.
+        For a worker without chain; where ``is_endless``, for one that may never be UP again, or never twice running.
     """
     problem = Problem.of(instance)
     now = tuple(int(state) for state in instance.prefix(1)[:, 0])
@@ -206,27 +205,15 @@ def problem_of(instance: Instance, *, is_endless: bool = True) -> tuple[Problem,
         reached = _reached(chain, {state})
         rows = tuple(row if x in reached else (1.0, 0.0, 0.0) for x, row in enumerate(chain.rows))
         returning = Chain((rows[0], rows[1], rows[2]))
-        if is_endless and problem.capacities[q]:
-            if not all(UP in _reached(returning, {x}) for x in reached) or not rows[UP][UP]:
-                raise InputError(
-                    "the worker may never be UP again, or never in two slots running: "
-                    "an expected makespan may be infinite, only a finite horizon has an answer",
-                    place=f"workers[{q}].markov",
-                )
+        returns = all(UP in _reached(returning, {x}) for x in reached) and rows[UP][UP] > 0.0
+        if is_endless and problem.capacities[q] and not returns:
+            raise InputError(
+                "the worker may never be UP again, or never in two slots running: "
+                "an expected makespan may be infinite, only a finite horizon has an answer",
+                place=f"workers[{q}].markov",
+            )
         chains.append(returning)
-    return (
-        Problem(
-            tasks=problem.tasks,
-            iterations=problem.iterations,
-            n_com=problem.n_com,
-            t_prog=problem.t_prog,
-            t_data=problem.t_data,
-            w=problem.w,
-            capacities=problem.capacities,
-            chains=tuple(chains),
-        ),
-        now,
-    )
+    return replace(problem, chains=tuple(chains)), now
 
 
 def _reached(chain: Chain, start: set[int]) -> set[int]:
@@ -234,6 +221,10 @@ def _reached(chain: Chain, start: set[int]) -> set[int]:
     for _ in range(2):  # two steps lead everywhere
         reached |= {y for x in reached for y in range(3) if chain.rows[x][y]}
     return reached
+
+
+def _said(say: Callable[[str], None], left: int, line: str) -> None:
+    say(f"iterations left {left}, {line}")
 
 
 class _Tables:
@@ -254,7 +245,7 @@ class _Tables:
         self.room, self.spare = np.zeros(largest), np.zeros(max((team.block.size for team in self.teams), default=0))
 
     def expectation(self) -> Reals:
-        """Return the expectation of the values over the next states if nobody is served; an array that is used again."""
+        """Return the expectation of the values over the next states if nobody is served, in an array of its own."""
         from online.coupled.optimum.kernels.sweeps import expect  # noqa: PLC0415  # numba, only where it is wanted
 
         self.expected[:] = self.values
@@ -302,7 +293,6 @@ class _Tables:
         """Take one step of a finite horizon back."""
         from online.coupled.optimum.kernels.sweeps import STEP, settle  # noqa: PLC0415
 
-        done = done.copy()  # what it was computed from is used again
         before = self.values.copy()
         self.expectation()
         self._attempts(done, slot, STEP)
@@ -348,11 +338,28 @@ class _Tables:
         change = 0.0
         for team, attempt, index in self._all():
             others, members = list(team.others), list(team.members)
+            width = team.patterns.size * team.block.size
             found = go(
-                self._gains(team, attempt), space.levels(attempt), attempt.offset, team.patterns, team.block,
-                self.loads[others], space.chains[others], space.chains[members], self._stays(team), self.values, self.expected, done, slot,
-                self.starts, self.which, index, self.room[: team.patterns.size * team.block.size], self.spare, mode,
-            )  # fmt: skip
+                self._gains(team, attempt),
+                space.levels(attempt),
+                attempt.offset,
+                team.patterns,
+                team.block,
+                self.loads[others],
+                space.chains[others],
+                space.chains[members],
+                self._stays(team),
+                self.values,
+                self.expected,
+                done,
+                slot,
+                self.starts,
+                self.which,
+                index,
+                self.room[:width],
+                self.spare,
+                mode,
+            )
             change = max(change, found)
         return change
 
@@ -371,5 +378,5 @@ class _Tables:
                 self.steps,
                 nothing if chosen is None else chosen,
                 mode,
-            )  # fmt: skip
+            )
         )

@@ -1,9 +1,9 @@
 """The states of the decision problem whose best policy is the on-line optimum (docs/online_optimum.md).
 
-A state of *preparing* says of each worker that it is DOWN, or else whether it is UP or RECLAIMED and its *load*: how many
-slots of program, then of data, it has received. Nobody has computed anything. A state of *computing* says in addition
-who the members are and how many slots of computation are still to do. Every worker that is UP is enrolled: that is never
-a loss (Proposition 3 of that page), and neither is it to serve as many as possible (Proposition 4).
+A state of *preparing* says of each worker that it is DOWN, or else whether it is UP or RECLAIMED and its *load*: how
+many slots of program, then of data, it has received. Nobody has computed anything. A state of *computing* says in
+addition who the members are and how many slots of computation are still to do. Every worker that is UP is enrolled:
+that is never a loss (Proposition 3 of that page), and neither is it to serve as many as possible (Proposition 4).
 
 Numbering. A worker with L + 1 possible loads has 2 L + 3 states: 0 is DOWN, 1 + l is UP with load l, L + 2 + l is
 RECLAIMED with load l. A state of preparing is a number in that mixed radix, worker 0 most significant.
@@ -28,8 +28,8 @@ __all__ = ["Attempt", "Space", "Team"]
 
 Ints = npt.NDArray[np.int64]
 
-#: More preparing states are refused before anything is made of them.
-MOST_PREPARING = 2**31 - 1
+#: More states are refused before anything is made of them.
+MOST_STATES = 2**31 - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +86,8 @@ class Space:
         What is to be scheduled; every worker needs a chain. Workers that can hold no task are left out.
     most_states
         No more states than so many; None: no limit but that of the numbering.
+    refuses
+        Whether too many are an error. Otherwise ``states`` tells: it is then some number above the limit, not all.
 
     Raises
     ------
@@ -101,7 +103,7 @@ class Space:
     (4913, 42160)
     """
 
-    def __init__(self, problem: Problem, most_states: int | None = None) -> None:
+    def __init__(self, problem: Problem, most_states: int | None = None, *, refuses: bool = True) -> None:
         self.problem = problem
         self.workers = tuple(q for q, cap in enumerate(problem.capacities) if cap)
         chains = complete(problem.chains)
@@ -112,11 +114,11 @@ class Space:
         self.loads = tuple(problem.t_prog + cap * problem.t_data for cap in self.caps)
         self.sizes = tuple(2 * load + 3 for load in self.loads)
         self.preparing = prod(self.sizes)
-        self.computing = sum(self._states_of(*attempt) for attempt in self._attempts())
-        most = MOST_PREPARING if most_states is None else most_states
-        if self.states > most or self.preparing > MOST_PREPARING:
+        most = MOST_STATES if most_states is None else most_states
+        self.computing = self._count(most)
+        if refuses and self.states > most:
             raise InputError(
-                f"{self.states:,} states for each iteration left, expected at most {most:,}", place="states"
+                f"{self.states:,} states or more for each iteration left, expected at most {most:,}", place="states"
             )
         strides = np.cumprod((1, *self.sizes[:0:-1]))[::-1]
         self.strides: Ints = np.ascontiguousarray(strides, dtype=np.int64)
@@ -195,10 +197,15 @@ class Space:
                         attempts.append((loads, tasks, length))
                 yield members, attempts
 
-    def _attempts(self) -> Iterator[tuple[tuple[int, ...], int]]:
-        for members, attempts in self._by_members():
-            for _, _, length in attempts:
-                yield members, length
+    def _count(self, most: int) -> int:
+        """Return how many computing states there are; where there are too many states, some number that shows it."""
+        total = 0
+        if self.preparing <= most:
+            for members, attempts in self._by_members():
+                total += sum(self._states_of(members, length) for _, _, length in attempts)
+                if self.preparing + total > most:
+                    break
+        return total
 
     def _states_of(self, members: tuple[int, ...], length: int) -> int:
         others = prod(size for place, size in enumerate(self.sizes) if place not in members)
@@ -247,8 +254,8 @@ class Space:
         weights = np.cumprod((1, *radices[:0:-1]))[::-1]
         kinds = _sums([weight * np.array(kind) for weight, kind in zip(weights, digits, strict=True)]).astype(np.int32)
         first, steps, served = [0], [], []
-        for kind in product(*map(range, radices)):
-            for mask in _largest(kind, channels, problem.tasks):
+        for kinds_now in product(*map(range, radices)):
+            for mask in _largest(kinds_now, channels, problem.tasks):
                 served.append(mask)
                 steps.append(sum(int(step) for place, step in enumerate(self.strides) if mask >> place & 1))
             first.append(len(steps))

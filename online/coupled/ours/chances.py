@@ -268,4 +268,7 @@ def _kept(chain: Chain) -> list[list[float]]:
     """Return M with a life of at most `_LONGEST_LIFE` slots in each state."""
     (uu, ur, _), (ru, rr, _), _ = chain.rows
     most = 1.0 - 1.0 / _LONGEST_LIFE
-    return [[x * min(1.0, most / max(x + y, 1e-300)), y * min(1.0, most / max(x + y, 1e-300))] for x, y in ((uu, ur), (ru, rr))]
+    return [
+        [x * min(1.0, most / max(x + y, 1e-300)), y * min(1.0, most / max(x + y, 1e-300))]
+        for x, y in ((uu, ur), (ru, rr))
+    ]

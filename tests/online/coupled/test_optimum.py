@@ -12,10 +12,10 @@ from instances.coupled import Instance
 from instances.coupled.generate import paper, small
 from instances.errors import InputError
 from offline.solve import solve
-from online.coupled import run_policy
-from online.coupled.optimum import Optimal, Space, horizon_value, online_optimum, run_optimum
+from online.coupled.optimum import Optimal, Space, horizon_value, online_optimum
 from online.coupled.optimum.hindsight import expected_hindsight, hindsight_of_path
 from online.coupled.optimum.plain import plain_horizon, plain_optimum
+from online.coupled.simulate import simulate
 from online.coupled.visible import Problem
 
 
@@ -59,7 +59,7 @@ def test_two_models_of_the_rules_agree(seed):
 
 
 def test_more_data_for_a_task_than_a_slot():
-    """Two slots of data a task, two tasks on one of two workers, one channel: partly sent data is a state of its own."""
+    """Two slots of data a task, two tasks on one of two workers, one channel: partly sent data counts."""
     draw = np.random.default_rng(7)
     chains = [drawn_chain(draw), drawn_chain(draw)]
     pair = Instance.from_letters(["u", "u"], w=[1, 2], tasks=2, n_com=1, t_prog=1, t_data=2, chains=chains)
@@ -88,10 +88,11 @@ def test_its_policy_takes_as_long_as_it_says(n_com):
     """Run it on drawn states: the checker accepts every schedule, and the mean is the value."""
     drawn = paper(m=2, n_com=n_com, wmin=1, scenario=4, trial=0, slots=2, p=3, iterations=2).replace(t_prog=2)
     optimum = online_optimum(drawn)
+    policy = Optimal(optimum)
     makespans, hindsight = [], []
     for path in range(400):
         states = sample_path(drawn, 1, path, slots=5_000)
-        run = run_optimum(states, optimum)
+        run = simulate(states, policy)
         makespans.append(run.makespan)
         if path < 40:
             verdict = instances.check(states, run.schedule)
@@ -99,8 +100,6 @@ def test_its_policy_takes_as_long_as_it_says(n_com):
             assert verdict.outcome.makespan == run.makespan
             hindsight.append(solve(states).value)
             assert hindsight[-1] <= run.makespan
-            if n_com is None:  # the master has no choice, so the policy is one like any other
-                assert run_policy(states, Optimal(optimum)).makespan == run.makespan
     error = np.std(makespans, ddof=1) / len(makespans) ** 0.5
     assert abs(np.mean(makespans) - optimum.value) < 3.5 * error
     assert sum(hindsight) < sum(makespans[:40])
@@ -116,7 +115,7 @@ def test_no_policy_expects_less():
     assert rows["RANDOM"]["fault"] > 1.1
     many = compare(drawn, [], paths=2, most_states=1_000)
     assert [row["how"] for row in many] == ["sampled", "too many states"]
-    assert many[1]["states"] == Space(Problem.of(drawn)).states > 1_000
+    assert many[1]["states"] > 1_000
 
 
 @pytest.mark.parametrize("seed", range(12))
