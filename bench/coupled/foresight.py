@@ -88,11 +88,11 @@ _SAID = {
     "lost": "share of absences that are DOWN",
     "away": "absence / availability period",
 }
-_TASKS, _ITERATIONS = 4, 3
+_TASKS, _ITERATIONS = 4, 10
 
 
 def draw(point: Point, seed: int, number: int) -> Instance:
-    """Return one instance of a point: m = 4, K = 3; workers differ in speed by up to 3, in availability by up to 2.
+    """Return one instance of a point: m = 4, K = 10; workers differ in speed by up to 3, in availability by up to 2.
 
     Task lengths are uniform between half and three halves of their mean. The UP periods of a worker last PERIOD slots
     in the mean times a factor between 2/3 and 4/3, and its absences in the same proportion.
@@ -196,7 +196,13 @@ def mean_period(chains: Sequence[Chain]) -> float:
 
 
 def map_of(
-    sources: Sequence[Source], policies: Sequence[str], folder: Path, *, num_processes: int, time_limit_s: float, seed: int
+    sources: Sequence[Source],
+    policies: Sequence[str],
+    folder: Path,
+    *,
+    num_processes: int,
+    time_limit_s: float,
+    seed: int,
 ) -> pd.DataFrame:
     """Make all runs that ``folder`` does not hold yet, and return the rows of the map, with the columns `COLUMNS`.
 
@@ -281,3 +287,54 @@ def draw_map(table: pd.DataFrame, path: Path) -> None:
         row[0].set_ylabel("makespan / optimum", fontsize=8)
     flat[0].legend(fontsize=6, frameon=False)
     plots.save(figure, path)
+
+
+def costs_of(
+    machines: str,
+    trace: Trace,
+    slot_s: float,
+    policies: Sequence[str],
+    folder: Path,
+    *,
+    windows: int,
+    task: float,
+    nodes: int | None,
+    num_processes: int,
+    time_limit_s: float,
+    seed: int,
+) -> pd.DataFrame:
+    """Return the median ratio of policies on windows of a trace under three kinds of chains and states.
+
+    ``training``: real states, chains of the slots before. ``own window``: the same with chains of the window itself.
+    ``drawn``: states drawn from the chains of training, on which these are true.
+    """
+    import pandas as pd
+
+    from bench.coupled.markov import costs, drawn_again
+
+    whole = trace.window(slot_s=slot_s, nodes=nodes).slots
+    train = whole // (windows + 1)
+    real = trace_sources(
+        machines, trace, slot_s, windows=windows, train_slots=train, slots=(whole - train) // windows, nodes=nodes,
+        tasks=(task,),
+    )  # fmt: skip
+    sources: list[Source] = []
+    for source in real:
+        variants = costs(source.load()) | {
+            "drawn": drawn_again(source.load(), ("coupled", "markov", seed, source.name))
+        }
+        sources += [Given(f"{source.name}, {kind}", "markov", each) for kind, each in variants.items()]
+    options = Options(time_limit_s=time_limit_s, seed=seed, check_slots=1_000)
+    found = main_job.score(sources, policies, options, folder, num_processes=num_processes)
+    if found.failure is not None:
+        raise found.failure
+    runs = found.results.runs
+    runs = runs[runs["optimum"].notna()]
+    kinds = runs["instance"].astype(str).str.rpartition(", ")[2]
+    rows = []
+    for kind in ("training", "own window", "drawn"):
+        for policy, mine in runs[kinds == kind].groupby("policy", sort=False):
+            ratios = (mine["value"].astype(float).fillna(np.inf) / mine["optimum"].astype(float)).to_numpy()
+            row = {"machines": machines, "chains": kind, "policy": policy, "windows": len(mine)}
+            rows.append(row | {"median": quantile(ratios, 0.5), "most": float(ratios.max())})
+    return pd.DataFrame(rows, columns=["machines", "chains", "policy", "windows", "median", "most"])

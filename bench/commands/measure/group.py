@@ -9,6 +9,7 @@ from bench.commands.measure.booking import booking
 from bench.commands.measure.bounds import bounds
 from bench.commands.measure.core import core
 from bench.commands.measure.foresight import foresight
+from bench.commands.measure.markov import markov
 from bench.commands.measure.optima import optima
 from bench.commands.measure.pages import pages
 from bench.commands.measure.readings import readings
@@ -26,5 +27,20 @@ def bench() -> None:
     """Rebuild what the documentation claims: optima of the paper's experiment, and solvers against each other."""
 
 
-for _command in (bags, booking, bounds, core, foresight, optima, pages, readings, rungs, scale, simulator, solvers, volunteers):
+for _command in (
+    bags,
+    booking,
+    bounds,
+    core,
+    foresight,
+    markov,
+    optima,
+    pages,
+    readings,
+    rungs,
+    scale,
+    simulator,
+    solvers,
+    volunteers,
+):
     bench.add_command(_command)
