@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Any
 
 import click
@@ -38,6 +37,7 @@ from bench.output import Table, bad_input
     show_default=True,
     help="With more it is left out; a state takes about ten bytes.",
 )
+@click.option("--bound", "is_charged", is_flag=True, help="Add a lower bound that needs no Markov decision process.")
 @options.run_options
 @options.time_limit(60.0)
 @options.as_json
@@ -48,6 +48,7 @@ def online_optimum(
     seed: int,
     tolerance: float,
     most_states: int,
+    is_charged: bool,
     pairs: tuple[str, ...],
     time_limit_s: float,
     as_json: bool,
@@ -61,7 +62,7 @@ def online_optimum(
     """
     import instances
     from bench.campaign.plan import expand_policies
-    from bench.coupled.online_optimum import COLUMNS, compare
+    from bench.coupled.online_optimum import COLUMNS, compare, saying
     from bench.family import Options, family_of
 
     headings = {name: name.replace("_", " ") for name in COLUMNS}
@@ -80,7 +81,8 @@ def online_optimum(
             named = expand_policies(policies or ("E-IE",), ["coupled"], how)["coupled"]
             rows = compare(
                 instance, named, options=how, paths=paths, seed=seed, tolerance=tolerance, most_states=most_states,
-                progress=_Progress(file),
+                is_charged=is_charged,
+                progress=saying(file),
             )  # fmt: skip
         except instances.InputError as error:
             bad_input(error.in_file(file))
@@ -89,22 +91,3 @@ def online_optimum(
         table.add_all({"file": file, **row} for row in rows)
     table.show()
     return failed
-
-
-class _Progress:
-    """Lines on standard error: one in so many seconds."""
-
-    _EVERY_S = 5.0
-
-    def __init__(self, file: str) -> None:
-        import time
-
-        self._clock = time.monotonic
-        self._file, self._said = file, self._clock()
-
-    def __call__(self, line: str) -> None:
-        now = self._clock()
-        if now - self._said >= self._EVERY_S:
-            self._said = now
-            sys.stderr.write(f"{self._file}: {line}\n")
-            sys.stderr.flush()

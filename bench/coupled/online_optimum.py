@@ -7,24 +7,33 @@ expected makespan of that policy over the expected hindsight optimum.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import product
+from pathlib import Path
+from time import monotonic, process_time
 from typing import Any
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
 from bench.family import Options, family_of
 from instances.chains import Chain
+from instances.coupled.generate import paper
 from instances.coupled.model import Instance
 from instances.errors import InputError, SelfCheckError
 from instances.sources import Drawn
+from instances.textio import write_text
 from online.coupled import make_policy, simulate
 from online.coupled.optimum import OnlineOptimum, Optimal, online_optimum
 from online.coupled.optimum.hindsight import expected_hindsight
+from online.coupled.optimum.penalised import Charge, Penalised
 from online.coupled.optimum.solve import problem_of
 from online.coupled.optimum.space import Space
 
-__all__ = ["COLUMNS", "compare", "sample_path"]
+__all__ = ["COLUMNS", "STUDY", "Cell", "collect", "compare", "measured", "sample_path", "saying"]
 
 Reals = npt.NDArray[np.float64]
 
@@ -33,9 +42,15 @@ COLUMNS = (
     *("paths", "unfinished", "states"),
 )
 
-HINDSIGHT, OPTIMUM, PLAYED = "hindsight", "on-line optimum", "its policy"
+#: Of the study: which instance, these, and the processor time of the on-line optimum.
+STUDY = ("p", "m", "n_com", "iterations", "scenario", *COLUMNS, "optimum_s")
+
+HINDSIGHT, CHARGED, OPTIMUM, PLAYED = "hindsight", "charged hindsight", "on-line optimum", "its policy"
 _Z = 1.959963984540054  # of a 95 % interval
 _SLOTS = 1_000_000
+_EVERY_S = 5.0
+#: Charges that are tried, on so many paths: the cost of a failure in mean hindsight optima of an iteration.
+_FAILED, _SHARES, _TRIALS = (0.5, 1.0, 1.5, 2.0), (0.5, 1.0), 20
 #: The expected hindsight optimum is computed exactly where it takes no more sets than so many.
 _MOST_SETS = 3_000
 
@@ -75,6 +90,7 @@ def compare(
     seed: int = 0,
     tolerance: float = 1e-6,
     most_states: int | None = None,
+    is_charged: bool = False,
     progress: Callable[[str], None] | None = None,
 ) -> list[dict[str, Any]]:
     """Return a row for the hindsight optimum, for the on-line optimum, for its policy as it is run, and each policy.
@@ -91,6 +107,8 @@ def compare(
         How many paths are sampled, at least 2, and the seed of these and of the policies that draw.
     tolerance, most_states
         Of `online.coupled.optimum.online_optimum`. Where there are too many states, the on-line optimum is None.
+    is_charged
+        Whether to add the bound of `online.coupled.optimum.penalised`, the charge chosen on other paths.
     progress
         Is told in one line how far it is.
 
@@ -114,7 +132,8 @@ def compare(
     names = [make_policy(policy).name for policy in policies]
     optimum = _optimum(instance, tolerance, most_states, progress)
     best_policy = Optimal(optimum) if isinstance(optimum, OnlineOptimum) else None
-    found: dict[str, list[float]] = {HINDSIGHT: [], PLAYED: [], **{name: [] for name in names}}
+    charged = _charged(instance, seed, asked, say) if is_charged else None
+    found: dict[str, list[float]] = {HINDSIGHT: [], CHARGED: [], PLAYED: [], **{name: [] for name in names}}
     for path in range(paths):
         drawn = sample_path(instance, seed, path)
         answer = family.solve(drawn, asked)
@@ -124,15 +143,36 @@ def compare(
                 f"path {path} has no proven optimum within the time limit, expected a longer one", place="time-limit"
             )
         found[HINDSIGHT].append(np.inf if best is None else best)
+        if charged is not None and best is not None:
+            found[CHARGED].append(charged(drawn))
         if best_policy is not None:
             found[PLAYED].append(_value(simulate(drawn, best_policy).makespan))
         for policy, name in zip(policies, names, strict=True):
             found[name].append(_value(family.run(drawn, policy, asked, seed).value))
         for name, values in found.items():
-            if values and values[-1] < found[HINDSIGHT][-1]:
+            if name != CHARGED and values and values[-1] < found[HINDSIGHT][-1]:
                 raise SelfCheckError(f"{name} takes {values[-1]} slots on path {path}, less than the hindsight optimum")
         say(f"paths: {path + 1}/{paths}")
     return _rows(instance, optimum, {name: np.array(values) for name, values in found.items() if values})
+
+
+def _charged(
+    instance: Instance, seed: int, options: Options, say: Callable[[str], None]
+) -> Callable[[Instance], float]:
+    """Return the clairvoyant's charged makespan of a path, by the charge that bounds best on paths drawn apart."""
+    penalised = Penalised(instance)
+    family = family_of(instance)
+    drawn = [sample_path(instance, -1 - seed, path) for path in range(_TRIALS)]
+    best = [float(family.solve(each, options).value or 0) for each in drawn]
+    slots = int(4 * max(best)) + 1
+    scale = float(np.mean(best)) / instance.iterations
+    means = {}
+    for failed, share in product(_FAILED, _SHARES):
+        charge = Charge(failed * scale, share)
+        means[charge] = float(np.mean([penalised.bound(each.prefix(slots), charge) for each in drawn]))
+        say(f"charges: {len(means)}/{len(_FAILED) * len(_SHARES)}")
+    charge = max(means, key=lambda each: means[each])
+    return lambda path: penalised.bound(path.prefix(slots), charge)
 
 
 def _optimum(
@@ -161,15 +201,18 @@ def _rows(instance: Instance, optimum: OnlineOptimum | int, found: dict[str, Rea
             hindsight |= {"how": "exact", "slots": slots, "low": exact.lower, "high": exact.upper, "paths": None}
         row = dict.fromkeys(COLUMNS)
         row |= {"player": OPTIMUM, "how": "exact", "slots": best.value, "low": best.lower, "high": best.upper}
-        rows.insert(1, row | {"states": best.states})
+        rows.insert(1 + (CHARGED in found), row | {"states": best.states})
     elif isinstance(optimum, int):
-        rows.insert(1, dict.fromkeys(COLUMNS) | {"player": OPTIMUM, "how": "too many states", "states": optimum})
+        rows.insert(
+            1 + (CHARGED in found),
+            dict.fromkeys(COLUMNS) | {"player": OPTIMUM, "how": "too many states", "states": optimum},
+        )
     for row in rows:
         slots, least = row["slots"], hindsight["slots"]
         row["ratio"] = None if slots is None or least is None else slots / least
         if best is None:
             continue
-        if row is not hindsight:
+        if row["player"] not in (HINDSIGHT, CHARGED):
             row["fault"] = None if slots is None else slots / best.value
         if least is not None:
             row["price"] = best.value / least
@@ -189,3 +232,83 @@ def _row(name: str, values: Reals, luck: Reals | None) -> dict[str, Any]:
     mean = float(values.mean())
     half = _Z * float(values.std(ddof=1)) / values.size**0.5
     return row | {"slots": mean, "low": mean - half, "high": mean + half}
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One instance of the study, and what is measured on it."""
+
+    p: int
+    m: int
+    n_com: int
+    iterations: int
+    scenario: int
+    paths: int
+    policies: tuple[str, ...]
+    is_charged: bool
+
+    def instance(self) -> Instance:
+        """Return it: workers as the paper draws them, with T_prog = 2 and T_data = 1."""
+        drawn = paper(
+            m=self.m,
+            n_com=self.n_com,
+            wmin=1,
+            scenario=self.scenario,
+            trial=0,
+            slots=1,
+            p=self.p,
+            iterations=self.iterations,
+        )
+        return drawn.replace(t_prog=2, t_data=1)
+
+
+def measured(cell: Cell, folder: Path) -> list[dict[str, Any]]:
+    """Return the rows of a cell, made now unless the folder has them."""
+    policies = "-".join(cell.policies)
+    numbers = f"p{cell.p}_m{cell.m}_c{cell.n_com}_k{cell.iterations}_s{cell.scenario}_{cell.paths}"
+    file = folder / "cells" / f"{numbers}_{policies}{'_bound' if cell.is_charged else ''}.json"
+    if file.exists():
+        return list(msgspec.json.decode(file.read_bytes(), type=list[dict[str, Any]]))
+    named = {name: getattr(cell, name) for name in ("p", "m", "n_com", "iterations", "scenario")}
+    instance = cell.instance()
+    begun = process_time()
+    online_optimum(instance, most_states=None, keep_policy=False, progress=saying(file.stem))
+    taken = process_time() - begun
+    found = compare(
+        instance, cell.policies, options=Options(check_slots=0), paths=cell.paths, is_charged=cell.is_charged,
+        progress=saying(file.stem),
+    )  # fmt: skip
+    rows = [named | row | {"optimum_s": taken if row["player"] == OPTIMUM else None} for row in found]
+    write_text(file, msgspec.json.encode(rows).decode())
+    return rows
+
+
+def collect(folder: Path) -> Path:
+    """Write all rows that are in the folder to one table."""
+    rows = [
+        row
+        for file in sorted((folder / "cells").glob("*.json"))
+        for row in msgspec.json.decode(file.read_bytes(), type=list[dict[str, Any]])
+    ]
+    lines = [
+        ",".join(
+            "" if row[key] is None else f"{row[key]:.7g}" if isinstance(row[key], float) else str(row[key])
+            for key in STUDY
+        )
+        for row in rows
+    ]
+    write_text(folder / "online_optimum.csv", "\n".join([",".join(STUDY), *lines, ""]))
+    return folder / "online_optimum.csv"
+
+
+def saying(name: str) -> Callable[[str], None]:
+    """Return who tells, at most every few seconds, how far it is."""
+    last = [monotonic()]
+
+    def say(line: str) -> None:
+        if monotonic() - last[0] >= _EVERY_S:
+            last[0] = monotonic()
+            sys.stderr.write(f"{name}: {line}\n")
+            sys.stderr.flush()
+
+    return say

@@ -16,7 +16,7 @@ _AXES = ("task", "channels", "program", "workers", "lost", "away")
 
 @click.command(short_help="Map when knowing the future matters (coupled).")
 @click.option("--axis", "axes", type=click.Choice(_AXES), multiple=True, help="Only this axis.  [default: all six]")
-@click.option("--instances", type=options.POSITIVE, default=20, show_default=True, help="Drawn at each point.")
+@click.option("--instances", type=options.POSITIVE, default=10, show_default=True, help="Drawn at each point.")
 @click.option("--policy", "policies", multiple=True, metavar="NAME", help="A policy.  [default: IE and E-IE]")
 @click.option("--spot/--no-spot", default=True, show_default=True, help="Nine spot zones, which come along, too.")
 @click.option("--trace", "traces", multiple=True, metavar="FILE", help="A trace of yours too.")
@@ -27,7 +27,7 @@ _AXES = ("task", "channels", "program", "workers", "lost", "away")
 @click.option("--train-slots", type=options.POSITIVE, default=3000, show_default=True, help="For chains, of these.")
 @click.option("--window-slots", type=options.POSITIVE, default=5000, show_default=True, help="In a window of these.")
 @click.option("--seed", type=options.COUNT, default=0, show_default=True, help="Seed of what is drawn.")
-@options.time_limit(60.0)
+@options.time_limit(10.0)
 @options.jobs
 @options.kept_in("foresight")
 @options.as_json

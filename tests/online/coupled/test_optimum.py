@@ -12,11 +12,10 @@ from instances.coupled import Instance
 from instances.coupled.generate import paper, small
 from instances.errors import InputError
 from offline.solve import solve
-from online.coupled.optimum import Optimal, Space, horizon_value, online_optimum
+from online.coupled.optimum import Optimal, horizon_value, online_optimum
 from online.coupled.optimum.hindsight import expected_hindsight, hindsight_of_path
 from online.coupled.optimum.plain import plain_horizon, plain_optimum
 from online.coupled.simulate import simulate
-from online.coupled.visible import Problem
 
 
 def drawn_chain(draw):
