@@ -66,7 +66,7 @@ def online_optimum(
     from bench.family import Options, family_of
 
     headings = {name: name.replace("_", " ") for name in COLUMNS}
-    spare = ("price_low", "price_high", "paths", "states", "unfinished", "how")
+    spare = ("price_low", "price_high", "paths", "states", "unfinished", "seconds", "how")
     table = Table({"file": "file", **headings}, as_json, title="Expected makespans, in slots", spare=spare)
     failed = 0
     for file in files:

@@ -39,11 +39,11 @@ Reals = npt.NDArray[np.float64]
 
 COLUMNS = (
     *("player", "how", "slots", "low", "high", "fault", "price", "price_low", "price_high", "ratio"),
-    *("paths", "unfinished", "states"),
+    *("paths", "unfinished", "states", "seconds"),
 )
 
-#: Of the study: which instance, these, and the processor time of the on-line optimum.
-STUDY = ("p", "m", "n_com", "iterations", "scenario", *COLUMNS, "optimum_s")
+#: Of the study: which instance, and these.
+STUDY = ("p", "m", "n_com", "iterations", "scenario", *COLUMNS)
 
 HINDSIGHT, CHARGED, OPTIMUM, PLAYED = "hindsight", "charged hindsight", "on-line optimum", "its policy"
 _Z = 1.959963984540054  # of a 95 % interval
@@ -117,7 +117,7 @@ def compare(
     Rows with the keys `COLUMNS`. ``low`` and ``high`` are proven bounds where ``how`` is ``exact``, else a 95 %
     interval. What is sampled is corrected by the mean of the best policy on the same paths, since its true mean is
     known (a control variate); that of the best policy itself is not, as a check. A run that is not done in 1,000,000
-    slots makes the mean None, and counts as unfinished.
+    slots makes the mean None, and counts as unfinished. ``seconds`` is the processor time of the on-line optimum.
 
     Raises
     ------
@@ -130,7 +130,9 @@ def compare(
     family = family_of(instance)
     say = progress or (lambda line: None)
     names = [make_policy(policy).name for policy in policies]
+    begun = process_time()
     optimum = _optimum(instance, tolerance, most_states, progress)
+    taken = process_time() - begun
     best_policy = Optimal(optimum) if isinstance(optimum, OnlineOptimum) else None
     charged = _charged(instance, seed, asked, say) if is_charged else None
     found: dict[str, list[float]] = {HINDSIGHT: [], CHARGED: [], PLAYED: [], **{name: [] for name in names}}
@@ -153,7 +155,10 @@ def compare(
             if name != CHARGED and values and values[-1] < found[HINDSIGHT][-1]:
                 raise SelfCheckError(f"{name} takes {values[-1]} slots on path {path}, less than the hindsight optimum")
         say(f"paths: {path + 1}/{paths}")
-    return _rows(instance, optimum, {name: np.array(values) for name, values in found.items() if values})
+    rows = _rows(instance, optimum, {name: np.array(values) for name, values in found.items() if values})
+    for row in rows:
+        row["seconds"] = taken if row["player"] == OPTIMUM and row["slots"] is not None else None
+    return rows
 
 
 def _charged(
@@ -271,14 +276,12 @@ def measured(cell: Cell, folder: Path) -> list[dict[str, Any]]:
         return list(msgspec.json.decode(file.read_bytes(), type=list[dict[str, Any]]))
     named = {name: getattr(cell, name) for name in ("p", "m", "n_com", "iterations", "scenario")}
     instance = cell.instance()
-    begun = process_time()
-    online_optimum(instance, most_states=None, keep_policy=False, progress=saying(file.stem))
-    taken = process_time() - begun
     found = compare(
         instance, cell.policies, options=Options(check_slots=0), paths=cell.paths, is_charged=cell.is_charged,
         progress=saying(file.stem),
     )  # fmt: skip
-    rows = [named | row | {"optimum_s": taken if row["player"] == OPTIMUM else None} for row in found]
+    rows = [named | row for row in found]
+    file.parent.mkdir(parents=True, exist_ok=True)
     write_text(file, msgspec.json.encode(rows).decode())
     return rows
 
@@ -290,15 +293,13 @@ def collect(folder: Path) -> Path:
         for file in sorted((folder / "cells").glob("*.json"))
         for row in msgspec.json.decode(file.read_bytes(), type=list[dict[str, Any]])
     ]
-    lines = [
-        ",".join(
-            "" if row[key] is None else f"{row[key]:.7g}" if isinstance(row[key], float) else str(row[key])
-            for key in STUDY
-        )
-        for row in rows
-    ]
+    lines = [",".join(_printed(row[key]) for key in STUDY) for row in rows]
     write_text(folder / "online_optimum.csv", "\n".join([",".join(STUDY), *lines, ""]))
     return folder / "online_optimum.csv"
+
+
+def _printed(value: Any) -> str:
+    return "" if value is None else f"{value:.7g}" if isinstance(value, float) else str(value)
 
 
 def saying(name: str) -> Callable[[str], None]:

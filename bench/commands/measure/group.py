@@ -10,6 +10,7 @@ from bench.commands.measure.bounds import bounds
 from bench.commands.measure.core import core
 from bench.commands.measure.foresight import foresight
 from bench.commands.measure.markov import markov
+from bench.commands.measure.online_optimum import online_optimum
 from bench.commands.measure.optima import optima
 from bench.commands.measure.pages import pages
 from bench.commands.measure.readings import readings
@@ -34,6 +35,7 @@ for _command in (
     core,
     foresight,
     markov,
+    online_optimum,
     optima,
     pages,
     readings,

@@ -1,4 +1,4 @@
-"""``hindsched bench online-optimum``: on-line optima of small instances, and what hindsight and policies make of them."""
+"""``hindsched bench online-optimum``: on-line optima of small instances beside hindsight and policies."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ def online_optimum(
 ) -> None:
     """Find the on-line optimum of draws of the paper's workers with T_prog = 2 and T_data = 1, w from 1 to 10.
 
-    The rows of `hindsched online-optimum` for each, with the processor time; they are kept in the results folder, and
-    what is there is not made again. All of them are written to online_optimum.csv.
+    The rows of hindsched online-optimum for each; they are kept in the results folder, and what is there is not made
+    again. All of them are written to online_optimum.csv.
     """
     from bench.coupled import online_optimum as study
 

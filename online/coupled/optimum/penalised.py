@@ -125,8 +125,8 @@ class Penalised:
     def _worth(self, failed: float) -> tuple[Reals, Reals]:
         """Return h, and its expectation in the next slot, by slots left then and by who is RECLAIMED now.
 
-        h is the expected cost of each team's attempts, where it may give up at the price of a failure. It is solved level
-        by level; within one, from the members' patterns in which it is suspended, by iteration.
+        h is the expected cost of each team's attempts, where it may give up at the price of a failure. It is solved
+        level by level; within one, from the members' patterns in which it is suspended, by iteration.
         """
         words = 1 << len(self.space.workers)
         worth, means = np.zeros(self._size), np.zeros(self._size)
