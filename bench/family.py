@@ -144,6 +144,10 @@ class Family:
         """Return the names of the built-in policies, in the order of tables."""
         return online.policy_names(self.name)
 
+    def our_policies(self) -> tuple[str, ...]:
+        """Return the names of policies that are ours and that ``all`` leaves out, in the order of tables."""
+        return online.our_policy_names(self.name) if self.name in BUILT_IN else ()
+
     def make_policy(self, text: str, options: Options) -> Any:
         """Return a policy, or refuse it before any work is done."""
         return online.make_policy(text, family=self.name, **dict(options.run))

@@ -4,6 +4,6 @@ This package knows ``instances`` only. Families of problems live in sub-packages
 families share lies beside them.
 """
 
-from online.policies import make_policy, policy_names, run_policy
+from online.policies import make_policy, our_policy_names, policy_names, run_policy
 
-__all__ = ["make_policy", "policy_names", "run_policy"]
+__all__ = ["make_policy", "our_policy_names", "policy_names", "run_policy"]

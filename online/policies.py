@@ -7,7 +7,7 @@ from typing import Any
 from instances.errors import InputError
 from instances.families import part
 
-__all__ = ["make_policy", "policy_names", "run_policy"]
+__all__ = ["make_policy", "our_policy_names", "policy_names", "run_policy"]
 
 
 def policy_names(family: str) -> tuple[str, ...]:
@@ -21,14 +21,25 @@ def policy_names(family: str) -> tuple[str, ...]:
     return tuple(part(family, "online").POLICIES)
 
 
+def our_policy_names(family: str) -> tuple[str, ...]:
+    """Return the names of a family's policies that are ours and stand apart from its published ones, in their order.
+
+    Examples
+    --------
+    >>> our_policy_names("coupled")[:3], our_policy_names("bags")
+    (('rr', 'sb', 'hot'), ())
+    """
+    return tuple(getattr(part(family, "online"), "OURS", ()))
+
+
 def make_policy(text: str, *, family: str, **options: Any) -> Any:
     """Return a family's policy by name.
 
     Parameters
     ----------
     text
-        A built-in policy (see `policy_names`), ``path/to/file.py:ClassName``, or the name of an installed entry point
-        in the group ``hindsched.policies``.
+        A built-in policy (see `policy_names` and `our_policy_names`), ``path/to/file.py:ClassName``, or the name of an
+        installed entry point in the group ``hindsched.policies``.
     family
         For which family of problems it is asked.
     **options

@@ -88,8 +88,8 @@ def expand_policies(names: Iterable[Any], families: Sequence[str], options: Opti
     Parameters
     ----------
     names
-        ``all`` stands for every built-in policy of a family; none given means ``all``. A built-in policy of one of the
-        families runs on instances of that family only.
+        ``all`` stands for every built-in policy of a family but ours that stand apart, ``ours`` for these; none given
+        means ``all``. A built-in policy of one of the families runs on instances of that family only.
     families
         Of the instances.
     options
@@ -101,11 +101,15 @@ def expand_policies(names: Iterable[Any], families: Sequence[str], options: Opti
         For a policy that cannot be made: before any work is done.
     """
     given = list(names) or ["all"]
-    built_in = {family: family_named(family).policies() for family in families}
+    groups = {
+        family: {"all": family_named(family).policies(), "ours": family_named(family).our_policies()}
+        for family in families
+    }
+    built_in = {family: (*mine["all"], *mine["ours"]) for family, mine in groups.items()}
     found: dict[str, list[Any]] = {}
     for family in families:
         theirs = {policy for other in families if other != family for policy in built_in[other]} - set(built_in[family])
-        mine = [policy for name in given for policy in (built_in[family] if _is_all(name) else (name,))]
+        mine = [policy for name in given for policy in (groups[family][name] if _is_group(name) else (name,))]
         found[family] = _once(policy for policy in mine if not (isinstance(policy, str) and policy in theirs))
         (reading,) = _of_family([options], family, families)
         for policy in found[family]:
@@ -113,8 +117,8 @@ def expand_policies(names: Iterable[Any], families: Sequence[str], options: Opti
     return found
 
 
-def _is_all(name: Any) -> bool:
-    return isinstance(name, str) and name == "all"
+def _is_group(name: Any) -> bool:
+    return isinstance(name, str) and name in ("all", "ours")
 
 
 def _once(policies: Iterable[Any]) -> list[Any]:

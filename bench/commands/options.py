@@ -135,8 +135,9 @@ policies = click.option(
     "--policy",
     "policies",
     multiple=True,
-    metavar="NAME|all|FILE.py:CLASS",
-    help="A policy by name, all built-in ones, or a class of yours. May be given several times.  [default: all]",
+    metavar="NAME|all|ours|FILE.py:CLASS",
+    help="A policy by name, all published ones, all of ours (docs/beyond.md), or a class of yours. May be given "
+    "several times.  [default: all]",
 )
 
 

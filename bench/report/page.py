@@ -109,7 +109,7 @@ def write_report(results: Path, folder: Path, *, reference: str | None = None, l
     """
     read = read_results(results)
     families = [family_named(str(name)) for name in read.runs["family"].unique()]
-    built_in = [policy for family in families for policy in family.policies()]
+    built_in = [policy for family in families for policy in (*family.policies(), *family.our_policies())]
     names = short_names(list(dict.fromkeys(read.runs["policy"])), built_in)
     if reference is not None and reference not in {*names, *names.values()}:
         raise InputError(f"{reference!r}, expected a policy that was run: {', '.join(names)}", place="--reference")

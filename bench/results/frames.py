@@ -107,14 +107,15 @@ def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
 
 
 def in_order(policies: Iterable[str], family: str = _FIRST_FAMILY) -> list[str]:
-    """Return policies in their family's order, those of one's own behind them by name.
+    """Return policies in their family's order, the published before ours, those of one's own behind them by name.
 
     Examples
     --------
-    >>> in_order(["mine", "RANDOM", "Y-IE", "IE"])
-    ['IE', 'Y-IE', 'RANDOM', 'mine']
+    >>> in_order(["mine", "hot", "RANDOM", "Y-IE", "IE"])
+    ['IE', 'Y-IE', 'RANDOM', 'hot', 'mine']
     """
-    places = {policy: place for place, policy in enumerate(family_named(family).policies())}
+    mine = family_named(family)
+    places = {policy: place for place, policy in enumerate((*mine.policies(), *mine.our_policies()))}
     return sorted(policies, key=lambda policy: (places.get(policy, len(places)), policy))
 
 

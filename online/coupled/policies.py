@@ -1,4 +1,4 @@
-"""The 17 heuristics of the paper by name, and how any policy is made from a text (docs/model.md section 6)."""
+"""The 17 heuristics of the paper and our own policies by name, and how any policy is made from a text."""
 
 from __future__ import annotations
 
@@ -7,16 +7,17 @@ from typing import Any
 from online.coupled.chance import Random
 from online.coupled.criteria import Criterion
 from online.coupled.options import RunOptions
+from online.coupled.ours.names import OURS, own_named
 from online.coupled.passive import Passive
 from online.coupled.proactive import Proactive
 from online.coupled.visible import Policy
 from online.loading import own_policy
 
-__all__ = ["POLICIES", "criteria_of", "make_policy"]
+__all__ = ["OURS", "POLICIES", "criteria_of", "make_policy"]
 
 _SWITCHING = (Criterion.P, Criterion.E, Criterion.Y)
 
-#: The built-in heuristics: passive, proactive (criterion - builder), and the baseline.
+#: The heuristics of the paper (docs/model.md section 6): passive, proactive (criterion - builder), and the baseline.
 POLICIES = (
     *(f"I{h}" for h in Criterion),
     *(f"{c}-I{h}" for c in _SWITCHING for h in Criterion),
@@ -30,8 +31,8 @@ def make_policy(text: str | Policy, options: RunOptions | None = None, **changes
     Parameters
     ----------
     text
-        One of `POLICIES`, or ``path/to/file.py:ClassName``, or the name of an installed entry point in the group
-        ``hindsched.policies``; or a policy of your own as an object, of which a copy is returned.
+        One of `POLICIES` or `OURS`, or ``path/to/file.py:ClassName``, or the name of an installed entry point in the
+        group ``hindsched.policies``; or a policy of your own as an object, of which a copy is returned.
     options
         Of these count: ``estimator``, ``ties`` and ``comparison`` for the built-in heuristics, ``seed`` for the
         policies that draw random numbers.
@@ -56,12 +57,14 @@ def make_policy(text: str | Policy, options: RunOptions | None = None, **changes
     asked = (options or RunOptions()).changed(**changes)
     if isinstance(text, str) and text in POLICIES:
         return _built_in(text, asked)
+    if isinstance(text, str) and text in OURS:
+        return own_named(text)
     offered = {name: getattr(asked, name) for name in ("estimator", "ties", "comparison", "seed")}
     made: Policy = own_policy(
         text,
         offered,
         family="coupled",
-        built_in=POLICIES,
+        built_in=(*POLICIES, *OURS),
         protocol=Policy,
         expected="a text attribute name and a method choose(visible)",
     )

@@ -12,7 +12,8 @@ from instances.errors import InputError
 from online.coupled.criteria import Criterion
 from online.coupled.estimates import ESTIMATORS
 from online.coupled.options import Engine, RunOptions, Ties
-from online.coupled.policies import POLICIES, criteria_of, make_policy
+from online.coupled.ours.planner import Planner
+from online.coupled.policies import OURS, POLICIES, criteria_of, make_policy
 from online.coupled.simulate import SERVICES, Run, limit_of, simulate
 from online.coupled.visible import Policy
 
@@ -66,19 +67,25 @@ def run_policy(instance: Instance, policy: str | Policy, options: RunOptions | N
     limit = limit_of(instance, asked.slots)
     made = make_policy(policy, asked)
     engine, recorded = asked.engine, asked.schedule_slots
-    is_built_in = isinstance(policy, str) and policy in POLICIES
+    is_built_in = isinstance(policy, str) and policy in (*POLICIES, *OURS)
     can_compile = is_built_in and instance.num_workers <= _MOST_WORKERS and instance.tasks <= _MOST_TASKS
     if engine is Engine.KERNEL and not can_compile:
         asked_for = policy if isinstance(policy, str) else made.name
         raise InputError(
-            f"the kernel runs the built-in heuristics with at most {_MOST_WORKERS} workers and {_MOST_TASKS} tasks, "
+            f"the kernel runs the built-in policies with at most {_MOST_WORKERS} workers and {_MOST_TASKS} tasks, "
             f"not {asked_for!r} with {instance.num_workers} and {instance.tasks}",
             place="engine",
         )
-    is_worth_it = limit > _FEW_SLOTS or "online.coupled.kernels.driver" in sys.modules
+    driver = "online.coupled.ours.kernels.driver" if policy in OURS else "online.coupled.kernels.driver"
+    is_worth_it = limit > _FEW_SLOTS or driver in sys.modules
     if engine is Engine.PLAIN or not can_compile or (engine is Engine.AUTO and not is_worth_it):
         run = simulate(instance, made, service=asked.service, slots=limit)
         return run if recorded is None else replace(run, schedule=_first(run.schedule, recorded))
+    recorded = limit if recorded is None else recorded
+    if isinstance(made, Planner):
+        from online.coupled.ours.kernels.driver import run_kernel as run_ours  # noqa: PLC0415  # numba
+
+        return _run(made.name, instance, run_ours(instance, made, limit=limit, schedule_slots=recorded))
     from online.coupled.kernels import layout  # noqa: PLC0415  # numba, only where it is wanted
     from online.coupled.kernels.driver import run_kernel  # noqa: PLC0415
 
@@ -93,11 +100,15 @@ def run_policy(instance: Instance, policy: str | Policy, options: RunOptions | N
         keeps_value=asked.comparison.keeps_value and switch is not None,
         is_fresh=asked.comparison.is_fresh,
     )
-    done, iterations, schedule = run_kernel(
-        instance, choice, seed=asked.seed, limit=limit, schedule_slots=limit if recorded is None else recorded
-    )
+    found = run_kernel(instance, choice, seed=asked.seed, limit=limit, schedule_slots=recorded)
+    return _run(made.name, instance, found)
+
+
+def _run(name: str, instance: Instance, found: tuple[int, int, Schedule]) -> Run:
+    """Return what a kernel found: slots simulated, iterations completed and the schedule."""
+    done, iterations, schedule = found
     makespan = done if iterations == instance.iterations else None
-    return Run(policy=made.name, makespan=makespan, iterations=iterations, schedule=schedule, slots=done)
+    return Run(policy=name, makespan=makespan, iterations=iterations, schedule=schedule, slots=done)
 
 
 def _first(schedule: Schedule, slots: int) -> Schedule:

@@ -16,7 +16,7 @@ from instances.states import DOWN, LETTERS, UP
 from online.coupled.options import Service, member
 from online.coupled.visible import Decision, History, Policy, Problem, Visible
 
-__all__ = ["SERVICES", "Run", "limit_of", "simulate"]
+__all__ = ["SERVICES", "Execution", "Run", "limit_of", "simulate"]
 
 #: The names of `Service`; the first is the default.
 SERVICES = tuple(Service)
@@ -84,7 +84,7 @@ def simulate(instance: Instance, policy: Policy, *, service: str = SERVICES[0], 
     limit = limit_of(instance, slots)
     if not isinstance(policy, Policy):
         raise InputError(f"{policy!r}, expected an object with a name and a method choose(visible)", place="policy")
-    execution = _Execution(instance, order)
+    execution = Execution(instance, order)
     for slot in range(limit):
         visible = execution.fail(slot)
         try:
@@ -123,7 +123,7 @@ def limit_of(instance: Instance, slots: int | None) -> int:
     return limit
 
 
-class _Execution:
+class Execution:
     """The platform and the application as they stand in a slot.
 
     `fail`, `enrol` (if the choice changes) and `work` are called in this order in every slot.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from bench.commands.measure.bags import bags
+from bench.commands.measure.beyond import beyond
 from bench.commands.measure.booking import booking
 from bench.commands.measure.bounds import bounds
 from bench.commands.measure.core import core
@@ -28,8 +29,10 @@ def bench() -> None:
     """Rebuild what the documentation claims: optima of the paper's experiment, and solvers against each other."""
 
 
+<<<<<<< HEAD
 for _command in (
     bags,
+    beyond,
     booking,
     bounds,
     core,

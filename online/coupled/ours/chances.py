@@ -1,6 +1,7 @@
-"""The exact criterion: how likely an attempt at an iteration succeeds, and how long it takes (docs/model.md section 9).
+"""The exact criterion: how likely an attempt succeeds, and how long it takes (docs/beyond.md).
 
-A worker's chain is looked at as long as it has not been DOWN. With s its state now, n the slots it still has to receive:
+A worker's chain is looked at as long as it has not been DOWN. With s its state now, n the slots it still has to
+receive:
 
 - g(s, n, t) = Pr(UP at t, not DOWN in 0..t, and UP in at least n of the slots 0..t-1): it has received all by slot t;
 - nd(s, t) = Pr(not DOWN in 0..t).
@@ -97,9 +98,9 @@ def tables(chains: Sequence[Chain], longest: int) -> Tables:
 
     Notes
     -----
-    With G_t(n) and R_t(n) the probabilities of being UP, and RECLAIMED, at t without having been DOWN and after at least
-    n UP slots: G_{t+1}(n) = G_t(n - 1) P_uu + R_t(n) P_ru and R_{t+1}(n) = G_t(n - 1) P_ur + R_t(n) P_rr, where
-    n - 1 means 0 for n = 0. Then g = G and nd = G(0) + R(0). Time and memory are O(p N H).
+    With G_t(n) and R_t(n) the probabilities of being UP, and RECLAIMED, at t without having been DOWN and
+    after at least n UP slots: G_{t+1}(n) = G_t(n - 1) P_uu + R_t(n) P_ru and R_{t+1}(n) = G_t(n - 1) P_ur + R_t(n)
+    P_rr, where n - 1 means 0 for n = 0. Then g = G and nd = G(0) + R(0). Time and memory are O(p N H).
 
     Examples
     --------
@@ -162,10 +163,10 @@ class Chances:
 
     Notes
     -----
-    For a set S with needs n_q in states s_q, W slots to compute: U = sum over t of prod g_q(s_q, n_q, t) is the expected
-    number of slots in which all are UP, loaded and alive, D = sum of prod nd_q(s_q, t) the expected slots until a member
-    is DOWN; U0 and D0 are the same for members that are all UP and need nothing. The attempt renews itself in every slot
-    in which all are UP, so that U = Pr(there is such a slot) U0, and
+    For a set S with needs n_q in states s_q, W slots to compute: U = sum over t of prod g_q(s_q, n_q, t) is
+    the expected number of slots in which all are UP, loaded and alive, D = sum of prod nd_q(s_q, t) the expected slots
+    until a member is DOWN; U0 and D0 are the same for members that are all UP and need nothing. The attempt renews
+    itself in every slot in which all are UP, so that U = Pr(there is such a slot) U0, and
 
         P = (U / U0) (1 - 1 / U0)^(W - 1),    E[T] = D - P (D0 - 1).
 
@@ -173,8 +174,8 @@ class Chances:
     something, each of these is taken to need at least ceil(sum n / n_com) slots.
 
     A sum ends at the slot where the product of the long-run decays has fallen to 1e-3, for U counted from the largest
-    need, and at the end of the table at the latest; the rest is taken as a geometric series of that decay. For one worker the
-    sums are in closed form. An attempt costs O(|S| H).
+    need, and at the end of the table at the latest; the rest is taken as a geometric series of that decay. For one
+    worker the sums are in closed form. An attempt costs O(|S| H).
 
     Examples
     --------

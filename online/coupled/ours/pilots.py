@@ -1,4 +1,4 @@
-"""V, the slots that an iteration takes a policy: found by pilot runs on random numbers of its own.
+"""V, the slots that an iteration takes a policy, and what else pilot runs on random numbers of its own find.
 
 Nothing of the instance is used but what the policy may know before it starts: the chains and the application.
 """
@@ -9,37 +9,60 @@ from functools import lru_cache
 
 from instances.sources import Drawn
 from online.coupled.estimates import complete
-from online.coupled.ours.planner import Rules
+from online.coupled.ours.rules import Rules, Settings
 from online.coupled.visible import Problem
 
-__all__ = ["pilot_states", "value_of"]
+__all__ = ["pilot_states", "settings_of", "value_of"]
 
-#: How often V is taken from a run with the V before; iterations, and slots at the most, of such a run.
-ROUNDS, ITERATIONS, MOST_SLOTS = 4, 20, 20_000
+#: V is taken from runs with the V before until it changes by less than a part, or so often.
+CLOSE, MOST_ROUNDS = 0.05, 4
+#: Iterations of a run, and slots at the most.
+ITERATIONS, MOST_SLOTS = 20, 8_000
 
 
-@lru_cache(maxsize=64)
-def value_of(problem: Problem, rules: Rules) -> float:
-    """Return V for a policy on a problem.
+@lru_cache(maxsize=1024)
+def settings_of(problem: Problem, rules: Rules) -> Settings:
+    """Return V for a policy on a problem, and whether it exchanges.
 
-    The first guess is ten times what one worker with one task takes; then V is the mean length of the first `ITERATIONS`
-    iterations, or of those that end within `MOST_SLOTS`, of a run with the V before, `ROUNDS` times. All runs meet the
-    same states, drawn from the problem's chains under a key of their own, so that V is a function of the problem.
+    V is that of `value_of`. Where the rules have more than one factor of V, or exchanges, each factor is tried in a run
+    of its own, with and without exchanges, and what makes iterations shortest is taken; for a V above
+    ``rules.most_value`` V is taken as it is, without exchanges. All runs meet the same states, drawn from the problem's
+    chains under a key of their own, so that the settings are a function of the problem.
     """
-    from online.coupled.ours.kernels.driver import kernel_rules, slots_per_iteration  # noqa: PLC0415  # numba
+    value = value_of(problem, rules.stands_by, rules.prefetches)
+    if value > rules.most_value or rules == Rules(rules.stands_by, rules.prefetches):
+        return Settings(value)
+    if rules.futures:
+        return Settings(value, rules.exchanges, rules.futures)
+    ways = (False, True) if rules.exchanges else (False,)
+    tried = [Settings(factor * value, exchanges) for exchanges in ways for factor in rules.factors]
+    return min(tried, key=lambda settings: _length(problem, rules, settings))
 
-    value = first_guess(problem)
-    states = pilot_states(problem)
-    for _ in range(ROUNDS):
-        value = slots_per_iteration(problem, kernel_rules(rules, value), states, ITERATIONS)
+
+@lru_cache(maxsize=1024)
+def value_of(problem: Problem, stands_by: bool, prefetches: bool) -> float:
+    """Return V: the fixed point of pilot runs without exchanges.
+
+    The first guess is ten times what one worker with one task takes; then V is the mean length of the first
+    `ITERATIONS` iterations, or of those that end within `MOST_SLOTS`, of a run with the V before.
+    """
+    rules = Rules(stands_by, prefetches)
+    value = 10.0 * (problem.t_prog + problem.t_data + min(problem.w))
+    for _ in range(MOST_ROUNDS):
+        before, value = value, _length(problem, rules, Settings(value))
+        if abs(value - before) < CLOSE * before:
+            break
     return value
 
 
-def first_guess(problem: Problem) -> float:
-    """Return the V that pilots begin with."""
-    return 10.0 * (problem.t_prog + problem.t_data + min(problem.w))
+def _length(problem: Problem, rules: Rules, settings: Settings) -> float:
+    """Return the mean length of the iterations of a pilot run."""
+    from online.coupled.ours.kernels.driver import slots_per_iteration  # noqa: PLC0415  # numba
+
+    return slots_per_iteration(problem, rules, settings, pilot_states(problem), ITERATIONS)
 
 
+@lru_cache(maxsize=4)
 def pilot_states(problem: Problem) -> Drawn:
     """Return the states that pilot runs meet."""
     return Drawn(complete(problem.chains), ("coupled", "pilot"), MOST_SLOTS)

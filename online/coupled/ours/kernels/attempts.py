@@ -49,7 +49,7 @@ def reach_of(chances: Chances, scratch: Scratch, num: int) -> float:
     q = who[0]
     if num == 1:
         again = chances.again[q]
-        return chances.back[q, state[0]] * again ** need[0] / (1.0 - again)
+        return float(chances.back[q, state[0]] * again ** need[0] / (1.0 - again))
     decay = chances.rate[q]
     longest = need[0]
     for k in range(1, num):
@@ -61,7 +61,7 @@ def reach_of(chances: Chances, scratch: Scratch, num: int) -> float:
         multiply(reach, chances.reach[who[k], state[k], need[k]], stop, scratch.other)
         reach = scratch.other
     last = chances.reach[who[num - 1], state[num - 1], need[num - 1]]
-    return total_of_two(reach, last, stop) + reach[stop - 1] * last[stop - 1] / math.expm1(decay)
+    return total_of_two(reach, last, stop) + float(reach[stop - 1] * last[stop - 1]) / math.expm1(decay)
 
 
 @kernel()
@@ -70,7 +70,7 @@ def stay_of(chances: Chances, scratch: Scratch, num: int) -> float:
     who, state = scratch.who, scratch.state
     q = who[0]
     if num == 1:
-        return chances.life[q, state[0]]
+        return float(chances.life[q, state[0]])
     decay = chances.rate[q]
     for k in range(1, num):
         decay += chances.rate[who[k]]
@@ -80,7 +80,7 @@ def stay_of(chances: Chances, scratch: Scratch, num: int) -> float:
         multiply(stay, chances.stay[who[k], state[k]], stop, scratch.other)
         stay = scratch.other
     last = chances.stay[who[num - 1], state[num - 1]]
-    return total_of_two(stay, last, stop) + stay[stop - 1] * last[stop - 1] / math.expm1(decay)
+    return total_of_two(stay, last, stop) + float(stay[stop - 1] * last[stop - 1]) / math.expm1(decay)
 
 
 @kernel(forceinline=True)

@@ -1,4 +1,4 @@
-"""A configuration built task by task by J: the twin of `online.coupled.ours.planner.Builder`.
+"""A configuration built task by task by J: the twin of `online.coupled.ours.building.Builder`.
 
 Two things make it fast, and neither changes what is built. The product of the g of those chosen is kept, so that one
 more worker costs one scalar product. And a worker is passed over without it where its J, at the least, is above that of

@@ -9,13 +9,16 @@ import numpy as np
 from instances.coupled.model import Instance
 from instances.coupled.schedule import NOT_ENROLLED, Configuration, Schedule
 from instances.sources import StateSource
+from online.coupled.estimates import complete
 from online.coupled.ours.chances import chances_of
-from online.coupled.ours.kernels import layout, slots
+from online.coupled.ours.futures import FACTORS, HORIZON
+from online.coupled.ours.kernels import layout, rolling, slots
 from online.coupled.ours.kernels.compiling import Bytes, Ints
-from online.coupled.ours.planner import Rules
+from online.coupled.ours.planner import Planner
+from online.coupled.ours.rules import Rules, Settings
 from online.coupled.visible import Problem
 
-__all__ = ["Tools", "kernel_rules", "run_kernel", "slots_per_iteration", "tools_of"]
+__all__ = ["Tools", "run_kernel", "slots_per_iteration", "tools_of"]
 
 _BLOCK = 512
 #: Places for what is remembered of sets.
@@ -40,18 +43,35 @@ class Tools:
         )
         made = chances_of(problem).tables
         self.chances = layout.Chances(*made, np.zeros((_PLACES, 2), dtype=np.uint64), np.zeros((_PLACES, 3)))
-        length = made.stay.shape[2]
+        self.scratch = self._scratch(made.stay.shape[2])
+        self._other: layout.Scratch | None = None
 
-        def ints() -> Ints:
-            return np.zeros(p, dtype=np.int64)
+    def _scratch(self, length: int) -> layout.Scratch:
+        p, tasks = self.problem.num_workers, self.problem.tasks
+        fields = layout.Scratch._fields
+        sizes = {"guess": tasks, "reach": length, "other": length, "worth": 1}
+        reals = ("reach", "other", "worth")
+        made = [np.zeros(sizes.get(name, p), dtype=np.float64 if name in reals else np.int64) for name in fields]
+        return layout.Scratch(*made)  # type: ignore[arg-type]
 
-        self.scratch = layout.Scratch(
-            *(ints() for _ in range(3)),
-            np.zeros(problem.tasks, dtype=np.int64),
-            *(np.zeros(length) for _ in range(2)),
-            *(ints() for _ in range(3)),
-            np.zeros(1),
-            *(ints() for _ in range(5)),
+    def other(self) -> layout.Scratch:
+        """Return room for what is imagined."""
+        if self._other is None:
+            self._other = self._scratch(self.chances.stay.shape[2])
+        return self._other
+
+    def futures(self, count: int) -> layout.Futures:
+        """Return room for futures, and what they are drawn from."""
+        chains, p, num = complete(self.problem.chains), self.problem.num_workers, 1 + len(FACTORS)
+        return layout.Futures(
+            count,
+            np.zeros((p, HORIZON), dtype=np.uint8),
+            np.zeros(1, dtype=np.int64),
+            np.zeros(1, dtype=np.uint64),
+            np.array([[[row[0], row[0] + row[1]] for row in chain.rows] for chain in chains]),
+            np.array(FACTORS),
+            np.zeros((num, p), dtype=np.int64),
+            np.zeros(num),
         )
 
     def standing(self) -> layout.Standing:
@@ -70,49 +90,49 @@ def tools_of(problem: Problem) -> Tools:
     return Tools(problem)
 
 
-def run_kernel(
-    instance: Instance, rules: layout.Rules, *, limit: int, schedule_slots: int
-) -> tuple[int, int, Schedule]:
+def run_kernel(instance: Instance, planner: Planner, *, limit: int, schedule_slots: int) -> tuple[int, int, Schedule]:
     """Run a policy of ours; return slots simulated, iterations completed and the schedule of the first slots."""
-    tools = tools_of(Problem.of(instance))
-    standing = tools.standing()
+    problem = Problem.of(instance)
+    settings = planner.settings_for(problem)
+    standing = tools_of(problem).standing()
     recorder = _Recorder(instance.num_workers, schedule_slots)
-    done = _go_on(tools, rules, standing, instance, limit, instance.iterations, recorder)
+    done = _go_on(problem, planner.rules, settings, standing, instance, limit, instance.iterations, recorder)
     return done, int(standing.at[layout.ITERATION]), recorder.schedule(instance.fingerprint, done)
 
 
-def slots_per_iteration(problem: Problem, rules: layout.Rules, source: StateSource, iterations: int) -> float:
+def slots_per_iteration(
+    problem: Problem, rules: Rules, settings: Settings, source: StateSource, iterations: int
+) -> float:
     """Return the slots that an iteration takes on the average over some of them, on states of one's own."""
-    tools = tools_of(problem)
-    standing = tools.standing()
-    done = _go_on(tools, rules, standing, source, source.shape[1], iterations, _Recorder(problem.num_workers, 0))
+    standing = tools_of(problem).standing()
+    recorder = _Recorder(problem.num_workers, 0)
+    done = _go_on(problem, rules, settings, standing, source, source.shape[1], iterations, recorder)
     return done / max(1, int(standing.at[layout.ITERATION]))
 
 
 def _go_on(
-    tools: Tools,
-    rules: layout.Rules,
+    problem: Problem,
+    policy: Rules,
+    settings: Settings,
     standing: layout.Standing,
     states: Instance | StateSource,
     limit: int,
     iterations: int,
     recorder: _Recorder,
 ) -> int:
+    """Run to the end; return the slots that were simulated."""
+    tools = tools_of(problem)
+    rules = layout.Rules(policy.stands_by, policy.prefetches, settings.exchanges, settings.value)
+    more = (tools.futures(settings.futures), tools.standing(), tools.other()) if settings.futures else None
     while True:
-        done = int(standing.at[layout.SLOT])
-        until = min(limit, 2 * done + _BLOCK)
-        known = states.prefix(until)
-        slots.run(
-            tools.application,
-            rules,
-            tools.chances,
-            tools.scratch,
-            known,
-            standing,
-            recorder.room(until),
-            until,
-            iterations,
-        )
+        until = min(limit, 2 * int(standing.at[layout.SLOT]) + _BLOCK)
+        known = np.array(states.prefix(until), order="C")  # one layout, so that kernels are compiled once
+        record = recorder.room(until)
+        given = tools.application, rules, tools.chances, tools.scratch, known, standing, record, until, iterations
+        if more is None:
+            slots.run(*given)
+        else:
+            rolling.run_rolling(*given, *more)
         done = int(standing.at[layout.SLOT])
         if done == limit or standing.at[layout.ITERATION] == iterations:
             return done
@@ -145,8 +165,3 @@ class _Recorder:
             for slot in np.flatnonzero(self._is_new[:done]).tolist()
         )
         return Schedule(fingerprint, tuple(row.tobytes().decode("ascii") for row in letters), entries)
-
-
-def kernel_rules(rules: Rules, value: float) -> layout.Rules:
-    """Return a policy's rules as the kernel takes them."""
-    return layout.Rules(rules.stands_by, rules.prefetches, value)

@@ -16,6 +16,7 @@ __all__ = [
     "SLOT",
     "Application",
     "Chances",
+    "Futures",
     "Record",
     "Rules",
     "Scratch",
@@ -44,10 +45,11 @@ class Application(NamedTuple):
 
 
 class Rules(NamedTuple):
-    """A policy of ours (see `online.coupled.ours.planner.Rules`)."""
+    """A policy of ours (see `online.coupled.ours.rules.Rules`)."""
 
     stands_by: bool
     prefetches: bool
+    exchanges: bool
     value: float
 
 
@@ -92,6 +94,19 @@ class Standing(NamedTuple):
     plan: Ints  # y_q, tasks of the plan held
     program: Ints
     data: Ints
+
+
+class Futures(NamedTuple):
+    """Sampled futures, and the plans that are compared on them."""
+
+    count: int
+    states: Bytes  # (p, H): of the future at hand
+    drawn: Ints  # (1,): how many slots of it
+    random: Words  # (1,): the state of its random numbers
+    moves: Reals  # (p, 3, 2): P_xu and P_xu + P_xr
+    factors: Reals  # of V, for which plans are built
+    plans: Ints  # (1 + factors, p)
+    values: Reals  # (1 + factors,)
 
 
 class Record(NamedTuple):

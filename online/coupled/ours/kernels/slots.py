@@ -8,6 +8,7 @@ from instances.states import DOWN, UP
 from online.coupled.ours.kernels.attempts import worth_of
 from online.coupled.ours.kernels.building import CLEAR, build
 from online.coupled.ours.kernels.compiling import Bytes, Ints, kernel
+from online.coupled.ours.kernels.exchanging import improve
 from online.coupled.ours.kernels.layout import (
     CHOSEN,
     COMPUTED,
@@ -24,7 +25,10 @@ from online.coupled.ours.kernels.layout import (
     Standing,
 )
 
-__all__ = ["arrange", "enrol", "fail", "plan", "run", "serve", "work"]
+__all__ = ["MOST_MOVES", "arrange", "enrol", "fail", "note", "plan", "run", "work"]
+
+#: Exchanges that make one plan better, at the most.
+MOST_MOVES = 20
 
 _PROGRAM, _DATA, _COMPUTE, _IDLE = np.uint8(ord("P")), np.uint8(ord("D")), np.uint8(ord("C")), np.uint8(ord("I"))
 
@@ -51,16 +55,23 @@ def run(
         fail(states, slot, scratch, standing)
         plan(application, rules, chances, scratch, standing)
         num = arrange(application, rules, scratch, standing)
-        is_noted = slot < record.is_new.size
         is_new = enrol(application, scratch.ask, standing)
-        if is_noted:
-            record.is_new[slot] = is_new
-            for q in range(standing.tasks.size):
-                record.tasks[slot, q] = standing.tasks[q]
+        is_noted = note(record, slot, is_new, standing)
         work(application, scratch, standing, num, record.letters, is_noted)
 
 
-@kernel(forceinline=True)
+@kernel()
+def note(record: Record, slot: int, is_new: bool, standing: Standing) -> bool:
+    """Write the configuration into the record, where there is room; return whether there is."""
+    if slot >= record.is_new.size:
+        return False
+    record.is_new[slot] = is_new
+    for q in range(standing.tasks.size):
+        record.tasks[slot, q] = standing.tasks[q]
+    return True
+
+
+@kernel()
 def fail(states: Bytes, slot: int, scratch: Scratch, standing: Standing) -> None:
     """R1: who is DOWN loses all, and ends a plan of which it is a part."""
     at = standing.at
@@ -81,7 +92,7 @@ def fail(states: Bytes, slot: int, scratch: Scratch, standing: Standing) -> None
         standing.plan[:] = 0
 
 
-@kernel(forceinline=True)
+@kernel()
 def plan(application: Application, rules: Rules, chances: Chances, scratch: Scratch, standing: Standing) -> None:
     """Build afresh, and take what was built if nothing is held or its J is less."""
     at = standing.at
@@ -94,6 +105,26 @@ def plan(application: Application, rules: Rules, chances: Chances, scratch: Scra
     if not is_same:  # else: it would be built again
         if build(application, rules, chances, scratch, eligible, standing.program, standing.data):
             at[KNOWN] = 1
+            if rules.exchanges:
+                scratch.worth[0] = improve(
+                    application, chances, scratch, eligible, built, standing.program, standing.data,
+                    scratch.worth[0], rules.value, MOST_MOVES,
+                )  # fmt: skip
+                if at[HELD] == 1:
+                    for q in range(built.size):
+                        scratch.tried[q] = standing.plan[q]
+                    worth = worth_of(
+                        application, chances, scratch, eligible, scratch.tried, standing.program, standing.data,
+                        0, rules.value,
+                    )  # fmt: skip
+                    worth = improve(
+                        application, chances, scratch, eligible, scratch.tried, standing.program, standing.data,
+                        worth, rules.value, MOST_MOVES,
+                    )  # fmt: skip
+                    if worth < scratch.worth[0] - CLEAR * abs(scratch.worth[0]):
+                        scratch.worth[0] = worth
+                        for q in range(built.size):
+                            built[q] = scratch.tried[q]
         else:
             at[KNOWN] = 2
     if at[KNOWN] == 2:  # too few workers
@@ -117,7 +148,7 @@ def plan(application: Application, rules: Rules, chances: Chances, scratch: Scra
         standing.plan[q] = built[q]
 
 
-@kernel(forceinline=True)
+@kernel()
 def arrange(application: Application, rules: Rules, scratch: Scratch, standing: Standing) -> int:
     """Write whom to enrol with how many tasks, and whom to serve; return how many are served."""
     ask, order, now = scratch.ask, scratch.order, scratch.now
@@ -155,9 +186,9 @@ def arrange(application: Application, rules: Rules, scratch: Scratch, standing: 
         while num < application.channels:
             best = -1
             for q in range(p):
-                if y[q] == 0 and ask[q] == 0 and now[q] == UP and program[q] < t_prog and not is_in(order, num, q):
-                    if best < 0 or w[q] < w[best]:
-                        best = q
+                is_free = y[q] == 0 and ask[q] == 0 and now[q] == UP and not is_in(order, num, q)
+                if is_free and program[q] < t_prog and (best < 0 or w[q] < w[best]):
+                    best = q
             if best < 0:
                 break
             order[num] = best
@@ -167,8 +198,7 @@ def arrange(application: Application, rules: Rules, scratch: Scratch, standing: 
     # tasks are those whose data is sent in this slot; there is no computation that could be lost
     total = 0
     for q in range(p):
-        if ask[q] > 0:
-            ask[q] = 0
+        ask[q] = min(ask[q], 0)
     for k in range(num_members):
         q = order[k]
         if program[q] == t_prog:
@@ -180,9 +210,9 @@ def arrange(application: Application, rules: Rules, scratch: Scratch, standing: 
         for q in range(p):
             if ask[q] == 0 and now[q] == UP and program[q] == t_prog and not is_in(order, num, q):
                 x = data[q] // t_data + 1
-                if x <= application.capacities[q] and total + x <= application.tasks:
-                    if best < 0 or x * w[q] < least:
-                        best, least = q, x * w[q]
+                fits = x <= application.capacities[q] and total + x <= application.tasks
+                if fits and (best < 0 or x * w[q] < least):
+                    best, least = q, x * w[q]
         if best < 0:
             break
         ask[best] = data[best] // t_data + 1
@@ -192,7 +222,7 @@ def arrange(application: Application, rules: Rules, scratch: Scratch, standing: 
     return num
 
 
-@kernel(forceinline=True)
+@kernel()
 def is_in(order: Ints, num: int, q: int) -> bool:
     """Whether a worker is among the first ``num``."""
     for k in range(num):
@@ -201,7 +231,7 @@ def is_in(order: Ints, num: int, q: int) -> bool:
     return False
 
 
-@kernel(forceinline=True)
+@kernel()
 def enrol(application: Application, ask: Ints, standing: Standing) -> bool:
     """R2: take a new configuration; return whether it is another one."""
     at, tasks = standing.at, standing.tasks
@@ -229,7 +259,7 @@ def leave(application: Application, standing: Standing, q: int) -> None:
         standing.at[KNOWN] = 0
 
 
-@kernel(forceinline=True)
+@kernel()
 def work(
     application: Application, scratch: Scratch, standing: Standing, num: int, letters: Bytes, is_noted: bool
 ) -> None:

@@ -1,0 +1,63 @@
+"""``hindsched bench beyond``: our own policies on the paper's experiment."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from bench.commands import options
+from bench.output import Table
+
+
+@click.command(short_help="Run our own policies on the paper's experiment.")
+@click.option("--m", "ms", type=options.NUMBERS, default="5,10", show_default=True, help="Tasks per iteration.")
+@click.option(
+    "--n-com", "n_coms", type=options.NUMBERS, default="5,10,20", show_default=True, help="Workers served at once."
+)
+@click.option(
+    "--wmin", "wmins", type=options.NUMBERS, default="1-10", show_default=True, help="w is in [wmin, 10 wmin]."
+)
+@click.option("--scenarios", type=options.NUMBERS, default="0-9", show_default=True, help="Draws of the workers.")
+@click.option("--trials", type=options.NUMBERS, default="0-9", show_default=True, help="Draws of their states.")
+@click.option("--seed", type=options.COUNT, default=0, show_default=True, help="Seed of the experiment.")
+@click.option(
+    "--policy", "policies", multiple=True, metavar="NAME", help="One of ours; several may be given.  [default: all]"
+)
+@click.option("--only-made", is_flag=True, help="Make no run; write the tables of those that the folder holds.")
+@options.jobs
+@options.kept_in("beyond")
+@options.as_json
+def beyond(
+    ms: Sequence[int],
+    n_coms: Sequence[int],
+    wmins: Sequence[int],
+    scenarios: Sequence[int],
+    trials: Sequence[int],
+    seed: int,
+    policies: tuple[str, ...],
+    only_made: bool,
+    jobs: int,
+    results: Path,
+    as_json: bool,
+) -> None:
+    """Run our own policies of coupled on the instances of the paper's experiment, 6,000 by default.
+
+    Horizon 1,000,000 slots, p = 20, K = 10. Interrupted, it resumes. Writes beyond_runs.csv (a row an instance, the
+    makespans of all policies) and beyond_speed.csv into the results folder; docs/beyond.md shows them.
+    """
+    from bench.coupled import optima
+    from bench.coupled.beyond import run_ours
+    from bench.results.frames import records
+    from instances import InputError
+    from online.coupled import OURS
+
+    for policy in policies:
+        if policy not in OURS:
+            raise InputError(f"{policy!r}, expected one of {', '.join(OURS)}", place="policy")
+    sources = optima.experiment(ms=ms, n_coms=n_coms, wmins=wmins, scenarios=scenarios, trials=trials, seed=seed)
+    _, costs = run_ours(sources, results, policies=policies or OURS, num_processes=jobs, only_made=only_made)
+    table = Table({name: name for name in costs.columns}, as_json, title="Runs of our own policies")
+    table.add_all(records(costs.astype(object)))
+    table.show()

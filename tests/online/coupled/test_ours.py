@@ -1,0 +1,283 @@
+"""Our own policies: the criterion against Monte Carlo and exact sums, the plain planner against the kernel."""
+
+import math
+from itertools import pairwise, product
+
+import numpy as np
+import pytest
+
+from bench.campaign.plan import expand_policies
+from bench.coupled.studies.verify.twins import random_instance
+from bench.family import Options
+from instances import Chain, InputError, check
+from instances.coupled import Instance
+from instances.coupled.generate import paper
+from instances.states import DOWN, RECLAIMED, UP
+from instances.streams import stream
+from online.coupled import OURS, POLICIES, Decision, Visible, check_policy, make_policy, run_policy, simulate
+from online.coupled.ours import pilots
+from online.coupled.ours.chances import Member, chances_of, tables
+from online.coupled.ours.kernels import driver
+from online.coupled.ours.names import RULES
+from online.coupled.ours.planner import Builder, Planner, Rules, Settings
+from online.coupled.visible import History, Problem
+
+CHAINS = (
+    Chain(((0.9, 0.07, 0.03), (0.2, 0.75, 0.05), (0.1, 0.1, 0.8))),
+    Chain(((0.95, 0.025, 0.025), (0.04, 0.93, 0.03), (0.1, 0.0, 0.9))),
+    Chain(((0.92, 0.05, 0.03), (0.3, 0.65, 0.05), (0.2, 0.0, 0.8))),
+)
+
+
+def problem_of(chains: tuple[Chain, ...], *, n_com: int | None = None, t_prog: int = 3, t_data: int = 2) -> Problem:
+    p = len(chains)
+    return Problem(3, 5, n_com, t_prog, t_data, (2, 3, 4)[:p], (3,) * p, chains)
+
+
+def of_paper(**changes: object) -> Instance:
+    values = {"m": 5, "n_com": 5, "wmin": 1, "scenario": 0, "trial": 0, "slots": 400, "seed": 77, **changes}
+    return paper(**values, drawn=True)  # type: ignore[arg-type]
+
+
+# ---- the criterion
+
+
+def test_tables_are_sums_over_all_paths() -> None:
+    chain = CHAINS[0]
+    made = tables([chain], 4)
+    for start in (UP, RECLAIMED):
+        for t in range(6):
+            reach, stay = np.zeros(5), 0.0
+            for path in product((UP, RECLAIMED), repeat=t):
+                states = (start, *path)
+                chance = math.prod(chain.rows[a][b] for a, b in pairwise(states))
+                stay += chance
+                if states[-1] == UP:
+                    reach[: states[:-1].count(UP) + 1] += chance
+            assert made.reach[0, start, :, t] == pytest.approx(reach, abs=1e-14)
+            assert made.stay[0, start, t] == pytest.approx(stay, abs=1e-14)
+
+
+def exactly(chains: tuple[Chain, ...], members: list[Member], slots: int) -> tuple[float, float]:
+    """P and E[T] by the joint chain of states, needs and computation: no renewal, no tables."""
+    todo = tuple((m.state, m.needs) for m in members)
+    mass = {(todo, slots): 1.0}
+    success = expected = 0.0
+    while sum(mass.values()) > 1e-9:
+        later: dict[tuple[tuple[tuple[int, int], ...], int], float] = {}
+        for (now, work), chance in mass.items():
+            left = work
+            expected += chance
+            if all(need == 0 for _, need in now):
+                if all(state == UP for state, _ in now):
+                    left -= 1
+                    if left == 0:
+                        success += chance
+                        continue
+                after = now
+            else:
+                after = tuple((state, max(0, need - (state == UP))) for state, need in now)
+            for states in product((UP, RECLAIMED), repeat=len(now)):
+                step = math.prod(chains[m.worker].rows[a[0]][b] for m, a, b in zip(members, after, states, strict=True))
+                key = tuple((b, need) for b, (_, need) in zip(states, after, strict=True)), left
+                later[key] = later.get(key, 0.0) + chance * step
+        mass = later
+    return success, expected
+
+
+@pytest.mark.parametrize(
+    "members",
+    [
+        [Member(0, UP, 4)],
+        [Member(1, RECLAIMED, 2)],
+        [Member(0, UP, 3), Member(1, UP, 0)],
+        [Member(0, RECLAIMED, 2), Member(1, UP, 5)],
+        [Member(2, UP, 1), Member(0, RECLAIMED, 0), Member(1, UP, 2)],
+    ],
+)
+@pytest.mark.parametrize("slots", [1, 5])
+def test_attempt_is_that_of_the_joint_chain(members: list[Member], slots: int) -> None:
+    found = chances_of(problem_of(CHAINS)).attempt(members, slots)
+    success, expected = exactly(CHAINS, members, slots)
+    assert found.success == pytest.approx(success, rel=2e-3)
+    assert found.slots == pytest.approx(expected, rel=2e-3)
+    assert found.worth(40.0) == pytest.approx(expected + (1 - success) * 40, rel=2e-3)
+
+
+def test_attempt_agrees_with_monte_carlo_of_the_papers_chains() -> None:
+    """Seven workers, some to be loaded, one RECLAIMED: within four standard errors of 20,000 attempts."""
+    instance = of_paper(m=10)
+    chosen, needs, slots = [2, 3, 5, 7, 11], [0, 4, 0, 6, 2], 6
+    states = [UP, UP, RECLAIMED, UP, UP]
+    draw, runs = stream("test", "attempts", 1), 20_000
+    now, left = np.tile(states, (runs, 1)), np.tile(needs, (runs, 1))
+    todo, alive = np.full(runs, slots), np.ones(runs, dtype=bool)
+    taken, won = np.zeros(runs), np.zeros(runs, dtype=bool)
+    rows = np.cumsum([instance.chains[q].rows for q in chosen], axis=2)  # type: ignore[union-attr]
+    while alive.any():
+        taken[alive] += 1
+        loaded = (left == 0).all(axis=1)
+        todo -= alive & loaded & (now == UP).all(axis=1)
+        left = np.where((~loaded)[:, None] & (now == UP), np.maximum(left - 1, 0), left)
+        won |= alive & (todo == 0)
+        alive &= todo > 0
+        thresholds = rows[np.arange(len(chosen)), now]
+        now = (draw.random(now.shape)[..., None] >= thresholds).sum(axis=2).clip(0, 2)
+        alive &= ~(now == DOWN).any(axis=1)
+    members = [Member(q, s, n) for q, s, n in zip(chosen, states, needs, strict=True)]
+    found = chances_of(Problem.of(instance)).attempt(members, slots)
+    assert abs(found.success - won.mean()) < 4 * won.std() / math.sqrt(runs)
+    assert abs(found.slots - taken.mean()) < 4 * taken.std() / math.sqrt(runs)
+
+
+def test_short_channels_lengthen_the_needs() -> None:
+    members = [Member(0, UP, 4), Member(1, UP, 1), Member(2, UP, 2)]
+    short, wide = (chances_of(problem_of(CHAINS, n_com=n_com)) for n_com in (2, 3))
+    assert short.attempt(members, 3) == wide.attempt([m._replace(needs=4) for m in members], 3)
+    assert short.attempt(members[:2], 3) == wide.attempt(members[:2], 3)
+
+
+def test_workers_that_never_fail_have_finite_sums() -> None:
+    never = Chain(((0.5, 0.5, 0.0), (0.5, 0.5, 0.0), (1.0, 0.0, 0.0)))
+    found = chances_of(problem_of((never, never))).attempt([Member(0, UP, 0), Member(1, UP, 0)], 5)
+    assert found.success == pytest.approx(1.0, abs=1e-5)
+    assert found.slots == pytest.approx(17.0, rel=1e-3)  # one slot, and four returns of mean 4
+
+
+def test_too_long_transfers_are_refused() -> None:
+    with pytest.raises(InputError, match="slots to receive"):
+        chances_of(problem_of(CHAINS, t_prog=100_000))
+
+
+# ---- planner and kernel
+
+
+def agree(instance: Instance, rules: Rules, value: float, slots: int) -> int:
+    planner = Planner("mine", rules, Settings(value, rules.exchanges))
+    plain = simulate(instance, planner, slots=slots)
+    done, iterations, schedule = driver.run_kernel(instance, planner, limit=slots, schedule_slots=slots)
+    assert (done, iterations) == (plain.slots, plain.iterations)
+    assert schedule == plain.schedule
+    assert check(instance, schedule).is_valid
+    return done
+
+
+@pytest.mark.parametrize("rules", list(RULES.values()), ids=list(RULES))
+def test_plain_and_kernel_agree_on_general_instances(rules: Rules) -> None:
+    total = 0
+    for number in (n for n in range(36) if n % 10 != 9):
+        instance = random_instance(number, seed=5)
+        total += agree(instance, rules, 5.0 + 7 * (number % 9), min(instance.slots, 70))
+    assert total > 1000
+
+
+@pytest.mark.parametrize("rules", list(RULES.values()), ids=list(RULES))
+@pytest.mark.parametrize(("m", "n_com", "wmin"), [(5, 2, 1), (10, 3, 2)])
+def test_plain_and_kernel_agree_on_instances_of_the_paper(rules: Rules, m: int, n_com: int, wmin: int) -> None:
+    assert agree(of_paper(m=m, n_com=n_com, wmin=wmin, p=9), rules, 60.0, 60) > 20
+
+
+def test_pilots_of_kernel_and_plain_planner_agree() -> None:
+    instance = of_paper(p=5, m=2, n_com=2)
+    problem, rules = Problem.of(instance), Rules()
+    states = pilots.pilot_states(problem)
+    plain = simulate(
+        instance.replace(states=states, iterations=5), Planner("pilot", rules, Settings(33.0)), slots=2_000
+    )
+    assert plain.makespan is not None
+    kernel = driver.slots_per_iteration(problem, driver.kernel_rules(rules, Settings(33.0)), states, 5)
+    assert kernel == plain.makespan / 5
+
+
+def test_settings_are_a_fixed_point_of_pilots() -> None:
+    problem = Problem.of(of_paper())
+    value, exchanges = pilots.settings_of(problem, RULES["hot"])
+    again = driver.slots_per_iteration(
+        problem, driver.kernel_rules(RULES["hot"], Settings(value)), pilots.pilot_states(problem), pilots.ITERATIONS
+    )
+    assert again == pytest.approx(value, rel=0.25)
+    assert not exchanges
+    chosen = pilots.settings_of(problem, RULES["auto"])
+    assert any(chosen.value == pytest.approx(factor * value) for factor in RULES["auto"].factors)
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_every_policy_passes_the_check_for_authors(name: str) -> None:
+    check_policy(make_policy(name))
+
+
+def test_engines_agree_by_name() -> None:
+    instance = of_paper(p=6, m=3)
+    for name in OURS:
+        plain, kernel = (run_policy(instance, name, engine=engine, slots=60) for engine in ("plain", "kernel"))
+        assert plain.schedule == kernel.schedule
+        assert plain.policy == kernel.policy == name
+
+
+def test_exchanges_lower_what_building_left() -> None:
+    """A greedy choice that no single addition mends: all tasks on one worker, where two together are better."""
+    problem = Problem.of(of_paper(m=10, wmin=5))
+    builder = Builder(chances_of(problem), 400.0)
+    falls = 0
+    for seed in range(8):
+        draw = stream("test", "exchanges", seed)
+        visible = fresh(problem, [int(state) for state in draw.choice(3, size=20, p=[0.6, 0.1, 0.3])])
+        plan = builder.build(visible)
+        assert plan is not None
+        better = builder.improve(visible, plan)
+        assert sum(better.values()) == problem.tasks
+        assert builder.worth(visible, better) <= builder.worth(visible, plan)
+        falls += better != plan
+    assert falls > 0
+
+
+def fresh(problem: Problem, now: list[int]) -> Visible:
+    """Return what is seen in slot 0, programs received."""
+    p = problem.num_workers
+    program = tuple(problem.t_prog if state != DOWN else 0 for state in now)
+    return Visible(problem, 0, 0, 0, tuple(now), {}, program, (0,) * p, 0, History(p))
+
+
+# ---- whom the master serves
+
+
+class Served:
+    """Enrol everybody, and have them served in an order of one's own."""
+
+    name = "served"
+
+    def __init__(self, serve: object) -> None:
+        self.serve = serve
+
+    def choose(self, visible: Visible) -> Decision:
+        return Decision(dict.fromkeys(visible.up, 1), self.serve)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("serve", "letters"), [((), ("P", "I", "I")), ((2, 0), ("I", "I", "P")), ([1], ("I", "P", "I"))]
+)
+def test_a_policy_says_whom_the_master_serves(serve: object, letters: tuple[str, ...]) -> None:
+    instance = Instance.from_letters(["uu", "uu", "uu"], w=[1, 1, 1], tasks=3, n_com=1, t_prog=2, t_data=1)
+    run = simulate(instance, Served(serve), slots=1)
+    assert run.schedule.letters == letters
+    assert check(instance, run.schedule).is_valid
+
+
+def test_whoever_lacks_nothing_is_passed_over() -> None:
+    instance = Instance.from_letters(["uuu", "uuu"], w=[1, 1], tasks=2, n_com=1, t_prog=1, t_data=0)
+    assert simulate(instance, Served([0, 1])).schedule.letters == ("PIC", "IPC")
+
+
+@pytest.mark.parametrize("serve", [[3], [-1], [0, 0], ["a"], 5])
+def test_an_order_that_is_none_is_refused(serve: object) -> None:
+    instance = Instance.from_letters(["uu", "uu", "uu"], w=[1, 1, 1], tasks=3, n_com=1, t_prog=2, t_data=1)
+    with pytest.raises(InputError, match="policy served, slot 0, rule R3"):
+        simulate(instance, Served(serve))
+
+
+def test_all_means_the_papers_and_ours_the_others() -> None:
+    assert len(POLICIES) == 17
+    assert not set(POLICIES) & set(OURS)
+    expanded = expand_policies(["all", "ours"], ["coupled"], Options())["coupled"]
+    assert tuple(expanded) == (*POLICIES, *OURS)
+    assert tuple(expand_policies([], ["coupled"], Options())["coupled"]) == POLICIES
