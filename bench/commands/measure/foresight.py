@@ -17,9 +17,9 @@ _AXES = ("task", "channels", "program", "workers", "lost", "away")
 @click.command(short_help="Map when knowing the future matters (coupled).")
 @click.option("--axis", "axes", type=click.Choice(_AXES), multiple=True, help="Only this axis.  [default: all six]")
 @click.option("--instances", type=options.POSITIVE, default=10, show_default=True, help="Drawn at each point.")
-@click.option("--policy", "policies", multiple=True, metavar="NAME", help="A policy.  [default: IE and E-IE]")
+@click.option("--policy", "policies", multiple=True, metavar="NAME", help="A policy.  [default: E-IE, hot and auto]")
 @click.option("--spot/--no-spot", default=True, show_default=True, help="Nine spot zones, which come along, too.")
-@click.option("--trace", "traces", multiple=True, metavar="FILE", help="A trace of yours too.")
+@click.option("--trace", "traces", multiple=True, metavar="[NAME=]FILE", help="A trace of yours too.")
 @click.option("--slot-s", type=click.FloatRange(min=0, min_open=True), default=600.0, show_default=True, metavar="S",
               help="Seconds in a slot of these.")  # fmt: skip
 @click.option("--nodes", type=options.POSITIVE, default=20, show_default=True, help="So many nodes of each of these.")
@@ -64,13 +64,14 @@ def foresight(
         sources += study.trace_sources(
             "spot", trace, 195, windows=windows, train_slots=3_100, slots=3_400, tasks=study.AXES["task"]
         )
-    for path in traces:
+    for named in traces:
+        name, equals, path = named.rpartition("=")
         sources += study.trace_sources(
-            Path(path).stem, read(path), slot_s, windows=windows, train_slots=train_slots, slots=window_slots,
+            name if equals else Path(path).stem, read(path), slot_s, windows=windows, train_slots=train_slots, slots=window_slots,
             nodes=nodes,
         )  # fmt: skip
     found = study.map_of(
-        sources, policies or ("IE", "E-IE"), results, num_processes=jobs, time_limit_s=time_limit_s, seed=seed
+        sources, policies or ("E-IE", "hot", "auto"), results, num_processes=jobs, time_limit_s=time_limit_s, seed=seed
     )
     write_text(results / "foresight.csv", found.to_csv(index=False, float_format="%.6g"))
     study.draw_map(found, results / "foresight.svg")

@@ -13,7 +13,7 @@ from instances.textio import write_text
 
 
 @click.command(short_help="Test whether real machines are Markov (coupled).")
-@click.option("--trace", "trace_file", metavar="FILE", help="A trace of yours.  [default: nine spot zones]")
+@click.option("--trace", "trace_file", metavar="[NAME=]FILE", help="A trace of yours.  [default: nine spot zones]")
 @click.option("--slot-s", type=click.FloatRange(min=0, min_open=True), default=195.0, show_default=True, metavar="S",
               help="Seconds in a slot.")  # fmt: skip
 @click.option("--nodes", type=options.POSITIVE, default=None, help="Only so many nodes.")
@@ -51,8 +51,9 @@ def markov(
     from bench.results.frames import records
     from instances.traces import read, read_packaged
 
-    trace = read_packaged("spot_aws_v100") if trace_file is None else read(trace_file)
-    machines = "spot" if trace_file is None else Path(trace_file).stem
+    machines, equals, path = (trace_file or "").rpartition("=")
+    trace = read(path) if path else read_packaged("spot_aws_v100")
+    machines = machines if equals else Path(path).stem if path else "spot"
     window = trace.window(slot_s=slot_s, nodes=nodes)
     states = trace.states(slot_s=slot_s, start=window.start, slots=window.slots, nodes=window.nodes)
     tests = study.tests_of(machines, window.nodes, states, slot_s, float(window.start))
