@@ -67,8 +67,8 @@ def foresight(
     for named in traces:
         name, equals, path = named.rpartition("=")
         sources += study.trace_sources(
-            name if equals else Path(path).stem, read(path), slot_s, windows=windows, train_slots=train_slots, slots=window_slots,
-            nodes=nodes,
+            name if equals else Path(path).stem, read(path), slot_s, windows=windows, train_slots=train_slots,
+            slots=window_slots, nodes=nodes,
         )  # fmt: skip
     found = study.map_of(
         sources, policies or ("E-IE", "hot", "auto"), results, num_processes=jobs, time_limit_s=time_limit_s, seed=seed

@@ -29,7 +29,6 @@ def bench() -> None:
     """Rebuild what the documentation claims: optima of the paper's experiment, and solvers against each other."""
 
 
-<<<<<<< HEAD
 for _command in (
     bags,
     beyond,
