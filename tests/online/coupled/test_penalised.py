@@ -23,7 +23,7 @@ def pair_of(seed):
         chains.append(Chain(((stay, 0.0, 1 - stay), (1.0, 0.0, 0.0), (back, 0.0, 1 - back))))
     return Instance.from_letters(
         ["u", "u"],
-        w=[int(length) for length in draw.integers(1, 4, 2)],
+        w=[int(length) for length in draw.integers(1, 3, 2)],
         tasks=int(draw.integers(1, 3)),
         iterations=int(draw.integers(1, 3)),
         n_com=int(draw.integers(1, 3)),
@@ -44,13 +44,13 @@ def futures(pair, slots):
         yield np.array(columns, dtype=np.uint8).T, chance
 
 
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", range(6))
 def test_over_all_futures_it_lies_between_hindsight_and_the_best_policy(seed):
-    """Within six slots, where all three expectations are sums; and with nothing charged it is hindsight, path by path.
+    """Within four slots, where all three expectations are sums; and with nothing charged it is hindsight, path by path.
 
     The state that follows the last slot is charged for too: any will do, as long as its luck has the mean 0.
     """
-    pair, slots = pair_of(seed), 6
+    pair, slots = pair_of(seed), 4
     penalised = Penalised(pair)
     best = horizon_value(pair, slots)
     charges = [Charge(failed, share) for failed in (2.0, 6.0) for share in (0.5, 1.0)]
@@ -76,7 +76,7 @@ def test_it_closes_part_of_the_gap():
     for path in range(60):
         states = sample_path(drawn, 3, path).prefix(slots)
         free.append(penalised.bound(states, Charge(0.0, 0.0)))
-        charged.append(penalised.bound(states, Charge(0.8 * best, 0.75)))
+        charged.append(penalised.bound(states, Charge(0.3 * best, 0.5)))
     gain = np.array(charged) - np.array(free)
     assert gain.mean() > 2 * gain.std(ddof=1) / len(gain) ** 0.5
     assert np.mean(charged) < best + 3.5 * np.std(charged, ddof=1) / len(charged) ** 0.5
