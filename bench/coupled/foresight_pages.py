@@ -46,7 +46,7 @@ class ForesightPages:
 
     def pictures(self) -> dict[str, Picture]:
         """Return the pictures beside the pages, by file."""
-        return {"foresight.svg": Picture(lambda: _map(), lambda path: foresight.draw_map(_map(), path))}
+        return {"foresight.svg": Picture(_map, lambda path: foresight.draw_map(_map(), path))}
 
     # ---- on-line optima
 
