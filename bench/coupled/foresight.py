@@ -75,7 +75,7 @@ class Point:
 AXES: Mapping[str, tuple[float, ...]] = {
     "task": (0.02, 0.05, 0.1, 0.2, 0.4),
     "channels": (0.25, 0.5, 1.0),
-    "program": (0.0, 0.5, 1.0, 2.0, 4.0),
+    "program": (0.0, 0.5, 1.0, 2.0),
     "workers": (1.5, 3.0, 5.0),
     "lost": (0.0, 0.25, 0.5, 0.75, 1.0),
     "away": (0.1, 0.25, 0.5, 1.0),
@@ -232,11 +232,11 @@ def map_of(
 def _cells(names: Sequence[str]) -> Iterator[tuple[str, str, float, list[str]]]:
     """Yield each cell of the map with the names of its instances."""
     for axis, values in AXES.items():
-        for value in values:
-            words = _words(replace(Point(), **{axis: value}))
-            chosen = [name for name in names if name.startswith(f"drawn {words} ")]
-            if chosen:
-                yield "drawn", axis, value, chosen
+        words = {value: _words(replace(Point(), **{axis: value})) for value in values}
+        found = {value: [name for name in names if name.startswith(f"drawn {said} ")] for value, said in words.items()}
+        found = {value: chosen for value, chosen in found.items() if chosen}
+        if len(found) > 1:  # the centre alone belongs to another axis
+            yield from (("drawn", axis, value, chosen) for value, chosen in found.items())
     real = sorted({tuple(name.split(" task=")) for name in names if not name.startswith("drawn ")})
     machines = sorted({name for name, _ in real})
     for each in machines:

@@ -16,7 +16,7 @@ _AXES = ("task", "channels", "program", "workers", "lost", "away")
 
 @click.command(short_help="Map when knowing the future matters (coupled).")
 @click.option("--axis", "axes", type=click.Choice(_AXES), multiple=True, help="Only this axis.  [default: all six]")
-@click.option("--instances", type=options.POSITIVE, default=10, show_default=True, help="Drawn at each point.")
+@click.option("--instances", type=options.POSITIVE, default=6, show_default=True, help="Drawn at each point.")
 @click.option("--policy", "policies", multiple=True, metavar="NAME", help="A policy.  [default: E-IE, hot and auto]")
 @click.option("--spot/--no-spot", default=True, show_default=True, help="Nine spot zones, which come along, too.")
 @click.option("--trace", "traces", multiple=True, metavar="[NAME=]FILE", help="A trace of yours too.")
