@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from bench.coupled import foresight
 from bench.report.markdown import text_table
 from bench.report.marks import Picture, Writer
-from bench.report.tables import NOTHING, count, share
+from bench.report.tables import MINUS, NOTHING, count, share
 from bench.results.frames import records
 from instances.errors import InputError
 
@@ -93,7 +93,8 @@ class ForesightPages:
     def charged_gain(self, end: str) -> str:
         """Return by how much the charged bound exceeds hindsight, at least or at most."""
         frame = _optima()
-        return f"{_end(frame.loc[frame['player'] == _CHARGED, 'ratio'], end) - 1:.0%}"
+        gain = _end(frame.loc[frame["player"] == _CHARGED, "ratio"], end) - 1
+        return f"{gain:.1%}".replace("-", MINUS)
 
     def free_prefetch(self) -> str:
         """Return the free-prefetch bound over the hindsight optimum on the paper's instances."""
