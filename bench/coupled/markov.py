@@ -8,7 +8,8 @@ slots every test rejects, so the size of the effect is told beside it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,9 +18,10 @@ import numpy.typing as npt
 from instances.chains import Chain, fit
 from instances.coupled.model import Instance
 from instances.states import DOWN, UP, States
+from instances.textio import read_bytes, write_text
 from online.coupled.estimates import Estimates
 
-__all__ = ["ESTIMATE_COLUMNS", "TEST_COLUMNS", "costs", "estimates", "tests_of"]
+__all__ = ["ESTIMATE_COLUMNS", "TEST_COLUMNS", "costs", "drawn_again", "estimates", "keep", "tests_of"]
 
 TEST_COLUMNS = (
     *("machines", "node", "slots", "leaves", "age", "before", "hour", "young_leaves", "old_leaves"),
@@ -150,6 +152,19 @@ def estimates(
             row |= {"observed_slots": slots / wins if wins else None}
             rows.append(row)
     return rows
+
+
+def keep(path: Path, machines: str, rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> None:
+    """Write rows of some machines to a table, in which the rows of other machines stay."""
+    heading = ",".join(columns)
+    known = read_bytes(path).decode().splitlines() if path.is_file() else [heading]
+    others = [line for line in known[1:] if line.partition(",")[0] != machines] if known[:1] == [heading] else []
+    mine = [",".join(_printed(row[key]) for key in columns) for row in rows]
+    write_text(path, "\n".join([heading, *others, *mine, ""]))
+
+
+def _printed(value: Any) -> str:
+    return "" if value is None else f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
 def costs(instance: Instance) -> dict[str, Instance]:

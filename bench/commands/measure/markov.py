@@ -9,7 +9,6 @@ import click
 
 from bench.commands import options
 from bench.output import Table
-from instances.textio import write_text
 
 
 @click.command(short_help="Test whether real machines are Markov (coupled).")
@@ -44,7 +43,7 @@ def markov(
 
     Writes markov_tests.csv (a row for each node), markov_estimates.csv (predicted and observed attempts) and
     markov_costs.csv: ratios with chains of the training window, with those of the instance's own window, which nobody
-    could know, and on states drawn from the chains instead of the real ones.
+    could know, and on states drawn from the chains instead of the real ones. Rows of other machines stay in them.
     """
     from bench.coupled import foresight
     from bench.coupled import markov as study
@@ -68,12 +67,7 @@ def markov(
         ("estimates", found, study.ESTIMATE_COLUMNS),
         ("costs", records(cost), tuple(cost.columns)),
     ):
-        lines = [",".join("" if row[key] is None else _short(row[key]) for key in columns) for row in rows]
-        write_text(results / f"markov_{name}.csv", "\n".join([",".join(columns), *lines, ""]))
+        study.keep(results / f"markov_{name}.csv", machines, rows, columns)
         table = Table({key: key.replace("_", " ") for key in columns}, as_json, title=name.capitalize())
         table.add_all(rows)
         table.show()
-
-
-def _short(value: Any) -> str:
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
