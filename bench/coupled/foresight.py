@@ -242,8 +242,7 @@ def _cells(names: Sequence[str]) -> Iterator[tuple[str, str, float, list[str]]]:
     real = sorted({tuple(name.split(" task=")) for name in names if not name.startswith("drawn ")})
     machines = sorted({name for name, _ in real})
     for each in machines:
-        values = sorted({float(rest.split()[0]) for name, rest in real if name == each})
-        for value in values:
+        for value in sorted({float(rest.split()[0]) for name, rest in real if name == each}):
             yield each, "task", value, [n for n in names if n.startswith(f"{each} task={value:g} ")]
 
 
@@ -277,7 +276,7 @@ def draw_map(table: pd.DataFrame, path: Path) -> None:
                         np.log10(real["value"]), real["median"].replace(np.inf, np.nan), dash, color=colour,
                         marker="s", markersize=3, label=f"{policy}, {name}",
                     )  # fmt: skip
-        ticks = AXES[axis] if axis != "task" else tuple(sorted(set(table.loc[table["axis"] == axis, "value"])))
+        ticks = AXES[axis]
         axes.xaxis.set_major_locator(FixedLocator([float(np.log10(t)) if axis == "task" else t for t in ticks]))
         axes.set_xticklabels([f"{t:g}" for t in ticks], fontsize=7)
         axes.yaxis.set_minor_locator(NullLocator())

@@ -120,7 +120,7 @@ class ForesightPages:
         for (machines, axis, value), group in _map().groupby(["machines", "axis", "value"], sort=False):
             found = {row["policy"]: row for row in records(group)}
             first = next(iter(found.values()))
-            row = [f"{machines}: {_AXES[axis]}", f"{value:g}", str(first["instances"]), f"{first['optimum']:,.0f}"]
+            row = [f"{machines}: {_AXES[str(axis)]}", f"{value:g}", str(first["instances"]), f"{first['optimum']:,.0f}"]
             rows.append(row + [_spread(found[name]) for name in policies])
         return text_table(["machines and axis", "value", "instances", "optimum", *policies], rows)
 
@@ -211,7 +211,8 @@ def _prefetch() -> pd.DataFrame:
 
 def _cells(frame: pd.DataFrame) -> list[tuple[tuple[int, int], dict[str, dict[str, Any]]]]:
     groups = frame.groupby(["p", "scenario"])
-    return [((int(p), int(draw)), {row["player"]: row for row in records(group)}) for (p, draw), group in groups]
+    found = [records(group) for _, group in groups]
+    return [((rows[0]["p"], rows[0]["scenario"]), {row["player"]: row for row in rows}) for rows in found]
 
 
 def _mean(row: dict[str, Any]) -> str:

@@ -138,14 +138,14 @@ def estimates(
             sums = np.zeros(6)
             for each in sorted(chosen):
                 mask = sum(1 << q for q in each)
-                starts, wins, slots = _attempts(states[list(each)], length)
-                if not starts:
+                begun, won, lasted = _attempts(states[list(each)], length)
+                if not begun:
                     continue
                 log_success, duration = given.log_success(mask, length), given.duration(mask, length)
-                sums += (starts, starts * np.exp(log_success), wins, 0, slots, 0)
+                sums += (begun, begun * np.exp(log_success), won, 0, lasted, 0)
                 if np.isfinite(duration):
-                    sums += (0, 0, 0, wins * duration, 0, wins)
-            starts, predicted, wins, expected, slots, counted = sums
+                    sums += (0, 0, 0, won * duration, 0, won)
+            starts, predicted, wins, expected, slots, counted = sums.tolist()
             row: dict[str, Any] = {"machines": machines, "members": size, "slots": length, "starts": int(starts)}
             row |= {"predicted": predicted / starts if starts else None, "observed": wins / starts if starts else None}
             row |= {"predicted_slots": expected / counted if counted else None}

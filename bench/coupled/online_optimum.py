@@ -319,8 +319,10 @@ def relaxed(folder: Path) -> list[dict[str, Any]]:
     for known in records(chosen[chosen["scenario"] < 5]):
         point = {name: int(known[name]) for name in RELAXED[:4]}
         optimum = int(known["makespan"])
-        bound = free_prefetch_bound(paper(**point, trial=0, slots=optimum))
-        rows.append(point | {"optimum": optimum, "bound": bound})
+        m, n_com, wmin, scenario = (point[name] for name in RELAXED[:4])
+        drawn = paper(m=m, n_com=n_com, wmin=wmin, scenario=scenario, trial=0, slots=optimum)
+        bound = free_prefetch_bound(drawn)
+        rows.append({**point, "optimum": optimum, "bound": bound})
     folder.mkdir(parents=True, exist_ok=True)
     lines = [",".join(_printed(row[key]) for key in RELAXED) for row in rows]
     write_text(folder / "free_prefetch.csv", "\n".join([",".join(RELAXED), *lines, ""]))
