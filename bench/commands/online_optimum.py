@@ -20,7 +20,7 @@ from bench.output import Table, bad_input
     metavar="NAME|all|FILE.py:CLASS",
     help="A policy to measure beside it. May be given several times.  [default: E-IE]",
 )
-@click.option("--paths", type=click.IntRange(min=2), default=300, show_default=True, help="Futures that are sampled.")
+@click.option("--paths", type=options.SEVERAL, default=300, show_default=True, help="Futures that are sampled.")
 @click.option("--seed", type=options.COUNT, default=0, show_default=True, help="Seed of these, and of policies.")
 @click.option(
     "--tolerance",

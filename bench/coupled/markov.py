@@ -21,7 +21,7 @@ from instances.states import DOWN, UP, States
 from instances.textio import read_bytes, write_text
 from online.coupled.estimates import Estimates
 
-__all__ = ["ESTIMATE_COLUMNS", "TEST_COLUMNS", "costs", "drawn_again", "estimates", "keep", "tests_of"]
+__all__ = ["ESTIMATE_COLUMNS", "TEST_COLUMNS", "costs", "drawn_again", "estimates", "keep", "rows_of_tests"]
 
 TEST_COLUMNS = (
     *("machines", "node", "slots", "leaves", "age", "before", "hour", "young_leaves", "old_leaves"),
@@ -40,7 +40,7 @@ _AGES = (1, 2, 5, 17, 65)
 _LAGS = 20
 
 
-def tests_of(
+def rows_of_tests(
     machines: str, names: Sequence[str], states: States, slot_s: float, start_s: float
 ) -> list[dict[str, Any]]:
     """Return a row of tests for each node.

@@ -55,7 +55,7 @@ def markov(
     machines = machines if equals else Path(path).stem if path else "spot"
     window = trace.window(slot_s=slot_s, nodes=nodes)
     states = trace.states(slot_s=slot_s, start=window.start, slots=window.slots, nodes=window.nodes)
-    tests = study.tests_of(machines, window.nodes, states, slot_s, float(window.start))
+    tests = study.rows_of_tests(machines, window.nodes, states, slot_s, float(window.start))
     half = window.slots // 2
     found = study.estimates(machines, states[:, :half], states[:, half:], members=(1, 2, 4), lengths=(5, 20, 80))
     cost = foresight.costs_of(

@@ -17,7 +17,7 @@ from bench.output import Table
 @click.option("--n-com", type=options.POSITIVE, default=2, show_default=True, help="Workers served at once.")
 @click.option("--iterations", type=options.POSITIVE, default=1, show_default=True, help="K.")
 @click.option("--scenarios", type=options.NUMBERS, default="0-2", show_default=True, help="Draws of the workers.")
-@click.option("--paths", type=click.IntRange(min=2), default=300, show_default=True, help="Futures of each.")
+@click.option("--paths", type=options.SEVERAL, default=300, show_default=True, help="Futures of each.")
 @click.option("--policy", "policies", multiple=True, metavar="NAME", help="A policy.  [default: IE and E-IE]")
 @click.option("--bound", "most_charged", type=options.COUNT, default=4, show_default=True, metavar="P",
               help="The charged bound up to so many workers.")  # fmt: skip

@@ -86,7 +86,7 @@ def plain_horizon(instance: Instance, horizon: int, *, objective: str = "makespa
     >>> half = Chain(((0.5, 0.5, 0.0), (0.5, 0.5, 0.0), (0.0, 0.0, 1.0)))
     >>> alone = Instance.from_letters(["u"], w=[1], tasks=2, chains=[half])
     >>> plain_horizon(alone, 4, objective="iterations")
-    0.75
+    1.0
     """
     problem, now = problem_of(instance, is_endless=False)
     game = _Game(problem, now, is_endless=objective == "iterations")

@@ -167,7 +167,7 @@ def horizon_value(
     >>> half = Chain(((0.5, 0.5, 0.0), (0.5, 0.5, 0.0), (0.0, 0.0, 1.0)))
     >>> alone = Instance.from_letters(["u"], w=[1], tasks=2, chains=[half])
     >>> horizon_value(alone, 3), horizon_value(alone, 4, objective="iterations")
-    (2.5, 0.75)
+    (2.5, 1.0)
     """
     if objective not in ("makespan", "iterations"):
         raise InputError(f"{objective!r}, expected makespan or iterations", place="objective")

@@ -100,7 +100,7 @@ class Space:
     >>> drawn = paper(m=2, n_com=1, wmin=1, scenario=0, trial=0, slots=1, p=3)
     >>> space = Space(Problem.of(drawn))
     >>> space.preparing, space.computing
-    (4913, 42160)
+    (4913, 25602)
     """
 
     def __init__(self, problem: Problem, most_states: int | None = None, *, refuses: bool = True) -> None:

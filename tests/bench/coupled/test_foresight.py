@@ -25,17 +25,17 @@ def drawn(nodes, slots):
 def test_chains_pass_for_chains_and_what_ages_does_not():
     """On drawn chains about one test in a hundred rejects; where every UP period lasts ten slots the age test does."""
     names = [f"n{q}" for q in range(12)]
-    rows = markov.tests_of("drawn", names, drawn(12, 8_000), 600.0, 0.0)
+    rows = markov.rows_of_tests("drawn", names, drawn(12, 8_000), 600.0, 0.0)
     rejected = [row[name] < 0.01 for row in rows for name in ("age", "before", "hour")]
     assert sum(rejected) <= 3
     assert all(abs(row["autocorrelation"]) < 2 * row["band"] for row in rows)
     assert np.median([row["young_leaves"] for row in rows]) == pytest.approx(0.1, abs=0.02)
     ageing = np.tile([0] * 10 + [2] * 3, 300)[None, :]
-    (row,) = markov.tests_of("ageing", ["n"], ageing, 600.0, 0.0)
+    (row,) = markov.rows_of_tests("ageing", ["n"], ageing, 600.0, 0.0)
     assert row["age"] < 1e-6
     assert row["young_leaves"] == 0
     daily = np.where(np.arange(4_000) % 144 < 72, drawn(1, 4_000)[0], 2)[None, :]
-    (row,) = markov.tests_of("daily", ["n"], daily, 600.0, 0.0)
+    (row,) = markov.rows_of_tests("daily", ["n"], daily, 600.0, 0.0)
     assert row["hour"] < 1e-6
 
 
