@@ -53,8 +53,8 @@ _SLOTS = 1_000_000
 _EVERY_S = 5.0
 #: Charges that are tried, on so many paths: the cost of a failure in mean hindsight optima of an iteration.
 _FAILED, _SHARES, _TRIALS = (0.5, 1.0, 1.5, 2.0), (0.5, 1.0), 20
-#: The expected hindsight optimum is computed exactly where it takes no more sets than so many.
-_MOST_SETS = 3_000
+#: The expected hindsight optimum is computed exactly where sets times joint states of the workers are no more than this.
+_MOST_EXACT = 30_000
 
 
 class _From(Drawn):
@@ -206,7 +206,7 @@ def _rows(instance: Instance, optimum: OnlineOptimum | int, found: dict[str, Rea
     rows = [_row(name, values, luck) for name, values in found.items()]
     hindsight = rows[0]
     if best is not None:
-        exact = expected_hindsight(instance, best.longest, most_sets=_MOST_SETS)
+        exact = expected_hindsight(instance, best.longest, most_sets=_MOST_EXACT // 3**instance.num_workers)
         if exact is not None:
             slots = (exact.lower + exact.upper) / 2
             hindsight |= {"how": "exact", "slots": slots, "low": exact.lower, "high": exact.upper, "paths": None}
