@@ -12,11 +12,14 @@ from math import isinf
 from typing import TYPE_CHECKING, Any
 
 from bench.coupled import foresight
+from bench.coupled.online_optimum import Cell
 from bench.report.markdown import text_table
 from bench.report.marks import Picture, Writer
 from bench.report.tables import MINUS, NOTHING, count, share
 from bench.results.frames import records
 from instances.errors import InputError
+from online.coupled.optimum.space import Space
+from online.coupled.visible import Problem
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -41,7 +44,15 @@ class ForesightPages:
         """Return who writes the marked parts (see `bench.report.marks`), by name."""
         tables = (self.online_optima, self.online_sizes, self.free_prefetch)
         more = (self.foresight_map, self.markov_tests, self.markov_estimates, self.markov_costs)
-        numbers = (self.online_size, self.price, self.fault, self.charged_gain, self.prefetch_gap, self.map_ratio)
+        numbers = (
+            self.online_size,
+            self.online_states,
+            self.price,
+            self.fault,
+            self.charged_gain,
+            self.prefetch_gap,
+            self.map_ratio,
+        )
         return {writer.__name__: writer for writer in (*tables, *more, *numbers, self.markov_share, self.leaving)}
 
     def pictures(self) -> dict[str, Picture]:
@@ -78,6 +89,11 @@ class ForesightPages:
         frame = _optima()[_optima()["player"] == _OPTIMUM]
         largest = records(frame.sort_values("states").tail(1))[0]
         return {"states": count(largest["states"]), "seconds": f"{largest['seconds']:,.0f}"}[_one_of(what, _SIZES)]
+
+    def online_states(self, p: str, m: str) -> str:
+        """Return how many states the first draw of a size has; they are only counted."""
+        drawn = Cell(int(p), int(m), 2, 1, 0, 2, (), False).instance()
+        return count(Space(Problem.of(drawn)).states)
 
     def price(self, end: str) -> str:
         """Return the least or the most price of the future on the instances of the table."""

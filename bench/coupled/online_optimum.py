@@ -53,7 +53,7 @@ _SLOTS = 1_000_000
 _EVERY_S = 5.0
 #: Charges that are tried, on so many paths: the cost of a failure in mean hindsight optima of an iteration.
 _FAILED, _SHARES, _TRIALS = (0.5, 1.0, 1.5, 2.0), (0.5, 1.0), 20
-#: The expected hindsight optimum is computed exactly where sets times joint states of the workers are no more than this.
+#: The expected hindsight optimum is exact where sets times joint states of the workers are no more than this.
 _MOST_EXACT = 30_000
 
 
