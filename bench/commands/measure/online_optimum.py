@@ -18,7 +18,7 @@ from bench.output import Table
 @click.option("--iterations", type=options.POSITIVE, default=1, show_default=True, help="K.")
 @click.option("--scenarios", type=options.NUMBERS, default="0-2", show_default=True, help="Draws of the workers.")
 @click.option("--paths", type=options.SEVERAL, default=300, show_default=True, help="Futures of each.")
-@click.option("--policy", "policies", multiple=True, metavar="NAME", help="A policy.  [default: IE and E-IE]")
+@click.option("--policy", "policies", multiple=True, metavar="NAME", help="A policy.  [default: E-IE, hot and auto]")
 @click.option("--bound", "most_charged", type=options.COUNT, default=4, show_default=True, metavar="P",
               help="The charged bound up to so many workers.")  # fmt: skip
 @click.option("--relaxed", is_flag=True, help="Measure the free-prefetch bound on the paper's instances instead.")
@@ -49,7 +49,7 @@ def online_optimum(
         table.add_all(study.relaxed(results))
         table.show()
         return
-    policies = policies or ("IE", "E-IE")
+    policies = policies or ("E-IE", "hot", "auto")
     table = Table({name: name.replace("_", " ") for name in study.STUDY}, as_json, title="Expected makespans, in slots")
     for p in ps:
         for scenario in scenarios:
