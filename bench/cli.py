@@ -25,6 +25,7 @@ from bench.commands.generate import generate
 from bench.commands.import_ import import_
 from bench.commands.leaderboard import leaderboard
 from bench.commands.measure.group import bench
+from bench.commands.online_optimum import online_optimum
 from bench.commands.recheck import recheck
 from bench.commands.reduce import reduce
 from bench.commands.report import report
@@ -54,6 +55,7 @@ for _command in (
     generate,
     import_,
     solve,
+    online_optimum,
     simulate,
     check,
     gantt,

@@ -15,6 +15,7 @@ __all__ = [
     "NUMBERS",
     "N_COM",
     "POSITIVE",
+    "SEVERAL",
     "as_json",
     "expect_solver",
     "given_flags",
@@ -113,6 +114,7 @@ N_COM = _Bound()
 NUMBERS = _Numbers()
 POSITIVE = _Integer(min=1)
 COUNT = _Integer(min=0)
+SEVERAL = _Integer(min=2)
 FOLDER = _Folder(path_type=Path)
 
 as_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON object a line.")

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from bench.coupled import optima, reproduction
 from bench.coupled.beyond_page import BeyondPage
+from bench.coupled.foresight_pages import ForesightPages
 from bench.coupled.printed_page import PrintedTables
 from bench.coupled.versus import diff_by_wmin
 from bench.report import pictures, plots
@@ -58,7 +59,8 @@ class Published:
         numbers = (self.runs, self.instances, self.impossible, self.fails, self.rank, self.first, self.spearman)
         more = (self.ratio, self.slower, self.duel, self.rescued, self.longer)
         mine = {writer.__name__: writer for writer in (*tables, *numbers, *more)}
-        return mine | PrintedTables().writers() | BeyondPage(lambda: self._of[READINGS[0]]).writers()
+        beyond = BeyondPage(lambda: self._of[READINGS[0]])
+        return mine | PrintedTables().writers() | beyond.writers() | ForesightPages().writers()
 
     def pictures(self) -> dict[str, Picture]:
         """Return the pictures beside the pages, by file."""
@@ -68,6 +70,7 @@ class Published:
             "optima.svg": Picture(
                 lambda: self._optima_by_point, lambda path: optima.draw_distribution(self._optima_by_point, path)
             ),
+            **ForesightPages().pictures(),
         }
 
     # ---- rows, and tables of them

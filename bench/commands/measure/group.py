@@ -9,7 +9,10 @@ from bench.commands.measure.beyond import beyond
 from bench.commands.measure.booking import booking
 from bench.commands.measure.bounds import bounds
 from bench.commands.measure.core import core
+from bench.commands.measure.foresight import foresight
+from bench.commands.measure.markov import markov
 from bench.commands.measure.nodes import nodes
+from bench.commands.measure.online_optimum import online_optimum
 from bench.commands.measure.optima import optima
 from bench.commands.measure.pages import pages
 from bench.commands.measure.readings import readings
@@ -34,7 +37,10 @@ _COMMANDS = (
     booking,
     bounds,
     core,
+    foresight,
+    markov,
     nodes,
+    online_optimum,
     optima,
     pages,
     readings,

@@ -1,0 +1,73 @@
+"""``hindsched bench markov``: whether real machines are Markov, and whether that matters."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from bench.commands import options
+from bench.output import Table
+
+
+@click.command(short_help="Test whether real machines are Markov (coupled).")
+@click.option("--trace", "trace_file", metavar="[NAME=]FILE", help="A trace of yours.  [default: nine spot zones]")
+@click.option("--slot-s", type=click.FloatRange(min=0, min_open=True), default=195.0, show_default=True, metavar="S",
+              help="Seconds in a slot.")  # fmt: skip
+@click.option("--nodes", type=options.POSITIVE, default=None, help="Only so many nodes.")
+@click.option("--policy", "policies", multiple=True, metavar="NAME", help="A policy.  [default: E-IE]")
+@click.option("--task", type=click.FloatRange(min=0, min_open=True), default=0.1, show_default=True, metavar="SHARE",
+              help="Task length over the mean availability period.")  # fmt: skip
+@click.option("--windows", type=options.POSITIVE, default=4, show_default=True, help="Windows to run policies on.")
+@click.option("--seed", type=options.COUNT, default=0, show_default=True, help="Seed of what is drawn.")
+@options.time_limit(60.0)
+@options.jobs
+@options.kept_in("markov")
+@options.as_json
+def markov(
+    trace_file: str | None,
+    slot_s: float,
+    nodes: int | None,
+    policies: tuple[str, ...],
+    task: float,
+    windows: int,
+    seed: int,
+    time_limit_s: float,
+    jobs: int,
+    results: Path,
+    as_json: bool,
+    **_: Any,
+) -> None:
+    """Test what chains forget on real machines, compare estimates with what came, and measure what it costs.
+
+    Writes markov_tests.csv (a row for each node), markov_estimates.csv (predicted and observed attempts) and
+    markov_costs.csv: ratios with chains of the training window, with those of the instance's own window, which nobody
+    could know, and on states drawn from the chains instead of the real ones. Rows of other machines stay in them.
+    """
+    from bench.coupled import foresight
+    from bench.coupled import markov as study
+    from bench.results.frames import records
+    from instances.traces import read, read_packaged
+
+    machines, equals, path = (trace_file or "").rpartition("=")
+    trace = read(path) if path else read_packaged("spot_aws_v100")
+    machines = machines if equals else Path(path).stem if path else "spot"
+    window = trace.window(slot_s=slot_s, nodes=nodes)
+    states = trace.states(slot_s=slot_s, start=window.start, slots=window.slots, nodes=window.nodes)
+    tests = study.rows_of_tests(machines, window.nodes, states, slot_s, float(window.start))
+    half = window.slots // 2
+    found = study.estimates(machines, states[:, :half], states[:, half:], members=(1, 2, 4), lengths=(5, 20, 80))
+    cost = foresight.costs_of(
+        machines, trace, slot_s, policies or ("E-IE",), results, windows=windows, task=task, nodes=nodes,
+        num_processes=jobs, time_limit_s=time_limit_s, seed=seed,
+    )  # fmt: skip
+    for name, rows, columns in (
+        ("tests", tests, study.TEST_COLUMNS),
+        ("estimates", found, study.ESTIMATE_COLUMNS),
+        ("costs", records(cost), tuple(cost.columns)),
+    ):
+        study.keep(results / f"markov_{name}.csv", machines, rows, columns)
+        table = Table({key: key.replace("_", " ") for key in columns}, as_json, title=name.capitalize())
+        table.add_all(rows)
+        table.show()

@@ -1,0 +1,93 @@
+"""``hindsched online-optimum``: how much of a policy's ratio is its own fault, and how much the unknown future's."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from bench.commands import options
+from bench.commands.by_family import FamilyCommand, own_flags, policy_options
+from bench.output import Table, bad_input
+
+
+@click.command("online-optimum", cls=FamilyCommand, short_help="Find the best that any on-line policy can expect.")
+@click.argument("files", nargs=-1, required=True, metavar="FILE...")
+@click.option(
+    "--policy",
+    "policies",
+    multiple=True,
+    metavar="NAME|all|FILE.py:CLASS",
+    help="A policy to measure beside it. May be given several times.  [default: E-IE]",
+)
+@click.option("--paths", type=options.SEVERAL, default=300, show_default=True, help="Futures that are sampled.")
+@click.option("--seed", type=options.COUNT, default=0, show_default=True, help="Seed of these, and of policies.")
+@click.option(
+    "--tolerance",
+    type=click.FloatRange(min=1e-12, max=0.1),
+    default=1e-6,
+    show_default=True,
+    metavar="SHARE",
+    help="Proven bounds on the on-line optimum are this close.",
+)
+@click.option(
+    "--most-states",
+    type=options.POSITIVE,
+    default=500_000_000,
+    show_default=True,
+    help="With more it is left out; a state takes about ten bytes.",
+)
+@click.option("--bound", "is_charged", is_flag=True, help="Add a lower bound that needs no Markov decision process.")
+@options.run_options
+@options.time_limit(60.0)
+@options.as_json
+def online_optimum(
+    files: tuple[str, ...],
+    policies: tuple[str, ...],
+    paths: int,
+    seed: int,
+    tolerance: float,
+    most_states: int,
+    is_charged: bool,
+    pairs: tuple[str, ...],
+    time_limit_s: float,
+    as_json: bool,
+    own: dict[str, Any],
+) -> int:
+    """Find the best that any on-line policy can expect (coupled), and what policies and hindsight make of it.
+
+    The chains of the instance and its states in slot 0 are all that count. The on-line optimum is exact: the solution
+    of a Markov decision process. A policy's ratio to the hindsight optimum is the product of its fault, over the
+    on-line optimum, and of the price of not knowing the future, the on-line over the hindsight optimum.
+    """
+    import instances
+    from bench.campaign.plan import expand_policies
+    from bench.coupled.online_optimum import COLUMNS, compare, saying
+    from bench.family import Options, family_of
+
+    headings = {name: name.replace("_", " ") for name in COLUMNS}
+    spare = ("price_low", "price_high", "paths", "states", "unfinished", "seconds", "how")
+    table = Table({"file": "file", **headings}, as_json, title="Expected makespans, in slots", spare=spare)
+    failed = 0
+    for file in files:
+        try:
+            instance = instances.read(file)
+            if instance.family != "coupled":
+                raise instances.InputError(f"an instance of {instance.family}, expected one of coupled")
+            family = family_of(instance)
+            run = policy_options(family, pairs, own_flags(own, family, "online-optimum", file))
+            how = Options(run=run, time_limit_s=time_limit_s, seed=seed, check_slots=0)
+            family.run_values(how)
+            named = expand_policies(policies or ("E-IE",), ["coupled"], how)["coupled"]
+            rows = compare(
+                instance, named, options=how, paths=paths, seed=seed, tolerance=tolerance, most_states=most_states,
+                is_charged=is_charged,
+                progress=saying(file),
+            )  # fmt: skip
+        except instances.InputError as error:
+            bad_input(error.in_file(file))
+            failed = 2
+            continue
+        table.add_all({"file": file, **row} for row in rows)
+    table.show()
+    return failed

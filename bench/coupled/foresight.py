@@ -1,0 +1,341 @@
+"""The map of when foresight matters: ratios of policies along six axes, on drawn chains and on real machines.
+
+One parameter at a time leaves a common centre. Times are told in mean availability periods of a worker, the slots for
+which it stays UP, so that the map says nothing of seconds: what counts is how often a plan is upset while it is carried
+out.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bench.campaign import score as main_job
+from bench.campaign.sources import Given, Source
+from bench.family import Options
+from bench.results.stats import quantile
+from instances.chains import Chain
+from instances.coupled.imported import from_trace
+from instances.coupled.model import Instance
+from instances.errors import InputError
+from instances.sources import Drawn
+from instances.states import UP
+from instances.streams import stream
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from instances.traces.trace import Trace
+
+__all__ = ["AXES", "COLUMNS", "Point", "draw", "draw_map", "drawn_sources", "map_of", "trace_sources"]
+
+COLUMNS = (
+    *("machines", "axis", "value", "policy", "instances", "unfinished", "quartile_1", "median", "quartile_3"),
+    *("optimum", "seed"),
+)
+
+#: Mean slots of an availability period on drawn chains: a unit of time fine enough for the shortest tasks of the map.
+PERIOD = 60
+_SLOTS = 200_000
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """A point of the map.
+
+    Parameters
+    ----------
+    task
+        Mean length of a task over the mean availability period.
+    channels
+        n_com over m.
+    program
+        T_prog over the mean length of a task; the data of a task is a fifth of it.
+    workers
+        p over m.
+    lost
+        The share of the absences in which a worker is DOWN rather than RECLAIMED.
+    away
+        The mean length of an absence over the mean availability period.
+    """
+
+    task: float = 0.2
+    channels: float = 0.5
+    program: float = 0.5
+    workers: float = 3.0
+    lost: float = 0.5
+    away: float = 0.5
+
+
+#: The values of each axis, the centre's among them.
+AXES: Mapping[str, tuple[float, ...]] = {
+    "task": (0.02, 0.05, 0.1, 0.2, 0.4),
+    "channels": (0.25, 0.5, 1.0),
+    "program": (0.0, 0.5, 1.0, 2.0),
+    "workers": (1.5, 3.0, 5.0),
+    "lost": (0.0, 0.25, 0.5, 0.75, 1.0),
+    "away": (0.1, 0.25, 0.5, 1.0),
+}
+_SAID = {
+    "task": "task length / availability period",
+    "channels": "n_com / m",
+    "program": "T_prog / task length",
+    "workers": "p / m",
+    "lost": "share of absences that are DOWN",
+    "away": "absence / availability period",
+}
+_TASKS, _ITERATIONS = 4, 10
+
+
+def draw(point: Point, seed: int, number: int) -> Instance:
+    """Return one instance of a point: m = 4, K = 10; workers differ in speed by up to 3, in availability by up to 2.
+
+    Task lengths are uniform between half and three halves of their mean. The UP periods of a worker last PERIOD slots
+    in the mean times a factor between 2/3 and 4/3, and its absences in the same proportion.
+
+    Examples
+    --------
+    >>> one = draw(Point(), 0, 0)
+    >>> one.num_workers, one.n_com, one.t_prog, one.t_data
+    (12, 2, 6, 1)
+    """
+    mean = point.task * PERIOD
+    p = round(point.workers * _TASKS)
+    chains, w = [], []
+    for q in range(p):
+        generator = stream("coupled", "foresight", 1, seed, number, q)
+        factor = generator.uniform(2 / 3, 4 / 3)
+        leave, back = 1 / (PERIOD * factor), 1 / max(1.0, PERIOD * factor * point.away)
+        up = (1 - leave, leave * (1 - point.lost), leave * point.lost)
+        chains.append(Chain((up, (back, 1 - back, 0.0), (back, 0.0, 1 - back))))
+        w.append(max(1, round(mean * generator.uniform(0.5, 1.5))))
+    states = Drawn(chains, ("coupled", "foresight", 1, seed, number, "states"), _SLOTS, start="stationary")
+    return Instance(
+        tasks=_TASKS,
+        iterations=_ITERATIONS,
+        n_com=max(1, round(point.channels * _TASKS)),
+        t_prog=round(point.program * mean),
+        t_data=max(1, round(point.program * mean / 5)) if point.program else 0,
+        w=w,
+        mu=(None,) * p,
+        states=states,
+        chains=chains,
+    )
+
+
+def drawn_sources(axes: Sequence[str], instances: int, seed: int) -> list[Source]:
+    """Return the instances of some axes on drawn chains; the centre belongs to each axis and is made once."""
+    found: dict[str, Source] = {}
+    for axis in axes:
+        for value in AXES[axis]:
+            point = replace(Point(), **{axis: value})
+            for number in range(instances):
+                name = f"drawn {_words(point)} {number}"
+                found[name] = Given(name, "foresight", draw(point, seed, number))
+    return list(found.values())
+
+
+def trace_sources(
+    name: str,
+    trace: Trace,
+    slot_s: float,
+    *,
+    windows: int,
+    train_slots: int,
+    slots: int,
+    nodes: int | None = None,
+    tasks: Sequence[float] = AXES["task"],
+    absent: str = "down",
+) -> list[Source]:
+    """Return instances on real machines along the axis of the task length, the others as at the centre.
+
+    The mean availability period is that of the window's training slots, and each worker's tasks are equally long.
+
+    Raises
+    ------
+    InputError
+        Where the trace is too short for one window, or no worker is ever UP in training.
+    """
+    whole = trace.window(slot_s=slot_s, nodes=nodes)
+    room = (whole.slots - train_slots) // slots
+    if room < 1:
+        raise InputError(
+            f"{whole.slots} slots, expected {train_slots} for the chains and {slots} for a window at least", place=name
+        )
+    found: list[Source] = []
+    for window in range(min(windows, room)):
+        at = train_slots + window * max(1, room // windows) * slots
+        start = whole.start + at * whole.slot_s
+
+        def make(w: int, t_prog: int, t_data: int, start: Any = start) -> Instance:
+            return from_trace(
+                trace, tasks=_TASKS, slot_s=slot_s, iterations=_ITERATIONS, n_com=2, t_prog=t_prog, t_data=t_data, w=w,
+                start=start, slots=slots, nodes=nodes, train_slots=train_slots, absent=absent,  # type: ignore[arg-type]
+            )  # fmt: skip
+
+        plain = make(1, 0, 0)
+        period = mean_period([chain for chain in plain.chains if chain is not None])
+        for task in tasks:
+            w = max(1, round(task * period))
+            t_prog = round(Point().program * w)
+            instance = make(w, t_prog, max(1, round(t_prog / 5)))
+            found.append(Given(f"{name} task={task:g} window {window}", "foresight", instance))
+    return found
+
+
+def mean_period(chains: Sequence[Chain]) -> float:
+    """Return the mean slots of an availability period over workers that leave UP at all."""
+    leaves = [1 - chain.rows[UP][UP] for chain in chains if 0.0 < chain.rows[UP][UP] < 1.0]
+    if not leaves:
+        raise InputError("no worker leaves UP in training, expected volatile machines", place="trace")
+    return float(np.mean([1 / leave for leave in leaves]))
+
+
+def map_of(
+    sources: Sequence[Source],
+    policies: Sequence[str],
+    folder: Path,
+    *,
+    num_processes: int,
+    time_limit_s: float,
+    seed: int,
+) -> pd.DataFrame:
+    """Make all runs that ``folder`` does not hold yet, and return the rows of the map, with the columns `COLUMNS`.
+
+    Ratios of runs that did not finish are infinite; quartiles are over all instances whose optimum is proven and that
+    the policy does not refuse.
+    """
+    import pandas as pd
+
+    options = Options(time_limit_s=time_limit_s, seed=seed, check_slots=1_000)
+    found = main_job.score(sources, policies, options, folder, num_processes=num_processes)
+    if found.failure is not None:
+        sys.stderr.write(f"hindsched: left out of the map: {found.failure}\n")
+    runs = found.results.runs
+    runs = runs[runs["optimum"].notna()]
+    rows = []
+    for machines, axis, value, chosen in _cells(sorted(set(runs["instance"]))):
+        here = runs[runs["instance"].isin(chosen)]
+        for policy, mine in here.groupby("policy", sort=False):
+            ratios = (mine["value"].astype(float).fillna(np.inf) / mine["optimum"].astype(float)).to_numpy()
+            row: dict[str, Any] = {"machines": machines, "axis": axis, "value": value, "policy": policy}
+            row |= {"instances": len(mine), "unfinished": int(np.isinf(ratios).sum())}
+            row |= {f"quartile_{n}" if n != 2 else "median": quantile(ratios, n / 4) for n in (1, 2, 3)}
+            row |= {"optimum": float(mine["optimum"].astype(float).median()), "seed": seed}
+            rows.append(row)
+    return pd.DataFrame(rows, columns=list(COLUMNS))
+
+
+def _cells(names: Sequence[str]) -> Iterator[tuple[str, str, float, list[str]]]:
+    """Yield each cell of the map with the names of its instances."""
+    for axis, values in AXES.items():
+        words = {value: _words(replace(Point(), **{axis: value})) for value in values}
+        found = {value: [name for name in names if name.startswith(f"drawn {said} ")] for value, said in words.items()}
+        found = {value: chosen for value, chosen in found.items() if chosen}
+        if len(found) > 1:  # the centre alone belongs to another axis
+            yield from (("drawn", axis, value, chosen) for value, chosen in found.items())
+    real = sorted({tuple(name.split(" task=")) for name in names if not name.startswith("drawn ")})
+    machines = sorted({name for name, _ in real})
+    for each in machines:
+        for value in sorted({float(rest.split()[0]) for name, rest in real if name == each}):
+            yield each, "task", value, [n for n in names if n.startswith(f"{each} task={value:g} ")]
+
+
+def _words(point: Point) -> str:
+    return " ".join(f"{name}={value:g}" for name, value in asdict(point).items())
+
+
+def draw_map(table: pd.DataFrame, path: Path) -> None:
+    """Draw the median ratio of each policy along each axis, the middle half around it, and real machines beside."""
+    from matplotlib.ticker import FixedLocator, NullLocator
+
+    from bench.report import plots
+
+    axes_shown = [axis for axis in AXES if axis in set(table["axis"])]
+    figure, grid = plots.new_grid(-(-len(axes_shown) // 3), 3)
+    policies = list(dict.fromkeys(table["policy"]))
+    machines = [name for name in dict.fromkeys(table["machines"]) if name != "drawn"]
+    flat = [axes for row in grid for axes in row]
+    for axes, axis in zip(flat, axes_shown, strict=False):
+        for policy, colour in zip(policies, plots.COLOURS, strict=False):
+            mine = table[(table["policy"] == policy) & (table["axis"] == axis)]
+            drawn = mine[mine["machines"] == "drawn"].sort_values("value")
+            x = drawn["value"].to_numpy() if axis != "task" else np.log10(drawn["value"].to_numpy())
+            low, high = (drawn[name].replace(np.inf, np.nan) for name in ("quartile_1", "quartile_3"))
+            axes.fill_between(x, low, high, color=colour, alpha=0.12, linewidth=0)
+            axes.plot(x, drawn["median"].replace(np.inf, np.nan), "o-", color=colour, markersize=3, label=policy)
+            for name, dash in zip(machines, ("--", ":", "-."), strict=False):
+                real = mine[mine["machines"] == name].sort_values("value")
+                if len(real):
+                    axes.plot(
+                        np.log10(real["value"]), real["median"].replace(np.inf, np.nan), dash, color=colour,
+                        marker="s", markersize=3, label=f"{policy}, {name}",
+                    )  # fmt: skip
+        ticks = AXES[axis]
+        axes.xaxis.set_major_locator(FixedLocator([float(np.log10(t)) if axis == "task" else t for t in ticks]))
+        axes.set_xticklabels([f"{t:g}" for t in ticks], fontsize=7)
+        axes.yaxis.set_minor_locator(NullLocator())
+        axes.set_xlabel(_SAID[axis], fontsize=8)
+        axes.grid(alpha=0.3)
+    for axes in flat[len(axes_shown) :]:
+        axes.set_visible(False)
+    for row in grid:
+        row[0].set_ylabel("makespan / optimum", fontsize=8)
+    flat[0].legend(fontsize=6, frameon=False)
+    plots.save(figure, path)
+
+
+def costs_of(
+    machines: str,
+    trace: Trace,
+    slot_s: float,
+    policies: Sequence[str],
+    folder: Path,
+    *,
+    windows: int,
+    task: float,
+    nodes: int | None,
+    num_processes: int,
+    time_limit_s: float,
+    seed: int,
+) -> pd.DataFrame:
+    """Return the median ratio of policies on windows of a trace under three kinds of chains and states.
+
+    ``training``: real states, chains of the slots before. ``own window``: the same with chains of the window itself.
+    ``drawn``: states drawn from the chains of training, on which these are true.
+    """
+    import pandas as pd
+
+    from bench.coupled.markov import costs, drawn_again
+
+    whole = trace.window(slot_s=slot_s, nodes=nodes).slots
+    train = whole // (windows + 1)
+    real = trace_sources(
+        machines, trace, slot_s, windows=windows, train_slots=train, slots=(whole - train) // windows, nodes=nodes,
+        tasks=(task,),
+    )  # fmt: skip
+    sources: list[Source] = []
+    for source in real:
+        variants = costs(source.load()) | {
+            "drawn": drawn_again(source.load(), ("coupled", "markov", seed, source.name))
+        }
+        sources += [Given(f"{source.name}, {kind}", "markov", each) for kind, each in variants.items()]
+    options = Options(time_limit_s=time_limit_s, seed=seed, check_slots=1_000)
+    found = main_job.score(sources, policies, options, folder, num_processes=num_processes)
+    if found.failure is not None:
+        sys.stderr.write(f"hindsched: left out: {found.failure}\n")
+    runs = found.results.runs
+    runs = runs[runs["optimum"].notna()]
+    kinds = runs["instance"].astype(str).str.rpartition(", ")[2]
+    rows = []
+    for kind in ("training", "own window", "drawn"):
+        for policy, mine in runs[kinds == kind].groupby("policy", sort=False):
+            ratios = (mine["value"].astype(float).fillna(np.inf) / mine["optimum"].astype(float)).to_numpy()
+            row = {"machines": machines, "chains": kind, "policy": policy, "windows": len(mine)}
+            rows.append(row | {"median": quantile(ratios, 0.5), "most": float(ratios.max())})
+    return pd.DataFrame(rows, columns=["machines", "chains", "policy", "windows", "median", "most"])

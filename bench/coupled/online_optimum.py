@@ -1,0 +1,346 @@
+"""The on-line optimum beside the hindsight optimum and policies, on one problem: ``hindsched online-optimum``.
+
+All play on the same sampled paths of the instance's chains. A policy's ratio is then a product of two numbers: its
+*fault*, its expected makespan over that of the best on-line policy, and the *price* of not knowing the future, the
+expected makespan of that policy over the expected hindsight optimum.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import product
+from pathlib import Path
+from time import monotonic, process_time
+from typing import Any
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+
+from bench.family import Options, family_of
+from instances.chains import Chain
+from instances.coupled.generate import paper
+from instances.coupled.model import Instance
+from instances.errors import InputError, SelfCheckError
+from instances.sources import Drawn
+from instances.textio import write_text
+from online.coupled import make_policy, simulate
+from online.coupled.optimum import OnlineOptimum, Optimal, online_optimum
+from online.coupled.optimum.hindsight import expected_hindsight
+from online.coupled.optimum.penalised import Charge, Penalised
+from online.coupled.optimum.solve import problem_of
+from online.coupled.optimum.space import Space
+
+__all__ = ["COLUMNS", "RELAXED", "STUDY", "Cell", "collect", "compare", "measured", "relaxed", "sample_path", "saying"]
+
+Reals = npt.NDArray[np.float64]
+
+COLUMNS = (
+    *("player", "how", "slots", "low", "high", "fault", "price", "price_low", "price_high", "ratio"),
+    *("paths", "unfinished", "states", "seconds"),
+)
+
+#: Of the study: which instance, and these.
+STUDY = ("p", "m", "n_com", "iterations", "scenario", *COLUMNS)
+#: Of the free-prefetch bound on the paper's instances.
+RELAXED = ("m", "n_com", "wmin", "scenario", "optimum", "bound")
+
+HINDSIGHT, CHARGED, OPTIMUM, PLAYED = "hindsight", "charged hindsight", "on-line optimum", "its policy"
+_Z = 1.959963984540054  # of a 95 % interval
+_SLOTS = 1_000_000
+_EVERY_S = 5.0
+#: Charges that are tried, on so many paths: the cost of a failure in mean hindsight optima of an iteration.
+_FAILED, _SHARES, _TRIALS = (0.5, 1.0, 1.5, 2.0), (0.5, 1.0), 20
+#: The expected hindsight optimum is exact where sets times joint states of the workers are no more than this.
+_MOST_EXACT = 30_000
+
+
+class _From(Drawn):
+    """States drawn from chains that start in given states."""
+
+    def __init__(self, chains: Sequence[Chain], key: Sequence[str | int], slots: int, begin: tuple[int, ...]) -> None:
+        self.begin = begin
+        super().__init__(chains, key, slots)
+
+    @property
+    def identity(self) -> bytes:
+        """That of drawn states, and where they start."""
+        return super().identity + repr(self.begin).encode()
+
+    def _first(self, q: int) -> int:
+        return self.begin[q]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _From, (self.chains, self.key, self.shape[1], self.begin)
+
+
+def sample_path(instance: Instance, seed: int, path: int, slots: int = _SLOTS) -> Instance:
+    """Return the instance with states drawn from its chains, from its own states in slot 0."""
+    now = tuple(int(state) for state in instance.prefix(1)[:, 0])
+    chains = [chain for chain in instance.chains if chain is not None]
+    return instance.replace(states=_From(chains, ("online-optimum", seed, path), slots, now))
+
+
+def compare(
+    instance: Instance,
+    policies: Sequence[str],
+    *,
+    options: Options | None = None,
+    paths: int = 300,
+    seed: int = 0,
+    tolerance: float = 1e-6,
+    most_states: int | None = None,
+    is_charged: bool = False,
+    progress: Callable[[str], None] | None = None,
+) -> list[dict[str, Any]]:
+    """Return a row for the hindsight optimum, for the on-line optimum, for its policy as it is run, and each policy.
+
+    Parameters
+    ----------
+    instance
+        Its chains count, and of its states those in slot 0 only.
+    policies
+        As for `online.coupled.make_policy`.
+    options
+        Of the policies and of the solver.
+    paths, seed
+        How many paths are sampled, at least 2, and the seed of these and of the policies that draw.
+    tolerance, most_states
+        Of `online.coupled.optimum.online_optimum`. Where there are too many states, the on-line optimum is None.
+    is_charged
+        Whether to add the bound of `online.coupled.optimum.penalised`, the charge chosen on other paths.
+    progress
+        Is told in one line how far it is.
+
+    Returns
+    -------
+    Rows with the keys `COLUMNS`. ``low`` and ``high`` are proven bounds where ``how`` is ``exact``, else a 95 %
+    interval. What is sampled is corrected by the mean of the best policy on the same paths, since its true mean is
+    known (a control variate); that of the best policy itself is not, as a check. A run that is not done in 1,000,000
+    slots makes the mean None, and counts as unfinished. ``seconds`` is the processor time of the on-line optimum.
+
+    Raises
+    ------
+    InputError
+        As `online_optimum` does, but for too many states.
+    SelfCheckError
+        If a run is shorter than the hindsight optimum of its path, or the check of the best policy fails.
+    """
+    asked = options or Options()
+    family = family_of(instance)
+    say = progress or (lambda line: None)
+    names = [make_policy(policy).name for policy in policies]
+    begun = process_time()
+    optimum = _optimum(instance, tolerance, most_states, progress)
+    taken = process_time() - begun
+    best_policy = Optimal(optimum) if isinstance(optimum, OnlineOptimum) else None
+    charged = _charged(instance, seed, asked, say) if is_charged else None
+    found: dict[str, list[float]] = {HINDSIGHT: [], CHARGED: [], PLAYED: [], **{name: [] for name in names}}
+    for path in range(paths):
+        drawn = sample_path(instance, seed, path)
+        answer = family.solve(drawn, asked)
+        best = float(answer.value) if answer.value is not None and answer.status == "optimal" else None
+        if best is None and answer.status != "infeasible":
+            raise InputError(
+                f"path {path} has no proven optimum within the time limit, expected a longer one", place="time-limit"
+            )
+        found[HINDSIGHT].append(np.inf if best is None else best)
+        if charged is not None and best is not None:
+            found[CHARGED].append(charged(drawn))
+        if best_policy is not None:
+            found[PLAYED].append(_value(simulate(drawn, best_policy).makespan))
+        for policy, name in zip(policies, names, strict=True):
+            found[name].append(_value(family.run(drawn, policy, asked, seed).value))
+        for name, values in found.items():
+            if name != CHARGED and values and values[-1] < found[HINDSIGHT][-1]:
+                raise SelfCheckError(f"{name} takes {values[-1]} slots on path {path}, less than the hindsight optimum")
+        say(f"paths: {path + 1}/{paths}")
+    rows = _rows(instance, optimum, {name: np.array(values) for name, values in found.items() if values})
+    for row in rows:
+        row["seconds"] = taken if row["player"] == OPTIMUM and row["slots"] is not None else None
+    return rows
+
+
+def _charged(
+    instance: Instance, seed: int, options: Options, say: Callable[[str], None]
+) -> Callable[[Instance], float]:
+    """Return the clairvoyant's charged makespan of a path, by the charge that bounds best on paths drawn apart."""
+    penalised = Penalised(instance)
+    family = family_of(instance)
+    drawn = [sample_path(instance, -1 - seed, path) for path in range(_TRIALS)]
+    best = [float(family.solve(each, options).value or 0) for each in drawn]
+    slots = int(4 * max(best)) + 1
+    scale = float(np.mean(best)) / instance.iterations
+    means = {}
+    for charge in _charges(scale):
+        means[charge] = float(np.mean([penalised.bound(each.prefix(slots), charge) for each in drawn]))
+        say(f"charges: {len(means)} tried")
+    charge = max(means, key=lambda each: means[each])
+    return lambda path: penalised.bound(path.prefix(slots), charge)
+
+
+def _charges(scale: float) -> list[Charge]:
+    tried = [Charge(failed * scale, share) for failed, share in product(_FAILED, _SHARES)]
+    return [Charge(scale, 0.0), *tried]  # the first is hindsight itself
+
+
+def _optimum(
+    instance: Instance, tolerance: float, most_states: int | None, progress: Callable[[str], None] | None
+) -> OnlineOptimum | int:
+    """Return the on-line optimum, or the number of states where these are too many."""
+    space = Space(problem_of(instance)[0], most_states, refuses=False)
+    if most_states is not None and space.states > most_states:
+        return space.states
+    return online_optimum(instance, tolerance=tolerance, most_states=most_states, progress=progress)
+
+
+def _value(makespan: Any) -> float:
+    return np.inf if makespan is None else float(makespan)
+
+
+def _rows(instance: Instance, optimum: OnlineOptimum | int, found: dict[str, Reals]) -> list[dict[str, Any]]:
+    best = optimum if isinstance(optimum, OnlineOptimum) else None
+    luck = None if best is None else found[PLAYED] - best.value
+    rows = [_row(name, values, luck) for name, values in found.items()]
+    hindsight = rows[0]
+    if best is not None:
+        exact = expected_hindsight(instance, best.longest, most_sets=_MOST_EXACT // 3**instance.num_workers)
+        if exact is not None:
+            slots = (exact.lower + exact.upper) / 2
+            hindsight |= {"how": "exact", "slots": slots, "low": exact.lower, "high": exact.upper, "paths": None}
+        row = dict.fromkeys(COLUMNS)
+        row |= {"player": OPTIMUM, "how": "exact", "slots": best.value, "low": best.lower, "high": best.upper}
+        rows.insert(1 + (CHARGED in found), row | {"states": best.states})
+    elif isinstance(optimum, int):
+        rows.insert(
+            1 + (CHARGED in found),
+            dict.fromkeys(COLUMNS) | {"player": OPTIMUM, "how": "too many states", "states": optimum},
+        )
+    for row in rows:
+        slots, least = row["slots"], hindsight["slots"]
+        row["ratio"] = None if slots is None or least is None else slots / least
+        if best is None:
+            continue
+        if row["player"] not in (HINDSIGHT, CHARGED):
+            row["fault"] = None if slots is None else slots / best.value
+        if least is not None:
+            row["price"] = best.value / least
+            row["price_low"] = best.lower / hindsight["high"]
+            row["price_high"] = best.upper / max(hindsight["low"], 1.0)
+    return rows
+
+
+def _row(name: str, values: Reals, luck: Reals | None) -> dict[str, Any]:
+    """Return the mean of some values, corrected by the luck that the best policy, whose mean is known, had on them."""
+    row: dict[str, Any] = dict.fromkeys(COLUMNS)
+    row |= {"player": name, "how": "sampled", "paths": values.size, "unfinished": int(np.isinf(values).sum())}
+    if row["unfinished"] or (luck is not None and np.isinf(luck).any()):
+        return row
+    if luck is not None and name != PLAYED and luck.std():
+        values = values - np.cov(values, luck)[0, 1] / luck.var(ddof=1) * luck
+    mean = float(values.mean())
+    half = _Z * float(values.std(ddof=1)) / values.size**0.5
+    return row | {"slots": mean, "low": mean - half, "high": mean + half}
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One instance of the study, and what is measured on it."""
+
+    p: int
+    m: int
+    n_com: int
+    iterations: int
+    scenario: int
+    paths: int
+    policies: tuple[str, ...]
+    is_charged: bool
+
+    def instance(self) -> Instance:
+        """Return it: workers as the paper draws them, with T_prog = 2 and T_data = 1."""
+        drawn = paper(
+            m=self.m,
+            n_com=self.n_com,
+            wmin=1,
+            scenario=self.scenario,
+            trial=0,
+            slots=1,
+            p=self.p,
+            iterations=self.iterations,
+        )
+        return drawn.replace(t_prog=2, t_data=1)
+
+
+def measured(cell: Cell, folder: Path) -> list[dict[str, Any]]:
+    """Return the rows of a cell, made now unless the folder has them."""
+    policies = "-".join(cell.policies)
+    numbers = f"p{cell.p}_m{cell.m}_c{cell.n_com}_k{cell.iterations}_s{cell.scenario}_{cell.paths}"
+    file = folder / "cells" / f"{numbers}_{policies}{'_bound' if cell.is_charged else ''}.json"
+    if file.exists():
+        return list(msgspec.json.decode(file.read_bytes(), type=list[dict[str, Any]]))
+    named = {name: getattr(cell, name) for name in ("p", "m", "n_com", "iterations", "scenario")}
+    instance = cell.instance()
+    found = compare(
+        instance, cell.policies, options=Options(check_slots=0), paths=cell.paths, is_charged=cell.is_charged,
+        progress=saying(file.stem),
+    )  # fmt: skip
+    rows = [named | row for row in found]
+    file.parent.mkdir(parents=True, exist_ok=True)
+    write_text(file, msgspec.json.encode(rows).decode())
+    return rows
+
+
+def collect(folder: Path) -> Path:
+    """Write all rows that are in the folder to one table."""
+    rows = [
+        row
+        for file in sorted((folder / "cells").glob("*.json"))
+        for row in msgspec.json.decode(file.read_bytes(), type=list[dict[str, Any]])
+    ]
+    lines = [",".join(_printed(row[key]) for key in STUDY) for row in rows]
+    write_text(folder / "online_optimum.csv", "\n".join([",".join(STUDY), *lines, ""]))
+    return folder / "online_optimum.csv"
+
+
+def relaxed(folder: Path) -> list[dict[str, Any]]:
+    """Return the free-prefetch bound beside the hindsight optimum on instances of the paper's experiment, m = 5.
+
+    The optima are the published ones; the rows are written to free_prefetch.csv.
+    """
+    from bench.coupled.optima import known_optima
+    from bench.results.frames import records
+    from offline.coupled.free_prefetch import free_prefetch_bound
+
+    optima = known_optima()
+    chosen = optima[(optima["m"] == 5) & optima["wmin"].isin([1, 2, 4]) & (optima["trial"] == 0)]
+    rows = []
+    for known in records(chosen[chosen["scenario"] < 5]):
+        point = {name: int(known[name]) for name in RELAXED[:4]}
+        optimum = int(known["makespan"])
+        m, n_com, wmin, scenario = (point[name] for name in RELAXED[:4])
+        drawn = paper(m=m, n_com=n_com, wmin=wmin, scenario=scenario, trial=0, slots=optimum)
+        bound = free_prefetch_bound(drawn)
+        rows.append({**point, "optimum": optimum, "bound": bound})
+    folder.mkdir(parents=True, exist_ok=True)
+    lines = [",".join(_printed(row[key]) for key in RELAXED) for row in rows]
+    write_text(folder / "free_prefetch.csv", "\n".join([",".join(RELAXED), *lines, ""]))
+    return rows
+
+
+def _printed(value: Any) -> str:
+    return "" if value is None else f"{value:.7g}" if isinstance(value, float) else str(value)
+
+
+def saying(name: str) -> Callable[[str], None]:
+    """Return who tells, at most every few seconds, how far it is."""
+    last = [monotonic()]
+
+    def say(line: str) -> None:
+        if monotonic() - last[0] >= _EVERY_S:
+            last[0] = monotonic()
+            sys.stderr.write(f"{name}: {line}\n")
+            sys.stderr.flush()
+
+    return say

@@ -1,0 +1,11 @@
+"""The on-line optimum of `coupled`: the best that any policy can expect that knows the chains and not the future.
+
+Rules R1 to R5 on known Markov chains are a Markov decision process; here it is solved, for instances with few workers
+(docs/online_optimum.md).
+"""
+
+from online.coupled.optimum.policy import Optimal
+from online.coupled.optimum.solve import OnlineOptimum, horizon_value, online_optimum
+from online.coupled.optimum.space import Space
+
+__all__ = ["OnlineOptimum", "Optimal", "Space", "horizon_value", "online_optimum"]

@@ -1,0 +1,157 @@
+"""A lower bound on every on-line policy: hindsight that is charged for its luck (docs/foresight.md).
+
+Information relaxation with penalties (Brown, Smith and Sun, 2010). Who knows the future computes where it will succeed.
+Let h be the expected cost of an attempt from where it stands, a failure costing a constant. In every slot of
+computation the clairvoyant is charged a share of E[h(next)] - h(next), the luck of that slot. To one who does not know
+the future the charge is 0 in the mean, whatever it does; so the clairvoyant's least charged makespan bounds, in the
+mean, every on-line policy from below. A share of 0 is the hindsight optimum.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from instances.coupled.model import Instance
+from online.coupled.optimum.solve import problem_of
+from online.coupled.optimum.space import Space
+
+__all__ = ["Charge", "Penalised"]
+
+Reals = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Charge:
+    """How luck is charged.
+
+    Parameters
+    ----------
+    failed
+        The constant cost of a failure in h, in slots.
+    share
+        From 0, not at all, to 1.
+    """
+
+    failed: float
+    share: float
+
+
+class Penalised:
+    """The bound for one problem; few workers, since the clairvoyant's problem is solved exactly.
+
+    Parameters
+    ----------
+    instance
+        Its workers, chains and lengths count, and of its states those in slot 0.
+    most_states
+        As for `online.coupled.optimum.online_optimum`.
+    """
+
+    def __init__(self, instance: Instance, most_states: int = 20_000_000) -> None:
+        self.problem, self.now = problem_of(instance)
+        self.space = space = Space(self.problem, most_states)
+        radix = np.array(space.loads) + 1
+        self._strides: Ints = np.cumprod(np.concatenate(([1], radix[:0:-1])))[::-1].copy()
+        self._vectors = int(radix.prod())
+        pairs = [(team, attempt) for team in space.teams() for attempt in team.attempts]
+        self._members = np.array([sum(1 << place for place in team.members) for team, _ in pairs])
+        self._lengths = np.array([attempt.length for _, attempt in pairs])
+        self._held = np.array([self._held_by(team.members, attempt.offset) for team, attempt in pairs])
+        longest: dict[tuple[int, ...], int] = {}
+        for team, attempt in pairs:
+            longest[team.members] = max(longest.get(team.members, 0), attempt.length)
+        self._longest = longest
+        words = 1 << len(space.workers)
+        begins, at = {}, 0
+        for members, length in longest.items():
+            begins[members] = at
+            at += length * words
+        self._first = np.array([begins[team.members] for team, _ in pairs])
+        self._begins, self._size = begins, at
+
+    def bound(self, states: npt.NDArray[np.integer], charge: Charge) -> float:
+        """Return the clairvoyant's least charged makespan on one path of states, shape (p, slots).
+
+        What is left at the end of the path counts as nothing, so that a short path gives a lower bound too.
+        """
+        from online.coupled.optimum.kernels.paths import play  # noqa: PLC0415  # numba, only where it is wanted
+
+        space, problem = self.space, self.problem
+        path = np.ascontiguousarray(states[list(space.workers)].T, dtype=np.int64)
+        worth, means = self._worth(charge.failed)
+        after = np.zeros((len(path), self._vectors))
+        room = np.full(int((self._lengths - 1).sum()) * self._vectors, np.inf)
+        for _ in range(problem.iterations):
+            values = np.zeros((len(path), self._vectors))
+            # beyond the end nothing is charged and nothing counts, wherever one stands
+            room[:] = np.inf
+            there = np.zeros_like(room)
+            play(
+                path,
+                np.array(space.loads),
+                self._strides,
+                problem.t_prog,
+                problem.t_data,
+                problem.tasks,
+                len(space.workers) if problem.n_com is None else problem.n_com,
+                np.array(space.caps),
+                self._members,
+                self._held,
+                self._lengths,
+                self._first,
+                worth,
+                means,
+                charge.failed,
+                charge.share,
+                after,
+                values,
+                room,
+                there,
+            )
+            after = values
+        return float(after[0, 0])
+
+    def _held_by(self, members: tuple[int, ...], offset: int) -> int:
+        total = 0
+        for place in members:
+            digit = offset // int(self.space.strides[place]) % self.space.sizes[place]
+            total += (digit - 1) * int(self._strides[place])
+        return total
+
+    def _worth(self, failed: float) -> tuple[Reals, Reals]:
+        """Return h, and its expectation in the next slot, by slots left then and by who is RECLAIMED now.
+
+        h is the expected cost of each team's attempts, where it may give up at the price of a failure. It is solved
+        level by level; within one, from the members' patterns in which it is suspended, by iteration.
+        """
+        words = 1 << len(self.space.workers)
+        worth, means = np.zeros(self._size), np.zeros(self._size)
+        chains = self.space.chains
+        for members, length in self._longest.items():
+            patterns = [
+                sum(1 << place for i, place in enumerate(members) if word >> i & 1) for word in range(1 << len(members))
+            ]
+            moves = np.ones((len(patterns), len(patterns)))
+            for i, mine in enumerate(patterns):
+                for j, following in enumerate(patterns):
+                    for place in members:
+                        moves[i, j] *= chains[place, mine >> place & 1, following >> place & 1]
+            fails = 1.0 - moves.sum(axis=1)
+            below = np.zeros(len(patterns))
+            for left in range(1, length):
+                level = np.full(len(patterns), failed)
+                level[0] = min(failed, 1.0 + (moves[0] @ below + fails[0] * failed if left > 1 else 0.0))
+                while True:
+                    new = np.minimum(failed, 1.0 + moves @ level + fails * failed)
+                    new[0] = level[0]
+                    if float(np.abs(new - level).max()) < 1e-12:
+                        break
+                    level = new
+                rows = self._begins[members] + left * words + np.array(patterns)
+                worth[rows], means[rows] = level, moves @ level + fails * failed
+                below = level
+        return worth, means

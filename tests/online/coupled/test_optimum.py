@@ -1,0 +1,158 @@
+"""The on-line optimum against the rules alone, against its own policy, and against hindsight."""
+
+from itertools import pairwise, product
+
+import numpy as np
+import pytest
+
+import instances
+from bench.coupled.online_optimum import compare, sample_path
+from instances.chains import Chain
+from instances.coupled import Instance
+from instances.coupled.generate import paper, small
+from instances.errors import InputError
+from offline.solve import solve
+from online.coupled.optimum import Optimal, horizon_value, online_optimum
+from online.coupled.optimum.hindsight import expected_hindsight, hindsight_of_path
+from online.coupled.optimum.plain import plain_horizon, plain_optimum
+from online.coupled.simulate import simulate
+
+
+def drawn_chain(draw):
+    rows = [0.6 * np.eye(3)[x] + 0.4 * draw.dirichlet([1, 1, 1]) for x in range(3)]
+    return Chain(tuple(tuple(float(number) for number in row) for row in rows))
+
+
+def tiny(seed, *, t_data=(0, 1), most=2):
+    """Draw an instance of one or two workers, some of them not UP in slot 0, some never DOWN."""
+    draw = np.random.default_rng([15, seed])
+    p, m = int(draw.integers(1, 3)), int(draw.integers(1, 3))
+    mu = [int(draw.integers(0, m + 1)) or None for _ in range(p)]
+    if sum(m if bound is None else bound for bound in mu) < m:
+        mu[0] = None
+    return Instance.from_letters(
+        ["udr"[int(draw.integers(0, 3))] if seed % 3 == 0 else "u" for _ in range(p)],
+        w=[int(length) for length in draw.integers(1, most + 1, p)],
+        tasks=m,
+        iterations=int(draw.integers(1, 3)),
+        n_com=int(draw.integers(0, p + 1)) or None,
+        t_prog=int(draw.integers(0, 3)),
+        t_data=int(draw.integers(t_data[0], t_data[1] + 1)),
+        mu=mu,
+        chains=[drawn_chain(draw) for _ in range(p)],
+    )
+
+
+@pytest.mark.parametrize("seed", range(16))
+def test_two_models_of_the_rules_agree(seed):
+    """Loads and dominance find what every configuration with every choice whom to serve finds."""
+    instance = tiny(seed)
+    found = online_optimum(instance, tolerance=1e-8, keep_policy=False)
+    truth = plain_optimum(instance)
+    assert found.value == pytest.approx(truth, rel=1e-7)
+    assert found.lower - 1e-7 <= truth <= found.upper + 1e-7
+    for objective in ("makespan", "iterations"):
+        for horizon in (1, 6):
+            value = horizon_value(instance, horizon, objective=objective)
+            assert value == pytest.approx(plain_horizon(instance, horizon, objective=objective), abs=1e-9)
+
+
+def test_more_data_for_a_task_than_a_slot():
+    """Two slots of data a task, two tasks on one of two workers, one channel: partly sent data counts."""
+    draw = np.random.default_rng(7)
+    chains = [drawn_chain(draw), drawn_chain(draw)]
+    pair = Instance.from_letters(["u", "u"], w=[1, 2], tasks=2, n_com=1, t_prog=1, t_data=2, chains=chains)
+    assert online_optimum(pair, tolerance=1e-8).value == pytest.approx(plain_optimum(pair), rel=1e-7)
+
+
+def test_without_choice_it_is_what_one_can_count():
+    """One worker, one task: T_prog + T_data + w slots UP with no DOWN between, a chain of its own."""
+    rows = ((0.7, 0.2, 0.1), (0.5, 0.4, 0.1), (0.6, 0.1, 0.3))
+    alone = Instance.from_letters(["u"], w=[3], tasks=1, t_prog=2, t_data=1, chains=[Chain(rows)])
+    steps = 6
+    matrix = np.zeros((3 * steps, 3 * steps))  # (steps done before this slot, state), from DOWN with nothing
+    for done in range(steps):
+        for x in range(3):
+            after = 0 if x == 2 else done + (x == 0)
+            for y in range(3):
+                if after < steps:
+                    matrix[3 * done + x, 3 * after + y] += rows[x][y]
+    # program survives R1 no more than data does, so the chain is exact
+    expected = np.linalg.solve(np.eye(3 * steps) - matrix, np.ones(3 * steps))
+    assert online_optimum(alone, tolerance=1e-9).value == pytest.approx(expected[0], rel=1e-8)
+
+
+@pytest.mark.parametrize("n_com", [1, None])
+def test_its_policy_takes_as_long_as_it_says(n_com):
+    """Run it on drawn states: the checker accepts every schedule, and the mean is the value."""
+    drawn = paper(m=2, n_com=n_com, wmin=1, scenario=4, trial=0, slots=2, p=3, iterations=2).replace(t_prog=2)
+    optimum = online_optimum(drawn)
+    policy = Optimal(optimum)
+    makespans, hindsight = [], []
+    for path in range(400):
+        states = sample_path(drawn, 1, path, slots=5_000)
+        run = simulate(states, policy)
+        makespans.append(run.makespan)
+        if path < 40:
+            verdict = instances.check(states, run.schedule)
+            assert verdict.is_valid, verdict
+            assert verdict.outcome.makespan == run.makespan
+            hindsight.append(solve(states).value)
+            assert hindsight[-1] <= run.makespan
+    error = np.std(makespans, ddof=1) / len(makespans) ** 0.5
+    assert abs(np.mean(makespans) - optimum.value) < 3.5 * error
+    assert sum(hindsight) < sum(makespans[:40])
+
+
+def test_no_policy_expects_less():
+    drawn = paper(m=2, n_com=1, wmin=1, scenario=7, trial=0, slots=2, p=3, iterations=1).replace(t_prog=2)
+    rows = {row["player"]: row for row in compare(drawn, ["E-IE", "RANDOM"], paths=100)}
+    assert rows["hindsight"]["low"] < rows["on-line optimum"]["slots"]
+    for policy in ("its policy", "E-IE", "RANDOM"):
+        assert rows[policy]["high"] > rows["on-line optimum"]["slots"]
+        assert rows[policy]["ratio"] == pytest.approx(rows[policy]["fault"] * rows[policy]["price"])
+    assert rows["RANDOM"]["fault"] > 1.1
+    many = compare(drawn, [], paths=2, most_states=1_000)
+    assert [row["how"] for row in many] == ["sampled", "too many states"]
+    assert many[1]["states"] > 1_000
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_sets_of_states_find_the_hindsight_optimum_of_a_path(seed):
+    instance = small(seed, p=2 + seed % 2, slots=14, tasks=1 + seed % 3, iterations=1 + seed % 2)
+    assert hindsight_of_path(instance) == solve(instance).value
+
+
+def test_expected_hindsight_is_the_sum_over_all_futures():
+    """Within four slots, over every path; without a horizon it is below the on-line optimum."""
+    half = Chain(((0.5, 0.3, 0.2), (0.5, 0.5, 0.0), (0.7, 0.0, 0.3)))
+    pair = Instance.from_letters(["u", "u"], w=[2, 1], tasks=1, n_com=1, t_prog=1, chains=[half, half])
+    optimum = online_optimum(pair)
+    slots, truth = 4, 0.0
+    for path in product(product(range(3), repeat=2), repeat=slots - 1):
+        columns = ((0, 0), *path)
+        chance = 1.0
+        for before, after in pairwise(columns):
+            chance *= half.rows[before[0]][after[0]] * half.rows[before[1]][after[1]]
+        if chance:
+            states = pair.replace(states=np.array(columns, dtype=np.uint8).T)
+            truth += chance * (hindsight_of_path(states) or slots)
+    within = expected_hindsight(pair, optimum.longest, horizon=slots)
+    assert within.lower == pytest.approx(truth, abs=1e-12)
+    found = expected_hindsight(pair, optimum.longest)
+    assert found.upper - found.lower < 1e-5
+    assert found.upper < optimum.lower
+    assert expected_hindsight(pair, optimum.longest, most_sets=3) is None
+
+
+def test_what_has_no_answer_is_refused():
+    never = Chain(((0.5, 0.0, 0.5), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)))
+    lost = Instance.from_letters(["u"], w=[2], tasks=1, chains=[never])
+    with pytest.raises(InputError, match=r"workers\[0\].markov"):
+        online_optimum(lost)
+    assert horizon_value(lost, 3) == pytest.approx(2.5)
+    with pytest.raises(InputError, match="workers"):
+        online_optimum(lost.replace(chains=()))
+    drawn = paper(m=10, n_com=5, wmin=1, scenario=0, trial=0, slots=1)
+    with pytest.raises(InputError, match="states"):
+        online_optimum(drawn)
