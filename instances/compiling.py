@@ -36,7 +36,7 @@ from filelock import FileLock, Timeout
 from numba import njit
 from numba.core import caching
 from numba.core import config as numba_config
-from numba.core.types import unliteral
+from numba.core import types as numba_types
 
 __all__ = ["LOGGER", "Kernels", "folder_name", "kernels_of"]
 
@@ -44,6 +44,7 @@ __all__ = ["LOGGER", "Kernels", "folder_name", "kernels_of"]
 LOGGER = "hindsched.compiling"
 
 config: Any = numba_config  # its options are set at run time, out of sight of type checkers
+types: Any = numba_types
 _FunctionCache: Any = caching.FunctionCache
 _IndexDataCacheFile: Any = caching.IndexDataCacheFile
 
@@ -158,8 +159,8 @@ def _hand_on(made: Any, inner: Any) -> None:
     """Have other kernels call ``inner``, which Python cannot call, with a constant as with any other value."""
 
     def template(positional: Any, named: Any) -> Any:
-        values = {name: unliteral(one) for name, one in named.items()}
-        return inner.get_call_template(tuple(unliteral(one) for one in positional), values)
+        values = {name: types.unliteral(one) for name, one in named.items()}
+        return inner.get_call_template(tuple(types.unliteral(one) for one in positional), values)
 
     made.get_call_template = template
     made.get_overload = inner.get_overload

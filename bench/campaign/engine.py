@@ -21,7 +21,7 @@ from functools import cache
 from importlib.metadata import version
 from itertools import groupby
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from bench.campaign.journal import Journal
 from bench.progress import counting, tell_of_compilation
@@ -189,7 +189,7 @@ def _dask_pool(address: str) -> Iterator[_Pool]:
     with _refused(address):  # before a client is made, which would tell of its end much later
         parse_host_port(parse_address(address)[1])
     with _refused(address):
-        client = Client(address, timeout="10s", set_as_default=False)
+        client: Any = cast(Any, Client)(address, timeout="10s", set_as_default=False)
     with client, client.get_executor(pure=False) as executor:
         yield _Pool(executor, lambda: max(1, sum(client.nthreads().values())), None)
 

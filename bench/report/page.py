@@ -241,9 +241,10 @@ def _section(
         section.items.append(items.ratios_of(ratios, overall, middle, files))
     if middle is not None and Part.CURVES in only:
         section.items.append(items.curves_of(ratios, family, files))
-    shares = profile(runs) if Part.PROFILE in only else []
-    if len(policies) > 1 and len(shares):
-        section.items.append(items.curves("profile", shares, family, files))
+    if len(policies) > 1 and Part.PROFILE in only:
+        shares = profile(runs)
+        if len(shares):
+            section.items.append(items.curves("profile", shares, family, files))
     if middle is not None and Part.PARAMETERS in only:
         section.items += items.by_parameter(ratios, overall, family, files)
     if is_compared and len(policies) > 1 and Part.COMPARISON in only:
