@@ -19,7 +19,8 @@ Ints = npt.NDArray[np.int64]
 Reals = npt.NDArray[np.float64]
 Bytes = npt.NDArray[np.uint8]
 
-_kernels: Any = kernels_of(Path(__file__).parent, "ours", Path(states.__file__))
+_HERE = Path(__file__).parent
+_kernels: Any = kernels_of(_HERE, "ours", Path(states.__file__), _HERE.parent / "chances.py")
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
