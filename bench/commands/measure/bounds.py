@@ -15,7 +15,7 @@ from instances.textio import write_text
 @click.command(short_help="Measure schedules and bounds on windows of a real log (grid).")
 @click.option("--log", metavar="FILE", help="The whole of KTH-SP2.  [default: windows of the part that comes along]")
 @click.option("--jobs", "counts", type=options.NUMBERS, help="Only the windows of so many jobs.")
-@click.option("--limit", "limit_s", type=click.IntRange(min=1), help="Seconds for each window.  [default: 60 to 600]")
+@click.option("--limit", "limit_s", type=options.POSITIVE, help="Seconds for each window.  [default: 60 to 600]")
 @click.option("--processor", is_flag=True, help="Let the limits count the processor's time, not what goes by.")
 @options.policy_seed
 @options.kept_in("bounds")
