@@ -12,6 +12,7 @@ score: $(STAMP)
 	$(VENV)/bin/hindsched score
 
 test: $(STAMP)
+	$(VENV)/bin/hindsched compile
 	$(VENV)/bin/python -m pytest -n logical --dist loadfile
 
 lint: $(STAMP)

@@ -181,8 +181,8 @@ class Chances:
     --------
     >>> chain = Chain(((0.5, 0.25, 0.25), (0.5, 0.0, 0.5), (0.0, 0.0, 1.0)))
     >>> problem = Problem(1, 1, None, 1, 1, (2,), (1,), (chain,))
-    >>> chances_of(problem).attempt([Member(0, UP, 0)], 2)  # UP again before DOWN: 1/2 + 1/4 1/2
-    Attempt(success=0.625, slots=1.625)
+    >>> chances_of(problem).attempt([Member(0, UP, 0)], 2)  # 1/2 + 1/4 1/2; 1/2 2 + 1/8 3 + 1/4 1 + 1/8 2
+    Attempt(success=0.625, slots=1.875)
     """
 
     def __init__(self, problem: Problem) -> None:
