@@ -81,8 +81,13 @@ class Kernels:
                         made.compile(one)
                     made.disable_compile()
                 else:
-                    inner: Any = njit(**options, no_cfunc_wrapper=True, no_cpython_wrapper=True)(function)
-                    self._keep(inner, function, "inner")
+
+                    @cache
+                    def inner() -> Any:
+                        called: Any = njit(**options, no_cfunc_wrapper=True, no_cpython_wrapper=True)(function)
+                        self._keep(called, function, "inner")
+                        return called
+
                     _hand_on(made, inner)
             kernel: Function = made
             return kernel
@@ -155,15 +160,18 @@ def _cache_of(function: Callable[..., Any], folder: Path) -> Any:
     return kept
 
 
-def _hand_on(made: Any, inner: Any) -> None:
-    """Have other kernels call ``inner``, which Python cannot call, with a constant as with any other value."""
+def _hand_on(made: Any, inner: Callable[[], Any]) -> None:
+    """Have other kernels call ``inner()``, which Python cannot call, with a constant as with any other value.
+
+    It is made when the first of them is compiled: who loads machine code needs none.
+    """
 
     def template(positional: Any, named: Any) -> Any:
         values = {name: types.unliteral(one) for name, one in named.items()}
-        return inner.get_call_template(tuple(types.unliteral(one) for one in positional), values)
+        return inner().get_call_template(tuple(types.unliteral(one) for one in positional), values)
 
     made.get_call_template = template
-    made.get_overload = inner.get_overload
+    made.get_overload = lambda signature: inner().get_overload(signature)
     made.inner = inner
 
 

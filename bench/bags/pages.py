@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import cached_property, partial
-from importlib.resources import as_file, files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +19,7 @@ from bench.report.markdown import text_table
 from bench.report.marks import Picture, Writer
 from bench.report.tables import NOTHING, count, interval, number, share
 from bench.results.frames import records
+from bench.results.published import published_table
 from instances.errors import InputError
 
 if TYPE_CHECKING:
@@ -221,10 +221,7 @@ class Published:
 
 
 def _rows(name: str) -> pd.DataFrame:
-    import pandas as pd
-
-    with as_file(files("bench").joinpath(f"data/{name}")) as path:
-        return pd.read_csv(path)
+    return published_table(name.removesuffix(".csv"))
 
 
 def _verified() -> dict[str, int]:

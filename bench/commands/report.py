@@ -8,6 +8,7 @@ import click
 
 from bench.commands import options
 from bench.output import Table
+from bench.report.parts import SHORT, Part
 
 
 @click.command(short_help="Write a page of results: ratios, profiles, tables.")
@@ -22,9 +23,9 @@ from bench.output import Table
 @click.option(
     "--only",
     metavar="PART,...",
-    help="These parts alone: summary, ratios, curves, profile, parameters, comparison, example, facts, unfinished.",
+    help=f"These parts alone: {', '.join(Part)}.",
 )
-@click.option("--short", is_flag=True, help="For two sheets of paper: --only summary,ratios,facts.")
+@click.option("--short", is_flag=True, help=f"For two sheets of paper: --only {','.join(SHORT)}.")
 @options.as_json
 def report(
     results: Path, output: Path | None, reference: str | None, latex: bool, only: str | None, short: bool, as_json: bool
@@ -35,7 +36,7 @@ def report(
     .csv.xz, .parquet). The page holds everything: no network. Equal rows give an equal page. A click on a heading
     sorts a table; on paper the page is complete.
     """
-    from bench.report.page import SHORT, Part, default_output, write_report
+    from bench.report.page import default_output, write_report
     from instances import SelfCheckError
 
     if short and only is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -13,7 +14,7 @@ from instances.states import UP, States
 if TYPE_CHECKING:
     from instances.traces import Trace
 
-__all__ = ["chosen_nodes", "presence_of", "read_traces", "trace_options"]
+__all__ = ["chosen_nodes", "named_trace", "presence_of", "read_traces", "trace_options"]
 
 #: Of more nodes only the least, the middle and the most available are told.
 _TOLD_NODES = 24
@@ -50,6 +51,14 @@ def read_traces(traces: Sequence[str], given: Mapping[str, Any]) -> tuple[Trace,
             raise InputError(f"{pair!r}, expected kind=name", place="--columns")
         columns |= {kind.strip(): name.strip()} if pair else {}
     return read(*traces, one_means=others.pop("one_means"), gap_s=others.pop("gap_s"), columns=columns), others
+
+
+def named_trace(text: str) -> tuple[str, Trace]:
+    """Return what ``[NAME=]FILE`` means: what its machines are called, the file's own name if nobody says, and it."""
+    from instances.traces import read
+
+    name, equals, path = text.rpartition("=")
+    return name if equals else Path(path).stem, read(path)
 
 
 def chosen_nodes(trace: Trace, text: str | None) -> int | list[str] | None:

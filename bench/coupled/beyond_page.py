@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property
-from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from bench.coupled.beyond import POINT
 from bench.report.markdown import text_table
 from bench.report.tables import NOTHING, count, interval, number, share
 from bench.results.frames import records
+from bench.results.published import published_table
 from bench.results.ratios import SHARES, distribution, ends, with_ratios
 from instances.errors import InputError
 from online.coupled import OURS
@@ -26,11 +26,8 @@ _STATISTICS = ("quartile_1", "median", "quartile_3", "mean")
 
 
 def read_data(name: str) -> pd.DataFrame:
-    """Return a published table."""
-    import pandas as pd
-
-    with files("bench").joinpath(f"data/{name}").open(encoding="utf-8") as text:
-        return pd.read_csv(text).convert_dtypes()
+    """Return a published table, in which numbers may be missing."""
+    return published_table(name).convert_dtypes()
 
 
 class BeyondPage:
@@ -62,7 +59,7 @@ class BeyondPage:
         """The ratios of ours and of some of the paper's heuristics on the instances that ours were run on."""
         import pandas as pd
 
-        mine = read_data("beyond_runs.csv")
+        mine = read_data("beyond_runs")
         printed = self._printed()
         printed = printed[printed["policy"].isin(BESIDE)].astype(dict.fromkeys(POINT, "Int64"))
         theirs = printed.merge(mine[POINT], on=POINT)
@@ -74,7 +71,7 @@ class BeyondPage:
     @cached_property
     def _policies(self) -> tuple[str, ...]:
         """Those of ours that were run."""
-        known = read_data("beyond_runs.csv").columns
+        known = read_data("beyond_runs").columns
         return tuple(policy for policy in OURS if policy in known)
 
     @cached_property
@@ -119,7 +116,7 @@ class BeyondPage:
 
     def instances(self) -> str:
         """Return on how many instances ours were run."""
-        return count(len(read_data("beyond_runs.csv")))
+        return count(len(read_data("beyond_runs")))
 
     def faster(self, policy: str, other: str) -> str:
         """Return on what share of the instances a policy is strictly faster than another."""
@@ -133,7 +130,7 @@ class BeyondPage:
     def cost(self) -> str:
         """Return what our policies cost: processor time of runs and pilots."""
         rows = []
-        for row in records(read_data("beyond_speed.csv")):
+        for row in records(read_data("beyond_speed")):
             per_slot, per_run = 1e6 * row["run_s"] / row["slots"], row["pilot_s"] / row["runs"]
             rows.append(
                 [f"`{row['policy']}`", count(row["runs"]), count(row["slots"]), number(per_slot), number(per_run)]

@@ -18,6 +18,7 @@ import numpy as np
 from bench.campaign import score as main_job
 from bench.campaign.sources import Given, Source
 from bench.family import Options
+from bench.results.ratios import with_ratios
 from bench.results.stats import quantile
 from instances.chains import Chain
 from instances.coupled.imported import from_trace
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 
     from instances.traces.trace import Trace
 
-__all__ = ["AXES", "COLUMNS", "Point", "draw", "draw_map", "drawn_sources", "map_of", "trace_sources"]
+__all__ = ["AXES", "COLUMNS", "Point", "draw", "draw_map", "drawn_sources", "map_of", "ratios_of", "trace_sources"]
 
 COLUMNS = (
     *("machines", "axis", "value", "policy", "instances", "unfinished", "quartile_1", "median", "quartile_3"),
@@ -212,23 +213,39 @@ def map_of(
     """
     import pandas as pd
 
-    options = Options(time_limit_s=time_limit_s, seed=seed, check_slots=1_000)
-    found = main_job.score(sources, policies, options, folder, num_processes=num_processes)
-    if found.failure is not None:
-        sys.stderr.write(f"hindsched: left out of the map: {found.failure}\n")
-    runs = found.results.runs
-    runs = runs[runs["optimum"].notna()]
+    runs = ratios_of(sources, policies, folder, num_processes=num_processes, time_limit_s=time_limit_s, seed=seed)
     rows = []
     for machines, axis, value, chosen in _cells(sorted(set(runs["instance"]))):
         here = runs[runs["instance"].isin(chosen)]
         for policy, mine in here.groupby("policy", sort=False):
-            ratios = (mine["value"].astype(float).fillna(np.inf) / mine["optimum"].astype(float)).to_numpy()
+            ratios = mine["high"].to_numpy()
             row: dict[str, Any] = {"machines": machines, "axis": axis, "value": value, "policy": policy}
             row |= {"instances": len(mine), "unfinished": int(np.isinf(ratios).sum())}
             row |= {f"quartile_{n}" if n != 2 else "median": quantile(ratios, n / 4) for n in (1, 2, 3)}
             row |= {"optimum": float(mine["optimum"].astype(float).median()), "seed": seed}
             rows.append(row)
     return pd.DataFrame(rows, columns=list(COLUMNS))
+
+
+def ratios_of(
+    sources: Sequence[Source],
+    policies: Sequence[str],
+    folder: Path,
+    *,
+    num_processes: int,
+    time_limit_s: float,
+    seed: int,
+) -> pd.DataFrame:
+    """Make all runs that ``folder`` does not hold yet; return those with a proven optimum, their ratios as ``high``.
+
+    Runs that a policy refuses are left out, and told on standard error.
+    """
+    options = Options(time_limit_s=time_limit_s, seed=seed, check_slots=1_000)
+    found = main_job.score(sources, policies, options, folder, num_processes=num_processes)
+    if found.failure is not None:
+        sys.stderr.write(f"hindsched: left out: {found.failure}\n")
+    ratios = with_ratios(found.results.runs)
+    return ratios[ratios["optimum_status"] == "optimal"]
 
 
 def _cells(names: Sequence[str]) -> Iterator[tuple[str, str, float, list[str]]]:
@@ -288,54 +305,3 @@ def draw_map(table: pd.DataFrame, path: Path) -> None:
         row[0].set_ylabel("makespan / optimum", fontsize=8)
     flat[0].legend(fontsize=6, frameon=False)
     plots.save(figure, path)
-
-
-def costs_of(
-    machines: str,
-    trace: Trace,
-    slot_s: float,
-    policies: Sequence[str],
-    folder: Path,
-    *,
-    windows: int,
-    task: float,
-    nodes: int | None,
-    num_processes: int,
-    time_limit_s: float,
-    seed: int,
-) -> pd.DataFrame:
-    """Return the median ratio of policies on windows of a trace under three kinds of chains and states.
-
-    ``training``: real states, chains of the slots before. ``own window``: the same with chains of the window itself.
-    ``drawn``: states drawn from the chains of training, on which these are true.
-    """
-    import pandas as pd
-
-    from bench.coupled.markov import costs, drawn_again
-
-    whole = trace.window(slot_s=slot_s, nodes=nodes).slots
-    train = whole // (windows + 1)
-    real = trace_sources(
-        machines, trace, slot_s, windows=windows, train_slots=train, slots=(whole - train) // windows, nodes=nodes,
-        tasks=(task,),
-    )  # fmt: skip
-    sources: list[Source] = []
-    for source in real:
-        variants = costs(source.load()) | {
-            "drawn": drawn_again(source.load(), ("coupled", "markov", seed, source.name))
-        }
-        sources += [Given(f"{source.name}, {kind}", "markov", each) for kind, each in variants.items()]
-    options = Options(time_limit_s=time_limit_s, seed=seed, check_slots=1_000)
-    found = main_job.score(sources, policies, options, folder, num_processes=num_processes)
-    if found.failure is not None:
-        sys.stderr.write(f"hindsched: left out: {found.failure}\n")
-    runs = found.results.runs
-    runs = runs[runs["optimum"].notna()]
-    kinds = runs["instance"].astype(str).str.rpartition(", ")[2]
-    rows = []
-    for kind in ("training", "own window", "drawn"):
-        for policy, mine in runs[kinds == kind].groupby("policy", sort=False):
-            ratios = (mine["value"].astype(float).fillna(np.inf) / mine["optimum"].astype(float)).to_numpy()
-            row = {"machines": machines, "chains": kind, "policy": policy, "windows": len(mine)}
-            rows.append(row | {"median": quantile(ratios, 0.5), "most": float(ratios.max())})
-    return pd.DataFrame(rows, columns=["machines", "chains", "policy", "windows", "median", "most"])

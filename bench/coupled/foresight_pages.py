@@ -7,7 +7,6 @@ The rows are made by ``hindsched bench online-optimum``, ``bench foresight`` and
 from __future__ import annotations
 
 from functools import cache
-from importlib.resources import files
 from math import isinf
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +16,7 @@ from bench.report.markdown import text_table
 from bench.report.marks import Picture, Writer
 from bench.report.tables import MINUS, NOTHING, count, share
 from bench.results.frames import records
+from bench.results.published import published_table
 from instances.errors import InputError
 from online.coupled.optimum.space import Space
 from online.coupled.visible import Problem
@@ -207,10 +207,7 @@ _KINDS = ("training", "own window", "drawn")
 
 @cache
 def _read(name: str) -> pd.DataFrame:
-    import pandas as pd
-
-    with files("bench").joinpath(f"data/{name}.csv").open(encoding="utf-8") as text:
-        return pd.read_csv(text)
+    return published_table(name)
 
 
 def _map() -> pd.DataFrame:

@@ -21,7 +21,8 @@ from bench.campaign.journal import Journal
 from bench.coupled.beyond_page import read_data
 from bench.coupled.paper import Paper
 from bench.progress import counting
-from bench.results.stats import quantile
+from bench.results.frames import records
+from bench.results.ratios import distribution, with_ratios
 from instances.errors import InputError, SelfCheckError
 from instances.textio import write_text
 from online.coupled import OURS, POLICIES, make_policy, run_policy
@@ -121,7 +122,7 @@ def play(policy: Any) -> tuple[str, list[int | None]]:
         When an instance is not the published one.
     """
     name = make_policy(policy).name
-    known = read_data("leaderboard.csv")
+    known = read_data("leaderboard")
     makespans = []
     with counting(f"{label_of(policy)} on held-out instances", total=len(known), done=0) as counter:
         for source, fingerprint, optimum in zip(sources(), known["fingerprint"], known["optimum"], strict=True):
@@ -136,34 +137,36 @@ def play(policy: Any) -> tuple[str, list[int | None]]:
 def board(mine: Mapping[str, Sequence[int | None]]) -> list[dict[str, Any]]:
     """Return the rows of the table: the published policies and those given, by the median of makespan / optimum.
 
-    Quartiles count an unfinished run as infinite; the mean is over finished runs.
+    The statistics are those of `bench.results.ratios.distribution`: quartiles are over all runs, None where they lie
+    among unfinished ones; the mean is over finished runs.
     """
-    known = read_data("leaderboard.csv")
-    optimum = known["optimum"].to_numpy(dtype=np.float64)
+    import pandas as pd
+
+    known = read_data("leaderboard")
     makespans = {name: known[name].to_numpy(dtype=np.float64, na_value=np.inf) for name in (*POLICIES, *OURS)}
     for name, found in mine.items():
         if name in makespans and not np.array_equal(makespans[name], _floats(found)):
             raise InputError("a published policy has this name, expected another", place=f"policy {name}")
         makespans[name] = _floats(found)
-    rows = []
-    for name, values in makespans.items():
-        ratio = values / optimum
-        finished = ratio[np.isfinite(ratio)]
-        rows.append(
-            {
-                "policy": name,
-                **{
-                    key: quantile(ratio, at)
-                    for key, at in (("quartile_1", 0.25), ("median", 0.5), ("quartile_3", 0.75))
-                },
-                "mean": float(finished.mean()) if finished.size else None,
-                "within30": float((ratio <= 1.3).mean()),
-                "within100": float((ratio <= 2.0).mean()),
-                "unfinished": int(ratio.size - finished.size),
-            }
-        )
-    rows.sort(key=lambda row: (row["median"], row["quartile_3"]))
-    return [{"rank": rank, **row} for rank, row in enumerate(rows, start=1)]
+    runs = pd.concat([_runs(known, name, values) for name, values in makespans.items()], ignore_index=True)
+    table = distribution(with_ratios(runs)).sort_values(["median_high", "quartile_3_high"], kind="stable")
+    rows = [{name: _told(row.get(name)) for name in COLUMNS} for row in records(table.astype({"unfinished": int}))]
+    return [row | {"rank": rank} for rank, row in enumerate(rows, start=1)]
+
+
+def _told(value: Any) -> Any:
+    """Return a statistic, None where it is of nothing."""
+    return None if isinstance(value, float) and np.isnan(value) else value
+
+
+def _runs(known: pd.DataFrame, policy: str, makespans: Any) -> pd.DataFrame:
+    """Return a policy's runs as the ratio table takes them."""
+    optimum = known["optimum"].to_numpy(dtype=np.float64)
+    return known[["fingerprint"]].assign(
+        family="coupled", sense="min", policy=policy, value=np.where(np.isfinite(makespans), makespans, np.nan),
+        limit=np.nan, optimum=optimum, optimum_bound=optimum, optimum_status="optimal", has_own_optimum=False,
+        cluster=known["fingerprint"],
+    )  # fmt: skip
 
 
 def _floats(values: Sequence[int | None]) -> Any:

@@ -10,18 +10,26 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
+from bench.campaign.sources import Given, Source
+from bench.coupled.foresight import ratios_of, trace_sources
+from bench.results.stats import quantile
 from instances.chains import Chain, fit
 from instances.coupled.model import Instance
 from instances.states import DOWN, UP, States
 from instances.textio import read_bytes, write_text
 from online.coupled.estimates import Estimates
 
-__all__ = ["ESTIMATE_COLUMNS", "TEST_COLUMNS", "costs", "drawn_again", "estimates", "keep", "rows_of_tests"]
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from instances.traces.trace import Trace
+
+__all__ = ["ESTIMATE_COLUMNS", "TEST_COLUMNS", "costs", "costs_of", "drawn_again", "estimates", "keep", "rows_of_tests"]
 
 TEST_COLUMNS = (
     *("machines", "node", "slots", "leaves", "age", "before", "hour", "young_leaves", "old_leaves"),
@@ -179,6 +187,50 @@ def drawn_again(instance: Instance, key: Sequence[str | int]) -> Instance:
 
     chains: list[Chain] = [chain for chain in instance.chains if chain is not None]
     return instance.replace(states=Drawn(chains, tuple(key), instance.slots, start="stationary"))
+
+
+def costs_of(
+    machines: str,
+    trace: Trace,
+    slot_s: float,
+    policies: Sequence[str],
+    folder: Path,
+    *,
+    windows: int,
+    task: float,
+    nodes: int | None,
+    num_processes: int,
+    time_limit_s: float,
+    seed: int,
+) -> pd.DataFrame:
+    """Return the median ratio of policies on windows of a trace under three kinds of chains and states.
+
+    ``training``: real states, chains of the slots before. ``own window``: the same with chains of the window itself.
+    ``drawn``: states drawn from the chains of training, on which these are true.
+    """
+    import pandas as pd
+
+    whole = trace.window(slot_s=slot_s, nodes=nodes).slots
+    train = whole // (windows + 1)
+    real = trace_sources(
+        machines, trace, slot_s, windows=windows, train_slots=train, slots=(whole - train) // windows, nodes=nodes,
+        tasks=(task,),
+    )  # fmt: skip
+    sources: list[Source] = []
+    for source in real:
+        variants = costs(source.load()) | {
+            "drawn": drawn_again(source.load(), ("coupled", "markov", seed, source.name))
+        }
+        sources += [Given(f"{source.name}, {kind}", "markov", each) for kind, each in variants.items()]
+    runs = ratios_of(sources, policies, folder, num_processes=num_processes, time_limit_s=time_limit_s, seed=seed)
+    kinds = runs["instance"].astype(str).str.rpartition(", ")[2]
+    rows = []
+    for kind in ("training", "own window", "drawn"):
+        for policy, mine in runs[kinds == kind].groupby("policy", sort=False):
+            ratios = mine["high"].to_numpy()
+            row = {"machines": machines, "chains": kind, "policy": policy, "windows": len(mine)}
+            rows.append(row | {"median": quantile(ratios, 0.5), "most": float(ratios.max())})
+    return pd.DataFrame(rows, columns=["machines", "chains", "policy", "windows", "median", "most"])
 
 
 def _attempts(states: States, length: int) -> tuple[int, int, float]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from importlib.resources import files
 from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,6 +13,7 @@ from bench.campaign.jobs import answered, job_key, load_shared, names_of
 from bench.campaign.journal import Journal
 from bench.coupled.paper import Paper
 from bench.family import Options
+from bench.results.published import published_table
 from instances.textio import write_text
 
 if TYPE_CHECKING:
@@ -109,10 +109,7 @@ def _optima(source: Paper, options: Options, settings: tuple[bool, ...]) -> dict
 
 def known_optima() -> pd.DataFrame:
     """Return the optima of all 6,000 instances as published with the toolkit (``hindsched bench optima``)."""
-    import pandas as pd
-
-    with files("bench").joinpath("data/paper_optima.csv").open(encoding="utf-8") as text:
-        return pd.read_csv(text).convert_dtypes()
+    return published_table("paper_optima").convert_dtypes()
 
 
 def distribution(optima: pd.DataFrame, ending: str = "") -> pd.DataFrame:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +18,7 @@ from bench.grid.paper.tables import Rows, interval, mean_wait_s, pick, tables
 from bench.report.markdown import text_table
 from bench.report.marks import Picture, Writer
 from bench.report.tables import MINUS, NOTHING, count
+from bench.results.published import published_table
 from instances.errors import InputError
 
 if TYPE_CHECKING:
@@ -66,10 +66,7 @@ class Published:
         return findings(self._rows)
 
     def _frame(self, name: str) -> pd.DataFrame:
-        import pandas as pd
-
-        with files("bench").joinpath(f"data/grid_{name}.csv").open("rb") as file:
-            return pd.read_csv(file)
+        return published_table(f"grid_{name}")
 
     def _days(self) -> pd.DataFrame:
         return self._frame("days")

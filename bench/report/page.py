@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
-from enum import StrEnum, auto
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,6 +12,7 @@ from bench.family import Family, family_named
 from bench.report import items, tables, words
 from bench.report.html import Figure, PageTable, render
 from bench.report.items import Files
+from bench.report.parts import SHORT, Part
 from bench.report.pictures import short_names
 from bench.results.frames import GROUP, in_order, read_results
 from bench.results.ratios import contradictions, distribution, medians, profile, with_ratios
@@ -22,7 +22,7 @@ from instances.textio import write_text
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["SHORT", "Part", "Report", "default_output", "write_report"]
+__all__ = ["Report", "default_output", "write_report"]
 
 #: Colours of pictures, and what they become on a dark screen.
 DARK = {
@@ -41,24 +41,6 @@ DARK = {
     "a6a6a6": "#565d66",
     "595959": "#8d949d",
 }
-
-
-class Part(StrEnum):
-    """What a page consists of."""
-
-    SUMMARY = auto()
-    RATIOS = auto()
-    CURVES = auto()
-    PROFILE = auto()
-    PARAMETERS = auto()
-    COMPARISON = auto()
-    EXAMPLE = auto()
-    FACTS = auto()
-    UNFINISHED = auto()
-
-
-#: The parts that fit two sheets of paper, with two populations or fewer.
-SHORT = (Part.SUMMARY, Part.RATIOS, Part.FACTS)
 
 
 @dataclass

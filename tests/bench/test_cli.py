@@ -13,7 +13,6 @@ import pytest
 
 import instances
 from bench.cli import hindsched as front_door
-from bench.cli import main
 from instances.coupled import Instance, generate
 from instances.coupled.generate import paper, small
 
@@ -21,21 +20,6 @@ KEYS_SOLVE = [
     *("file", "status", "objective", "value", "lower", "upper", "by", "runtime_s", "bound", "solver"),
 ]
 KEYS_SIMULATE = ["file", "policy", "estimator", "makespan", "iterations"]
-
-
-@pytest.fixture
-def hindsched(monkeypatch, capsys):
-    """Call the front door; return exit code, standard output and standard error."""
-
-    def call(*arguments):
-        monkeypatch.setattr(sys, "argv", ["hindsched", *map(str, arguments)])
-        with pytest.raises(SystemExit) as stop:
-            main()
-        captured = capsys.readouterr()
-        assert "Traceback" not in captured.err
-        return stop.value.code, captured.out, captured.err
-
-    return call
 
 
 @pytest.fixture

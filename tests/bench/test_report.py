@@ -11,10 +11,10 @@ import pytest
 
 from bench.campaign.score import score
 from bench.campaign.sources import Given
-from bench.cli import main
 from bench.coupled.paper import Paper
 from bench.family import Options
-from bench.report.page import SHORT, Part, write_report
+from bench.report.page import write_report
+from bench.report.parts import SHORT, Part
 from bench.report.svg import inline_svg
 from instances.coupled.generate import small
 from online.coupled import POLICIES
@@ -282,17 +282,6 @@ def test_a_compact_table_gives_the_same_findings(report, tmp_path):
     flat = [row | row["point"] | {"optimum": optima[row["fingerprint"]]} for row in found if row["kind"] == "run"]
     pd.DataFrame(flat).drop(columns="point").to_csv(tmp_path / "runs.csv.xz", index=False)
     assert write_report(tmp_path / "runs.csv.xz", tmp_path / "other").findings == written.findings
-
-
-@pytest.fixture
-def hindsched(monkeypatch, capsys):
-    def call(*arguments):
-        monkeypatch.setattr("sys.argv", ["hindsched", *map(str, arguments)])
-        with pytest.raises(SystemExit) as stop:
-            main()
-        return stop.value.code, *capsys.readouterr()
-
-    return call
 
 
 def test_the_command_writes_beside_the_results_and_says_what_it_found(tmp_path, hindsched):

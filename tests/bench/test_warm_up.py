@@ -2,10 +2,7 @@
 
 import json
 
-import pytest
-
 from bench.campaign.warm_up import warm_up
-from bench.cli import main
 from bench.family import family_named
 
 
@@ -13,17 +10,11 @@ def test_every_policy_of_a_family_is_run():
     assert warm_up(["grid", "grid"]) == 2 * (1 + len(family_named("grid").policies()))
 
 
-def test_the_command_says_what_it_did_and_refuses_families_that_are_not(monkeypatch, capsys):
-    def call(*arguments):
-        monkeypatch.setattr("sys.argv", ["hindsched", "compile", *arguments])
-        with pytest.raises(SystemExit) as stop:
-            main()
-        return stop.value.code, *capsys.readouterr()
-
-    code, out, _ = call("bags", "--json", "--jobs", "1")
+def test_the_command_says_what_it_did_and_refuses_families_that_are_not(hindsched):
+    code, out, _ = hindsched("compile", "bags", "--json", "--jobs", "1")
     row = json.loads(out)
     assert (code, row["families"]) == (0, "bags")
     assert row["runs"] >= 1 + len(family_named("bags").policies())
-    code, out, error = call("bag")
+    code, out, error = hindsched("compile", "bag")
     assert (code, out, error.count("\n")) == (2, "", 1)
     assert "'bag', expected one of" in error

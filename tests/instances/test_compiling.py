@@ -170,7 +170,7 @@ def with_constants(number):
     module = load()
     assert module.with_constants(1) == 14
     assert not module.step.signatures  # no way in from Python, before it is used
-    assert [str(kind) for (kind,) in module.step.inner.signatures] == ["int64", "bool"]
+    assert [str(kind) for (kind,) in module.step.inner().signatures] == ["int64", "bool"]
 
 
 RUN = """
@@ -181,7 +181,7 @@ from numba.core import config
 config.CACHE_DIR = {code!r}
 import user_of_a_test as module
 assert module.any_kind(3) == 4
-print(sum(module.any_kind.stats.cache_misses.values()), sum(module.step.inner.stats.cache_misses.values()))
+print(sum(module.any_kind.stats.cache_misses.values()), sum(module.step.inner().stats.cache_misses.values()))
 """
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from importlib.resources import as_file, files
 from typing import Any
+
+from bench.results.published import published_table
 
 __all__ = ["RUN_COLUMNS", "flat", "published"]
 
@@ -62,10 +63,7 @@ def flat(row: Mapping[str, Any]) -> dict[str, Any]:
 
 def published(name: str) -> list[dict[str, Any]]:
     """Return the rows of ``bench/data/batches_NAME.csv``, with None where nothing is, and lists of deciles."""
-    import pandas as pd
-
-    with as_file(files("bench").joinpath(f"data/batches_{name}.csv")) as path:
-        frame = pd.read_csv(path)
+    frame = published_table(f"batches_{name}")
     rows = [
         dict(zip(frame.columns, line, strict=True))
         for line in frame.astype(object).where(frame.notna(), None).to_numpy()

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from bench.commands import options
+from bench.commands.traces import named_trace
 from bench.output import Table
 from instances.textio import write_text
 
@@ -56,7 +57,7 @@ def foresight(
     """
     from bench.coupled import foresight as study
     from bench.results.frames import records
-    from instances.traces import read, read_packaged
+    from instances.traces import read_packaged
 
     sources = study.drawn_sources(axes or _AXES, instances, seed)
     if spot:
@@ -65,9 +66,9 @@ def foresight(
             "spot", trace, 195, windows=windows, train_slots=3_100, slots=3_400, tasks=study.AXES["task"]
         )
     for named in traces:
-        name, equals, path = named.rpartition("=")
+        name, trace = named_trace(named)
         sources += study.trace_sources(
-            name if equals else Path(path).stem, read(path), slot_s, windows=windows, train_slots=train_slots,
+            name, trace, slot_s, windows=windows, train_slots=train_slots,
             slots=window_slots, nodes=nodes,
         )  # fmt: skip
     found = study.map_of(

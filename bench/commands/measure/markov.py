@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from bench.commands import options
+from bench.commands.traces import named_trace
 from bench.output import Table
 
 
@@ -45,20 +46,17 @@ def markov(
     markov_costs.csv: ratios with chains of the training window, with those of the instance's own window, which nobody
     could know, and on states drawn from the chains instead of the real ones. Rows of other machines stay in them.
     """
-    from bench.coupled import foresight
     from bench.coupled import markov as study
     from bench.results.frames import records
-    from instances.traces import read, read_packaged
+    from instances.traces import read_packaged
 
-    machines, equals, path = (trace_file or "").rpartition("=")
-    trace = read(path) if path else read_packaged("spot_aws_v100")
-    machines = machines if equals else Path(path).stem if path else "spot"
+    machines, trace = named_trace(trace_file) if trace_file else ("spot", read_packaged("spot_aws_v100"))
     window = trace.window(slot_s=slot_s, nodes=nodes)
     states = trace.states(slot_s=slot_s, start=window.start, slots=window.slots, nodes=window.nodes)
     tests = study.rows_of_tests(machines, window.nodes, states, slot_s, float(window.start))
     half = window.slots // 2
     found = study.estimates(machines, states[:, :half], states[:, half:], members=(1, 2, 4), lengths=(5, 20, 80))
-    cost = foresight.costs_of(
+    cost = study.costs_of(
         machines, trace, slot_s, policies or ("E-IE",), results, windows=windows, task=task, nodes=nodes,
         num_processes=jobs, time_limit_s=time_limit_s, seed=seed,
     )  # fmt: skip

@@ -23,6 +23,7 @@ from bench.coupled.reproduction import READINGS, Reading
 from bench.coupled.versus import versus
 from bench.family import Options, family_named
 from bench.results.frames import read_results
+from bench.results.published import published_table
 from instances.errors import InputError, SelfCheckError
 from instances.textio import read_bytes, write_text
 from online.coupled import POLICIES
@@ -251,7 +252,4 @@ def write_metrics(metrics: pd.DataFrame, path: Path) -> None:
 
 def published_metrics() -> pd.DataFrame:
     """Return the metrics published with the toolkit (``hindsched bench readings``), as `metrics_of` does."""
-    import pandas as pd
-
-    with files("bench").joinpath("data/paper_readings.csv").open(encoding="utf-8") as text:
-        return pd.read_csv(text)
+    return published_table("paper_readings")

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from instances.compiling import kernels_of
 
-__all__ = ["Ints", "generate", "improve", "kernel", "queue"]
+__all__ = ["Ints", "below", "generate", "improve", "kernel", "queue"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 Ints = npt.NDArray[np.int64]
@@ -31,7 +31,7 @@ def kernel(function: F) -> F:
 
 
 @kernel
-def _below(state: Ints, bound: int) -> int:
+def below(state: Ints, bound: int) -> int:
     """Return a random integer below a bound (Lehmer's generator modulo 2^31 - 1, Park and Miller's factor 48271)."""
     state[0] = state[0] * 48271 % _MODULUS
     drawn: int = state[0] * bound // _MODULUS
@@ -189,22 +189,22 @@ def improve(
         total += best[j] - submit[j]
     current = total
     for step in range(rounds):
-        a = fixed + _below(state, n - fixed)
-        if _below(state, 2) == 0:
-            other = fixed + _below(state, n - fixed)
+        a = fixed + below(state, n - fixed)
+        if below(state, 2) == 0:
+            other = fixed + below(state, n - fixed)
             if width[order[other]] * length[order[other]] > width[order[a]] * length[order[a]]:
                 a = other
             if a == n - 1:
                 continue
             reach = n - 1 - a
-            if _below(state, 4) > 0 and reach > 12:
+            if below(state, 4) > 0 and reach > 12:
                 reach = 12
-            b = a + 1 + _below(state, reach)
+            b = a + 1 + below(state, reach)
         else:
             reach = n
-            if _below(state, 4) > 0 and reach > 12:
+            if below(state, 4) > 0 and reach > 12:
                 reach = 12
-            b = a - 1 - _below(state, reach)
+            b = a - 1 - below(state, reach)
             if b < fixed:
                 continue
         for i in range(n):
@@ -217,7 +217,7 @@ def improve(
             for i in range(a, b, -1):
                 trial[i] = order[i - 1]
         trial[b] = job
-        slack = int(temperature * (rounds - step) / rounds * _below(state, 1024) / 1024)
+        slack = int(temperature * (rounds - step) / rounds * below(state, 1024) / 1024)
         found = generate(submit, width, length, nodes, trial, starts, at, busy, current + slack)
         if found <= current + slack:
             current = found

@@ -6,19 +6,31 @@ released, what is released and fits starts, by rank. Only integers decide what a
 
 from __future__ import annotations
 
-from offline.grid.native.generation import Ints, kernel
+from offline.grid.native.generation import Ints, below, kernel
 
 __all__ = ["hold", "released"]
 
-_MODULUS = (1 << 31) - 1
+
+@kernel
+def _line_up(waiting: Ints, waits: int, rank: Ints, job: int) -> int:
+    """Put a job among those that wait, by rank; return how many they are."""
+    place = waits
+    while place > 0 and rank[waiting[place - 1]] > rank[job]:
+        waiting[place] = waiting[place - 1]
+        place -= 1
+    waiting[place] = job
+    return waits + 1
 
 
 @kernel
-def _draw(state: Ints, bound: int) -> int:
-    """Return a random integer below a bound of at most 2^31 (Lehmer's generator, as in `generation`)."""
-    state[0] = state[0] * 48271 % _MODULUS
-    drawn: int = state[0] * bound // _MODULUS
-    return drawn
+def _occupy(ends: Ints, held: Ints, runs: int, end: int, width: int) -> int:
+    """Put a run among those that hold nodes, the last to end first; return how many they are."""
+    place = runs
+    while place > 0 and ends[place - 1] < end:
+        ends[place], held[place] = ends[place - 1], held[place - 1]
+        place -= 1
+    ends[place], held[place] = end, width
+    return runs + 1
 
 
 @kernel
@@ -62,19 +74,9 @@ def _replay(
     for i in range(coming):
         j = order[i]
         if starts[j] >= first:
-            place = waits
-            while place > 0 and rank[waiting[place - 1]] > rank[j]:
-                waiting[place] = waiting[place - 1]
-                place -= 1
-            waiting[place] = j
-            waits += 1
+            waits = _line_up(waiting, waits, rank, j)
         elif starts[j] + length[j] >= first:  # an end in the first slot lets others start
-            place = runs
-            while place > 0 and ends[place - 1] < starts[j] + length[j]:
-                ends[place], held[place] = ends[place - 1], held[place - 1]
-                place -= 1
-            ends[place], held[place] = starts[j] + length[j], width[j]
-            runs += 1
+            runs = _occupy(ends, held, runs, starts[j] + length[j], width[j])
             free -= width[j]
     differs = last  # until then something is not as it was
     while coming < n or waits > 0:
@@ -86,12 +88,7 @@ def _replay(
             free += held[runs]
         while coming < n and release[order[coming]] <= now:
             j = order[coming]
-            place = waits
-            while place > 0 and rank[waiting[place - 1]] > rank[j]:
-                waiting[place] = waiting[place - 1]
-                place -= 1
-            waiting[place] = j
-            waits += 1
+            waits = _line_up(waiting, waits, rank, j)
             coming += 1
         left = 0
         is_as_before = True
@@ -112,12 +109,7 @@ def _replay(
                 change += now - starts[j]
                 differs = max(differs, end, starts[j] + length[j])
             free -= width[j]
-            place = runs
-            while place > 0 and ends[place - 1] < end:
-                ends[place], held[place] = ends[place - 1], held[place - 1]
-                place -= 1
-            ends[place], held[place] = end, width[j]
-            runs += 1
+            runs = _occupy(ends, held, runs, end, width[j])
         waits = left
         if is_as_before and now >= differs:
             break
@@ -186,8 +178,8 @@ def hold(
     trial, touched, waiting, ends, held = scratch[0], scratch[1], scratch[2], scratch[3], scratch[4]
     looks = 0
     for _ in range(rounds):
-        row = weights[_draw(state, len(weights))]
-        drawn = _draw(state, row[n - 1])
+        row = weights[below(state, len(weights))]
+        drawn = below(state, row[n - 1])
         low, high = 0, n - 1
         while low < high:
             middle = (low + high) >> 1
@@ -197,16 +189,16 @@ def hold(
                 high = middle
         j = low
         before = release[j]
-        kind = _draw(state, 10)
+        kind = below(state, 10)
         if kind < 2:
             to = submit[j]
         elif kind < 4:
-            other = min(n - 1, max(0, j - 150 + _draw(state, 300)))
+            other = min(n - 1, max(0, j - 150 + below(state, 300)))
             to = starts[other] + length[other]
         else:
-            far = _draw(state, 4096)
+            far = below(state, 4096)
             by = far * far * 2 * (min(length[j], 1 << 30) + 60) >> 24
-            to = starts[j] + 1 + by if kind < 7 else starts[j] + _draw(state, 3000) if kind < 8 else starts[j] - by
+            to = starts[j] + 1 + by if kind < 7 else starts[j] + below(state, 3000) if kind < 8 else starts[j] - by
         to = max(to, submit[j])
         if to == before:
             continue
@@ -228,7 +220,7 @@ def hold(
             held,
         )
         looks += looked
-        if change > threshold * _draw(state, 1024) // 1024:
+        if change > threshold * below(state, 1024) // 1024:
             _move(order, release, j, before)
             continue
         for i in range(count):

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from online.coupled.kernels.compiling import NONE, ONE, WORD, ZERO, kernel, lowest
+from online.coupled.kernels.compiling import NONE, ONE, WORD, kernel, lowest
 from online.coupled.kernels.criteria import CLEAR, HARD, best_value, is_hard, value
 from online.coupled.kernels.estimates import row_alone
 from online.coupled.kernels.layout import BY_Y, Application, Choice, Plans, Standing, Tables, Trace
@@ -96,7 +96,7 @@ def build(
         if plans.num_nodes[0] + num_tasks + 1 > child.shape[0]:
             plans.num_nodes[0] = 0
         if plans.num_nodes[0] == 0:
-            new_node(plans, NONE, ZERO)
+            new_node(plans, NONE, 0)
         trace.node[0] = 0
         trace.lowest[0] = 0.0
         trace.num_holders[0] = 0
@@ -106,7 +106,7 @@ def build(
         built[trace.worker[k]] += 1
     num_holders, node, lowest_longest = trace.num_holders[first], trace.node[first], trace.lowest[first]
     longest = 0.0
-    needed = ZERO
+    needed = 0
     for h in range(num_holders):
         need_of = need_for(application, standing, holders[h], built[holders[h]])
         needed += need_of

@@ -13,7 +13,7 @@ from numba.cpython.unsafe.numbers import trailing_zeros
 from instances import states
 from instances.compiling import kernels_of
 
-__all__ = ["NONE", "ONE", "WORD", "ZERO", "Bytes", "Ints", "Reals", "Words", "kernel", "lowest"]
+__all__ = ["NONE", "ONE", "WORD", "Bytes", "Ints", "Reals", "Words", "kernel", "lowest"]
 
 Words = npt.NDArray[np.uint64]
 Ints = npt.NDArray[np.int64]
@@ -23,8 +23,6 @@ Bytes = npt.NDArray[np.uint8]
 WORD = np.uint64
 NONE = WORD(0)
 ONE = WORD(1)
-#: A number that is no constant to the compiler: functions are compiled anew for each constant they are handed.
-ZERO: Any = np.int64(0)
 
 _kernels: Any = kernels_of(Path(__file__).parent, "simulator", Path(states.__file__))
 Function = TypeVar("Function", bound=Callable[..., Any])

@@ -12,6 +12,7 @@ from instances.sources import StateSource
 from instances.streams import stream
 from online.coupled import estimates as plain
 from online.coupled.kernels import layout, slots
+from online.coupled.kernels.application import application_of
 from online.coupled.kernels.compiling import Bytes, Ints, Words
 from online.coupled.kernels.masks import fill_masks
 from online.coupled.kernels.memory import Memory, memory_of, no_plans, no_tables
@@ -40,16 +41,7 @@ def run_kernel(
         Slots to record at most.
     """
     p = instance.num_workers
-    application = layout.Application(
-        instance.tasks,
-        instance.iterations,
-        p + 1 if instance.n_com is None else instance.n_com,
-        instance.channels,
-        instance.t_prog,
-        instance.t_data,
-        np.array(instance.w, dtype=np.int64),
-        np.array(instance.capacities, dtype=np.int64),
-    )
+    application = application_of(instance)
     memory: Memory | None = None
     if choice.switch != layout.RANDOM:
         memory = memory_of(plain.complete(instance.chains))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from online.coupled.kernels.application import Application
 from online.coupled.kernels.compiling import Bytes, Ints, Reals, Words
 
 __all__ = [
@@ -36,19 +37,6 @@ PASSIVE, RANDOM = -1, -2
 
 #: Places in ``Standing.at``.
 SLOT, ITERATION, ITERATION_START, COMPUTED, ENTRIES, NUMBERS = range(6)
-
-
-class Application(NamedTuple):
-    """The instance without its states."""
-
-    tasks: int
-    iterations: int
-    n_com: int  # p + 1 where it is unbounded
-    channels: int
-    t_prog: int
-    t_data: int
-    w: Ints
-    capacities: Ints
 
 
 class Choice(NamedTuple):

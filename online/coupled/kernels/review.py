@@ -14,7 +14,7 @@ from __future__ import annotations
 import numpy as np
 
 from online.coupled.kernels.build import HORIZON, alone_for, need_for
-from online.coupled.kernels.compiling import NONE, ONE, WORD, ZERO, kernel, lowest
+from online.coupled.kernels.compiling import NONE, ONE, WORD, kernel, lowest
 from online.coupled.kernels.criteria import best_value, value
 from online.coupled.kernels.layout import BY_Y, Application, Choice, Plans, Standing, Tables, Trace
 from online.coupled.kernels.nodes import fill
@@ -66,7 +66,7 @@ def review(
         new &= new - ONE
         if application.capacities[q] == 0:
             continue
-        need = need_for(application, standing, q, ZERO + 1)
+        need = need_for(application, standing, q, 1)
         if members >> WORD(q) & ONE:
             need = max(0, need - HORIZON)
         alone = alone_for(choice, tables, q, need)
@@ -75,15 +75,13 @@ def review(
             clear = trace.clear[k]
             computation = duration[node, q]
             if np.isnan(computation):
-                fill(application, choice, tables, plans, node, q, ZERO + 1)
+                fill(application, choice, tables, plans, node, q, 1)
                 computation = duration[node, q]
             bound = best_value(criterion, computation, success[node, q], time)
             num_holders = trace.num_holders[k]
             if not bound < clear and num_holders < n_com:
                 e_low = max(trace.lowest[k], alone)
-                bound = value(
-                    criterion, tables, computation, success[node, q], time, e_low, q, ZERO, holders, num_holders
-                )
+                bound = value(criterion, tables, computation, success[node, q], time, e_low, q, 0, holders, num_holders)
             if not bound < clear:
                 stop = k
                 break

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from online.coupled.kernels.compiling import ONE, WORD, ZERO, Ints, Reals, kernel
+from online.coupled.kernels.compiling import ONE, WORD, Ints, Reals, kernel
 
 __all__ = ["estimate_set"]
 
@@ -29,7 +29,7 @@ def estimate_set(members: WORD, modes: Reals, order: Ints) -> tuple[float, float
     """
     p = order.size
     chosen = np.empty(p, np.int64)
-    size = ZERO
+    size = 0
     is_endless = True
     share = 1.0
     for rank in range(p):

@@ -18,7 +18,7 @@ from online.coupled import OURS, POLICIES, run_policy
 
 
 def test_published_rows_are_what_the_policies_do(tmp_path) -> None:
-    rows = read_data("beyond_runs.csv")
+    rows = read_data("beyond_runs")
     first = rows[(rows["m"] == 5) & (rows["wmin"] == 1) & (rows["scenario"] == 0) & (rows["trial"] == 0)]
     sources = experiment(ms=[5], wmins=[1], n_coms=first["n_com"].to_list(), scenarios=[0], trials=[0])
     again, costs = run_ours(sources, tmp_path)
@@ -30,7 +30,7 @@ def test_published_rows_are_what_the_policies_do(tmp_path) -> None:
 
 
 def test_no_published_run_beats_the_optimum_and_every_point_is_there() -> None:
-    rows = read_data("beyond_runs.csv").merge(known_optima()[[*POINT, "status", "makespan"]], on=POINT, how="left")
+    rows = read_data("beyond_runs").merge(known_optima()[[*POINT, "status", "makespan"]], on=POINT, how="left")
     assert set(rows["status"]) == {"optimal"}
     for policy in OURS:
         assert (rows[policy].dropna() >= rows["makespan"][rows[policy].notna()]).all()
@@ -40,7 +40,7 @@ def test_no_published_run_beats_the_optimum_and_every_point_is_there() -> None:
 
 def test_numbers_of_the_page_are_those_of_the_bare_rows() -> None:
     """Count again with nothing but the two files."""
-    rows = read_data("beyond_runs.csv").merge(known_optima()[[*POINT, "makespan"]], on=POINT)
+    rows = read_data("beyond_runs").merge(known_optima()[[*POINT, "makespan"]], on=POINT)
     ratio = (rows["roll"] / rows["makespan"]).astype(float).fillna(float("inf"))
     page = BeyondPage(lambda: Published()._of["printed"])
     assert page.ratio("roll", "median") == f"{ratio.median():.2f}"
@@ -57,7 +57,7 @@ def test_numbers_of_the_page_are_those_of_the_bare_rows() -> None:
 
 
 def test_the_board_ranks_by_the_median() -> None:
-    known = read_data("leaderboard.csv")
+    known = read_data("leaderboard")
     optimum = [int(value) for value in known["optimum"]]
     rows = leaderboard.board({"perfect": optimum, "never": [None] * len(optimum)})
     assert [row["rank"] for row in rows] == list(range(1, len(POLICIES) + len(OURS) + 3))
@@ -72,7 +72,7 @@ def test_the_board_ranks_by_the_median() -> None:
 
 
 def test_held_out_rows_are_what_the_policies_do() -> None:
-    known = read_data("leaderboard.csv")
+    known = read_data("leaderboard")
     for place in (0, 2, 13):
         source = leaderboard.sources()[place]
         instance, row = source.load(), known.iloc[place]
@@ -93,7 +93,7 @@ class Mine:
 
 
 def test_one_command_ranks_a_policy_of_ones_own(tmp_path, monkeypatch) -> None:
-    rows = read_data("leaderboard.csv").head(2)
+    rows = read_data("leaderboard").head(2)
     monkeypatch.setattr(leaderboard, "read_data", lambda name: rows)
     first_two = leaderboard.sources()[:2]
     monkeypatch.setattr(leaderboard, "sources", lambda: first_two)

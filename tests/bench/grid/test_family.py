@@ -10,7 +10,6 @@ import pytest
 import instances
 from bench.campaign.jobs import optimum_job, policy_job
 from bench.campaign.recheck import recheck, sample
-from bench.cli import main
 from bench.family import Options, family_named
 from bench.grid import FAMILY
 from bench.grid.report_parts import findings, waits_table
@@ -21,21 +20,6 @@ from instances.grid import Instance
 from instances.grid.kth_sp2 import kth_sp2
 from offline.results import Result, Sense, Status
 from tests.cases.grid import random_instance, schedule_at, serial_starts
-
-
-@pytest.fixture
-def hindsched(monkeypatch, capsys):
-    """Call the front door; return exit code, standard output and standard error."""
-
-    def call(*arguments):
-        monkeypatch.setattr(sys, "argv", ["hindsched", *map(str, arguments)])
-        with pytest.raises(SystemExit) as stop:
-            main()
-        captured = capsys.readouterr()
-        assert "Traceback" not in captured.err
-        return stop.value.code, captured.out, captured.err
-
-    return call
 
 
 @pytest.fixture

@@ -20,7 +20,8 @@ Reals = npt.NDArray[np.float64]
 Bytes = npt.NDArray[np.uint8]
 
 _HERE = Path(__file__).parent
-_kernels: Any = kernels_of(_HERE, "ours", Path(states.__file__), _HERE.parent / "chances.py")
+_APPLICATION = _HERE.parents[1] / "kernels" / "application.py"
+_kernels: Any = kernels_of(_HERE, "ours", Path(states.__file__), _HERE.parent / "chances.py", _APPLICATION)
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 

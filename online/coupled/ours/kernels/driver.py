@@ -10,6 +10,7 @@ from instances.coupled.model import Instance
 from instances.coupled.schedule import NOT_ENROLLED, Configuration, Schedule
 from instances.sources import StateSource
 from online.coupled.estimates import complete
+from online.coupled.kernels.application import application_of
 from online.coupled.ours.chances import chances_of
 from online.coupled.ours.futures import FACTORS, HORIZON
 from online.coupled.ours.kernels import layout, rolling, slots
@@ -29,18 +30,8 @@ class Tools:
     """What runs of one problem share."""
 
     def __init__(self, problem: Problem) -> None:
-        p = problem.num_workers
         self.problem = problem
-        self.application = layout.Application(
-            problem.tasks,
-            problem.iterations,
-            p + 1 if problem.n_com is None else problem.n_com,
-            p if problem.n_com is None else min(problem.n_com, p),
-            problem.t_prog,
-            problem.t_data,
-            np.array(problem.w, dtype=np.int64),
-            np.array(problem.capacities, dtype=np.int64),
-        )
+        self.application = application_of(problem)
         made = chances_of(problem).tables
         self.chances = layout.Chances(*made, np.zeros((_PLACES, 2), dtype=np.uint64), np.zeros((_PLACES, 3)))
         self.scratch = self._scratch(made.stay.shape[2])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from online.coupled.kernels.application import Application
 from online.coupled.ours.kernels.compiling import Bytes, Ints, Reals, Words
 
 __all__ = [
@@ -29,19 +30,6 @@ SLOT, ITERATION, COMPUTED, HELD, KNOWN, CHOSEN = range(6)
 
 #: In ``Standing.tasks``: not enrolled.
 NOBODY = -1
-
-
-class Application(NamedTuple):
-    """The instance without its states."""
-
-    tasks: int
-    iterations: int
-    n_com: int  # p + 1 where it is unbounded
-    channels: int
-    t_prog: int
-    t_data: int
-    w: Ints
-    capacities: Ints
 
 
 class Rules(NamedTuple):

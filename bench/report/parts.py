@@ -1,0 +1,25 @@
+"""What a page of results consists of, by name."""
+
+from __future__ import annotations
+
+from enum import StrEnum, auto
+
+__all__ = ["SHORT", "Part"]
+
+
+class Part(StrEnum):
+    """What a page consists of."""
+
+    SUMMARY = auto()
+    RATIOS = auto()
+    CURVES = auto()
+    PROFILE = auto()
+    PARAMETERS = auto()
+    COMPARISON = auto()
+    EXAMPLE = auto()
+    FACTS = auto()
+    UNFINISHED = auto()
+
+
+#: The parts that fit two sheets of paper, with two populations or fewer.
+SHORT = (Part.SUMMARY, Part.RATIOS, Part.FACTS)

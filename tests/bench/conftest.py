@@ -1,0 +1,20 @@
+"""What the tests of the command line share."""
+
+import pytest
+
+from bench.cli import main
+
+
+@pytest.fixture
+def hindsched(monkeypatch, capsys):
+    """Call the front door; return exit code, standard output and standard error."""
+
+    def call(*arguments):
+        monkeypatch.setattr("sys.argv", ["hindsched", *map(str, arguments)])
+        with pytest.raises(SystemExit) as stop:
+            main()
+        captured = capsys.readouterr()
+        assert "Traceback" not in captured.err
+        return stop.value.code, captured.out, captured.err
+
+    return call
