@@ -32,7 +32,8 @@ __all__ = ["Job", "code_digest", "provenance", "run_jobs", "source_digest"]
 
 #: A group that has worked for so long hands over the rows it has made, so that little is lost with it.
 _HAND_OVER_S = 5.0
-#: Groups handed out for each process at work: enough that none waits, few enough to count the time left.
+#: Groups handed out for each process at work: enough that none waits, few enough to count the time left. One only as
+#: soon as a group has handed over: its rest then goes to the process that came free, which holds what the group shares.
 _AHEAD = 2
 
 _ALL = ("instances", "offline", "online")
@@ -128,11 +129,12 @@ def _made(jobs: Sequence[Job], num_processes: int, dask: str | None) -> Iterator
         num_groups = len(groups)
         pending: set[Future[list[_Outcome]]] = set()
         handed: dict[Future[list[_Outcome]], list[Job]] = {}
+        ahead = _AHEAD
         while groups or pending:
-            while groups and len(pending) < _AHEAD * pool.size():
+            while groups and len(pending) < ahead * pool.size():
                 group = groups.popleft()
                 is_first = not handed and len(groups) == num_groups - 1
-                future = pool.executor.submit(_run_in_worker, group, pool.owner, is_first)
+                future = pool.executor.submit(_run_in_worker, group, pool.owner, is_first, _HAND_OVER_S)
                 pending.add(future)
                 handed[future] = group
             done, pending = wait(pending, return_when=FIRST_COMPLETED)
@@ -147,6 +149,7 @@ def _made(jobs: Sequence[Job], num_processes: int, dask: str | None) -> Iterator
                     ) from error
                 if len(outcomes) < len(group):
                     groups.appendleft(group[len(outcomes) :])
+                    ahead = 1
                 _expect_same_code(outcomes)
                 yield outcomes
 
@@ -206,7 +209,7 @@ def _refused(address: str) -> Iterator[None]:
 _ONE_AT_A_TIME = threading.Lock()
 
 
-def _run_in_worker(jobs: Sequence[Job], owner: int | None, is_first: bool = False) -> list[_Outcome]:
+def _run_in_worker(jobs: Sequence[Job], owner: int | None, is_first: bool, hand_over_s: float) -> list[_Outcome]:
     """Make rows in a worker process until the time to hand over has come; the first says if it has to compile."""
     if owner is not None:
         _end_with(owner)
@@ -217,7 +220,7 @@ def _run_in_worker(jobs: Sequence[Job], owner: int | None, is_first: bool = Fals
     for job in jobs:
         with _ONE_AT_A_TIME:  # a Dask worker may have several threads; what policies print is caught by process
             outcomes.append(_outcome(job))
-        if time.monotonic() - begun >= _HAND_OVER_S:
+        if time.monotonic() - begun >= hand_over_s:
             break
     return outcomes
 

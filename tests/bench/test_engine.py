@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 import time
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -111,7 +112,7 @@ def is_alive(process):
 
 def where(number: int) -> dict[str, int]:
     time.sleep(0.02)
-    return {"number": number, "process": os.getpid()}
+    return {"number": number, "process": os.getpid(), "ended": time.monotonic()}
 
 
 def test_jobs_of_a_group_share_a_process(tmp_path):
@@ -133,17 +134,27 @@ def test_a_long_group_hands_over_what_it_has(tmp_path, monkeypatch):
             super().append_all(rows)
 
     group = [Job(str(i), str(i), where, (i,), group="one") for i in range(5)]
-    monkeypatch.setattr("bench.campaign.engine._run_in_worker", one_at_a_time)
+    monkeypatch.setattr("bench.campaign.engine._HAND_OVER_S", 0.0)
     with Watching(tmp_path) as journal:
         run_jobs("test", group, journal, num_processes=2)
         assert [journal[str(i)]["number"] for i in range(5)] == list(range(5))
     assert handed == [1] * 5
 
 
-def one_at_a_time(jobs, owner, is_first):
-    from bench.campaign.engine import _outcome
+def test_the_rest_of_a_long_group_goes_to_the_process_that_holds_what_it_shares(tmp_path, monkeypatch):
+    monkeypatch.setattr("bench.campaign.engine._HAND_OVER_S", 0.0)
+    groups = [Job(str(i), str(i), where, (i,), group=str(i // 8)) for i in range(24)]
+    with Journal(tmp_path) as journal:
+        run_jobs("test", groups, journal, num_processes=2)
+        rows = sorted((journal[str(i)] for i in range(24)), key=lambda row: row["ended"])
+    held = {process: [row["number"] // 8 for row in rows if row["process"] == process] for process in _processes(rows)}
+    loads = sum(1 + sum(a != b for a, b in pairwise(groups)) for groups in held.values())
+    assert loads <= 10, held  # 3 groups in 2 processes: 4 or 5; each job loaded anew would be some 20
 
-    return [_outcome(jobs[0])]
+
+def _processes(rows):
+    return {row["process"] for row in rows}
+
 
 
 def odd(number: int) -> dict[str, int]:
