@@ -156,7 +156,6 @@ def _processes(rows):
     return {row["process"] for row in rows}
 
 
-
 def odd(number: int) -> dict[str, int]:
     if number % 2 == 0:
         raise InputError(f"{number}, expected an odd number", place="policy")
