@@ -23,6 +23,7 @@ ONE = WORD(1)
 #: Places in a line of ``Chances.sums``.
 U, D, AGAIN = 2, 3, 4
 
+
 @kernel()
 def stop_of(longest: int, decay: float, slots: int) -> int:
     """Return where a sum over slots ends."""

@@ -1,8 +1,8 @@
 """A configuration built task by task by J: the twin of `online.coupled.ours.building.Builder`.
 
-Three things make it fast, and none changes what is built. What the sets of the last steps become with one more member is
-remembered. The product of the g of those chosen is kept, so that one more worker costs one scalar product. And a worker
-is passed over without it where its J, at the least, is above that of the one who won the step last time.
+Three things make it fast, and none changes what is built. What the sets of the last steps become with one more member
+is remembered. The product of the g of those chosen is kept, so that one more worker costs one scalar product. And a
+worker is passed over without it where its J, at the least, is above that of the one who won the step last time.
 """
 
 from __future__ import annotations
