@@ -252,11 +252,12 @@ def map_of(
     """Make all runs that ``folder`` does not hold yet, and return the rows of the map, with the columns `COLUMNS`.
 
     Ratios of runs that did not finish are infinite; quartiles are over all instances whose optimum is proven and that
-    the policy does not refuse.
+    no policy refuses, so that all policies are measured on the same ones.
     """
     import pandas as pd
 
     runs = ratios_of(sources, policies, folder, num_processes=num_processes, time_limit_s=time_limit_s, seed=seed)
+    runs = runs[runs.groupby("instance")["policy"].transform("nunique") == runs["policy"].nunique()]
     rows = []
     for machines, axis, value, chosen in _cells(sorted(set(runs["instance"]))):
         here = runs[runs["instance"].isin(chosen)]
