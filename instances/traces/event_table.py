@@ -101,8 +101,7 @@ def _add_event(
     if row and start < row[-1].stop:
         problem = "is out of order" if start < row[-1].start else "overlaps the one before"
         raise InputError(
-            f"event of node {excerpt(name)} {problem}: starts at {start_text}, expected "
-            f"{float(row[-1].stop):.15g} or later",
+            f"event of node {excerpt(name)} {problem}: starts at {start_text}, expected {row[-1].stop} or later",
             place=place,
         )
     row.append(Interval(start, stop, _PRESENCE[kind]))
