@@ -61,6 +61,8 @@ class BeyondPage:
             "beyond_all": self.finishable,
             "beyond_trials": self.trials,
             "beyond_faster": self.faster,
+            "beyond_lost": self.lost,
+            "beyond_lost_optimum": self.lost_optimum,
             "beyond_cost": self.cost,
             "leaderboard": self.leaderboard,
         }
@@ -155,13 +157,12 @@ class BeyondPage:
 
     def targets(self) -> str:
         """Return for each of our policies whether it does what is aimed at; a 95 % interval must be on one side."""
-        wide = self._by_policy
         rows = []
         for row in self._spread():
             policy = row["policy"]
             if policy == BESIDE[-1]:
                 continue
-            left = int((~np.isfinite(wide[policy]) & np.isfinite(wide[BESIDE[-1]])).sum())
+            left = self._lost(policy, BESIDE[-1])
             is_whole = len(self._mine) == len(self._possible)
             rows.append([
                 f"`{policy}`",
@@ -211,11 +212,29 @@ class BeyondPage:
 
     def faster(self, policy: str, other: str) -> str:
         """Return on what share of the instances a policy is strictly faster than another."""
+        wide = self._of(policy, other)
+        return share(float((wide[policy] < wide[other]).mean()))
+
+    def lost(self, policy: str, other: str) -> str:
+        """Return how many of the instances that another policy finishes a policy does not finish."""
+        return count(self._lost(policy, other))
+
+    def lost_optimum(self, policy: str) -> str:
+        """Return the least optimum of the instances that a policy does not finish."""
+        mine = self._ratios[(self._ratios["policy"] == policy) & self._ratios["value"].isna()]
+        return count(int(mine["optimum"].min())) if len(mine) else NOTHING
+
+    def _lost(self, policy: str, other: str) -> int:
+        wide = self._of(policy, other)
+        return int((~np.isfinite(wide[policy]) & np.isfinite(wide[other])).sum())
+
+    def _of(self, *policies: str) -> pd.DataFrame:
+        """Return the makespans, for policies that were run."""
         wide = self._by_policy
-        for name in (policy, other):
+        for name in policies:
             if name not in wide:
                 raise InputError(f"{name!r}, expected one of {', '.join(map(str, wide.columns))}")
-        return share(float((wide[policy] < wide[other]).mean()))
+        return wide
 
     def cost(self) -> str:
         """Return what our policies cost: processor time of runs and pilots."""

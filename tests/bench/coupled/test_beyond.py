@@ -48,12 +48,17 @@ def test_numbers_of_the_page_are_those_of_the_bare_rows(printed) -> None:
     """Count again with nothing but the two files."""
     rows = read_data("beyond_runs").merge(known_optima()[[*POINT, "makespan"]], on=POINT)
     ratio = (rows["roll"] / rows["makespan"]).astype(float).fillna(float("inf"))
+    least = (rows["roll"].fillna(1_000_000) / rows["makespan"]).astype(float)  # who has not finished took all slots
     page = BeyondPage(lambda: printed)
-    assert page.ratio("roll", "median") == f"{ratio.median():.2f}"
+    ends = [f"{values.median():.2f}" for values in (least, ratio)]
+    assert page.ratio("roll", "median") == "–".join(dict.fromkeys(ends))  # noqa: RUF001
     assert page.ratio("roll", "within100") == f"{(ratio <= 2).mean():.0%}"
     assert page.instances() == f"{len(rows):,}"
     faster = (rows["roll"].astype(float) < rows["hot"].astype(float)).mean()
     assert page.faster("roll", "hot") == f"{faster:.0%}"
+    lost = rows[rows["roll"].isna() & rows["rr"].isna()]
+    assert page.lost("roll", "rr") == str(rows["roll"].isna().sum() - len(lost))
+    assert page.lost_optimum("roll") == f"{rows[rows['roll'].isna()]['makespan'].min():,}"
     for policy in (*BESIDE, *OURS):
         assert f"| `{policy}` |" in page.table()
     with pytest.raises(InputError, match="expected one of"):
