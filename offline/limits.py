@@ -115,8 +115,17 @@ class Stopwatch:
         self._begun = self._clock()
         self._limit_s = limits.time_limit_s
 
+    @contextmanager
+    def stopped(self) -> Iterator[None]:
+        """Do not count what is done in the meantime: machine code that is loaded, or compiled for the first time."""
+        stopped = self._clock()
+        try:
+            yield
+        finally:
+            self._begun += self._clock() - stopped
+
     def elapsed_s(self) -> float:
-        """Seconds since the stopwatch was made."""
+        """Seconds since the stopwatch was made, less those in which it was stopped."""
         return self._clock() - self._begun
 
     def left_s(self) -> float | None:

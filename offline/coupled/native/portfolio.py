@@ -14,7 +14,9 @@ dive
 channel
     the bound of module `channel_bound`, if programs have to be sent over a channel that binds;
 beam
-    a beam search (module `beam`), wider in every round as long as it takes no longer than the others.
+    a beam search (module `beam`), wider in every round as long as it takes no longer than the others;
+improve
+    walks around the best schedule (package `improve`), for the makespan.
 
 The result is optimal when a schedule meets a bound, wherever either came from. Effort is counted,
 not timed, so the result depends on the instance alone unless a limit ends the search.
@@ -24,6 +26,7 @@ from __future__ import annotations
 
 import time
 from functools import cache
+from typing import TYPE_CHECKING
 
 from instances.coupled.model import Instance
 from offline.coupled.emit import emit
@@ -37,6 +40,7 @@ from offline.coupled.native.constants import (
     FIRST_BLOCK,
     FIRST_ROUND,
     FIRST_WIDTH,
+    IMPROVE_SHARE,
     NODES,
     OWN,
     PER_STEP,
@@ -50,6 +54,9 @@ from offline.coupled.objectives import CoupledResult, Objective
 from offline.limits import Limits
 from offline.results import Status
 
+if TYPE_CHECKING:
+    from offline.coupled.native.improve.improver import Improver
+
 __all__ = ["Portfolio", "solve", "warm_up"]
 
 
@@ -57,7 +64,7 @@ def solve(instance: Instance, objective: Objective, stand_by: bool, limits: Limi
     """Solve an instance of the general problem exactly.
 
     Its states are looked at block by block, as far as the search goes. The result is deterministic unless a limit ends
-    the search; ``threads`` and ``seed`` make no difference. Loading the kernels' machine code, or compiling it the
+    the search; ``seed`` is that of the walks. Loading the kernels' machine code, or compiling it the
     first time on a machine, is not counted in the time limit.
 
     Notes
@@ -105,6 +112,9 @@ class Portfolio:
         self._searches: list[LabelSearch] = []
         self._beam: Beam | None = None
         self._channel: ChannelBound | None = None
+        self._improver: Improver | None = None
+        self._iterations = 0
+        self._seed = limits.seed
 
     def solve(self, objective: Objective, stand_by: bool) -> CoupledResult:
         """Search until a schedule meets a bound or a limit is met."""
@@ -112,6 +122,7 @@ class Portfolio:
         iterations = self.instance.iterations if objective is Objective.MAKESPAN else 0
         is_channel_wide = problem.t_prog == 0 or problem.n_com >= problem.p
         mode = OWN if not stand_by else RELAXED if is_channel_wide else STAND_BY
+        self._iterations = iterations
         exact = LabelSearch(workspace, mode, iterations, real=True)
         self._searches = [exact]
         incumbent = Incumbent(workspace, iterations)
@@ -151,7 +162,20 @@ class Portfolio:
                 self._beam.work(incumbent)
                 if workspace.effort_spent() - before < BEAM_SHARE * PER_STEP * steps:
                     width *= 2
+                self._improve(incumbent, mode, max(steps, (workspace.effort_spent() - before) // PER_STEP))
             is_proven = is_proven or self.bound() >= incumbent.cost or exact.work(incumbent, steps)
+
+    def _improve(self, incumbent: Incumbent, mode: int, steps: int) -> None:
+        """Look for better schedules around the best one; who needs no such search never loads it."""
+        if mode == RELAXED or incumbent.plan is None or not incumbent.plan or self._iterations == 0:
+            return
+        if self._improver is None:
+            with self.workspace.watch.stopped():
+                from offline.coupled.native.improve.improver import Improver, warm_up
+
+                warm_up()
+            self._improver = Improver(self.workspace, mode, self._iterations, self._seed)
+        self._improver.work(incumbent, IMPROVE_SHARE * steps)
 
     def bound(self) -> int:
         """Return the best bound known, in units of cost."""
@@ -205,6 +229,8 @@ class Portfolio:
     def _bytes_beside(self) -> int:
         """Memory for the labels of all searches, and for the prices."""
         labels = sum(array.nbytes for search in self._all_searches() for array in search.labels)
+        if self._improver is not None:
+            labels += self._improver.bytes_held()
         return labels if self._channel is None else labels + self._channel.bytes_held()
 
     def rehearse(self) -> None:

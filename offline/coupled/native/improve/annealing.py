@@ -39,6 +39,7 @@ BETTER, WALKED, WAITING = 1, 0, 2
 MOVES, TAKEN, ROUND = range(3)
 
 _MOST_CHANGES = 60  # of programs after a move
+_STEPS_ACROSS = 16  # the longest steps of a window are such a part of an iteration, or of three slots
 _SHARE_PROGRAMS, _SHARE_COMMUNICATION, _SHARE_LENGTH = 0.30, 0.62, 0.88  # the rest pauses
 
 
@@ -133,7 +134,8 @@ def _move_window(problem: Problem, walk: Walk, k: int) -> bool:
     trial, generator = walk.trial, walk.generator
     kind = _random(generator)
     if kind < (_SHARE_COMMUNICATION - _SHARE_PROGRAMS) / (1.0 - _SHARE_PROGRAMS):
-        by = 1 + (_below(generator, 3) if _random(generator) < 0.5 else 0)
+        most = max(3, trial.last[trial.last.size - 1] // (_STEPS_ACROSS * trial.last.size))
+        by = 1 + (_below(generator, most) if _random(generator) < 0.5 else 0)
         trial.first[k] += -by if _random(generator) < 0.6 else by
     elif kind < (_SHARE_LENGTH - _SHARE_PROGRAMS) / (1.0 - _SHARE_PROGRAMS):
         by = 1 + _below(generator, 3)
@@ -226,10 +228,10 @@ def _serve_all(
 
 
 @kernel
-def _wrong(problem: Problem, walk: Walk, windows: Windows, weights: Weights, latest: int) -> float:
+def _wrong(problem: Problem, walk: Walk, windows: Windows, weights: Weights, aim: int) -> float:
     """Return how much is wrong with the next state, in slots; what a schedule may have is next to nothing."""
     books = walk.books
-    wrong = weights.slot * max(0, windows.last[windows.last.size - 1] - latest)
+    wrong = weights.slot * max(0, windows.last[windows.last.size - 1] - aim)
     for k in range(windows.first.size):
         over = max(books.over[k] - books.idle[k], books.unserved[k] / problem.n_com)
         wrong += weights.channel * max(0.0, over)
@@ -268,7 +270,7 @@ def _accept(walk: Walk, low: int, high: int, n: int) -> None:
 
 
 @kernel
-def begin(table: Table, problem: Problem, walk: Walk, weights: Weights, latest: int, is_own: bool, effort: Ints) -> None:
+def begin(table: Table, problem: Problem, walk: Walk, weights: Weights, aim: int, is_own: bool, effort: Ints) -> None:
     """Start from ``walk.now``, wherever that came from."""
     now, books = walk.now, walk.books
     _copy_windows(walk.trial, now)
@@ -280,7 +282,7 @@ def begin(table: Table, problem: Problem, walk: Walk, weights: Weights, latest: 
     n = list_stays(problem, now, walk.trial_fits, books, effort)
     add_up(problem, now, walk.trial_fits, books, n)
     _serve_all(table, problem, walk, now, walk.trial_fits, n, is_own, effort)
-    walk.wrong[0] = _wrong(problem, walk, now, weights, latest)
+    walk.wrong[0] = _wrong(problem, walk, now, weights, aim)
     _accept(walk, 0, now.first.size - 1, n)
 
 
@@ -291,6 +293,7 @@ def anneal(
     walk: Walk,
     weights: Weights,
     latest: int,
+    aim: int,
     moves: int,
     hot: float,
     cold: float,
@@ -298,6 +301,8 @@ def anneal(
     effort: Ints,
 ) -> int:
     """Go on walking: until a schedule is found that ends in `latest` or before, or so many moves have been tried.
+
+    The walk keeps to states that end in slot `aim` or before, once it has come to one.
 
     Returns `BETTER`, `WALKED`; or `WAITING` if the effort was used up.
     """
@@ -317,7 +322,7 @@ def anneal(
             low = _below(generator, iterations)
             if not _move_window(problem, walk, low):
                 continue
-            high = _carry_on(table, problem, walk, low, max(latest, now.last[iterations - 1]))
+            high = _carry_on(table, problem, walk, low, max(aim, now.last[iterations - 1]))
             if high < 0:
                 continue
         for k in range(iterations):
@@ -336,12 +341,12 @@ def anneal(
                 books.stale[k] = 1
         add_up(problem, trial, trial_fits, books, n)
         repair(problem, trial_fits, books, weights, n, _MOST_CHANGES, effort)
-        wrong = _wrong(problem, walk, trial, weights, latest)
+        wrong = _wrong(problem, walk, trial, weights, aim)
         # The greedy service is worth its time only if the rest is acceptable.
         limit = walk.wrong[0] - warmth * np.log(max(1e-300, _random(generator)))
         if wrong - _unserved(problem, walk, weights) <= limit:
             _serve_all(table, problem, walk, trial, trial_fits, n, is_own, effort)
-            wrong = _wrong(problem, walk, trial, weights, latest)
+            wrong = _wrong(problem, walk, trial, weights, aim)
         if wrong <= limit:
             count[TAKEN] += 1
             walk.wrong[0] = wrong

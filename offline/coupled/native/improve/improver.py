@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,22 +11,24 @@ import numpy as np
 from instances.coupled.model import Instance
 from instances.states import UP
 from offline.coupled.emit import IterationPlan, end_of
-from offline.coupled.native.constants import OWN, PER_STEP
+from offline.coupled.native.constants import OWN, PER_STEP, STAND_BY
 from offline.coupled.native.improve.annealing import BETTER, MOVES, WALKED, anneal, begin, make_walk
 from offline.coupled.native.improve.fitting import Weights, Windows, list_stays, start_of
 from offline.coupled.native.improve.serving import gather, make_crew, run_iteration
+from offline.limits import Limits
 
 if TYPE_CHECKING:
     from offline.coupled.native.label_search import Incumbent
     from offline.coupled.native.workspace import Workspace
 
-__all__ = ["Improver"]
+__all__ = ["Improver", "warm_up"]
 
 #: Moves of one walk; the temperatures, in slots, that it begins and ends with; pauses that a window has room for.
-_MOVES, _HOT, _COLD, _PAUSES = 40_000, 2.0, 0.2, 8
+_MOVES, _HOT, _COLD, _PAUSES = 40_000, 0.7, 0.07, 8
+_LONGEST_STRIDE = 50  # aims at a schedule that is shorter by such a part at most
 _SLOT = 50.0  # how wrong it is to end a slot late
 _PROGRAM = 0.02  # how wrong a program is, as a share of its time on the channel: enough to do without idle ones
-_TASK = 2.0  # how wrong a missing task is, as a multiple of the programs that the start has for a task
+_TASK = 1.3  # how wrong a missing task is, as a multiple of the programs that the start has for a task
 
 
 class Improver:
@@ -39,6 +42,7 @@ class Improver:
         self._start = self._walk.now
         self._weights = Weights(0.0, 0.0, 0.0, 0.0)
         self._is_walking = False
+        self._stride = 1
 
     def work(self, incumbent: Incumbent, steps: int) -> None:
         """Spend about `steps` units of work, and offer what is better; proves nothing."""
@@ -57,15 +61,23 @@ class Improver:
             why = self._go_on()
             if why == BETTER:
                 plan = self._plan()
+                before = self._aim()
+                self._stride = min(2 * self._stride, 1 + self._cost // _LONGEST_STRIDE)
                 self._cost = _end_of(workspace.instance, plan[-1])
                 incumbent.take(self._cost, plan)
                 self._start = _copy(self._walk.now)
-                self._walk.wrong[0] += _SLOT * (int(self._walk.now.last[-1]) - self._latest())
+                self._walk.wrong[0] += _SLOT * (before - self._aim())
+            elif why == WALKED:
+                self._stride = 1
             self._is_walking = why != WALKED
 
     def _latest(self) -> int:
         """Return the slot in which a better schedule has ended."""
         return self._cost - 2
+
+    def _aim(self) -> int:
+        """Return the slot in which the walk would have a schedule end: ever earlier while it succeeds."""
+        return self._latest() - self._stride + 1
 
     def _go_on(self) -> int:
         """Walk on, or begin the next walk from the best state; return why it stopped."""
@@ -75,10 +87,10 @@ class Improver:
             for now, first in zip(walk.now, self._start, strict=True):
                 now[:] = first
             walk.count[MOVES] = 0
-            begin(table, problem, walk, self._weights, self._latest(), self._is_own, effort)
+            begin(table, problem, walk, self._weights, self._aim(), self._is_own, effort)
         return int(
             anneal(
-                table, problem, walk, self._weights, self._latest(), _MOVES, _HOT, _COLD, self._is_own, effort
+                table, problem, walk, self._weights, self._latest(), self._aim(), _MOVES, _HOT, _COLD, self._is_own, effort
             )
         )
 
@@ -134,6 +146,19 @@ class Improver:
         """Memory taken."""
         groups = (self._walk.now, self._walk.trial, self._walk.fits, self._walk.trial_fits, self._walk.books)
         return sum(array.nbytes for group in groups for array in group)
+
+
+@cache
+def warm_up() -> None:
+    """Load the machine code of these kernels, or compile it. Done once in a process."""
+    from offline.coupled.native.label_search import Incumbent
+    from offline.coupled.native.workspace import Workspace
+
+    tiny = Instance.from_letters(["uuuuuu", "uuuuuu"], w=[1, 2], tasks=2, n_com=1, t_prog=1, t_data=1, mu=[1, 1])
+    workspace = Workspace(tiny, Limits(), first_block=6)
+    incumbent = Incumbent(workspace, 1)
+    incumbent.take(6, (IterationPlan({0: 1, 1: 1}, {0: (0, 1), 1: (2, 3)}, 4),))
+    Improver(workspace, STAND_BY, 1).work(incumbent, 1)
 
 
 def _copy(windows: Windows) -> Windows:
