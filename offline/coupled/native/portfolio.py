@@ -55,6 +55,7 @@ from offline.limits import Limits
 from offline.results import Status
 
 if TYPE_CHECKING:
+    from offline.coupled.native.improve.beside import Beside
     from offline.coupled.native.improve.improver import Improver
 
 __all__ = ["Portfolio", "solve", "warm_up"]
@@ -64,7 +65,8 @@ def solve(instance: Instance, objective: Objective, stand_by: bool, limits: Limi
     """Solve an instance of the general problem exactly.
 
     Its states are looked at block by block, as far as the search goes. The result is deterministic unless a limit ends
-    the search; ``seed`` is that of the walks. Loading the kernels' machine code, or compiling it the
+    the search; ``seed`` is that of the walks, which have
+    a thread of their own if there are two or more. Loading the kernels' machine code, or compiling it the
     first time on a machine, is not counted in the time limit.
 
     Notes
@@ -113,8 +115,8 @@ class Portfolio:
         self._beam: Beam | None = None
         self._channel: ChannelBound | None = None
         self._improver: Improver | None = None
-        self._iterations = 0
-        self._seed = limits.seed
+        self._beside: Beside | None = None
+        self._limits = limits
 
     def solve(self, objective: Objective, stand_by: bool) -> CoupledResult:
         """Search until a schedule meets a bound or a limit is met."""
@@ -122,7 +124,6 @@ class Portfolio:
         iterations = self.instance.iterations if objective is Objective.MAKESPAN else 0
         is_channel_wide = problem.t_prog == 0 or problem.n_com >= problem.p
         mode = OWN if not stand_by else RELAXED if is_channel_wide else STAND_BY
-        self._iterations = iterations
         exact = LabelSearch(workspace, mode, iterations, real=True)
         self._searches = [exact]
         incumbent = Incumbent(workspace, iterations)
@@ -133,6 +134,8 @@ class Portfolio:
                 is_proven = True
         except LimitError:
             is_proven = False
+        finally:
+            self._end_beside(incumbent)
         return self._result(objective, incumbent, is_proven)
 
     def _work_in_rounds(self, exact: LabelSearch, incumbent: Incumbent) -> None:
@@ -162,20 +165,34 @@ class Portfolio:
                 self._beam.work(incumbent)
                 if workspace.effort_spent() - before < BEAM_SHARE * PER_STEP * steps:
                     width *= 2
-                self._improve(incumbent, mode, max(steps, (workspace.effort_spent() - before) // PER_STEP))
+                self._improve(incumbent, mode, iterations, max(steps, (workspace.effort_spent() - before) // PER_STEP))
             is_proven = is_proven or self.bound() >= incumbent.cost or exact.work(incumbent, steps)
 
-    def _improve(self, incumbent: Incumbent, mode: int, steps: int) -> None:
-        """Look for better schedules around the best one; who needs no such search never loads it."""
-        if mode == RELAXED or incumbent.plan is None or not incumbent.plan or self._iterations == 0:
+    def _improve(self, incumbent: Incumbent, mode: int, iterations: int, steps: int) -> None:
+        """Look for better schedules around the best one, now or beside; who needs no such search never loads it."""
+        if mode == RELAXED or not iterations or not incumbent.plan:
             return
+        workspace = self.workspace
         if self._improver is None:
-            with self.workspace.watch.stopped():
-                from offline.coupled.native.improve.improver import Improver, warm_up
+            with workspace.watch.stopped():
+                from offline.coupled.native.improve import improver
 
-                warm_up()
-            self._improver = Improver(self.workspace, mode, self._iterations, self._seed)
-        self._improver.work(incumbent, IMPROVE_SHARE * steps)
+                improver.warm_up()
+            self._improver = improver.Improver(workspace.problem, mode, iterations, self._limits.seed)
+            if self._limits.threads > 1:
+                from offline.coupled.native.improve.beside import Beside
+
+                self._beside = Beside(self._improver)
+        if self._beside is None:
+            self._improver.work(workspace, incumbent, IMPROVE_SHARE * steps)
+        else:
+            self._beside.exchange(workspace.table, incumbent)
+
+    def _end_beside(self, incumbent: Incumbent) -> None:
+        """Stop what goes on beside, and take over the last that it found."""
+        if self._beside is not None:
+            self._beside.end()
+            self._beside.exchange(self.workspace.table, incumbent)
 
     def bound(self) -> int:
         """Return the best bound known, in units of cost."""

@@ -23,6 +23,7 @@ from offline.coupled.native.improve.fitting import (
     list_stays,
     make_books,
     make_fit,
+    make_windows,
     repair,
     start_of,
 )
@@ -33,10 +34,10 @@ from offline.coupled.native.parameters import Problem
 from offline.coupled.native.state_tables import Table
 
 # Why the walk stopped.
-BETTER, WALKED, WAITING = 1, 0, 2
+BETTER, WALKED, WAITING = range(3)
 
-# Cells of ``Walk.count``.
-MOVES, TAKEN, ROUND = range(3)
+# Cells of ``Walk.counts``: moves tried in this walk, and moves accepted since the beginning.
+MOVES, TAKEN = range(2)
 
 _MOST_CHANGES = 60  # of programs after a move
 _STEPS_ACROSS = 16  # the longest steps of a window are such a part of an iteration, or of three slots
@@ -46,8 +47,8 @@ _SHARE_PROGRAMS, _SHARE_COMMUNICATION, _SHARE_LENGTH = 0.30, 0.62, 0.88  # the r
 class Walk(NamedTuple):
     """Where a walk stands: the state accepted last, the one that is tried, and what is known of both.
 
-    ``idle``, ``unserved`` and ``wrong`` are those of the state accepted last; ``generator`` is one word; cells of ``count`` are
-    named above.
+    ``idle``, ``unserved`` and ``wrong`` are those of the state accepted last; ``generator`` is one word; the cells of
+    ``counts`` are named above.
     """
 
     now: Windows
@@ -60,25 +61,15 @@ class Walk(NamedTuple):
     crew: Crew
     generator: Words
     wrong: Reals
-    count: Ints
+    counts: Ints
 
 
 def make_walk(iterations: int, workers: int, pauses: int, seed: int) -> Walk:
     """Room for a walk of so many iterations and workers."""
-
-    def windows() -> Windows:
-        return Windows(
-            np.zeros(iterations, np.int64),
-            np.zeros(iterations, np.int64),
-            np.zeros(iterations, np.int64),
-            np.full((iterations, pauses), -1, np.int64),
-            np.zeros((iterations, workers), np.uint8),
-        )
-
     word = (seed * 0x9E3779B97F4A7C15 + 0x2545F4914F6CDD1D) % (1 << 64)
     return Walk(
-        now=windows(),
-        trial=windows(),
+        now=make_windows(iterations, workers, pauses),
+        trial=make_windows(iterations, workers, pauses),
         fits=make_fit(iterations, workers),
         trial_fits=make_fit(iterations, workers),
         books=make_books(iterations, workers),
@@ -87,7 +78,7 @@ def make_walk(iterations: int, workers: int, pauses: int, seed: int) -> Walk:
         crew=make_crew(workers),
         generator=np.array([word | 1], np.uint64),
         wrong=np.zeros(1),
-        count=np.zeros(3, np.int64),
+        counts=np.zeros(2, np.int64),
     )
 
 
@@ -237,7 +228,7 @@ def _wrong(problem: Problem, walk: Walk, windows: Windows, weights: Weights, aim
         wrong += weights.channel * max(0.0, over)
         wrong += weights.task * max(0, problem.m - books.tasks[k])
         wrong += weights.program * books.programs[k]
-    return wrong
+    return float(wrong)
 
 
 @kernel
@@ -307,14 +298,14 @@ def anneal(
     Returns `BETTER`, `WALKED`; or `WAITING` if the effort was used up.
     """
     now, trial, fits, trial_fits, books = walk.now, walk.trial, walk.fits, walk.trial_fits, walk.books
-    generator, count = walk.generator, walk.count
+    generator, counts = walk.generator, walk.counts
     iterations = now.first.size
-    while count[MOVES] < moves:
+    while counts[MOVES] < moves:
         if effort[SPENT] > effort[STOP]:
             return WAITING
         effort[SPENT] += 4 + problem.p * iterations // 64
-        warmth = hot * exp(count[MOVES] / moves * np.log(cold / hot))
-        count[MOVES] += 1
+        warmth = hot * exp(counts[MOVES] / moves * np.log(cold / hot))
+        counts[MOVES] += 1
         _copy_windows(trial, now)
         takes_back = _random(generator) < _SHARE_PROGRAMS
         low, high = 1, 0
@@ -348,7 +339,7 @@ def anneal(
             _serve_all(table, problem, walk, trial, trial_fits, n, is_own, effort)
             wrong = _wrong(problem, walk, trial, weights, aim)
         if wrong <= limit:
-            count[TAKEN] += 1
+            counts[TAKEN] += 1
             walk.wrong[0] = wrong
             _accept(walk, low, high, n)
             if _is_schedule(problem, walk, latest):

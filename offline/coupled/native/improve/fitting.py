@@ -63,6 +63,25 @@ class Books(NamedTuple):
     choice: Ints
 
 
+def make_windows(iterations: int, workers: int, pauses: int) -> Windows:
+    """Room for so many iterations and workers, and pauses of each."""
+    return Windows(
+        np.zeros(iterations, np.int64),
+        np.zeros(iterations, np.int64),
+        np.zeros(iterations, np.int64),
+        np.full((iterations, pauses), -1, np.int64),
+        np.zeros((iterations, workers), np.uint8),
+    )
+
+
+def set_windows(to: Windows, one: Windows) -> None:
+    """Make windows equal to others, which have as many pauses at most."""
+    to.first[:], to.last[:], to.work[:] = one.first, one.last, one.work
+    to.pauses[:] = -1
+    to.pauses[:, : one.pauses.shape[1]] = one.pauses
+    to.sent[:] = one.sent
+
+
 class Weights(NamedTuple):
     """What is wrong, in slots: a slot of the channel, a task that nobody holds, a program, a slot too many."""
 
@@ -211,7 +230,7 @@ def add_up(problem: Problem, windows: Windows, fits: Fit, books: Books, n: int) 
 
 @kernel
 def _held(fits: Fit, q: int, at: int, k: int) -> int:
-    """Return the tasks that worker q can hold in iteration k if it is sent the program in iteration ``at``, or never."""
+    """Return the tasks that worker q can hold in iteration k if it is sent the program in iteration `at`, or never."""
     if at < 0 or k < at:
         return 0
     return int(fits.fresh[k, q] if k == at else fits.old[k, q])

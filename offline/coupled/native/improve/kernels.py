@@ -14,6 +14,6 @@ _kernels: Any = kernels_of(Path(__file__).parent, "improve", *_files)
 
 
 def kernel(function: F) -> F:
-    """Compile `function` on first use and keep the machine code on disk; it makes no arrays, and lets other threads run."""
+    """Compile `function` on first use and keep its machine code on disk; it makes no arrays and lets threads run."""
     made: F = _kernels(_nrt=False, nogil=True)(function)
     return made

@@ -41,7 +41,12 @@ class Crew(NamedTuple):
 
 def make_crew(workers: int, slots: int = 0) -> Crew:
     """Room for so many workers, and to write down who is served in so many slots."""
-    return Crew(*(np.zeros(workers, np.int64) for _ in range(9)), np.zeros((slots, workers), np.uint8))
+
+    def ints() -> Ints:
+        return np.zeros(workers, np.int64)
+
+    written = np.zeros((slots, workers), np.uint8)
+    return Crew(ints(), ints(), ints(), ints(), ints(), ints(), ints(), ints(), ints(), written)
 
 
 @kernel
@@ -152,14 +157,3 @@ def run_iteration(
     if not share_out(problem, crew, size, is_own, effort):
         return -1
     return int(serve(table, problem, windows, crew, size, k, effort))
-
-
-@kernel
-def crew_size(windows: Windows, fits: Fit, books: Books, n: int, k: int) -> int:
-    """Return how many `gather` lists."""
-    size = 0
-    for r in range(n):
-        at, q = books.at[r], books.stay[r, 0]
-        if at == k or (0 <= at < k <= books.stay[r, 2] and fits.old[k, q] > 0):
-            size += 1
-    return size
