@@ -84,7 +84,7 @@ DOMINANCE_EFFORT = 1 << 16  # for one question about dominance
 
 FIRST_ROUND = 20_000
 CHANNEL_SHARE = 4  # what the channel bound has of every round
-IMPROVE_SHARE = 2  # what walks have of every round, or of the beam's time if that is more
+IMPROVE_SHARE = 4  # what the walks around the best schedule have of every round
 BEAM_SHARE = 2  # the beam becomes wider if it had less of a round, which has twice the steps of the one before
 
 # ---- Best-first search and dives.
@@ -100,7 +100,7 @@ DIVE_ROOT = -(1 << 62)  # less than any key
 
 # ---- The beam.
 
-FIRST_WIDTH = 5
+FIRST_WIDTH = 20
 BEAM_EFFORT = 1 << 11  # for an expansion
 BEAM_FOUND = 64
 LATER_ENDS = 5  # ends tried after the first that is possible

@@ -165,7 +165,7 @@ class Portfolio:
                 self._beam.work(incumbent)
                 if workspace.effort_spent() - before < BEAM_SHARE * PER_STEP * steps:
                     width *= 2
-                self._improve(incumbent, mode, iterations, max(steps, (workspace.effort_spent() - before) // PER_STEP))
+                self._improve(incumbent, mode, iterations, steps)
             is_proven = is_proven or self.bound() >= incumbent.cost or exact.work(incumbent, steps)
 
     def _improve(self, incumbent: Incumbent, mode: int, iterations: int, steps: int) -> None:

@@ -143,7 +143,11 @@ def _move_window(problem: Problem, walk: Walk, k: int) -> bool:
             trial.pauses[k, i] = -1
             by = 1
         elif trial.last[k] > trial.first[k]:
-            trial.pauses[k, i] = trial.first[k] + 1 + _below(generator, trial.last[k] - trial.first[k])
+            t = trial.first[k] + 1 + _below(generator, trial.last[k] - trial.first[k])
+            for j in range(trial.pauses.shape[1]):
+                if trial.pauses[k, j] == t:
+                    return False
+            trial.pauses[k, i] = t
         else:
             return False
         if _random(generator) < 0.4:

@@ -1,7 +1,7 @@
 """The walks around the best schedule: what the kernels do against its plain statement, and schedules that get better."""
 
 import threading
-from itertools import pairwise
+from itertools import pairwise, product
 
 import numpy as np
 import pytest
@@ -52,27 +52,27 @@ def state_of(improver: Improver, windows: object) -> State:
     )
 
 
-@pytest.mark.parametrize("number", range(6))
-def test_what_is_wrong_with_a_state_is_what_the_plain_statement_says(number):
-    instance = narrow(number)
-    workspace, incumbent = begun(instance)
-    improver = Improver(workspace.problem, STAND_BY, instance.iterations, seed=number)
-    improver.enter(workspace.table, incumbent.cost, incumbent.plan)
-    walk, table, problem = improver._walk, workspace.table, workspace.problem
-    effort = np.array([0, NEVER, 0])
+def test_what_is_wrong_with_a_state_is_what_the_plain_statement_says():
     wrong = 0
-    for _ in range(60):
-        improver.go_on(table, effort)  # one move at least
-        effort[2] = effort[0] + 1
-        n = list_stays(problem, walk.now, walk.fits, walk.books, effort)
-        add_up(problem, walk.now, walk.fits, walk.books, n)
-        for k, fault in enumerate(faults(instance, state_of(improver, walk.now))):
-            assert fault.tasks == max(0, problem.m - walk.books.tasks[k])
-            assert fault.units == pytest.approx(
-                max(0.0, problem.n_com * (walk.books.over[k] - walk.books.idle[k])), abs=1e-6
-            )
-            wrong += fault != (0, 0)
-    assert wrong > 0
+    for number in range(6):
+        instance = narrow(number)
+        workspace, incumbent = begun(instance)
+        improver = Improver(workspace.problem, STAND_BY, instance.iterations, seed=number)
+        table, problem, effort = workspace.table, workspace.problem, np.array([0, NEVER, 0])
+        improver.enter(table, incumbent.cost, incumbent.plan)
+        improver.go_on(table, effort)
+        walk = improver._walk
+        for moves_made in range(5, 305, 5):
+            effort[2] = NEVER
+            anneal(table, problem, walk, improver._weights, -1, incumbent.cost, moves_made, 9.0, 9.0, False, effort)
+            n = list_stays(problem, walk.now, walk.fits, walk.books, effort)
+            add_up(problem, walk.now, walk.fits, walk.books, n)
+            for k, fault in enumerate(faults(instance, state_of(improver, walk.now))):
+                over = problem.n_com * (walk.books.over[k] - walk.books.idle[k])
+                assert fault.tasks == max(0, problem.m - walk.books.tasks[k])
+                assert fault.units == pytest.approx(max(0.0, over), abs=1e-6)
+                wrong += fault != (0, 0)
+    assert wrong > 100
 
 
 def test_moves_are_those_of_the_plain_statement():
@@ -100,25 +100,21 @@ def test_moves_are_those_of_the_plain_statement():
     assert other > 50
 
 
-@pytest.mark.parametrize("mode", [STAND_BY, OWN])
-def test_schedules_are_valid_and_reach_the_optimum_more_often_than_a_beam(mode):
-    by_beam = by_walks = 0
-    for number in range(12):
+def test_schedules_are_valid_and_reach_the_optimum_more_often_than_a_beam():
+    by_beam = by_walks = tried = 0
+    for number, mode in product(range(12), (STAND_BY, OWN)):
         instance = narrow(number)
         best = offline.coupled.solve(instance, solver="native", stand_by=mode == STAND_BY)
-        if best.status is not Status.OPTIMAL:
-            continue
         workspace, incumbent = begun(instance, mode)
-        if incumbent.plan is None:
-            continue
         start = incumbent.cost
-        Improver(workspace.problem, mode, instance.iterations).work(workspace, incumbent, 6_000)
+        Improver(workspace.problem, mode, instance.iterations).work(workspace, incumbent, 4_000)
         verdict = check(instance, emit(instance, incumbent.plan, slots=incumbent.cost))
         assert verdict.is_valid and verdict.outcome.makespan == incumbent.cost
-        assert best.value <= incumbent.cost <= start
+        assert best.status is Status.OPTIMAL and best.value <= incumbent.cost <= start
         by_beam += start == best.value
         by_walks += incumbent.cost == best.value
-    assert by_walks > by_beam
+        tried += 1
+    assert by_beam < by_walks and by_walks > 0.6 * tried, (by_beam, by_walks)
 
 
 def test_tiny_instances_of_every_shape_keep_their_optimum():
