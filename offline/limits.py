@@ -115,18 +115,13 @@ class Stopwatch:
         self._begun = self._clock()
         self._limit_s = limits.time_limit_s
 
-    @contextmanager
-    def stopped(self) -> Iterator[None]:
-        """Do not count what is done in the meantime: machine code that is loaded, or compiled for the first time."""
-        stopped = self._clock()
-        try:
-            yield
-        finally:
-            self._begun += self._clock() - stopped
-
     def elapsed_s(self) -> float:
-        """Seconds since the stopwatch was made, less those in which it was stopped."""
+        """Seconds since the stopwatch was made."""
         return self._clock() - self._begun
+
+    def leave_out(self, seconds: float) -> None:
+        """Do not count some of the seconds that have passed."""
+        self._begun = min(self._clock(), self._begun + seconds)
 
     def left_s(self) -> float | None:
         """Seconds left, at least 0; None without a limit."""

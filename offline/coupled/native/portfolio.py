@@ -154,6 +154,7 @@ class Portfolio:
         while not is_proven:
             for search in others:  # each has its share, also after one has the proof
                 is_proven |= search.work(incumbent, steps)
+            self._look_beside(incumbent)
             if self._channel is not None and not is_proven:
                 self._channel.work(incumbent, CHANNEL_SHARE * steps, self.bound())
                 self._channel.advise()
@@ -174,10 +175,11 @@ class Portfolio:
             return
         workspace = self.workspace
         if self._improver is None:
-            with workspace.watch.stopped():
-                from offline.coupled.native.improve import improver
+            from offline.coupled.native.improve import improver
 
-                improver.warm_up()
+            before = workspace.watch.elapsed_s()
+            improver.warm_up()
+            workspace.watch.leave_out(workspace.watch.elapsed_s() - before)
             self._improver = improver.Improver(workspace.problem, mode, iterations, self._limits.seed)
             if self._limits.threads > 1:
                 from offline.coupled.native.improve.beside import Beside
@@ -186,13 +188,18 @@ class Portfolio:
         if self._beside is None:
             self._improver.work(workspace, incumbent, IMPROVE_SHARE * steps)
         else:
-            self._beside.exchange(workspace.table, incumbent)
+            self._look_beside(incumbent)
+
+    def _look_beside(self, incumbent: Incumbent) -> None:
+        """Exchange schedules with what goes on beside."""
+        if self._beside is not None:
+            self._beside.exchange(self.workspace.table, incumbent)
 
     def _end_beside(self, incumbent: Incumbent) -> None:
         """Stop what goes on beside, and take over the last that it found."""
         if self._beside is not None:
             self._beside.end()
-            self._beside.exchange(self.workspace.table, incumbent)
+            self._look_beside(incumbent)
 
     def bound(self) -> int:
         """Return the best bound known, in units of cost."""

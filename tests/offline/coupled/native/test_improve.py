@@ -87,9 +87,7 @@ def test_moves_are_those_of_the_plain_statement():
     for _ in range(300):
         before = state_of(improver, walk.now)
         until = int(walk.counts[MOVES]) + 1
-        anneal(
-            workspace.table, workspace.problem, walk, improver._weights, -1, NEVER, until, 1e9, 1e9, False, effort
-        )
+        anneal(workspace.table, workspace.problem, walk, improver._weights, -1, NEVER, until, 1e9, 1e9, False, effort)
         after = state_of(improver, walk.now)
         assert all(one.last < other.first for one, other in pairwise(after.windows))
         if [w.slots for w in after.windows] != [w.slots for w in before.windows]:
