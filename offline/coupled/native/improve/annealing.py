@@ -40,6 +40,7 @@ BETTER, WALKED, WAITING = range(3)
 MOVES, TAKEN = range(2)
 
 _MOST_CHANGES = 60  # of programs after a move
+_MOST_PRICE, _LEARNT, _FORGOTTEN = 10.0, 0.002, 0.001
 _STEPS_ACROSS = 16  # the longest steps of a window are such a part of an iteration, or of three slots
 _SHARE_PROGRAMS, _SHARE_COMMUNICATION, _SHARE_LENGTH = 0.30, 0.62, 0.88  # the rest pauses
 
@@ -229,8 +230,8 @@ def _wrong(problem: Problem, walk: Walk, windows: Windows, weights: Weights, aim
     wrong = weights.slot * max(0, windows.last[windows.last.size - 1] - aim)
     for k in range(windows.first.size):
         over = max(books.over[k] - books.idle[k], books.unserved[k] / problem.n_com)
-        wrong += weights.channel * max(0.0, over)
-        wrong += weights.task * max(0, problem.m - books.tasks[k])
+        wrong += weights.channel * books.channel_price[k] * max(0.0, over)
+        wrong += weights.task * books.task_price[k] * max(0, problem.m - books.tasks[k])
         wrong += weights.program * books.programs[k]
     return float(wrong)
 
@@ -265,6 +266,22 @@ def _accept(walk: Walk, low: int, high: int, n: int) -> None:
 
 
 @kernel
+def _learn(problem: Problem, books: Books) -> None:
+    """Let what is wanting in the state just accepted weigh more from now on, and less what is not."""
+    for k in range(books.tasks.size):
+        over = max(books.over[k] - books.idle[k], books.unserved[k] / problem.n_com)
+        books.channel_price[k] = _next_price(books.channel_price[k], over > 1e-9)
+        books.task_price[k] = _next_price(books.task_price[k], books.tasks[k] < problem.m)
+
+
+@kernel
+def _next_price(price: float, is_wanting: bool) -> float:
+    if is_wanting:
+        return min(_MOST_PRICE, price * (1.0 + _LEARNT))
+    return price - (price - 1.0) * _FORGOTTEN
+
+
+@kernel
 def begin(table: Table, problem: Problem, walk: Walk, weights: Weights, aim: int, is_own: bool, effort: Ints) -> None:
     """Start from ``walk.now``, wherever that came from."""
     now, books = walk.now, walk.books
@@ -274,6 +291,7 @@ def begin(table: Table, problem: Problem, walk: Walk, weights: Weights, aim: int
         books.idle[k] = 0.0
         books.unserved[k] = 0
         books.stale[k] = 1
+        books.channel_price[k] = books.task_price[k] = 1.0
     n = list_stays(problem, now, walk.trial_fits, books, effort)
     add_up(problem, now, walk.trial_fits, books, n)
     _serve_all(table, problem, walk, now, walk.trial_fits, n, is_own, effort)
@@ -344,8 +362,9 @@ def anneal(
             wrong = _wrong(problem, walk, trial, weights, aim)
         if wrong <= limit:
             counts[TAKEN] += 1
-            walk.wrong[0] = wrong
             _accept(walk, low, high, n)
+            _learn(problem, books)
+            walk.wrong[0] = _wrong(problem, walk, trial, weights, aim)
             if _is_schedule(problem, walk, latest):
                 return BETTER
         else:
@@ -360,5 +379,5 @@ def _unserved(problem: Problem, walk: Walk, weights: Weights) -> float:
     wrong = 0.0
     for k in range(books.unserved.size):
         served = max(0.0, books.over[k] - books.idle[k])
-        wrong += weights.channel * max(0.0, books.unserved[k] / problem.n_com - served)
+        wrong += weights.channel * books.channel_price[k] * max(0.0, books.unserved[k] / problem.n_com - served)
     return wrong

@@ -48,6 +48,8 @@ class Books(NamedTuple):
     (``over``, negative if there are too many), slots it cannot use (``idle``), units that were not served
     (``unserved``), and whether that is to be found out anew (``stale``). ``lacking[k]`` counts the iterations before k
     that hold too few tasks. ``choice`` is a stay and the iteration that it should be sent the program in.
+    ``channel_price`` and ``task_price`` are how much heavier it weighs, in each iteration, if slots of the channel or
+    tasks are wanting: the more, the longer they have been.
     """
 
     stay: Ints
@@ -61,6 +63,8 @@ class Books(NamedTuple):
     stale: Bytes
     lacking: Ints
     choice: Ints
+    channel_price: Reals
+    task_price: Reals
 
 
 def make_windows(iterations: int, workers: int, pauses: int) -> Windows:
@@ -120,6 +124,8 @@ def make_books(iterations: int, workers: int) -> Books:
         stale=np.zeros(iterations, np.uint8),
         lacking=ints(iterations + 1),
         choice=ints(2),
+        channel_price=np.ones(iterations),
+        task_price=np.ones(iterations),
     )
 
 
@@ -244,16 +250,18 @@ def _change(problem: Problem, fits: Fit, books: Books, weights: Weights, r: int,
     worse = 0.0
     if to >= 0:
         over = books.over[to]
-        worse += weights.channel * (max(0.0, over + price) - max(0.0, over)) + weights.program
+        weight = weights.channel * books.channel_price[to]
+        worse += weight * (max(0.0, over + price) - max(0.0, over)) + weights.program
     if at >= 0:
         over = books.over[at]
-        worse += weights.channel * (max(0.0, over - price) - max(0.0, over)) - weights.program
+        weight = weights.channel * books.channel_price[at]
+        worse += weight * (max(0.0, over - price) - max(0.0, over)) - weights.program
     first = to if at < 0 else at if to < 0 else min(at, to)
     for k in range(first, books.stay[r, 2] + 1):
         more = _held(fits, q, to, k) - _held(fits, q, at, k)
         if more != 0:
             lacks = problem.m - books.tasks[k]
-            worse += weights.task * (max(0, lacks - more) - max(0, lacks))
+            worse += weights.task * books.task_price[k] * (max(0, lacks - more) - max(0, lacks))
     return worse
 
 

@@ -56,7 +56,7 @@ class Window:
         return self.slots[-1]
 
     def later(self, by: int) -> Window:
-        """The same so many slots later; pauses stay in their slots."""
+        """Return the same so many slots later; pauses stay in their slots."""
         return replace(self, first=self.first + by)
 
 

@@ -1,6 +1,7 @@
-"""The walks around the best schedule: what the kernels do against its plain statement, and schedules that get better."""
+"""The walks around the best schedule: the kernels against their plain statement, and schedules that get better."""
 
 import threading
+from contextlib import suppress
 from itertools import pairwise, product
 
 import numpy as np
@@ -107,12 +108,15 @@ def test_schedules_are_valid_and_reach_the_optimum_more_often_than_a_beam():
         start = incumbent.cost
         Improver(workspace.problem, mode, instance.iterations).work(workspace, incumbent, 4_000)
         verdict = check(instance, emit(instance, incumbent.plan, slots=incumbent.cost))
-        assert verdict.is_valid and verdict.outcome.makespan == incumbent.cost
-        assert best.status is Status.OPTIMAL and best.value <= incumbent.cost <= start
+        assert verdict.is_valid
+        assert verdict.outcome.makespan == incumbent.cost
+        assert best.status is Status.OPTIMAL
+        assert best.value <= incumbent.cost <= start
         by_beam += start == best.value
         by_walks += incumbent.cost == best.value
         tried += 1
-    assert by_beam < by_walks and by_walks > 0.6 * tried, (by_beam, by_walks)
+    assert by_beam < by_walks, (by_beam, by_walks)
+    assert by_walks > 0.6 * tried, (by_walks, tried)
 
 
 def test_tiny_instances_of_every_shape_keep_their_optimum():
@@ -125,7 +129,8 @@ def test_tiny_instances_of_every_shape_keep_their_optimum():
                 continue
             Improver(workspace.problem, mode, instance.iterations).work(workspace, incumbent, 50)
             verdict = check(instance, emit(instance, incumbent.plan, slots=incumbent.cost))
-            assert verdict.is_valid and verdict.outcome.makespan == incumbent.cost
+            assert verdict.is_valid
+            assert verdict.outcome.makespan == incumbent.cost
             assert incumbent.cost >= offline.coupled.solve(instance, stand_by=mode == STAND_BY).value
             tried += 1
     assert tried > 10
@@ -164,10 +169,8 @@ def test_an_interrupt_leaves_no_thread_behind():
             raise KeyboardInterrupt
 
     whole.workspace.check = check_interrupted
-    try:
+    with suppress(KeyboardInterrupt):
         whole.solve(Objective.MAKESPAN, stand_by=True)
-    except KeyboardInterrupt:
-        pass
     assert not [thread for thread in threading.enumerate() if thread.name == "improve"]
 
 
