@@ -10,7 +10,7 @@ import numpy as np
 
 from instances.states import UP
 from offline.coupled.emit import IterationPlan
-from offline.coupled.native.constants import NEVER, OWN, PER_STEP, SPENT, STAND_BY, STOP
+from offline.coupled.native.constants import NEVER, OWN, PAUSE_EFFORT, PER_STEP, SPENT, STAND_BY, STOP
 from offline.coupled.native.improve.annealing import BETTER, MOVES, WALKED, anneal, begin, make_walk
 from offline.coupled.native.improve.fitting import Weights, list_stays, make_windows, set_windows, start_of
 from offline.coupled.native.improve.serving import gather, make_crew, run_iteration
@@ -71,7 +71,7 @@ class Improver:
             if left <= 0:
                 return
             workspace.check()
-            workspace.stop_after(left)
+            workspace.stop_after(min(left, PAUSE_EFFORT))  # then time is looked at, and an interrupt is heard
             if self.go_on(workspace.table, workspace.scratch.effort):
                 incumbent.take(self.cost, self.plan)
 

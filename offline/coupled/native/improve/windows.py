@@ -14,7 +14,8 @@ state, ever less wrong as it cools down, and keeps to states that would end befo
 - of programs: some are taken back.
 
 After each the programs are repaired: one worker after the other is sent it, or not, or in another iteration of the same
-availability period, always what helps most, until nothing does.
+availability period, always what helps most, until nothing does. What has been wanting for long weighs more and more in
+all this, so that a walk does not stay where the same iteration lacks the same slots for ever.
 
 The kernels of `fitting` and `annealing` do the same, faster; the tests hold the two against each other.
 """
