@@ -84,6 +84,7 @@ DOMINANCE_EFFORT = 1 << 16  # for one question about dominance
 
 FIRST_ROUND = 20_000
 CHANNEL_SHARE = 4  # what the channel bound has of every round
+IMPROVE_SHARE = 4  # what the walks around the best schedule have of every round
 BEAM_SHARE = 2  # the beam becomes wider if it had less of a round, which has twice the steps of the one before
 
 # ---- Best-first search and dives.

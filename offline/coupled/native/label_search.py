@@ -42,7 +42,11 @@ class Incumbent:
     def offer(self, found: LabelSearch) -> None:
         """Take over the best label of a search if it is a schedule of the instance, and better."""
         if found.is_real and found.labels.tally[BEST] > 0 and found.cost < self.cost:
-            self.cost, self.is_found, self.plan = found.cost, True, found.plan()
+            self.take(found.cost, found.plan())
+
+    def take(self, cost: int, plan: tuple[IterationPlan, ...]) -> None:
+        """Take over a schedule that is better."""
+        self.cost, self.is_found, self.plan = cost, True, plan
 
 
 class LabelSearch:

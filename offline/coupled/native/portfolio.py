@@ -14,7 +14,9 @@ dive
 channel
     the bound of module `channel_bound`, if programs have to be sent over a channel that binds;
 beam
-    a beam search (module `beam`), wider in every round as long as it takes no longer than the others.
+    a beam search (module `beam`), wider in every round as long as it takes no longer than the others;
+improve
+    walks around the best schedule (package `improve`), for the makespan.
 
 The result is optimal when a schedule meets a bound, wherever either came from. Effort is counted,
 not timed, so the result depends on the instance alone unless a limit ends the search.
@@ -24,6 +26,7 @@ from __future__ import annotations
 
 import time
 from functools import cache
+from typing import TYPE_CHECKING
 
 from instances.coupled.model import Instance
 from offline.coupled.emit import emit
@@ -37,6 +40,7 @@ from offline.coupled.native.constants import (
     FIRST_BLOCK,
     FIRST_ROUND,
     FIRST_WIDTH,
+    IMPROVE_SHARE,
     NODES,
     OWN,
     PER_STEP,
@@ -50,6 +54,10 @@ from offline.coupled.objectives import CoupledResult, Objective
 from offline.limits import Limits
 from offline.results import Status
 
+if TYPE_CHECKING:
+    from offline.coupled.native.improve.beside import Beside
+    from offline.coupled.native.improve.improver import Improver
+
 __all__ = ["Portfolio", "solve", "warm_up"]
 
 
@@ -57,7 +65,8 @@ def solve(instance: Instance, objective: Objective, stand_by: bool, limits: Limi
     """Solve an instance of the general problem exactly.
 
     Its states are looked at block by block, as far as the search goes. The result is deterministic unless a limit ends
-    the search; ``threads`` and ``seed`` make no difference. Loading the kernels' machine code, or compiling it the
+    the search; ``seed`` is that of the walks, which have
+    a thread of their own if there are two or more. Loading the kernels' machine code, or compiling it the
     first time on a machine, is not counted in the time limit.
 
     Notes
@@ -105,6 +114,9 @@ class Portfolio:
         self._searches: list[LabelSearch] = []
         self._beam: Beam | None = None
         self._channel: ChannelBound | None = None
+        self._improver: Improver | None = None
+        self._beside: Beside | None = None
+        self._limits = limits
 
     def solve(self, objective: Objective, stand_by: bool) -> CoupledResult:
         """Search until a schedule meets a bound or a limit is met."""
@@ -122,6 +134,8 @@ class Portfolio:
                 is_proven = True
         except LimitError:
             is_proven = False
+        finally:
+            self._end_beside(incumbent)
         return self._result(objective, incumbent, is_proven)
 
     def _work_in_rounds(self, exact: LabelSearch, incumbent: Incumbent) -> None:
@@ -140,6 +154,7 @@ class Portfolio:
         while not is_proven:
             for search in others:  # each has its share, also after one has the proof
                 is_proven |= search.work(incumbent, steps)
+            self._look_beside(incumbent)
             if self._channel is not None and not is_proven:
                 self._channel.work(incumbent, CHANNEL_SHARE * steps, self.bound())
                 self._channel.advise()
@@ -151,7 +166,40 @@ class Portfolio:
                 self._beam.work(incumbent)
                 if workspace.effort_spent() - before < BEAM_SHARE * PER_STEP * steps:
                     width *= 2
+                self._improve(incumbent, mode, iterations, steps)
             is_proven = is_proven or self.bound() >= incumbent.cost or exact.work(incumbent, steps)
+
+    def _improve(self, incumbent: Incumbent, mode: int, iterations: int, steps: int) -> None:
+        """Look for better schedules around the best one, now or beside; who needs no such search never loads it."""
+        if mode == RELAXED or not iterations or not incumbent.plan:
+            return
+        workspace = self.workspace
+        if self._improver is None:
+            from offline.coupled.native.improve import improver
+
+            before = workspace.watch.elapsed_s()
+            improver.warm_up()
+            workspace.watch.leave_out(workspace.watch.elapsed_s() - before)
+            self._improver = improver.Improver(workspace.problem, mode, iterations, self._limits.seed)
+            if self._limits.threads > 1:
+                from offline.coupled.native.improve.beside import Beside
+
+                self._beside = Beside(self._improver)
+        if self._beside is None:
+            self._improver.work(workspace, incumbent, IMPROVE_SHARE * steps)
+        else:
+            self._look_beside(incumbent)
+
+    def _look_beside(self, incumbent: Incumbent) -> None:
+        """Exchange schedules with what goes on beside."""
+        if self._beside is not None:
+            self._beside.exchange(self.workspace.table, incumbent)
+
+    def _end_beside(self, incumbent: Incumbent) -> None:
+        """Stop what goes on beside, and take over the last that it found."""
+        if self._beside is not None:
+            self._beside.end()
+            self._look_beside(incumbent)
 
     def bound(self) -> int:
         """Return the best bound known, in units of cost."""
@@ -205,6 +253,8 @@ class Portfolio:
     def _bytes_beside(self) -> int:
         """Memory for the labels of all searches, and for the prices."""
         labels = sum(array.nbytes for search in self._all_searches() for array in search.labels)
+        if self._improver is not None:
+            labels += self._improver.bytes_held()
         return labels if self._channel is None else labels + self._channel.bytes_held()
 
     def rehearse(self) -> None:
