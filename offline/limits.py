@@ -119,6 +119,10 @@ class Stopwatch:
         """Seconds since the stopwatch was made."""
         return self._clock() - self._begun
 
+    def leave_out(self, seconds: float) -> None:
+        """Do not count some of the seconds that have passed."""
+        self._begun = min(self._clock(), self._begun + seconds)
+
     def left_s(self) -> float | None:
         """Seconds left, at least 0; None without a limit."""
         return None if self._limit_s is None else max(0.0, self._limit_s - self.elapsed_s())

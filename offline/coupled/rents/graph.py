@@ -1,10 +1,10 @@
 """The compiled side of the bound by rents: one level of the graph at a time, best box first.
 
-A *box* of arcs into a node (k, e + 1) is a slot c to compute from, a range of slots in which the iteration may start,
-and a range of W. It takes the task counts, the programs and ``old`` of its loosest member (module `bound`), so what it
-costs is at most what any of its arcs costs. The cheapest box is halved until a box of one start and one W is the
-cheapest: then it is the least arc. Where that takes too many halvings, the cheapest box stands for the arc, which only
-relaxes.
+A *box* of arcs into a node (k, e + 1) is a range of slots c to compute from, a range of slots in which the iteration
+may start, and a range of W. It takes the task counts, the programs and ``old`` of its loosest member (module `bound`),
+so what it costs is at most what any of its arcs costs. The cheapest box is halved until a box of one arc is the
+cheapest: then that is the least arc. Where that takes too many halvings, the cheapest box stands for the arc, which
+only relaxes.
 """
 
 from __future__ import annotations
@@ -32,12 +32,15 @@ __all__ = [
 
 #: Farther than every node: it cannot be reached.
 FAR = 1 << 60
+#: Slots c that are looked at together first.
+BLOCK = 8
 
 
 class Facts(NamedTuple):
     """What the kernels know of an instance: numbers, and tables of the slots up to a horizon.
 
-    ``numbers`` are p, m, n_com, T_prog and T_data. ``up[t, q]`` is 1 if worker q is UP in slot t, ``before[t, q]`` how
+    ``numbers`` are p, m, n_com, T_prog and T_data. ``kind[q]`` is equal for workers of equal w, and ``computed[kind, n]``
+    tells how many tasks they compute in n slots; ``received[n]`` how many tasks' data n slots are. ``up[t, q]`` is 1 if worker q is UP in slot t, ``before[t, q]`` how
     many UP slots it has before t, ``born[t, q]`` the first slot of the life that contains t, t + 1 where it is DOWN.
     ``life[t, q]`` is the number of that life, -1 where it is DOWN. ``shortest[t]`` is the least number of slots that an
     iteration which ends with slot t - 1 computes in, `FAR` if none can.
@@ -46,6 +49,9 @@ class Facts(NamedTuple):
     numbers: Ints
     w: Ints
     most: Ints
+    kind: Ints
+    computed: Counts
+    received: Counts
     before: Counts
     born: Counts
     life: Counts
@@ -63,17 +69,34 @@ def make_facts(numbers: Ints, w: Ints, most: Ints, up: np.ndarray) -> Facts:
     is_first = ~is_down & np.vstack([np.ones((1, workers), bool), is_down[:-1]])
     number = np.cumsum(is_first.T.ravel()).reshape(workers, slots).T - 1
     life = np.where(is_down, -1, number).astype(np.int32)
-    return Facts(numbers, w, most, before, born, np.ascontiguousarray(life), np.full(slots + 1, FAR, np.int64))
+    speeds, kind = np.unique(w, return_inverse=True)
+    n = np.arange(slots + 1)
+    tasks, t_data = int(numbers[1]), int(numbers[4])
+    computed = np.minimum(n // speeds[:, None], tasks).astype(np.int32)
+    received = np.minimum(n // t_data, tasks).astype(np.int32) if t_data else np.full(slots + 1, tasks, np.int32)
+    return Facts(
+        numbers,
+        w,
+        most,
+        kind.reshape(-1).astype(np.int64),
+        computed,
+        received,
+        before,
+        born,
+        np.ascontiguousarray(life),
+        np.full(slots + 1, FAR, np.int64),
+    )
 
 
 class Level(NamedTuple):
     """The nodes of one k, and what leads to them.
 
-    ``far[t]`` is the distance of node (k, t); the box that gives it computes from ``c`` on, starts in a slot from
-    ``first`` to ``last`` and has a W from ``low`` to ``high``.
+    ``far[t]`` is the distance of node (k, t); the box that gives it computes from a slot ``soon``..``c`` on, starts in
+    a slot ``first``..``last`` and has a W in ``low``..``high``.
     """
 
     far: Ints
+    soon: Ints
     first: Ints
     last: Ints
     c: Ints
@@ -83,7 +106,7 @@ class Level(NamedTuple):
 
 def make_level(slots: int) -> Level:
     """Room for nodes in slots 0..slots."""
-    ints = (np.zeros(slots + 1, np.int64) for _ in range(5))
+    ints = (np.zeros(slots + 1, np.int64) for _ in range(6))
     return Level(np.full(slots + 1, FAR, np.int64), *ints)
 
 
@@ -110,13 +133,13 @@ def make_items(workers: int, tasks: int, slots: int, halvings: int) -> Items:
 
     boxes = slots + halvings + 3
     by_worker = [ints(workers) for _ in range(4)]
-    return Items(*by_worker, ints(tasks + 1), ints(slots + 1), ints(boxes), ints(boxes), ints(boxes, 5), ints(4))
+    return Items(*by_worker, ints(tasks + 1), ints(slots + 1), ints(boxes), ints(boxes), ints(boxes, 6), ints(4))
 
 
 @kernel
 def shorten(facts: Facts, first: int, stop: int) -> None:
     """Fill ``facts.shortest`` for ends in first..stop-1: all who are UP in c and e count, with what they compute."""
-    before, born, w, most = facts.before, facts.born, facts.w, facts.most
+    before, born, most = facts.before, facts.born, facts.most
     p, m = facts.numbers[0], facts.numbers[1]
     for e in range(first, stop):
         facts.shortest[e + 1] = FAR
@@ -127,7 +150,7 @@ def shorten(facts: Facts, first: int, stop: int) -> None:
                 if before[e + 1, q] > before[e, q] and born[e, q] <= c:
                     alive += 1
                     if before[c + 1, q] > before[c, q]:
-                        total += min(most[q], (before[e + 1, q] - before[c, q]) // w[q])
+                        total += min(most[q], facts.computed[facts.kind[q], before[e + 1, q] - before[c, q]])
             if total >= m:
                 facts.shortest[e + 1] = e - c + 1
                 break
@@ -138,7 +161,7 @@ def shorten(facts: Facts, first: int, stop: int) -> None:
 @kernel
 def reach(facts: Facts, finish: Ints, first: int, stop: int) -> None:
     """Fill ``finish[s]`` for first <= s < stop: F(s) of module `bound`, `FAR` where no iteration ends in the slots."""
-    before, born, w, most = facts.before, facts.born, facts.w, facts.most
+    before, born, most = facts.before, facts.born, facts.most
     p, m, n_com, t_prog, t_data = facts.numbers
     slots = born.shape[0]
     wait = (m * t_data + n_com - 1) // n_com
@@ -158,13 +181,9 @@ def reach(facts: Facts, finish: Ints, first: int, stop: int) -> None:
                         if before[e + 1, q] > before[e, q] and a <= c:
                             alive += 1
                             if before[c + 1, q] > before[c, q]:
-                                x = min(most[q], (before[e + 1, q] - before[c, q]) // w[q])
+                                x = min(most[q], facts.computed[facts.kind[q], before[e + 1, q] - before[c, q]])
                                 have = before[c, q] - max(before[max(s, a), q], before[a, q] + t_prog)
-                                if have < 0:
-                                    x = 0
-                                elif t_data > 0:
-                                    x = min(x, have // t_data)
-                                total += x
+                                total += min(x, facts.received[have]) if have >= 0 else 0
                     if total >= m:
                         found = True
                         break
@@ -228,14 +247,26 @@ def _least_rent(items: Items, n: int, m: int) -> int:
 
 @kernel
 def cost(
-    facts: Facts, items: Items, rents: Ints, able: int, e: int, c: int, first: int, edge: int, low: int, high: int
+    facts: Facts,
+    items: Items,
+    rents: Ints,
+    able: int,
+    e: int,
+    soon: int,
+    c: int,
+    first: int,
+    edge: int,
+    low: int,
+    high: int,
 ) -> int:
-    """Return the least rents of an iteration in slots c..e whose boxes' loosest member is given; -1 if none is.
+    """Return the least rents of an iteration that ends in slot e, in a box of which the loosest is given; -1 if none.
 
-    It starts in slot ``first`` for what can be received, ``edge`` is the slot before which a program is old, W lies in
-    low..high. Items 0..``items.free[1]``-1 are those taken then. ``rents`` are those of the index, by life.
+    It computes from a slot soon..c on, starts in slot ``first`` for what can be received, ``edge`` is the slot before
+    which a program is old, W lies in low..high. Items 0..``items.free[1]``-1 are those taken then. ``rents`` are those
+    of the index, by life.
     """
-    before, born, w, most = facts.before, facts.born, facts.w, facts.most
+    before, born, most, kind = facts.before, facts.born, facts.most, facts.kind
+    computed, received = facts.computed, facts.received
     m, n_com, t_prog, t_data = facts.numbers[1], facts.numbers[2], facts.numbers[3], facts.numbers[4]
     n = 0
     old = 0
@@ -244,20 +275,21 @@ def cost(
     for j in range(able):
         q = items.able[j]
         a = born[e, q]
-        if a > c or before[c + 1, q] == before[c, q]:
+        if a > c:
             continue
-        up = before[e + 1, q] - before[c, q]
+        since = max(soon, a)
+        if before[c + 1, q] == before[since, q]:
+            continue
+        up = before[e + 1, q] - before[since, q]
         if up < low:
             continue
         have = before[c, q] - before[max(first, a), q]
         is_old = edge > a and before[edge, q] - before[a, q] >= t_prog
         if not is_old:
             have -= t_prog
-        if have < t_data or have < 0:
+        if have < 0:
             continue
-        x = min(most[q], min(high, up) // w[q])
-        if t_data > 0:
-            x = min(x, have // t_data)
+        x = min(most[q], computed[kind[q], min(high, up)], received[have])
         if x <= 0:
             continue
         items.worker[n], items.tasks[n], items.rent[n] = q, x, rents[facts.life[e, q]]
@@ -295,7 +327,7 @@ def _value(
     """Return the least distance that box b of the heap's storage gives, at most; narrow it to starts that exist."""
     box = items.box
     p, m, n_com, t_prog, t_data = facts.numbers
-    c = box[b, 0]
+    soon, c = box[b, 5], box[b, 0]
     base = FAR
     edge = -1
     first = -1
@@ -314,7 +346,7 @@ def _value(
     if base >= FAR:
         return FAR
     box[b, 1], box[b, 2] = first, last
-    v = cost(facts, items, rents, able, e, c, first, edge, box[b, 3], box[b, 4])
+    v = cost(facts, items, rents, able, e, soon, c, first, edge, box[b, 3], box[b, 4])
     items.free[2] += 1 + able // 8
     return FAR if v < 0 else base + v
 
@@ -359,7 +391,7 @@ def _enter(after: Level, items: Items, t: int, far: int, b: int) -> None:
     """Let box b give node t its distance."""
     box = items.box
     after.far[t] = far
-    after.c[t], after.first[t], after.last[t] = box[b, 0], box[b, 1], box[b, 2]
+    after.soon[t], after.c[t], after.first[t], after.last[t] = box[b, 5], box[b, 0], box[b, 1], box[b, 2]
     after.low[t], after.high[t] = box[b, 3], box[b, 4]
 
 
@@ -419,39 +451,50 @@ def sweep(
         best = FAR
         # An arc like the last node's, so that most of the others need not be looked at.
         if guess >= early:
-            c = after.c[guess] + t - guess
+            c = after.soon[guess] + t - guess
             if c <= e + 1 - shortest_:
-                box[0, 0], box[0, 3], box[0, 4] = c, after.high[guess], after.high[guess]
+                box[0, 0] = box[0, 5] = c
+                box[0, 3] = box[0, 4] = after.high[guess]
                 box[0, 1] = box[0, 2] = min(last_start, max(first_start, after.first[guess]))
                 best = _value(facts, items, before, is_first, rents, pi, able, e, 0)
                 if best < FAR:
                     _enter(after, items, t, best, 0)
                     used = 1
         n = 0
-        for c in range(e + 1 - shortest_, first_start + wait - 1, -1):
-            if floor[c] >= best:
-                continue
-            box[used, 0], box[used, 1], box[used, 2] = c, first_start, min(last_start, c - wait)
-            box[used, 3], box[used, 4] = 1, e - c + 1
-            v = _value(facts, items, before, is_first, rents, pi, able, e, used)
-            if v < best:
-                _push(items, n, v, used)
-                n += 1
-                used += 1
+        c = e + 1 - shortest_
+        while c >= first_start + wait:
+            soon = max(first_start + wait, c - BLOCK + 1)
+            least = FAR
+            for i in range(soon, c + 1):
+                least = min(least, floor[i])
+            if least < best:
+                box[used, 0], box[used, 1], box[used, 2] = c, first_start, min(last_start, c - wait)
+                box[used, 3], box[used, 4], box[used, 5] = 1, e - soon + 1, soon
+                v = _value(facts, items, before, is_first, rents, pi, able, e, used)
+                if v < best:
+                    _push(items, n, v, used)
+                    n += 1
+                    used += 1
+            c = soon - 1
         halved = 0
         while n > 0 and items.key[0] < best:
             v = items.key[0]
             b = _pop(items, n)
             n -= 1
-            starts, works = box[b, 2] - box[b, 1], box[b, 4] - box[b, 3]
-            if halved >= halvings or (starts == 0 and works == 0):
+            slots, starts, works = box[b, 0] - box[b, 5], box[b, 2] - box[b, 1], box[b, 4] - box[b, 3]
+            if halved >= halvings or (slots == 0 and starts == 0 and works == 0):
                 best = v
                 _enter(after, items, t, best, b)
                 break
             halved += 1
-            for j in range(5):
+            for j in range(6):
                 box[used, j] = box[b, j]
-            if starts >= works:
+            if slots > 0:
+                middle = box[b, 5] + slots // 2
+                box[b, 0], box[used, 5] = middle, middle + 1
+                box[b, 2] = min(box[b, 2], middle - wait)
+                box[used, 4] = min(box[used, 4], e - middle)
+            elif starts >= works:
                 middle = box[b, 1] + starts // 2
                 box[b, 2], box[used, 1] = middle, middle + 1
             else:

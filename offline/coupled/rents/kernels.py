@@ -19,6 +19,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 Ints = NDArray[np.int64]
 Counts = NDArray[np.int32]
+Bytes = NDArray[np.uint8]
 
 _kernels: Any = kernels_of(Path(__file__).parent, "rents", Path(states.__file__))
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from instances.coupled.model import Instance
 from instances.coupled.rents import Rents
 from instances.states import DOWN, UP
+from offline.coupled.rents.carry import can_carry
 from offline.coupled.rents.graph import (
     FAR,
     Facts,
@@ -27,7 +28,7 @@ from offline.coupled.rents.graph import (
 )
 from offline.coupled.rents.kernels import Ints
 
-__all__ = ["SCALE", "Graph", "RentBound", "Tables"]
+__all__ = ["SCALE", "Graph", "RentBound", "Tables", "rehearse"]
 
 Reals = NDArray[np.float64]
 
@@ -48,8 +49,9 @@ _STEP = 0.7
 _MOMENTUM = 0.7
 _PI_STEP = 0.06
 _PI_MOMENTUM = 0.8
+_LITTLE = 50  # the part of the bound by which a horizon exceeds it where multipliers are learnt
 _PATIENCE = 10  # evaluations of one horizon without progress
-_FIRST_HALVINGS, _MOST_HALVINGS = 32, 512
+_FIRST_HALVINGS, _MOST_HALVINGS = 48, 1024
 
 
 class Tables:
@@ -230,7 +232,7 @@ class RentBound:
 
     def _raise(self) -> Iterator[int]:
         """Refute ever larger horizons; yields the effort of every part of the work."""
-        step = max(1, self.bound // 16)
+        step = max(1, self.bound // _LITTLE)
         horizon = self.bound + step
         while self.bound < self._limit:
             horizon = max(self.bound, min(horizon, self._limit - 1))
@@ -251,15 +253,14 @@ class RentBound:
             before = self.bound
             yield from self._learn(graph)
             if self.bound > horizon:
-                step += step // 2 + 1
-                horizon = self.bound + step
-            elif self.bound == before and horizon == before:
-                if self._halvings >= _MOST_HALVINGS:
-                    return
+                step += 1 + step // 2
+            elif horizon > before:
+                step //= 2
+            elif self._halvings >= _MOST_HALVINGS:
+                return
+            elif self.bound == before:
                 self._halvings *= 2
-            else:
-                step = max(1, min(step, horizon - self.bound) // 2)
-                horizon = self.bound + step - 1
+            horizon = self.bound + step
 
     def _tabulate(self, slots: int) -> Iterator[int]:
         """Look at so many slots; what has been learnt of lives stays."""
@@ -283,7 +284,10 @@ class RentBound:
         pull = np.zeros_like(shares)
         lack = np.zeros(self.iterations + 1)
         best, since = -np.inf, 0
-        while since < _PATIENCE and self.bound <= graph.horizon and self.bound < self._limit:
+        is_near = graph.horizon - self.bound <= 1 + self.bound // _LITTLE
+        turns = 0
+        while since < _PATIENCE and (is_near or turns < 2) and self.bound <= graph.horizon and self.bound < self._limit:
+            turns += 1
             pi = np.ceil(self._pi * SCALE).astype(np.int64)
             rents = _divide(shares, graph.caps(pi))
             yield from self._sweep(graph, pi, rents)
@@ -418,7 +422,8 @@ class RentBound:
             edge = -1 if k == 1 else int((starts - facts.shortest[starts]).max())
             able = np.flatnonzero(facts.before[e + 1] > facts.before[e])
             items.able[: able.size] = able
-            cost(facts, items, rents[k], able.size, e, c, int(starts[0]), edge, int(level.low[t]), int(level.high[t]))
+            low, high = int(level.low[t]), int(level.high[t])
+            cost(facts, items, rents[k], able.size, e, int(level.soon[t]), c, int(starts[0]), edge, low, high)
             left = float(m)
             for j in range(int(items.free[1])):
                 tasks = int(items.tasks[j])
@@ -434,6 +439,15 @@ class RentBound:
         if self._tables is None:
             return 0
         return self._tables.nbytes() + 4 * self._shares.nbytes
+
+
+def rehearse() -> None:
+    """Call every kernel once, so that all are ready in time."""
+    tiny = Instance.from_letters(["uuuuuu", "uuuuuu"], w=[1, 1], tasks=2, iterations=2, n_com=1, t_prog=1)
+    bound = RentBound(tiny, tiny.iterations)
+    while bound.work(4, 7):
+        pass
+    can_carry(tiny)
 
 
 def _divide(shares: Reals, most: Ints) -> Ints:
