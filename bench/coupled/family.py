@@ -136,9 +136,12 @@ class _Coupled(Family):
         return row | {name: value for name, value in others.items() if value != self.run_options[name][0]}
 
     def verdict_row(self, verdict: Verdict) -> dict[str, Any]:
-        """Tell the slot by its name too."""
-        found: Outcome = verdict.outcome
+        """Tell the slot by its name too, and of rents the makespan that they prove."""
         row = {"valid": verdict.is_valid, "time": verdict.time, "slot": verdict.time, "rule": verdict.rule}
+        if not isinstance(verdict.outcome, Outcome):
+            least = None if verdict.outcome is None else verdict.outcome.value
+            return row | {"reason": verdict.reason, "lower": least}
+        found = verdict.outcome
         return row | {"reason": verdict.reason, "iterations": found.iterations, "makespan": found.makespan}
 
     def generate(self, **given: Any) -> Any:

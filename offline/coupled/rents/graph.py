@@ -1,7 +1,7 @@
 """The compiled side of the bound by rents: one level of the graph at a time, best box first.
 
 A *box* of arcs into a node (k, e + 1) is a range of slots c to compute from, a range of slots in which the iteration
-may start, and a range of W. It takes the task counts, the programs and ``old`` of its loosest member (module `bound`),
+may start, and a range of W. It takes the task counts, the programs and ``old`` of its loosest member (docs/model.md section 3),
 so what it costs is at most what any of its arcs costs. The cheapest box is halved until a box of one arc is the
 cheapest: then that is the least arc. Where that takes too many halvings, the cheapest box stands for the arc, which
 only relaxes.
@@ -160,7 +160,7 @@ def shorten(facts: Facts, first: int, stop: int) -> None:
 
 @kernel
 def reach(facts: Facts, finish: Ints, first: int, stop: int) -> None:
-    """Fill ``finish[s]`` for first <= s < stop: F(s) of module `bound`, `FAR` where no iteration ends in the slots."""
+    """Fill ``finish[s]`` for first <= s < stop: F(s) of docs/model.md section 3, `FAR` where no iteration ends in the slots."""
     before, born, most = facts.before, facts.born, facts.most
     p, m, n_com, t_prog, t_data = facts.numbers
     slots = born.shape[0]

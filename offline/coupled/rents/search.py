@@ -185,7 +185,7 @@ class _Proof(NamedTuple):
 
 
 class RentBound:
-    """The bound by rents of one instance, raised step by step (module `bound`).
+    """The bound by rents of one instance, raised step by step (docs/model.md section 3).
 
     Parameters
     ----------

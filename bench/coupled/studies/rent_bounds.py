@@ -1,0 +1,142 @@
+"""The bound by rents on small instances of all shapes, against the optimum and under the eyes of the evaluator."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import offline.coupled
+from bench.coupled.studies.verify.failures import place_of
+from instances import SelfCheckError, check
+from instances.coupled import Instance
+from instances.states import DOWN, RECLAIMED, UP
+from instances.streams import stream
+from offline.coupled.rents.search import RentBound
+
+__all__ = ["COLUMNS", "as_csv", "measure", "small_instance"]
+
+#: What is counted for each K: instances, and of them those that no schedule finishes; bounds above the optimum, bounds
+#: that meet it, bounds that the free-prefetch windows alone give; how often optimum - 1 is refuted if the search is
+#: told to; certificates, and those of them that the evaluator refuses or finds to prove less.
+COLUMNS = (
+    "iterations",
+    "instances",
+    "infeasible",
+    "above",
+    "met",
+    "by_windows",
+    "refuted",
+    "certificates",
+    "refused",
+)
+
+_WORKED = 300  # parts of the work that one question gets
+
+
+def small_instance(number: int, seed: int = 0) -> Instance:
+    """Return a small random instance with programs: speeds, bounds mu, n_com, T_prog, T_data, K and rates all drawn.
+
+    Examples
+    --------
+    >>> small_instance(4).t_prog >= 1
+    True
+    """
+    draw = stream("rents", "small", 1, seed, number)
+    p, tasks = int(draw.integers(2, 8, endpoint=True)), int(draw.integers(1, 5, endpoint=True))
+    iterations = int(draw.integers(1, 5, endpoint=True))
+    slots = int(draw.integers(8, 24)) + 10 * iterations
+    up = draw.uniform(0.6, 0.98)
+    share_down = draw.choice([0.0, 0.1, 0.3, 1.0])
+    numbers = draw.random((p, slots))
+    states = np.where(numbers < up, UP, np.where(numbers < up + (1 - up) * share_down, DOWN, RECLAIMED))
+    mu: list[int | None] = [int(bound) or None for bound in draw.integers(0, tasks, size=p, endpoint=True)]
+    mu[0] = None
+    return Instance(
+        tasks=tasks,
+        iterations=iterations,
+        n_com=int(draw.integers(1, max(1, p // 2), endpoint=True)),
+        t_prog=int(draw.integers(1, 4, endpoint=True)),
+        t_data=int(draw.integers(0, 2, endpoint=True)),
+        w=tuple(draw.integers(1, 4, size=p).tolist()),
+        mu=tuple(mu),
+        states=states.astype(np.uint8),
+    )
+
+
+def measure(
+    instances: int, seed: int, failures: Path | None = None, step: Callable[[str], None] = lambda note: None
+) -> list[dict[str, int]]:
+    """Ask for the bounds of many small instances, and compare: once from nothing, once for optimum - 1 alone.
+
+    Parameters
+    ----------
+    instances, seed
+        How many, and their seed.
+    failures
+        Folder for an instance with a bound above its optimum, or a certificate that is refused; None: not written.
+    step
+        Called when an instance is done.
+
+    Returns
+    -------
+    list
+        A row of `COLUMNS` for each K.
+
+    Raises
+    ------
+    SelfCheckError
+        For a bound above the optimum, or a certificate that is refused.
+    """
+    rows: dict[int, dict[str, int]] = {}
+    for number in range(instances):
+        instance = small_instance(number, seed)
+        row = rows.setdefault(instance.iterations, dict.fromkeys(COLUMNS, 0) | {"iterations": instance.iterations})
+        found = _judged(instance)
+        for name, value in found.items():
+            row[name] += value
+        if found["above"] or found["refused"]:
+            where = place_of(instance, number, seed, folder=failures, name=f"rents-{seed}-{number}.json")
+            raise SelfCheckError(f"{where}: a bound above the optimum, or a certificate refused: {found}")
+        step(str(number))
+    return [rows[k] for k in sorted(rows)]
+
+
+def _judged(instance: Instance) -> dict[str, int]:
+    """Return what counts for one instance."""
+    answer = offline.coupled.solve(instance, solver="native")
+    is_infeasible = answer.value is None
+    optimum = instance.slots + 1 if answer.value is None else int(answer.value)
+    free = RentBound(instance, instance.iterations)
+    _work(free, 0, instance.slots + 1)
+    told = RentBound(instance, instance.iterations)
+    _work(told, optimum - 1, optimum)
+    certificates = [one for one in (free.certificate(), told.certificate()) if one is not None]
+    refused = above = 0
+    for certificate in certificates:
+        verdict = check(instance, certificate)
+        refused += not (verdict.is_valid and verdict.outcome.value >= certificate.bound)
+        above += verdict.is_valid and verdict.outcome.value > optimum
+    return {
+        "instances": 1,
+        "infeasible": int(is_infeasible),
+        "above": int(above or free.bound > optimum or told.bound > optimum),
+        "met": int(free.bound == optimum),
+        "by_windows": int(free.certificate() is None and free.bound == optimum),
+        "refuted": int(told.bound == optimum),
+        "certificates": len(certificates),
+        "refused": refused,
+    }
+
+
+def _work(bound: RentBound, known: int, limit: int) -> None:
+    for _ in range(_WORKED):
+        if not bound.work(known, limit):
+            return
+
+
+def as_csv(rows: Sequence[dict[str, Any]], columns: Sequence[str]) -> str:
+    """Return rows as the text of a table in a file."""
+    return "\n".join([",".join(columns), *(",".join(str(row[name]) for name in columns) for row in rows), ""])
