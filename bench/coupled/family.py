@@ -107,8 +107,12 @@ class _Coupled(Family):
     def keeps(self, schedule: Any) -> bool:
         return bool(schedule.slots <= _KEPT_SLOTS)
 
-    def before_solve(self, instance: Any, num_files: int, *, model: str | None = None, **given: Any) -> None:
-        """Write the model, if asked for."""
+    def before_solve(
+        self, instance: Any, num_files: int, *, model: str | None = None, bound: str | None = None, **given: Any
+    ) -> None:
+        """Write the model, if asked for; refuse to write several certificates to one place."""
+        if bound is not None and num_files > 1:
+            raise click.UsageError("--bound goes with one FILE")
         if model is None:
             return
         if num_files > 1 or given.get("objective", "makespan") != "makespan":
@@ -118,10 +122,14 @@ class _Coupled(Family):
             write_model(instance, model, **given)
 
     def answers(
-        self, instance: Any, *, model: str | None = None, **given: Any
+        self, instance: Any, *, model: str | None = None, bound: str | None = None, **given: Any
     ) -> Sequence[tuple[dict[str, Any], Result]]:
-        """Solve; beside what every family tells: the objective, and the bound and the solver by their older names."""
+        """Solve, and write the rents that prove the bound if asked for; beside what every family tells: the objective, and the bound and the solver by their older names."""
         result = solve(instance, **given)
+        if bound is not None:
+            if result.certificate is None:
+                raise InputError("the bound is not one by rents, there is nothing to write", place="--bound")
+            instances.write_schedule(result.certificate, bound)
         row = self.answer_row(result)
         told: dict[str, Any] = {"objective": str(result.objective), "bound": row["lower"], "solver": result.by}
         if result.objective is Objective.ITERATIONS:

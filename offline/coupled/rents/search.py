@@ -38,6 +38,8 @@ SCALE = 1 << 20
 _MULTIPLES = (1, 8, 64, 512)
 #: Slots times workers that are few enough for the tables.
 _MOST_CELLS = 1 << 23
+#: What tasks times slots times `SCALE` stay below, so that 64 bits hold every product.
+_MOST_SUM = 1 << 56
 #: Lives times iterations that are few enough for rents.
 _MOST_RENTS = 1 << 22
 #: Nodes swept between two looks at the clock.
@@ -207,7 +209,8 @@ class RentBound:
         self._levels: list[Level] = []
         self._items: Items | None = None
         self._shares: Reals = np.zeros((0, 0))
-        self._pi: Reals = np.full(iterations + 1, instance.t_prog / instance.channels)
+        self._first_pi = instance.t_prog / instance.channels
+        self._pi: Reals = np.full(iterations + 1, self._first_pi)
         self._halvings = _FIRST_HALVINGS
         self._going = self._raise()
 
@@ -238,7 +241,7 @@ class RentBound:
             horizon = max(self.bound, min(horizon, self._limit - 1))
             if self._tables is None or self._tables.slots < horizon:
                 slots = min(self.instance.slots, max(horizon, min(self._limit - 1, horizon + horizon // 4)))
-                if slots * self.instance.num_workers > _MOST_CELLS:
+                if slots * self.instance.num_workers > _MOST_CELLS or slots * self.instance.tasks > _MOST_SUM // SCALE:
                     return
                 yield from self._tabulate(slots)
             tables = self._tables
@@ -322,6 +325,7 @@ class RentBound:
         lack *= _PI_MOMENTUM
         lack += (1 - _PI_MOMENTUM) * (asked - found.sent)
         pi[1:] *= np.exp(np.clip(_PI_STEP * lack[1:] / (1.0 + found.sent[1:].mean()), -0.2, 0.2))
+        np.clip(pi, 1e-3 * self._first_pi, min(1e3 * self._first_pi, float(graph.horizon)), out=pi)
 
     def _sweep(self, graph: Graph, pi: Ints, rents: Ints) -> Iterator[int]:
         """Find all distances."""
