@@ -83,27 +83,31 @@ class ChannelBounds:
         return self._slots.bytes_held() + (0 if self._rents is None else self._rents.nbytes())
 
 
-def _rent_bound(workspace: Workspace, iterations: int) -> RentBound:
-    """Return the bound by rents; loading its machine code, or compiling it, does not count."""
-    workspace.watch.leave_out(_warm_up())
-    from offline.coupled.rents.search import RentBound
-
-    return RentBound(workspace.instance, iterations)
-
-
 def could_be_served(workspace: Workspace) -> bool:
     """Whether the channel could ever carry the data of an iteration (module `offline.coupled.rents.carry`)."""
-    workspace.watch.leave_out(_warm_up())
+    _get_ready(workspace)
     from offline.coupled.rents.carry import can_carry
 
     return can_carry(workspace.instance)
 
 
-@cache
-def _warm_up() -> float:
-    """Load the machine code of the bound by rents, or compile it; return the seconds that took, once in a process."""
+def _rent_bound(workspace: Workspace, iterations: int) -> RentBound:
+    """Return the bound by rents."""
+    _get_ready(workspace)
+    from offline.coupled.rents.search import RentBound
+
+    return RentBound(workspace.instance, iterations)
+
+
+def _get_ready(workspace: Workspace) -> None:
+    """Load the machine code of the bound by rents, or compile it, once in a process; that does not count."""
     began = time.monotonic()
+    _rehearse_once()
+    workspace.watch.leave_out(time.monotonic() - began)
+
+
+@cache
+def _rehearse_once() -> None:
     from offline.coupled.rents.search import rehearse
 
     rehearse()
-    return time.monotonic() - began

@@ -143,7 +143,7 @@ class Graph:
         finish = tables.finish
         for _ in range(iterations):
             last = self.early[-1]
-            self.early.append(FAR if last > horizon else int(finish[last]))
+            self.early.append(FAR if last > tables.slots else int(finish[last]))
             self.late.append(int(np.searchsorted(finish, self.late[-1], side="right")) - 1)
         self.late.reverse()
         self.is_empty = self.early[-1] > horizon
