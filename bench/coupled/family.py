@@ -124,7 +124,10 @@ class _Coupled(Family):
     def answers(
         self, instance: Any, *, model: str | None = None, bound: str | None = None, **given: Any
     ) -> Sequence[tuple[dict[str, Any], Result]]:
-        """Solve, and write the rents that prove the bound if asked for; beside what every family tells: the objective, and the bound and the solver by their older names."""
+        """Solve, and write the rents that prove the bound if asked for.
+
+        Beside what every family tells: the objective, and the bound and the solver by their older names.
+        """
         result = solve(instance, **given)
         if bound is not None:
             if result.certificate is None:

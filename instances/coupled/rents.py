@@ -1,9 +1,9 @@
-"""Rents: why no schedule completes K iterations sooner; claimed by a solver, evaluated here (docs/model.md section 10).
+"""Rents: why no schedule completes K iterations sooner; claimed by a solver, evaluated here (docs/model.md sections 3 and 4).
 
 A life is a longest run of a worker's slots without DOWN. Each life has a rent for each iteration that it computes in,
-and each iteration a value for every program that its channel can send; the rents that a life could pay after it was sent
-a program never exceed what that program is worth. A claim adds the distance of every node (k, t), *k iterations are
-complete and t slots gone*. Here all slots, windows, arcs and costs are found again from the instance; this module
+and each iteration a value for every program that its channel can send; the rents that a life could pay after it was
+sent a program never exceed what that program is worth. A claim adds the distance of every node (k, t), *k iterations
+are complete and t slots gone*. Here all slots, windows, arcs and costs are found again from the instance; this module
 shares no code with any solver.
 """
 
@@ -178,7 +178,9 @@ def check_rents(instance: Instance, rents: Rents) -> Verdict:
     """
     if instance.t_prog == 0:
         raise InputError("a certificate of rents, expected an instance with t_prog >= 1", place="format")
-    largest = max([rents.scale * (rents.horizon + 1), *rents.programs, *(x for _, _, paid in rents.rents for x in paid)])
+    largest = max(
+        [rents.scale * (rents.horizon + 1), *rents.programs, *(x for _, _, paid in rents.rents for x in paid)]
+    )
     if largest * instance.tasks * instance.num_workers >= _MOST:
         raise InputError(f"{largest}, expected numbers that 64 bits hold times tasks and workers", place="rents")
     try:

@@ -223,4 +223,3 @@ class Portfolio:
         channel.work(Incumbent(workspace, 1), 1, self.bound())
         channel.advise()
         Beam(workspace, STAND_BY, 1, 1).work(Incumbent(workspace, 1))
-

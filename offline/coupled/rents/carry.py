@@ -1,15 +1,15 @@
 """Can the channel carry the data of even one iteration? If it never can, there is no schedule.
 
-**Claim.** Let an iteration of a valid schedule compute from slot c on (normal form of docs/model.md section 3). For every
-slot t < c let n(t) be the number of workers that are UP in t and not DOWN in t..c. Then
+**Claim.** Let an iteration of a valid schedule compute from slot c on (normal form of docs/model.md section 3). For
+every slot t < c let n(t) be the number of workers that are UP in t and not DOWN in t..c. Then
 
     sum over t < c of min(n_com, n(t))  >=  m T_data + T_prog * (members that were not sent a program before),
 
 and in the first iteration those are all members, at least as many as it takes for the bounds mu to sum up to m.
 
-*Proof.* All that a member needs for the iteration is received in slots before c, after its last DOWN, in which it is UP,
-at most one unit a slot; and in one slot at most n_com workers are served. Members receive T_data for each of m tasks, and
-in the first iteration nobody has a program before. QED
+*Proof.* All that a member needs for the iteration is received in slots before c, after its last DOWN, in which it is
+UP, at most one unit a slot; and in one slot at most n_com workers are served. Members receive T_data for each of m
+tasks, and in the first iteration nobody has a program before. QED
 
 So where the inequality holds for no slot c of the instance, nothing can be completed, whatever else is UP when.
 """

@@ -1,9 +1,9 @@
 """The compiled side of the bound by rents: one level of the graph at a time, best box first.
 
 A *box* of arcs into a node (k, e + 1) is a range of slots c to compute from, a range of slots in which the iteration
-may start, and a range of W. It takes the task counts, the programs and ``old`` of its loosest member (docs/model.md section 3),
-so what it costs is at most what any of its arcs costs. The cheapest box is halved until a box of one arc is the
-cheapest: then that is the least arc. Where that takes too many halvings, the cheapest box stands for the arc, which
+may start, and a range of W. It takes the task counts, the programs and ``old`` of its loosest member (docs/model.md
+section 3), so what it costs is at most what any of its arcs costs. The cheapest box is halved until a box of one arc is
+the cheapest: then that is the least arc. Where that takes too many halvings, the cheapest box stands for the arc, which
 only relaxes.
 """
 
@@ -39,9 +39,10 @@ BLOCK = 8
 class Facts(NamedTuple):
     """What the kernels know of an instance: numbers, and tables of the slots up to a horizon.
 
-    ``numbers`` are p, m, n_com, T_prog and T_data. ``kind[q]`` is equal for workers of equal w, and ``computed[kind, n]``
-    tells how many tasks they compute in n slots; ``received[n]`` how many tasks' data n slots are. ``up[t, q]`` is 1 if worker q is UP in slot t, ``before[t, q]`` how
-    many UP slots it has before t, ``born[t, q]`` the first slot of the life that contains t, t + 1 where it is DOWN.
+    ``numbers`` are p, m, n_com, T_prog and T_data. ``kind[q]`` is equal for workers of equal w, and ``computed[kind,
+    n]`` tells how many tasks they compute in n slots; ``received[n]`` how many tasks' data n slots are. ``before[t,
+    q]`` is how many UP slots worker q has before t, ``born[t, q]`` the first slot of the life that contains t, t + 1
+    where it is DOWN.
     ``life[t, q]`` is the number of that life, -1 where it is DOWN. ``shortest[t]`` is the least number of slots that an
     iteration which ends with slot t - 1 computes in, `FAR` if none can.
     """
@@ -132,8 +133,18 @@ def make_items(workers: int, tasks: int, slots: int, halvings: int) -> Items:
         return np.zeros(shape, np.int64)
 
     boxes = slots + halvings + 3
-    by_worker = [ints(workers) for _ in range(4)]
-    return Items(*by_worker, ints(tasks + 1), ints(slots + 1), ints(boxes), ints(boxes), ints(boxes, 6), ints(4))
+    return Items(
+        able=ints(workers),
+        worker=ints(workers),
+        tasks=ints(workers),
+        rent=ints(workers),
+        counted=ints(tasks + 1),
+        floor=ints(slots + 1),
+        key=ints(boxes),
+        id=ints(boxes),
+        box=ints(boxes, 6),
+        free=ints(4),
+    )
 
 
 @kernel
@@ -160,7 +171,7 @@ def shorten(facts: Facts, first: int, stop: int) -> None:
 
 @kernel
 def reach(facts: Facts, finish: Ints, first: int, stop: int) -> None:
-    """Fill ``finish[s]`` for first <= s < stop: F(s) of docs/model.md section 3, `FAR` where no iteration ends in the slots."""
+    """Fill ``finish[s]`` for first <= s < stop: F'(s) of docs/model.md section 3, `FAR` where no iteration ends."""
     before, born, most = facts.before, facts.born, facts.most
     p, m, n_com, t_prog, t_data = facts.numbers
     slots = born.shape[0]
@@ -383,7 +394,7 @@ def _pop(items: Items, n: int) -> int:
         keys[i], ids[i] = keys[below], ids[below]
         i = below
     keys[i], ids[i] = key, b
-    return least
+    return int(least)
 
 
 @kernel
@@ -431,7 +442,7 @@ def sweep(
     ``rents`` are those of index k, by life. At most ``halvings`` boxes are halved for a node; `lay_floor` was called.
     Returns the effort, in units of eight looks at a worker.
     """
-    p, m, n_com, t_prog, t_data = facts.numbers
+    p, m, n_com, _, t_data = facts.numbers
     wait = (m * t_data + n_com - 1) // n_com
     up, box, floor = facts.before, items.box, items.floor
     items.free[2] = 0
@@ -509,4 +520,4 @@ def sweep(
         items.free[3] += halved
         if best < FAR:
             guess = t
-    return items.free[2]
+    return int(items.free[2])

@@ -1,4 +1,4 @@
-"""The distances of docs/model.md section 3 as they are defined, arc by arc: slow, short, and what the kernels must equal."""
+"""The distances of docs/model.md section 3, arc by arc as they are defined: what the kernels must equal."""
 
 from __future__ import annotations
 

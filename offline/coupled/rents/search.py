@@ -171,7 +171,8 @@ class Graph:
             half = max(10, (self.late[k] - self.early[k - 1]) // 4)
             middle = (low + high) // 4
             near[k] = tables.up_slots(max(0, middle - half), min(tables.slots, middle + half))
-        return near / np.maximum(1.0, near.sum(axis=0))
+        near /= np.maximum(1.0, near.sum(axis=0))
+        return near
 
 
 class _Proof(NamedTuple):

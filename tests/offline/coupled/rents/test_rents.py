@@ -34,7 +34,9 @@ def kernels(instance, horizon, pi, seed):
     run_down(bound._sweep(graph, np.array([0, *pi]), rents))
     found = [{t: int(d) for t, d in enumerate(level.far) if d < FAR} for level in bound._levels]
     tables = bound._tables
-    by_life = {(int(tables.owner[l]), int(tables.first[l])): rents[1:, l].tolist() for l in range(rents.shape[1])}
+    by_life = {
+        (int(tables.owner[life]), int(tables.first[life])): rents[1:, life].tolist() for life in range(rents.shape[1])
+    }
     return found, by_life, graph
 
 
@@ -105,9 +107,7 @@ def test_what_breaks_a_rule_is_refused_by_its_name():
     for number in CASES:
         instance, certificate = proven(number)
         raised = tuple((q, t, tuple(x + certificate.programs[0] + 1 for x in paid)) for q, t, paid in certificate.rents)
-        nodes = tuple(
-            (first, tuple(None if d is None else d + 1 for d in row)) for first, row in certificate.nodes
-        )
+        nodes = tuple((first, tuple(None if d is None else d + 1 for d in row)) for first, row in certificate.nodes)
         wrong = {
             "B1": [
                 replace(certificate, horizon=instance.slots + 1),
