@@ -1,4 +1,4 @@
-"""Rents: why no schedule completes K iterations sooner; claimed by a solver, evaluated here (docs/model.md sections 3 and 4).
+"""Rents: why no schedule completes K iterations sooner; claimed by a solver, evaluated here.
 
 A life is a longest run of a worker's slots without DOWN. Each life has a rent for each iteration that it computes in,
 and each iteration a value for every program that its channel can send; the rents that a life could pay after it was

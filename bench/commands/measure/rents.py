@@ -21,14 +21,12 @@ def rents(instances: int, seed: int, results: Path, as_json: bool) -> None:
 
     The bound is asked for from nothing, and to refute optimum - 1 alone; each certificate goes to the independent
     evaluator. A bound above the optimum, or a certificate refused, ends the command with exit code 3, and the instance
-    is written to the folder of results. The table is written to coupled_rents.csv too.
+    is written to the folder of results. Interrupted, it goes on where it was. The table is written to coupled_rents.csv
+    too.
     """
     from bench.coupled.studies.rent_bounds import COLUMNS, as_csv, measure
-    from bench.progress import counting
 
-    results.mkdir(parents=True, exist_ok=True)
-    with counting("instances", instances, 0) as counter:
-        rows = measure(instances, seed, results, counter.step)
+    rows = measure(results, instances, seed)
     table = Table({name: name for name in COLUMNS}, as_json, title="Bounds by rents, small instances by K")
     table.add_all(rows)
     table.show()

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import offline.coupled
+from bench.campaign.engine import Job, code_digest, run_jobs
+from bench.campaign.journal import Journal
 from bench.coupled.studies.verify.failures import place_of
 from instances import SelfCheckError, check
 from instances.coupled import Instance
@@ -33,6 +36,7 @@ COLUMNS = (
     "refused",
 )
 
+_BLOCK = 50  # instances: some seconds
 _WORKED = 300  # parts of the work that one question gets
 
 
@@ -66,19 +70,16 @@ def small_instance(number: int, seed: int = 0) -> Instance:
     )
 
 
-def measure(
-    instances: int, seed: int, failures: Path | None = None, step: Callable[[str], None] = lambda note: None
-) -> list[dict[str, int]]:
+def measure(folder: Path, instances: int, seed: int) -> list[dict[str, int]]:
     """Ask for the bounds of many small instances, and compare: once from nothing, once for optimum - 1 alone.
 
     Parameters
     ----------
+    folder
+        For the journal of blocks that are done, and for an instance with a bound above its optimum, or a certificate
+        that is refused.
     instances, seed
         How many, and their seed.
-    failures
-        Folder for an instance with a bound above its optimum, or a certificate that is refused; None: not written.
-    step
-        Called when an instance is done.
 
     Returns
     -------
@@ -90,18 +91,32 @@ def measure(
     SelfCheckError
         For a bound above the optimum, or a certificate that is refused.
     """
-    rows: dict[int, dict[str, int]] = {}
-    for number in range(instances):
+    code = code_digest("instances", "offline", "bench")
+    blocks = [(first, min(first + _BLOCK, instances)) for first in range(0, instances, _BLOCK)]
+    jobs = [
+        Job(f"rents|{code}|{first}-{stop}|{seed}", f"{first} to {stop - 1}", _measure_some, (first, stop, seed, folder))
+        for first, stop in blocks
+    ]
+    counts: dict[int, Counter[str]] = {}
+    with Journal(folder) as journal:
+        run_jobs("blocks of instances", jobs, journal)
+        for job in jobs:
+            for row in journal[job.key]["rows"]:
+                counts.setdefault(row["iterations"], Counter()).update(row)
+    return [{**{name: counts[k][name] for name in COLUMNS}, "iterations": k} for k in sorted(counts)]
+
+
+def _measure_some(first: int, stop: int, seed: int, folder: Path) -> dict[str, Any]:
+    """Return what counts for each of the instances first..stop-1."""
+    rows = []
+    for number in range(first, stop):
         instance = small_instance(number, seed)
-        row = rows.setdefault(instance.iterations, dict.fromkeys(COLUMNS, 0) | {"iterations": instance.iterations})
         found = _judged(instance)
-        for name, value in found.items():
-            row[name] += value
         if found["above"] or found["refused"]:
-            where = place_of(instance, number, seed, folder=failures, name=f"rents-{seed}-{number}.json")
+            where = place_of(instance, number, seed, folder=folder, name=f"rents-{seed}-{number}.json")
             raise SelfCheckError(f"{where}: a bound above the optimum, or a certificate refused: {found}")
-        step(str(number))
-    return [rows[k] for k in sorted(rows)]
+        rows.append({"iterations": instance.iterations, **found})
+    return {"rows": rows}
 
 
 def _judged(instance: Instance) -> dict[str, int]:

@@ -84,9 +84,9 @@ class ChannelBounds:
 
 
 def could_be_served(workspace: Workspace) -> bool:
-    """Whether the channel could ever carry the data of an iteration (module `offline.coupled.rents.carry`)."""
+    """Whether the channel could ever carry the data of an iteration (module `offline.coupled.rents.kernels.carry`)."""
     _get_ready(workspace)
-    from offline.coupled.rents.carry import can_carry
+    from offline.coupled.rents.kernels.carry import can_carry
 
     return can_carry(workspace.instance)
 

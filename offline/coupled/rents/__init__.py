@@ -10,9 +10,9 @@ So in every schedule the rents paid are at most the value of the programs sent, 
 Read in this order:
 
 - `plain`: the graph as it is defined, arc by arc, for small instances;
-- `graph`: the same by kernels, which look at many arcs at once;
+- `kernels.graph`: the same by kernels, which look at many arcs at once;
 - `search`: which rents, and which horizons;
-- `carry`: whether the channel can ever carry an iteration.
+- `kernels.carry`: whether the channel can ever carry an iteration.
 
 `instances.coupled.rents` evaluates the certificates; it shares no code with this package.
 """

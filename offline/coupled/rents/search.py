@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from instances.coupled.model import Instance
 from instances.coupled.rents import Rents
 from instances.states import DOWN, UP
-from offline.coupled.rents.carry import can_carry
-from offline.coupled.rents.graph import (
+from offline.coupled.rents.kernels.carry import can_carry
+from offline.coupled.rents.kernels.compiling import Ints
+from offline.coupled.rents.kernels.graph import (
     FAR,
     Facts,
     Items,
@@ -26,7 +27,6 @@ from offline.coupled.rents.graph import (
     shorten,
     sweep,
 )
-from offline.coupled.rents.kernels import Ints
 
 __all__ = ["SCALE", "Graph", "RentBound", "Tables", "rehearse"]
 

@@ -10,8 +10,8 @@ import offline.coupled
 from bench.coupled.studies.rent_bounds import small_instance
 from instances import InputError, check, is_made_for, read_schedule, write_schedule
 from instances.coupled import Instance
-from offline.coupled.rents.carry import can_carry
-from offline.coupled.rents.graph import FAR
+from offline.coupled.rents.kernels.carry import can_carry
+from offline.coupled.rents.kernels.graph import FAR
 from offline.coupled.rents.plain import Plain
 from offline.coupled.rents.search import SCALE, Graph, RentBound, _divide
 

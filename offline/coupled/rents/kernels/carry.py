@@ -20,7 +20,7 @@ import numpy as np
 
 from instances.coupled.model import Instance
 from instances.states import DOWN, UP
-from offline.coupled.rents.kernels import Bytes, Counts, Ints, kernel
+from offline.coupled.rents.kernels.compiling import Bytes, Counts, Ints, kernel
 
 __all__ = ["can_carry"]
 

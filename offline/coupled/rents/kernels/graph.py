@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from offline.coupled.rents.kernels import Counts, Ints, kernel
+from offline.coupled.rents.kernels.compiling import Counts, Ints, kernel
 
 __all__ = [
     "FAR",
