@@ -17,10 +17,12 @@ __all__ = [
     "POSITIVE",
     "SEVERAL",
     "as_json",
+    "draws",
     "expect_solver",
     "given_flags",
     "jobs",
     "kept_in",
+    "points",
     "policies",
     "policy_seed",
     "results",
@@ -144,6 +146,36 @@ policies = click.option(
 
 
 jobs = click.option("--jobs", type=POSITIVE, default=2, show_default=True, help="Processes at work at once.")
+
+
+def points(wmins: str = "1-10") -> Callable[[F], F]:
+    """Add --m, --n-com and --wmin: points of the experiment of `coupled`, all by default."""
+    return _all_of(
+        click.option("--m", "ms", type=NUMBERS, default="5,10", show_default=True, help="Tasks per iteration."),
+        click.option("--n-com", "n_coms", type=NUMBERS, default="5,10,20", show_default=True, help="Workers served."),
+        click.option(
+            "--wmin", "wmins", type=NUMBERS, default=wmins, show_default=True, help="w is in [wmin, 10 wmin]."
+        ),
+    )
+
+
+def draws(trials: str = "0-9") -> Callable[[F], F]:
+    """Add --scenarios and --trials: instances at a point of the experiment."""
+    return _all_of(
+        click.option("--scenarios", type=NUMBERS, default="0-9", show_default=True, help="Draws of the workers."),
+        click.option("--trials", type=NUMBERS, default=trials, show_default=True, help="Draws of their states."),
+    )
+
+
+def _all_of(*added: Callable[[F], F]) -> Callable[[F], F]:
+    """Return what adds several options, in this order."""
+
+    def add(command: F) -> F:
+        for one in reversed(added):
+            command = one(command)
+        return command
+
+    return add
 
 
 def kept_in(name: str) -> Callable[[F], F]:

@@ -144,18 +144,24 @@ class Batches:
         return BatchAnswer(satisfied, cut, play, end - submission, self._cut_before(submission, end), latency_play)
 
     def _least_end(self, submission: int, deadline: int, satisfied: int) -> int | None:
-        """Return the least e by which N tasks can end, by bisection between what other rungs tell; None: not by E."""
+        """Return the least e by which N tasks can end, by bisection; beyond the deadline between what other rungs tell.
+
+        None: not by E.
+        """
         tasks = self.instance.tasks
-        free, stream = (self._earliest(submission, rung)[2] for rung in (Rung.FREE, Rung.STREAM))
         first = _place(self.field.times, submission)
-        if free.size < tasks or self.field.times.size - first < tasks:
+        if self.field.times.size - first < tasks:
             return None
-        high = int(stream.max()) if stream.size == tasks else self.end + 1  # enough, or nobody knows yet
-        low = max(int(free.max()), int(self.field.times[first + tasks - 1]) + int(self.field.c.min())) - 1  # too little
+        low = int(self.field.times[first + tasks - 1]) + int(self.field.c.min()) - 1  # too little
         if satisfied == tasks:
-            high = min(high, deadline)
+            high = deadline
+            low = self._too_early(submission, low, high)
         else:
-            low = max(low, deadline)
+            free, stream = (self._earliest(submission, rung)[2] for rung in (Rung.FREE, Rung.STREAM))
+            if free.size < tasks:
+                return None
+            low = max(low, int(free.max()) - 1, deadline)
+            high = int(stream.max()) if stream.size == tasks else self.end + 1  # enough, or nobody knows yet
         if high > deadline:  # else all who are needed are together
             self._gather(submission, min(high, self.end))
         top = high
@@ -168,6 +174,14 @@ class Batches:
             low, high = (low, middle) if self._reaches(submission, middle) else (middle, high)
             step *= 4
         return high if high <= self.end else None
+
+    def _too_early(self, submission: int, low: int, high: int) -> int:
+        """Return the last e from ``low`` on by which the workers cannot end N tasks, whoever is contacted when."""
+        while high - low > 1:
+            middle = (low + high) // 2
+            is_enough = traffic.most(self.field, self.crowd, middle) >= self.instance.tasks
+            low, high = (low, middle) if is_enough else (middle, high)
+        return low
 
     def _gather(self, submission: int, horizon: int) -> None:
         """Bring together the workers that may be needed up to a deadline."""

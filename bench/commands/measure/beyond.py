@@ -12,15 +12,8 @@ from bench.output import Table
 
 
 @click.command(short_help="Run our own policies on the paper's experiment.")
-@click.option("--m", "ms", type=options.NUMBERS, default="5,10", show_default=True, help="Tasks per iteration.")
-@click.option(
-    "--n-com", "n_coms", type=options.NUMBERS, default="5,10,20", show_default=True, help="Workers served at once."
-)
-@click.option(
-    "--wmin", "wmins", type=options.NUMBERS, default="1-10", show_default=True, help="w is in [wmin, 10 wmin]."
-)
-@click.option("--scenarios", type=options.NUMBERS, default="0-9", show_default=True, help="Draws of the workers.")
-@click.option("--trials", type=options.NUMBERS, default="0-9", show_default=True, help="Draws of their states.")
+@options.points()
+@options.draws()
 @click.option("--seed", type=options.COUNT, default=0, show_default=True, help="Seed of the experiment.")
 @click.option(
     "--policy", "policies", multiple=True, metavar="NAME", help="One of ours; several may be given.  [default: all]"

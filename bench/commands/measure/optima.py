@@ -14,15 +14,8 @@ from instances.textio import write_text
 
 
 @click.command(short_help="Find the optima of the paper's experiment.")
-@click.option("--m", "ms", type=options.NUMBERS, default="5,10", show_default=True, help="Tasks per iteration.")
-@click.option(
-    "--n-com", "n_coms", type=options.NUMBERS, default="5,10,20", show_default=True, help="Workers served at once."
-)
-@click.option(
-    "--wmin", "wmins", type=options.NUMBERS, default="1-10", show_default=True, help="w is in [wmin, 10 wmin]."
-)
-@click.option("--scenarios", type=options.NUMBERS, default="0-9", show_default=True, help="Draws of the workers.")
-@click.option("--trials", type=options.NUMBERS, default="0-9", show_default=True, help="Draws of their states.")
+@options.points()
+@options.draws()
 @click.option("--seed", type=options.COUNT, default=0, show_default=True, help="Seed of the experiment.")
 @click.option(
     "--setting",

@@ -14,13 +14,8 @@ _READINGS = ("printed", "conditional", "undivided", "held-frozen", "candidate-fr
 
 
 @click.command(short_help="Run readings and seeds of the paper's experiment beside its printed tables.")
-@click.option("--m", "ms", type=options.NUMBERS, default="5,10", show_default=True, help="Tasks per iteration.")
-@click.option("--n-com", "n_coms", type=options.NUMBERS, default="5,10,20", show_default=True, help="Workers served.")
-@click.option(
-    "--wmin", "wmins", type=options.NUMBERS, default="1-10", show_default=True, help="w is in [wmin, 10 wmin]."
-)
-@click.option("--scenarios", type=options.NUMBERS, default="0-9", show_default=True, help="Draws of the workers.")
-@click.option("--trials", type=options.NUMBERS, default="0", show_default=True, help="Draws of their states.")
+@options.points()
+@options.draws("0")
 @click.option("--slots", type=options.POSITIVE, default=1_000_000, show_default=True, help="A longer run has failed.")
 @click.option("--seed", "seeds", type=options.NUMBERS, default="0-4", show_default=True, help="Of the experiment.")
 @click.option(

@@ -15,13 +15,7 @@ from instances.textio import write_text
 
 
 @click.command(short_help="Time exact solvers against each other.")
-@click.option("--m", "ms", type=options.NUMBERS, default="5,10", show_default=True, help="Tasks per iteration.")
-@click.option(
-    "--n-com", "n_coms", type=options.NUMBERS, default="5,10,20", show_default=True, help="Workers served at once."
-)
-@click.option(
-    "--wmin", "wmins", type=options.NUMBERS, default="1-10", show_default=True, help="w is in [wmin, 10 wmin]."
-)
+@options.points()
 @click.option("--iterations", type=options.NUMBERS, default="1-5", show_default=True, help="K.")
 @click.option("--instances", type=options.POSITIVE, default=10, show_default=True, help="Instances for each K.")
 @click.option("--slots", type=options.POSITIVE, default=100_000, show_default=True, help="N.")

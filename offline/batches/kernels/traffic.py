@@ -15,7 +15,7 @@ import numpy as np
 from offline.batches.kernels.compiling import Ints, Shorts, kernel
 from offline.batches.kernels.field import Field
 
-__all__ = ["FEW", "Crowd", "Flow", "augment", "bound", "gather", "reaches", "sweep"]
+__all__ = ["FEW", "Crowd", "Flow", "augment", "bound", "gather", "most", "reaches", "sweep"]
 
 
 _WORKER = 2**31 - 1
@@ -109,6 +109,19 @@ def _rank(field: Field, crowd: Crowd, j: int, row: int, time: int, deadline: int
         total += min(deadline, crowd.ups[row, 1]) - max(time, crowd.ups[row, 0])
         row += 1
     return int(total // crowd.c[j])
+
+
+@kernel()
+def most(field: Field, crowd: Crowd, deadline: int) -> int:
+    """Return N, or a bound below it on the tasks that can end by a deadline if every second may be a contact."""
+    total = 0
+    for j in range(crowd.size[0]):
+        begin = crowd.ups[crowd.low[j], 0]
+        if crowd.c[j] <= deadline - begin:
+            total += _rank(field, crowd, j, crowd.low[j], begin, deadline)
+            if total >= field.tasks:
+                return int(field.tasks)
+    return total
 
 
 @kernel()
