@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
+from time import process_time
 from typing import Any
 
 import numpy as np
@@ -12,14 +13,15 @@ import numpy as np
 import offline.coupled
 from bench.campaign.engine import Job, code_digest, run_jobs
 from bench.campaign.journal import Journal
+from bench.coupled.paper import Paper
 from bench.coupled.studies.verify.failures import place_of
 from instances import SelfCheckError, check
 from instances.coupled import Instance
 from instances.states import DOWN, RECLAIMED, UP
 from instances.streams import stream
-from offline.coupled.rents.search import RentBound
+from offline.coupled.rents.search import RentBound, rehearse
 
-__all__ = ["COLUMNS", "as_csv", "measure", "small_instance"]
+__all__ = ["CELLS", "CELL_COLUMNS", "COLUMNS", "as_csv", "measure", "measure_cells", "small_instance"]
 
 #: What is counted for each K: instances, and of them those that no schedule finishes; bounds above the optimum, bounds
 #: that meet it, bounds that the free-prefetch windows alone give; how often optimum - 1 is refuted if the search is
@@ -35,6 +37,21 @@ COLUMNS = (
     "certificates",
     "refused",
 )
+
+#: Points of ``bench scale`` that are hard: p, m, n_com, wmin.
+CELLS = (
+    (500, 50, 5, 4),
+    (1000, 50, 5, 5),
+    (500, 50, 5, 2),
+    (1000, 20, 5, 4),
+    (500, 20, 5, 3),
+    (200, 20, 5, 3),
+    (100, 50, 5, 1),
+    (100, 20, 5, 1),
+)
+#: The point; the bound after so many seconds of the processor's time; what the evaluator finds that its certificate
+#: proves, and the seconds that took.
+CELL_COLUMNS = ("p", "m", "n_com", "wmin", "bound", "seconds", "proven", "check_s")
 
 _BLOCK = 50  # instances: some seconds
 _WORKED = 300  # parts of the work that one question gets
@@ -117,6 +134,47 @@ def _measure_some(first: int, stop: int, seed: int, folder: Path) -> dict[str, A
             raise SelfCheckError(f"{where}: a bound above the optimum, or a certificate refused: {found}")
         rows.append({"iterations": instance.iterations, **found})
     return {"rows": rows}
+
+
+def measure_cells(folder: Path, seconds: int) -> list[dict[str, Any]]:
+    """Let the bound by rents, and nothing else, work on each of `CELLS` for so many seconds of the processor's time.
+
+    Returns
+    -------
+    list
+        A row of `CELL_COLUMNS` for each.
+
+    Raises
+    ------
+    SelfCheckError
+        For a certificate that is refused.
+    """
+    rehearse()
+    code = code_digest("instances", "offline", "bench")
+    jobs = [Job(f"rents|{code}|{cell}|{seconds}", str(cell), _measure_cell, (*cell, seconds)) for cell in CELLS]
+    with Journal(folder) as journal:
+        run_jobs("points", jobs, journal)
+        return [{name: journal[job.key][name] for name in CELL_COLUMNS} for job in jobs]
+
+
+def _measure_cell(p: int, m: int, n_com: int, wmin: int, seconds: int) -> dict[str, Any]:
+    """Return the row of a point, the first instance of ``bench scale`` there."""
+    rehearse()
+    instance = Paper(m, n_com, wmin, 0, 0, 100_000, 0, p, 10).load()
+    bound = RentBound(instance, instance.iterations)
+    begun = process_time()
+    while process_time() - begun < seconds and bound.work(0, instance.slots + 1):
+        pass
+    certificate = bound.certificate()
+    begun, proven = process_time(), None
+    if certificate is not None:
+        verdict = check(instance, certificate)
+        if not verdict.is_valid:
+            raise SelfCheckError(f"p={p} m={m} n_com={n_com} wmin={wmin}: {verdict}")
+        proven = verdict.outcome.value
+    checked = round(process_time() - begun, 1)
+    point = {"p": p, "m": m, "n_com": n_com, "wmin": wmin}
+    return point | {"bound": bound.bound, "seconds": seconds, "proven": proven, "check_s": checked}
 
 
 def _judged(instance: Instance) -> dict[str, int]:
