@@ -10,10 +10,13 @@ import offline.coupled
 from bench.coupled.studies.rent_bounds import small_instance
 from instances import InputError, check, is_made_for, read_schedule, write_schedule
 from instances.coupled import Instance
+from offline.coupled.native.portfolio import Portfolio
+from offline.coupled.objectives import Objective
 from offline.coupled.rents.kernels.carry import can_carry
 from offline.coupled.rents.kernels.graph import FAR
 from offline.coupled.rents.plain import Plain
 from offline.coupled.rents.search import SCALE, Graph, RentBound, _divide
+from offline.limits import Limits
 
 
 def run_down(generator):
@@ -176,3 +179,19 @@ def test_nothing_is_called_impossible_that_has_a_schedule(number):
     instance = small_instance(number, seed=8)
     if not can_carry(instance):
         assert offline.coupled.solve(instance, solver="cpsat").status == "infeasible"
+
+
+def test_the_native_search_hands_out_certificates_of_the_bound_it_reports():
+    found = 0
+    for number in range(60):
+        instance = small_instance(number, seed=9)
+        answer = Portfolio(instance, Limits(), first_round=1).solve(Objective.MAKESPAN, stand_by=True)
+        expected = offline.coupled.solve(instance, solver="native")
+        assert (answer.status, answer.value, answer.bound) == (expected.status, expected.value, expected.bound)
+        assert expected.certificate is None
+        if answer.certificate is not None:
+            found += 1
+            verdict = check(instance, answer.certificate)
+            assert verdict.is_valid
+            assert verdict.outcome.value >= answer.bound
+    assert found
