@@ -14,7 +14,7 @@ from instances.states import UP, States
 if TYPE_CHECKING:
     from instances.traces import Trace
 
-__all__ = ["chosen_nodes", "named_trace", "presence_of", "read_traces", "trace_options"]
+__all__ = ["chosen_nodes", "named_traces", "presence_of", "read_traces", "trace_options"]
 
 #: Of more nodes only the least, the middle and the most available are told.
 _TOLD_NODES = 24
@@ -53,12 +53,26 @@ def read_traces(traces: Sequence[str], given: Mapping[str, Any]) -> tuple[Trace,
     return read(*traces, one_means=others.pop("one_means"), gap_s=others.pop("gap_s"), columns=columns), others
 
 
-def named_trace(text: str) -> tuple[str, Trace]:
-    """Return what ``[NAME=]FILE`` means: what its machines are called, the file's own name if nobody says, and it."""
+def named_traces(texts: Sequence[str]) -> dict[str, Trace]:
+    """Return the traces that several ``[NAME=]FILE`` mean, by what their machines are called.
+
+    Files of one name are one trace, as of a node each. Who names none means the file's own name.
+
+    Raises
+    ------
+    InputError
+        For an empty name, and for that of drawn machines.
+    """
     from instances.traces import read
 
-    name, equals, path = text.rpartition("=")
-    return name if equals else Path(path).stem, read(path)
+    files: dict[str, list[str]] = {}
+    for text in texts:
+        name, equals, path = text.rpartition("=")
+        files.setdefault("_".join((name if equals else Path(path).stem).split()), []).append(path)
+    for name in files:
+        if name in ("", "drawn"):
+            raise InputError(f"{name!r}, expected another name than that of drawn machines, or none", place="--trace")
+    return {name: read(*paths) for name, paths in files.items()}
 
 
 def chosen_nodes(trace: Trace, text: str | None) -> int | list[str] | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
+from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -53,7 +54,8 @@ def run_ours(
     num_processes
         As for `bench.campaign.engine.run_jobs`.
     only_made
-        Make no run; write the tables of those that the folder holds.
+        Make no run; write the tables of those that the folder holds, up to the first that it does not. Whether a run
+        is among them depends on no result, not even on how long it took.
 
     Returns
     -------
@@ -79,7 +81,7 @@ def run_ours(
             jobs.append(Job(key, source.name, _run, (source, tuple(policies), least)))
     with Journal(folder) as journal:
         if only_made:
-            jobs = [job for job in jobs if job.key in journal]
+            jobs = list(takewhile(lambda job: job.key in journal, jobs))
         run_jobs("beyond", jobs, journal, num_processes=num_processes)
         found = [journal[job.key] for job in jobs]
     return write_tables(found, policies, folder)

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from bench.coupled.beyond import POINT
+from bench.coupled.optima import known_optima
 from bench.report.markdown import text_table
 from bench.report.tables import NOTHING, count, interval, number, share
 from bench.results.frames import records
 from bench.results.published import published_table
-from bench.results.ratios import SHARES, distribution, ends, with_ratios
+from bench.results.ratios import SHARES, distribution, ends, intervals, with_ratios
 from instances.errors import InputError
 from online.coupled import OURS
 
@@ -23,6 +26,9 @@ __all__ = ["BeyondPage", "read_data"]
 #: The paper's heuristics that stand beside ours.
 BESIDE = ("IE", "Y-IE", "Y-IAY", "E-IE")
 _STATISTICS = ("quartile_1", "median", "quartile_3", "mean")
+#: What is aimed at on the whole experiment: a median of at most so much, and so large a share within 100 %.
+MEDIAN, WITHIN100 = 1.55, 0.78
+_HOLDS, _FAILS, _OPEN = "holds", "does not hold", "cannot be told"
 
 
 def read_data(name: str) -> pd.DataFrame:
@@ -47,8 +53,13 @@ class BeyondPage:
         return {
             "beyond": self.table,
             "beyond_by": self.by,
+            "beyond_points": self.points,
+            "beyond_progress": self.progress,
+            "beyond_targets": self.targets,
             "beyond_ratio": self.ratio,
             "beyond_instances": self.instances,
+            "beyond_all": self.finishable,
+            "beyond_trials": self.trials,
             "beyond_faster": self.faster,
             "beyond_cost": self.cost,
             "leaderboard": self.leaderboard,
@@ -59,7 +70,7 @@ class BeyondPage:
         """The ratios of ours and of some of the paper's heuristics on the instances that ours were run on."""
         import pandas as pd
 
-        mine = read_data("beyond_runs")
+        mine = self._mine
         printed = self._printed()
         printed = printed[printed["policy"].isin(BESIDE)].astype(dict.fromkeys(POINT, "Int64"))
         theirs = printed.merge(mine[POINT], on=POINT)
@@ -71,8 +82,24 @@ class BeyondPage:
     @cached_property
     def _policies(self) -> tuple[str, ...]:
         """Those of ours that were run."""
-        known = read_data("beyond_runs").columns
-        return tuple(policy for policy in OURS if policy in known)
+        return tuple(policy for policy in OURS if policy in self._mine.columns)
+
+    @cached_property
+    def _mine(self) -> pd.DataFrame:
+        """The makespans of ours."""
+        return read_data("beyond_runs")
+
+    @cached_property
+    def _possible(self) -> pd.DataFrame:
+        """The instances of the experiment that are not proven to have no schedule within the slots."""
+        known = known_optima()
+        return known[known["status"] != "infeasible"]
+
+    @cached_property
+    def _by_policy(self) -> pd.DataFrame:
+        """The makespan of each policy, infinite where it did not finish; a row for each instance."""
+        values = self._ratios.assign(value=self._ratios["value"].astype(float).fillna(float("inf")))
+        return values.pivot_table(index="fingerprint", columns="policy", values="value")
 
     @cached_property
     def _distribution(self) -> dict[str, dict[str, Any]]:
@@ -101,6 +128,70 @@ class BeyondPage:
         ]
         return text_table(["policy", *(f"{axis} = {values[0]}", *map(str, values[1:]))], rows)
 
+    def points(self, *axes: str) -> str:
+        """Return the distributions at each point of some parameters: the paper's best heuristic and ours."""
+        if not axes or set(axes) - set(POINT):
+            raise InputError(f"{' '.join(axes)!r}, expected some of {', '.join(POINT)}")
+        spreads = {(*(row[axis] for axis in axes), row["policy"]): row for row in self._spread(axes)}
+        rows = []
+        for point in sorted({key[:-1] for key in spreads}):
+            for policy in (BESIDE[-1], *self._policies):
+                row = spreads[(*point, policy)]
+                shown = [
+                    interval(*ends(row, "quartile_1")),
+                    _with_ci(row, "median"),
+                    interval(*ends(row, "quartile_3")),
+                ]
+                shown += [_with_ci(row, "within30"), _with_ci(row, "within100"), count(row["unfinished"])]
+                rows.append([*map(str, point), f"`{policy}`", count(row["runs"]), *shown])
+        names = ["1st quartile", "median", "3rd quartile", "within 30%", "within 100%", "unfinished"]
+        return text_table([*axes, "policy", "runs", *names], rows)
+
+    def _spread(self, axes: Sequence[str] = ()) -> list[dict[str, Any]]:
+        """Return the distributions at each point with the intervals of their medians and shares."""
+        wanted = self._ratios[self._ratios["policy"].isin([BESIDE[-1], *self._policies])]
+        both = distribution(wanted, axes).merge(intervals(wanted, axes), on=[*axes, "policy"])
+        return list(records(both))
+
+    def targets(self) -> str:
+        """Return for each of our policies whether it does what is aimed at; a 95 % interval must be on one side."""
+        wide = self._by_policy
+        rows = []
+        for row in self._spread():
+            policy = row["policy"]
+            if policy == BESIDE[-1]:
+                continue
+            left = int((~np.isfinite(wide[policy]) & np.isfinite(wide[BESIDE[-1]])).sum())
+            is_whole = len(self._mine) == len(self._possible)
+            rows.append([
+                f"`{policy}`",
+                f"{_with_ci(row, 'median')}: {_verdict(row['median_ci_low'], row['median_ci_high'], MEDIAN)}",
+                f"{_with_ci(row, 'within100')}: "
+                + _verdict(-row["within100_ci_high"], -row["within100_ci_low"], -WITHIN100),
+                f"{count(left)}: {_FAILS if left else _HOLDS if is_whole else 'holds so far'}",
+            ])  # fmt: skip
+        aims = [f"median <= {MEDIAN}", f"within 100% on >= {share(WITHIN100)}"]
+        return text_table(["policy", *aims, f"unfinished where `{BESIDE[-1]}` finishes: 0"], rows)
+
+    def progress(self) -> str:
+        """Return how many instances of each trial were run."""
+        run, possible = self._mine["trial"].value_counts(), self._possible["trial"].value_counts()
+        rows = [
+            [str(trial), count(possible[trial]), count(run[trial]), "yes" if run[trial] == possible[trial] else "no"]
+            for trial in sorted(run.index)
+        ]
+        return text_table(["trial", "instances that a schedule finishes", "run", "complete"], rows)
+
+    def trials(self) -> str:
+        """Return which trials are complete."""
+        run, possible = self._mine["trial"].value_counts(), self._possible["trial"].value_counts()
+        whole = [trial for trial in sorted(possible.index) if run.get(trial, 0) == possible[trial]]
+        return ", ".join(map(str, whole)) if whole else "none"
+
+    def finishable(self) -> str:
+        """Return how many instances of the experiment some schedule finishes."""
+        return count(len(self._possible))
+
     def ratio(self, policy: str, statistic: str) -> str:
         """Return a statistic of a policy's ratio."""
         if policy not in self._distribution:
@@ -116,12 +207,11 @@ class BeyondPage:
 
     def instances(self) -> str:
         """Return on how many instances ours were run."""
-        return count(len(read_data("beyond_runs")))
+        return count(len(self._mine))
 
     def faster(self, policy: str, other: str) -> str:
         """Return on what share of the instances a policy is strictly faster than another."""
-        values = self._ratios.assign(value=self._ratios["value"].astype(float).fillna(float("inf")))
-        wide = values.pivot_table(index="fingerprint", columns="policy", values="value")
+        wide = self._by_policy
         for name in (policy, other):
             if name not in wide:
                 raise InputError(f"{name!r}, expected one of {', '.join(map(str, wide.columns))}")
@@ -148,6 +238,22 @@ class BeyondPage:
             rows.append([str(row["rank"]), f"`{row['policy']}`", *shown, *shares, count(row["unfinished"])])
         names = ["1st quartile", "median", "3rd quartile", "mean", "within 30%", "100%", "unfinished"]
         return text_table(["rank", "policy", *names], rows)
+
+
+def _with_ci(row: dict[str, Any], name: str) -> str:
+    """Return a statistic with its 95 % interval."""
+    low, high = row[f"{name}_ci_low"], row[f"{name}_ci_high"]
+    shown, ended = (interval(*ends(row, name)), interval) if name == "median" else (share(row[name]), _shares)
+    return shown if np.isnan(low) or np.isnan(high) else f"{shown} [{ended(low, high)}]"
+
+
+def _shares(low: float, high: float) -> str:
+    return f"{share(low)}–{share(high)}"  # noqa: RUF001
+
+
+def _verdict(low: float, high: float, most: float) -> str:
+    """Return whether what lies in an interval is at most so much."""
+    return _HOLDS if high <= most else _FAILS if low > most else _OPEN
 
 
 def _finite(value: float | None) -> str:

@@ -43,6 +43,9 @@ COLUMNS = (
 #: Mean slots of an availability period on drawn chains: a unit of time fine enough for the shortest tasks of the map.
 PERIOD = 60
 _SLOTS = 200_000
+#: Of a real trace: slots from which chains are fitted, and availability periods in a window, if nobody says otherwise.
+#: The longest tasks of the map take two fifths of a period; a window has room for a hundred, one after another.
+TRAIN_SLOTS, PERIODS = 3_000, 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,8 +150,8 @@ def trace_sources(
     slot_s: float,
     *,
     windows: int,
-    train_slots: int,
-    slots: int,
+    train_slots: int | None = None,
+    slots: int | None = None,
     nodes: int | None = None,
     tasks: Sequence[float] = AXES["task"],
     absent: str = "down",
@@ -156,44 +159,84 @@ def trace_sources(
     """Return instances on real machines along the axis of the task length, the others as at the centre.
 
     The mean availability period is that of the window's training slots, and each worker's tasks are equally long.
+    Values of the axis that slots are too long for are left out: at which a task would take less than half a slot, or
+    as many slots as at another value.
+
+    Parameters
+    ----------
+    name
+        What the machines are called.
+    trace, slot_s
+        Of them, and seconds in a slot.
+    windows
+        So many, or as many as there is room for.
+    train_slots
+        Slots before each window from which chains are fitted. None: `TRAIN_SLOTS`, or a third of a shorter trace.
+    slots
+        In a window. None: `PERIODS` mean availability periods, or what is left of a shorter trace.
+    nodes
+        So many, or all of a trace that has fewer. None: all.
+    tasks
+        Values of the axis.
+    absent
+        As for `instances.coupled.imported.from_trace`.
 
     Raises
     ------
     InputError
-        Where the trace is too short for one window, or no worker is ever UP in training.
+        Where the trace is too short for one window, or no worker leaves UP in training.
     """
-    whole = trace.window(slot_s=slot_s, nodes=nodes)
-    room = (whole.slots - train_slots) // slots
-    if room < 1:
+    chosen = None if nodes is None else min(nodes, len(trace.nodes))
+    whole = trace.window(slot_s=slot_s, nodes=chosen)
+    train = min(TRAIN_SLOTS, whole.slots // 3) if train_slots is None else train_slots
+
+    def made(at: int, length: int, w: int, t_prog: int, t_data: int) -> Instance:
+        return from_trace(
+            trace, tasks=_TASKS, slot_s=slot_s, iterations=_ITERATIONS, n_com=2, t_prog=t_prog, t_data=t_data, w=w,
+            start=whole.start + at * whole.slot_s, slots=length, nodes=chosen, train_slots=train,
+            absent=absent,  # type: ignore[arg-type]
+        )  # fmt: skip
+
+    if slots is None and whole.slots > train > 0:
+        chains = [chain for chain in made(train, 1, 1, 0, 0).chains if chain is not None]
+        slots = min(whole.slots - train, round(PERIODS * mean_period(chains, name)))
+        sys.stderr.write(
+            f"{name}: {len(whole.nodes)} nodes, {whole.slots:,} slots; chains from {train:,}, windows of {slots:,}\n"
+        )
+    room = 0 if slots is None or train < 1 else (whole.slots - train) // slots
+    if room < 1 or slots is None:
         raise InputError(
-            f"{whole.slots} slots, expected {train_slots} for the chains and {slots} for a window at least", place=name
+            f"{whole.slots} slots, expected {train or 1} for the chains and {slots or 1} for a window at least",
+            place=name,
         )
     found: list[Source] = []
+    coarse: set[float] = set()
     for window in range(min(windows, room)):
-        at = train_slots + window * max(1, room // windows) * slots
-        start = whole.start + at * whole.slot_s
-
-        def make(w: int, t_prog: int, t_data: int, start: Any = start) -> Instance:
-            return from_trace(
-                trace, tasks=_TASKS, slot_s=slot_s, iterations=_ITERATIONS, n_com=2, t_prog=t_prog, t_data=t_data, w=w,
-                start=start, slots=slots, nodes=nodes, train_slots=train_slots, absent=absent,  # type: ignore[arg-type]
-            )  # fmt: skip
-
-        plain = make(1, 0, 0)
-        period = mean_period([chain for chain in plain.chains if chain is not None])
-        for task in tasks:
-            w = max(1, round(task * period))
+        at = train + window * max(1, room // windows) * slots
+        period = mean_period([chain for chain in made(at, slots, 1, 0, 0).chains if chain is not None], name)
+        nearest: dict[int, float] = {}  # of several tasks of one length in slots, the one that rounding changed least
+        for task in sorted(tasks, key=lambda task: abs(task * period - round(task * period))):
+            nearest.setdefault(round(task * period), task)
+        nearest.pop(0, None)
+        coarse |= set(tasks) - set(nearest.values())
+        for w, task in sorted(nearest.items()):
             t_prog = round(Point().program * w)
-            instance = make(w, t_prog, max(1, round(t_prog / 5)))
+            instance = made(at, slots, w, t_prog, max(1, round(t_prog / 5)))
             found.append(Given(f"{name} task={task:g} window {window}", "foresight", instance))
+    if coarse:
+        values = ", ".join(f"{task:g}" for task in sorted(coarse))
+        sys.stderr.write(
+            f"{name}: slots are too long to tell tasks of {values} periods from others or from none, in some windows: "
+            "left out there (a shorter --slot-s helps)\n"
+        )
     return found
 
 
-def mean_period(chains: Sequence[Chain]) -> float:
+def mean_period(chains: Sequence[Chain], name: str = "trace") -> float:
     """Return the mean slots of an availability period over workers that leave UP at all."""
     leaves = [1 - chain.rows[UP][UP] for chain in chains if 0.0 < chain.rows[UP][UP] < 1.0]
     if not leaves:
-        raise InputError("no worker leaves UP in training, expected volatile machines", place="trace")
+        raise InputError("no worker leaves UP in training, expected volatile machines", place=name)
     return float(np.mean([1 / leave for leave in leaves]))
 
 
@@ -209,11 +252,12 @@ def map_of(
     """Make all runs that ``folder`` does not hold yet, and return the rows of the map, with the columns `COLUMNS`.
 
     Ratios of runs that did not finish are infinite; quartiles are over all instances whose optimum is proven and that
-    the policy does not refuse.
+    no policy refuses, so that all policies are measured on the same ones.
     """
     import pandas as pd
 
     runs = ratios_of(sources, policies, folder, num_processes=num_processes, time_limit_s=time_limit_s, seed=seed)
+    runs = runs[runs.groupby("instance")["policy"].transform("nunique") == runs["policy"].nunique()]
     rows = []
     for machines, axis, value, chosen in _cells(sorted(set(runs["instance"]))):
         here = runs[runs["instance"].isin(chosen)]
@@ -245,7 +289,19 @@ def ratios_of(
     if found.failure is not None:
         sys.stderr.write(f"hindsched: left out: {found.failure}\n")
     ratios = with_ratios(found.results.runs)
+    _tell_left_out(found.results.runs)
     return ratios[ratios["optimum_status"] == "optimal"]
+
+
+def _tell_left_out(runs: pd.DataFrame) -> None:
+    """Say how many instances have no proven optimum, and why."""
+    statuses = runs.drop_duplicates("fingerprint")["optimum_status"].value_counts()
+    impossible = int(statuses.get("infeasible", 0))
+    if impossible:
+        sys.stderr.write(f"left out: {impossible} instances that no schedule finishes within their slots\n")
+    unproven = int(statuses.sum()) - impossible - int(statuses.get("optimal", 0))
+    if unproven:
+        sys.stderr.write(f"left out: {unproven} instances whose optimum is not proven (a longer --time-limit helps)\n")
 
 
 def _cells(names: Sequence[str]) -> Iterator[tuple[str, str, float, list[str]]]:

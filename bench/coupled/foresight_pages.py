@@ -11,15 +11,12 @@ from math import isinf
 from typing import TYPE_CHECKING, Any
 
 from bench.coupled import foresight
-from bench.coupled.online_optimum import Cell
 from bench.report.markdown import text_table
 from bench.report.marks import Picture, Writer
 from bench.report.tables import MINUS, NOTHING, count, share
 from bench.results.frames import records
 from bench.results.published import published_table
 from instances.errors import InputError
-from online.coupled.optimum.space import Space
-from online.coupled.visible import Problem
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -46,7 +43,6 @@ class ForesightPages:
         more = (self.foresight_map, self.markov_tests, self.markov_estimates, self.markov_costs)
         numbers = (
             self.online_size,
-            self.online_states,
             self.price,
             self.fault,
             self.charged_gain,
@@ -62,14 +58,14 @@ class ForesightPages:
     # ---- on-line optima
 
     def online_optima(self) -> str:
-        """Return each instance's expectations: hindsight, the charged bound, the on-line optimum, and each policy."""
+        """Return what is expected on each instance: of hindsight, charged, on-line at the best, and of each policy."""
         policies = [name for name in dict.fromkeys(_optima()["player"]) if name not in _KNOWN]
-        headings = ["p", "draw", "hindsight", "charged bound", "on-line optimum", "price", *policies]
+        headings = ["p", "m", "draw", "hindsight", "charged bound", "on-line optimum", "price", *policies]
         rows = []
-        for (p, scenario), players in _cells(_optima()[_optima()["m"] == 2]):
+        for instance, players in _cells(_optima()):
             hindsight, best = players[_HINDSIGHT], players[_OPTIMUM]
             charged = players.get(_CHARGED)
-            row = [str(p), str(scenario), _mean(hindsight), NOTHING if charged is None else _mean(charged)]
+            row = [*map(str, instance), _mean(hindsight), NOTHING if charged is None else _mean(charged)]
             row += [f"{best['slots']:.2f}", f"{best['price']:.2f}"]
             row += [f"{players[name]['fault']:.2f} ({players[name]['ratio']:.2f})" for name in policies]
             rows.append(row)
@@ -90,19 +86,14 @@ class ForesightPages:
         largest = records(frame.sort_values("states").tail(1))[0]
         return {"states": count(largest["states"]), "seconds": f"{largest['seconds']:,.0f}"}[_one_of(what, _SIZES)]
 
-    def online_states(self, p: str, m: str) -> str:
-        """Return how many states the first draw of a size has; they are only counted."""
-        drawn = Cell(int(p), int(m), 2, 1, 0, 2, (), False).instance()
-        return count(Space(Problem.of(drawn)).states)
-
     def price(self, end: str) -> str:
         """Return the least or the most price of the future on the instances of the table."""
-        frame = _optima()[(_optima()["player"] == _OPTIMUM) & (_optima()["m"] == 2)]
+        frame = _optima()[_optima()["player"] == _OPTIMUM]
         return f"{_end(frame['price'], end):.2f}"
 
     def fault(self, policy: str, end: str) -> str:
         """Return the least or the most fault of a policy on the instances of the table."""
-        frame = _optima()[_optima()["m"] == 2]
+        frame = _optima()
         mine = frame[frame["player"] == _one_of(policy, set(frame["player"]))]
         return f"{_end(mine['fault'], end):.2f}"
 
@@ -222,10 +213,10 @@ def _prefetch() -> pd.DataFrame:
     return _read("free_prefetch")
 
 
-def _cells(frame: pd.DataFrame) -> list[tuple[tuple[int, int], dict[str, dict[str, Any]]]]:
-    groups = frame.groupby(["p", "scenario"])
-    found = [records(group) for _, group in groups]
-    return [((rows[0]["p"], rows[0]["scenario"]), {row["player"]: row for row in rows}) for rows in found]
+def _cells(frame: pd.DataFrame) -> list[tuple[tuple[int, int, int], dict[str, dict[str, Any]]]]:
+    """Return for each instance, by p, m and the number of its draw, the rows of its players."""
+    found = [records(group) for _, group in frame.groupby(["p", "m", "scenario"])]
+    return [((rows[0]["p"], rows[0]["m"], rows[0]["scenario"]), {row["player"]: row for row in rows}) for rows in found]
 
 
 def _mean(row: dict[str, Any]) -> str:

@@ -38,6 +38,7 @@ __all__ = [
     "ends",
     "groups",
     "in_median_order",
+    "intervals",
     "medians",
     "of_runs",
     "plain",
@@ -248,6 +249,43 @@ def medians(ratios: pd.DataFrame) -> pd.DataFrame:
             row["behind_low"] = row["behind_high"] = 0.0
         rows.append(row)
     return pd.DataFrame(rows, columns=["policy", "ci_low", "ci_high", "behind_low", "behind_high"])
+
+
+def intervals(ratios: pd.DataFrame, by: Sequence[str] = ()) -> pd.DataFrame:
+    """Return the 95 % intervals of each policy's median and of its shares, by a bootstrap over scenarios.
+
+    Parameters
+    ----------
+    ratios, by
+        As for `distribution`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row per point and policy: ``NAME_ci_low`` and ``NAME_ci_high`` for the median and each of `SHARES`. Where a
+        ratio is known by its ends only, the interval is that of both together. NaN where there is one scenario only: it
+        says nothing of others.
+    """
+    import pandas as pd
+
+    rows = []
+    for point, group in groups(ratios, by):
+        cluster = clusters(group)
+        weights = resample(int(cluster.max(initial=-1)) + 1) if len(group) else np.ones((1, 1))
+        for policy in _policies(group):
+            mine = (group["policy"] == policy).to_numpy()
+            low, high = group["low"].to_numpy()[mine], group["high"].to_numpy()[mine]
+            row: dict[str, Any] = {**point, "policy": policy}
+            if weights.shape[1] > 1:
+                least = resampled_medians(low, cluster[mine], weights)
+                most = least if (low == high).all() else resampled_medians(high, cluster[mine], weights)
+                row |= {"median_ci_low": percentiles(least)[0], "median_ci_high": percentiles(most)[1]}
+                for name, most_ratio in SHARES.items():
+                    found = percentiles(resampled_means((high <= most_ratio).astype(float), cluster[mine], weights))
+                    row |= {f"{name}_ci_low": found[0], f"{name}_ci_high": found[1]}
+            rows.append(row)
+    columns = [f"{name}_ci_{end}" for name in ("median", *SHARES) for end in ("low", "high")]
+    return pd.DataFrame(rows, columns=[*by, "policy", *columns])
 
 
 def in_median_order(table: pd.DataFrame) -> pd.DataFrame:

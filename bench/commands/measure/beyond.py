@@ -18,7 +18,11 @@ from bench.output import Table
 @click.option(
     "--policy", "policies", multiple=True, metavar="NAME", help="One of ours; several may be given.  [default: all]"
 )
-@click.option("--only-made", is_flag=True, help="Make no run; write the tables of those that the folder holds.")
+@click.option(
+    "--only-made",
+    is_flag=True,
+    help="Make no run; write the tables of those that the folder holds, up to the first that it lacks.",
+)
 @options.jobs
 @options.kept_in("beyond")
 @options.as_json

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from bench.commands import options
-from bench.commands.traces import named_trace
+from bench.commands.traces import named_traces
 from bench.output import Table
 from instances.textio import write_text
 
@@ -17,16 +17,29 @@ _AXES = ("task", "channels", "program", "workers", "lost", "away")
 
 @click.command(short_help="Map when knowing the future matters (coupled).")
 @click.option("--axis", "axes", type=click.Choice(_AXES), multiple=True, help="Only this axis.  [default: all six]")
-@click.option("--instances", type=options.POSITIVE, default=6, show_default=True, help="Drawn at each point.")
+@click.option("--instances", type=options.COUNT, default=6, show_default=True, help="Drawn at each point.")
 @click.option("--policy", "policies", multiple=True, metavar="NAME", help="A policy.  [default: E-IE, hot and auto]")
 @click.option("--spot/--no-spot", default=True, show_default=True, help="Nine spot zones, which come along, too.")
-@click.option("--trace", "traces", multiple=True, metavar="[NAME=]FILE", help="A trace of yours too.")
+@click.option("--trace", "traces", multiple=True, metavar="[NAME=]FILE",
+              help="A trace of yours too; files of one name are one trace.")  # fmt: skip
 @click.option("--slot-s", type=click.FloatRange(min=0, min_open=True), default=600.0, show_default=True, metavar="S",
               help="Seconds in a slot of these.")  # fmt: skip
-@click.option("--nodes", type=options.POSITIVE, default=20, show_default=True, help="So many nodes of each of these.")
+@click.option(
+    "--nodes", type=options.POSITIVE, default=20, show_default=True, help="At most so many nodes of each of these."
+)
 @click.option("--windows", type=options.POSITIVE, default=4, show_default=True, help="Windows of each real trace.")
-@click.option("--train-slots", type=options.POSITIVE, default=3000, show_default=True, help="For chains, of these.")
-@click.option("--window-slots", type=options.POSITIVE, default=5000, show_default=True, help="In a window of these.")
+@click.option(
+    "--train-slots",
+    type=options.POSITIVE,
+    default=None,
+    help="For chains, of these.  [default: 3000, or a third of the trace]",
+)
+@click.option(
+    "--window-slots",
+    type=options.POSITIVE,
+    default=None,
+    help="In a window of these.  [default: 40 availability periods]",
+)
 @click.option("--seed", type=options.COUNT, default=0, show_default=True, help="Seed of what is drawn.")
 @options.time_limit(10.0)
 @options.jobs
@@ -41,8 +54,8 @@ def foresight(
     slot_s: float,
     nodes: int,
     windows: int,
-    train_slots: int,
-    window_slots: int,
+    train_slots: int | None,
+    window_slots: int | None,
     seed: int,
     time_limit_s: float,
     jobs: int,
@@ -65,8 +78,7 @@ def foresight(
         sources += study.trace_sources(
             "spot", trace, 195, windows=windows, train_slots=3_100, slots=3_400, tasks=study.AXES["task"]
         )
-    for named in traces:
-        name, trace = named_trace(named)
+    for name, trace in named_traces(traces).items():
         sources += study.trace_sources(
             name, trace, slot_s, windows=windows, train_slots=train_slots,
             slots=window_slots, nodes=nodes,

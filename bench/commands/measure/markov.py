@@ -8,12 +8,13 @@ from typing import Any
 import click
 
 from bench.commands import options
-from bench.commands.traces import named_trace
+from bench.commands.traces import named_traces
 from bench.output import Table
 
 
 @click.command(short_help="Test whether real machines are Markov (coupled).")
-@click.option("--trace", "trace_file", metavar="[NAME=]FILE", help="A trace of yours.  [default: nine spot zones]")
+@click.option("--trace", "traces", multiple=True, metavar="[NAME=]FILE",
+              help="A trace of yours; files of one name are one trace.  [default: nine spot zones]")  # fmt: skip
 @click.option("--slot-s", type=click.FloatRange(min=0, min_open=True), default=195.0, show_default=True, metavar="S",
               help="Seconds in a slot.")  # fmt: skip
 @click.option("--nodes", type=options.POSITIVE, default=None, help="Only so many nodes.")
@@ -27,7 +28,7 @@ from bench.output import Table
 @options.kept_in("markov")
 @options.as_json
 def markov(
-    trace_file: str | None,
+    traces: tuple[str, ...],
     slot_s: float,
     nodes: int | None,
     policies: tuple[str, ...],
@@ -48,9 +49,13 @@ def markov(
     """
     from bench.coupled import markov as study
     from bench.results.frames import records
+    from instances.errors import InputError
     from instances.traces import read_packaged
 
-    machines, trace = named_trace(trace_file) if trace_file else ("spot", read_packaged("spot_aws_v100"))
+    named = named_traces(traces) if traces else {"spot": read_packaged("spot_aws_v100")}
+    if len(named) > 1:
+        raise InputError(f"{len(named)} names, expected one trace: NAME=FILE for each of its files", place="--trace")
+    ((machines, trace),) = named.items()
     window = trace.window(slot_s=slot_s, nodes=nodes)
     states = trace.states(slot_s=slot_s, start=window.start, slots=window.slots, nodes=window.nodes)
     tests = study.rows_of_tests(machines, window.nodes, states, slot_s, float(window.start))

@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from bench.cli import hindsched
-from bench.coupled import leaderboard
+from bench.coupled import beyond_page, leaderboard
 from bench.coupled.beyond import POINT, run_ours
 from bench.coupled.beyond_page import BESIDE, BeyondPage, read_data
 from bench.coupled.optima import experiment, known_optima
@@ -38,11 +38,17 @@ def test_no_published_run_beats_the_optimum_and_every_point_is_there() -> None:
     assert not rows.duplicated(POINT).any()
 
 
-def test_numbers_of_the_page_are_those_of_the_bare_rows() -> None:
+@pytest.fixture(scope="module")
+def printed() -> pd.DataFrame:
+    """The runs of the paper's heuristics."""
+    return Published()._of["printed"]
+
+
+def test_numbers_of_the_page_are_those_of_the_bare_rows(printed) -> None:
     """Count again with nothing but the two files."""
     rows = read_data("beyond_runs").merge(known_optima()[[*POINT, "makespan"]], on=POINT)
     ratio = (rows["roll"] / rows["makespan"]).astype(float).fillna(float("inf"))
-    page = BeyondPage(lambda: Published()._of["printed"])
+    page = BeyondPage(lambda: printed)
     assert page.ratio("roll", "median") == f"{ratio.median():.2f}"
     assert page.ratio("roll", "within100") == f"{(ratio <= 2).mean():.0%}"
     assert page.instances() == f"{len(rows):,}"
@@ -54,6 +60,42 @@ def test_numbers_of_the_page_are_those_of_the_bare_rows() -> None:
         page.ratio("nobody", "median")
     with pytest.raises(InputError, match="expected one of"):
         page.by("seed")
+
+
+def test_the_page_tells_how_much_was_run_and_judges_only_what_intervals_allow(printed, monkeypatch) -> None:
+    """A campaign that got as far as the second trial, of policies that are E-IE and twice as slow."""
+    best = printed[(printed["policy"] == "E-IE") & (printed["trial"] <= 1)]
+    known = known_optima()
+    mine = best.merge(known.loc[known["status"] != "infeasible", POINT], on=POINT)[[*POINT, "value"]].astype("Int64")
+    mine = mine[(mine["trial"] == 0) | (mine["scenario"] < 3)].reset_index(drop=True)
+    mine = mine.assign(hot=mine["value"], roll=2 * mine["value"])
+    lost = mine.index[mine["value"].notna()][:2]
+    mine.loc[lost, "roll"] = None
+    monkeypatch.setattr(beyond_page, "read_data", lambda name: mine.drop(columns="value"))
+    page = BeyondPage(lambda: printed)
+    assert page.trials() == "0"
+    done, ahead = (mine["trial"] == 0).sum(), (mine["trial"] == 1).sum()
+    assert f"| 0 | {done} | {done} | yes |" in page.progress()
+    assert f"| {ahead} | no |" in page.progress()
+    hot, roll = page.targets().splitlines()[2:4]
+    assert hot.count("does not hold") == 2
+    assert hot.endswith("0: holds so far |")
+    assert roll.endswith("2: does not hold |")
+    rows = mine.merge(known[[*POINT, "makespan"]], on=POINT)
+    rows = rows[(rows["m"] == 5) & (rows["n_com"] == 20)]
+    ratio = (rows["hot"] / rows["makespan"]).astype(float).fillna(float("inf"))
+    line = next(line for line in page.points("m", "n_com").splitlines() if line.startswith("| 5 | 20 | `hot` |"))
+    assert line.startswith(f"| 5 | 20 | `hot` | {len(ratio)} | {ratio.quantile(0.25):.2f} | {ratio.median():.2f} [")
+    assert f"| {(ratio <= 2).mean():.0%} [" in line
+    with pytest.raises(InputError, match="expected some of"):
+        page.points("seed")
+
+
+def test_only_made_stops_at_the_first_that_is_missing(tmp_path) -> None:
+    """What was made later in the order is left out, since those before it may be missing for how long they take."""
+    sources = experiment(ms=[5], wmins=[1], n_coms=[20], scenarios=[0], trials=[0, 1, 2])
+    run_ours([sources[0], sources[2]], tmp_path, policies=["hot"])
+    assert run_ours(sources, tmp_path, policies=["hot"], only_made=True)[0]["trial"].to_list() == [0]
 
 
 def test_the_board_ranks_by_the_median() -> None:

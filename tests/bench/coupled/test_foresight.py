@@ -9,6 +9,7 @@ from click.testing import CliRunner
 
 import instances
 from bench.cli import hindsched
+from bench.commands.traces import named_traces
 from bench.coupled import foresight, markov
 from instances.chains import Chain, StateStream
 from instances.coupled import Instance
@@ -63,6 +64,61 @@ def test_the_map_by_its_command(tmp_path):
     assert (tmp_path / "foresight.svg").read_text().startswith("<?xml")
     again = CliRunner().invoke(hindsched, arguments)
     assert again.stdout == done.stdout
+
+
+def event_table(path, nodes):
+    """Write a table of the Failure Trace Archive: a desktop grid that nobody has seen, 30 days, owners among it."""
+    lines = ["# event_id component_id node_id platform_id node_name type start stop reason"]
+    for q in nodes:
+        states = StateStream(CHAIN, stream("test", "table", q)).take(8_640)
+        changes = np.flatnonzero(np.diff(states)) + 1
+        for number, (a, b) in enumerate(zip([0, *changes], [*changes, states.size], strict=True)):
+            kind = {0: 1, 1: 2 + number % 2, 2: 0}[states[a]]
+            lines.append(f"{number} 1 {q} 1 pc{q}.lab {kind} {1.2e9 + 300 * a:.3f} {1.2e9 + 300 * b:.3f} -1")
+    path.write_text("\n".join(lines) + "\n")
+
+
+def rows_of(arguments, tmp_path):
+    done = CliRunner().invoke(hindsched, [*arguments, "--jobs", "1", "--results", str(tmp_path), "--json"])
+    assert done.exit_code == 0, done.output
+    return [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")], done.stderr
+
+
+def test_a_trace_that_nobody_has_seen(tmp_path, capsys):
+    """Fewer nodes than are asked for, with owners; windows follow from the availability periods."""
+    event_table(tmp_path / "a.tab", range(7))
+    mine = ["--trace", f"desk={tmp_path}/a.tab", "--slot-s", "300", "--windows", "1"]
+    ((name, trace),) = named_traces(mine[1:2]).items()
+    found = foresight.trace_sources(name, trace, 300, windows=2, nodes=20)
+    assert [source.name for source in found] == [
+        f"desk task={task} window {n}" for n in (0, 1) for task in (0.1, 0.2, 0.4)
+    ]
+    told = capsys.readouterr().err
+    assert "desk: 7 nodes, 8,640 slots; chains from 2,880, windows of 4" in told  # of periods of ten slots
+    assert "tell tasks of 0.02, 0.05 periods from others or from none" in told
+    command = ["bench", "foresight", "--instances", "0", "--no-spot", *mine, "--policy", "IE"]
+    rows, _ = rows_of([*command, "--window-slots", "100"], tmp_path)
+    assert rows[0] | {"machines": "desk", "axis": "task", "value": 0.1, "instances": 1} == rows[0]
+    assert rows[0]["median"] >= 1
+    for arguments, said in (
+        (
+            [*command, "--train-slots", "8000", "--window-slots", "700"],
+            "desk: 8640 slots, expected 8000 for the chains",
+        ),
+        (["bench", "markov", *mine, "--trace", f"{tmp_path}/a.tab"], "2 names, expected one trace"),
+        ([*command, "--trace", "drawn=x"], "expected another name"),
+    ):
+        assert said in str(CliRunner().invoke(hindsched, arguments).exception)
+
+
+def test_files_of_one_name_are_one_trace(tmp_path):
+    for zone in ("east", "west"):
+        (tmp_path / f"{zone} 1.csv").write_text("date,availability\n2023-01-01 00:00:00,1\n2023-01-01 00:05:00,0\n")
+    files = [str(tmp_path / f"{zone} 1.csv") for zone in ("east", "west")]
+    assert {name: len(trace.nodes) for name, trace in named_traces([f"spot={file}" for file in files]).items()} == {
+        "spot": 2
+    }
+    assert list(named_traces(files)) == ["east_1", "west_1"]
 
 
 def test_points_are_what_they_say():

@@ -1,7 +1,8 @@
 """The criterion: the twin of `online.coupled.ours.chances.Chances`.
 
 D depends on who the members are and which of them are RECLAIMED, and so does U where nobody has anything to receive.
-Both are remembered by these two sets of workers, as words of bits.
+Both are remembered by these two sets of workers, as words of bits; and beside each other for all workers that may join
+a set, since building and exchanging ask for them one after another.
 """
 
 from __future__ import annotations
@@ -19,6 +20,9 @@ __all__ = ["ONE", "WORD", "judge", "load", "multiply", "place_of", "reach_of", "
 WORD = np.uint64
 ONE = WORD(1)
 
+#: Places in a line of ``Chances.sums``.
+U, D, AGAIN = 2, 3, 4
+
 
 @kernel()
 def stop_of(longest: int, decay: float, slots: int) -> int:
@@ -35,6 +39,15 @@ def total_of_two(a: Reals, b: Reals, stop: int) -> float:
     return found
 
 
+@kernel(sums=True)
+def total_of_three(a: Reals, b: Reals, c: Reals, stop: int) -> float:
+    """Return the sum of the first products."""
+    found = 0.0
+    for t in range(stop):
+        found += a[t] * b[t] * c[t]
+    return found
+
+
 @kernel()
 def multiply(a: Reals, b: Reals, stop: int, into: Reals) -> None:
     """Write the first products; ``into`` may be one of the two."""
@@ -43,31 +56,48 @@ def multiply(a: Reals, b: Reals, stop: int, into: Reals) -> None:
 
 
 @kernel()
+def multiply_three(a: Reals, b: Reals, c: Reals, stop: int, into: Reals) -> None:
+    """Write the first products; ``into`` may be one of the three."""
+    for t in range(stop):
+        into[t] = a[t] * b[t] * c[t]
+
+
+@kernel()
 def reach_of(chances: Chances, scratch: Scratch, num: int) -> float:
     """Return U of the first ``num`` members of ``scratch.who``."""
-    who, state, need = scratch.who, scratch.state, scratch.need
+    who, state, need, reach = scratch.who, scratch.state, scratch.need, chances.reach
     q = who[0]
     if num == 1:
         again = chances.again[q]
-        return float(chances.back[q, state[0]] * again ** need[0] / (1.0 - again))
+        return float(chances.back[q, state[0]] * chances.powers[q, need[0]] / (1.0 - again))
     decay = chances.rate[q]
     longest = need[0]
     for k in range(1, num):
         decay += chances.rate[who[k]]
         longest = max(longest, need[k])
     stop = stop_of(longest, decay, chances.stay.shape[2])
-    reach = chances.reach[q, state[0], need[0]]
-    for k in range(1, num - 1):
-        multiply(reach, chances.reach[who[k], state[k], need[k]], stop, scratch.other)
-        reach = scratch.other
-    last = chances.reach[who[num - 1], state[num - 1], need[num - 1]]
-    return total_of_two(reach, last, stop) + float(reach[stop - 1] * last[stop - 1]) / math.expm1(decay)
+    product = reach[q, state[0], need[0]]
+    k = 1
+    while num - k > 2:
+        one, two = reach[who[k], state[k], need[k]], reach[who[k + 1], state[k + 1], need[k + 1]]
+        multiply_three(product, one, two, stop, scratch.other)
+        product = scratch.other
+        k += 2
+    one = reach[who[k], state[k], need[k]]
+    end = product[stop - 1] * one[stop - 1]
+    if num - k == 1:
+        total = total_of_two(product, one, stop)
+    else:
+        two = reach[who[k + 1], state[k + 1], need[k + 1]]
+        total = total_of_three(product, one, two, stop)
+        end *= two[stop - 1]
+    return float(total + end / math.expm1(decay))
 
 
 @kernel()
 def stay_of(chances: Chances, scratch: Scratch, num: int) -> float:
     """Return D of the first ``num`` members of ``scratch.who``."""
-    who, state = scratch.who, scratch.state
+    who, state, stay = scratch.who, scratch.state, chances.stay
     q = who[0]
     if num == 1:
         return float(chances.life[q, state[0]])
@@ -75,21 +105,35 @@ def stay_of(chances: Chances, scratch: Scratch, num: int) -> float:
     for k in range(1, num):
         decay += chances.rate[who[k]]
     stop = stop_of(0, decay, chances.stay.shape[2])
-    stay = chances.stay[q, state[0]]
-    for k in range(1, num - 1):
-        multiply(stay, chances.stay[who[k], state[k]], stop, scratch.other)
-        stay = scratch.other
-    last = chances.stay[who[num - 1], state[num - 1]]
-    return total_of_two(stay, last, stop) + float(stay[stop - 1] * last[stop - 1]) / math.expm1(decay)
+    product = stay[q, state[0]]
+    k = 1
+    while num - k > 2:
+        multiply_three(product, stay[who[k], state[k]], stay[who[k + 1], state[k + 1]], stop, scratch.other)
+        product = scratch.other
+        k += 2
+    one = stay[who[k], state[k]]
+    end = product[stop - 1] * one[stop - 1]
+    if num - k == 1:
+        total = total_of_two(product, one, stop)
+    else:
+        two = stay[who[k + 1], state[k + 1]]
+        total = total_of_three(product, one, two, stop)
+        end *= two[stop - 1]
+    return float(total + end / math.expm1(decay))
+
+
+@kernel(forceinline=True)
+def mixed(members: WORD, reclaimed: WORD) -> WORD:
+    """Return 32 bits that tell sets apart."""
+    return ((members ^ (reclaimed * WORD(0xC2B2AE3D27D4EB4F))) * WORD(0x9E3779B97F4A7C15)) >> WORD(32)
 
 
 @kernel(forceinline=True)
 def place_of(chances: Chances, scratch: Scratch, members: WORD, reclaimed: WORD) -> int:
-    """Return where U and D of a set that lacks nothing stand, and log(1 - 1 / U), computed if they do not yet."""
-    keys = chances.keys
-    mixed = (members ^ (reclaimed * WORD(0xC2B2AE3D27D4EB4F))) * WORD(0x9E3779B97F4A7C15)
-    place = int(np.int64((mixed >> WORD(32)) & WORD(keys.shape[0] - 1)))
-    if keys[place, 0] != members or keys[place, 1] != reclaimed:
+    """Return the line of a set that lacks nothing, computed if it is not there yet."""
+    sets = chances.sets
+    place = int(np.int64(mixed(members, reclaimed) & WORD(sets.shape[0] - 1)))
+    if sets[place, 0] != members or sets[place, 1] != reclaimed:
         _fill(chances, scratch, members, reclaimed, place)
     return place
 
@@ -105,11 +149,76 @@ def _fill(chances: Chances, scratch: Scratch, members: WORD, reclaimed: WORD, pl
             scratch.need[num] = 0
             num += 1
     u = reach_of(chances, scratch, num)
-    chances.keys[place, 0] = members
-    chances.keys[place, 1] = reclaimed
-    chances.sums[place, 0] = u
-    chances.sums[place, 1] = stay_of(chances, scratch, num)
-    chances.sums[place, 2] = math.log1p(-1.0 / u) if u > 1.0 else -np.inf
+    chances.sets[place, 0] = members
+    chances.sets[place, 1] = reclaimed
+    chances.sums[place, U] = u
+    chances.sums[place, D] = stay_of(chances, scratch, num)
+    chances.sums[place, AGAIN] = math.log1p(-1.0 / u) if u > 1.0 else -np.inf
+
+
+@kernel(forceinline=True)
+def row_of(chances: Chances, members: WORD, reclaimed: WORD) -> int:
+    """Return the row of a set, empty if it is not there yet."""
+    bases = chances.bases
+    row = int(np.int64(mixed(members, reclaimed) & WORD(bases.shape[0] - 1)))
+    if bases[row, 0] != members or bases[row, 1] != reclaimed:
+        bases[row, 0] = members
+        bases[row, 1] = reclaimed
+        bases[row, 2] = bases[row, 3] = WORD(0)
+    return row
+
+
+@kernel()
+def enter(chances: Chances, scratch: Scratch, row: int, able: WORD, reclaimed: WORD) -> None:
+    """Fill a row for some workers, of whom some are RECLAIMED."""
+    bases, rows, sums = chances.bases, chances.rows, chances.sums
+    for state in range(2):
+        missing = (able & reclaimed if state else able & ~reclaimed) & ~bases[row, 2 + state]
+        if missing == WORD(0):
+            continue
+        bases[row, 2 + state] |= missing
+        for q in range(rows.shape[2]):
+            if missing >> WORD(q) & ONE:
+                with_it = bases[row, 0] | ONE << WORD(q)
+                place = place_of(chances, scratch, with_it, WORD(0))
+                rows[row, 0, q] = sums[place, U]
+                rows[row, 1, q] = sums[place, D]
+                rows[row, 2, q] = sums[place, AGAIN]
+                place = place_of(chances, scratch, with_it, bases[row, 1] | WORD(state) << WORD(q))
+                rows[row, 3 + 2 * state, q] = sums[place, U]
+                rows[row, 4 + 2 * state, q] = sums[place, D]
+
+
+@kernel()
+def within(
+    chances: Chances, scratch: Scratch, eligible: Ints, row: int, reached: float, work: int, bar: float, value: float
+) -> int:
+    """Return, as bits, whose J with one more task is not surely above a bar.
+
+    ``reached`` is the chance that all members are ever UP and loaded at once. Whether the new one is, and whether they
+    are, is so far independent. In place of exp(z) stands (1 + z / 8 + z^2 / 128)^8, which is less.
+    """
+    joins, longer = scratch.joins, scratch.longer
+    fresh_u, fresh_d, again = chances.rows[row, 0], chances.rows[row, 1], chances.rows[row, 2]
+    up_u, up_d = chances.rows[row, 3], chances.rows[row, 4]
+    reclaimed_u, reclaimed_d = chances.rows[row, 5], chances.rows[row, 6]
+    found = 0
+    for q in range(joins.size):
+        # no branch, and nothing is stored, so that the compiler takes several workers at once
+        u, other_u, d, other_d = up_u[q], reclaimed_u[q], up_d[q], reclaimed_d[q]
+        u = other_u if eligible[q] > 0 else u
+        d = other_d if eligible[q] > 0 else d
+        joint = reached * joins[q] * fresh_u[q]
+        u = joint if joint < u else u
+        its_work = longer[q] if longer[q] > work else work
+        z = (1 - its_work) * again[q] * 0.125
+        most = 1.0 + z + 0.5 * z * z
+        most *= most
+        most *= most
+        most *= most
+        is_above = (d + value - bar) * most * fresh_u[q] > u * (fresh_d[q] - 1.0 + value)
+        found |= (0 if is_above else 1) << q
+    return found
 
 
 @kernel()
@@ -119,6 +228,17 @@ def judge(u: float, d: float, u0: float, d0: float, log_again: float, work: int,
     if work > 1:
         success *= math.exp((work - 1) * log_again)
     return d - success * (d0 - 1.0) + (1.0 - success) * value
+
+
+@kernel(forceinline=True)
+def is_above(bar: float, u: float, d: float, u0: float, d0: float, log_again: float, work: int, value: float) -> bool:
+    """Whether J is surely above a bar (see `within`)."""
+    z = (1 - work) * log_again * 0.125
+    most = 1.0 + z + 0.5 * z * z
+    most *= most
+    most *= most
+    most *= most
+    return (d + value - bar) * most * u0 > u * (d0 - 1.0 + value)
 
 
 @kernel()
@@ -166,9 +286,10 @@ def worth_of(
                 reclaimed |= ONE << WORD(q)
             work = max(work, tasks[q] * application.w[q])
     place = place_of(chances, scratch, members, WORD(0))
-    u0, d0, log_again = chances.sums[place, 0], chances.sums[place, 1], chances.sums[place, 2]
-    place = place_of(chances, scratch, members, reclaimed)
-    u, d = chances.sums[place, 0], chances.sums[place, 1]
+    u0, d0, log_again = chances.sums[place, U], chances.sums[place, D], chances.sums[place, AGAIN]
+    if reclaimed != WORD(0):
+        place = place_of(chances, scratch, members, reclaimed)
+    u, d = chances.sums[place, U], chances.sums[place, D]
     num = load(application, chances, scratch, eligible, tasks, program, data)
     is_lacking = False
     for k in range(num):

@@ -22,8 +22,8 @@ from online.coupled.visible import Problem
 __all__ = ["Tools", "run_kernel", "slots_per_iteration", "tools_of"]
 
 _BLOCK = 512
-#: Places for what is remembered of sets.
-_PLACES = 1 << 15
+#: Sets that are remembered, and sets with what becomes of them with one more member.
+_PLACES, _ROWS = 1 << 16, 1 << 11
 
 
 class Tools:
@@ -33,7 +33,11 @@ class Tools:
         self.problem = problem
         self.application = application_of(problem)
         made = chances_of(problem).tables
-        self.chances = layout.Chances(*made, np.zeros((_PLACES, 2), dtype=np.uint64), np.zeros((_PLACES, 3)))
+        powers = made.again[:, None] ** np.arange(made.reach.shape[2])
+        sums = np.zeros((_PLACES, 8))
+        bases = np.zeros((_ROWS, 4), dtype=np.uint64)
+        rows = np.zeros((_ROWS, 7, problem.num_workers))
+        self.chances = layout.Chances(*made, powers, sums.view(np.uint64), sums, bases, rows)
         self.scratch = self._scratch(made.stay.shape[2])
         self._other: layout.Scratch | None = None
 
@@ -41,9 +45,10 @@ class Tools:
         p, tasks = self.problem.num_workers, self.problem.tasks
         fields = layout.Scratch._fields
         sizes = {"guess": tasks, "reach": length, "other": length, "worth": 1}
-        reals = ("reach", "other", "worth")
+        reals = ("joins", "reach", "other", "worth")
         made = [np.zeros(sizes.get(name, p), dtype=np.float64 if name in reals else np.int64) for name in fields]
-        return layout.Scratch(*made)  # type: ignore[arg-type]
+        scratch = layout.Scratch(*made)  # type: ignore[arg-type]
+        return scratch._replace(fastest=np.argsort(self.problem.w, kind="stable"))
 
     def other(self) -> layout.Scratch:
         """Return room for what is imagined."""

@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
-from online.coupled.ours.kernels.attempts import ONE, WORD, judge, load, place_of, reach_of
+from online.coupled.ours.kernels.attempts import (
+    ONE,
+    WORD,
+    enter,
+    is_above,
+    judge,
+    load,
+    reach_of,
+    row_of,
+)
 from online.coupled.ours.kernels.compiling import Ints, kernel
 from online.coupled.ours.kernels.layout import Application, Chances, Scratch
 
@@ -30,8 +39,13 @@ def improve(
     ``tasks`` is changed; its J, which was ``worth``, is returned.
     """
     p = tasks.size
-    sums = chances.sums
+    rows = chances.rows
     w, t_prog, t_data = application.w, application.t_prog, application.t_data
+    able_set = reclaimed_set = WORD(0)
+    for q in range(p):
+        if eligible[q] >= 0:
+            able_set |= ONE << WORD(q)
+            reclaimed_set |= WORD(eligible[q]) << WORD(q)
     for _ in range(most_rounds):
         best_from = best_to = best_count = -1
         bar = worth - _CLEAR * abs(worth)
@@ -47,7 +61,7 @@ def improve(
                     reclaimed |= WORD(eligible[q]) << WORD(q)
                     rest_work = max(rest_work, tasks[q] * w[q])
                     need = t_prog - program[q] + max(0, tasks[q] * t_data - data[q])
-                    rest_reach *= chances.back[q, eligible[q]] * chances.again[q] ** need
+                    rest_reach *= chances.back[q, eligible[q]] * chances.powers[q, need]
             for way in range(2):
                 count = 1 if way == 0 else tasks[a]
                 if way == 1 and count == 1:
@@ -59,23 +73,25 @@ def improve(
                     members |= ONE << WORD(a)
                     gone |= WORD(eligible[a]) << WORD(a)
                     need = t_prog - program[a] + max(0, left * t_data - data[a])
-                    reach_a = chances.back[a, eligible[a]] * chances.again[a] ** need
+                    reach_a = chances.back[a, eligible[a]] * chances.powers[a, need]
+                row = row_of(chances, members, gone)
+                filled = chances.bases[row, 2] & ~reclaimed_set | chances.bases[row, 3] & reclaimed_set
+                if able_set & ~filled != WORD(0):
+                    enter(chances, scratch, row, able_set, reclaimed_set)
                 for b in range(p):
                     if b == a or eligible[b] < 0 or tasks[b] + count > application.capacities[b]:
                         continue
                     x = tasks[b] + count
-                    need = t_prog - program[b] + max(0, x * t_data - data[b])
+                    state = eligible[b]
+                    u, d = rows[row, 3 + 2 * state, b], rows[row, 4 + 2 * state, b]
+                    u0, d0, log_again = rows[row, 0, b], rows[row, 1, b], rows[row, 2, b]
                     new_work = max(rest_work, left * w[a], x * w[b])
-                    new_members = members | ONE << WORD(b)
-                    place = place_of(chances, scratch, new_members, WORD(0))
-                    u0, d0, log_again = sums[place, 0], sums[place, 1], sums[place, 2]
-                    place = place_of(chances, scratch, new_members, gone | WORD(eligible[b]) << WORD(b))
-                    u, d = sums[place, 0], sums[place, 1]
                     reach_b = 1.0
                     if tasks[b] == 0:
-                        reach_b = chances.back[b, eligible[b]] * chances.again[b] ** need
-                    u = min(u, rest_reach * reach_a * reach_b * u0)
-                    if judge(u, d, u0, d0, log_again, new_work, value) >= bar:
+                        need = t_prog - program[b] + max(0, x * t_data - data[b])
+                        reach_b = chances.back[b, state] * chances.powers[b, need]
+                    most = min(u, rest_reach * reach_a * reach_b * u0)
+                    if is_above(bar, most, d, u0, d0, log_again, new_work, value):
                         continue
                     tasks[a] -= count
                     tasks[b] += count
@@ -83,7 +99,8 @@ def improve(
                     is_lacking = False
                     for k in range(num):
                         is_lacking = is_lacking or scratch.need[k] > 0
-                    u = reach_of(chances, scratch, num) if is_lacking else sums[place, 0]
+                    if is_lacking:
+                        u = reach_of(chances, scratch, num)
                     tasks[a] += count
                     tasks[b] -= count
                     found = judge(u, d, u0, d0, log_again, new_work, value)

@@ -42,7 +42,13 @@ class Rules(NamedTuple):
 
 
 class Chances(NamedTuple):
-    """Tables (see `online.coupled.ours.chances.Tables`), and sums of fresh sets that are remembered."""
+    """Tables (see `online.coupled.ours.chances.Tables`), and sums of sets that lack nothing, as they are remembered.
+
+    A set is two words of bits: its members, and who of them is RECLAIMED. ``sets`` and ``sums`` are the same memory, a
+    line for each set: the two words, then U, D and log(1 - 1 / U). A row holds what becomes of one set with one more
+    member q: the U, D and log(1 - 1 / U) of all UP, then U and D with q UP, and with q RECLAIMED; ``bases`` has the set
+    and for which q the row was filled, UP and RECLAIMED.
+    """
 
     reach: Reals  # (p, 2, N + 1, H)
     stay: Reals  # (p, 2, H)
@@ -50,13 +56,19 @@ class Chances(NamedTuple):
     again: Reals  # (p,)
     back: Reals  # (p, 2)
     life: Reals  # (p, 2)
-    keys: Words  # (places, 2): members of a set, and who of them is RECLAIMED, as bits
-    sums: Reals  # (places, 3): U, D and log(1 - 1 / U) of the set, lacking nothing
+    powers: Reals  # (p, N + 1): again ** n
+    sets: Words  # (places, 8)
+    sums: Reals  # (places, 8)
+    bases: Words  # (rows, 4)
+    rows: Reals  # (rows, 7, p)
 
 
 class Scratch(NamedTuple):
     """Room to work in."""
 
+    able: Ints  # those that may hold tasks
+    joins: Reals  # (p,): the chance of each of them to be UP with all that it lacks for one task, 1 for members
+    longer: Ints  # (p,): slots of work with one more task
     who: Ints  # members of the set looked at
     state: Ints
     need: Ints
@@ -71,6 +83,8 @@ class Scratch(NamedTuple):
     eligible: Ints  # those of workers that may hold tasks, -1 of others
     seen: Ints  # the same when a configuration was built last
     order: Ints  # who is served
+    chosen: Ints  # (p,): 1 for these
+    fastest: Ints  # workers, the fastest first
     ask: Ints  # x_q that is asked for
 
 

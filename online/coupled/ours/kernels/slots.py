@@ -151,7 +151,7 @@ def plan(application: Application, rules: Rules, chances: Chances, scratch: Scra
 @kernel()
 def arrange(application: Application, rules: Rules, scratch: Scratch, standing: Standing) -> int:
     """Write whom to enrol with how many tasks, and whom to serve; return how many are served."""
-    ask, order, now = scratch.ask, scratch.order, scratch.now
+    ask, order, chosen, now = scratch.ask, scratch.order, scratch.chosen, scratch.now
     at, y, program, data = standing.at, standing.plan, standing.program, standing.data
     t_prog, t_data, w = application.t_prog, application.t_data, application.w
     p = ask.size
@@ -167,32 +167,32 @@ def arrange(application: Application, rules: Rules, scratch: Scratch, standing: 
     if is_loaded and (is_up or at[COMPUTED] > 0 or not rules.prefetches):
         return 0
     num = 0
+    for q in range(p):
+        chosen[q] = 0
     # members that lack something, by the largest need
     while num < application.channels:
         best = -1
         most = 0
         for q in range(p):
-            if y[q] > 0 and now[q] == UP and not is_in(order, num, q):
+            if y[q] > 0 and now[q] == UP and chosen[q] == 0:
                 need = t_prog - program[q] + max(0, y[q] * t_data - data[q])
                 if need > most:
                     best, most = q, need
         if best < 0:
             break
         order[num] = best
+        chosen[best] = 1
         num += 1
     num_members = num
-    if rules.stands_by:
+    if rules.stands_by and num < application.channels:
         # programs for the others, the fastest first
-        while num < application.channels:
-            best = -1
-            for q in range(p):
-                is_free = y[q] == 0 and ask[q] == 0 and now[q] == UP and not is_in(order, num, q)
-                if is_free and program[q] < t_prog and (best < 0 or w[q] < w[best]):
-                    best = q
-            if best < 0:
-                break
-            order[num] = best
-            num += 1
+        for q in scratch.fastest:
+            if y[q] == 0 and ask[q] == 0 and now[q] == UP and program[q] < t_prog:
+                order[num] = q
+                chosen[q] = 1
+                num += 1
+                if num == application.channels:
+                    break
     if not rules.prefetches:
         return num
     # tasks are those whose data is sent in this slot; there is no computation that could be lost
@@ -208,7 +208,7 @@ def arrange(application: Application, rules: Rules, scratch: Scratch, standing: 
         best = -1
         least = 0
         for q in range(p):
-            if ask[q] == 0 and now[q] == UP and program[q] == t_prog and not is_in(order, num, q):
+            if ask[q] == 0 and now[q] == UP and program[q] == t_prog and chosen[q] == 0:
                 x = data[q] // t_data + 1
                 fits = x <= application.capacities[q] and total + x <= application.tasks
                 if fits and (best < 0 or x * w[q] < least):
@@ -218,17 +218,9 @@ def arrange(application: Application, rules: Rules, scratch: Scratch, standing: 
         ask[best] = data[best] // t_data + 1
         total += ask[best]
         order[num] = best
+        chosen[best] = 1
         num += 1
     return num
-
-
-@kernel()
-def is_in(order: Ints, num: int, q: int) -> bool:
-    """Whether a worker is among the first ``num``."""
-    for k in range(num):
-        if order[k] == q:
-            return True
-    return False
 
 
 @kernel()
