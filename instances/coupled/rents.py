@@ -174,8 +174,8 @@ def check_rents(instance: Instance, rents: Rents) -> Verdict:
     Notes
     -----
     O(V^2 p) for each iteration where V slots are possible for it: all arcs that lead to a node at once, and only where
-    that is not enough in parts. A second or two at p = 200, up to a quarter of a minute at p = 1,000 with 50 tasks and a
-    horizon of 1,200.
+    that is not enough in parts. A second or two at p = 200, up to a quarter of a minute at p = 1,000 with 50 tasks and
+    a horizon of 1,200.
     """
     if instance.t_prog == 0:
         raise InputError("a certificate of rents, expected an instance with t_prog >= 1", place="format")

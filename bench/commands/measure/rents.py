@@ -28,10 +28,9 @@ def rents(instances: int, seed: int, cells: bool, seconds: int, results: Path, a
     """
     from bench.coupled.studies.rent_bounds import CELL_COLUMNS, COLUMNS, as_csv, measure, measure_cells
 
-    if cells:
-        rows, columns, name = measure_cells(results, seconds), CELL_COLUMNS, "coupled_rents_cells"
-    else:
-        rows, columns, name = measure(results, instances, seed), COLUMNS, "coupled_rents"
+    columns: tuple[str, ...] = CELL_COLUMNS if cells else COLUMNS
+    rows = measure_cells(results, seconds) if cells else measure(results, instances, seed)
+    name = "coupled_rents_cells" if cells else "coupled_rents"
     table = Table({column: column for column in columns}, as_json, title="The bound by rents")
     table.add_all(rows)
     table.show()
