@@ -20,7 +20,7 @@ from bench.output import Table
 def check(file: str, schedule: str, as_json: bool, own: dict[str, Any]) -> None:
     """Replay SCHEDULE on the instance in FILE; exit 1 with the first place and rule that is broken.
 
-    SCHEDULE may be any certificate of the family: a schedule, a run, prices, cuts.
+    SCHEDULE may be any certificate of the family: a schedule, a run, rents, prices, cuts.
     """
     import instances
 

@@ -107,8 +107,12 @@ class _Coupled(Family):
     def keeps(self, schedule: Any) -> bool:
         return bool(schedule.slots <= _KEPT_SLOTS)
 
-    def before_solve(self, instance: Any, num_files: int, *, model: str | None = None, **given: Any) -> None:
-        """Write the model, if asked for."""
+    def before_solve(
+        self, instance: Any, num_files: int, *, model: str | None = None, bound: str | None = None, **given: Any
+    ) -> None:
+        """Write the model, if asked for; refuse to write several certificates to one place."""
+        if bound is not None and num_files > 1:
+            raise click.UsageError("--bound goes with one FILE")
         if model is None:
             return
         if num_files > 1 or given.get("objective", "makespan") != "makespan":
@@ -118,10 +122,17 @@ class _Coupled(Family):
             write_model(instance, model, **given)
 
     def answers(
-        self, instance: Any, *, model: str | None = None, **given: Any
+        self, instance: Any, *, model: str | None = None, bound: str | None = None, **given: Any
     ) -> Sequence[tuple[dict[str, Any], Result]]:
-        """Solve; beside what every family tells: the objective, and the bound and the solver by their older names."""
+        """Solve, and write the rents that prove the bound if asked for.
+
+        Beside what every family tells: the objective, and the bound and the solver by their older names.
+        """
         result = solve(instance, **given)
+        if bound is not None:
+            if result.certificate is None:
+                raise InputError("the bound is not one by rents, there is nothing to write", place="--bound")
+            instances.write_schedule(result.certificate, bound)
         row = self.answer_row(result)
         told: dict[str, Any] = {"objective": str(result.objective), "bound": row["lower"], "solver": result.by}
         if result.objective is Objective.ITERATIONS:
@@ -136,9 +147,12 @@ class _Coupled(Family):
         return row | {name: value for name, value in others.items() if value != self.run_options[name][0]}
 
     def verdict_row(self, verdict: Verdict) -> dict[str, Any]:
-        """Tell the slot by its name too."""
-        found: Outcome = verdict.outcome
+        """Tell the slot by its name too, and of rents the makespan that they prove."""
         row = {"valid": verdict.is_valid, "time": verdict.time, "slot": verdict.time, "rule": verdict.rule}
+        if not isinstance(verdict.outcome, Outcome):
+            least = None if verdict.outcome is None else verdict.outcome.value
+            return row | {"reason": verdict.reason, "lower": least}
+        found = verdict.outcome
         return row | {"reason": verdict.reason, "iterations": found.iterations, "makespan": found.makespan}
 
     def generate(self, **given: Any) -> Any:

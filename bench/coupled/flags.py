@@ -135,6 +135,7 @@ _SOLVE = [
         help="Write the model of the makespan first: .lp or .mps (integer program), .pbtxt or .pb (CP-SAT). One FILE "
         "only.",
     ),
+    click.Option(["--bound"], metavar="OUT", help="Write what proves the bound: rents or prices. One FILE only."),
 ]
 _SCORE = [
     *_point(),

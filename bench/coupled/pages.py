@@ -17,6 +17,7 @@ from bench.coupled import optima, reproduction
 from bench.coupled.beyond_page import BeyondPage
 from bench.coupled.foresight_pages import ForesightPages
 from bench.coupled.printed_page import PrintedTables
+from bench.coupled.rents_page import RentsPage
 from bench.coupled.versus import diff_by_wmin
 from bench.report import pictures, plots
 from bench.report.markdown import text_table
@@ -60,6 +61,7 @@ class Published:
         more = (self.ratio, self.slower, self.duel, self.rescued, self.longer)
         mine = {writer.__name__: writer for writer in (*tables, *numbers, *more)}
         beyond = BeyondPage(lambda: self._of[READINGS[0]])
+        mine |= RentsPage().writers()
         return mine | PrintedTables().writers() | beyond.writers() | ForesightPages().writers()
 
     def pictures(self) -> dict[str, Picture]:

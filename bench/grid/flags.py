@@ -99,7 +99,9 @@ FLAGS: Mapping[str, Sequence[click.Option]] = {
         click.Option(["--seed"], type=COUNT, default=0, show_default=True, help="Names the random words."),
     ],
     "import": _IMPORT,
-    "solve": [click.Option(["--bound"], metavar="OUT", help="Write the prices that prove the bound. One FILE only.")],
+    "solve": [
+        click.Option(["--bound"], metavar="OUT", help="Write what proves the bound: rents or prices. One FILE only.")
+    ],
     "simulate": _of_runs(),
     "score": [
         *_of_workload(32, 40, name="--count"),

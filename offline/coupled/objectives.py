@@ -57,8 +57,9 @@ class CoupledResult(Result):
         by: str,
         runtime_s: float,
         counts: Mapping[str, int] | None = None,
+        certificate: Any = None,
     ) -> CoupledResult:
         """Return a result by its value and the bound that no schedule passes."""
         lower, upper = (bound, value) if objective.sense is Sense.MIN else (value, bound)
         told = dict(counts or {})
-        return cls(status, objective.sense, value, lower, upper, schedule, by, runtime_s, told, objective=objective)
+        return cls(status, objective.sense, value, lower, upper, schedule, by, runtime_s, told, certificate, objective)

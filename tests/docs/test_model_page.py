@@ -50,9 +50,17 @@ def example(tmp_path_factory) -> tuple[Instance, Instance, Schedule]:
         document = json.loads(block)
         path = folder / document["format"].replace("/", "-")
         path.write_text(block, encoding="utf-8")
-        is_schedule = document["format"] == "schedule/1"
+        is_schedule = document["format"] in instances.coupled.SCHEDULE_FORMATS
         found[document["format"]] = instances.read_schedule(path) if is_schedule else instances.read(path)
     return found["coupled/1"], found["coupled/2"], found["schedule/1"]
+
+
+def test_the_certificate_of_the_page_proves_the_optimum(example, tmp_path):
+    text = next(block for block in blocks("json") if "coupled-rents/1" in block)
+    (tmp_path / "rents.json").write_text(text, encoding="utf-8")
+    verdict = instances.check(example[0], instances.read_schedule(tmp_path / "rents.json"))
+    assert verdict.is_valid
+    assert verdict.outcome.value == offline.coupled.solve(example[0]).value == 15
 
 
 def test_sections_are_those_that_docstrings_cite():

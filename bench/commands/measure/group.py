@@ -16,6 +16,7 @@ from bench.commands.measure.online_optimum import online_optimum
 from bench.commands.measure.optima import optima
 from bench.commands.measure.pages import pages
 from bench.commands.measure.readings import readings
+from bench.commands.measure.rents import rents
 from bench.commands.measure.requests import requests
 from bench.commands.measure.rungs import rungs
 from bench.commands.measure.scale import scale
@@ -44,6 +45,7 @@ _COMMANDS = (
     optima,
     pages,
     readings,
+    rents,
     requests,
     rungs,
     scale,

@@ -83,7 +83,9 @@ DOMINANCE_EFFORT = 1 << 16  # for one question about dominance
 # ---- Rounds of the portfolio, in steps of work.
 
 FIRST_ROUND = 20_000
-CHANNEL_SHARE = 4  # what the channel bound has of every round
+CHANNEL_SHARE = 4  # what the channel bound has of every round, if its bound is the better one
+RENT_SHARE = 6  # what the bound by rents has then
+LESSER_SHARE = 1  # what the other of the two has
 IMPROVE_SHARE = 4  # what the walks around the best schedule have of every round
 BEAM_SHARE = 2  # the beam becomes wider if it had less of a round, which has twice the steps of the one before
 

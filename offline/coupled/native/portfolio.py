@@ -12,7 +12,7 @@ dive
     depth first with incomplete expansions, for good schedules; without stand-by too, which leaves
     fewer choices;
 channel
-    the bound of module `channel_bound`, if programs have to be sent over a channel that binds;
+    the bounds of module `bounds`, if programs have to be sent over a channel that binds;
 beam
     a beam search (module `beam`), wider in every round as long as it takes no longer than the others;
 improve
@@ -29,11 +29,12 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from instances.coupled.model import Instance
+from instances.coupled.rents import Rents
 from offline.coupled.emit import emit
 from offline.coupled.native.beam import Beam
+from offline.coupled.native.bounds import ChannelBounds, could_be_served
 from offline.coupled.native.constants import (
     BEAM_SHARE,
-    CHANNEL_SHARE,
     COUNT,
     DOMINATED,
     EXPANDED,
@@ -113,7 +114,7 @@ class Portfolio:
         self._first_round = first_round
         self._searches: list[LabelSearch] = []
         self._beam: Beam | None = None
-        self._channel: ChannelBound | None = None
+        self._channel: ChannelBounds | None = None
         self._improver: Improver | None = None
         self._beside: Beside | None = None
         self._limits = limits
@@ -130,7 +131,8 @@ class Portfolio:
         try:
             is_proven = exact.work(incumbent, self._first_round)
             if not is_proven:
-                self._work_in_rounds(exact, incumbent)
+                if incumbent.is_found or could_be_served(workspace):
+                    self._work_in_rounds(exact, incumbent)
                 is_proven = True
         except LimitError:
             is_proven = False
@@ -148,7 +150,7 @@ class Portfolio:
             others.append(LabelSearch(workspace, RELAXED, iterations, real=False))
         self._searches += others
         if workspace.problem.t_prog > 0 and mode != RELAXED:
-            self._channel = ChannelBound(workspace, mode, iterations)
+            self._channel = ChannelBounds(workspace, mode, iterations)
         steps, width, seed = self._first_round, FIRST_WIDTH, 0
         is_proven = False
         while not is_proven:
@@ -156,7 +158,7 @@ class Portfolio:
                 is_proven |= search.work(incumbent, steps)
             self._look_beside(incumbent)
             if self._channel is not None and not is_proven:
-                self._channel.work(incumbent, CHANNEL_SHARE * steps, self.bound())
+                self._channel.work(incumbent, steps, self.bound())
                 self._channel.advise()
             steps *= 2
             if not is_proven and self.bound() < incumbent.cost:
@@ -233,7 +235,13 @@ class Portfolio:
             by="native",
             runtime_s=workspace.watch.elapsed_s(),
             counts=self._counts(),
+            certificate=self._certificate(bound) if is_makespan and status is not Status.INFEASIBLE else None,
         )
+
+    def _certificate(self, bound: int) -> Rents | None:
+        """Return a certificate of the bound, if there is one."""
+        rents = None if self._channel is None else self._channel.certificate()
+        return rents if rents is not None and rents.bound >= bound else None
 
     def _counts(self) -> dict[str, int]:
         """Return what all searches have counted."""
@@ -260,8 +268,8 @@ class Portfolio:
     def rehearse(self) -> None:
         """Call the kernels that `solve` calls for hard instances only, so that they are ready in time."""
         workspace = self.workspace
-        self._channel = ChannelBound(workspace, STAND_BY, 1)
-        self._channel.bound = 1
-        self._channel.work(Incumbent(workspace, 1), 1, self.bound())
-        self._channel.advise()
+        channel = ChannelBound(workspace, STAND_BY, 1)
+        channel.bound = 1
+        channel.work(Incumbent(workspace, 1), 1, self.bound())
+        channel.advise()
         Beam(workspace, STAND_BY, 1, 1).work(Incumbent(workspace, 1))

@@ -1,0 +1,37 @@
+"""``hindsched bench rents``: the bound by rents against optima of small instances."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from bench.commands import options
+from bench.output import Table
+from instances.textio import write_text
+
+
+@click.command(short_help="Measure the bound by rents against optima (coupled).")
+@click.option("--instances", type=options.POSITIVE, default=5_000, show_default=True, help="Random instances.")
+@click.option("--seed", type=options.COUNT, default=0, show_default=True, help="Seed of the instances.")
+@click.option("--cells", is_flag=True, help="Hard points of bench scale instead, the bound by rents alone.")
+@click.option("--seconds", type=options.POSITIVE, default=60, show_default=True, help="For each point of --cells.")
+@options.kept_in("rents")
+@options.as_json
+def rents(instances: int, seed: int, cells: bool, seconds: int, results: Path, as_json: bool) -> None:
+    """Ask for the lower bound by rents of small instances of all shapes, and compare with their optima.
+
+    The bound is asked for from nothing, and to refute optimum - 1 alone; each certificate goes to the independent
+    evaluator. A bound above the optimum, or a certificate refused, ends the command with exit code 3, and the instance
+    is written to the folder of results. Interrupted, it goes on where it was. The table is written to coupled_rents.csv
+    too, that of --cells to coupled_rents_cells.csv.
+    """
+    from bench.coupled.studies.rent_bounds import CELL_COLUMNS, COLUMNS, as_csv, measure, measure_cells
+
+    columns: tuple[str, ...] = CELL_COLUMNS if cells else COLUMNS
+    rows = measure_cells(results, seconds) if cells else measure(results, instances, seed)
+    name = "coupled_rents_cells" if cells else "coupled_rents"
+    table = Table({column: column for column in columns}, as_json, title="The bound by rents")
+    table.add_all(rows)
+    table.show()
+    write_text(results / f"{name}.csv", as_csv(rows, columns))

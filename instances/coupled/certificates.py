@@ -1,0 +1,46 @@
+"""What a solver or simulator may hand in, of either kind, and its check: schedules, and rents that prove a bound."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from instances.coupled.check import check as check_schedule
+from instances.coupled.files import SCHEDULE_FORMATS as SCHEDULES
+from instances.coupled.files import read_schedule as read_letters
+from instances.coupled.files import write_schedule as write_letters
+from instances.coupled.model import Instance
+from instances.coupled.rents import FORMAT, Rents, check_rents, format_rents, read_rents
+from instances.coupled.schedule import Schedule
+from instances.verdict import Verdict
+
+__all__ = ["SCHEDULE_FORMATS", "check", "read_schedule", "write_schedule"]
+
+#: The forms that a schedule's or a certificate's file may have.
+SCHEDULE_FORMATS = (*SCHEDULES, FORMAT)
+
+
+def read_schedule(document: dict[str, Any]) -> Schedule | Rents:
+    """Return what a parsed file holds: a schedule or rents (docs/model.md section 4).
+
+    Raises
+    ------
+    InputError
+        Naming the place.
+    """
+    return read_rents(document) if document.get("format") == FORMAT else read_letters(document)
+
+
+def write_schedule(schedule: Schedule | Rents) -> str:
+    """Return the text of a file; `read_schedule` gives back an equal object."""
+    return format_rents(schedule) if isinstance(schedule, Rents) else write_letters(schedule)
+
+
+def check(instance: Instance, schedule: Schedule | Rents) -> Verdict:
+    """Replay a schedule (`instances.coupled.check`), or evaluate rents (`check_rents`).
+
+    Raises
+    ------
+    InputError
+        Where there is nothing to replay or to evaluate.
+    """
+    return check_rents(instance, schedule) if isinstance(schedule, Rents) else check_schedule(instance, schedule)

@@ -1,0 +1,523 @@
+"""The compiled side of the bound by rents: one level of the graph at a time, best box first.
+
+A *box* of arcs into a node (k, e + 1) is a range of slots c to compute from, a range of slots in which the iteration
+may start, and a range of W. It takes the task counts, the programs and ``old`` of its loosest member (docs/model.md
+section 3), so what it costs is at most what any of its arcs costs. The cheapest box is halved until a box of one arc is
+the cheapest: then that is the least arc. Where that takes too many halvings, the cheapest box stands for the arc, which
+only relaxes.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from offline.coupled.rents.kernels.compiling import Counts, Ints, kernel
+
+__all__ = [
+    "FAR",
+    "Facts",
+    "Items",
+    "Level",
+    "cost",
+    "lay_floor",
+    "make_facts",
+    "make_items",
+    "make_level",
+    "reach",
+    "shorten",
+    "sweep",
+]
+
+#: Farther than every node: it cannot be reached.
+FAR = 1 << 60
+#: Slots c that are looked at together first.
+BLOCK = 8
+
+
+class Facts(NamedTuple):
+    """What the kernels know of an instance: numbers, and tables of the slots up to a horizon.
+
+    ``numbers`` are p, m, n_com, T_prog and T_data. ``kind[q]`` is equal for workers of equal w, and ``computed[kind,
+    n]`` tells how many tasks they compute in n slots; ``received[n]`` how many tasks' data n slots are. ``before[t,
+    q]`` is how many UP slots worker q has before t, ``born[t, q]`` the first slot of the life that contains t, t + 1
+    where it is DOWN.
+    ``life[t, q]`` is the number of that life, -1 where it is DOWN. ``shortest[t]`` is the least number of slots that an
+    iteration which ends with slot t - 1 computes in, `FAR` if none can.
+    """
+
+    numbers: Ints
+    w: Ints
+    most: Ints
+    kind: Ints
+    computed: Counts
+    received: Counts
+    before: Counts
+    born: Counts
+    life: Counts
+    shortest: Ints
+
+
+def make_facts(numbers: Ints, w: Ints, most: Ints, up: np.ndarray) -> Facts:
+    """Tabulate the slots of ``up``, a (slots, p) array of 0 (RECLAIMED), 1 (UP) and 2 (DOWN)."""
+    slots, workers = up.shape
+    before = np.zeros((slots + 1, workers), np.int32)
+    np.cumsum(up == 1, axis=0, out=before[1:])
+    is_down = up == 2
+    marks = np.where(is_down, np.arange(1, slots + 1, dtype=np.int32)[:, None], 0).astype(np.int32)
+    born = np.maximum.accumulate(marks, axis=0)
+    is_first = ~is_down & np.vstack([np.ones((1, workers), bool), is_down[:-1]])
+    number = np.cumsum(is_first.T.ravel()).reshape(workers, slots).T - 1
+    life = np.where(is_down, -1, number).astype(np.int32)
+    speeds, kind = np.unique(w, return_inverse=True)
+    n = np.arange(slots + 1)
+    tasks, t_data = int(numbers[1]), int(numbers[4])
+    computed = np.minimum(n // speeds[:, None], tasks).astype(np.int32)
+    received = np.minimum(n // t_data, tasks).astype(np.int32) if t_data else np.full(slots + 1, tasks, np.int32)
+    return Facts(
+        numbers,
+        w,
+        most,
+        kind.reshape(-1).astype(np.int64),
+        computed,
+        received,
+        before,
+        born,
+        np.ascontiguousarray(life),
+        np.full(slots + 1, FAR, np.int64),
+    )
+
+
+class Level(NamedTuple):
+    """The nodes of one k, and what leads to them.
+
+    ``far[t]`` is the distance of node (k, t); the box that gives it computes from a slot ``soon``..``c`` on, starts in
+    a slot ``first``..``last`` and has a W in ``low``..``high``.
+    """
+
+    far: Ints
+    soon: Ints
+    first: Ints
+    last: Ints
+    c: Ints
+    low: Ints
+    high: Ints
+
+
+def make_level(slots: int) -> Level:
+    """Room for nodes in slots 0..slots."""
+    ints = (np.zeros(slots + 1, np.int64) for _ in range(6))
+    return Level(np.full(slots + 1, FAR, np.int64), *ints)
+
+
+class Items(NamedTuple):
+    """Working memory: who is UP in the last slot, the items of a knapsack, tasks by count, and a heap of boxes."""
+
+    able: Ints
+    worker: Ints
+    tasks: Ints
+    rent: Ints
+    counted: Ints
+    floor: Ints
+    key: Ints
+    id: Ints
+    box: Ints
+    free: Ints
+
+
+def make_items(workers: int, tasks: int, slots: int, halvings: int) -> Items:
+    """Room for so many workers, slots, and halvings for a node."""
+
+    def ints(*shape: int) -> Ints:
+        return np.zeros(shape, np.int64)
+
+    boxes = slots + halvings + 3
+    return Items(
+        able=ints(workers),
+        worker=ints(workers),
+        tasks=ints(workers),
+        rent=ints(workers),
+        counted=ints(tasks + 1),
+        floor=ints(slots + 1),
+        key=ints(boxes),
+        id=ints(boxes),
+        box=ints(boxes, 6),
+        free=ints(4),
+    )
+
+
+@kernel
+def shorten(facts: Facts, first: int, stop: int) -> None:
+    """Fill ``facts.shortest`` for ends in first..stop-1: all who are UP in c and e count, with what they compute."""
+    before, born, most = facts.before, facts.born, facts.most
+    p, m = facts.numbers[0], facts.numbers[1]
+    for e in range(first, stop):
+        facts.shortest[e + 1] = FAR
+        for c in range(e, -1, -1):
+            total = 0
+            alive = 0
+            for q in range(p):
+                if before[e + 1, q] > before[e, q] and born[e, q] <= c:
+                    alive += 1
+                    if before[c + 1, q] > before[c, q]:
+                        total += min(most[q], facts.computed[facts.kind[q], before[e + 1, q] - before[c, q]])
+            if total >= m:
+                facts.shortest[e + 1] = e - c + 1
+                break
+            if alive == 0:
+                break
+
+
+@kernel
+def reach(facts: Facts, finish: Ints, first: int, stop: int) -> None:
+    """Fill ``finish[s]`` for first <= s < stop: F'(s) of docs/model.md section 3, `FAR` where no iteration ends."""
+    before, born, most = facts.before, facts.born, facts.most
+    p, m, n_com, t_prog, t_data = facts.numbers
+    slots = born.shape[0]
+    wait = (m * t_data + n_com - 1) // n_com
+    e = 0
+    if first > 0:
+        e = slots if finish[first - 1] >= FAR else finish[first - 1] - 1
+    for s in range(first, stop):
+        found = False
+        e = max(e, s)
+        while e < slots:
+            if facts.shortest[e + 1] < FAR:
+                for c in range(e + 1 - facts.shortest[e + 1], s + wait - 1, -1):
+                    total = 0
+                    alive = 0
+                    for q in range(p):
+                        a = born[e, q]
+                        if before[e + 1, q] > before[e, q] and a <= c:
+                            alive += 1
+                            if before[c + 1, q] > before[c, q]:
+                                x = min(most[q], facts.computed[facts.kind[q], before[e + 1, q] - before[c, q]])
+                                have = before[c, q] - max(before[max(s, a), q], before[a, q] + t_prog)
+                                total += min(x, facts.received[have]) if have >= 0 else 0
+                    if total >= m:
+                        found = True
+                        break
+                    if alive == 0:
+                        break
+            if found:
+                break
+            e += 1
+        finish[s] = e + 1 if found else FAR
+
+
+@kernel
+def _least_rent(items: Items, n: int, m: int) -> int:
+    """Return what m tasks cost at least, fractional and rounded down, of items 0..n-1, which hold enough.
+
+    Puts those to be taken in front, as quickselect does; who is not taken has no tasks then.
+    """
+    x, rent, worker = items.tasks, items.rent, items.worker
+    low, high = 0, n
+    left = m
+    paid = 0
+    while left > 0:
+        pivot_x, pivot_rent = x[(low + high) // 2], rent[(low + high) // 2]
+        i, k, j = low, low, high
+        less = 0
+        less_rent = 0
+        while k < j:
+            ahead = rent[k] * pivot_x - pivot_rent * x[k]
+            if ahead < 0:
+                less += x[k]
+                less_rent += rent[k]
+                x[i], x[k] = x[k], x[i]
+                rent[i], rent[k] = rent[k], rent[i]
+                worker[i], worker[k] = worker[k], worker[i]
+                i += 1
+                k += 1
+            elif ahead == 0:
+                k += 1
+            else:
+                j -= 1
+                x[j], x[k] = x[k], x[j]
+                rent[j], rent[k] = rent[k], rent[j]
+                worker[j], worker[k] = worker[k], worker[j]
+        if less >= left:
+            high = i
+            continue
+        left -= less
+        paid += less_rent
+        while i < k and left > 0:
+            if x[i] <= left:
+                paid += rent[i]
+                left -= x[i]
+            else:
+                paid += rent[i] * left // x[i]
+                left = 0
+            i += 1
+        low = i
+    items.free[1] = low
+    return paid
+
+
+@kernel
+def cost(
+    facts: Facts,
+    items: Items,
+    rents: Ints,
+    able: int,
+    e: int,
+    soon: int,
+    c: int,
+    first: int,
+    edge: int,
+    low: int,
+    high: int,
+) -> int:
+    """Return the least rents of an iteration that ends in slot e, in a box of which the loosest is given; -1 if none.
+
+    It computes from a slot soon..c on, starts in slot ``first`` for what can be received, ``edge`` is the slot before
+    which a program is old, W lies in low..high. Items 0..``items.free[1]``-1 are those taken then. ``rents`` are those
+    of the index, by life.
+    """
+    before, born, most, kind = facts.before, facts.born, facts.most, facts.kind
+    computed, received = facts.computed, facts.received
+    m, n_com, t_prog, t_data = facts.numbers[1], facts.numbers[2], facts.numbers[3], facts.numbers[4]
+    n = 0
+    old = 0
+    new = 0
+    num_new = 0
+    for j in range(able):
+        q = items.able[j]
+        a = born[e, q]
+        if a > c:
+            continue
+        since = max(soon, a)
+        if before[c + 1, q] == before[since, q]:
+            continue
+        up = before[e + 1, q] - before[since, q]
+        if up < low:
+            continue
+        have = before[c, q] - before[max(first, a), q]
+        is_old = edge > a and before[edge, q] - before[a, q] >= t_prog
+        if not is_old:
+            have -= t_prog
+        if have < 0:
+            continue
+        x = min(most[q], computed[kind[q], min(high, up)], received[have])
+        if x <= 0:
+            continue
+        items.worker[n], items.tasks[n], items.rent[n] = q, x, rents[facts.life[e, q]]
+        n += 1
+        if is_old:
+            old += x
+        else:
+            new += x
+            num_new += 1
+            items.counted[x] += 1
+    programs = (n_com * (c - first) - m * t_data) // t_prog
+    enough = old + new >= m
+    if enough and num_new > programs:
+        best = 0
+        left = programs
+        x = m
+        while left > 0 and x > 0:
+            some = min(left, items.counted[x])
+            best += some * x
+            left -= some
+            x -= 1
+        enough = old + best >= m
+    if num_new:
+        for x in range(m + 1):
+            items.counted[x] = 0
+    if not enough:
+        return -1
+    return _least_rent(items, n, m)
+
+
+@kernel
+def _value(
+    facts: Facts, items: Items, before: Level, is_first: bool, rents: Ints, pi: int, able: int, e: int, b: int
+) -> int:
+    """Return the least distance that box b of the heap's storage gives, at most; narrow it to starts that exist."""
+    box = items.box
+    p, m, n_com, t_prog, t_data = facts.numbers
+    soon, c = box[b, 5], box[b, 0]
+    base = FAR
+    edge = -1
+    first = -1
+    last = -1
+    for s in range(box[b, 1], box[b, 2] + 1):
+        far = before.far[s]
+        if far >= FAR:
+            continue
+        if first < 0:
+            first = s
+        last = s
+        far -= pi * min(p, (n_com * (c - s) - m * t_data) // t_prog)
+        base = min(base, far)
+        if not is_first:
+            edge = max(edge, s - facts.shortest[s])
+    if base >= FAR:
+        return FAR
+    box[b, 1], box[b, 2] = first, last
+    v = cost(facts, items, rents, able, e, soon, c, first, edge, box[b, 3], box[b, 4])
+    items.free[2] += 1 + able // 8
+    return FAR if v < 0 else base + v
+
+
+@kernel
+def _push(items: Items, n: int, key: int, b: int) -> None:
+    """Put box b into the heap, which has n boxes."""
+    keys, ids = items.key, items.id
+    i = n
+    while i > 0:
+        above = (i - 1) // 2
+        if keys[above] <= key:
+            break
+        keys[i], ids[i] = keys[above], ids[above]
+        i = above
+    keys[i], ids[i] = key, b
+
+
+@kernel
+def _pop(items: Items, n: int) -> int:
+    """Take the cheapest box from the heap of n boxes."""
+    keys, ids = items.key, items.id
+    least = ids[0]
+    key, b = keys[n - 1], ids[n - 1]
+    i = 0
+    while True:
+        below = 2 * i + 1
+        if below >= n - 1:
+            break
+        if below + 1 < n - 1 and keys[below + 1] < keys[below]:
+            below += 1
+        if keys[below] >= key:
+            break
+        keys[i], ids[i] = keys[below], ids[below]
+        i = below
+    keys[i], ids[i] = key, b
+    return int(least)
+
+
+@kernel
+def _enter(after: Level, items: Items, t: int, far: int, b: int) -> None:
+    """Let box b give node t its distance."""
+    box = items.box
+    after.far[t] = far
+    after.soon[t], after.c[t], after.first[t], after.last[t] = box[b, 5], box[b, 0], box[b, 1], box[b, 2]
+    after.low[t], after.high[t] = box[b, 3], box[b, 4]
+
+
+@kernel
+def lay_floor(facts: Facts, items: Items, before: Level, pi: int, first_start: int, last_start: int, late: int) -> int:
+    """Fill ``items.floor[c]``: the least distance before slot c less what its programs are worth; return the effort."""
+    p, m, n_com, t_prog, t_data = facts.numbers
+    wait = (m * t_data + n_com - 1) // n_com
+    floor = items.floor
+    effort = 0
+    for c in range(first_start + wait, late):
+        floor[c] = FAR
+        for s in range(first_start, min(last_start, c - wait) + 1):
+            if before.far[s] < FAR:
+                floor[c] = min(floor[c], before.far[s] - pi * min(p, (n_com * (c - s) - m * t_data) // t_prog))
+        effort += 1 + (min(last_start, c - wait) - first_start) // 8
+    return effort
+
+
+@kernel
+def sweep(
+    facts: Facts,
+    items: Items,
+    before: Level,
+    after: Level,
+    is_first: bool,
+    pi: int,
+    rents: Ints,
+    early: int,
+    late: int,
+    first_start: int,
+    last_start: int,
+    halvings: int,
+) -> int:
+    """Find the distances of nodes (k, early..late) from those of k - 1, in slots first_start..last_start.
+
+    ``rents`` are those of index k, by life. At most ``halvings`` boxes are halved for a node; `lay_floor` was called.
+    Returns the effort, in units of eight looks at a worker.
+    """
+    p, m, n_com, _, t_data = facts.numbers
+    wait = (m * t_data + n_com - 1) // n_com
+    up, box, floor = facts.before, items.box, items.floor
+    items.free[2] = 0
+    guess = early - 1
+    for t in range(early, late + 1):
+        e = t - 1
+        after.far[t] = FAR
+        shortest_ = facts.shortest[t]
+        if shortest_ >= FAR:
+            continue
+        able = 0
+        for q in range(p):
+            if up[e + 1, q] > up[e, q]:
+                items.able[able] = q
+                able += 1
+        used = 0
+        best = FAR
+        # An arc like the last node's, so that most of the others need not be looked at.
+        if guess >= early:
+            c = after.soon[guess] + t - guess
+            if c <= e + 1 - shortest_:
+                box[0, 0] = box[0, 5] = c
+                box[0, 3] = box[0, 4] = after.high[guess]
+                box[0, 1] = box[0, 2] = min(last_start, max(first_start, after.first[guess]))
+                best = _value(facts, items, before, is_first, rents, pi, able, e, 0)
+                if best < FAR:
+                    _enter(after, items, t, best, 0)
+                    used = 1
+        n = 0
+        c = e + 1 - shortest_
+        while c >= first_start + wait:
+            soon = max(first_start + wait, c - BLOCK + 1)
+            least = FAR
+            for i in range(soon, c + 1):
+                least = min(least, floor[i])
+            if least < best:
+                box[used, 0], box[used, 1], box[used, 2] = c, first_start, min(last_start, c - wait)
+                box[used, 3], box[used, 4], box[used, 5] = 1, e - soon + 1, soon
+                v = _value(facts, items, before, is_first, rents, pi, able, e, used)
+                if v < best:
+                    _push(items, n, v, used)
+                    n += 1
+                    used += 1
+            c = soon - 1
+        halved = 0
+        while n > 0 and items.key[0] < best:
+            v = items.key[0]
+            b = _pop(items, n)
+            n -= 1
+            slots, starts, works = box[b, 0] - box[b, 5], box[b, 2] - box[b, 1], box[b, 4] - box[b, 3]
+            if halved >= halvings or (slots == 0 and starts == 0 and works == 0):
+                best = v
+                _enter(after, items, t, best, b)
+                break
+            halved += 1
+            for j in range(6):
+                box[used, j] = box[b, j]
+            if slots > 0:
+                middle = box[b, 5] + slots // 2
+                box[b, 0], box[used, 5] = middle, middle + 1
+                box[b, 2] = min(box[b, 2], middle - wait)
+                box[used, 4] = min(box[used, 4], e - middle)
+            elif starts >= works:
+                middle = box[b, 1] + starts // 2
+                box[b, 2], box[used, 1] = middle, middle + 1
+            else:
+                middle = box[b, 3] + works // 2
+                box[b, 4], box[used, 3] = middle, middle + 1
+            for half in (b, used):
+                v = _value(facts, items, before, is_first, rents, pi, able, e, half)
+                if v < best:
+                    _push(items, n, v, half)
+                    n += 1
+            used += 1
+        items.free[3] += halved
+        if best < FAR:
+            guess = t
+    return int(items.free[2])

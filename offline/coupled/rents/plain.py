@@ -1,0 +1,176 @@
+"""The distances of docs/model.md section 3, arc by arc as they are defined: what the kernels must equal."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from math import floor
+from typing import NamedTuple
+
+from instances.coupled.model import Instance
+from instances.states import DOWN, UP
+
+__all__ = ["Plain"]
+
+
+class _Candidate(NamedTuple):
+    """Somebody who can compute: with how many tasks, at what rent, and whether the program may be an old one."""
+
+    tasks: int
+    rent: int
+    is_old: bool
+
+
+class Plain:
+    """The graph of an instance within a horizon.
+
+    Parameters
+    ----------
+    instance
+        With T_prog >= 1.
+    horizon
+        Schedules of at most so many slots count.
+    """
+
+    def __init__(self, instance: Instance, horizon: int) -> None:
+        self.instance, self.horizon = instance, horizon
+        self.letters = instance.prefix(horizon).tolist()
+        self.shortest = {e + 1: self._shortest(e) for e in range(horizon)}
+        self.early, self.late = self._windows()
+
+    def up(self, q: int, low: int, high: int) -> int:
+        """Return the UP slots of worker q in slots low..high-1."""
+        return sum(state == UP for state in self.letters[q][max(0, low) : max(0, high)])
+
+    def born(self, q: int, t: int) -> int:
+        """Return the first slot of the life of worker q that contains slot t."""
+        while t > 0 and self.letters[q][t - 1] != DOWN:
+            t -= 1
+        return t
+
+    def can_compute(self, c: int, e: int) -> list[int]:
+        """Return who is UP in c and in e and not DOWN between."""
+        return [
+            q
+            for q, row in enumerate(self.letters)
+            if row[c] == UP and row[e] == UP and all(state != DOWN for state in row[c : e + 1])
+        ]
+
+    def _shortest(self, e: int) -> int | None:
+        """Return the fewest slots up to e in which m tasks can be computed, if everybody has a W of their own."""
+        for c in range(e, -1, -1):
+            tasks = (
+                min(self.instance.capacities[q], self.up(q, c, e + 1) // self.instance.w[q])
+                for q in self.can_compute(c, e)
+            )
+            if sum(tasks) >= self.instance.tasks:
+                return e - c + 1
+        return None
+
+    def _received(self, slots: int) -> int:
+        """Return how many tasks' data so many slots are, at most m."""
+        if slots < 0:
+            return 0
+        m, t_data = self.instance.tasks, self.instance.t_data
+        return min(m, slots // t_data) if t_data else m
+
+    def finish(self, s: int) -> int | None:
+        """Return F(s): the earliest end + 1 of an iteration from slot s if programs are received before it too."""
+        instance = self.instance
+        wait = -(-instance.tasks * instance.t_data // instance.channels)
+        for e in range(s, self.horizon):
+            for c in range(s + wait, e + 1):
+                tasks = 0
+                for q in self.can_compute(c, e):
+                    a = self.born(q, c)
+                    room = min(self.up(q, max(s, a), c), self.up(q, a, c) - instance.t_prog)
+                    own = min(instance.capacities[q], self.up(q, c, e + 1) // instance.w[q])
+                    tasks += min(own, self._received(room))
+                if tasks >= instance.tasks:
+                    return e + 1
+        return None
+
+    def _windows(self) -> tuple[list[int | None], list[int | None]]:
+        """Return the first and the last t of the nodes (k, t); None where no schedule is within the horizon."""
+        finish = [self.finish(s) for s in range(self.horizon + 1)]
+        early: list[int | None] = [0]
+        late: list[int | None] = [self.horizon]
+        for _ in range(self.instance.iterations):
+            first, last = early[-1], late[-1]
+            early.append(None if first is None else finish[first])
+            starts = [s for s, end in enumerate(finish) if end is not None and last is not None and end <= last]
+            late.append(max(starts, default=None))
+        late.reverse()
+        late[0] = 0
+        return early, late
+
+    def distances(
+        self, programs: Sequence[int], rents: Mapping[tuple[int, int], Sequence[int]]
+    ) -> list[dict[int, int]]:
+        """Return for each k the distance of every node (k, t) that can be reached, by t.
+
+        Parameters
+        ----------
+        programs
+            pi of each iteration.
+        rents
+            For a life, by worker and first slot, the rent for each iteration; 0 for others.
+        """
+        nodes: list[dict[int, int]] = [{0: 0}]
+        for k in range(1, self.instance.iterations + 1):
+            first, last = self.early[k], self.late[k]
+            level: dict[int, int] = {}
+            if first is not None and last is not None:
+                for t in range(first, last + 1):
+                    found = [
+                        far + least
+                        for s, far in nodes[-1].items()
+                        for c in range(s, t)
+                        if (least := self._arc(k, s, c, t - 1, programs[k - 1], rents)) is not None
+                    ]
+                    if found:
+                        level[t] = min(found)
+            nodes.append(level)
+        return nodes
+
+    def _arc(
+        self, k: int, s: int, c: int, e: int, worth: int, rents: Mapping[tuple[int, int], Sequence[int]]
+    ) -> int | None:
+        """Return what an arc adds to the distance, for the best W; None if there is none."""
+        instance = self.instance
+        room = instance.channels * (c - s) - instance.tasks * instance.t_data
+        if room < 0:
+            return None
+        programs = room // instance.t_prog
+        costs = []
+        for work in range(1, e - c + 2):
+            candidates = [self._candidate(q, k, s, c, e, work, rents) for q in self.can_compute(c, e)]
+            least = self._cost([one for one in candidates if one.tasks > 0], programs)
+            if least is not None:
+                costs.append(least)
+        return min(costs) - worth * min(instance.num_workers, programs) if costs else None
+
+    def _candidate(
+        self, q: int, k: int, s: int, c: int, e: int, work: int, rents: Mapping[tuple[int, int], Sequence[int]]
+    ) -> _Candidate:
+        instance = self.instance
+        a = self.born(q, c)
+        before = s - (self.shortest[s] or 0) if k > 1 else -1
+        is_old = self.up(q, a, before) >= instance.t_prog if before > a else False
+        room = self.up(q, max(s, a), c) - (0 if is_old else instance.t_prog)
+        own = min(instance.capacities[q], work // instance.w[q]) if self.up(q, c, e + 1) >= work else 0
+        rent = rents[q, a][k - 1] if (q, a) in rents else 0
+        return _Candidate(min(own, self._received(room)), rent, is_old)
+
+    def _cost(self, candidates: Sequence[_Candidate], programs: int) -> int | None:
+        """Return the least rents for m tasks, in parts, rounded down; None where too few can hold them."""
+        m = self.instance.tasks
+        new = sorted((one.tasks for one in candidates if not one.is_old), reverse=True)
+        if sum(one.tasks for one in candidates if one.is_old) + sum(new[:programs]) < m:
+            return None
+        paid, left = Fraction(0), m
+        for one in sorted(candidates, key=lambda one: Fraction(one.rent, one.tasks)):
+            some = min(left, one.tasks)
+            paid += Fraction(one.rent * some, one.tasks)
+            left -= some
+        return floor(paid)

@@ -1,0 +1,483 @@
+"""The bound by rents, raised step by step: multipliers are learnt from the paths that they do not yet exclude."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from instances.coupled.model import Instance
+from instances.coupled.rents import Rents
+from instances.states import DOWN, UP
+from offline.coupled.rents.kernels.carry import can_carry
+from offline.coupled.rents.kernels.compiling import Ints
+from offline.coupled.rents.kernels.graph import (
+    FAR,
+    Facts,
+    Items,
+    Level,
+    cost,
+    lay_floor,
+    make_facts,
+    make_items,
+    make_level,
+    reach,
+    shorten,
+    sweep,
+)
+
+__all__ = ["SCALE", "Graph", "RentBound", "Tables", "rehearse"]
+
+Reals = NDArray[np.float64]
+
+#: What one slot of the makespan counts, in the integers of multipliers and distances.
+SCALE = 1 << 20
+#: Multiples of the multipliers that are tried: all prove the same, the larger count less for the slots after the end.
+_MULTIPLES = (1, 8, 64, 512)
+#: Slots times workers that are few enough for the tables.
+_MOST_CELLS = 1 << 23
+#: What tasks times slots times `SCALE` stay below, so that 64 bits hold every product.
+_MOST_SUM = 1 << 56
+#: Lives times iterations that are few enough for rents.
+_MOST_RENTS = 1 << 22
+#: Nodes swept between two looks at the clock.
+_NODES_AT_ONCE = 16
+#: Slots tabulated between two looks at the clock.
+_SLOTS_AT_ONCE = 16
+
+_STEP = 0.7
+_MOMENTUM = 0.7
+_PI_STEP = 0.06
+_PI_MOMENTUM = 0.8
+_LITTLE = 50  # the part of the bound by which a horizon exceeds it where multipliers are learnt
+_PATIENCE = 10  # evaluations of one horizon without progress
+_FIRST_HALVINGS, _MOST_HALVINGS = 48, 1024
+
+
+class Tables:
+    """What the bound knows of an instance in its first slots, whatever the horizon.
+
+    Parameters
+    ----------
+    instance
+        The instance; T_prog >= 1.
+    slots
+        How many slots are looked at.
+
+    ``finish[s]`` is F(s), ``owner``, ``first`` and ``last`` tell of each life whose it is and its slots.
+    """
+
+    def __init__(self, instance: Instance, slots: int) -> None:
+        self.instance, self.slots = instance, slots
+        numbers = (instance.num_workers, instance.tasks, instance.channels, instance.t_prog, instance.t_data)
+        states = instance.prefix(slots).T
+        up = (states == UP).astype(np.int8) + 2 * (states == DOWN).astype(np.int8)
+        most = np.minimum(np.array(instance.capacities, np.int64), instance.tasks)
+        self.facts: Facts = make_facts(np.array(numbers, np.int64), np.array(instance.w, np.int64), most, up)
+        self.finish = np.full(slots + 1, FAR, np.int64)
+        life = self.facts.life
+        count = int(life.max(initial=-1)) + 1
+        times, workers = np.nonzero(life >= 0)
+        ids = life[times, workers]
+        self.owner = np.zeros(count, np.int64)
+        self.last = np.zeros(count, np.int64)
+        self.owner[ids], self.last[ids] = workers, times  # the last of equal places counts
+        self.first = self.facts.born[self.last, self.owner].astype(np.int64)
+        self.least_work = self._least_work(most)
+
+    def _least_work(self, most: Ints) -> int:
+        """Return the least W within which all workers together compute m tasks."""
+        w = self.facts.w
+        low, high = 0, int((w * most).max())
+        while high - low > 1:
+            middle = (low + high) // 2
+            if int(np.minimum(most, middle // w).sum()) >= self.instance.tasks:
+                high = middle
+            else:
+                low = middle
+        return high
+
+    def fill(self) -> Iterator[int]:
+        """Fill the tables, a few slots at a time; yields the effort."""
+        for first in range(0, self.slots, _SLOTS_AT_ONCE):
+            stop = min(self.slots, first + _SLOTS_AT_ONCE)
+            shorten(self.facts, first, stop)
+            yield (stop - first) * self.instance.num_workers
+        for first in range(0, self.slots + 1, _SLOTS_AT_ONCE):
+            stop = min(self.slots + 1, first + _SLOTS_AT_ONCE)
+            reach(self.facts, self.finish, first, stop)
+            yield (stop - first) * self.instance.num_workers
+
+    def up_slots(self, low: Ints | int, high: Ints | int) -> Ints:
+        """Return the UP slots of each life in slots low..high-1."""
+        start = np.maximum(low, self.first)
+        stop = np.maximum(start, np.minimum(high, self.last + 1))
+        before = self.facts.before
+        return (before[stop, self.owner] - before[start, self.owner]).astype(np.int64)
+
+    def nbytes(self) -> int:
+        """Memory taken."""
+        return sum(array.nbytes for array in self.facts) + 3 * self.owner.nbytes
+
+
+class Evaluation(NamedTuple):
+    """What multipliers give on a graph: a bound, and the path of least distance plus makespan, or why there is none."""
+
+    bound: int
+    length: float
+    used: Reals
+    sent: Ints
+
+
+class Graph:
+    """The nodes within a horizon: iterations 1..k end before slot t, for t from ``early[k]`` to ``late[k]``.
+
+    ``sendable[i, l]`` tells whether life l can be sent a whole program in iteration i of a schedule within the horizon.
+    """
+
+    def __init__(self, tables: Tables, iterations: int, horizon: int) -> None:
+        self.tables, self.iterations, self.horizon = tables, iterations, horizon
+        self.early, self.late = [0], [horizon]
+        finish = tables.finish
+        for _ in range(iterations):
+            last = self.early[-1]
+            self.early.append(FAR if last > tables.slots else int(finish[last]))
+            self.late.append(int(np.searchsorted(finish, self.late[-1], side="right")) - 1)
+        self.late.reverse()
+        self.is_empty = self.early[-1] > horizon
+        if self.is_empty:
+            return
+        self.late[0] = 0
+        self.sendable = np.zeros((iterations + 1, len(tables.owner)), bool)
+        for i in range(1, iterations + 1):
+            room = tables.up_slots(self.early[i - 1], self.late[i] - tables.least_work)
+            self.sendable[i] = (room >= tables.instance.t_prog) & (tables.last >= self.early[i] - 1)
+
+    def caps(self, pi: NDArray[np.int64]) -> Ints:
+        """Return what the rents of each life from each index on may sum up to: never more for a later one."""
+        most = np.where(self.sendable, pi[:, None], FAR)
+        most = np.minimum.accumulate(most, axis=0)
+        most[most == FAR] = 0
+        return most
+
+    def nearness(self) -> Reals:
+        """Return each life's UP slots near the middle of each index's window, as shares of their sum."""
+        tables = self.tables
+        near = np.zeros(self.sendable.shape)
+        for k in range(1, self.iterations + 1):
+            low, high = self.early[k - 1] + self.early[k], self.late[k - 1] + self.late[k]
+            half = max(10, (self.late[k] - self.early[k - 1]) // 4)
+            middle = (low + high) // 4
+            near[k] = tables.up_slots(max(0, middle - half), min(tables.slots, middle + half))
+        near /= np.maximum(1.0, near.sum(axis=0))
+        return near
+
+
+class _Proof(NamedTuple):
+    """What proves a bound: multipliers and distances, to be multiplied too; rents of some lives, by index."""
+
+    bound: int
+    graph: Graph
+    pi: Ints
+    lives: Ints
+    rents: Ints
+    far: list[Ints]
+    multiple: int
+
+
+class RentBound:
+    """The bound by rents of one instance, raised step by step (docs/model.md section 3).
+
+    Parameters
+    ----------
+    instance
+        With T_prog >= 1.
+    iterations
+        K.
+
+    ``bound`` is in slots.
+    """
+
+    def __init__(self, instance: Instance, iterations: int) -> None:
+        self.instance, self.iterations = instance, iterations
+        self.bound = 0
+        self._proof: _Proof | None = None
+        self.is_finished = False
+        self._limit = 0  # makespans of interest are smaller
+        self._tables: Tables | None = None
+        self._levels: list[Level] = []
+        self._items: Items | None = None
+        self._shares: Reals = np.zeros((0, 0))
+        self._first_pi = instance.t_prog / instance.channels
+        self._pi: Reals = np.full(iterations + 1, self._first_pi)
+        self._halvings = _FIRST_HALVINGS
+        self._going = self._raise()
+
+    def work(self, known: int, limit: int) -> int:
+        """Work a little; return the effort that took, 0 if nothing is left to be done.
+
+        Parameters
+        ----------
+        known
+            A bound that somebody has proven.
+        limit
+            Only makespans below it are of interest.
+        """
+        self.bound, self._limit = max(self.bound, known), min(limit, self.instance.slots + 1)
+        if self.is_finished or self.bound >= self._limit:
+            return 0
+        spent = next(self._going, None)
+        if spent is None:
+            self.is_finished = True
+            return 0
+        return max(1, spent)
+
+    def _raise(self) -> Iterator[int]:
+        """Refute ever larger horizons; yields the effort of every part of the work."""
+        step = max(1, self.bound // _LITTLE)
+        horizon = self.bound + step
+        while self.bound < self._limit:
+            horizon = max(self.bound, min(horizon, self._limit - 1))
+            if self._tables is None or self._tables.slots < horizon:
+                slots = min(self.instance.slots, max(horizon, min(self._limit - 1, horizon + horizon // 4)))
+                if slots * self.instance.num_workers > _MOST_CELLS or slots * self.instance.tasks > _MOST_SUM // SCALE:
+                    return
+                yield from self._tabulate(slots)
+            tables = self._tables
+            assert tables is not None
+            graph = Graph(tables, self.iterations, horizon)
+            if graph.is_empty:  # the programs need not even be sent
+                self.bound = min(graph.early[-1], tables.slots + 1)
+                horizon = self.bound + step
+                continue
+            if graph.sendable.size > _MOST_RENTS:
+                return
+            before = self.bound
+            yield from self._learn(graph)
+            if self.bound > horizon:
+                step += 1 + step // 2
+            elif horizon > before:
+                step //= 2
+            elif self._halvings >= _MOST_HALVINGS:
+                return
+            elif self.bound == before:
+                self._halvings *= 2
+            horizon = self.bound + step
+
+    def _tabulate(self, slots: int) -> Iterator[int]:
+        """Look at so many slots; what has been learnt of lives stays."""
+        old = self._tables
+        tables = Tables(self.instance, slots)
+        yield tables.facts.before.size // 4
+        yield from tables.fill()
+        self._levels = [make_level(slots) for _ in range(self.iterations + 1)]
+        self._items = make_items(self.instance.num_workers, self.instance.tasks, slots, _MOST_HALVINGS)
+        shares = np.zeros((self.iterations + 1, len(tables.owner)))
+        if old is not None and self._shares.size:
+            same = tables.facts.life[old.first, old.owner]
+            shares[:, same] = self._shares
+        self._shares, self._tables = shares, tables
+
+    def _learn(self, graph: Graph) -> Iterator[int]:
+        """Learn multipliers until a horizon is refuted, or they do not get better."""
+        shares = self._shares
+        fresh = shares.sum(axis=0) == 0.0
+        shares[:, fresh] = graph.nearness()[:, fresh]
+        pull = np.zeros_like(shares)
+        lack = np.zeros(self.iterations + 1)
+        best, since = -np.inf, 0
+        is_near = graph.horizon - self.bound <= 1 + self.bound // _LITTLE
+        turns = 0
+        while since < _PATIENCE and (is_near or turns < 2) and self.bound <= graph.horizon and self.bound < self._limit:
+            turns += 1
+            pi = np.ceil(self._pi * SCALE).astype(np.int64)
+            rents = _divide(shares, graph.caps(pi))
+            yield from self._sweep(graph, pi, rents)
+            found = self._judge(graph, pi, rents)
+            if found is None:
+                continue
+            gap = graph.horizon + 1 - found.length
+            if best == -np.inf or found.length > best + 0.02 * max(0.0, graph.horizon + 1 - best):
+                best, since = max(best, found.length), 0
+            else:
+                since += 1
+            self._step(graph, found, pull, lack, max(gap, 0.01 * graph.horizon))
+
+    def _step(self, graph: Graph, found: Evaluation, pull: Reals, lack: Reals, gap: float) -> None:
+        """Move the multipliers along the subgradient that a path gives, and back to where they are valid."""
+        shares, pi = self._shares, self._pi
+        most = np.where(graph.sendable, pi[:, None], np.inf)
+        most = np.minimum.accumulate(most, axis=0)
+        used_index, used_life = np.nonzero(found.used)
+        asked = np.zeros(self.iterations + 1)
+        for k, life in zip(used_index.tolist(), used_life.tolist(), strict=True):
+            cheap = np.flatnonzero(graph.sendable[: k + 1, life] & (pi[: k + 1] <= 1.02 * most[k, life]))
+            asked[cheap] += found.used[k, life] * shares[k, life] / max(1, len(cheap))
+        pull *= _MOMENTUM
+        finite = np.where(np.isfinite(most[used_index, used_life]), most[used_index, used_life], 0.0)
+        pull[used_index, used_life] += (1 - _MOMENTUM) * found.used[used_index, used_life] * finite
+        moved = np.flatnonzero(pull.any(axis=0))
+        size = float((pull[:, moved] ** 2).sum())
+        if size > 0.0:
+            new = shares[:, moved] + _STEP * gap / size * pull[:, moved]
+            shares[1:, moved] = _on_simplex(new[1:])
+        lack *= _PI_MOMENTUM
+        lack += (1 - _PI_MOMENTUM) * (asked - found.sent)
+        pi[1:] *= np.exp(np.clip(_PI_STEP * lack[1:] / (1.0 + found.sent[1:].mean()), -0.2, 0.2))
+        np.clip(pi, 1e-3 * self._first_pi, min(1e3 * self._first_pi, float(graph.horizon)), out=pi)
+
+    def _sweep(self, graph: Graph, pi: Ints, rents: Ints) -> Iterator[int]:
+        """Find all distances."""
+        assert self._tables is not None
+        assert self._items is not None
+        facts, items, levels = self._tables.facts, self._items, self._levels
+        levels[0].far[:] = FAR
+        levels[0].far[0] = 0
+        early, late = graph.early, graph.late
+        for k in range(1, self.iterations + 1):
+            worth = int(pi[k])
+            levels[k].far[:] = FAR
+            spent = lay_floor(facts, items, levels[k - 1], worth, early[k - 1], late[k - 1], late[k])
+            for first in range(early[k], late[k] + 1, _NODES_AT_ONCE):
+                last = min(late[k], first + _NODES_AT_ONCE - 1)
+                spent += sweep(
+                    facts,
+                    items,
+                    levels[k - 1],
+                    levels[k],
+                    k == 1,
+                    worth,
+                    rents[k],
+                    first,
+                    last,
+                    early[k - 1],
+                    late[k - 1],
+                    self._halvings,
+                )
+                if spent > 1 << 18:
+                    yield spent
+                    spent = 0
+            yield spent
+
+    def _judge(self, graph: Graph, pi: Ints, rents: Ints) -> Evaluation | None:
+        """Take over the bound that the distances prove; return the path to learn from, None if there is none."""
+        low, horizon = graph.early[-1], graph.horizon
+        far = self._levels[-1].far[low : horizon + 1]
+        ends = np.flatnonzero(far < FAR)
+        if not ends.size:
+            self._take(graph, horizon + 1, 1, pi, rents)
+            return None
+        lengths = (low + ends) * SCALE
+        for multiple in _MULTIPLES:
+            least = int((lengths + multiple * far[ends]).min())
+            self._take(graph, min(horizon + 1, -(-least // SCALE)), multiple, pi, rents)
+        totals = lengths + far[ends]
+        at = int(np.argmin(totals))
+        used, sent = self._path(int(low + ends[at]), pi, rents)
+        return Evaluation(self.bound, float(totals[at]) / SCALE, used, sent)
+
+    def _take(self, graph: Graph, bound: int, multiple: int, pi: Ints, rents: Ints) -> None:
+        """Take over a bound, with what proves it, if it is better."""
+        if bound <= self.bound:
+            return
+        self.bound = bound
+        lives = np.flatnonzero(rents.any(axis=0))
+        far = [level.far[: graph.horizon + 1].copy() for level in self._levels[1:]]
+        self._proof = _Proof(bound, graph, pi * multiple, lives, rents[:, lives] * multiple, far, multiple)
+
+    def certificate(self) -> Rents | None:
+        """Return the proof of the best bound that was found here; None if there is none."""
+        proof = self._proof
+        if proof is None:
+            return None
+        graph, tables = proof.graph, proof.graph.tables
+        nodes = []
+        for k, far in enumerate(proof.far, start=1):
+            row = far[graph.early[k] : graph.late[k] + 1].tolist()
+            nodes.append((graph.early[k], tuple(None if d >= FAR else d * proof.multiple for d in row)))
+        where = zip(tables.owner[proof.lives].tolist(), tables.first[proof.lives].tolist(), strict=True)
+        return Rents(
+            bound=proof.bound,
+            horizon=graph.horizon,
+            scale=SCALE,
+            programs=tuple(proof.pi[1:].tolist()),
+            rents=tuple((*life, tuple(paid)) for life, paid in zip(where, proof.rents[1:].T.tolist(), strict=True)),
+            nodes=tuple(nodes),
+            instance=self.instance.fingerprint,
+        )
+
+    def _path(self, end: int, pi: Ints, rents: Ints) -> tuple[Reals, Ints]:
+        """Return the shares of lives used by each index on the path to an end, and the programs it can send."""
+        assert self._tables is not None
+        assert self._items is not None
+        facts, items = self._tables.facts, self._items
+        p, m, n_com, t_prog, t_data = facts.numbers.tolist()
+        used = np.zeros_like(self._shares)
+        sent = np.zeros(self.iterations + 1, np.int64)
+        t = end
+        for k in range(self.iterations, 0, -1):
+            level, before = self._levels[k], self._levels[k - 1]
+            c, e = int(level.c[t]), t - 1
+            starts = int(level.first[t]) + np.flatnonzero(before.far[level.first[t] : level.last[t] + 1] < FAR)
+            programs = np.minimum(p, (n_com * (c - starts) - m * t_data) // t_prog)
+            at = int(np.argmin(before.far[starts] - int(pi[k]) * programs))
+            sent[k] = programs[at]
+            edge = -1 if k == 1 else int((starts - facts.shortest[starts]).max())
+            able = np.flatnonzero(facts.before[e + 1] > facts.before[e])
+            items.able[: able.size] = able
+            low, high = int(level.low[t]), int(level.high[t])
+            cost(facts, items, rents[k], able.size, e, int(level.soon[t]), c, int(starts[0]), edge, low, high)
+            left = float(m)
+            for j in range(int(items.free[1])):
+                tasks = int(items.tasks[j])
+                used[k, facts.life[e, items.worker[j]]] = min(1.0, left / tasks)
+                left -= min(left, tasks)
+                if left <= 0:
+                    break
+            t = int(starts[at])
+        return used, sent
+
+    def nbytes(self) -> int:
+        """Memory taken."""
+        if self._tables is None:
+            return 0
+        return self._tables.nbytes() + 4 * self._shares.nbytes
+
+
+def rehearse() -> None:
+    """Call every kernel once, so that all are ready in time."""
+    tiny = Instance.from_letters(["uuuuuu", "uuuuuu"], w=[1, 1], tasks=2, iterations=2, n_com=1, t_prog=1)
+    bound = RentBound(tiny, tiny.iterations)
+    while bound.work(4, 7):
+        pass
+    can_carry(tiny)
+
+
+def _divide(shares: Reals, most: Ints) -> Ints:
+    """Return rents by index and life: each life's shares of what they may be at most, as integers."""
+    wanted = np.floor(shares * most).astype(np.int64)
+    rents = np.zeros_like(wanted)
+    rest = np.zeros(wanted.shape[1], np.int64)
+    for k in range(len(wanted) - 1, 0, -1):
+        total = np.maximum(rest, np.minimum(rest + wanted[k], most[k]))
+        rents[k] = total - rest
+        rest = total
+    return rents
+
+
+def _on_simplex(columns: Reals) -> Reals:
+    """Return the nearest columns with entries >= 0 that sum up to 1 at most."""
+    positive = np.maximum(columns, 0.0)
+    above = positive.sum(axis=0) > 1.0
+    if not above.any():
+        return positive
+    rows = positive[:, above]
+    ordered = -np.sort(-rows, axis=0)
+    sums = np.cumsum(ordered, axis=0) - 1.0
+    numbers = np.arange(1, len(rows) + 1)[:, None]
+    count = (ordered * numbers > sums).sum(axis=0)
+    cut = sums[count - 1, np.arange(rows.shape[1])] / count
+    positive[:, above] = np.maximum(rows - cut, 0.0)
+    return positive

@@ -1,0 +1,197 @@
+"""The bound by rents: kernels against the plain twin, never above the optimum, and judged by the evaluator."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import offline.coupled
+from bench.coupled.studies.rent_bounds import small_instance
+from instances import InputError, check, is_made_for, read_schedule, write_schedule
+from instances.coupled import Instance
+from offline.coupled.native.portfolio import Portfolio
+from offline.coupled.objectives import Objective
+from offline.coupled.rents.kernels.carry import can_carry
+from offline.coupled.rents.kernels.graph import FAR
+from offline.coupled.rents.plain import Plain
+from offline.coupled.rents.search import SCALE, Graph, RentBound, _divide
+from offline.limits import Limits
+
+
+def run_down(generator):
+    for _ in generator:
+        pass
+
+
+def kernels(instance, horizon, pi, seed):
+    """Distances by the kernels, without a limit of halvings, and the rents: those of the search, drawn at random."""
+    bound = RentBound(instance, instance.iterations)
+    run_down(bound._tabulate(horizon))
+    bound._halvings = 1000
+    graph = Graph(bound._tables, instance.iterations, horizon)
+    if graph.is_empty:
+        return None, None, graph
+    shares = np.random.default_rng(seed).dirichlet(np.ones(instance.iterations), len(bound._tables.owner)).T
+    rents = _divide(np.vstack([np.zeros(shares.shape[1]), shares]), graph.caps(np.array([0, *pi])))
+    run_down(bound._sweep(graph, np.array([0, *pi]), rents))
+    found = [{t: int(d) for t, d in enumerate(level.far) if d < FAR} for level in bound._levels]
+    tables = bound._tables
+    by_life = {
+        (int(tables.owner[life]), int(tables.first[life])): rents[1:, life].tolist() for life in range(rents.shape[1])
+    }
+    return found, by_life, graph
+
+
+@pytest.mark.parametrize("block", range(4))
+def test_kernels_and_twin_agree_value_for_value(block):
+    reached = 0
+    for number in range(10 * block, 10 * block + 10):
+        instance = small_instance(number, seed=5)
+        pi = np.random.default_rng(number).integers(SCALE // 4, 2 * SCALE, instance.iterations).tolist()
+        horizon = min(instance.slots, 16)
+        found, rents, graph = kernels(instance, horizon, pi, number)
+        plain = Plain(instance, horizon)
+        if found is None:
+            assert plain.early[-1] is None or plain.early[-1] > horizon
+            continue
+        assert graph.early == plain.early
+        assert graph.late == plain.late
+        assert found == plain.distances(pi, rents)
+        reached += bool(found[-1])
+    assert reached
+
+
+@pytest.mark.parametrize("block", range(4))
+def test_never_above_the_optimum_and_every_certificate_holds(block):
+    raised = met = 0
+    for number in range(40 * block, 40 * block + 40):
+        instance = small_instance(number, seed=6)
+        answer = offline.coupled.solve(instance, solver="native")
+        optimum = instance.slots + 1 if answer.value is None else answer.value
+        bound = RentBound(instance, instance.iterations)
+        for _ in range(150):
+            if not bound.work(0, instance.slots + 1):
+                break
+        assert bound.bound <= optimum
+        met += bound.bound == optimum
+        certificate = bound.certificate()
+        if certificate is not None:
+            raised += 1
+            verdict = check(instance, certificate)
+            assert verdict.is_valid
+            assert bound.bound == certificate.bound <= verdict.outcome.value <= optimum
+    assert raised >= 5
+    assert met >= 15
+
+
+def proven(number=3):
+    """An instance with a certificate of the bound by rents."""
+    instance = small_instance(number, seed=7)
+    bound = RentBound(instance, instance.iterations)
+    for _ in range(150):
+        if not bound.work(0, instance.slots + 1):
+            break
+    return instance, bound.certificate()
+
+
+CASES = [number for number in range(20) if proven(number)[1] is not None and any(proven(number)[1].programs)]
+
+
+def test_a_certificate_survives_its_file(tmp_path):
+    instance, certificate = proven(CASES[0])
+    write_schedule(certificate, tmp_path / "rents.json")
+    assert read_schedule(tmp_path / "rents.json") == certificate
+    assert is_made_for(instance, certificate)
+
+
+def test_what_breaks_a_rule_is_refused_by_its_name():
+    refused = set()
+    for number in CASES:
+        instance, certificate = proven(number)
+        raised = tuple((q, t, tuple(x + certificate.programs[0] + 1 for x in paid)) for q, t, paid in certificate.rents)
+        nodes = tuple((first, tuple(None if d is None else d + 1 for d in row)) for first, row in certificate.nodes)
+        wrong = {
+            "B1": [
+                replace(certificate, horizon=instance.slots + 1),
+                replace(certificate, programs=certificate.programs[:-1]),
+                replace(certificate, programs=(-1, *certificate.programs[1:])),
+                replace(certificate, rents=(*certificate.rents, *certificate.rents[:1])) if raised else None,
+                replace(certificate, rents=((instance.num_workers, 0, certificate.programs),)),
+            ],
+            "B2": [replace(certificate, rents=raised)] if raised else [],
+            "B3": [replace(certificate, nodes=nodes)],
+            "B4": [replace(certificate, bound=certificate.bound + 1, horizon=certificate.horizon)],
+        }
+        for rule, changed in wrong.items():
+            for one in changed:
+                if one is not None:
+                    verdict = check(instance, one)
+                    if verdict.is_valid:  # as where a life cannot be sent a program at all
+                        assert rule in ("B2", "B3", "B4")
+                        assert verdict.outcome.value >= one.bound
+                    else:
+                        assert verdict.rule in (rule, "B2", "B4")
+                        refused.add(rule)
+    assert refused == {"B1", "B2", "B3", "B4"}
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "said"),
+    [
+        ("programs", [-1], "programs"),
+        ("lives", [{"worker": 0, "slot": 0, "rents": [-3]}], "rents"),
+        ("nodes", [{"slot": 0}], "nodes"),
+        ("scale", 0, "scale"),
+        ("more", 1, "more"),
+    ],
+)
+def test_malformed_files_are_told_in_one_line(tmp_path, key, value, said):
+    _, certificate = proven(CASES[0])
+    write_schedule(certificate, tmp_path / "rents.json")
+    document = json.loads((tmp_path / "rents.json").read_text()) | {key: value}
+    (tmp_path / "rents.json").write_text(json.dumps(document))
+    with pytest.raises(InputError) as told:
+        read_schedule(tmp_path / "rents.json")
+    assert said in str(told.value)
+    assert "rents.json" in str(told.value)
+    assert "\n" not in str(told.value)
+
+
+def test_where_programs_cost_nothing_there_is_nothing_to_evaluate():
+    _, certificate = proven(CASES[0])
+    free = Instance.from_letters(["uuu"], w=[1], tasks=1)
+    with pytest.raises(InputError, match="t_prog"):
+        check(free, certificate)
+
+
+def test_a_channel_that_can_never_carry_an_iteration_is_told_from_one_that_can():
+    lives = ["uuud" * 40] * 6
+    base = Instance.from_letters(lives, w=[1] * 6, tasks=6, n_com=1, t_prog=1, t_data=1, mu=[1] * 6)
+    assert not can_carry(base)
+    assert offline.coupled.solve(base).status == "infeasible"
+    assert not can_carry(base.replace(n_com=2))
+    assert can_carry(base.replace(n_com=4))
+
+
+@pytest.mark.parametrize("number", range(40))
+def test_nothing_is_called_impossible_that_has_a_schedule(number):
+    instance = small_instance(number, seed=8)
+    if not can_carry(instance):
+        assert offline.coupled.solve(instance, solver="cpsat").status == "infeasible"
+
+
+def test_the_native_search_hands_out_certificates_of_the_bound_it_reports():
+    found = 0
+    for number in range(60):
+        instance = small_instance(number, seed=9)
+        answer = Portfolio(instance, Limits(), first_round=1).solve(Objective.MAKESPAN, stand_by=True)
+        expected = offline.coupled.solve(instance, solver="native")
+        assert (answer.status, answer.value, answer.bound) == (expected.status, expected.value, expected.bound)
+        assert expected.certificate is None
+        if answer.certificate is not None:
+            found += 1
+            verdict = check(instance, answer.certificate)
+            assert verdict.is_valid
+            assert verdict.outcome.value >= answer.bound
+    assert found
