@@ -248,6 +248,9 @@ class Family:
         """Return who writes the marked parts of the family's pages from its published rows; None: it has none."""
         return None
 
+    def rehearse(self) -> None:
+        """Load the machine code that only hard instances need, or compile it: ``hindsched compile`` does so ahead."""
+
     # -- where instances come from -------------------------------------------------------------------------------
 
     def generate(self, **flags: Any) -> Any:

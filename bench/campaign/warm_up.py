@@ -33,6 +33,7 @@ def warm_up(families: Sequence[str], *, num_processes: int = 1) -> int:
         For a family that does not exist.
     """
     adapters = [family_named(name) for name in dict.fromkeys(families)]
+    hard = [Job(family.name, f"{family.name}, hard instances", _rehearse, (family.name,)) for family in adapters]
     optima: list[Job] = []
     runs: list[Job] = []
     with TemporaryDirectory() as folder:
@@ -46,5 +47,10 @@ def warm_up(families: Sequence[str], *, num_processes: int = 1) -> int:
                 optima.append(replace(first, group=f"{family.name}, optima"))
                 runs += [replace(job, group=f"{family.name}, runs") for job in others]
         with Journal(Path(folder)) as journal:
-            run_jobs("compile", [*optima, *runs], journal, num_processes=num_processes)
+            run_jobs("compile", [*hard, *optima, *runs], journal, num_processes=num_processes)
     return len(optima) + len(runs)
+
+
+def _rehearse(family: str) -> dict[str, str]:
+    family_named(family).rehearse()
+    return {"family": family}

@@ -202,6 +202,13 @@ class _Coupled(Family):
         ]
         return sources + spot_sources()
 
+    def rehearse(self) -> None:
+        from offline.coupled.native.improve import improver
+        from offline.coupled.rents import search
+
+        improver.warm_up()
+        search.rehearse()
+
     def reproduce(self, folder: Path, *, num_processes: int, dask: str | None, as_json: bool, **given: Any) -> None:
         from bench.coupled.reproduction import reproduce
 

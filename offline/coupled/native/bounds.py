@@ -6,7 +6,6 @@ share. Both start from the best bound that anybody has.
 
 from __future__ import annotations
 
-import time
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -101,9 +100,9 @@ def _rent_bound(workspace: Workspace, iterations: int) -> RentBound:
 
 def _get_ready(workspace: Workspace) -> None:
     """Load the machine code of the bound by rents, or compile it, once in a process; that does not count."""
-    began = time.monotonic()
+    began = workspace.watch.elapsed_s()
     _rehearse_once()
-    workspace.watch.leave_out(time.monotonic() - began)
+    workspace.watch.leave_out(workspace.watch.elapsed_s() - began)
 
 
 @cache

@@ -103,6 +103,8 @@ DIVE_ROOT = -(1 << 62)  # less than any key
 # ---- The beam.
 
 FIRST_WIDTH = 20
+LEAST_WIDTH = 4  # and where workers times tasks are many
+MOST_PLACES = 80_000  # workers times tasks times the width of the first beam
 BEAM_EFFORT = 1 << 11  # for an expansion
 BEAM_FOUND = 64
 LATER_ENDS = 5  # ends tried after the first that is possible

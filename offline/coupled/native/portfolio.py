@@ -42,6 +42,8 @@ from offline.coupled.native.constants import (
     FIRST_ROUND,
     FIRST_WIDTH,
     IMPROVE_SHARE,
+    LEAST_WIDTH,
+    MOST_PLACES,
     NODES,
     OWN,
     PER_STEP,
@@ -79,6 +81,34 @@ def solve(instance: Instance, objective: Objective, stand_by: bool, limits: Limi
     return Portfolio(instance, limits).solve(objective, stand_by)
 
 
+class _Beams:
+    """Beams, one a round, ever wider while they take no more than their share; narrow at first if each takes long."""
+
+    def __init__(self, workspace: Workspace, mode: int, iterations: int) -> None:
+        self._workspace, self._mode, self._iterations = workspace, mode, iterations
+        places = workspace.problem.p * workspace.problem.m
+        self._width = max(LEAST_WIDTH, min(FIRST_WIDTH, MOST_PLACES // places))
+        self._seed = self._taken = 0
+        self.last: Beam | None = None
+
+    def work(self, incumbent: Incumbent, steps: int) -> int:
+        """Run the next beam; return the steps of a round in which it would have had its share, 0 if that is this one.
+
+        None is run while the last one has had more than its share of two such rounds; the steps returned are its own.
+        """
+        if self._taken <= 2 * steps:
+            self._seed += 1
+            self.last = Beam(self._workspace, self._mode, self._iterations, self._width, self._seed)
+            before = self._workspace.effort_spent()
+            self.last.work(incumbent)
+            self._taken = (self._workspace.effort_spent() - before) // (BEAM_SHARE * PER_STEP)
+            if self._taken < steps:
+                self._width *= 2
+            else:
+                return self._taken
+        return 0
+
+
 @cache
 def warm_up() -> float:
     """Load the machine code of the kernels, or compile it; return the seconds that took. Done once in a process."""
@@ -113,7 +143,7 @@ class Portfolio:
         self.workspace.bytes_beside = self._bytes_beside
         self._first_round = first_round
         self._searches: list[LabelSearch] = []
-        self._beam: Beam | None = None
+        self._beams: _Beams | None = None
         self._channel: ChannelBounds | None = None
         self._improver: Improver | None = None
         self._beside: Beside | None = None
@@ -151,7 +181,8 @@ class Portfolio:
         self._searches += others
         if workspace.problem.t_prog > 0 and mode != RELAXED:
             self._channel = ChannelBounds(workspace, mode, iterations)
-        steps, width, seed = self._first_round, FIRST_WIDTH, 0
+        self._beams = _Beams(workspace, mode, iterations)
+        steps = self._first_round
         is_proven = False
         while not is_proven:
             for search in others:  # each has its share, also after one has the proof
@@ -162,13 +193,10 @@ class Portfolio:
                 self._channel.advise()
             steps *= 2
             if not is_proven and self.bound() < incumbent.cost:
-                seed += 1
-                self._beam = Beam(workspace, mode, iterations, width, seed)
-                before = workspace.effort_spent()
-                self._beam.work(incumbent)
-                if workspace.effort_spent() - before < BEAM_SHARE * PER_STEP * steps:
-                    width *= 2
-                self._improve(incumbent, mode, iterations, steps)
+                over = self._beams.work(incumbent, steps)
+                if over and self._channel is not None:
+                    self._channel.work(incumbent, over // 2, self.bound())
+                self._improve(incumbent, mode, iterations, max(steps, over // 2))
             is_proven = is_proven or self.bound() >= incumbent.cost or exact.work(incumbent, steps)
 
     def _improve(self, incumbent: Incumbent, mode: int, iterations: int, steps: int) -> None:
@@ -256,7 +284,8 @@ class Portfolio:
 
     def _all_searches(self) -> list[LabelSearch]:
         """Return all searches that have labels."""
-        return self._searches if self._beam is None else [*self._searches, self._beam]
+        beam = None if self._beams is None else self._beams.last
+        return self._searches if beam is None else [*self._searches, beam]
 
     def _bytes_beside(self) -> int:
         """Memory for the labels of all searches, and for the prices."""
