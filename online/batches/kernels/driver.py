@@ -45,7 +45,7 @@ def run_kernel(instance: Instance, name: str, options: Options) -> tuple[Contact
     margins = [instance.margin(i) for i in range(instance.num_batches)]
     if max(instance.end, instance.tasks * instance.num_batches) >= layout.NEVER - 1:
         return None
-    if 10 * requests * instance.num_workers >= 2**35 or max(9, instance.tasks) * max(margins) >= 2**62:
+    if 10 * requests * instance.num_workers >= 2**62 or max(9, instance.tasks) * max(margins) >= 2**62:
         return None
     since = _since(instance, options, algorithm, predictor)
     instance.covering(since, instance.end)  # draws it, if it is drawn, before less is asked for

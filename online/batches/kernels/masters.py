@@ -26,8 +26,8 @@ from online.batches.kernels.workers import missed_most
 
 __all__ = ["begin", "call_again", "choose", "close", "finish", "shift"]
 
-#: P is below this, so that T can be counted in 64 bits; and so is a period.
-_MOST_ACTIVE, _LONGEST = 2**27, 2**40
+#: P is below the first of these, and products below the last, so that T can be counted in 64 bits; and so is a period.
+_MOST_ACTIVE, _LONGEST, _MOST = 2**27, 2**40, 2**62
 
 
 @kernel()
@@ -82,11 +82,11 @@ def _next_batch(world: World, rules: Rules, state: State, record: Record, now: i
             active = 0
             for j in range(state.last.size):
                 active += state.last[j] > since
-        if active >= _MOST_ACTIVE:
-            at[TOO_LARGE] = 1
-            return
         above = 9 * world.margins[min(at[BATCH], world.margins.size - 1)]
         below = 10 * rules.requests * world.c.size
+        if active >= _MOST_ACTIVE or active >= _MOST // below:
+            at[TOO_LARGE] = 1
+            return
         period = active * (above // below) + active * (above % below) // below
         _set_period(state, now, max(1, period))
     if rules.algorithm == 3:

@@ -46,3 +46,13 @@ def test_twins_on_drawn_volunteers(policy: str) -> None:
     fast = run_policy(instance, policy, options, engine="kernel")
     assert list(fast.run.contacts.rows()) == list(plain.run.contacts.rows())
     assert fast.run.periods == plain.run.periods
+
+
+def test_twins_where_requests_times_workers_are_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The period is a quotient by 10 requests times the workers, here more than 2**36."""
+    monkeypatch.setattr("online.batches.periods.poisson_tail", lambda mean, wanted: float(mean >= wanted))  # it sums up
+    sizes = [(instance.tasks * instance.num_workers, instance) for instance in map(varied, range(12))]
+    chosen = [instance for size, instance in sizes if size >= 7]
+    assert len(chosen) >= 3
+    for instance in chosen[:3]:
+        agree(instance, Options(copies_lambda=10**9, p0=2**26))
