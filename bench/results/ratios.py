@@ -190,16 +190,21 @@ def distribution(ratios: pd.DataFrame, by: Sequence[str] = ()) -> pd.DataFrame:
 
     averages = family_named(str(ratios["family"].iloc[0])).averages if len(ratios) else ()
     rows = []
+    for head, mine, cluster, weights in _by_policy(ratios, by):
+        low, high = mine["low"].to_numpy(), mine["high"].to_numpy()
+        row = {**head, **_statistics(low, high, mine["value"].notna().to_numpy(), cluster, weights)}
+        rows.append(row | {name: _mean(mine[name].to_numpy()) for name in averages})
+    return pd.DataFrame(rows, columns=[*by, *_COLUMNS, *averages])
+
+
+def _by_policy(ratios: pd.DataFrame, by: Sequence[str]) -> Iterator[tuple[dict[str, Any], pd.DataFrame, Any, Any]]:
+    """Yield point and policy, its rows, the cluster of each, and the weights of clusters in each resample."""
     for point, group in groups(ratios, by):
         cluster = clusters(group)
         weights = resample(int(cluster.max(initial=-1)) + 1) if len(group) else np.ones((1, 1))
         for policy in _policies(group):
-            mine = (group["policy"] == policy).to_numpy()
-            low, high = group["low"].to_numpy()[mine], group["high"].to_numpy()[mine]
-            is_finished = group["value"].notna().to_numpy()[mine]
-            row = {**point, "policy": policy, **_statistics(low, high, is_finished, cluster[mine], weights)}
-            rows.append(row | {name: _mean(group[name].to_numpy()[mine]) for name in averages})
-    return pd.DataFrame(rows, columns=[*by, *_COLUMNS, *averages])
+            is_mine = (group["policy"] == policy).to_numpy()
+            yield {**point, "policy": policy}, group[is_mine], cluster[is_mine], weights
 
 
 def _mean(values: npt.NDArray[Any]) -> float:
@@ -269,21 +274,16 @@ def intervals(ratios: pd.DataFrame, by: Sequence[str] = ()) -> pd.DataFrame:
     import pandas as pd
 
     rows = []
-    for point, group in groups(ratios, by):
-        cluster = clusters(group)
-        weights = resample(int(cluster.max(initial=-1)) + 1) if len(group) else np.ones((1, 1))
-        for policy in _policies(group):
-            mine = (group["policy"] == policy).to_numpy()
-            low, high = group["low"].to_numpy()[mine], group["high"].to_numpy()[mine]
-            row: dict[str, Any] = {**point, "policy": policy}
-            if weights.shape[1] > 1:
-                least = resampled_medians(low, cluster[mine], weights)
-                most = least if (low == high).all() else resampled_medians(high, cluster[mine], weights)
-                row |= {"median_ci_low": percentiles(least)[0], "median_ci_high": percentiles(most)[1]}
-                for name, most_ratio in SHARES.items():
-                    found = percentiles(resampled_means((high <= most_ratio).astype(float), cluster[mine], weights))
-                    row |= {f"{name}_ci_low": found[0], f"{name}_ci_high": found[1]}
-            rows.append(row)
+    for row, mine, cluster, weights in _by_policy(ratios, by):
+        low, high = mine["low"].to_numpy(), mine["high"].to_numpy()
+        if weights.shape[1] > 1:
+            least = resampled_medians(low, cluster, weights)
+            most = least if (low == high).all() else resampled_medians(high, cluster, weights)
+            row |= {"median_ci_low": percentiles(least)[0], "median_ci_high": percentiles(most)[1]}
+            for name, most_ratio in SHARES.items():
+                found = percentiles(resampled_means((high <= most_ratio).astype(float), cluster, weights))
+                row |= {f"{name}_ci_low": found[0], f"{name}_ci_high": found[1]}
+        rows.append(row)
     columns = [f"{name}_ci_{end}" for name in ("median", *SHARES) for end in ("low", "high")]
     return pd.DataFrame(rows, columns=[*by, "policy", *columns])
 
