@@ -121,6 +121,8 @@ class Family:
     sense: ClassVar[Sense] = Sense.MIN
     #: The policy that others are compared with, if the field has one.
     reference: ClassVar[str | None] = None
+    #: What ``solve --bound`` says where there is nothing to write, of a family that has that flag.
+    unproven: ClassVar[str] = "nothing proves the bound, there is nothing to write"
     #: Options of a run by name with the values they may have, the default first; an empty tuple: any text, default "".
     run_options: ClassVar[Mapping[str, tuple[str, ...]]] = {}
     #: Whole-number parameters of the points of an experiment, as rows name them.
@@ -199,13 +201,39 @@ class Family:
 
     # -- what commands show --------------------------------------------------------------------------------------
 
-    def before_solve(self, instance: Any, num_files: int, **flags: Any) -> None:
-        """Do what flags of ``solve`` ask for before the solve: write a model, refuse what does not go together."""
+    def before_solve(self, instance: Any, num_files: int, *, bound: str | None = None, **flags: Any) -> None:
+        """Do what flags of ``solve`` ask for before the solve: write a model, refuse what does not go together.
 
-    def answers(self, instance: Any, **flags: Any) -> Sequence[tuple[dict[str, Any], Result]]:
-        """Return the rows that ``solve`` prints for an instance, each with the answer it tells."""
+        Here several certificates in one place are refused.
+        """
+        if bound is not None and num_files > 1:
+            import click
+
+            raise click.UsageError("--bound goes with one FILE")
+
+    def answers(
+        self, instance: Any, *, bound: str | None = None, **flags: Any
+    ) -> Sequence[tuple[dict[str, Any], Result]]:
+        """Return the rows that ``solve`` prints for an instance, each with the answer it tells.
+
+        What proves the bound is written to ``bound`` if asked for.
+        """
         result = offline.solve(instance, **flags)
+        self.write_bound(result, bound)
         return [(self.answer_row(result), result)]
+
+    def write_bound(self, result: Result, place: str | None) -> None:
+        """Write what proves the bound, if a place is given.
+
+        Raises
+        ------
+        InputError
+            Where nothing proves it.
+        """
+        if place is not None:
+            if result.certificate is None:
+                raise InputError(self.unproven, place="--bound")
+            instances.write_schedule(result.certificate, place)
 
     def answer_row(self, result: Result) -> dict[str, Any]:
         """Return what every family's ``solve`` prints of an answer."""

@@ -119,9 +119,12 @@ class Stopwatch:
         """Seconds since the stopwatch was made."""
         return self._clock() - self._begun
 
-    def leave_out(self, seconds: float) -> None:
-        """Do not count some of the seconds that have passed."""
-        self._begun = min(self._clock(), self._begun + seconds)
+    @contextmanager
+    def stopped(self) -> Iterator[None]:
+        """Do not count the time of a block: that in which machine code is loaded, or compiled."""
+        begun = self._clock()
+        yield
+        self._begun += self._clock() - begun
 
     def left_s(self) -> float | None:
         """Seconds left, at least 0; None without a limit."""

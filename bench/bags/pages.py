@@ -69,7 +69,7 @@ class Published:
 
     @cached_property
     def _cells(self) -> pd.DataFrame:
-        return _rows("bags_cells.csv")
+        return published_table("bags_cells")
 
     def _of(self, machines: str, store: str, when: str) -> pd.DataFrame:
         found = self._cells
@@ -130,7 +130,7 @@ class Published:
     def speed(self) -> str:
         """Return what is measured of speed."""
         rows = []
-        for row in records(_rows("bags_speed.csv")):
+        for row in records(published_table("bags_speed")):
             proven = count(row["proven"]) if row["proven"] >= 0 else NOTHING  # a run proves nothing
             times = [_ms(row[name]) for name in ("median", "worst")]
             rows.append([row["what"], row["size"], count(row["times"]), proven, *times])
@@ -212,20 +212,16 @@ class Published:
 
     def measured_on(self) -> str:
         """Return the machine that speed was measured on."""
-        return str(_rows("bags_speed.csv")["machine"].iloc[0])
+        return str(published_table("bags_speed")["machine"].iloc[0])
 
     def speed_of(self, key: str, statistic: str) -> str:
         """Return the median or worst time of a row of the speed table."""
-        rows = {row["key"]: row for row in records(_rows("bags_speed.csv"))}
+        rows = {row["key"]: row for row in records(published_table("bags_speed"))}
         return _ms(rows[_one_of(key, rows)][_one_of(statistic, ("median", "worst"))])
 
 
-def _rows(name: str) -> pd.DataFrame:
-    return published_table(name.removesuffix(".csv"))
-
-
 def _verified() -> dict[str, int]:
-    rows = _rows("bags_verified.csv")
+    rows = published_table("bags_verified")
     return dict(zip(rows["claim"].tolist(), rows["times"].tolist(), strict=True))
 
 

@@ -17,7 +17,7 @@ from bench.family import Options
 from bench.output import Table
 from bench.report import plots
 from bench.report.markdown import markdown_table
-from bench.results.frames import read_results, records
+from bench.results.frames import read_results, records, told_records
 from bench.results.ratios import contradictions
 from instances.bags import Store
 from instances.errors import SelfCheckError
@@ -125,7 +125,7 @@ def _timeouts_that_matter(runs: pd.DataFrame) -> list[str]:
 def _show(found: pd.DataFrame, claims: Sequence[Finding], as_json: bool) -> None:
     if as_json:
         lines = Table(None, as_json=True)
-        lines.add_all({"cell": None, **row} for row in records(found.astype(object).where(found.notna(), None)))
+        lines.add_all({"cell": None, **row} for row in told_records(found))
         lines.add_all(asdict(claim) for claim in claims)
         lines.show()
         return

@@ -17,6 +17,7 @@ __all__ = [
     "POSITIVE",
     "SEVERAL",
     "as_json",
+    "bound_option",
     "draws",
     "expect_solver",
     "given_flags",
@@ -42,6 +43,11 @@ def given_flags() -> set[str]:
     if known is not None:
         return set(known)
     return {name for name in context.params if context.get_parameter_source(name) is ParameterSource.COMMANDLINE}
+
+
+def bound_option() -> click.Option:
+    """Return --bound, of families whose solvers hand in what proves a bound."""
+    return click.Option(["--bound"], metavar="OUT", help="Write what proves the bound: rents or prices. One FILE only.")
 
 
 def expect_solver(name: str, family: str) -> None:

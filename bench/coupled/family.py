@@ -62,6 +62,7 @@ class _Coupled(Family):
     value = heading = "makespan"
     unit = "slots"
     reference = "IE"
+    unproven = "the bound is not one by rents, there is nothing to write"
     run_options: ClassVar[Mapping[str, tuple[str, ...]]] = {
         "estimator": tuple(Estimator),
         "service": tuple(Service),
@@ -110,9 +111,8 @@ class _Coupled(Family):
     def before_solve(
         self, instance: Any, num_files: int, *, model: str | None = None, bound: str | None = None, **given: Any
     ) -> None:
-        """Write the model, if asked for; refuse to write several certificates to one place."""
-        if bound is not None and num_files > 1:
-            raise click.UsageError("--bound goes with one FILE")
+        """Write the model, if asked for."""
+        super().before_solve(instance, num_files, bound=bound)
         if model is None:
             return
         if num_files > 1 or given.get("objective", "makespan") != "makespan":
@@ -129,10 +129,7 @@ class _Coupled(Family):
         Beside what every family tells: the objective, and the bound and the solver by their older names.
         """
         result = solve(instance, **given)
-        if bound is not None:
-            if result.certificate is None:
-                raise InputError("the bound is not one by rents, there is nothing to write", place="--bound")
-            instances.write_schedule(result.certificate, bound)
+        self.write_bound(result, bound)
         row = self.answer_row(result)
         told: dict[str, Any] = {"objective": str(result.objective), "bound": row["lower"], "solver": result.by}
         if result.objective is Objective.ITERATIONS:

@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import click
 
-from bench.commands.options import COUNT, N_COM, NUMBERS, POSITIVE, given_flags, say_unused
+from bench.commands.options import COUNT, N_COM, NUMBERS, POSITIVE, bound_option, given_flags, say_unused
 from bench.commands.traces import chosen_nodes, read_traces, trace_options
 from online.coupled.options import Comparison, Estimator, Service, Ties
 
@@ -135,7 +135,7 @@ _SOLVE = [
         help="Write the model of the makespan first: .lp or .mps (integer program), .pbtxt or .pb (CP-SAT). One FILE "
         "only.",
     ),
-    click.Option(["--bound"], metavar="OUT", help="Write what proves the bound: rents or prices. One FILE only."),
+    bound_option(),
 ]
 _SCORE = [
     *_point(),

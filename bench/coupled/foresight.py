@@ -197,9 +197,11 @@ def trace_sources(
             absent=absent,  # type: ignore[arg-type]
         )  # fmt: skip
 
+    def period_before(at: int) -> float:
+        return mean_period([chain for chain in made(at, 1, 1, 0, 0).chains if chain is not None], name)
+
     if slots is None and whole.slots > train > 0:
-        chains = [chain for chain in made(train, 1, 1, 0, 0).chains if chain is not None]
-        slots = min(whole.slots - train, round(PERIODS * mean_period(chains, name)))
+        slots = min(whole.slots - train, round(PERIODS * period_before(train)))
         sys.stderr.write(
             f"{name}: {len(whole.nodes)} nodes, {whole.slots:,} slots; chains from {train:,}, windows of {slots:,}\n"
         )
@@ -213,7 +215,7 @@ def trace_sources(
     coarse: set[float] = set()
     for window in range(min(windows, room)):
         at = train + window * max(1, room // windows) * slots
-        period = mean_period([chain for chain in made(at, slots, 1, 0, 0).chains if chain is not None], name)
+        period = period_before(at)
         nearest: dict[int, float] = {}  # of several tasks of one length in slots, the one that rounding changed least
         for task in sorted(tasks, key=lambda task: abs(task * period - round(task * period))):
             nearest.setdefault(round(task * period), task)

@@ -21,7 +21,7 @@ from bench.campaign.journal import Journal
 from bench.coupled.beyond_page import read_data
 from bench.coupled.paper import Paper
 from bench.progress import counting
-from bench.results.frames import records
+from bench.results.frames import told_records
 from bench.results.ratios import distribution, with_ratios
 from instances.errors import InputError, SelfCheckError
 from instances.textio import write_text
@@ -150,13 +150,8 @@ def board(mine: Mapping[str, Sequence[int | None]]) -> list[dict[str, Any]]:
         makespans[name] = _floats(found)
     runs = pd.concat([_runs(known, name, values) for name, values in makespans.items()], ignore_index=True)
     table = distribution(with_ratios(runs)).sort_values(["median_high", "quartile_3_high"], kind="stable")
-    rows = [{name: _told(row.get(name)) for name in COLUMNS} for row in records(table.astype({"unfinished": int}))]
+    rows = [{name: row.get(name) for name in COLUMNS} for row in told_records(table.astype({"unfinished": int}))]
     return [row | {"rank": rank} for rank, row in enumerate(rows, start=1)]
-
-
-def _told(value: Any) -> Any:
-    """Return a statistic, None where it is of nothing."""
-    return None if isinstance(value, float) and np.isnan(value) else value
 
 
 def _runs(known: pd.DataFrame, policy: str, makespans: Any) -> pd.DataFrame:

@@ -12,8 +12,6 @@ from functools import lru_cache
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, ClassVar
 
-import click
-
 import instances
 import offline
 from bench.family import Family, Limit, Options, Played
@@ -51,6 +49,7 @@ class _Grid(Family):
         name: CHOICES.get(name, ()) for name in OPTIONS if name != "seed"
     }
     reference = "asap_counted"
+    unproven = "no prices were found, only the bound 0 holds"
     axes = ("nodes", "instance_seed", "first")
     seed_axis = ("seed", "instance_seed")
     columns = (
@@ -109,22 +108,6 @@ class _Grid(Family):
         is_small = len(instance) <= _PLAIN_JOBS and instance.nodes <= _PLAIN_NODES
         engine = "plain" if is_small or policy not in BUILT_IN else "kernel"
         return self._played(instance, policy, replace(options, time_limit_s=None), seed, engine=engine)
-
-    def before_solve(self, instance: Any, num_files: int, *, bound: str | None = None, **given: Any) -> None:
-        """Refuse to write several certificates to one place."""
-        if bound is not None and num_files > 1:
-            raise click.UsageError("--bound goes with one FILE")
-
-    def answers(
-        self, instance: Any, *, bound: str | None = None, **given: Any
-    ) -> Sequence[tuple[dict[str, Any], Result]]:
-        """Solve, and write the prices that prove the bound if asked for."""
-        result = offline.solve(instance, **given)
-        if bound is not None:
-            if result.certificate is None:
-                raise InputError("no prices were found, only the bound 0 holds", place="--bound")
-            instances.write_schedule(result.certificate, bound)
-        return [(self.answer_row(result), result)]
 
     def run_row(self, instance: Instance, played: Played, options: Options) -> dict[str, Any]:
         """Tell the options that differ from their defaults, the metrics and the counters."""

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from bench.commands.options import COUNT, NUMBERS, POSITIVE
+from bench.commands.options import COUNT, NUMBERS, POSITIVE, bound_option
 from instances.errors import InputError
 from online.grid.options import CHOICES
 
@@ -99,9 +99,7 @@ FLAGS: Mapping[str, Sequence[click.Option]] = {
         click.Option(["--seed"], type=COUNT, default=0, show_default=True, help="Names the random words."),
     ],
     "import": _IMPORT,
-    "solve": [
-        click.Option(["--bound"], metavar="OUT", help="Write what proves the bound: rents or prices. One FILE only.")
-    ],
+    "solve": [bound_option()],
     "simulate": _of_runs(),
     "score": [
         *_of_workload(32, 40, name="--count"),

@@ -19,7 +19,7 @@ from instances.textio import convert, read_bytes
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["GROUP", "PROVENANCE", "Results", "in_order", "read_results", "records", "results_of"]
+__all__ = ["GROUP", "PROVENANCE", "Results", "in_order", "read_results", "records", "results_of", "told_records"]
 
 #: Runs that agree in these are compared with each other, and with no others.
 GROUP = ("family", "population", "options")
@@ -104,6 +104,11 @@ class _Answer(msgspec.Struct, kw_only=True):
 def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
     """Return the rows of a table as plain values, by column."""
     return [dict(zip(frame.columns, row, strict=True)) for row in frame.itertuples(index=False, name=None)]
+
+
+def told_records(frame: pd.DataFrame) -> list[dict[str, Any]]:
+    """Return the rows of a table as plain values, by column, None where nothing is."""
+    return records(frame.astype(object).where(frame.notna(), None))
 
 
 def in_order(policies: Iterable[str], family: str = _FIRST_FAMILY) -> list[str]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from instances.batches import Compute, Instance, Run, Rung
@@ -154,8 +156,8 @@ class Batches:
             return None
         low = int(self.field.times[first + tasks - 1]) + int(self.field.c.min()) - 1  # too little
         if satisfied == tasks:
-            high = deadline
-            low = self._too_early(submission, low, high)
+            high = deadline  # and too little is what the workers cannot do, whoever is contacted when
+            low = _last_before(low, high, lambda end: traffic.most(self.field, self.crowd, end) >= tasks)
         else:
             free, stream = (self._earliest(submission, rung)[2] for rung in (Rung.FREE, Rung.STREAM))
             if free.size < tasks:
@@ -164,24 +166,14 @@ class Batches:
             high = int(stream.max()) if stream.size == tasks else self.end + 1  # enough, or nobody knows yet
         if high > deadline:  # else all who are needed are together
             self._gather(submission, min(high, self.end))
-        top = high
-        while top - low > 1:  # what the fastest workers and the latest contacts rule out
-            middle = (low + top) // 2
-            low, top = (middle, top) if self._bound(submission, middle) < tasks else (low, middle)
+        # what the fastest workers and the latest contacts rule out
+        low = _last_before(low, high, lambda end: self._bound(submission, end) >= tasks)
         step = 1
         while high - low > 1:
             middle = min((low + high) // 2, low + step)
             low, high = (low, middle) if self._reaches(submission, middle) else (middle, high)
             step *= 4
         return high if high <= self.end else None
-
-    def _too_early(self, submission: int, low: int, high: int) -> int:
-        """Return the last e from ``low`` on by which the workers cannot end N tasks, whoever is contacted when."""
-        while high - low > 1:
-            middle = (low + high) // 2
-            is_enough = traffic.most(self.field, self.crowd, middle) >= self.instance.tasks
-            low, high = (low, middle) if is_enough else (middle, high)
-        return low
 
     def _gather(self, submission: int, horizon: int) -> None:
         """Bring together the workers that may be needed up to a deadline."""
@@ -263,6 +255,14 @@ def _contacts(of: Run, since: int, origin: int) -> tuple[np.ndarray, np.ndarray]
     kept = np.flatnonzero(of.contacts.time >= since)
     order = kept[np.lexsort((of.contacts.worker[kept], of.contacts.time[kept]))]
     return (of.contacts.time[order] - origin).astype(np.int32), of.contacts.worker[order].astype(np.int32)
+
+
+def _last_before(low: int, high: int, is_enough: Callable[[int], bool]) -> int:
+    """Return by bisection the last time from ``low`` on, before ``high``, from which it is not enough."""
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if is_enough(middle) else (middle, high)
+    return low
 
 
 def _place(seconds: Shorts, time: int) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from bench.results.frames import told_records
 from bench.results.published import published_table
 
 __all__ = ["RUN_COLUMNS", "flat", "published"]
@@ -63,11 +64,7 @@ def flat(row: Mapping[str, Any]) -> dict[str, Any]:
 
 def published(name: str) -> list[dict[str, Any]]:
     """Return the rows of ``bench/data/batches_NAME.csv``, with None where nothing is, and lists of deciles."""
-    frame = published_table(f"batches_{name}")
-    rows = [
-        dict(zip(frame.columns, line, strict=True))
-        for line in frame.astype(object).where(frame.notna(), None).to_numpy()
-    ]
+    rows = told_records(published_table(f"batches_{name}"))
     for row in rows:
         for column in _DECILES:
             if isinstance(row.get(column), str):

@@ -50,7 +50,7 @@ def optima(
     """
     from bench.coupled import optima as data
     from bench.family import Options
-    from bench.results.frames import records
+    from bench.results.frames import told_records
 
     sources = data.experiment(ms=ms, n_coms=n_coms, wmins=wmins, scenarios=scenarios, trials=trials, seed=seed)
     settings = {"stand-by": (True,), "no-stand-by": (False,), "both": (True, False)}[setting]
@@ -59,7 +59,7 @@ def optima(
     )
     summary = data.distribution(found, "" if True in settings else "_no_stand_by")
     write_text(results / "distribution.csv", summary.to_csv(index=False))
-    rows = records(summary.astype(object).where(summary.notna(), None))
+    rows = told_records(summary)
     write_text(results / "distribution.md", markdown_table(rows, list(summary.columns)))
     data.draw_distribution(summary, results / "optima.svg")
     table = Table({name: name for name in summary.columns}, as_json, title="Hindsight optima, in slots")

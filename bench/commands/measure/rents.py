@@ -26,7 +26,9 @@ def rents(instances: int, seed: int, cells: bool, seconds: int, results: Path, a
     is written to the folder of results. Interrupted, it goes on where it was. The table is written to coupled_rents.csv
     too, that of --cells to coupled_rents_cells.csv.
     """
-    from bench.coupled.studies.rent_bounds import CELL_COLUMNS, COLUMNS, as_csv, measure, measure_cells
+    import pandas as pd
+
+    from bench.coupled.studies.rent_bounds import CELL_COLUMNS, COLUMNS, measure, measure_cells
 
     columns: tuple[str, ...] = CELL_COLUMNS if cells else COLUMNS
     rows = measure_cells(results, seconds) if cells else measure(results, instances, seed)
@@ -34,4 +36,4 @@ def rents(instances: int, seed: int, cells: bool, seconds: int, results: Path, a
     table = Table({column: column for column in columns}, as_json, title="The bound by rents")
     table.add_all(rows)
     table.show()
-    write_text(results / f"{name}.csv", as_csv(rows, columns))
+    write_text(results / f"{name}.csv", pd.DataFrame(rows, columns=list(columns)).convert_dtypes().to_csv(index=False))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
 from pathlib import Path
 from time import process_time
 from typing import Any
@@ -21,7 +20,7 @@ from instances.states import DOWN, RECLAIMED, UP
 from instances.streams import stream
 from offline.coupled.rents.search import RentBound, rehearse
 
-__all__ = ["CELLS", "CELL_COLUMNS", "COLUMNS", "as_csv", "measure", "measure_cells", "small_instance"]
+__all__ = ["CELLS", "CELL_COLUMNS", "COLUMNS", "measure", "measure_cells", "small_instance"]
 
 #: What is counted for each K: instances, and of them those that no schedule finishes; bounds above the optimum, bounds
 #: that meet it, bounds that the free-prefetch windows alone give; how often optimum - 1 is refuted if the search is
@@ -208,8 +207,3 @@ def _work(bound: RentBound, known: int, limit: int) -> None:
     for _ in range(_WORKED):
         if not bound.work(known, limit):
             return
-
-
-def as_csv(rows: Sequence[dict[str, Any]], columns: Sequence[str]) -> str:
-    """Return rows as the text of a table in a file."""
-    return "\n".join([",".join(columns), *(",".join(str(row[name]) for name in columns) for row in rows), ""])

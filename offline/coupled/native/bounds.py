@@ -100,9 +100,8 @@ def _rent_bound(workspace: Workspace, iterations: int) -> RentBound:
 
 def _get_ready(workspace: Workspace) -> None:
     """Load the machine code of the bound by rents, or compile it, once in a process; that does not count."""
-    began = workspace.watch.elapsed_s()
-    _rehearse_once()
-    workspace.watch.leave_out(workspace.watch.elapsed_s() - began)
+    with workspace.watch.stopped():
+        _rehearse_once()
 
 
 @cache

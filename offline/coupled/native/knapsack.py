@@ -10,6 +10,7 @@ from offline.coupled.native.constants import SPENT
 from offline.coupled.native.iteration import most_tasks, prepare
 from offline.coupled.native.kernels import Ints, Words, kernel
 from offline.coupled.native.parameters import Problem
+from offline.coupled.native.payment import pay
 from offline.coupled.native.prices import Prices
 from offline.coupled.native.scratch import Scratch
 from offline.coupled.native.state_tables import Table
@@ -97,60 +98,4 @@ def cheapest(problem: Problem, scratch: Scratch, knapsack: Knapsack, n: int, iw:
     if total < problem.m:
         return -1
     scratch.effort[SPENT] += n // 8
-    return pay(knapsack, k, problem.m)
-
-
-@kernel
-def _swap(knapsack: Knapsack, i: int, j: int) -> None:
-    item, tasks, price = knapsack.item, knapsack.item_tasks, knapsack.item_price
-    item[i], item[j] = item[j], item[i]
-    tasks[i], tasks[j] = tasks[j], tasks[i]
-    price[i], price[j] = price[j], price[i]
-
-
-@kernel
-def pay(knapsack: Knapsack, n: int, tasks: int) -> int:
-    """Return the least price, fractional and rounded down, of so many tasks held by ``item[:n]``, who hold enough.
-
-    Puts those to be taken in front, as quickselect does: O(n) as a rule.
-    """
-    x, price = knapsack.item_tasks, knapsack.item_price
-    low, high = 0, n
-    left = tasks
-    paid = 0
-    while left > 0:
-        pivot_x, pivot_price = x[(low + high) // 2], price[(low + high) // 2]
-        # low..i-1 ask less for a task than the pivot, i..k-1 as much, j..high-1 more.
-        i, k, j = low, low, high
-        less = 0
-        less_price = 0
-        while k < j:
-            ahead = price[k] * pivot_x - pivot_price * x[k]
-            if ahead < 0:
-                less += x[k]
-                less_price += price[k]
-                _swap(knapsack, i, k)
-                i += 1
-                k += 1
-            elif ahead == 0:
-                k += 1
-            else:
-                j -= 1
-                _swap(knapsack, k, j)
-        if less >= left:  # all that are taken are among the cheaper ones
-            high = i
-            continue
-        left -= less
-        paid += less_price
-        while i < k and left > 0:
-            if x[i] <= left:
-                paid += price[i]
-                left -= x[i]
-            else:
-                paid += price[i] * left // x[i]
-                left = 0
-            i += 1
-        low = i
-    for k in range(low, n):
-        x[k] = 0
-    return paid
+    return pay(knapsack.item, knapsack.item_tasks, knapsack.item_price, k, problem.m)

@@ -207,9 +207,8 @@ class Portfolio:
         if self._improver is None:
             from offline.coupled.native.improve import improver
 
-            before = workspace.watch.elapsed_s()
-            improver.warm_up()
-            workspace.watch.leave_out(workspace.watch.elapsed_s() - before)
+            with workspace.watch.stopped():
+                improver.warm_up()
             self._improver = improver.Improver(workspace.problem, mode, iterations, self._limits.seed)
             if self._limits.threads > 1:
                 from offline.coupled.native.improve.beside import Beside

@@ -20,6 +20,7 @@ import numpy as np
 
 from offline.coupled.native.constants import LIMIT, NO, SPENT, UNDECIDED, YES
 from offline.coupled.native.kernels import Bytes, Flags, Ints, kernel, piece
+from offline.coupled.native.slack import least_slack
 from offline.coupled.native.state_tables import Table
 
 
@@ -137,26 +138,7 @@ def _send_by_slack(table: Table, flow: Flow, parts: Participants, n: int, n_com:
     for t in range(s, c):
         if waiting == 0:
             return
-        # The n_com participants of least slack that can receive in slot t, least first.
-        num = 0
-        for j in range(n):
-            q = parts.worker[j]
-            if left[j] == 0 or t < parts.receive_from[j] or cnt[t + 1, q] == cnt[t, q]:
-                continue
-            v = cnt[c, q] - cnt[t, q] - left[j]
-            if num < n_com:
-                i = num
-                num += 1
-            elif slack[num - 1] <= v:
-                continue
-            else:
-                i = num - 1
-            while i > 0 and slack[i - 1] > v:
-                slack[i] = slack[i - 1]
-                served[i] = served[i - 1]
-                i -= 1
-            slack[i] = v
-            served[i] = j
+        num = least_slack(cnt, parts.worker, parts.receive_from, left, served, slack, n, n_com, t, c)
         for i in range(num):
             j = served[i]
             sent[(t - s) * n + j] = 1

@@ -10,7 +10,8 @@ So in every schedule the rents paid are at most the value of the programs sent, 
 Read in this order:
 
 - `plain`: the graph as it is defined, arc by arc, for small instances;
-- `kernels.graph`: the same by kernels, which look at many arcs at once;
+- `tables`, `kernels.facts`: the slots, and which nodes a schedule can have;
+- `kernels.graph`: the distances by kernels, which look at many arcs at once;
 - `search`: which rents, and which horizons;
 - `kernels.carry`: whether the channel can ever carry an iteration.
 

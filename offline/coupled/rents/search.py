@@ -10,25 +10,13 @@ from numpy.typing import NDArray
 
 from instances.coupled.model import Instance
 from instances.coupled.rents import Rents
-from instances.states import DOWN, UP
 from offline.coupled.rents.kernels.carry import can_carry
 from offline.coupled.rents.kernels.compiling import Ints
-from offline.coupled.rents.kernels.graph import (
-    FAR,
-    Facts,
-    Items,
-    Level,
-    cost,
-    lay_floor,
-    make_facts,
-    make_items,
-    make_level,
-    reach,
-    shorten,
-    sweep,
-)
+from offline.coupled.rents.kernels.facts import FAR
+from offline.coupled.rents.kernels.graph import Items, Level, cost, lay_floor, make_items, make_level, sweep
+from offline.coupled.rents.tables import Graph, Tables
 
-__all__ = ["SCALE", "Graph", "RentBound", "Tables", "rehearse"]
+__all__ = ["SCALE", "RentBound", "rehearse"]
 
 Reals = NDArray[np.float64]
 
@@ -44,8 +32,6 @@ _MOST_SUM = 1 << 56
 _MOST_RENTS = 1 << 22
 #: Nodes swept between two looks at the clock.
 _NODES_AT_ONCE = 16
-#: Slots tabulated between two looks at the clock.
-_SLOTS_AT_ONCE = 16
 
 _STEP = 0.7
 _MOMENTUM = 0.7
@@ -56,123 +42,12 @@ _PATIENCE = 10  # evaluations of one horizon without progress
 _FIRST_HALVINGS, _MOST_HALVINGS = 48, 1024
 
 
-class Tables:
-    """What the bound knows of an instance in its first slots, whatever the horizon.
+class _Path(NamedTuple):
+    """The path of least distance plus makespan: that, in slots; the shares of lives it uses, the programs it sends."""
 
-    Parameters
-    ----------
-    instance
-        The instance; T_prog >= 1.
-    slots
-        How many slots are looked at.
-
-    ``finish[s]`` is F(s), ``owner``, ``first`` and ``last`` tell of each life whose it is and its slots.
-    """
-
-    def __init__(self, instance: Instance, slots: int) -> None:
-        self.instance, self.slots = instance, slots
-        numbers = (instance.num_workers, instance.tasks, instance.channels, instance.t_prog, instance.t_data)
-        states = instance.prefix(slots).T
-        up = (states == UP).astype(np.int8) + 2 * (states == DOWN).astype(np.int8)
-        most = np.minimum(np.array(instance.capacities, np.int64), instance.tasks)
-        self.facts: Facts = make_facts(np.array(numbers, np.int64), np.array(instance.w, np.int64), most, up)
-        self.finish = np.full(slots + 1, FAR, np.int64)
-        life = self.facts.life
-        count = int(life.max(initial=-1)) + 1
-        times, workers = np.nonzero(life >= 0)
-        ids = life[times, workers]
-        self.owner = np.zeros(count, np.int64)
-        self.last = np.zeros(count, np.int64)
-        self.owner[ids], self.last[ids] = workers, times  # the last of equal places counts
-        self.first = self.facts.born[self.last, self.owner].astype(np.int64)
-        self.least_work = self._least_work(most)
-
-    def _least_work(self, most: Ints) -> int:
-        """Return the least W within which all workers together compute m tasks."""
-        w = self.facts.w
-        low, high = 0, int((w * most).max())
-        while high - low > 1:
-            middle = (low + high) // 2
-            if int(np.minimum(most, middle // w).sum()) >= self.instance.tasks:
-                high = middle
-            else:
-                low = middle
-        return high
-
-    def fill(self) -> Iterator[int]:
-        """Fill the tables, a few slots at a time; yields the effort."""
-        for first in range(0, self.slots, _SLOTS_AT_ONCE):
-            stop = min(self.slots, first + _SLOTS_AT_ONCE)
-            shorten(self.facts, first, stop)
-            yield (stop - first) * self.instance.num_workers
-        for first in range(0, self.slots + 1, _SLOTS_AT_ONCE):
-            stop = min(self.slots + 1, first + _SLOTS_AT_ONCE)
-            reach(self.facts, self.finish, first, stop)
-            yield (stop - first) * self.instance.num_workers
-
-    def up_slots(self, low: Ints | int, high: Ints | int) -> Ints:
-        """Return the UP slots of each life in slots low..high-1."""
-        start = np.maximum(low, self.first)
-        stop = np.maximum(start, np.minimum(high, self.last + 1))
-        before = self.facts.before
-        return (before[stop, self.owner] - before[start, self.owner]).astype(np.int64)
-
-    def nbytes(self) -> int:
-        """Memory taken."""
-        return sum(array.nbytes for array in self.facts) + 3 * self.owner.nbytes
-
-
-class Evaluation(NamedTuple):
-    """What multipliers give on a graph: a bound, and the path of least distance plus makespan, or why there is none."""
-
-    bound: int
     length: float
     used: Reals
     sent: Ints
-
-
-class Graph:
-    """The nodes within a horizon: iterations 1..k end before slot t, for t from ``early[k]`` to ``late[k]``.
-
-    ``sendable[i, l]`` tells whether life l can be sent a whole program in iteration i of a schedule within the horizon.
-    """
-
-    def __init__(self, tables: Tables, iterations: int, horizon: int) -> None:
-        self.tables, self.iterations, self.horizon = tables, iterations, horizon
-        self.early, self.late = [0], [horizon]
-        finish = tables.finish
-        for _ in range(iterations):
-            last = self.early[-1]
-            self.early.append(FAR if last > tables.slots else int(finish[last]))
-            self.late.append(int(np.searchsorted(finish, self.late[-1], side="right")) - 1)
-        self.late.reverse()
-        self.is_empty = self.early[-1] > horizon
-        if self.is_empty:
-            return
-        self.late[0] = 0
-        self.sendable = np.zeros((iterations + 1, len(tables.owner)), bool)
-        for i in range(1, iterations + 1):
-            room = tables.up_slots(self.early[i - 1], self.late[i] - tables.least_work)
-            self.sendable[i] = (room >= tables.instance.t_prog) & (tables.last >= self.early[i] - 1)
-
-    def caps(self, pi: NDArray[np.int64]) -> Ints:
-        """Return what the rents of each life from each index on may sum up to: never more for a later one."""
-        most = np.where(self.sendable, pi[:, None], FAR)
-        most = np.minimum.accumulate(most, axis=0)
-        most[most == FAR] = 0
-        return most
-
-    def nearness(self) -> Reals:
-        """Return each life's UP slots near the middle of each index's window, as shares of their sum."""
-        tables = self.tables
-        near = np.zeros(self.sendable.shape)
-        for k in range(1, self.iterations + 1):
-            low, high = self.early[k - 1] + self.early[k], self.late[k - 1] + self.late[k]
-            half = max(10, (self.late[k] - self.early[k - 1]) // 4)
-            middle = (low + high) // 4
-            near[k] = tables.up_slots(max(0, middle - half), min(tables.slots, middle + half))
-        near /= np.maximum(1.0, near.sum(axis=0))
-        return near
 
 
 class _Proof(NamedTuple):
@@ -305,7 +180,7 @@ class RentBound:
                 since += 1
             self._step(graph, found, pull, lack, max(gap, 0.01 * graph.horizon))
 
-    def _step(self, graph: Graph, found: Evaluation, pull: Reals, lack: Reals, gap: float) -> None:
+    def _step(self, graph: Graph, found: _Path, pull: Reals, lack: Reals, gap: float) -> None:
         """Move the multipliers along the subgradient that a path gives, and back to where they are valid."""
         shares, pi = self._shares, self._pi
         most = np.where(graph.sendable, pi[:, None], np.inf)
@@ -361,7 +236,7 @@ class RentBound:
                     spent = 0
             yield spent
 
-    def _judge(self, graph: Graph, pi: Ints, rents: Ints) -> Evaluation | None:
+    def _judge(self, graph: Graph, pi: Ints, rents: Ints) -> _Path | None:
         """Take over the bound that the distances prove; return the path to learn from, None if there is none."""
         low, horizon = graph.early[-1], graph.horizon
         far = self._levels[-1].far[low : horizon + 1]
@@ -376,7 +251,7 @@ class RentBound:
         totals = lengths + far[ends]
         at = int(np.argmin(totals))
         used, sent = self._path(int(low + ends[at]), pi, rents)
-        return Evaluation(self.bound, float(totals[at]) / SCALE, used, sent)
+        return _Path(float(totals[at]) / SCALE, used, sent)
 
     def _take(self, graph: Graph, bound: int, multiple: int, pi: Ints, rents: Ints) -> None:
         """Take over a bound, with what proves it, if it is better."""
@@ -429,13 +304,12 @@ class RentBound:
             items.able[: able.size] = able
             low, high = int(level.low[t]), int(level.high[t])
             cost(facts, items, rents[k], able.size, e, int(level.soon[t]), c, int(starts[0]), edge, low, high)
-            left = float(m)
-            for j in range(int(items.free[1])):
+            left, j = m, 0
+            while left > 0:  # those who are taken stand in front
                 tasks = int(items.tasks[j])
                 used[k, facts.life[e, items.worker[j]]] = min(1.0, left / tasks)
                 left -= min(left, tasks)
-                if left <= 0:
-                    break
+                j += 1
             t = int(starts[at])
         return used, sent
 

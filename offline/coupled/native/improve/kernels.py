@@ -1,4 +1,4 @@
-"""The decorator of this group of kernels; they call none of the other groups."""
+"""The decorator of this group of kernels; of the other groups they use constants, tables and pieces only."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any
 
 from instances.compiling import kernels_of
-from offline.coupled.native import constants, parameters, state_tables
+from offline.coupled.native import constants, parameters, slack, state_tables
 from offline.coupled.native.kernels import F
 
-_files = (Path(str(module.__file__)) for module in (constants, parameters, state_tables))
+_files = (Path(str(module.__file__)) for module in (constants, parameters, slack, state_tables))
 _kernels: Any = kernels_of(Path(__file__).parent, "improve", *_files)
 
 

@@ -16,6 +16,7 @@ from offline.coupled.native.improve.fitting import Books, Fit, Windows, start_of
 from offline.coupled.native.improve.kernels import kernel
 from offline.coupled.native.kernels import Bytes, Ints
 from offline.coupled.native.parameters import Problem
+from offline.coupled.native.slack import least_slack
 from offline.coupled.native.state_tables import Table
 
 
@@ -112,25 +113,7 @@ def serve(table: Table, problem: Problem, windows: Windows, crew: Crew, size: in
         if waiting == 0:
             break
         effort[SPENT] += 1 + size // 64
-        num = 0
-        for j in range(size):
-            q = crew.worker[j]
-            if left[j] == 0 or t < crew.since[j] or cnt[t + 1, q] == cnt[t, q]:
-                continue
-            v = cnt[c, q] - cnt[t, q] - left[j]
-            if num < problem.n_com:
-                i = num
-                num += 1
-            elif slack[num - 1] <= v:
-                continue
-            else:
-                i = num - 1
-            while i > 0 and slack[i - 1] > v:
-                slack[i] = slack[i - 1]
-                served[i] = served[i - 1]
-                i -= 1
-            slack[i] = v
-            served[i] = j
+        num = least_slack(cnt, crew.worker, crew.since, left, served, slack, size, problem.n_com, t, c)
         for i in range(num):
             left[served[i]] -= 1
             if is_written:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from instances import states
 from instances.compiling import kernels_of
+from offline.coupled.native import kernels, payment
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -21,16 +22,11 @@ Ints = NDArray[np.int64]
 Counts = NDArray[np.int32]
 Bytes = NDArray[np.uint8]
 
-_kernels: Any = kernels_of(Path(__file__).parent, "rents", Path(states.__file__))
+_files = (Path(str(module.__file__)) for module in (states, kernels, payment))
+_kernels: Any = kernels_of(Path(__file__).parent, "rents", *_files)
 
 
 def kernel(function: F) -> F:
     """Compile `function` on first use and keep the machine code on disk; a kernel makes no arrays."""
     made: F = _kernels(_nrt=False)(function)
-    return made
-
-
-def piece(function: F) -> F:
-    """Make a part of a longer kernel, with a name of its own; it is compiled as if it stood where it is called."""
-    made: F = _kernels(_nrt=False, inline="always")(function)
     return made

@@ -13,80 +13,22 @@ from typing import NamedTuple
 
 import numpy as np
 
-from offline.coupled.rents.kernels.compiling import Counts, Ints, kernel
+from offline.coupled.native.payment import pay
+from offline.coupled.rents.kernels.compiling import Ints, kernel
+from offline.coupled.rents.kernels.facts import FAR, Facts
 
 __all__ = [
-    "FAR",
-    "Facts",
     "Items",
     "Level",
     "cost",
     "lay_floor",
-    "make_facts",
     "make_items",
     "make_level",
-    "reach",
-    "shorten",
     "sweep",
 ]
 
-#: Farther than every node: it cannot be reached.
-FAR = 1 << 60
 #: Slots c that are looked at together first.
 BLOCK = 8
-
-
-class Facts(NamedTuple):
-    """What the kernels know of an instance: numbers, and tables of the slots up to a horizon.
-
-    ``numbers`` are p, m, n_com, T_prog and T_data. ``kind[q]`` is equal for workers of equal w, and ``computed[kind,
-    n]`` tells how many tasks they compute in n slots; ``received[n]`` how many tasks' data n slots are. ``before[t,
-    q]`` is how many UP slots worker q has before t, ``born[t, q]`` the first slot of the life that contains t, t + 1
-    where it is DOWN.
-    ``life[t, q]`` is the number of that life, -1 where it is DOWN. ``shortest[t]`` is the least number of slots that an
-    iteration which ends with slot t - 1 computes in, `FAR` if none can.
-    """
-
-    numbers: Ints
-    w: Ints
-    most: Ints
-    kind: Ints
-    computed: Counts
-    received: Counts
-    before: Counts
-    born: Counts
-    life: Counts
-    shortest: Ints
-
-
-def make_facts(numbers: Ints, w: Ints, most: Ints, up: np.ndarray) -> Facts:
-    """Tabulate the slots of ``up``, a (slots, p) array of 0 (RECLAIMED), 1 (UP) and 2 (DOWN)."""
-    slots, workers = up.shape
-    before = np.zeros((slots + 1, workers), np.int32)
-    np.cumsum(up == 1, axis=0, out=before[1:])
-    is_down = up == 2
-    marks = np.where(is_down, np.arange(1, slots + 1, dtype=np.int32)[:, None], 0).astype(np.int32)
-    born = np.maximum.accumulate(marks, axis=0)
-    is_first = ~is_down & np.vstack([np.ones((1, workers), bool), is_down[:-1]])
-    number = np.cumsum(is_first.T.ravel()).reshape(workers, slots).T - 1
-    life = np.where(is_down, -1, number).astype(np.int32)
-    speeds, kind = np.unique(w, return_inverse=True)
-    n = np.arange(slots + 1)
-    tasks, t_data = int(numbers[1]), int(numbers[4])
-    computed = np.minimum(n // speeds[:, None], tasks).astype(np.int32)
-    received = np.minimum(n // t_data, tasks).astype(np.int32) if t_data else np.full(slots + 1, tasks, np.int32)
-    return Facts(
-        numbers,
-        w,
-        most,
-        kind.reshape(-1).astype(np.int64),
-        computed,
-        received,
-        before,
-        born,
-        np.ascontiguousarray(life),
-        np.full(slots + 1, FAR, np.int64),
-    )
 
 
 class Level(NamedTuple):
@@ -123,7 +65,7 @@ class Items(NamedTuple):
     key: Ints
     id: Ints
     box: Ints
-    free: Ints
+    effort: Ints
 
 
 def make_items(workers: int, tasks: int, slots: int, halvings: int) -> Items:
@@ -143,117 +85,8 @@ def make_items(workers: int, tasks: int, slots: int, halvings: int) -> Items:
         key=ints(boxes),
         id=ints(boxes),
         box=ints(boxes, 6),
-        free=ints(4),
+        effort=ints(1),
     )
-
-
-@kernel
-def shorten(facts: Facts, first: int, stop: int) -> None:
-    """Fill ``facts.shortest`` for ends in first..stop-1: all who are UP in c and e count, with what they compute."""
-    before, born, most = facts.before, facts.born, facts.most
-    p, m = facts.numbers[0], facts.numbers[1]
-    for e in range(first, stop):
-        facts.shortest[e + 1] = FAR
-        for c in range(e, -1, -1):
-            total = 0
-            alive = 0
-            for q in range(p):
-                if before[e + 1, q] > before[e, q] and born[e, q] <= c:
-                    alive += 1
-                    if before[c + 1, q] > before[c, q]:
-                        total += min(most[q], facts.computed[facts.kind[q], before[e + 1, q] - before[c, q]])
-            if total >= m:
-                facts.shortest[e + 1] = e - c + 1
-                break
-            if alive == 0:
-                break
-
-
-@kernel
-def reach(facts: Facts, finish: Ints, first: int, stop: int) -> None:
-    """Fill ``finish[s]`` for first <= s < stop: F'(s) of docs/model.md section 3, `FAR` where no iteration ends."""
-    before, born, most = facts.before, facts.born, facts.most
-    p, m, n_com, t_prog, t_data = facts.numbers
-    slots = born.shape[0]
-    wait = (m * t_data + n_com - 1) // n_com
-    e = 0
-    if first > 0:
-        e = slots if finish[first - 1] >= FAR else finish[first - 1] - 1
-    for s in range(first, stop):
-        found = False
-        e = max(e, s)
-        while e < slots:
-            if facts.shortest[e + 1] < FAR:
-                for c in range(e + 1 - facts.shortest[e + 1], s + wait - 1, -1):
-                    total = 0
-                    alive = 0
-                    for q in range(p):
-                        a = born[e, q]
-                        if before[e + 1, q] > before[e, q] and a <= c:
-                            alive += 1
-                            if before[c + 1, q] > before[c, q]:
-                                x = min(most[q], facts.computed[facts.kind[q], before[e + 1, q] - before[c, q]])
-                                have = before[c, q] - max(before[max(s, a), q], before[a, q] + t_prog)
-                                total += min(x, facts.received[have]) if have >= 0 else 0
-                    if total >= m:
-                        found = True
-                        break
-                    if alive == 0:
-                        break
-            if found:
-                break
-            e += 1
-        finish[s] = e + 1 if found else FAR
-
-
-@kernel
-def _least_rent(items: Items, n: int, m: int) -> int:
-    """Return what m tasks cost at least, fractional and rounded down, of items 0..n-1, which hold enough.
-
-    Puts those to be taken in front, as quickselect does; who is not taken has no tasks then.
-    """
-    x, rent, worker = items.tasks, items.rent, items.worker
-    low, high = 0, n
-    left = m
-    paid = 0
-    while left > 0:
-        pivot_x, pivot_rent = x[(low + high) // 2], rent[(low + high) // 2]
-        i, k, j = low, low, high
-        less = 0
-        less_rent = 0
-        while k < j:
-            ahead = rent[k] * pivot_x - pivot_rent * x[k]
-            if ahead < 0:
-                less += x[k]
-                less_rent += rent[k]
-                x[i], x[k] = x[k], x[i]
-                rent[i], rent[k] = rent[k], rent[i]
-                worker[i], worker[k] = worker[k], worker[i]
-                i += 1
-                k += 1
-            elif ahead == 0:
-                k += 1
-            else:
-                j -= 1
-                x[j], x[k] = x[k], x[j]
-                rent[j], rent[k] = rent[k], rent[j]
-                worker[j], worker[k] = worker[k], worker[j]
-        if less >= left:
-            high = i
-            continue
-        left -= less
-        paid += less_rent
-        while i < k and left > 0:
-            if x[i] <= left:
-                paid += rent[i]
-                left -= x[i]
-            else:
-                paid += rent[i] * left // x[i]
-                left = 0
-            i += 1
-        low = i
-    items.free[1] = low
-    return paid
 
 
 @kernel
@@ -273,7 +106,7 @@ def cost(
     """Return the least rents of an iteration that ends in slot e, in a box of which the loosest is given; -1 if none.
 
     It computes from a slot soon..c on, starts in slot ``first`` for what can be received, ``edge`` is the slot before
-    which a program is old, W lies in low..high. Items 0..``items.free[1]``-1 are those taken then. ``rents`` are those
+    which a program is old, W lies in low..high. Items that are taken then stand in front. ``rents`` are those
     of the index, by life.
     """
     before, born, most, kind = facts.before, facts.born, facts.most, facts.kind
@@ -328,7 +161,7 @@ def cost(
             items.counted[x] = 0
     if not enough:
         return -1
-    return _least_rent(items, n, m)
+    return pay(items.worker, items.tasks, items.rent, n, m)
 
 
 @kernel
@@ -358,7 +191,7 @@ def _value(
         return FAR
     box[b, 1], box[b, 2] = first, last
     v = cost(facts, items, rents, able, e, soon, c, first, edge, box[b, 3], box[b, 4])
-    items.free[2] += 1 + able // 8
+    items.effort[0] += 1 + able // 8
     return FAR if v < 0 else base + v
 
 
@@ -445,7 +278,7 @@ def sweep(
     p, m, n_com, _, t_data = facts.numbers
     wait = (m * t_data + n_com - 1) // n_com
     up, box, floor = facts.before, items.box, items.floor
-    items.free[2] = 0
+    items.effort[0] = 0
     guess = early - 1
     for t in range(early, late + 1):
         e = t - 1
@@ -517,7 +350,6 @@ def sweep(
                     _push(items, n, v, half)
                     n += 1
             used += 1
-        items.free[3] += halved
         if best < FAR:
             guess = t
-    return int(items.free[2])
+    return int(items.effort[0])

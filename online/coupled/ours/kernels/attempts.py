@@ -156,20 +156,8 @@ def _fill(chances: Chances, scratch: Scratch, members: WORD, reclaimed: WORD, pl
     chances.sums[place, AGAIN] = math.log1p(-1.0 / u) if u > 1.0 else -np.inf
 
 
-@kernel(forceinline=True)
-def row_of(chances: Chances, members: WORD, reclaimed: WORD) -> int:
-    """Return the row of a set, empty if it is not there yet."""
-    bases = chances.bases
-    row = int(np.int64(mixed(members, reclaimed) & WORD(bases.shape[0] - 1)))
-    if bases[row, 0] != members or bases[row, 1] != reclaimed:
-        bases[row, 0] = members
-        bases[row, 1] = reclaimed
-        bases[row, 2] = bases[row, 3] = WORD(0)
-    return row
-
-
 @kernel()
-def enter(chances: Chances, scratch: Scratch, row: int, able: WORD, reclaimed: WORD) -> None:
+def _enter(chances: Chances, scratch: Scratch, row: int, able: WORD, reclaimed: WORD) -> None:
     """Fill a row for some workers, of whom some are RECLAIMED."""
     bases, rows, sums = chances.bases, chances.rows, chances.sums
     for state in range(2):
@@ -189,6 +177,32 @@ def enter(chances: Chances, scratch: Scratch, row: int, able: WORD, reclaimed: W
                 rows[row, 4 + 2 * state, q] = sums[place, D]
 
 
+@kernel(forceinline=True)
+def row_of(chances: Chances, scratch: Scratch, members: WORD, reclaimed: WORD, able: WORD, able_reclaimed: WORD) -> int:
+    """Return the row of a set, filled for those who are able, of whom some are RECLAIMED."""
+    bases = chances.bases
+    row = int(np.int64(mixed(members, reclaimed) & WORD(bases.shape[0] - 1)))
+    if bases[row, 0] != members or bases[row, 1] != reclaimed:
+        bases[row, 0] = members
+        bases[row, 1] = reclaimed
+        bases[row, 2] = bases[row, 3] = WORD(0)
+    filled = bases[row, 2] & ~able_reclaimed | bases[row, 3] & able_reclaimed
+    if able & ~filled != WORD(0):
+        _enter(chances, scratch, row, able, able_reclaimed)
+    return row
+
+
+@kernel(forceinline=True)
+def is_above(bar: float, u: float, d: float, u0: float, d0: float, log_again: float, work: int, value: float) -> bool:
+    """Whether J is surely above a bar. In place of exp(z) stands (1 + z / 8 + z^2 / 128)^8, which is less."""
+    z = (1 - work) * log_again * 0.125
+    most = 1.0 + z + 0.5 * z * z
+    most *= most
+    most *= most
+    most *= most
+    return (d + value - bar) * most * u0 > u * (d0 - 1.0 + value)
+
+
 @kernel()
 def within(
     chances: Chances, scratch: Scratch, eligible: Ints, row: int, reached: float, work: int, bar: float, value: float
@@ -196,7 +210,7 @@ def within(
     """Return, as bits, whose J with one more task is not surely above a bar.
 
     ``reached`` is the chance that all members are ever UP and loaded at once. Whether the new one is, and whether they
-    are, is so far independent. In place of exp(z) stands (1 + z / 8 + z^2 / 128)^8, which is less.
+    are, is so far independent.
     """
     joins, longer = scratch.joins, scratch.longer
     fresh_u, fresh_d, again = chances.rows[row, 0], chances.rows[row, 1], chances.rows[row, 2]
@@ -211,13 +225,8 @@ def within(
         joint = reached * joins[q] * fresh_u[q]
         u = joint if joint < u else u
         its_work = longer[q] if longer[q] > work else work
-        z = (1 - its_work) * again[q] * 0.125
-        most = 1.0 + z + 0.5 * z * z
-        most *= most
-        most *= most
-        most *= most
-        is_above = (d + value - bar) * most * fresh_u[q] > u * (fresh_d[q] - 1.0 + value)
-        found |= (0 if is_above else 1) << q
+        is_out = is_above(bar, u, d, fresh_u[q], fresh_d[q], again[q], its_work, value)
+        found |= (0 if is_out else 1) << q
     return found
 
 
@@ -228,17 +237,6 @@ def judge(u: float, d: float, u0: float, d0: float, log_again: float, work: int,
     if work > 1:
         success *= math.exp((work - 1) * log_again)
     return d - success * (d0 - 1.0) + (1.0 - success) * value
-
-
-@kernel(forceinline=True)
-def is_above(bar: float, u: float, d: float, u0: float, d0: float, log_again: float, work: int, value: float) -> bool:
-    """Whether J is surely above a bar (see `within`)."""
-    z = (1 - work) * log_again * 0.125
-    most = 1.0 + z + 0.5 * z * z
-    most *= most
-    most *= most
-    most *= most
-    return (d + value - bar) * most * u0 > u * (d0 - 1.0 + value)
 
 
 @kernel()

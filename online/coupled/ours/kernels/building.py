@@ -14,7 +14,6 @@ import numpy as np
 from online.coupled.ours.kernels.attempts import (
     ONE,
     WORD,
-    enter,
     judge,
     load,
     multiply,
@@ -75,9 +74,7 @@ def build(
     decay, reached = 0.0, 1.0
     todo, last = _READY, -1
     for step in range(application.tasks):
-        row = row_of(chances, members, reclaimed)
-        if able_set & ~(chances.bases[row, 2] & ~reclaimed_set | chances.bases[row, 3] & reclaimed_set) != WORD(0):
-            enter(chances, scratch, row, able_set, reclaimed_set)
+        row = row_of(chances, scratch, members, reclaimed, able_set, reclaimed_set)
         best = -1
         best_worth = best_reached = np.inf
         guess, guess_worth, guess_reached = scratch.guess[step], np.inf, np.inf

@@ -5,7 +5,6 @@ from __future__ import annotations
 from online.coupled.ours.kernels.attempts import (
     ONE,
     WORD,
-    enter,
     is_above,
     judge,
     load,
@@ -74,10 +73,7 @@ def improve(
                     gone |= WORD(eligible[a]) << WORD(a)
                     need = t_prog - program[a] + max(0, left * t_data - data[a])
                     reach_a = chances.back[a, eligible[a]] * chances.powers[a, need]
-                row = row_of(chances, members, gone)
-                filled = chances.bases[row, 2] & ~reclaimed_set | chances.bases[row, 3] & reclaimed_set
-                if able_set & ~filled != WORD(0):
-                    enter(chances, scratch, row, able_set, reclaimed_set)
+                row = row_of(chances, scratch, members, gone, able_set, reclaimed_set)
                 for b in range(p):
                     if b == a or eligible[b] < 0 or tasks[b] + count > application.capacities[b]:
                         continue

@@ -4,7 +4,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from offline.coupled.native.knapsack import make_knapsack, pay
+from offline.coupled.native.knapsack import make_knapsack
+from offline.coupled.native.payment import pay
 
 
 def cheapest(tasks, prices, wanted) -> int:
@@ -25,7 +26,8 @@ def test_the_least_price_is_that_of_the_cheapest_tasks():
         wanted = int(draw.integers(1, tasks.sum(), endpoint=True))
         room = make_knapsack(n)
         room.item[:], room.item_tasks[:], room.item_price[:] = range(n), tasks, prices
-        assert pay(room, n, wanted) == cheapest(tasks.tolist(), prices.tolist(), wanted)
+        paid = pay(room.item, room.item_tasks, room.item_price, n, wanted)
+        assert paid == cheapest(tasks.tolist(), prices.tolist(), wanted)
         taken = room.item_tasks > 0
         count = int(taken.sum())
         assert taken[:count].all()  # those taken come first

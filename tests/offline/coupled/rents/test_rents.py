@@ -13,9 +13,10 @@ from instances.coupled import Instance
 from offline.coupled.native.portfolio import Portfolio
 from offline.coupled.objectives import Objective
 from offline.coupled.rents.kernels.carry import can_carry
-from offline.coupled.rents.kernels.graph import FAR
+from offline.coupled.rents.kernels.facts import FAR
 from offline.coupled.rents.plain import Plain
-from offline.coupled.rents.search import SCALE, Graph, RentBound, _divide
+from offline.coupled.rents.search import SCALE, RentBound, _divide
+from offline.coupled.rents.tables import Graph
 from offline.limits import Limits
 
 

@@ -1,0 +1,126 @@
+"""What the kernels know of an instance, and in which slots an iteration can end at all (docs/model.md section 3)."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from offline.coupled.rents.kernels.compiling import Counts, Ints, kernel
+
+__all__ = ["FAR", "Facts", "make_facts", "reach", "shorten"]
+
+#: Farther than every node: it cannot be reached.
+FAR = 1 << 60
+
+
+class Facts(NamedTuple):
+    """What the kernels know of an instance: numbers, and tables of the slots up to a horizon.
+
+    ``numbers`` are p, m, n_com, T_prog and T_data. ``kind[q]`` is equal for workers of equal w, and ``computed[kind,
+    n]`` tells how many tasks they compute in n slots; ``received[n]`` how many tasks' data n slots are. ``before[t,
+    q]`` is how many UP slots worker q has before t, ``born[t, q]`` the first slot of the life that contains t, t + 1
+    where it is DOWN.
+    ``life[t, q]`` is the number of that life, -1 where it is DOWN. ``shortest[t]`` is the least number of slots that an
+    iteration which ends with slot t - 1 computes in, `FAR` if none can.
+    """
+
+    numbers: Ints
+    w: Ints
+    most: Ints
+    kind: Ints
+    computed: Counts
+    received: Counts
+    before: Counts
+    born: Counts
+    life: Counts
+    shortest: Ints
+
+
+def make_facts(numbers: Ints, w: Ints, most: Ints, up: np.ndarray) -> Facts:
+    """Tabulate the slots of ``up``, a (slots, p) array of 0 (RECLAIMED), 1 (UP) and 2 (DOWN)."""
+    slots, workers = up.shape
+    before = np.zeros((slots + 1, workers), np.int32)
+    np.cumsum(up == 1, axis=0, out=before[1:])
+    is_down = up == 2
+    marks = np.where(is_down, np.arange(1, slots + 1, dtype=np.int32)[:, None], 0).astype(np.int32)
+    born = np.maximum.accumulate(marks, axis=0)
+    is_first = ~is_down & np.vstack([np.ones((1, workers), bool), is_down[:-1]])
+    number = np.cumsum(is_first.T.ravel()).reshape(workers, slots).T - 1
+    life = np.where(is_down, -1, number).astype(np.int32)
+    speeds, kind = np.unique(w, return_inverse=True)
+    n = np.arange(slots + 1)
+    tasks, t_data = int(numbers[1]), int(numbers[4])
+    computed = np.minimum(n // speeds[:, None], tasks).astype(np.int32)
+    received = np.minimum(n // t_data, tasks).astype(np.int32) if t_data else np.full(slots + 1, tasks, np.int32)
+    return Facts(
+        numbers,
+        w,
+        most,
+        kind.reshape(-1).astype(np.int64),
+        computed,
+        received,
+        before,
+        born,
+        np.ascontiguousarray(life),
+        np.full(slots + 1, FAR, np.int64),
+    )
+
+
+@kernel
+def shorten(facts: Facts, first: int, stop: int) -> None:
+    """Fill ``facts.shortest`` for ends in first..stop-1: all who are UP in c and e count, with what they compute."""
+    before, born, most = facts.before, facts.born, facts.most
+    p, m = facts.numbers[0], facts.numbers[1]
+    for e in range(first, stop):
+        facts.shortest[e + 1] = FAR
+        for c in range(e, -1, -1):
+            total = 0
+            alive = 0
+            for q in range(p):
+                if before[e + 1, q] > before[e, q] and born[e, q] <= c:
+                    alive += 1
+                    if before[c + 1, q] > before[c, q]:
+                        total += min(most[q], facts.computed[facts.kind[q], before[e + 1, q] - before[c, q]])
+            if total >= m:
+                facts.shortest[e + 1] = e - c + 1
+                break
+            if alive == 0:
+                break
+
+
+@kernel
+def reach(facts: Facts, finish: Ints, first: int, stop: int) -> None:
+    """Fill ``finish[s]`` for first <= s < stop: F'(s) of docs/model.md section 3, `FAR` where no iteration ends."""
+    before, born, most = facts.before, facts.born, facts.most
+    p, m, n_com, t_prog, t_data = facts.numbers
+    slots = born.shape[0]
+    wait = (m * t_data + n_com - 1) // n_com
+    e = 0
+    if first > 0:
+        e = slots if finish[first - 1] >= FAR else finish[first - 1] - 1
+    for s in range(first, stop):
+        found = False
+        e = max(e, s)
+        while e < slots:
+            if facts.shortest[e + 1] < FAR:
+                for c in range(e + 1 - facts.shortest[e + 1], s + wait - 1, -1):
+                    total = 0
+                    alive = 0
+                    for q in range(p):
+                        a = born[e, q]
+                        if before[e + 1, q] > before[e, q] and a <= c:
+                            alive += 1
+                            if before[c + 1, q] > before[c, q]:
+                                x = min(most[q], facts.computed[facts.kind[q], before[e + 1, q] - before[c, q]])
+                                have = before[c, q] - max(before[max(s, a), q], before[a, q] + t_prog)
+                                total += min(x, facts.received[have]) if have >= 0 else 0
+                    if total >= m:
+                        found = True
+                        break
+                    if alive == 0:
+                        break
+            if found:
+                break
+            e += 1
+        finish[s] = e + 1 if found else FAR
