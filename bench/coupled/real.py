@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from itertools import product
 from pathlib import Path
+from typing import Any
 
 from bench.campaign.sources import Given, Source
 from instances.coupled.imported import from_trace
+from instances.coupled.model import Instance
 from instances.errors import InputError
-from instances.traces import read, read_packaged
+from instances.traces import Trace, read, read_packaged
 
 __all__ = ["lanl_sources", "spot_sources"]
 
@@ -18,6 +21,10 @@ SPOT = "spot m=4 n_com=2 K=10 (9 AWS zones, one slot = 195 s)"
 #: 500 nodes of the LANL trace, one slot = 600 s: chains from ten weeks, then a year of slots.
 LANL_SLOT_S, LANL_TRAIN, LANL_SLOTS, LANL_NODES = 600, 10_000, 50_000, 500
 LANL = "LANL (500 nodes, one slot = 600 s)"
+
+#: All nodes of the LANL trace, those that are not observed as DOWN: chains from ten weeks from here on, then 20 weeks.
+WHOLE_START, WHOLE_SLOTS = 1_061_099_160, 20_000
+WHOLE = "LANL (3,577 nodes, one slot = 600 s)"
 
 
 def spot_sources() -> list[Source]:
@@ -47,7 +54,7 @@ def spot_sources() -> list[Source]:
 
 
 def lanl_sources(folder: Path) -> list[Source]:
-    """Return instances on 500 nodes of a cluster, with m = 20 and 50 and w = 10, 100 and 1,000 slots.
+    """Return instances on a cluster: 500 nodes, m = 20 and 50, w = 10 to 1,000 slots; all nodes, m = 50 to 500.
 
     Parameters
     ----------
@@ -64,20 +71,26 @@ def lanl_sources(folder: Path) -> list[Source]:
         raise InputError("no event_trace... in it or in its folder fta_lanl, expected LANL's table", file=folder)
     trace = read(files[0])
     sources: list[Source] = []
-    for m in (20, 50):
-        for w in (1, 10, 100):
-            instance = from_trace(
-                trace,
-                tasks=m,
-                slot_s=LANL_SLOT_S,
-                iterations=10,
-                n_com=20,
-                t_prog=5 * w,
-                t_data=w,
-                w=10 * w,
-                nodes=LANL_NODES,
-                slots=LANL_SLOTS,
-                train_slots=LANL_TRAIN,
-            )
-            sources.append(Given(f"LANL m={m} w={10 * w}", LANL, instance))
+    for m, w in product((20, 50), (10, 100, 1000)):
+        instance = _lanl(trace, m, w, nodes=LANL_NODES, slots=LANL_SLOTS)
+        sources.append(Given(f"LANL m={m} w={w}", LANL, instance))
+    for m, w in product((50, 100, 500), (10, 100)):
+        start = WHOLE_START + LANL_TRAIN * LANL_SLOT_S
+        instance = _lanl(trace, m, w, start=start, slots=WHOLE_SLOTS, unobserved="down")
+        sources.append(Given(f"LANL p={instance.num_workers} m={m} w={w}", WHOLE, instance))
     return sources
+
+
+def _lanl(trace: Trace, m: int, w: int, **window: Any) -> Instance:
+    return from_trace(
+        trace,
+        tasks=m,
+        slot_s=LANL_SLOT_S,
+        iterations=10,
+        n_com=20,
+        t_prog=w // 2,
+        t_data=w // 10,
+        w=w,
+        train_slots=LANL_TRAIN,
+        **window,
+    )

@@ -35,6 +35,7 @@ from instances.textio import write_text
 )
 @options.solver
 @options.time_limit(60.0)
+@click.option("--processor", is_flag=True, help="Let times and limit be of the processor's time, not of what goes by.")
 @options.kept_in("scale")
 @options.as_json
 def scale(
@@ -48,13 +49,17 @@ def scale(
     traces: Path | None,
     solver: str,
     time_limit_s: float,
+    processor: bool,
     results: Path,
     as_json: bool,
 ) -> None:
     """Measure how a solver's time grows with p, m, K, n_com and wmin, and what it does on real traces.
 
     The spot zones come with the toolkit; LANL's machines are tried too where --traces names the folder of their table.
+    Interrupted, it goes on where it was. The table is written to coupled_scale.csv too.
     """
+    import pandas as pd
+
     from bench.campaign.sources import Source
     from bench.coupled.paper import Paper
     from bench.coupled.real import lanl_sources, spot_sources
@@ -72,10 +77,12 @@ def scale(
     sources += spot_sources()
     if traces is not None:
         sources += lanl_sources(traces)
-    rows = races.race(sources, [solver], results, time_limit_s=time_limit_s)
+    rows = races.race(sources, [solver], results, time_limit_s=time_limit_s, is_processor=processor)
     races.draw_scale(sources, rows, results / "scale.svg")
     columns = ("instance", "status", "value", "bound", "gap", "seconds")
     write_text(results / "table.md", markdown_table(rows, columns))
+    frame = pd.DataFrame(races.scale_rows(sources, rows), columns=list(races.SCALE_COLUMNS))
+    write_text(results / "coupled_scale.csv", frame.convert_dtypes().to_csv(index=False))
     table = Table({name: name for name in columns}, as_json, title=f"{solver}, at most {time_limit_s:g} s each")
     table.add_all(rows)
     table.show()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Sequence
+from contextlib import nullcontext
 from itertools import product
 from math import exp, log
 from pathlib import Path
@@ -16,19 +17,32 @@ from bench.campaign.sources import Source
 from bench.coupled.paper import Paper
 from instances.coupled.generate import small
 from instances.errors import SelfCheckError
+from offline.limits import by_processor_time
 
-__all__ = ["compare", "draw_scale", "race", "spread"]
+__all__ = ["SCALE_COLUMNS", "compare", "draw_scale", "race", "scale_rows", "spread"]
+
+#: The instance, the parameters it was generated with, and what a solver found of it.
+SCALE_COLUMNS = (
+    "instance", "p", "m", "n_com", "wmin", "iterations", "trial", "status", "value", "bound", "seconds", "time_limit_s"
+)  # fmt: skip
 
 
 def race(
-    sources: Sequence[Source], solvers: Sequence[str], folder: Path, *, time_limit_s: float, stand_by: bool = True
+    sources: Sequence[Source],
+    solvers: Sequence[str],
+    folder: Path,
+    *,
+    time_limit_s: float,
+    stand_by: bool = True,
+    is_processor: bool = False,
 ) -> list[dict[str, Any]]:
     """Let every solver solve every instance, one at a time in one process, and return the rows.
 
     The time is the solver's own, ``runtime_s`` of its result: neither imports, compilation (a first call is made on a
     tiny instance) and the drawing of states count, nor the replay of the schedule by the checker, which is the same
     for all. Instances take turns: all solvers on one before the next one, so that a machine whose speed drifts is the
-    same for all.
+    same for all. With ``is_processor`` limit and time are of the processor's time, not of what goes by; libraries that
+    are given a limit of their own still count what goes by.
 
     Raises
     ------
@@ -37,10 +51,10 @@ def race(
     """
     jobs = [
         Job(
-            f"race|{code_digest()}|{source.identity}|{solver}|{time_limit_s}|{stand_by}",
+            f"race|{code_digest()}|{source.identity}|{solver}|{time_limit_s}|{stand_by}|{is_processor}",
             f"{solver} on {source.name}",
             _time,
-            (source, solver, time_limit_s, stand_by),
+            (source, solver, time_limit_s, stand_by, is_processor),
         )
         for source in sources
         for solver in solvers
@@ -135,11 +149,21 @@ def draw_scale(sources: Sequence[Source], rows: Sequence[dict[str, Any]], path: 
     plots.save(figure, path)
 
 
-def _time(source: Source, solver: str, time_limit_s: float, stand_by: bool) -> dict[str, Any]:
+def scale_rows(sources: Sequence[Source], rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return rows of `SCALE_COLUMNS`, with None for the parameters of an instance that was not generated."""
+    return [
+        {name: ((source.point or {}) | row).get(name) for name in SCALE_COLUMNS}
+        | {"iterations": row["iterations"], "seconds": float(f"{row['seconds']:.3g}")}
+        for source, row in zip(sources, rows, strict=True)
+    ]
+
+
+def _time(source: Source, solver: str, time_limit_s: float, stand_by: bool, is_processor: bool) -> dict[str, Any]:
     instance = source.load()
     _ = instance.states
     _warm(solver)
-    result = offline.solve(instance, solver=solver, time_limit_s=time_limit_s, stand_by=stand_by)
+    with by_processor_time() if is_processor else nullcontext():
+        result = offline.solve(instance, solver=solver, time_limit_s=time_limit_s, stand_by=stand_by)
     return {
         "kind": "race",
         "instance": source.name,

@@ -151,7 +151,7 @@ def _widen(
             at[ANY] = 1
             at[LAST] = e + 1 + max(LATER_ENDS, (e + 1 - s) // 4)
         _collect(problem, scratch, pool, label, e, ahead)
-        at[END] = e + 1 if at[ANY] == 0 else e + 1 + (e + 1 - s) // COARSE
+        at[END] = e + 1 + (e + 1 - s) // COARSE
     return LEVEL_DONE
 
 

@@ -37,6 +37,7 @@ class ChannelBounds:
         self._slots = ChannelBound(workspace, mode, iterations)
         self._rents: RentBound | None = _rent_bound(workspace, iterations) if iterations else None
         self._raised_by_slots = self._raised_by_rents = self._slots.bound
+        self._is_turn_of_rents = False
 
     @property
     def bound(self) -> int:
@@ -45,7 +46,7 @@ class ChannelBounds:
 
     def work(self, incumbent: Incumbent, steps: int, known: int) -> None:
         """Spend the bounds' part of a round of ``steps``; ``known`` is the best bound of the other searches."""
-        rents_lead = self._rents is not None and self._raised_by_rents > self._raised_by_slots
+        rents_lead = self._raised_by_rents > self._raised_by_slots
         known = max(known, self.bound)
         self._slots.work(incumbent, (LESSER_SHARE if rents_lead else CHANNEL_SHARE) * steps, known)
         if self._slots.bound > known:
@@ -69,9 +70,14 @@ class ChannelBounds:
             left -= spent
             workspace.scratch.effort[SPENT] += spent
 
-    def advise(self) -> None:
-        """Let later searches try those workers first that chains have used most."""
-        self._slots.advise()
+    def advise(self, incumbent: Incumbent) -> None:
+        """Let later searches try those workers first that chains have used most, or in turn paths if rents lead."""
+        self._is_turn_of_rents = not self._is_turn_of_rents and self._raised_by_rents > self._raised_by_slots
+        merits = self._rents.merits(incumbent.cost) if self._rents is not None and self._is_turn_of_rents else None
+        if merits is None:
+            self._slots.advise()
+        else:
+            self._workspace.set_merit(merits)
 
     def certificate(self) -> Rents | None:
         """Return the certificate of the bound by rents, if there is one."""

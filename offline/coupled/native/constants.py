@@ -87,6 +87,7 @@ CHANNEL_SHARE = 4  # what the channel bound has of every round, if its bound is 
 RENT_SHARE = 6  # what the bound by rents has then
 LESSER_SHARE = 1  # what the other of the two has
 IMPROVE_SHARE = 4  # what the walks around the best schedule have of every round
+VAIN_DIVE = 4  # what the share of a dive is divided by that found nothing better the last time
 BEAM_SHARE = 2  # the beam becomes wider if it had less of a round, which has twice the steps of the one before
 
 # ---- Best-first search and dives.
@@ -105,18 +106,20 @@ DIVE_ROOT = -(1 << 62)  # less than any key
 FIRST_WIDTH = 20
 LEAST_WIDTH = 4  # and where workers times tasks are many
 MOST_PLACES = 80_000  # workers times tasks times the width of the first beam
+TOO_MANY_PLACES = 100_000  # workers times tasks from which on the first beam is as narrow as can be
 BEAM_EFFORT = 1 << 11  # for an expansion
 BEAM_FOUND = 64
 LATER_ENDS = 5  # ends tried after the first that is possible
 TRIED_SLOTS = 100  # slots in which the first is sought
 TRIED_TIMES = 20  # the same, in multiples of the slots that the iteration takes at least, if that is more
-COARSE = 80  # iterations of at least this many slots are not ended in every later slot
+COARSE = 80  # iterations of at least this many slots are not ended in every slot
 POOL_ROOM = 16  # labels found for a place in the beam before the best are chosen
 
 # ---- Proposals.
 
 SLACK = 6  # slots of RECLAIMED members between c and e
 PER_WORK = 2  # sets for each W
+MOST_WORKS = 32  # values of W that are tried for one end; another end has others
 TASTES = 4  # sets for each slot to compute from: by value, and by value times a random number
 TRIES = 3  # transfers checked for a set, with ever fewer on stand-by
 

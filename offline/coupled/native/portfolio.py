@@ -49,6 +49,8 @@ from offline.coupled.native.constants import (
     PER_STEP,
     RELAXED,
     STAND_BY,
+    TOO_MANY_PLACES,
+    VAIN_DIVE,
 )
 from offline.coupled.native.label_search import Incumbent, LabelSearch
 from offline.coupled.native.subproblems import ChannelBound
@@ -87,7 +89,8 @@ class _Beams:
     def __init__(self, workspace: Workspace, mode: int, iterations: int) -> None:
         self._workspace, self._mode, self._iterations = workspace, mode, iterations
         places = workspace.problem.p * workspace.problem.m
-        self._width = max(LEAST_WIDTH, min(FIRST_WIDTH, MOST_PLACES // places))
+        least = LEAST_WIDTH if places < TOO_MANY_PLACES else 1
+        self._width = max(least, min(FIRST_WIDTH, MOST_PLACES // places))
         self._seed = self._taken = 0
         self.last: Beam | None = None
 
@@ -183,14 +186,18 @@ class Portfolio:
             self._channel = ChannelBounds(workspace, mode, iterations)
         self._beams = _Beams(workspace, mode, iterations)
         steps = self._first_round
+        vain: set[LabelSearch] = set()  # dives that found nothing better the last time
         is_proven = False
         while not is_proven:
             for search in others:  # each has its share, also after one has the proof
-                is_proven |= search.work(incumbent, steps)
+                before = incumbent.cost
+                is_proven |= search.work(incumbent, steps // VAIN_DIVE if search in vain else steps)
+                if search.is_dive:
+                    (vain.discard if incumbent.cost < before else vain.add)(search)
             self._look_beside(incumbent)
             if self._channel is not None and not is_proven:
                 self._channel.work(incumbent, steps, self.bound())
-                self._channel.advise()
+                self._channel.advise(incumbent)
             steps *= 2
             if not is_proven and self.bound() < incumbent.cost:
                 over = self._beams.work(incumbent, steps)

@@ -9,7 +9,9 @@ then checked as those of the exact search are (`holders.can_serve`), so what is 
 
 from __future__ import annotations
 
-from offline.coupled.native.constants import OWN, PER_WORK, SLACK, SPENT, TASTES, TRIES, YES
+import numpy as np
+
+from offline.coupled.native.constants import MOST_WORKS, OWN, PER_WORK, SLACK, SPENT, TASTES, TRIES, YES
 from offline.coupled.native.holders import can_serve, enlist, record
 from offline.coupled.native.iteration import last_before_data, most_tasks, needs_program, programs_sent
 from offline.coupled.native.kernels import Words, add, assign, has, kernel, last_common_bit, piece
@@ -27,13 +29,14 @@ _LEFT_OUT, _SENT, _IDLE, _ENTERED = range(4)
 def propose(table: Table, problem: Problem, scratch: Scratch, mode: int, s: int, e: int, seed: int) -> None:
     """Record good sets for an iteration in slots s..e, beside those that `expand` found; other ones for another `seed`.
 
-    For every W, all from the last c on with which there is one. O(p F) for each, F being the programs that can be sent.
+    For every W, or where many are possible for some that are spread evenly, all from the last c on with which there is
+    one. O(p F) for each, F being the programs that can be sent.
     """
     thr = last_before_data(problem, s)
-    for iw in range(problem.work.size):
+    possible = int(np.searchsorted(problem.work, e + 1 - thr))
+    stride = max(1, -(-possible // MOST_WORKS))
+    for iw in range((e + seed) % stride, possible, stride):
         top = e - problem.work[iw] + 1
-        if top <= thr:
-            break
         found = 0
         for c in range(top, max(thr, top - SLACK - 1), -1):
             if _propose(table, problem, scratch, mode, s, c, e, iw, 0):

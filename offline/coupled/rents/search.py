@@ -39,15 +39,21 @@ _PI_STEP = 0.06
 _PI_MOMENTUM = 0.8
 _LITTLE = 50  # the part of the bound by which a horizon exceeds it where multipliers are learnt
 _PATIENCE = 10  # evaluations of one horizon without progress
+_NEW = 0.03  # what the last path counts beside those before it
+_MOST_STRETCH = 1.5  # schedules over paths, where the schedule known is much longer
 _FIRST_HALVINGS, _MOST_HALVINGS = 48, 1024
 
 
 class _Path(NamedTuple):
-    """The path of least distance plus makespan: that, in slots; the shares of lives it uses, the programs it sends."""
+    """The path of least distance plus makespan.
+
+    That, in slots; by index, the shares of lives it uses, the programs it sends and the slot before which it ends.
+    """
 
     length: float
     used: Reals
     sent: Ints
+    ends: Ints
 
 
 class _Proof(NamedTuple):
@@ -85,6 +91,9 @@ class RentBound:
         self._levels: list[Level] = []
         self._items: Items | None = None
         self._shares: Reals = np.zeros((0, 0))
+        self._usage: Reals = np.zeros((0, 0))  # by lately found paths, as `_Path` has it
+        self._ends: Reals = np.zeros(iterations + 1)
+        self._paths = 0
         self._first_pi = instance.t_prog / instance.channels
         self._pi: Reals = np.full(iterations + 1, self._first_pi)
         self._halvings = _FIRST_HALVINGS
@@ -149,11 +158,12 @@ class RentBound:
         yield from tables.fill()
         self._levels = [make_level(slots) for _ in range(self.iterations + 1)]
         self._items = make_items(self.instance.num_workers, self.instance.tasks, slots, _MOST_HALVINGS)
-        shares = np.zeros((self.iterations + 1, len(tables.owner)))
+        shares, usage = np.zeros((2, self.iterations + 1, len(tables.owner)))
         if old is not None and self._shares.size:
             same = tables.facts.life[old.first, old.owner]
             shares[:, same] = self._shares
-        self._shares, self._tables = shares, tables
+            usage[:, same] = self._usage
+        self._shares, self._usage, self._tables = shares, usage, tables
 
     def _learn(self, graph: Graph) -> Iterator[int]:
         """Learn multipliers until a horizon is refuted, or they do not get better."""
@@ -179,6 +189,10 @@ class RentBound:
             else:
                 since += 1
             self._step(graph, found, pull, lack, max(gap, 0.01 * graph.horizon))
+            self._paths += 1
+            new = max(1 / self._paths, _NEW)
+            self._usage += new * (found.used - self._usage)
+            self._ends += new * (found.ends - self._ends)
 
     def _step(self, graph: Graph, found: _Path, pull: Reals, lack: Reals, gap: float) -> None:
         """Move the multipliers along the subgradient that a path gives, and back to where they are valid."""
@@ -250,8 +264,7 @@ class RentBound:
             self._take(graph, min(horizon + 1, -(-least // SCALE)), multiple, pi, rents)
         totals = lengths + far[ends]
         at = int(np.argmin(totals))
-        used, sent = self._path(int(low + ends[at]), pi, rents)
-        return _Path(float(totals[at]) / SCALE, used, sent)
+        return _Path(float(totals[at]) / SCALE, *self._path(int(low + ends[at]), pi, rents))
 
     def _take(self, graph: Graph, bound: int, multiple: int, pi: Ints, rents: Ints) -> None:
         """Take over a bound, with what proves it, if it is better."""
@@ -283,16 +296,38 @@ class RentBound:
             instance=self.instance.fingerprint,
         )
 
-    def _path(self, end: int, pi: Ints, rents: Ints) -> tuple[Reals, Ints]:
-        """Return the shares of lives used by each index on the path to an end, and the programs it can send."""
+    def merits(self, end: int) -> Reals | None:
+        """Return, by slot and worker, how often paths use the worker's life from then on; None before there is a path.
+
+        A path is shorter than a schedule: its iterations are stretched, so that they end as one does that ends before
+        slot ``end`` - unless that is far off.
+        """
+        tables = self._tables
+        if tables is None or not self._paths:
+            return None
+        stretch = min(_MOST_STRETCH, end / self._ends[-1])
+        slots = min(tables.slots, int(stretch * self._ends[-1]))
+        later = np.cumsum(self._usage[:0:-1], axis=0)[::-1]  # of iterations k + 1, k + 2, ..., K
+        later = np.vstack([later, np.zeros((2, later.shape[1]))])
+        done = np.interp(np.arange(slots), stretch * self._ends, np.arange(self.iterations + 1))
+        merits = np.zeros((slots, self.instance.num_workers))
+        for t, (whole, part) in enumerate(zip(done.astype(np.int64), done % 1.0, strict=True)):
+            workers = np.flatnonzero(tables.facts.life[t] >= 0)
+            lives = tables.facts.life[t, workers]
+            merits[t, workers] = (1.0 - part) * later[whole, lives] + part * later[whole + 1, lives]
+        return merits
+
+    def _path(self, end: int, pi: Ints, rents: Ints) -> tuple[Reals, Ints, Ints]:
+        """Return what a path to an end uses, sends, and when its iterations end: see `_Path`."""
         assert self._tables is not None
         assert self._items is not None
         facts, items = self._tables.facts, self._items
         p, m, n_com, t_prog, t_data = facts.numbers.tolist()
         used = np.zeros_like(self._shares)
-        sent = np.zeros(self.iterations + 1, np.int64)
+        sent, ends = np.zeros((2, self.iterations + 1), np.int64)
         t = end
         for k in range(self.iterations, 0, -1):
+            ends[k] = t
             level, before = self._levels[k], self._levels[k - 1]
             c, e = int(level.c[t]), t - 1
             starts = int(level.first[t]) + np.flatnonzero(before.far[level.first[t] : level.last[t] + 1] < FAR)
@@ -311,13 +346,13 @@ class RentBound:
                 left -= min(left, tasks)
                 j += 1
             t = int(starts[at])
-        return used, sent
+        return used, sent, ends
 
     def nbytes(self) -> int:
         """Memory taken."""
         if self._tables is None:
             return 0
-        return self._tables.nbytes() + 4 * self._shares.nbytes
+        return self._tables.nbytes() + 5 * self._shares.nbytes
 
 
 def rehearse() -> None:
