@@ -18,6 +18,7 @@ from bench.coupled.beyond_page import BeyondPage
 from bench.coupled.foresight_pages import ForesightPages
 from bench.coupled.printed_page import PrintedTables
 from bench.coupled.rents_page import RentsPage
+from bench.coupled.scale_page import ScalePage
 from bench.coupled.versus import diff_by_wmin
 from bench.report import pictures, plots
 from bench.report.markdown import text_table
@@ -61,7 +62,7 @@ class Published:
         more = (self.ratio, self.slower, self.duel, self.rescued, self.longer)
         mine = {writer.__name__: writer for writer in (*tables, *numbers, *more)}
         beyond = BeyondPage(lambda: self._of[READINGS[0]])
-        mine |= RentsPage().writers()
+        mine |= RentsPage().writers() | ScalePage().writers()
         return mine | PrintedTables().writers() | beyond.writers() | ForesightPages().writers()
 
     def pictures(self) -> dict[str, Picture]:
@@ -73,6 +74,7 @@ class Published:
                 lambda: self._optima_by_point, lambda path: optima.draw_distribution(self._optima_by_point, path)
             ),
             **ForesightPages().pictures(),
+            **ScalePage().pictures(),
         }
 
     # ---- rows, and tables of them

@@ -78,10 +78,11 @@ def scale(
     if traces is not None:
         sources += lanl_sources(traces)
     rows = races.race(sources, [solver], results, time_limit_s=time_limit_s, is_processor=processor)
-    races.draw_scale(sources, rows, results / "scale.svg")
+    scaled = races.scale_rows(sources, rows)
+    races.draw_scale(scaled, results / "scale.svg")
     columns = ("instance", "status", "value", "bound", "gap", "seconds")
     write_text(results / "table.md", markdown_table(rows, columns))
-    frame = pd.DataFrame(races.scale_rows(sources, rows), columns=list(races.SCALE_COLUMNS))
+    frame = pd.DataFrame(scaled, columns=list(races.SCALE_COLUMNS))
     write_text(results / "coupled_scale.csv", frame.convert_dtypes().to_csv(index=False))
     table = Table({name: name for name in columns}, as_json, title=f"{solver}, at most {time_limit_s:g} s each")
     table.add_all(rows)

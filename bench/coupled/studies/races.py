@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from itertools import product
 from math import exp, log
@@ -19,7 +19,10 @@ from instances.coupled.generate import small
 from instances.errors import SelfCheckError
 from offline.limits import by_processor_time
 
-__all__ = ["SCALE_COLUMNS", "compare", "draw_scale", "race", "scale_rows", "spread"]
+__all__ = ["PROVEN", "SCALE_COLUMNS", "compare", "draw_scale", "race", "scale_rows", "spread"]
+
+#: What is said of an instance about which nothing is open.
+PROVEN = ("optimal", "infeasible")
 
 #: The instance, the parameters it was generated with, and what a solver found of it.
 SCALE_COLUMNS = (
@@ -63,7 +66,7 @@ def race(
         run_jobs("race", jobs, journal, num_processes=1)
         rows = [journal[job.key] for job in jobs]
     for source in sources:
-        mine = [row for row in rows if row["instance"] == source.name and row["status"] in ("optimal", "infeasible")]
+        mine = [row for row in rows if row["instance"] == source.name and row["status"] in PROVEN]
         if len({(row["status"], row["value"]) for row in mine}) > 1:
             raise SelfCheckError(f"{source.name}: {[(row['solver'], row['status'], row['value']) for row in mine]}")
     return rows
@@ -85,7 +88,7 @@ def compare(rows: Sequence[dict[str, Any]], base: str) -> list[dict[str, Any]]:
                     "K": iterations,
                     "solver": solver,
                     "instances": len(mine),
-                    "proven": sum(row["status"] in ("optimal", "infeasible") for row in mine),
+                    "proven": sum(row["status"] in PROVEN for row in mine),
                     "stopped": sum(row["status"] in ("feasible", "unknown") for row in mine),
                     "median_ms": 1000 * statistics.median(row["seconds"] for row in mine),
                     "most_ms": 1000 * max(row["seconds"] for row in mine),
@@ -116,29 +119,29 @@ def spread(
     ]
 
 
-def draw_scale(sources: Sequence[Source], rows: Sequence[dict[str, Any]], path: Path) -> None:
-    """Draw the time of every solve of a paper instance against p, m, K, n_com and wmin, one panel each."""
+def draw_scale(rows: Sequence[Mapping[str, Any]], path: Path) -> None:
+    """Draw the time of every solve of a paper instance against p, m, K, n_com and wmin, one panel each.
+
+    The rows have `SCALE_COLUMNS`.
+    """
     from bench.report import plots
 
-    paper = [(source, row) for source, row in zip(sources, rows, strict=True) if isinstance(source, Paper)]
+    paper = [row for row in rows if row["p"] is not None]
     axes_of = {"p": "workers p", "m": "tasks m", "n_com": "n_com", "wmin": "wmin", "iterations": "iterations K"}
-    varying = [name for name in axes_of if len({getattr(source, name) for source, _ in paper}) > 1] or ["p"]
+    varying = [name for name in axes_of if len({row[name] for row in paper}) > 1] or ["p"]
     figure, panels = plots.new_figure(len(varying), heights=(2.6,) * len(varying))
     for axes, name in zip(panels, varying, strict=True):
-        values = sorted({getattr(source, name) for source, _ in paper})
+        values = sorted({row[name] for row in paper})
         for proven, marker, label in ((True, "o", "proven"), (False, "x", "stopped")):
             points = [
-                (values.index(getattr(source, name)) + ((i * 0.618) % 1 - 0.5) * 0.4, row["seconds"])
-                for i, (source, row) in enumerate(paper)
-                if (row["status"] in ("optimal", "infeasible")) is proven
+                (values.index(row[name]) + ((i * 0.618) % 1 - 0.5) * 0.4, row["seconds"])
+                for i, row in enumerate(paper)
+                if (row["status"] in PROVEN) is proven
             ]
             colour = plots.COLOURS[0 if proven else 1]
             x, y = [point[0] for point in points], [point[1] for point in points]
             axes.scatter(x, y, s=12, marker=marker, color=colour, label=label)
-        medians = [
-            statistics.median(row["seconds"] for source, row in paper if getattr(source, name) == value)
-            for value in values
-        ]
+        medians = [statistics.median(row["seconds"] for row in paper if row[name] == value) for value in values]
         axes.plot(range(len(values)), medians, color="black", linewidth=1, label="median")
         axes.set_yscale("log")
         axes.set_xticks(range(len(values)), labels=[str(value) for value in values])

@@ -7,8 +7,9 @@ and by what the programs are cost later (module `proposals`), which finds the be
     F^(K-k)(t), when the rest could end at the earliest; T_prog / n_com * (programs in H that chains of the channel
     bound use from slot t on), slots that the channel need not spend any more on programs.
 
-So it is known for whom the program is worth having, if the channel bound (module `channel_bound`) has been at work, and
-where time is better spent on sending than saved. Since the second is only an estimate, the next level is chosen in
+So it is known for whom the program is worth having, if the channel bound (module `channel_bound`) has been at work, or
+in its place the bound by rents, whose paths tell the same (`rents.search.RentBound.merits`), and where time is better
+spent on sending than saved. Since the second is only an estimate, the next level is chosen in
 layers: first the labels that no other beats in both, then those that only labels of the first layer beat, and so on, as
 many as the beam is wide; within a layer, those with the least difference first. Of two labels, one of which ends no
 later with no fewer holders, only that one is taken.
@@ -28,6 +29,7 @@ from offline.coupled.native.constants import (
     BEST,
     BEYOND,
     COARSE,
+    COARSER,
     COUNT,
     END,
     EXPANDED,
@@ -44,6 +46,7 @@ from offline.coupled.native.constants import (
     RELAXED,
     SPENT,
     STOP,
+    TOO_MANY_PLACES,
     TRIED_SLOTS,
     TRIED_TIMES,
     WAIT,
@@ -112,6 +115,7 @@ def _widen(
     """
     at = pool.progress
     end = end_of_interest(question)
+    coarse = COARSE if problem.p * problem.m < TOO_MANY_PLACES else COARSER
     while at[NEXT] < level.size:
         if scratch.effort[SPENT] > scratch.effort[STOP]:
             return WAIT
@@ -151,7 +155,7 @@ def _widen(
             at[ANY] = 1
             at[LAST] = e + 1 + max(LATER_ENDS, (e + 1 - s) // 4)
         _collect(problem, scratch, pool, label, e, ahead)
-        at[END] = e + 1 + (e + 1 - s) // COARSE
+        at[END] = e + 1 + (e + 1 - s) // coarse
     return LEVEL_DONE
 
 

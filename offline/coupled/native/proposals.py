@@ -54,14 +54,15 @@ def _propose(
     """Record one good set that computes from slot c on; False if there is none."""
     n, num_old = _list_workers(table, problem, scratch, mode, c, e, iw)
     missing = problem.m - scratch.proposal.old_tasks[:num_old].sum()
-    if not _choose(problem, scratch, s, c, e, n, missing, taste):
+    num_sent = _choose(problem, scratch, s, c, e, n, missing, taste)
+    if num_sent < 0:
         return False
-    size, c = _compute(table, problem, scratch, c, e, problem.work[iw], n, num_old)
+    size, c = _compute(table, problem, scratch, c, e, problem.work[iw], num_sent, num_old)
     if size == 0:
         return False
     for j in range(size):
         enlist(table, problem, scratch, j, scratch.tree.members[j], c, iw, True)
-    num = size if mode == OWN else _stand_by(table, problem, scratch, c, iw, n, size)
+    num = size if mode == OWN else _stand_by(table, problem, scratch, c, iw, num_sent, size)
     return _settle(table, problem, scratch, s, c, iw, size, num)
 
 
@@ -91,25 +92,27 @@ def _list_workers(
 
 
 @kernel
-def _choose(problem: Problem, scratch: Scratch, s: int, c: int, e: int, n: int, missing: int, taste: int) -> bool:
-    """Choose who is sent the program, so that `missing` tasks can be held; False if too few can."""
+def _choose(problem: Problem, scratch: Scratch, s: int, c: int, e: int, n: int, missing: int, taste: int) -> int:
+    """Choose who is sent the program, so that `missing` tasks can be held; return how many are, -1 if too few can."""
     proposal = scratch.proposal
     programs = n
     if problem.t_prog > 0:
         programs = max(0, min(n, programs_sent(problem, s, c)))
     if taste == 0:  # the most tasks that all together can hold
         proposal.value[:n] = 0.0
-        if _pick(scratch, n, programs, 1.0) < missing:
-            return False
+        if _pick(scratch, n, programs, 1.0)[0] < missing:
+            return -1
     for j in range(n):
         q = proposal.fresh[j]
         proposal.value[j] = _value(scratch, q, e + 1, taste) if has(scratch.needs.obtainable, q) else 0.0
     weight = 0.0
-    while _pick(scratch, n, programs, weight) < missing:
+    while True:
+        held, num_sent = _pick(scratch, n, programs, weight)
+        if held >= missing:
+            return num_sent
         if weight > 20.0:
-            return False
+            return -1
         weight = 0.02 if weight == 0.0 else 2.0 * weight
-    return True
 
 
 @kernel
@@ -125,8 +128,11 @@ def _value(scratch: Scratch, q: int, t: int, taste: int) -> float:
 
 
 @kernel
-def _pick(scratch: Scratch, n: int, count: int, weight: float) -> int:
-    """Send the program to `count` of n fresh workers, of most value and `weight` times tasks; return their tasks."""
+def _pick(scratch: Scratch, n: int, count: int, weight: float) -> tuple[int, int]:
+    """Send the program to `count` of n fresh workers, of most value and `weight` times tasks, or to fewer.
+
+    Returns the tasks that they can hold and how many they are; ``top`` lists them.
+    """
     proposal = scratch.proposal
     score, top, tasks = proposal.score, proposal.top, proposal.fresh_tasks
     scratch.effort[SPENT] += 1 + n // 16
@@ -148,12 +154,12 @@ def _pick(scratch: Scratch, n: int, count: int, weight: float) -> int:
     for k in range(size):
         proposal.fate[top[k]] = _SENT
         total += tasks[top[k]]
-    return total
+    return total, size
 
 
 @kernel
 def _compute(
-    table: Table, problem: Problem, scratch: Scratch, c: int, e: int, w: int, n: int, num_old: int
+    table: Table, problem: Problem, scratch: Scratch, c: int, e: int, w: int, num_sent: int, num_old: int
 ) -> tuple[int, int]:
     """Write to ``tree.members`` who computes: holders first, those who can do most first.
 
@@ -174,7 +180,7 @@ def _compute(
             left -= proposal.old_tasks[j]
             start = t
     while left > 0 and size < problem.m:
-        j = _most_able(proposal, n)
+        j = _most_able(proposal, num_sent)
         if j < 0:
             break
         proposal.fate[j] = _IDLE
@@ -189,12 +195,15 @@ def _compute(
 
 
 @piece
-def _most_able(proposal: Proposal, n: int) -> int:
-    """Return which of those sent the program, by index, can hold most tasks; -1 if none can hold any."""
+def _most_able(proposal: Proposal, num_sent: int) -> int:
+    """Return which of those sent the program, by index, can hold most tasks, the first of equals; -1 if none can."""
     fate, tasks = proposal.fate, proposal.fresh_tasks
     best = -1
-    for j in range(n):
-        if fate[j] == _SENT and tasks[j] > 0 and (best < 0 or tasks[j] > tasks[best]):
+    for k in range(num_sent):
+        j = proposal.top[k]
+        if fate[j] != _SENT or tasks[j] == 0:
+            continue
+        if best < 0 or tasks[j] > tasks[best] or (tasks[j] == tasks[best] and j < best):
             best = j
     return best
 
@@ -210,7 +219,7 @@ def _join(table: Table, common: Words, q: int, c: int, e: int, w: int) -> int:
 
 
 @kernel
-def _stand_by(table: Table, problem: Problem, scratch: Scratch, c: int, iw: int, n: int, size: int) -> int:
+def _stand_by(table: Table, problem: Problem, scratch: Scratch, c: int, iw: int, num_sent: int, size: int) -> int:
     """List the others that are sent the program, in order of value; return how many are listed by now."""
     proposal, needs = scratch.proposal, scratch.needs
     fresh, fate, value = proposal.fresh, proposal.fate, proposal.value
@@ -218,9 +227,11 @@ def _stand_by(table: Table, problem: Problem, scratch: Scratch, c: int, iw: int,
     while True:
         best = -1
         most = 0.0
-        for j in range(n):
-            is_sent = fate[j] == _SENT or fate[j] == _IDLE  # kernels spell it out
-            if is_sent and value[j] > most and needs.program_by[fresh[j]] <= c:
+        for k in range(num_sent):
+            j = proposal.top[k]
+            if fate[j] == _ENTERED or value[j] <= 0.0 or needs.program_by[fresh[j]] > c:
+                continue
+            if best < 0 or value[j] > most or (value[j] == most and j < best):
                 best, most = j, value[j]
         if best < 0:
             return num

@@ -2,7 +2,7 @@
 
 import pytest
 
-from bench.coupled.real import SPOT_SLOTS, SPOT_WINDOWS, lanl_sources, spot_sources
+from bench.coupled.real import SPOT_SLOTS, SPOT_WINDOWS, WHOLE_START, lanl_sources, spot_sources
 from instances.errors import InputError
 from instances.states import DOWN, UP
 
@@ -27,9 +27,11 @@ def test_lanl_without_its_table_is_refused_in_one_line(tmp_path):
 
 
 def test_lanl_is_found_in_the_folder_or_in_its_folder(tmp_path):
-    table = "".join(f"0 0 {q} 3 n{q} 1 0 {600 * 60_001} NULL\n" for q in range(500))
+    begin = WHOLE_START
+    table = "".join(f"0 0 {q} 3 n{q} 1 {begin} {begin + 600 * 60_001} NULL\n" for q in range(500))
     (tmp_path / "fta_lanl").mkdir()
     (tmp_path / "fta_lanl" / "event_trace.tab").write_text(table)
     names = [source.name for source in lanl_sources(tmp_path)]
     assert names == [source.name for source in lanl_sources(tmp_path / "fta_lanl")]
-    assert names == [f"LANL m={m} w={w}" for m in (20, 50) for w in (10, 100, 1000)]
+    some = [f"LANL m={m} w={w}" for m in (20, 50) for w in (10, 100, 1000)]
+    assert names == [*some, *(f"LANL p=500 m={m} w={w}" for m in (50, 100, 500) for w in (10, 100))]

@@ -196,3 +196,26 @@ def test_the_native_search_hands_out_certificates_of_the_bound_it_reports():
             assert verdict.is_valid
             assert verdict.outcome.value >= answer.bound
     assert found
+
+
+def test_merits_are_what_paths_use_of_a_life_from_a_slot_on():
+    told = 0
+    for number in range(60):
+        instance = small_instance(number, seed=8)
+        bound = RentBound(instance, instance.iterations)
+        assert bound.merits(instance.slots) is None
+        for _ in range(60):
+            if not bound.work(0, instance.slots + 1):
+                break
+        merits = bound.merits(instance.slots)
+        if merits is None:  # no path was ever found
+            continue
+        life = bound._tables.facts.life[: len(merits)]
+        assert merits.shape == (len(life), instance.num_workers)
+        assert (merits[life < 0] == 0).all()
+        same = (life[1:] == life[:-1]) & (life[1:] >= 0)
+        assert (merits[1:][same] <= merits[:-1][same] + 1e-9).all()
+        first = life[0] >= 0
+        assert merits[0, first] == pytest.approx(bound._usage[1:, life[0, first]].sum(axis=0))
+        told += bool(merits.any())
+    assert told > 20

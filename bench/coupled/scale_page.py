@@ -1,0 +1,149 @@
+"""What docs/solvers.md says of time and gaps against size, written from coupled_scale*.csv."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from bench.coupled.studies.races import PROVEN, draw_scale
+from bench.report.markdown import text_table
+from bench.report.marks import Picture
+from bench.report.tables import NOTHING, count
+from bench.results.frames import told_records
+from bench.results.published import published_table
+from instances.errors import InputError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["ScalePage"]
+
+_Row = Mapping[str, Any]
+#: The searches whose rows are kept: today's, and the one before it had the bound by rents and the walks.
+_SEARCHES = {"now": "coupled_scale", "before": "coupled_scale_before"}
+
+
+class ScalePage:
+    """The writers of the part."""
+
+    def writers(self) -> dict[str, Callable[..., str]]:
+        """Return who writes the marked parts of pages (see `bench.report.marks`), by name."""
+        return {
+            "coupled_scale": self.table,
+            "coupled_scale_open": self.still_open,
+            "coupled_scale_k": self.by_iterations,
+            "coupled_scale_real": self.real,
+            "coupled_scale_number": self.number,
+        }
+
+    def pictures(self) -> dict[str, Picture]:
+        """Return the pictures beside the page, by file."""
+        return {
+            "scale.svg": Picture(
+                lambda: _frame("coupled_scale"), lambda path: draw_scale(_rows("coupled_scale"), path)
+            ),
+            "scale_k.svg": Picture(
+                lambda: _frame("coupled_scale_k"), lambda path: draw_scale(_rows("coupled_scale_k"), path)
+            ),
+        }
+
+    def table(self) -> str:
+        """Return optima and times, or what is proven, by p, m, n_com and wmin."""
+        rows = [row for row in _rows("coupled_scale") if row["p"] is not None]
+        wmins = sorted({row["wmin"] for row in rows})
+        lines: dict[tuple[int, ...], list[str]] = {}
+        for row in sorted(rows, key=lambda row: (row["p"], row["m"], row["n_com"], row["wmin"])):
+            point = (row["p"], row["m"], row["n_com"])
+            lines.setdefault(point, [count(value) for value in point]).append(_cell(row))
+        return text_table(["p", "m", "n_com", *(f"wmin = {wmin}" for wmin in wmins)], list(lines.values()))
+
+    def still_open(self) -> str:
+        """Return the points that are open now, or were before, and the gaps."""
+        before = {row["instance"]: row for row in _rows(_SEARCHES["before"])}
+        rows = []
+        for row in _rows(_SEARCHES["now"]):
+            old = before.get(row["instance"])
+            if old is None or {row["status"], old["status"]} <= set(PROVEN):
+                continue
+            gaps = [NOTHING if gap is None else f"{100 * gap:.1f} %" for gap in (_gap(old), _gap(row))]
+            point = [count(row[name]) for name in ("p", "m", "n_com", "wmin")]
+            rows.append([*point, _span(old), gaps[0], _span(row), gaps[1]])
+        return text_table(["p", "m", "n_com", "wmin", "before", "gap", "now", "gap now"], rows)
+
+    def by_iterations(self) -> str:
+        """Return times, or gaps, against K."""
+        rows = _rows("coupled_scale_k")
+        ks = sorted({row["iterations"] for row in rows})
+        lines: dict[tuple[int, ...], list[str]] = {}
+        for row in sorted(rows, key=lambda row: (row["p"], row["n_com"], row["wmin"], row["iterations"])):
+            point = (row["p"], row["n_com"], row["wmin"])
+            gap = _gap(row)
+            said = (
+                f"{row['seconds']:.2g}" if row["status"] in PROVEN else "**none**" if gap is None else f"**{gap:.1%}**"
+            )
+            lines.setdefault(point, [count(value) for value in point]).append(said)
+        return text_table(["p", "n_com", "wmin", *(f"K = {k}" for k in ks)], list(lines.values()))
+
+    def real(self) -> str:
+        """Return optima and times, or what is proven, on real traces."""
+        rows = [[row["instance"], _cell(row)] for row in _rows("coupled_scale") if row["p"] is None]
+        return text_table(["instance", "optimum"], rows)
+
+    def number(self, what: str, search: str = "now") -> str:
+        """Return a number over the generated instances: how many, ``proven``, or the ``median`` or ``most`` of gaps.
+
+        ``proven_by_p`` lists those that are proven for each p; of ``above`` the gap is above 30 %, or not known.
+        """
+        if search not in _SEARCHES:
+            raise InputError(f"{search!r}, expected one of {', '.join(_SEARCHES)}")
+        rows = [row for row in _rows(_SEARCHES[search]) if row["p"] is not None]
+        proven = [row for row in rows if row["status"] in PROVEN]
+        left = [row for row in rows if row["status"] not in PROVEN]
+        gaps = [gap for row in left if (gap := _gap(row)) is not None]
+        said = {
+            "instances": lambda: count(len(rows)),
+            "proven": lambda: count(len(proven)),
+            "proven_by_p": lambda: _by_p(proven),
+            "median": lambda: f"{100 * statistics.median(gaps):.1f} %",
+            "most": lambda: f"{100 * max(gaps):.0f} %",
+            "above": lambda: count(sum(row["value"] is None or 10 * row["value"] > 13 * row["bound"] for row in left)),
+        }
+        if what not in said:
+            raise InputError(f"{what!r}, expected one of {', '.join(said)}")
+        return said[what]()
+
+
+def _by_p(rows: Iterable[_Row]) -> str:
+    of = [row["p"] for row in rows]
+    return ", ".join(f"{of.count(p)} at {p:,}" for p in sorted(set(of)))
+
+
+def _gap(row: _Row) -> float | None:
+    """Return the value over the bound, less 1."""
+    return None if row["value"] is None or row["bound"] is None else row["value"] / row["bound"] - 1
+
+
+def _cell(row: _Row) -> str:
+    """Return an optimum and the seconds, or what is proven."""
+    if row["status"] not in PROVEN:
+        return f"**{_span(row)}**"
+    return f"{_span(row)} [{row['seconds']:.2g}]"
+
+
+def _span(row: _Row) -> str:
+    """Return an optimum, or the bound and the value."""
+    if row["status"] == "infeasible":
+        return "none"
+    if row["value"] is None:
+        return f"at least {row['bound']:,}"
+    return f"{row['value']:,}" if row["status"] in PROVEN else f"{row['bound']:,} to {row['value']:,}"
+
+
+def _frame(name: str) -> pd.DataFrame:
+    return published_table(name)
+
+
+def _rows(name: str) -> list[dict[str, Any]]:
+    """Return the rows, integers where they are."""
+    return told_records(_frame(name).convert_dtypes())

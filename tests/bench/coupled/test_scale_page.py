@@ -1,0 +1,97 @@
+"""Time and gaps against size: rows of the command as pages tell them."""
+
+import json
+
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+
+from bench.commands.measure.group import bench
+from bench.coupled import scale_page
+from bench.coupled.studies.races import SCALE_COLUMNS
+from instances.errors import InputError
+
+
+def row(p, wmin, status, value, bound, seconds):
+    return dict(
+        zip(SCALE_COLUMNS, (f"p{p}w{wmin}", p, 20, 5, wmin, 10, 0, status, value, bound, seconds, 60.0), strict=True)
+    )
+
+
+@pytest.fixture
+def page(monkeypatch):
+    tables = {
+        "coupled_scale": [
+            row(20, 1, "optimal", 637, 637, 0.0053),
+            row(20, 2, "infeasible", None, None, 0.02),
+            row(500, 1, "feasible", 130, 100, 60.0),
+            row(500, 2, "unknown", None, 90, 60.0),
+            row(None, None, "optimal", 1150, 1150, 3.0),
+        ],
+        "coupled_scale_before": [
+            row(20, 1, "optimal", 637, 637, 0.0053),
+            row(20, 2, "infeasible", None, None, 0.02),
+            row(500, 1, "feasible", 200, 100, 60.0),
+            row(500, 2, "feasible", 100, 90, 60.0),
+        ],
+    }
+    monkeypatch.setattr(scale_page, "published_table", lambda name: pd.DataFrame(tables[name]))
+    return scale_page.ScalePage()
+
+
+def test_cells_tell_the_optimum_or_what_is_proven(page):
+    lines = page.table().splitlines()
+    assert "| 20 | 20 | 5 | 637 [0.0053] | none [0.02] |" in lines
+    assert "| 500 | 20 | 5 | **100 to 130** | **at least 90** |" in lines
+    assert "1,150 [3]" in page.real()
+
+
+def test_what_is_open_stands_beside_what_was(page):
+    lines = page.still_open().strip().splitlines()[2:]
+    assert lines == [
+        "| 500 | 20 | 5 | 1 | 100 to 200 | 100.0 % | 100 to 130 | 30.0 % |",
+        "| 500 | 20 | 5 | 2 | 90 to 100 | 11.1 % | at least 90 | – |",  # noqa: RUF001
+    ]
+
+
+def test_an_instance_without_any_schedule_has_no_gap_but_counts_as_above(page):
+    assert [page.number(what) for what in ("instances", "proven", "median", "most", "above")] == [
+        "4",
+        "2",
+        "30.0 %",
+        "30 %",
+        "1",
+    ]
+    assert page.number("proven_by_p") == "2 at 20"
+    assert page.number("above", "before") == "1"
+    with pytest.raises(InputError, match="expected one of"):
+        page.number("gap")
+    with pytest.raises(InputError, match="expected one of"):
+        page.number("most", "then")
+
+
+def test_the_command_keeps_the_table(tmp_path):
+    arguments = [
+        "scale",
+        "--p",
+        "5",
+        "--m",
+        "3",
+        "--wmin",
+        "1",
+        "--n-com",
+        "2",
+        "--iterations",
+        "1,2",
+        "--slots",
+        "500",
+    ]
+    arguments += ["--processor", "--results", str(tmp_path), "--json"]
+    rows = [
+        json.loads(line) for line in CliRunner().invoke(bench, arguments, catch_exceptions=False).stdout.splitlines()
+    ]
+    table = pd.read_csv(tmp_path / "coupled_scale.csv")
+    assert list(table.columns) == list(SCALE_COLUMNS)
+    assert [one["instance"] for one in rows] == table["instance"].tolist()
+    assert table["iterations"].tolist()[:2] == [1, 2]
+    assert table["p"].isna().sum() == len(table) - 2  # spot zones, which nobody generated
