@@ -176,12 +176,12 @@ def _ratio_of_messages(paper: Rows, rows: Rows) -> list[Finding]:
     for mix, load in _by_setting(paper):
         runs = _base(paper, mix, load)
         ratios = [row["pull"] / row["push"] for row in runs]
+        mean, half = interval(ratios)
         floor = [5 / row["mean_width"] for row in runs]
         told = f"{_text(ratios, '.2f')}; fwd / mean width, where all find among their own: {_text(floor, '.2f')}"
         claim = "Push needs more than ten times fewer messages than Pull (14.4 and 28.1)"
-        found.append(
-            Finding("7", "Tables I, II", claim, f"{mix}, {load:.0%}: {told}", _HOLDS if min(ratios) > 10 else _NOT)
-        )
+        verdict = _OPEN if len(ratios) < 2 or abs(mean - 10) <= half else _HOLDS if mean > 10 else _NOT
+        found.append(Finding("7", "Tables I, II", claim, f"{mix}, {load:.0%}: {told}", verdict))
     return found
 
 
