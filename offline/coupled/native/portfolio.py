@@ -10,7 +10,7 @@ relaxed
     (no choice of holders) and gives a bound with stand-by and without;
 dive
     depth first with incomplete expansions, for good schedules; without stand-by too, which leaves
-    fewer choices;
+    fewer choices; less of a round for one that found nothing better in the last;
 channel
     the bounds of module `bounds`, if programs have to be sent over a channel that binds;
 beam
