@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from bench.coupled.studies.races import PROVEN, draw_scale
+from bench.coupled.studies.races import PROVEN, draw_scale, gap
 from bench.report.markdown import text_table
 from bench.report.marks import Picture
 from bench.report.tables import NOTHING, count
 from bench.results.frames import told_records
 from bench.results.published import published_table
 from instances.errors import InputError
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 __all__ = ["ScalePage"]
 
@@ -41,10 +38,10 @@ class ScalePage:
         """Return the pictures beside the page, by file."""
         return {
             "scale.svg": Picture(
-                lambda: _frame("coupled_scale"), lambda path: draw_scale(_rows("coupled_scale"), path)
+                lambda: published_table("coupled_scale"), lambda path: draw_scale(_rows("coupled_scale"), path)
             ),
             "scale_k.svg": Picture(
-                lambda: _frame("coupled_scale_k"), lambda path: draw_scale(_rows("coupled_scale_k"), path)
+                lambda: published_table("coupled_scale_k"), lambda path: draw_scale(_rows("coupled_scale_k"), path)
             ),
         }
 
@@ -66,7 +63,7 @@ class ScalePage:
             old = before.get(row["instance"])
             if old is None or {row["status"], old["status"]} <= set(PROVEN):
                 continue
-            gaps = [NOTHING if gap is None else f"{100 * gap:.1f} %" for gap in (_gap(old), _gap(row))]
+            gaps = [NOTHING if found is None else f"{100 * found:.1f} %" for found in (_gap(old), _gap(row))]
             point = [count(row[name]) for name in ("p", "m", "n_com", "wmin")]
             rows.append([*point, _span(old), gaps[0], _span(row), gaps[1]])
         return text_table(["p", "m", "n_com", "wmin", "before", "gap", "now", "gap now"], rows)
@@ -78,9 +75,13 @@ class ScalePage:
         lines: dict[tuple[int, ...], list[str]] = {}
         for row in sorted(rows, key=lambda row: (row["p"], row["n_com"], row["wmin"], row["iterations"])):
             point = (row["p"], row["n_com"], row["wmin"])
-            gap = _gap(row)
+            found = _gap(row)
             said = (
-                f"{row['seconds']:.2g}" if row["status"] in PROVEN else "**none**" if gap is None else f"**{gap:.1%}**"
+                f"{row['seconds']:.2g}"
+                if row["status"] in PROVEN
+                else "**none**"
+                if found is None
+                else f"**{found:.1%}**"
             )
             lines.setdefault(point, [count(value) for value in point]).append(said)
         return text_table(["p", "n_com", "wmin", *(f"K = {k}" for k in ks)], list(lines.values()))
@@ -100,7 +101,7 @@ class ScalePage:
         rows = [row for row in _rows(_SEARCHES[search]) if row["p"] is not None]
         proven = [row for row in rows if row["status"] in PROVEN]
         left = [row for row in rows if row["status"] not in PROVEN]
-        gaps = [gap for row in left if (gap := _gap(row)) is not None]
+        gaps = [found for row in left if (found := _gap(row)) is not None]
         said = {
             "instances": lambda: count(len(rows)),
             "proven": lambda: count(len(proven)),
@@ -120,8 +121,7 @@ def _by_p(rows: Iterable[_Row]) -> str:
 
 
 def _gap(row: _Row) -> float | None:
-    """Return the value over the bound, less 1."""
-    return None if row["value"] is None or row["bound"] is None else row["value"] / row["bound"] - 1
+    return gap(row["value"], row["bound"])
 
 
 def _cell(row: _Row) -> str:
@@ -140,10 +140,6 @@ def _span(row: _Row) -> str:
     return f"{row['value']:,}" if row["status"] in PROVEN else f"{row['bound']:,} to {row['value']:,}"
 
 
-def _frame(name: str) -> pd.DataFrame:
-    return published_table(name)
-
-
 def _rows(name: str) -> list[dict[str, Any]]:
     """Return the rows, integers where they are."""
-    return told_records(_frame(name).convert_dtypes())
+    return told_records(published_table(name).convert_dtypes())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import statistics
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
+from fractions import Fraction
 from itertools import product
 from math import exp, log
 from pathlib import Path
@@ -19,7 +20,7 @@ from instances.coupled.generate import small
 from instances.errors import SelfCheckError
 from offline.limits import by_processor_time
 
-__all__ = ["PROVEN", "SCALE_COLUMNS", "compare", "draw_scale", "race", "scale_rows", "spread"]
+__all__ = ["PROVEN", "SCALE_COLUMNS", "compare", "draw_scale", "gap", "race", "scale_rows", "spread"]
 
 #: What is said of an instance about which nothing is open.
 PROVEN = ("optimal", "infeasible")
@@ -152,11 +153,16 @@ def draw_scale(rows: Sequence[Mapping[str, Any]], path: Path) -> None:
     plots.save(figure, path)
 
 
+def gap(value: int | Fraction | None, bound: int | Fraction | None) -> float | None:
+    """Return the value over the bound, less 1; None where one is missing."""
+    return None if value is None or bound is None else float(value / bound - 1)
+
+
 def scale_rows(sources: Sequence[Source], rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return rows of `SCALE_COLUMNS`, with None for the parameters of an instance that was not generated."""
     return [
         {name: ((source.point or {}) | row).get(name) for name in SCALE_COLUMNS}
-        | {"iterations": row["iterations"], "seconds": float(f"{row['seconds']:.3g}")}
+        | {"seconds": float(f"{row['seconds']:.3g}")}
         for source, row in zip(sources, rows, strict=True)
     ]
 
@@ -178,7 +184,7 @@ def _time(source: Source, solver: str, time_limit_s: float, stand_by: bool, is_p
         "status": str(result.status),
         "value": result.value,
         "bound": result.bound,
-        "gap": None if result.value is None or result.bound is None else result.value / result.bound - 1,
+        "gap": gap(result.value, result.bound),
         "counts": result.counts,
         "seconds": result.runtime_s,
     }
