@@ -12,13 +12,16 @@ from bench.family import Options
 from instances import Chain, InputError, check
 from instances.coupled import Instance
 from instances.coupled.generate import paper
+from instances.sources import Drawn
 from instances.states import DOWN, RECLAIMED, UP
 from instances.streams import stream
 from online.coupled import OURS, POLICIES, Decision, Visible, check_policy, make_policy, run_policy, simulate
+from online.coupled.estimates import complete
 from online.coupled.ours import futures, pilots
 from online.coupled.ours.building import Builder
 from online.coupled.ours.chances import Member, chances_of, tables
-from online.coupled.ours.kernels import driver
+from online.coupled.ours.kernels import driver, layout
+from online.coupled.ours.kernels.driver import tools_of
 from online.coupled.ours.names import RULES
 from online.coupled.ours.planner import Planner
 from online.coupled.ours.rules import Rules, Settings
@@ -191,6 +194,64 @@ def test_pilots_of_kernel_and_plain_planner_agree() -> None:
     assert plain.makespan is not None
     kernel = driver.slots_per_iteration(problem, rules, Settings(33.0), states, 5)
     assert kernel == plain.makespan / 5
+
+
+class Expecting(Planner):
+    """A planner that says how many iterations are to be expected of the computations it begins."""
+
+    expected = 0.0
+
+    def choose(self, visible: Visible) -> Decision:
+        held = {} if visible.iteration != self._iteration else dict(self._plan)
+        decision = super().choose(visible)
+        chances = chances_of(visible.problem)
+        is_given_up = held != self._plan and bool(visible.computed)
+        if is_given_up and all(visible.now[q] != DOWN for q in held):
+            self.expected -= chances.attempt_with(held, visible.now, [0] * len(held), visible.computed).success
+        is_ready = not any(visible.needs(q, y) for q, y in self._plan.items())
+        is_begun = is_given_up or not visible.computed
+        if self._plan and is_begun and is_ready and all(visible.now[q] == UP for q in self._plan):
+            self.expected += chances.attempt_with(self._plan, visible.now, [0] * len(self._plan), 0).success
+        return decision
+
+
+@pytest.mark.parametrize("rules", [Rules(), Rules(stands_by=False, prefetches=False), Rules(exchanges=True)])
+def test_iterations_to_be_expected_agree_with_the_plain_planner(rules: Rules) -> None:
+    instance = of_paper(p=6, m=2, n_com=2)
+    problem = Problem.of(instance)
+    planner = Expecting("pilot", rules, Settings(40.0, rules.exchanges))
+    plain = simulate(instance.replace(iterations=1_000), planner, slots=400)
+    assert plain.iterations > 2
+    kernel = driver.slots_per_iteration(problem, rules, Settings(40.0, rules.exchanges), instance.source, 1_000)
+    assert kernel == pytest.approx(400 / planner.expected, rel=1e-9)
+
+
+def test_iterations_to_be_expected_have_the_mean_of_those_completed() -> None:
+    problem = Problem.of(of_paper(n_com=10, wmin=8, seed=777))
+    excess, spread = [], []
+    for number in range(60):
+        states = Drawn(complete(problem.chains), ("coupled", "test", number), 3_000)
+        standing = tools_of(problem).standing()
+        driver._go_on(problem, Rules(), Settings(600.0), standing, states, 3_000, 1_000, driver._Recorder(20, 0))
+        completed, expected = int(standing.at[layout.ITERATION]), float(standing.expected[0])
+        excess.append(completed - expected)
+        spread.append((completed, expected))
+    assert abs(np.mean(excess)) < 4.0 * np.std(excess) / math.sqrt(len(excess))
+    assert np.std(spread, axis=0)[1] < 0.7 * np.std(spread, axis=0)[0]
+
+
+def test_v_is_right_where_a_pilot_run_completes_hardly_anything() -> None:
+    """Counted, two iterations happened to end in 8,000 slots; plans for the V of 4,000 fail fast, and none ends."""
+    instance = of_paper(m=10, n_com=20, wmin=10, scenario=2, seed=777, slots=100_000, iterations=1_000)
+    problem = Problem.of(instance)
+    value = pilots.value_of(problem, True, True)
+    assert value > 8_000
+    done = [
+        driver.run_kernel(instance, Planner("hot", Rules(), Settings(v)), limit=100_000, schedule_slots=0)[1]
+        for v in (4_000.0, value)
+    ]
+    assert done[0] == 0
+    assert done[1] >= 4
 
 
 def test_v_is_a_fixed_point_of_pilots() -> None:

@@ -15,7 +15,20 @@ from online.coupled.ours.chances import DECAYED, STEP
 from online.coupled.ours.kernels.compiling import Ints, Reals, kernel
 from online.coupled.ours.kernels.layout import Application, Chances, Scratch
 
-__all__ = ["ONE", "WORD", "judge", "load", "multiply", "place_of", "reach_of", "stop_of", "total_of_two", "worth_of"]
+__all__ = [
+    "AGAIN",
+    "ONE",
+    "WORD",
+    "U",
+    "judge",
+    "load",
+    "multiply",
+    "place_of",
+    "reach_of",
+    "stop_of",
+    "total_of_two",
+    "worth_of",
+]
 
 WORD = np.uint64
 ONE = WORD(1)

@@ -19,8 +19,10 @@ from online.coupled.ours.planner import Planner
 from online.coupled.ours.rules import Rules, Settings
 from online.coupled.visible import Problem
 
-__all__ = ["Tools", "run_kernel", "slots_per_iteration", "tools_of"]
+__all__ = ["LEAST_EXPECTED", "Tools", "run_kernel", "slots_per_iteration", "tools_of"]
 
+#: Of fewer iterations to be expected of a pilot run nobody can tell how many they are.
+LEAST_EXPECTED = 1e-3
 _BLOCK = 512
 #: Sets that are remembered, and sets with what becomes of them with one more member.
 _PLACES, _ROWS = 1 << 16, 1 << 11
@@ -77,7 +79,7 @@ class Tools:
         def ints(value: int = 0, size: int = p) -> Ints:
             return np.full(size, value, dtype=np.int64)
 
-        return layout.Standing(ints(size=layout.CHOSEN + 1), ints(layout.NOBODY), ints(), ints(), ints())
+        return layout.Standing(ints(size=layout.CHOSEN + 1), ints(layout.NOBODY), ints(), ints(), ints(), np.zeros(1))
 
 
 @lru_cache(maxsize=4)
@@ -99,11 +101,17 @@ def run_kernel(instance: Instance, planner: Planner, *, limit: int, schedule_slo
 def slots_per_iteration(
     problem: Problem, rules: Rules, settings: Settings, source: StateSource, iterations: int
 ) -> float:
-    """Return the slots that an iteration takes on the average over some of them, on states of one's own."""
+    """Return the slots that an iteration takes on the average over some of them, on states of one's own.
+
+    Where the states end before so many are complete, their number is too small to go by. Then it is the number to be
+    expected of the computations that were begun, `LEAST_EXPECTED` at the least.
+    """
     standing = tools_of(problem).standing()
     recorder = _Recorder(problem.num_workers, 0)
     done = _go_on(problem, rules, settings, standing, source, source.shape[1], iterations, recorder)
-    return done / max(1, int(standing.at[layout.ITERATION]))
+    if int(standing.at[layout.ITERATION]) == iterations:
+        return done / iterations
+    return done / max(LEAST_EXPECTED, float(standing.expected[0]))
 
 
 def _go_on(

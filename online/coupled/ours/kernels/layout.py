@@ -96,6 +96,7 @@ class Standing(NamedTuple):
     plan: Ints  # y_q, tasks of the plan held
     program: Ints
     data: Ints
+    expected: Reals  # (1,): iterations to be expected (see `online.coupled.ours.kernels.slots.run`)
 
 
 class Futures(NamedTuple):

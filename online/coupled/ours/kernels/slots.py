@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from instances.states import DOWN, UP
-from online.coupled.ours.kernels.attempts import worth_of
+from online.coupled.ours.kernels.attempts import AGAIN, ONE, WORD, U, place_of, worth_of
 from online.coupled.ours.kernels.building import CLEAR, build
 from online.coupled.ours.kernels.compiling import Bytes, Ints, kernel
 from online.coupled.ours.kernels.exchanging import improve
@@ -47,6 +49,10 @@ def run(
 ) -> None:
     """Go on from slot ``standing.at[SLOT]`` until so many iterations are complete, or to ``limit``.
 
+    ``standing.expected`` grows by the chance of every computation that begins, and shrinks by the chance, then, of one
+    that is given up for another plan. So its mean is that of the iterations completed, since a chance is a martingale,
+    and it tells of them where none is.
+
     ``states`` has shape (p, slots) with at least ``limit`` slots; the first slots are recorded as far as there is room.
     """
     at = standing.at
@@ -57,7 +63,31 @@ def run(
         num = arrange(application, rules, scratch, standing)
         is_new = enrol(application, scratch.ask, standing)
         is_noted = note(record, slot, is_new, standing)
+        is_idle = at[COMPUTED] == 0
+        completed = at[ITERATION]
         work(application, scratch, standing, num, record.letters, is_noted)
+        if is_idle and at[COMPUTED] == 1:
+            standing.expected[0] += chance_of(application, chances, scratch, standing, 0)
+        elif is_idle and at[ITERATION] > completed:
+            standing.expected[0] += 1.0  # begun and completed in one slot
+
+
+@kernel()
+def chance_of(application: Application, chances: Chances, scratch: Scratch, standing: Standing, done: int) -> float:
+    """Return the chance that the plan held, which lacks nothing, succeeds after ``done`` slots of computation."""
+    members = reclaimed = WORD(0)
+    left = 0
+    for q in range(standing.plan.size):
+        if standing.plan[q] > 0:
+            members |= ONE << WORD(q)
+            if scratch.eligible[q] > 0:
+                reclaimed |= ONE << WORD(q)
+            left = max(left, standing.plan[q] * application.w[q] - done)
+    place = place_of(chances, scratch, members, WORD(0))
+    chance = 1.0 if left == 1 else math.exp((left - 1) * chances.sums[place, AGAIN])
+    if reclaimed != WORD(0):
+        chance *= chances.sums[place_of(chances, scratch, members, reclaimed), U] / chances.sums[place, U]
+    return chance
 
 
 @kernel()
@@ -142,6 +172,8 @@ def plan(application: Application, rules: Rules, chances: Chances, scratch: Scra
         )  # fmt: skip
         if not scratch.worth[0] < held - CLEAR * abs(held):
             return
+        if at[COMPUTED] > 0:
+            standing.expected[0] -= chance_of(application, chances, scratch, standing, at[COMPUTED])
     at[HELD] = 1
     at[CHOSEN] += 1
     for q in range(built.size):
