@@ -45,7 +45,9 @@ def value_of(problem: Problem, stands_by: bool, prefetches: bool) -> float:
 
     The first guess is ten times what one worker with one task takes; then V is the mean length of the first
     `ITERATIONS` iterations of a run with the V before. Where `MOST_SLOTS` are too few for them it is those slots over
-    the iterations to be expected of the computations begun in them.
+    the iterations to be expected of the computations begun in them. Where V does not come to rest in `MOST_ROUNDS`, it
+    is the one that made iterations shortest: a V that is too small makes a plan that fails at once look best, so that
+    the next one is far too large.
 
     Notes
     -----
@@ -56,11 +58,13 @@ def value_of(problem: Problem, stands_by: bool, prefetches: bool) -> float:
     """
     rules = Rules(stands_by, prefetches)
     value = 10.0 * (problem.t_prog + problem.t_data + min(problem.w))
+    tried = []
     for _ in range(MOST_ROUNDS):
         before, value = value, _length(problem, rules, Settings(value))
         if abs(value - before) < CLOSE * before:
-            break
-    return value
+            return value
+        tried.append((value, before))
+    return min(tried)[1]
 
 
 def _length(problem: Problem, rules: Rules, settings: Settings) -> float:
