@@ -96,6 +96,22 @@ def test_the_page_tells_how_much_was_run_and_judges_only_what_intervals_allow(pr
         page.points("seed")
 
 
+@pytest.mark.parametrize(("step", "verdict"), [(49, "does not hold"), (51, "holds")])
+def test_on_the_whole_experiment_an_aim_is_met_or_not(printed, monkeypatch, step, verdict) -> None:
+    """A policy that takes 1.5 times the optimum in some 49 or 51 of 100 scenarios, 1.6 times in the others."""
+    known = known_optima()
+    known = known[known["status"] != "infeasible"].reset_index(drop=True)
+    scenario = known.groupby(POINT[:-1]).ngroup()
+    ratio = (37 * scenario % 100 < step).map({True: 1.5, False: 1.6})
+    mine = known[POINT].assign(hot=(known["makespan"].astype(float) * ratio).round().astype("Int64"))
+    monkeypatch.setattr(beyond_page, "read_data", lambda name: mine)
+    median, _ = BeyondPage(lambda: printed).targets().splitlines()[2].split(" | ")[1:3]
+    assert median.endswith(f"]: {verdict}")
+    monkeypatch.setattr(beyond_page, "read_data", lambda name: mine.iloc[1:])
+    median, _ = BeyondPage(lambda: printed).targets().splitlines()[2].split(" | ")[1:3]
+    assert median.endswith("]: cannot be told")
+
+
 def test_only_made_stops_at_the_first_that_is_missing(tmp_path) -> None:
     """What was made later in the order is left out, since those before it may be missing for how long they take."""
     sources = experiment(ms=[5], wmins=[1], n_coms=[20], scenarios=[0], trials=[0, 1, 2])
