@@ -155,7 +155,8 @@ def _widen(
             at[ANY] = 1
             at[LAST] = e + 1 + max(LATER_ENDS, (e + 1 - s) // 4)
         _collect(problem, scratch, pool, label, e, ahead)
-        at[END] = e + 1 + (e + 1 - s) // coarse
+        is_sought = at[ANY] == 0 and coarse == COARSE  # the first may be the only one
+        at[END] = e + 1 if is_sought else e + 1 + (e + 1 - s) // coarse
     return LEVEL_DONE
 
 

@@ -104,7 +104,7 @@ DIVE_ROOT = -(1 << 62)  # less than any key
 # ---- The beam.
 
 FIRST_WIDTH = 20
-LEAST_WIDTH = 4  # and where workers times tasks are many
+LEAST_WIDTH = 10  # and where workers times tasks are many
 MOST_PLACES = 80_000  # workers times tasks times the width of the first beam
 TOO_MANY_PLACES = 100_000  # workers times tasks from which on the first beam is as narrow as can be, and coarser
 BEAM_EFFORT = 1 << 11  # for an expansion
@@ -112,8 +112,8 @@ BEAM_FOUND = 64
 LATER_ENDS = 5  # ends tried after the first that is possible
 TRIED_SLOTS = 100  # slots in which the first is sought
 TRIED_TIMES = 20  # the same, in multiples of the slots that the iteration takes at least, if that is more
-COARSE = 80  # iterations of at least this many slots are not ended in every slot
-COARSER = 20  # the same where workers times tasks are too many
+COARSE = 80  # iterations of at least this many slots are not ended in every slot after the first that is possible
+COARSER = 20  # the same where workers times tasks are too many, and before the first
 POOL_ROOM = 16  # labels found for a place in the beam before the best are chosen
 
 # ---- Proposals.

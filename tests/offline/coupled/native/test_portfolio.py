@@ -62,6 +62,15 @@ def test_a_beam_survives_the_growth_of_its_tables():
     assert found > 20
 
 
+def test_a_beam_finds_the_only_end_of_a_long_iteration() -> None:
+    """Two programs take two slots of the channel and 100 slots are computed: all UP slots there are, and no later end."""
+    instance = Instance.from_letters(["u" * 102 + "r" * 98] * 2, w=[100, 100], tasks=2, n_com=1, t_prog=1, mu=[1, 1])
+    workspace = Workspace(instance, Limits())
+    incumbent = Incumbent(workspace, 1)
+    Beam(workspace, STAND_BY, 1, 4).work(incumbent)
+    assert incumbent.cost == 102
+
+
 @pytest.mark.parametrize("looks", [1, 2, 3, 5, 8])
 def test_a_bound_is_a_bound_whenever_the_search_is_stopped(looks):
     for number in range(60):
