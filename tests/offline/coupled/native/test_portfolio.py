@@ -63,7 +63,7 @@ def test_a_beam_survives_the_growth_of_its_tables():
 
 
 def test_a_beam_finds_the_only_end_of_a_long_iteration() -> None:
-    """Two programs take two slots of the channel and 100 slots are computed: all UP slots there are, and no later end."""
+    """Programs take two slots of the channel and 100 slots are computed: all UP slots that there are."""
     instance = Instance.from_letters(["u" * 102 + "r" * 98] * 2, w=[100, 100], tasks=2, n_com=1, t_prog=1, mu=[1, 1])
     workspace = Workspace(instance, Limits())
     incumbent = Incumbent(workspace, 1)
