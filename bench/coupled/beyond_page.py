@@ -167,11 +167,13 @@ class BeyondPage:
             if policy == BESIDE[-1]:
                 continue
             left = self._lost(policy, BESIDE[-1])
-            median = ends(row, "median") if is_whole else (row["median_ci_low"], row["median_ci_high"])
-            least, most = (row["within100"],) * 2 if is_whole else (row["within100_ci_low"], row["within100_ci_high"])
+            low, high = ends(row, "median") if is_whole else (row["median_ci_low"], row["median_ci_high"])
+            least, most = row["within100_ci_low"], row["within100_ci_high"]
+            if is_whole:
+                least = most = row["within100"]
             rows.append([
                 f"`{policy}`",
-                f"{_with_ci(row, 'median')}: {_verdict(*median, MEDIAN)}",
+                f"{_with_ci(row, 'median')}: {_verdict(low, high, MEDIAN)}",
                 f"{_with_ci(row, 'within100')}: {_verdict(-most, -least, -WITHIN100)}",
                 f"{count(left)}: {_FAILS if left else _HOLDS if is_whole else 'holds so far'}",
             ])  # fmt: skip
