@@ -26,6 +26,7 @@ __all__ = [
     "place_of",
     "reach_of",
     "stop_of",
+    "success_of",
     "total_of_two",
     "worth_of",
 ]
@@ -243,12 +244,19 @@ def within(
     return found
 
 
-@kernel()
-def judge(u: float, d: float, u0: float, d0: float, log_again: float, work: int, value: float) -> float:
-    """Return J = E[T] + (1 - P) V of an attempt with ``work`` slots of computation left."""
+@kernel(forceinline=True)
+def success_of(u: float, u0: float, log_again: float, work: int) -> float:
+    """Return P of an attempt with ``work`` slots of computation left."""
     success = u / u0
     if work > 1:
         success *= math.exp((work - 1) * log_again)
+    return success
+
+
+@kernel()
+def judge(u: float, d: float, u0: float, d0: float, log_again: float, work: int, value: float) -> float:
+    """Return J = E[T] + (1 - P) V of an attempt with ``work`` slots of computation left."""
+    success = success_of(u, u0, log_again, work)
     return d - success * (d0 - 1.0) + (1.0 - success) * value
 
 

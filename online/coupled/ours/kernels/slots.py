@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from instances.states import DOWN, UP
-from online.coupled.ours.kernels.attempts import AGAIN, ONE, WORD, U, place_of, worth_of
+from online.coupled.ours.kernels.attempts import AGAIN, ONE, WORD, U, place_of, success_of, worth_of
 from online.coupled.ours.kernels.building import CLEAR, build
 from online.coupled.ours.kernels.compiling import Bytes, Ints, kernel
 from online.coupled.ours.kernels.exchanging import improve
@@ -84,10 +82,10 @@ def chance_of(application: Application, chances: Chances, scratch: Scratch, stan
                 reclaimed |= ONE << WORD(q)
             left = max(left, standing.plan[q] * application.w[q] - done)
     place = place_of(chances, scratch, members, WORD(0))
-    chance = 1.0 if left == 1 else math.exp((left - 1) * chances.sums[place, AGAIN])
+    u0, log_again = chances.sums[place, U], chances.sums[place, AGAIN]
     if reclaimed != WORD(0):
-        chance *= chances.sums[place_of(chances, scratch, members, reclaimed), U] / chances.sums[place, U]
-    return chance
+        place = place_of(chances, scratch, members, reclaimed)
+    return success_of(chances.sums[place, U], u0, log_again, left)
 
 
 @kernel()
