@@ -30,9 +30,9 @@ class RentsPage:
 
     def cells(self) -> str:
         """Return the bound by rents alone at hard points."""
-        names = ("p", "m", "n_com", "wmin", "bound", "check_s")
+        names = ("p", "m", "n_com", "wmin", "bound", "parts", "check_s")
         rows = [[f"{row[name]:,}" for name in names] for row in _rows("coupled_rents_cells")]
-        return text_table(["p", "m", "n_com", "wmin", "bound", "evaluated in, s"], rows)
+        return text_table(["p", "m", "n_com", "wmin", "bound", "parts", "evaluated in, s"], rows)
 
     def number(self, what: str) -> str:
         """Return a sum over all small instances, or ``share NAME`` of them as a percentage, or the cells' seconds."""

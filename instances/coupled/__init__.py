@@ -4,15 +4,18 @@ from instances.coupled.certificates import SCHEDULE_FORMATS, check, read_schedul
 from instances.coupled.check import Outcome
 from instances.coupled.files import INSTANCE_FORMATS, read_instance, write_instance
 from instances.coupled.model import Instance
-from instances.coupled.rents import LeastMakespan, Rents
+from instances.coupled.rent_proof import LeastMakespan
+from instances.coupled.rents import Division, Multipliers, Rents
 from instances.coupled.schedule import Configuration, Schedule
 
 __all__ = [
     "INSTANCE_FORMATS",
     "SCHEDULE_FORMATS",
     "Configuration",
+    "Division",
     "Instance",
     "LeastMakespan",
+    "Multipliers",
     "Outcome",
     "Rents",
     "Schedule",

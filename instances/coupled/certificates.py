@@ -9,7 +9,8 @@ from instances.coupled.files import SCHEDULE_FORMATS as SCHEDULES
 from instances.coupled.files import read_schedule as read_letters
 from instances.coupled.files import write_schedule as write_letters
 from instances.coupled.model import Instance
-from instances.coupled.rents import FORMAT, Rents, check_rents, format_rents, read_rents
+from instances.coupled.rent_proof import check_rents
+from instances.coupled.rents import FORMAT, Rents, format_rents, read_rents
 from instances.coupled.schedule import Schedule
 from instances.verdict import Verdict
 

@@ -1,42 +1,88 @@
-"""Rents: why no schedule completes K iterations sooner; claimed by a solver, evaluated here.
+"""Rents: why no schedule completes K iterations sooner, as claimed by a solver.
 
 A life is a longest run of a worker's slots without DOWN. Each life has a rent for each iteration that it computes in,
 and each iteration a value for every program that its channel can send; the rents that a life could pay after it was
 sent a program never exceed what that program is worth. A claim adds the distance of every node (k, t), *k iterations
-are complete and t slots gone*. Here all slots, windows, arcs and costs are found again from the instance; this module
-shares no code with any solver.
+are complete and t slots gone*; or it divides the schedules by when an iteration ends, and has a claim for each half.
+Module `instances.coupled.rent_proof` evaluates it.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar, NamedTuple, TypeAlias
+from typing import Annotated, Any, ClassVar, TypeAlias
 
 import msgspec
-import numpy as np
-import numpy.typing as npt
 
-from instances.coupled.model import Instance
 from instances.errors import InputError
-from instances.states import DOWN, UP
 from instances.textio import convert, encode
-from instances.verdict import Verdict
 
-__all__ = ["FORMAT", "LeastMakespan", "Rents", "check_rents", "format_rents", "read_rents"]
+__all__ = ["FORMAT", "MOST_DIVISIONS", "Division", "Multipliers", "Part", "Rents", "format_rents", "read_rents"]
 
 #: The form of a certificate's file.
-FORMAT = "coupled-rents/1"
+FORMAT = "coupled-rents/2"
 
-_Array: TypeAlias = npt.NDArray[Any]
+#: Divisions within each other at most.
+MOST_DIVISIONS = 400
+
 _Count = Annotated[int, msgspec.Meta(ge=0)]
 _Positive = Annotated[int, msgspec.Meta(ge=1)]
 
-#: Farther than every node.
-_NEVER = 1 << 62
-#: What numbers of a certificate, times tasks and workers, stay below, so that 64 bits hold every sum.
-_MOST = 1 << 60
-#: Boxes evaluated in step.
-_TOGETHER = 256
+
+@dataclass(frozen=True, slots=True)
+class Multipliers:
+    """What proves a bound for the schedules of one part.
+
+    Parameters
+    ----------
+    horizon
+        The proof looks at the schedules of at most so many slots: the bound - 1 or more.
+    programs
+        For each iteration the value of a program sent in it.
+    rents
+        Worker, first slot of a life, and its rent for each iteration; lives that pay nothing may be left out.
+    nodes
+        For each iteration the first slot t and, from there on, a number below which the distance of the node (k, t)
+        cannot be; None where no schedule of the part can be within the horizon.
+    """
+
+    horizon: int
+    programs: tuple[int, ...]
+    rents: tuple[tuple[int, int, tuple[int, ...]], ...]
+    nodes: tuple[tuple[int, tuple[int | None, ...]], ...]
+
+    def parts(self) -> int:
+        """Return how many parts there are: one."""
+        return 1
+
+
+@dataclass(frozen=True, slots=True)
+class Division:
+    """The schedules of a part, divided by when an iteration ends.
+
+    Parameters
+    ----------
+    iteration
+        Its number k, 1 to K - 1.
+    slot
+        A number t of slots.
+    sooner
+        What proves the bound for the schedules whose iterations 1 to k are complete within t slots.
+    later
+        The same for all others.
+    """
+
+    iteration: int
+    slot: int
+    sooner: Part
+    later: Part
+
+    def parts(self) -> int:
+        """Return how many parts there are in all."""
+        return self.sooner.parts() + self.later.parts()
+
+
+Part: TypeAlias = Multipliers | Division
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,17 +93,10 @@ class Rents:
     ----------
     bound
         What is claimed.
-    horizon
-        The proof looks at the schedules of at most so many slots: ``bound`` - 1 or more.
     scale
-        What one slot counts in the numbers below.
-    programs
-        For each iteration the value of a program sent in it.
-    rents
-        Worker, first slot of a life, and its rent for each iteration; lives that pay nothing may be left out.
-    nodes
-        For each iteration the first slot t and, from there on, a number below which the distance of the node (k, t)
-        cannot be; None where no schedule within the horizon can be.
+        What one slot counts in the numbers of the proof.
+    proof
+        Multipliers for all schedules, or for the parts that they are divided into.
     instance
         Fingerprint of the instance it was made for.
     """
@@ -65,31 +104,13 @@ class Rents:
     family: ClassVar[str] = "coupled"
 
     bound: int
-    horizon: int
     scale: int
-    programs: tuple[int, ...]
-    rents: tuple[tuple[int, int, tuple[int, ...]], ...]
-    nodes: tuple[tuple[int, tuple[int | None, ...]], ...]
+    proof: Part
     instance: str
 
     def __str__(self) -> str:
-        return f"no makespan below {self.bound}, by the rents of {len(self.rents)} lives"
-
-
-@dataclass(frozen=True, slots=True)
-class LeastMakespan:
-    """What a valid certificate proves.
-
-    Parameters
-    ----------
-    value
-        No schedule has a smaller makespan.
-    """
-
-    value: int
-
-    def __str__(self) -> str:
-        return f"makespan at least {self.value}"
+        parts = self.proof.parts()
+        return f"no makespan below {self.bound}, by rents" + (f" of {parts} parts" if parts > 1 else "")
 
 
 class _Life(msgspec.Struct, forbid_unknown_fields=True):
@@ -103,19 +124,30 @@ class _Nodes(msgspec.Struct, forbid_unknown_fields=True):
     distances: list[int | None]
 
 
-class _File(msgspec.Struct, forbid_unknown_fields=True):
-    format: str
-    instance: str
-    bound: _Count
+class _Multipliers(msgspec.Struct, forbid_unknown_fields=True):
     horizon: _Count
-    scale: _Positive
     programs: list[_Count]
     lives: list[_Life]
     nodes: list[_Nodes]
 
 
+class _Division(msgspec.Struct, forbid_unknown_fields=True):
+    iteration: _Positive
+    slot: _Count
+    sooner: dict[str, Any]
+    later: dict[str, Any]
+
+
+class _File(msgspec.Struct, forbid_unknown_fields=True):
+    format: str
+    instance: str
+    bound: _Count
+    scale: _Positive
+    proof: dict[str, Any]
+
+
 def read_rents(document: dict[str, Any]) -> Rents:
-    """Return the certificate of a parsed file of the form ``coupled-rents/1``.
+    """Return the certificate of a parsed file of the form ``coupled-rents/2``.
 
     Raises
     ------
@@ -123,359 +155,37 @@ def read_rents(document: dict[str, Any]) -> Rents:
         Naming the place: unknown or missing keys, negative numbers.
     """
     file = convert(document, _File)
-    return Rents(
-        bound=file.bound,
-        horizon=file.horizon,
-        scale=file.scale,
-        programs=tuple(file.programs),
-        rents=tuple((life.worker, life.slot, tuple(life.rents)) for life in file.lives),
-        nodes=tuple((row.slot, tuple(row.distances)) for row in file.nodes),
-        instance=file.instance,
+    return Rents(bound=file.bound, scale=file.scale, proof=_part(file.proof, "proof", 0), instance=file.instance)
+
+
+def _part(told: dict[str, Any], place: str, depth: int) -> Part:
+    """Return the proof of a part; a key ``iteration`` tells that it is divided."""
+    if depth > MOST_DIVISIONS:
+        raise InputError(f"divided more than {MOST_DIVISIONS} times, expected fewer", place=place)
+    if "iteration" in told:
+        cut = convert(told, _Division, place)
+        halves = (_part(cut.sooner, f"{place}.sooner", depth + 1), _part(cut.later, f"{place}.later", depth + 1))
+        return Division(cut.iteration, cut.slot, *halves)
+    found = convert(told, _Multipliers, place)
+    return Multipliers(
+        horizon=found.horizon,
+        programs=tuple(found.programs),
+        rents=tuple((life.worker, life.slot, tuple(life.rents)) for life in found.lives),
+        nodes=tuple((row.slot, tuple(row.distances)) for row in found.nodes),
     )
 
 
 def format_rents(rents: Rents) -> str:
     """Return the text of a certificate's file, one life a line; `read_rents` gives back an equal one."""
-    head = {
-        "format": FORMAT,
-        "instance": rents.instance,
-        "bound": rents.bound,
-        "horizon": rents.horizon,
-        "scale": rents.scale,
-        "programs": rents.programs,
-    }
-    lives = ",\n".join(encode({"worker": q, "slot": t, "rents": paid}) for q, t, paid in rents.rents)
-    nodes = ",\n".join(encode({"slot": t, "distances": values}) for t, values in rents.nodes)
-    return f'{encode(head)[:-1]},"lives":[\n{lives}\n],"nodes":[\n{nodes}\n]}}\n'
+    head = {"format": FORMAT, "instance": rents.instance, "bound": rents.bound, "scale": rents.scale}
+    return f'{encode(head)[:-1]},"proof":{_format_part(rents.proof)}}}\n'
 
 
-def check_rents(instance: Instance, rents: Rents) -> Verdict:
-    """Evaluate a certificate: the first broken rule, or the makespan that it proves.
-
-    Parameters
-    ----------
-    instance
-        The instance; its states within the horizon are looked at.
-    rents
-        The certificate.
-
-    Returns
-    -------
-    Verdict
-        B1: numbers that are not one per iteration, lives that the instance does not have or that come twice, a horizon
-        beyond the slots. B2: rents of a life that exceed the value of a program it can be sent. B3: a node that is
-        nearer than claimed, named by its slot. B4: less is proven than claimed. Else a `LeastMakespan` as its outcome.
-
-    Raises
-    ------
-    InputError
-        Where programs cost nothing, so that there is nothing to charge, and for numbers beyond 64 bits.
-
-    Notes
-    -----
-    O(V^2 p) for each iteration where V slots are possible for it: all arcs that lead to a node at once, and only where
-    that is not enough in parts. A second or two at p = 200, up to a quarter of a minute at p = 1,000 with 50 tasks and
-    a horizon of 1,200.
-    """
-    if instance.t_prog == 0:
-        raise InputError("a certificate of rents, expected an instance with t_prog >= 1", place="format")
-    largest = max(
-        [rents.scale * (rents.horizon + 1), *rents.programs, *(x for _, _, paid in rents.rents for x in paid)]
-    )
-    if largest * instance.tasks * instance.num_workers >= _MOST:
-        raise InputError(f"{largest}, expected numbers that 64 bits hold times tasks and workers", place="rents")
-    try:
-        proof = _Proof(instance, rents)
-        proof.check_rents()
-        proof.check_nodes()
-        value = proof.value()
-        if value < rents.bound:
-            raise _BrokenRule("B4", f"proves {value}, not {rents.bound}")
-    except _BrokenRule as broken:
-        return Verdict(broken.slot, broken.rule, broken.reason, None)
-    return Verdict(None, None, None, LeastMakespan(value))
-
-
-class _BrokenRule(Exception):  # noqa: N818 - a finding that ends the check, not an error
-    def __init__(self, rule: str, reason: str, slot: int | None = None) -> None:
-        super().__init__(rule, reason)
-        self.rule, self.reason, self.slot = rule, reason, slot
-
-
-class _Boxes(NamedTuple):
-    """Arcs that end together: each row a slot c to compute from, the starts in first..last, W in low..high."""
-
-    c: _Array
-    first: _Array
-    last: _Array
-    low: _Array
-    high: _Array
-
-    def of(self, rows: _Array) -> _Boxes:
-        """Return some of the rows."""
-        return _Boxes(*(column[rows] for column in self))
-
-    def halves(self) -> _Boxes:
-        """Return the halves of boxes that have more than one arc: by their starts, then by W."""
-        by_start = self.last > self.first
-        start, work = (self.first + self.last) // 2, (self.low + self.high) // 2
-        left = (self.c, self.first, np.where(by_start, start, self.last), self.low)
-        right = (self.c, np.where(by_start, start + 1, self.first), self.last)
-        lower = _Boxes(*left, np.where(by_start, self.high, work))
-        upper = _Boxes(*right, np.where(by_start, self.low, work + 1), self.high)
-        return _Boxes(*(np.concatenate(pair) for pair in zip(lower, upper, strict=True)))
-
-
-class _Proof:
-    """The instance within the horizon, the windows of its iterations, and what the certificate says of them."""
-
-    def __init__(self, instance: Instance, rents: Rents) -> None:
-        self.instance, self.rents, self.horizon = instance, rents, rents.horizon
-        self.p, self.m, self.n_com = instance.num_workers, instance.tasks, instance.channels
-        self.t_prog, self.t_data, self.k = instance.t_prog, instance.t_data, instance.iterations
-        if self.horizon > instance.slots:
-            raise _BrokenRule("B1", f"a horizon of {self.horizon}, the instance has {instance.slots} slots")
-        states = instance.prefix(self.horizon)
-        self.up = np.ascontiguousarray((states == UP).T)
-        self.before = np.concatenate([np.zeros((1, self.p), np.int64), np.cumsum(self.up, axis=0, dtype=np.int64)])
-        after_down = np.where((states == DOWN).T, np.arange(1, self.horizon + 1)[:, None], 0)
-        self.born = np.maximum.accumulate(after_down, axis=0) if self.horizon else after_down
-        self.w, self.most = np.array(instance.w, np.int64), np.array(instance.capacities, np.int64)
-        self.wait = -(-self.m * self.t_data // self.n_com)  # slots that the data alone take
-        self.shortest = [None, *(self._shortest(e) for e in range(self.horizon))]
-        self.early, self.late = self._windows()
-        self.paid = self._paid()
-        self.far = self._distances()
-
-    def _computing(self, e: int, c: _Array) -> tuple[_Array, _Array]:
-        """Return who is UP in slot e; and for each slot c their UP slots in c..e, 0 if not UP in c, or DOWN between."""
-        able = np.flatnonzero(self.up[e])
-        counts = self.before[e + 1, able] - self.before[c][:, able]
-        return able, np.where(self.up[c][:, able] & (self.born[e, able] <= c[:, None]), counts, 0)
-
-    def _shortest(self, e: int) -> int | None:
-        """Return the fewest slots, up to e, in which workers can compute m tasks, if each has a W of its own."""
-        stop, some = e + 1, 16
-        while stop > 0:
-            c = np.arange(max(0, stop - some), stop)
-            able, counts = self._computing(e, c)
-            enough = np.flatnonzero(np.minimum(counts // self.w[able], self.most[able]).sum(axis=1) >= self.m)
-            if enough.size:
-                return e + 1 - int(c[enough[-1]])
-            if not (self.born[e, able] < c[0]).any():
-                return None
-            stop, some = int(c[0]), 2 * some
-        return None
-
-    def _may_end(self, s: int, e: int) -> bool:
-        """Whether an iteration that starts in slot s may end in slot e if programs are received before it too."""
-        least = self.shortest[e + 1]
-        if least is None or e + 1 - least < s + self.wait:
-            return False
-        c = np.arange(s + self.wait, e + 2 - least)
-        able, counts = self._computing(e, c)
-        born = self.born[e, able]
-        base = np.maximum(
-            self.before[np.maximum(s, born), able], self.before[np.minimum(born, self.horizon), able] + self.t_prog
-        )
-        room = self.before[c][:, able] - base
-        tasks = np.where(room >= 0, np.minimum(counts // self.w[able], self.most[able]), 0)
-        if self.t_data:
-            tasks = np.minimum(tasks, np.maximum(room, 0) // self.t_data)
-        return bool((tasks.sum(axis=1) >= self.m).any())
-
-    def _windows(self) -> tuple[list[int], list[int]]:
-        """Return the first and the last t of the nodes (k, t) that a schedule within the horizon may have."""
-        finish = [self.horizon + 1] * (self.horizon + 1)
-        e = 0
-        for s in range(self.horizon + 1):
-            e = max(e, s)
-            while e < self.horizon and not self._may_end(s, e):
-                e += 1
-            finish[s] = e + 1  # horizon + 1: it does not end within it
-        early, late = [0], [self.horizon]
-        for _ in range(self.k):
-            early.append(finish[early[-1]] if early[-1] <= self.horizon else self.horizon + 1)
-            late.append(max((s for s, end in enumerate(finish) if late[-1] >= end), default=-1))
-        late.reverse()
-        late[0] = 0
-        return early, late
-
-    def _paid(self) -> dict[tuple[int, int], _Array]:
-        """B1: return the rents of every life named, by worker and first slot."""
-        if len(self.rents.programs) != self.k:
-            raise _BrokenRule("B1", f"{len(self.rents.programs)} values of programs, not one per iteration, {self.k}")
-        if min(self.rents.programs) < 0:
-            raise _BrokenRule("B1", "a program of negative value")
-        paid: dict[tuple[int, int], _Array] = {}
-        for q, first, values in self.rents.rents:
-            if len(values) != self.k:
-                raise _BrokenRule("B1", f"{len(values)} rents of worker {q}, not one per iteration, {self.k}", first)
-            if min(values) < 0:
-                raise _BrokenRule("B1", f"worker {q} pays a negative rent", first)
-            if (q, first) in paid:
-                raise _BrokenRule("B1", f"two rows for one life of worker {q}", first)
-            if not (q < self.p and first < self.horizon and self.born[first, q] == first):
-                raise _BrokenRule("B1", f"no life of worker {q} begins here", first)
-            paid[q, first] = np.array(values, np.int64)
-        return paid
-
-    def _distances(self) -> list[_Array]:
-        """B1: return for each k the claimed distances of its nodes by slot, `_NEVER` where none can be."""
-        if len(self.rents.nodes) != self.k:
-            raise _BrokenRule("B1", f"{len(self.rents.nodes)} rows of nodes, not one per iteration, {self.k}")
-        far = [np.full(self.horizon + 1, _NEVER, np.int64) for _ in range(self.k + 1)]
-        far[0][0] = 0
-        for k, (first, values) in enumerate(self.rents.nodes, start=1):
-            if first + len(values) > self.horizon + 1 or any(abs(d) >= _MOST for d in values if d is not None):
-                raise _BrokenRule("B1", f"distances of iteration {k} beyond the horizon, or 64 bits", first)
-            far[k][first : first + len(values)] = [_NEVER if d is None else d for d in values]
-        return far
-
-    def check_rents(self) -> None:
-        """B2: what a life pays from iteration i on is at most what a program is worth that it can be sent in i."""
-        least_work = self._least_work()
-        for (q, first), values in self.paid.items():
-            stop = first
-            while stop < self.horizon and self.born[stop, q] == first:
-                stop += 1
-            for i in range(1, self.k + 1):
-                low, high = max(first, self.early[i - 1]), min(stop, self.late[i] - least_work)
-                can_be_sent = high > low and self.before[high, q] - self.before[low, q] >= self.t_prog
-                if not (can_be_sent and stop >= self.early[i]):
-                    continue
-                total, worth = int(values[i - 1 :].sum()), self.rents.programs[i - 1]
-                if total > worth:
-                    reason = f"worker {q} pays {total} from iteration {i} on, a program is worth {worth}"
-                    raise _BrokenRule("B2", reason, first)
-
-    def _least_work(self) -> int:
-        """Return the least W within which all workers together compute m tasks."""
-        low, high = 0, int((self.w * self.most).max())
-        while low + 1 < high:
-            work = (low + high) // 2
-            if np.minimum(work // self.w, self.most).sum() < self.m:
-                low = work
-            else:
-                high = work
-        return high
-
-    def check_nodes(self) -> None:
-        """B3: no arc leads to a node nearer than claimed."""
-        for k in range(1, self.k + 1):
-            starts = np.flatnonzero(self.far[k - 1] < _NEVER)
-            if k > 1:
-                starts = starts[(starts >= self.early[k - 1]) & (starts <= self.late[k - 1])]
-            if not starts.size:
-                continue
-            level = _Level(self, k, starts)
-            for t in range(max(1, self.early[k]), min(self.late[k], self.horizon) + 1):
-                found = level.nearer(t, int(self.far[k][t]))
-                if found is not None:
-                    s, c = found
-                    reason = f"iteration {k} from slot {s}, computing from {c}, makes its end nearer than claimed"
-                    raise _BrokenRule("B3", reason, t)
-
-    def value(self) -> int:
-        """Return the makespan that the distances of the last nodes prove."""
-        first, last = self.early[self.k], min(self.late[self.k], self.horizon)
-        ends = [(t, int(self.far[self.k][t])) for t in range(first, last + 1) if self.far[self.k][t] < _NEVER]
-        least = min((t * self.rents.scale + d for t, d in ends), default=_NEVER)
-        return min(self.horizon + 1, -(-least // self.rents.scale))
-
-
-class _Level:
-    """The arcs of one iteration, from the nodes that it may start in."""
-
-    def __init__(self, proof: _Proof, k: int, starts: _Array) -> None:
-        self.proof, self.starts = proof, starts
-        self.far = proof.far[k - 1][starts]
-        self.worth = proof.rents.programs[k - 1]
-        self.rent = {life: int(values[k - 1]) for life, values in proof.paid.items()}
-        # The slot before which a program was sent earlier: the iteration before computes in the slots from there on.
-        if k > 1:
-            self.edge = np.array([s - (proof.shortest[s] or s) for s in starts.tolist()], np.int64)
-        else:
-            self.edge = np.full(len(starts), -1)
-        self.slots = np.arange(int(starts[0]) + proof.wait, proof.horizon)
-        self.least = self._less_programs(self.slots)[0] if self.slots.size else self.slots
-
-    def _less_programs(self, c: _Array, first: _Array | None = None, last: _Array | None = None) -> tuple[_Array, ...]:
-        """Return for each slot c the least distance of a start less what its programs are worth, and the last edge."""
-        proof = self.proof
-        room = proof.n_com * (c[:, None] - self.starts) - proof.m * proof.t_data
-        open_ = room >= 0
-        if first is not None and last is not None:
-            open_ &= (self.starts >= first[:, None]) & (self.starts <= last[:, None])
-        reached = self.far - self.worth * np.minimum(proof.p, room // proof.t_prog)
-        return np.where(open_, reached, _NEVER).min(axis=1), np.where(open_, self.edge, -1).max(axis=1)
-
-    def nearer(self, t: int, claimed: int) -> tuple[int, int] | None:
-        """Return start and c of an arc that makes the node (k, t) nearer than claimed; None if there is none."""
-        proof, e = self.proof, t - 1
-        shortest = proof.shortest[t]
-        if shortest is None:
-            return None
-        c = self.slots[: max(0, e + 2 - shortest - int(self.slots[0]))] if self.slots.size else self.slots
-        c = c[self.least[: c.size] < claimed]
-        first = np.full(c.size, self.starts[0])
-        boxes = _Boxes(c, first, np.minimum(self.starts[-1], c - proof.wait), np.ones_like(c), e + 1 - c)
-        able = np.flatnonzero(proof.up[e])
-        rent = np.array([self.rent.get((q, int(proof.born[e, q])), 0) for q in able.tolist()], np.int64)
-        while boxes.c.size:
-            some = boxes.of(np.arange(boxes.c.size) < _TOGETHER)
-            boxes = boxes.of(np.arange(boxes.c.size) >= _TOGETHER)
-            some = some.of(self._least_distance(some, e, able, rent) < claimed)
-            is_one = (some.first == some.last) & (some.low == some.high)
-            if is_one.any():
-                at = int(np.argmax(is_one))
-                return int(some.first[at]), int(some.c[at])
-            more = some.halves()
-            boxes = _Boxes(*(np.concatenate(pair) for pair in zip(more, boxes, strict=True)))
-        return None
-
-    def _least_distance(self, boxes: _Boxes, e: int, able: _Array, rent: _Array) -> _Array:
-        """Return what the arcs of each box make of the node's distance at least."""
-        proof = self.proof
-        base, edge = self._less_programs(boxes.c, boxes.first, boxes.last)
-        born = proof.born[e, able]
-        counts = np.where(
-            proof.up[boxes.c][:, able] & (born <= boxes.c[:, None]),
-            proof.before[e + 1, able] - proof.before[boxes.c][:, able],
-            0,
-        )
-        # The first start for what can be received, the last one for what has been sent before.
-        arrived = np.maximum(boxes.first[:, None], born)
-        room = proof.before[boxes.c][:, able] - proof.before[np.minimum(arrived, proof.horizon), able]
-        until = np.maximum(edge[:, None], born)
-        is_old = proof.before[np.minimum(until, proof.horizon), able] - proof.before[born, able] >= proof.t_prog
-        room = np.where(is_old, room, room - proof.t_prog)
-        tasks = np.minimum(np.minimum(counts, boxes.high[:, None]) // proof.w[able], proof.most[able])
-        tasks[(room < 0) | (counts < boxes.low[:, None])] = 0
-        if proof.t_data:
-            tasks = np.minimum(tasks, np.maximum(room, 0) // proof.t_data)
-        programs = (proof.n_com * (boxes.c - boxes.first) - proof.m * proof.t_data) // proof.t_prog
-        new = -np.sort(np.where(is_old, 0, -tasks), axis=1)
-        is_sent = np.arange(able.size) < programs[:, None]
-        held = np.where(is_old, tasks, 0).sum(axis=1) + np.where(is_sent, new, 0).sum(axis=1)
-        result = np.full(boxes.c.size, _NEVER, np.int64)
-        rows = np.flatnonzero((held >= proof.m) & (base < _NEVER))
-        if rows.size:
-            result[rows] = base[rows] + _least_rents(tasks[rows], rent, proof.m)
-        return result
-
-
-def _least_rents(tasks: _Array, rent: _Array, m: int) -> _Array:
-    """Return for each row what workers with these tasks and rents pay at least, in parts, for m tasks; rounded down.
-
-    If r and x are rent and tasks of any worker, (m r - sum of max(0, r x_q - r_q x) over all) / x is a lower bound, by
-    duality; and the least itself for the worker with whom the cheapest by the task reach m.
-    """
-    price = np.divide(rent, tasks, out=np.full(tasks.shape, np.inf), where=tasks > 0)
-    order = np.argsort(price, axis=1, kind="stable")
-    reached = np.cumsum(np.take_along_axis(tasks, order, axis=1), axis=1) >= m
-    last = np.take_along_axis(order, reached.argmax(axis=1)[:, None], axis=1)
-    r, x = rent[last], np.take_along_axis(tasks, last, axis=1)
-    saved: _Array = np.maximum(0, r * tasks - rent * x).sum(axis=1)
-    result: _Array = (m * r[:, 0] - saved) // x[:, 0]
-    return result
+def _format_part(part: Part) -> str:
+    if isinstance(part, Division):
+        head = encode({"iteration": part.iteration, "slot": part.slot})[:-1]
+        return f'{head},\n"sooner":{_format_part(part.sooner)},\n"later":{_format_part(part.later)}}}'
+    head = encode({"horizon": part.horizon, "programs": part.programs})[:-1]
+    lives = ",\n".join(encode({"worker": q, "slot": t, "rents": paid}) for q, t, paid in part.rents)
+    nodes = ",\n".join(encode({"slot": t, "distances": values}) for t, values in part.nodes)
+    return f'{head},"lives":[\n{lives}\n],"nodes":[\n{nodes}\n]}}'

@@ -56,7 +56,7 @@ def example(tmp_path_factory) -> tuple[Instance, Instance, Schedule]:
 
 
 def test_the_certificate_of_the_page_proves_the_optimum(example, tmp_path):
-    text = next(block for block in blocks("json") if "coupled-rents/1" in block)
+    text = next(block for block in blocks("json") if "coupled-rents/2" in block)
     (tmp_path / "rents.json").write_text(text, encoding="utf-8")
     verdict = instances.check(example[0], instances.read_schedule(tmp_path / "rents.json"))
     assert verdict.is_valid

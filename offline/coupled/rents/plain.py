@@ -8,6 +8,7 @@ from math import floor
 from typing import NamedTuple
 
 from instances.coupled.model import Instance
+from instances.frozen import FrozenDict
 from instances.states import DOWN, UP
 
 __all__ = ["Plain"]
@@ -22,7 +23,7 @@ class _Candidate(NamedTuple):
 
 
 class Plain:
-    """The graph of an instance within a horizon.
+    """The graph of a part of an instance's schedules, within a horizon.
 
     Parameters
     ----------
@@ -30,10 +31,20 @@ class Plain:
         With T_prog >= 1.
     horizon
         Schedules of at most so many slots count.
+    soonest, latest
+        Of these, those whose iterations 1..k are complete within ``soonest[k]`` slots at least, and ``latest[k]`` at
+        most; an iteration that is not named may end at any time.
     """
 
-    def __init__(self, instance: Instance, horizon: int) -> None:
+    def __init__(
+        self,
+        instance: Instance,
+        horizon: int,
+        soonest: Mapping[int, int] = FrozenDict(),
+        latest: Mapping[int, int] = FrozenDict(),
+    ) -> None:
         self.instance, self.horizon = instance, horizon
+        self.soonest, self.latest = soonest, latest
         self.letters = instance.prefix(horizon).tolist()
         self.shortest = {e + 1: self._shortest(e) for e in range(horizon)}
         self.early, self.late = self._windows()
@@ -95,11 +106,13 @@ class Plain:
         finish = [self.finish(s) for s in range(self.horizon + 1)]
         early: list[int | None] = [0]
         late: list[int | None] = [self.horizon]
-        for _ in range(self.instance.iterations):
+        for k in range(1, self.instance.iterations + 1):
             first, last = early[-1], late[-1]
-            early.append(None if first is None else finish[first])
+            end = None if first is None or first > self.horizon else finish[first]
+            early.append(None if end is None else max(end, self.soonest.get(k, 0)))
             starts = [s for s, end in enumerate(finish) if end is not None and last is not None and end <= last]
-            late.append(max(starts, default=None))
+            back = self.latest.get(self.instance.iterations - k, self.horizon)
+            late.append(min(max(starts), back) if starts else None)
         late.reverse()
         late[0] = 0
         return early, late

@@ -90,19 +90,34 @@ class Graph:
     """The nodes within a horizon: iterations 1..k end before slot t, for t from ``early[k]`` to ``late[k]``.
 
     ``sendable[i, l]`` tells whether life l can be sent a whole program in iteration i of a schedule within the horizon.
+    Where there are no nodes, ``excluded`` is the bound that this proves.
+
+    Parameters
+    ----------
+    tables
+        Of the horizon's slots at least.
+    iterations
+        K.
+    horizon
+        V.
+    soonest, latest
+        (K + 1,), limits for the slot of a node, by k; those of k = 0 and K do not count.
     """
 
-    def __init__(self, tables: Tables, iterations: int, horizon: int) -> None:
+    def __init__(self, tables: Tables, iterations: int, horizon: int, soonest: Ints, latest: Ints) -> None:
         self.tables, self.iterations, self.horizon = tables, iterations, horizon
         self.early, self.late = [0], [horizon]
         finish = tables.finish
-        for _ in range(iterations):
+        for k in range(1, iterations + 1):
             last = self.early[-1]
-            self.early.append(FAR if last > tables.slots else int(finish[last]))
-            self.late.append(int(np.searchsorted(finish, self.late[-1], side="right")) - 1)
+            self.early.append(max(int(soonest[k]), FAR if last > tables.slots else int(finish[last])))
+            back = int(np.searchsorted(finish, self.late[-1], side="right")) - 1
+            self.late.append(min(int(latest[iterations - k]), back))
         self.late.reverse()
-        self.is_empty = self.early[-1] > horizon
+        self.is_empty = any(early > late for early, late in zip(self.early[1:], self.late[1:], strict=True))
         if self.is_empty:
+            never = any(early > late for early, late in zip(self.early[1:-1], latest[1:-1], strict=True))
+            self.excluded = tables.slots + 1 if never else min(self.early[-1], tables.slots + 1)
             return
         self.late[0] = 0
         self.sendable = np.zeros((iterations + 1, len(tables.owner)), bool)

@@ -21,6 +21,7 @@ __all__ = [
     "Items",
     "Level",
     "cost",
+    "find_able",
     "lay_floor",
     "make_items",
     "make_level",
@@ -28,7 +29,7 @@ __all__ = [
 ]
 
 #: Slots c that are looked at together first.
-BLOCK = 8
+BLOCK = 16
 
 
 class Level(NamedTuple):
@@ -54,9 +55,16 @@ def make_level(slots: int) -> Level:
 
 
 class Items(NamedTuple):
-    """Working memory: who is UP in the last slot, the items of a knapsack, tasks by count, and a heap of boxes."""
+    """Working memory: who is UP in the last slot, the items of a knapsack, tasks by count, and a heap of boxes.
+
+    ``able`` are the workers, ``begun`` and ``ended`` their UP slots before their life and before the end of the last
+    slot, ``due`` what their life pays if it computes.
+    """
 
     able: Ints
+    begun: Ints
+    ended: Ints
+    due: Ints
     worker: Ints
     tasks: Ints
     rent: Ints
@@ -77,6 +85,9 @@ def make_items(workers: int, tasks: int, slots: int, halvings: int) -> Items:
     boxes = slots + halvings + 3
     return Items(
         able=ints(workers),
+        begun=ints(workers),
+        ended=ints(workers),
+        due=ints(workers),
         worker=ints(workers),
         tasks=ints(workers),
         rent=ints(workers),
@@ -90,45 +101,47 @@ def make_items(workers: int, tasks: int, slots: int, halvings: int) -> Items:
 
 
 @kernel
-def cost(
-    facts: Facts,
-    items: Items,
-    rents: Ints,
-    able: int,
-    e: int,
-    soon: int,
-    c: int,
-    first: int,
-    edge: int,
-    low: int,
-    high: int,
-) -> int:
-    """Return the least rents of an iteration that ends in slot e, in a box of which the loosest is given; -1 if none.
+def find_able(facts: Facts, items: Items, rents: Ints, e: int, c: int) -> int:
+    """List who is UP in slot e and has been alive since slot c or longer; return how many. ``rents`` are by life."""
+    up, born = facts.before, facts.born
+    n = 0
+    for q in range(facts.numbers[0]):
+        a = born[e, q]
+        if up[e + 1, q] > up[e, q] and a <= c:
+            items.able[n], items.begun[n], items.ended[n] = q, up[a, q], up[e + 1, q]
+            items.due[n] = rents[facts.life[e, q]]
+            n += 1
+    return n
 
-    It computes from a slot soon..c on, starts in slot ``first`` for what can be received, ``edge`` is the slot before
-    which a program is old, W lies in low..high. Items that are taken then stand in front. ``rents`` are those
-    of the index, by life.
+
+@kernel
+def cost(facts: Facts, items: Items, able: int, soon: int, c: int, first: int, edge: int, low: int, high: int) -> int:
+    """Return the least rents of an iteration by the first workers listed, in a box of which the loosest is given.
+
+    -1 if there is none. It computes from a slot soon..c on, starts in slot ``first`` for what can be received, ``edge``
+    is the slot before which a program is old, -1 if none is, W lies in low..high. Items that are taken then stand in
+    front.
     """
-    before, born, most, kind = facts.before, facts.born, facts.most, facts.kind
+    before, most, kind = facts.before, facts.most, facts.kind
     computed, received = facts.computed, facts.received
     m, n_com, t_prog, t_data = facts.numbers[1], facts.numbers[2], facts.numbers[3], facts.numbers[4]
+    until = max(0, edge)
     n = 0
     old = 0
     new = 0
     num_new = 0
+    largest = 0
     for j in range(able):
         q = items.able[j]
-        a = born[e, q]
-        if a > c:
+        begun = items.begun[j]
+        since = max(begun, before[soon, q])
+        if before[c + 1, q] <= since:
             continue
-        since = max(soon, a)
-        if before[c + 1, q] == before[since, q]:
-            continue
-        up = before[e + 1, q] - before[since, q]
+        up = items.ended[j] - since
         if up < low:
             continue
-        have = before[c, q] - before[max(first, a), q]
-        is_old = edge > a and before[edge, q] - before[a, q] >= t_prog
+        have = before[c, q] - max(begun, before[first, q])
+        is_old = before[until, q] - begun >= t_prog
         if not is_old:
             have -= t_prog
         if have < 0:
@@ -136,7 +149,7 @@ def cost(
         x = min(most[q], computed[kind[q], min(high, up)], received[have])
         if x <= 0:
             continue
-        items.worker[n], items.tasks[n], items.rent[n] = q, x, rents[facts.life[e, q]]
+        items.worker[n], items.tasks[n], items.rent[n] = q, x, items.due[j]
         n += 1
         if is_old:
             old += x
@@ -144,30 +157,28 @@ def cost(
             new += x
             num_new += 1
             items.counted[x] += 1
+            largest = max(largest, x)
     programs = (n_com * (c - first) - m * t_data) // t_prog
     enough = old + new >= m
     if enough and num_new > programs:
         best = 0
         left = programs
-        x = m
+        x = largest
         while left > 0 and x > 0:
             some = min(left, items.counted[x])
             best += some * x
             left -= some
             x -= 1
         enough = old + best >= m
-    if num_new:
-        for x in range(m + 1):
-            items.counted[x] = 0
+    for x in range(largest + 1):
+        items.counted[x] = 0
     if not enough:
         return -1
     return pay(items.worker, items.tasks, items.rent, n, m)
 
 
 @kernel
-def _value(
-    facts: Facts, items: Items, before: Level, is_first: bool, rents: Ints, pi: int, able: int, e: int, b: int
-) -> int:
+def _value(facts: Facts, items: Items, before: Level, is_first: bool, pi: int, able: int, b: int) -> int:
     """Return the least distance that box b of the heap's storage gives, at most; narrow it to starts that exist."""
     box = items.box
     p, m, n_com, t_prog, t_data = facts.numbers
@@ -190,7 +201,7 @@ def _value(
     if base >= FAR:
         return FAR
     box[b, 1], box[b, 2] = first, last
-    v = cost(facts, items, rents, able, e, soon, c, first, edge, box[b, 3], box[b, 4])
+    v = cost(facts, items, able, soon, c, first, edge, box[b, 3], box[b, 4])
     items.effort[0] += 1 + able // 8
     return FAR if v < 0 else base + v
 
@@ -275,9 +286,9 @@ def sweep(
     ``rents`` are those of index k, by life. At most ``halvings`` boxes are halved for a node; `lay_floor` was called.
     Returns the effort, in units of eight looks at a worker.
     """
-    p, m, n_com, _, t_data = facts.numbers
+    _, m, n_com, _, t_data = facts.numbers
     wait = (m * t_data + n_com - 1) // n_com
-    up, box, floor = facts.before, items.box, items.floor
+    box, floor = items.box, items.floor
     items.effort[0] = 0
     guess = early - 1
     for t in range(early, late + 1):
@@ -286,11 +297,7 @@ def sweep(
         shortest_ = facts.shortest[t]
         if shortest_ >= FAR:
             continue
-        able = 0
-        for q in range(p):
-            if up[e + 1, q] > up[e, q]:
-                items.able[able] = q
-                able += 1
+        able = find_able(facts, items, rents, e, e + 1 - shortest_)
         used = 0
         best = FAR
         # An arc like the last node's, so that most of the others need not be looked at.
@@ -300,7 +307,7 @@ def sweep(
                 box[0, 0] = box[0, 5] = c
                 box[0, 3] = box[0, 4] = after.high[guess]
                 box[0, 1] = box[0, 2] = min(last_start, max(first_start, after.first[guess]))
-                best = _value(facts, items, before, is_first, rents, pi, able, e, 0)
+                best = _value(facts, items, before, is_first, pi, able, 0)
                 if best < FAR:
                     _enter(after, items, t, best, 0)
                     used = 1
@@ -314,7 +321,7 @@ def sweep(
             if least < best:
                 box[used, 0], box[used, 1], box[used, 2] = c, first_start, min(last_start, c - wait)
                 box[used, 3], box[used, 4], box[used, 5] = 1, e - soon + 1, soon
-                v = _value(facts, items, before, is_first, rents, pi, able, e, used)
+                v = _value(facts, items, before, is_first, pi, able, used)
                 if v < best:
                     _push(items, n, v, used)
                     n += 1
@@ -345,7 +352,7 @@ def sweep(
                 middle = box[b, 3] + works // 2
                 box[b, 4], box[used, 3] = middle, middle + 1
             for half in (b, used):
-                v = _value(facts, items, before, is_first, rents, pi, able, e, half)
+                v = _value(facts, items, before, is_first, pi, able, half)
                 if v < best:
                     _push(items, n, v, half)
                     n += 1

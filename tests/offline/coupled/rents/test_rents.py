@@ -9,13 +9,16 @@ import pytest
 import offline.coupled
 from bench.coupled.studies.rent_bounds import small_instance
 from instances import InputError, check, is_made_for, read_schedule, write_schedule
-from instances.coupled import Instance
+from instances.coupled import Division, Instance, Multipliers
 from offline.coupled.native.portfolio import Portfolio
 from offline.coupled.objectives import Objective
+from offline.coupled.rents import learning
+from offline.coupled.rents.distances import MOST_HALVINGS, Distances
 from offline.coupled.rents.kernels.carry import can_carry
 from offline.coupled.rents.kernels.facts import FAR
+from offline.coupled.rents.learning import SCALE, _divide
 from offline.coupled.rents.plain import Plain
-from offline.coupled.rents.search import SCALE, RentBound, _divide
+from offline.coupled.rents.search import RentBound
 from offline.coupled.rents.tables import Graph
 from offline.limits import Limits
 
@@ -25,42 +28,61 @@ def run_down(generator):
         pass
 
 
-def kernels(instance, horizon, pi, seed):
+def kernels(instance, horizon, pi, seed, soonest, latest):
     """Distances by the kernels, without a limit of halvings, and the rents: those of the search, drawn at random."""
-    bound = RentBound(instance, instance.iterations)
-    run_down(bound._tabulate(horizon))
-    bound._halvings = 1000
-    graph = Graph(bound._tables, instance.iterations, horizon)
+    iterations = instance.iterations
+    distances = Distances(instance, iterations, horizon)
+    run_down(distances.fill())
+    tables = distances.tables
+    limits = np.zeros(iterations + 1, np.int64), np.full(iterations + 1, FAR)
+    for limit, told in zip(limits, (soonest, latest), strict=True):
+        limit[list(told)] = list(told.values())
+    graph = Graph(tables, iterations, horizon, *limits)
     if graph.is_empty:
         return None, None, graph
-    shares = np.random.default_rng(seed).dirichlet(np.ones(instance.iterations), len(bound._tables.owner)).T
+    shares = np.random.default_rng(seed).dirichlet(np.ones(iterations), len(tables.owner)).T
     rents = _divide(np.vstack([np.zeros(shares.shape[1]), shares]), graph.caps(np.array([0, *pi])))
-    run_down(bound._sweep(graph, np.array([0, *pi]), rents))
-    found = [{t: int(d) for t, d in enumerate(level.far) if d < FAR} for level in bound._levels]
-    tables = bound._tables
+    run_down(distances.find(graph, np.array([0, *pi]), rents, MOST_HALVINGS))
+    found = [{t: int(d) for t, d in enumerate(distances.of(k)) if d < FAR} for k in range(iterations + 1)]
     by_life = {
         (int(tables.owner[life]), int(tables.first[life])): rents[1:, life].tolist() for life in range(rents.shape[1])
     }
     return found, by_life, graph
 
 
+def agreed(number, soonest, latest):
+    """Let kernels and twin agree on all distances; tell whether a last node is reached; None without nodes."""
+    instance = small_instance(number, seed=5)
+    pi = np.random.default_rng(number).integers(SCALE // 4, 2 * SCALE, instance.iterations).tolist()
+    horizon = min(instance.slots, 16)
+    found, rents, graph = kernels(instance, horizon, pi, number, soonest, latest)
+    plain = Plain(instance, horizon, soonest, latest)
+    if found is None:
+        windows = zip(plain.early[1:], plain.late[1:], strict=True)
+        assert any(early is None or late is None or early > late for early, late in windows)
+        return None
+    assert graph.early == plain.early
+    assert graph.late == plain.late
+    assert found == plain.distances(pi, rents)
+    return bool(found[-1])
+
+
 @pytest.mark.parametrize("block", range(4))
 def test_kernels_and_twin_agree_value_for_value(block):
-    reached = 0
-    for number in range(10 * block, 10 * block + 10):
-        instance = small_instance(number, seed=5)
-        pi = np.random.default_rng(number).integers(SCALE // 4, 2 * SCALE, instance.iterations).tolist()
-        horizon = min(instance.slots, 16)
-        found, rents, graph = kernels(instance, horizon, pi, number)
-        plain = Plain(instance, horizon)
-        if found is None:
-            assert plain.early[-1] is None or plain.early[-1] > horizon
-            continue
-        assert graph.early == plain.early
-        assert graph.late == plain.late
-        assert found == plain.distances(pi, rents)
-        reached += bool(found[-1])
-    assert reached
+    found = [agreed(number, {}, {}) for number in range(10 * block, 10 * block + 10)]
+    assert any(found)
+
+
+@pytest.mark.parametrize("block", range(4))
+def test_kernels_and_twin_agree_on_parts_of_the_schedules(block):
+    found = []
+    for number in range(25 * block, 25 * block + 25):
+        iterations = small_instance(number, seed=5).iterations
+        if iterations > 1:
+            draw = np.random.default_rng(number)
+            first, second = (int(k) for k in draw.integers(1, iterations, 2))
+            found.append(agreed(number, {first: int(draw.integers(2, 9))}, {second: int(draw.integers(4, 16))}))
+    assert {None, True} <= set(found)
 
 
 @pytest.mark.parametrize("block", range(4))
@@ -86,7 +108,7 @@ def test_never_above_the_optimum_and_every_certificate_holds(block):
     assert met >= 15
 
 
-def proven(number=3):
+def proven(number):
     """An instance with a certificate of the bound by rents."""
     instance = small_instance(number, seed=7)
     bound = RentBound(instance, instance.iterations)
@@ -96,7 +118,74 @@ def proven(number=3):
     return instance, bound.certificate()
 
 
-CASES = [number for number in range(20) if proven(number)[1] is not None and any(proven(number)[1].programs)]
+def has_rents(number):
+    """Whether an instance has a certificate of one part with rents."""
+    certificate = proven(number)[1]
+    return certificate is not None and certificate.proof.parts() == 1 and any(certificate.proof.programs)
+
+
+CASES = [number for number in range(20) if has_rents(number)]
+
+
+@pytest.fixture(scope="module")
+def divided():
+    """Instances, their optima and certificates whose schedules are divided: impatient searches divide soon."""
+    found = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(learning, "_PATIENCE", 1)
+        for number in range(280):
+            instance = small_instance(number, seed=10)
+            if instance.iterations < 3:
+                continue
+            bound = RentBound(instance, instance.iterations)
+            for _ in range(300):
+                if not bound.work(0, instance.slots + 1):
+                    break
+            certificate = bound.certificate()
+            if certificate is not None and certificate.proof.parts() > 1:
+                answer = offline.coupled.solve(instance, solver="native")
+                found.append((instance, instance.slots + 1 if answer.value is None else answer.value, certificate))
+    return found
+
+
+def test_certificates_of_divided_schedules_hold_and_survive_their_files(divided, tmp_path):
+    assert len(divided) >= 5
+    for instance, optimum, certificate in divided:
+        verdict = check(instance, certificate)
+        assert verdict.is_valid
+        assert certificate.bound <= verdict.outcome.value <= optimum
+        write_schedule(certificate, tmp_path / "rents.json")
+        assert read_schedule(tmp_path / "rents.json") == certificate
+
+
+def test_a_division_that_leaves_schedules_out_proves_nothing_above_the_optimum(divided):
+    refused = 0
+    for instance, optimum, certificate in divided:
+        cut = certificate.proof
+        nothing = Multipliers(instance.slots, (0,) * instance.iterations, (), ((0, ()),) * instance.iterations)
+        for wrong in (
+            replace(cut, sooner=cut.later, later=cut.sooner),
+            replace(cut, sooner=nothing),
+            replace(cut, later=nothing),
+            replace(cut, slot=0),
+            replace(cut, slot=instance.slots),
+        ):
+            verdict = check(instance, replace(certificate, proof=wrong))
+            assert not verdict.is_valid or verdict.outcome.value <= optimum
+            refused += not verdict.is_valid
+        for k in (instance.iterations, instance.iterations + 7):
+            assert check(instance, replace(certificate, proof=replace(cut, iteration=k))).rule == "B1"
+    assert refused
+
+
+def test_a_file_that_divides_for_ever_is_told_in_one_line(tmp_path):
+    _, certificate = proven(CASES[0])
+    proof = certificate.proof
+    for _ in range(500):
+        proof = Division(1, 3, certificate.proof, proof)
+    write_schedule(replace(certificate, proof=proof), tmp_path / "rents.json")
+    with pytest.raises(InputError, match="divided more than 400 times"):
+        read_schedule(tmp_path / "rents.json")
 
 
 def test_a_certificate_survives_its_file(tmp_path):
@@ -110,27 +199,29 @@ def test_what_breaks_a_rule_is_refused_by_its_name():
     refused = set()
     for number in CASES:
         instance, certificate = proven(number)
-        raised = tuple((q, t, tuple(x + certificate.programs[0] + 1 for x in paid)) for q, t, paid in certificate.rents)
-        nodes = tuple((first, tuple(None if d is None else d + 1 for d in row)) for first, row in certificate.nodes)
+        proof = certificate.proof
+        raised = tuple((q, t, tuple(x + proof.programs[0] + 1 for x in paid)) for q, t, paid in proof.rents)
+        nodes = tuple((first, tuple(None if d is None else d + 1 for d in row)) for first, row in proof.nodes)
         wrong = {
             "B1": [
-                replace(certificate, horizon=instance.slots + 1),
-                replace(certificate, programs=certificate.programs[:-1]),
-                replace(certificate, programs=(-1, *certificate.programs[1:])),
-                replace(certificate, rents=(*certificate.rents, *certificate.rents[:1])) if raised else None,
-                replace(certificate, rents=((instance.num_workers, 0, certificate.programs),)),
+                replace(proof, horizon=instance.slots + 1),
+                replace(proof, programs=proof.programs[:-1]),
+                replace(proof, programs=(-1, *proof.programs[1:])),
+                replace(proof, rents=(*proof.rents, *proof.rents[:1])) if raised else None,
+                replace(proof, rents=((instance.num_workers, 0, proof.programs),)),
             ],
-            "B2": [replace(certificate, rents=raised)] if raised else [],
-            "B3": [replace(certificate, nodes=nodes)],
-            "B4": [replace(certificate, bound=certificate.bound + 1, horizon=certificate.horizon)],
+            "B2": [replace(proof, rents=raised)] if raised else [],
+            "B3": [replace(proof, nodes=nodes)],
+            "B4": [replace(certificate, bound=certificate.bound + 1)],
         }
         for rule, changed in wrong.items():
             for one in changed:
                 if one is not None:
-                    verdict = check(instance, one)
+                    claim = one if rule == "B4" else replace(certificate, proof=one)
+                    verdict = check(instance, claim)
                     if verdict.is_valid:  # as where a life cannot be sent a program at all
                         assert rule in ("B2", "B3", "B4")
-                        assert verdict.outcome.value >= one.bound
+                        assert verdict.outcome.value >= claim.bound
                     else:
                         assert verdict.rule in (rule, "B2", "B4")
                         refused.add(rule)
@@ -140,17 +231,18 @@ def test_what_breaks_a_rule_is_refused_by_its_name():
 @pytest.mark.parametrize(
     ("key", "value", "said"),
     [
-        ("programs", [-1], "programs"),
-        ("lives", [{"worker": 0, "slot": 0, "rents": [-3]}], "rents"),
-        ("nodes", [{"slot": 0}], "nodes"),
-        ("scale", 0, "scale"),
+        ("programs", [-1], "proof.programs"),
+        ("lives", [{"worker": 0, "slot": 0, "rents": [-3]}], "proof.lives"),
+        ("nodes", [{"slot": 0}], "proof.nodes"),
+        ("iteration", 1, "proof"),
         ("more", 1, "more"),
     ],
 )
 def test_malformed_files_are_told_in_one_line(tmp_path, key, value, said):
     _, certificate = proven(CASES[0])
     write_schedule(certificate, tmp_path / "rents.json")
-    document = json.loads((tmp_path / "rents.json").read_text()) | {key: value}
+    document = json.loads((tmp_path / "rents.json").read_text())
+    document["proof"][key] = value
     (tmp_path / "rents.json").write_text(json.dumps(document))
     with pytest.raises(InputError) as told:
         read_schedule(tmp_path / "rents.json")
@@ -210,12 +302,12 @@ def test_merits_are_what_paths_use_of_a_life_from_a_slot_on():
         merits = bound.merits(instance.slots)
         if merits is None:  # no path was ever found
             continue
-        life = bound._tables.facts.life[: len(merits)]
+        life = bound._distances.tables.facts.life[: len(merits)]
         assert merits.shape == (len(life), instance.num_workers)
         assert (merits[life < 0] == 0).all()
         same = (life[1:] == life[:-1]) & (life[1:] >= 0)
         assert (merits[1:][same] <= merits[:-1][same] + 1e-9).all()
         first = life[0] >= 0
-        assert merits[0, first] == pytest.approx(bound._usage[1:, life[0, first]].sum(axis=0))
+        assert merits[0, first] == pytest.approx(bound._usage.by_life[1:, life[0, first]].sum(axis=0))
         told += bool(merits.any())
     assert told > 20
