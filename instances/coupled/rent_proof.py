@@ -78,18 +78,16 @@ def check_rents(instance: Instance, rents: Rents) -> Verdict:
     """
     if instance.t_prog == 0:
         raise InputError("a certificate of rents, expected an instance with t_prog >= 1", place="format")
-    parts = [multipliers for multipliers, _ in _leaves(rents.proof, ())]
-    largest = max(rents.scale * (part.horizon + 1) for part in parts)
-    for part in parts:
+    parts = list(_leaves(rents.proof, ()))
+    horizon = max(part.horizon for part, _ in parts)
+    largest = rents.scale * (horizon + 1)
+    for part, _ in parts:
         largest = max([largest, *part.programs, *(x for _, _, paid in part.rents for x in paid)])
     if largest * instance.tasks * instance.num_workers >= _MOST:
         raise InputError(f"{largest}, expected numbers that 64 bits hold times tasks and workers", place="rents")
     try:
-        slots = _Slots(instance, max(part.horizon for part in parts))
-        value = min(
-            _Proof(slots, multipliers, rents.scale, limits).evaluate()
-            for multipliers, limits in _leaves(rents.proof, ())
-        )
+        slots = _Slots(instance, horizon)
+        value = min(_Proof(slots, part, rents.scale, limits).evaluate() for part, limits in parts)
         if value < rents.bound:
             raise _BrokenRule("B4", f"proves {value}, not {rents.bound}")
     except _BrokenRule as broken:
@@ -151,7 +149,7 @@ class _Slots:
     """The instance within a horizon: its lives, and when iterations can end."""
 
     def __init__(self, instance: Instance, horizon: int) -> None:
-        self.instance, self.horizon = instance, horizon
+        self.horizon = horizon
         self.p, self.m, self.n_com = instance.num_workers, instance.tasks, instance.channels
         self.t_prog, self.t_data, self.k = instance.t_prog, instance.t_data, instance.iterations
         if horizon > instance.slots:
@@ -231,9 +229,9 @@ class _Proof:
     """What a certificate says of the schedules of one part, and the windows of their iterations."""
 
     def __init__(self, slots: _Slots, multipliers: Multipliers, scale: int, limits: _Limits) -> None:
-        self.slots, self.multipliers, self.scale, self.limits = slots, multipliers, scale, limits
+        self.slots, self.multipliers, self.scale = slots, multipliers, scale
         self.horizon, self.k = multipliers.horizon, slots.k
-        self.early, self.late = self._windows()
+        self.early, self.late = self._windows(limits)
         self.paid = self._paid()
         self.far = self._distances()
 
@@ -243,10 +241,10 @@ class _Proof:
         self.check_nodes()
         return self.value()
 
-    def _windows(self) -> tuple[list[int], list[int]]:
+    def _windows(self, limits: _Limits) -> tuple[list[int], list[int]]:
         """Return the first and the last t of the nodes (k, t) that a schedule within the horizon may have."""
         soonest, latest = [0] * (self.k + 1), [self.horizon] * (self.k + 1)
-        for k, slot, is_latest in self.limits:
+        for k, slot, is_latest in limits:
             if not 1 <= k < self.k:
                 raise _BrokenRule("B1", f"divided by iteration {k}, expected one of 1 to {self.k - 1}")
             if is_latest:
