@@ -84,11 +84,11 @@ DOMINANCE_EFFORT = 1 << 16  # for one question about dominance
 
 FIRST_ROUND = 20_000
 CHANNEL_SHARE = 4  # what the channel bound has of every round, if its bound is the better one
-RENT_SHARE = 8  # what the bound by rents has then
+RENT_SHARE = 14  # what the bound by rents has then
 LESSER_SHARE = 1  # what the other of the two has
 IMPROVE_SHARE = 4  # what the walks around the best schedule have of every round
 VAIN_DIVE = 4  # what the share of a dive is divided by that found nothing better the last time
-BEAM_SHARE = 2  # the beam becomes wider if it had less of a round, which has twice the steps of the one before
+BEAM_SHARE = 4  # the beam becomes wider if it had less of a round, which has twice the steps of the one before
 
 # ---- Best-first search and dives.
 

@@ -17,10 +17,9 @@ FAR = 1 << 60
 class Facts(NamedTuple):
     """What the kernels know of an instance: numbers, and tables of the slots up to a horizon.
 
-    ``numbers`` are p, m, n_com, T_prog and T_data. ``kind[q]`` is equal for workers of equal w, and ``computed[kind,
-    n]`` tells how many tasks they compute in n slots; ``received[n]`` how many tasks' data n slots are. ``before[t,
-    q]`` is how many UP slots worker q has before t, ``born[t, q]`` the first slot of the life that contains t, t + 1
-    where it is DOWN.
+    ``numbers`` are p, m, n_com, T_prog and T_data. ``received[n]`` tells how many tasks' data n slots are, ``before[t,
+    q]`` how many UP slots worker q has before t, ``born[t, q]`` the first slot of the life that contains t, t + 1 where
+    it is DOWN.
     ``life[t, q]`` is the number of that life, -1 where it is DOWN. ``shortest[t]`` is the least number of slots that an
     iteration which ends with slot t - 1 computes in, `FAR` if none can.
     """
@@ -28,8 +27,6 @@ class Facts(NamedTuple):
     numbers: Ints
     w: Ints
     most: Ints
-    kind: Ints
-    computed: Counts
     received: Counts
     before: Counts
     born: Counts
@@ -48,17 +45,13 @@ def make_facts(numbers: Ints, w: Ints, most: Ints, up: np.ndarray) -> Facts:
     is_first = ~is_down & np.vstack([np.ones((1, workers), bool), is_down[:-1]])
     number = np.cumsum(is_first.T.ravel()).reshape(workers, slots).T - 1
     life = np.where(is_down, -1, number).astype(np.int32)
-    speeds, kind = np.unique(w, return_inverse=True)
     n = np.arange(slots + 1)
     tasks, t_data = int(numbers[1]), int(numbers[4])
-    computed = np.minimum(n // speeds[:, None], tasks).astype(np.int32)
     received = np.minimum(n // t_data, tasks).astype(np.int32) if t_data else np.full(slots + 1, tasks, np.int32)
     return Facts(
         numbers,
         w,
         most,
-        kind.reshape(-1).astype(np.int64),
-        computed,
         received,
         before,
         born,
@@ -70,7 +63,7 @@ def make_facts(numbers: Ints, w: Ints, most: Ints, up: np.ndarray) -> Facts:
 @kernel
 def shorten(facts: Facts, first: int, stop: int) -> None:
     """Fill ``facts.shortest`` for ends in first..stop-1: all who are UP in c and e count, with what they compute."""
-    before, born, most = facts.before, facts.born, facts.most
+    before, born, most, w = facts.before, facts.born, facts.most, facts.w
     p, m = facts.numbers[0], facts.numbers[1]
     for e in range(first, stop):
         facts.shortest[e + 1] = FAR
@@ -81,7 +74,7 @@ def shorten(facts: Facts, first: int, stop: int) -> None:
                 if before[e + 1, q] > before[e, q] and born[e, q] <= c:
                     alive += 1
                     if before[c + 1, q] > before[c, q]:
-                        total += min(most[q], facts.computed[facts.kind[q], before[e + 1, q] - before[c, q]])
+                        total += min(most[q], (before[e + 1, q] - before[c, q]) // w[q])
             if total >= m:
                 facts.shortest[e + 1] = e - c + 1
                 break
@@ -92,7 +85,7 @@ def shorten(facts: Facts, first: int, stop: int) -> None:
 @kernel
 def reach(facts: Facts, finish: Ints, first: int, stop: int) -> None:
     """Fill ``finish[s]`` for first <= s < stop: F'(s) of docs/model.md section 3, `FAR` where no iteration ends."""
-    before, born, most = facts.before, facts.born, facts.most
+    before, born, most, w = facts.before, facts.born, facts.most, facts.w
     p, m, n_com, t_prog, t_data = facts.numbers
     slots = born.shape[0]
     wait = (m * t_data + n_com - 1) // n_com
@@ -112,7 +105,7 @@ def reach(facts: Facts, finish: Ints, first: int, stop: int) -> None:
                         if before[e + 1, q] > before[e, q] and a <= c:
                             alive += 1
                             if before[c + 1, q] > before[c, q]:
-                                x = min(most[q], facts.computed[facts.kind[q], before[e + 1, q] - before[c, q]])
+                                x = min(most[q], (before[e + 1, q] - before[c, q]) // w[q])
                                 have = before[c, q] - max(before[max(s, a), q], before[a, q] + t_prog)
                                 total += min(x, facts.received[have]) if have >= 0 else 0
                     if total >= m:

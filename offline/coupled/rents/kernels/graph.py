@@ -30,6 +30,8 @@ __all__ = [
 
 #: Slots c that are looked at together first.
 BLOCK = 16
+#: Lists of all workers for which there is room, for boxes of one node.
+_MOST_LISTS = 16
 
 
 class Level(NamedTuple):
@@ -58,7 +60,11 @@ class Items(NamedTuple):
     """Working memory: who is UP in the last slot, the items of a knapsack, tasks by count, and a heap of boxes.
 
     ``able`` are the workers, ``begun`` and ``ended`` their UP slots before their life and before the end of the last
-    slot, ``due`` what their life pays if it computes.
+    slot, ``due`` what their life pays if it computes. ``kept`` holds lists of indices of ``able``: first all, then for
+    each box those that have tasks in it; in parts of the box others have none either. ``worth[-1 - n]`` is what the
+    programs of n slots of communication are worth, ``edge[s]`` the slot before which a program is old in an iteration
+    that starts in slot s, -1 if none is or no iteration starts there. A row of ``box`` is c, the first and the last
+    start, the least and the greatest W, the soonest c, and where its list in ``kept`` begins and how long it is.
     """
 
     able: Ints
@@ -69,7 +75,11 @@ class Items(NamedTuple):
     tasks: Ints
     rent: Ints
     counted: Ints
+    listed: Ints
+    kept: Ints
     floor: Ints
+    worth: Ints
+    edge: Ints
     key: Ints
     id: Ints
     box: Ints
@@ -92,10 +102,14 @@ def make_items(workers: int, tasks: int, slots: int, halvings: int) -> Items:
         tasks=ints(workers),
         rent=ints(workers),
         counted=ints(tasks + 1),
+        listed=ints(1),
+        kept=ints(workers * (_MOST_LISTS + 1)),
         floor=ints(slots + 1),
+        worth=ints(slots + 1),
+        edge=ints(slots + 1),
         key=ints(boxes),
         id=ints(boxes),
-        box=ints(boxes, 6),
+        box=ints(boxes, 8),
         effort=ints(1),
     )
 
@@ -110,28 +124,42 @@ def find_able(facts: Facts, items: Items, rents: Ints, e: int, c: int) -> int:
         if up[e + 1, q] > up[e, q] and a <= c:
             items.able[n], items.begun[n], items.ended[n] = q, up[a, q], up[e + 1, q]
             items.due[n] = rents[facts.life[e, q]]
+            items.kept[n] = n
             n += 1
     return n
 
 
 @kernel
-def cost(facts: Facts, items: Items, able: int, soon: int, c: int, first: int, edge: int, low: int, high: int) -> int:
-    """Return the least rents of an iteration by the first workers listed, in a box of which the loosest is given.
+def cost(
+    facts: Facts,
+    items: Items,
+    at: int,
+    num: int,
+    top: int,
+    soon: int,
+    c: int,
+    first: int,
+    edge: int,
+    low: int,
+    high: int,
+) -> int:
+    """Return the least rents of an iteration by listed workers, in a box of which the loosest is given; -1: none can.
 
-    -1 if there is none. It computes from a slot soon..c on, starts in slot ``first`` for what can be received, ``edge``
-    is the slot before which a program is old, -1 if none is, W lies in low..high. Items that are taken then stand in
-    front.
+    The list is ``kept[at : at + num]``; those of it who have tasks are listed from ``kept[top]`` on, as many as
+    ``listed`` tells then. The iteration computes from a slot soon..c on, starts in slot ``first`` for what can be
+    received, ``edge`` is the slot before which a program is old, -1 if none is, W lies in low..high. Items that are
+    taken then stand in front.
     """
-    before, most, kind = facts.before, facts.most, facts.kind
-    computed, received = facts.computed, facts.received
+    before, most, w, received = facts.before, facts.most, facts.w, facts.received
     m, n_com, t_prog, t_data = facts.numbers[1], facts.numbers[2], facts.numbers[3], facts.numbers[4]
     until = max(0, edge)
     n = 0
-    old = 0
+    total = 0
     new = 0
     num_new = 0
     largest = 0
-    for j in range(able):
+    for i in range(at, at + num):
+        j = items.kept[i]
         q = items.able[j]
         begun = items.begun[j]
         since = max(begun, before[soon, q])
@@ -141,25 +169,26 @@ def cost(facts: Facts, items: Items, able: int, soon: int, c: int, first: int, e
         if up < low:
             continue
         have = before[c, q] - max(begun, before[first, q])
-        is_old = before[until, q] - begun >= t_prog
-        if not is_old:
+        lacks_program = before[until, q] - begun < t_prog
+        if lacks_program:
             have -= t_prog
         if have < 0:
             continue
-        x = min(most[q], computed[kind[q], min(high, up)], received[have])
+        x = min(most[q], min(high, up) // w[q], received[have])
         if x <= 0:
             continue
         items.worker[n], items.tasks[n], items.rent[n] = q, x, items.due[j]
+        items.kept[top + n] = j
         n += 1
-        if is_old:
-            old += x
-        else:
+        total += x
+        if lacks_program:
             new += x
             num_new += 1
             items.counted[x] += 1
             largest = max(largest, x)
+    items.listed[0] = n
     programs = (n_com * (c - first) - m * t_data) // t_prog
-    enough = old + new >= m
+    enough = total >= m
     if enough and num_new > programs:
         best = 0
         left = programs
@@ -169,7 +198,7 @@ def cost(facts: Facts, items: Items, able: int, soon: int, c: int, first: int, e
             best += some * x
             left -= some
             x -= 1
-        enough = old + best >= m
+        enough = total - new + best >= m
     for x in range(largest + 1):
         items.counted[x] = 0
     if not enough:
@@ -178,31 +207,48 @@ def cost(facts: Facts, items: Items, able: int, soon: int, c: int, first: int, e
 
 
 @kernel
-def _value(facts: Facts, items: Items, before: Level, is_first: bool, pi: int, able: int, b: int) -> int:
-    """Return the least distance that box b of the heap's storage gives, at most; narrow it to starts that exist."""
-    box = items.box
-    p, m, n_com, t_prog, t_data = facts.numbers
-    soon, c = box[b, 5], box[b, 0]
-    base = FAR
-    edge = -1
-    first = -1
-    last = -1
-    for s in range(box[b, 1], box[b, 2] + 1):
-        far = before.far[s]
-        if far >= FAR:
-            continue
-        if first < 0:
-            first = s
-        last = s
-        far -= pi * min(p, (n_com * (c - s) - m * t_data) // t_prog)
-        base = min(base, far)
-        if not is_first:
-            edge = max(edge, s - facts.shortest[s])
-    if base >= FAR:
+def _least(far: Ints, worth: Ints, first: int, last: int, c: int) -> int:
+    """Return the least distance of a start in slots first..last, less what programs sent before slot c are worth."""
+    shift = worth.size - 1 - c
+    fars = far[first : last + 1]
+    worths = worth[first + shift : last + 1 + shift]
+    least = FAR
+    for i in range(fars.size):
+        least = min(least, fars[i] - worths[i])
+    return least
+
+
+@kernel
+def _fits(items: Items, top: int) -> bool:
+    """Whether there is room for the last list from ``kept[top]`` on, and another one behind it."""
+    return bool(top + items.listed[0] + items.able.size <= items.kept.size)
+
+
+@kernel
+def _value(facts: Facts, items: Items, before: Level, b: int, top: int) -> int:
+    """Return the least distance that box b of the heap's storage gives, at most; narrow it to starts that exist.
+
+    Who has tasks in it is listed from ``kept[top]`` on.
+    """
+    box, far = items.box, before.far
+    soon, c, first, last = box[b, 5], box[b, 0], box[b, 1], box[b, 2]
+    while first <= last and far[first] >= FAR:
+        first += 1
+    while first <= last and far[last] >= FAR:
+        last -= 1
+    if first > last:
         return FAR
     box[b, 1], box[b, 2] = first, last
-    v = cost(facts, items, able, soon, c, first, edge, box[b, 3], box[b, 4])
-    items.effort[0] += 1 + able // 8
+    edge = -1
+    edges = items.edge[first : last + 1]
+    for i in range(edges.size):
+        edge = max(edge, edges[i])
+    base = _least(far, items.worth, first, last, c)
+    at, num = box[b, 6], box[b, 7]
+    v = cost(facts, items, at, num, top, soon, c, first, edge, box[b, 3], box[b, 4])
+    if _fits(items, top):
+        box[b, 6], box[b, 7] = top, items.listed[0]
+    items.effort[0] += 4 + num // 4
     return FAR if v < 0 else base + v
 
 
@@ -251,18 +297,24 @@ def _enter(after: Level, items: Items, t: int, far: int, b: int) -> None:
 
 
 @kernel
-def lay_floor(facts: Facts, items: Items, before: Level, pi: int, first_start: int, last_start: int, late: int) -> int:
-    """Fill ``items.floor[c]``: the least distance before slot c less what its programs are worth; return the effort."""
+def lay_floor(
+    facts: Facts, items: Items, before: Level, is_first: bool, pi: int, first_start: int, last_start: int, late: int
+) -> int:
+    """Fill ``items.worth``, ``items.edge`` and ``items.floor`` for nodes up to slot ``late``; return the effort.
+
+    ``floor[c]`` is the least distance before slot c less what its programs are worth.
+    """
     p, m, n_com, t_prog, t_data = facts.numbers
     wait = (m * t_data + n_com - 1) // n_com
-    floor = items.floor
+    floor, edge, worth = items.floor, items.edge, items.worth
+    for s in range(first_start, last_start + 1):
+        edge[s] = -1 if is_first or before.far[s] >= FAR else s - facts.shortest[s]
+    for n in range(wait, late + 1):
+        worth[worth.size - 1 - n] = pi * min(p, (n_com * n - m * t_data) // t_prog)
     effort = 0
     for c in range(first_start + wait, late):
-        floor[c] = FAR
-        for s in range(first_start, min(last_start, c - wait) + 1):
-            if before.far[s] < FAR:
-                floor[c] = min(floor[c], before.far[s] - pi * min(p, (n_com * (c - s) - m * t_data) // t_prog))
-        effort += 1 + (min(last_start, c - wait) - first_start) // 8
+        floor[c] = _least(before.far, worth, first_start, min(last_start, c - wait), c)
+        effort += 1 + (min(last_start, c - wait) - first_start) // 64
     return effort
 
 
@@ -272,8 +324,6 @@ def sweep(
     items: Items,
     before: Level,
     after: Level,
-    is_first: bool,
-    pi: int,
     rents: Ints,
     early: int,
     late: int,
@@ -307,11 +357,13 @@ def sweep(
                 box[0, 0] = box[0, 5] = c
                 box[0, 3] = box[0, 4] = after.high[guess]
                 box[0, 1] = box[0, 2] = min(last_start, max(first_start, after.first[guess]))
-                best = _value(facts, items, before, is_first, pi, able, 0)
+                box[0, 6], box[0, 7] = 0, able
+                best = _value(facts, items, before, 0, able)
                 if best < FAR:
                     _enter(after, items, t, best, 0)
                     used = 1
         n = 0
+        top = able
         c = e + 1 - shortest_
         while c >= first_start + wait:
             soon = max(first_start + wait, c - BLOCK + 1)
@@ -321,11 +373,13 @@ def sweep(
             if least < best:
                 box[used, 0], box[used, 1], box[used, 2] = c, first_start, min(last_start, c - wait)
                 box[used, 3], box[used, 4], box[used, 5] = 1, e - soon + 1, soon
-                v = _value(facts, items, before, is_first, pi, able, used)
+                box[used, 6], box[used, 7] = 0, able
+                v = _value(facts, items, before, used, top)
                 if v < best:
                     _push(items, n, v, used)
                     n += 1
                     used += 1
+                    top += items.listed[0] if _fits(items, top) else 0
             c = soon - 1
         halved = 0
         while n > 0 and items.key[0] < best:
@@ -338,7 +392,7 @@ def sweep(
                 _enter(after, items, t, best, b)
                 break
             halved += 1
-            for j in range(6):
+            for j in range(8):
                 box[used, j] = box[b, j]
             if slots > 0:
                 middle = box[b, 5] + slots // 2
@@ -352,10 +406,11 @@ def sweep(
                 middle = box[b, 3] + works // 2
                 box[b, 4], box[used, 3] = middle, middle + 1
             for half in (b, used):
-                v = _value(facts, items, before, is_first, pi, able, half)
+                v = _value(facts, items, before, half, top)
                 if v < best:
                     _push(items, n, v, half)
                     n += 1
+                    top += items.listed[0] if _fits(items, top) else 0
             used += 1
         if best < FAR:
             guess = t
