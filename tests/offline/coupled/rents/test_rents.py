@@ -108,6 +108,23 @@ def test_never_above_the_optimum_and_every_certificate_holds(block):
     assert met >= 15
 
 
+def test_what_no_multipliers_prove_of_all_schedules_they_prove_of_two_parts(monkeypatch):
+    letters = ["uuuuudruuduuuuuduuu", "uuuuuuuuurduuuuuuud", "uuuduuuuuuuuuruuuuu"]  # as in docs/solvers.md
+    instance = Instance.from_letters(letters, w=[2, 1, 1], tasks=3, iterations=4, n_com=1, t_prog=3)
+    assert offline.coupled.solve(instance, solver="brute").value == 19
+    divided = RentBound(instance, 4)
+    while divided.work(0, 20) and divided.bound < 19:
+        pass
+    verdict = check(instance, divided.certificate())
+    assert verdict.is_valid
+    assert verdict.outcome.value == 19
+    monkeypatch.setattr(learning, "MOST_DIVISIONS", 0)
+    undivided = RentBound(instance, 4)
+    while undivided.work(0, 20):
+        pass
+    assert undivided.bound == 18
+
+
 def proven(number):
     """An instance with a certificate of the bound by rents."""
     instance = small_instance(number, seed=7)
