@@ -88,7 +88,7 @@ RENT_SHARE = 14  # what the bound by rents has then
 LESSER_SHARE = 1  # what the other of the two has
 IMPROVE_SHARE = 4  # what the walks around the best schedule have of every round
 VAIN_DIVE = 4  # what the share of a dive is divided by that found nothing better the last time
-BEAM_SHARE = 4  # the beam becomes wider if it had less of a round, which has twice the steps of the one before
+BEAM_SHARE = 4  # the next beam, in a round of twice the steps, is wider if this one had less of its own
 
 # ---- Best-first search and dives.
 

@@ -14,7 +14,7 @@ dive
 channel
     the bounds of module `bounds`, if programs have to be sent over a channel that binds;
 beam
-    a beam search (module `beam`), wider in every round as long as it takes no longer than the others;
+    a beam search (module `beam`), wider in every round as long as it takes no more than its share;
 improve
     walks around the best schedule (package `improve`), for the makespan.
 

@@ -67,7 +67,7 @@ class Distances:
         for k in range(1, self.iterations + 1):
             worth = int(pi[k])
             levels[k].far[:] = FAR
-            spent = lay_floor(facts, items, levels[k - 1], k == 1, worth, early[k - 1], late[k - 1], late[k])
+            spent = lay_floor(facts, items, levels[k - 1], worth, early[k - 1], late[k - 1], late[k])
             for first in range(early[k], late[k] + 1, _NODES_AT_ONCE):
                 last = min(late[k], first + _NODES_AT_ONCE - 1)
                 spent += sweep(
@@ -106,7 +106,7 @@ class Distances:
             programs = np.minimum(p, (n_com * (c - starts) - m * t_data) // t_prog)
             at = int(np.argmin(before.far[starts] - int(pi[k]) * programs))
             sent[k] = programs[at]
-            edge = -1 if k == 1 else int((starts - facts.shortest[starts]).max())
+            edge = int((starts - facts.shortest[starts]).max())
             able = find_able(facts, items, rents[k], e, c)
             low, high = int(level.low[t]), int(level.high[t])
             cost(facts, items, 0, able, able, int(level.soon[t]), c, int(starts[0]), edge, low, high)

@@ -19,9 +19,8 @@ class Facts(NamedTuple):
 
     ``numbers`` are p, m, n_com, T_prog and T_data. ``received[n]`` tells how many tasks' data n slots are, ``before[t,
     q]`` how many UP slots worker q has before t, ``born[t, q]`` the first slot of the life that contains t, t + 1 where
-    it is DOWN.
-    ``life[t, q]`` is the number of that life, -1 where it is DOWN. ``shortest[t]`` is the least number of slots that an
-    iteration which ends with slot t - 1 computes in, `FAR` if none can.
+    it is DOWN. ``life[t, q]`` is the number of that life, -1 where it is DOWN. ``shortest[t]`` is the least number of
+    slots that an iteration which ends with slot t - 1 computes in, `FAR` if none can.
     """
 
     numbers: Ints

@@ -63,8 +63,8 @@ class Items(NamedTuple):
     slot, ``due`` what their life pays if it computes. ``kept`` holds lists of indices of ``able``: first all, then for
     each box those that have tasks in it; in parts of the box others have none either. ``worth[-1 - n]`` is what the
     programs of n slots of communication are worth, ``edge[s]`` the slot before which a program is old in an iteration
-    that starts in slot s, -1 if none is or no iteration starts there. A row of ``box`` is c, the first and the last
-    start, the least and the greatest W, the soonest c, and where its list in ``kept`` begins and how long it is.
+    that starts in slot s, negative if none is or no iteration starts there. A row of ``box`` is c, the first and the
+    last start, the least and the greatest W, the soonest c, and where its list in ``kept`` begins and how long it is.
     """
 
     able: Ints
@@ -147,8 +147,8 @@ def cost(
 
     The list is ``kept[at : at + num]``; those of it who have tasks are listed from ``kept[top]`` on, as many as
     ``listed`` tells then. The iteration computes from a slot soon..c on, starts in slot ``first`` for what can be
-    received, ``edge`` is the slot before which a program is old, -1 if none is, W lies in low..high. Items that are
-    taken then stand in front.
+    received, ``edge`` is the slot before which a program is old, negative if none is, W lies in low..high. Items that
+    are taken then stand in front.
     """
     before, most, w, received = facts.before, facts.most, facts.w, facts.received
     m, n_com, t_prog, t_data = facts.numbers[1], facts.numbers[2], facts.numbers[3], facts.numbers[4]
@@ -219,16 +219,10 @@ def _least(far: Ints, worth: Ints, first: int, last: int, c: int) -> int:
 
 
 @kernel
-def _fits(items: Items, top: int) -> bool:
-    """Whether there is room for the last list from ``kept[top]`` on, and another one behind it."""
-    return bool(top + items.listed[0] + items.able.size <= items.kept.size)
-
-
-@kernel
 def _value(facts: Facts, items: Items, before: Level, b: int, top: int) -> int:
     """Return the least distance that box b of the heap's storage gives, at most; narrow it to starts that exist.
 
-    Who has tasks in it is listed from ``kept[top]`` on.
+    Who has tasks in it is listed from ``kept[top]`` on, if there is room for another list behind that.
     """
     box, far = items.box, before.far
     soon, c, first, last = box[b, 5], box[b, 0], box[b, 1], box[b, 2]
@@ -246,7 +240,7 @@ def _value(facts: Facts, items: Items, before: Level, b: int, top: int) -> int:
     base = _least(far, items.worth, first, last, c)
     at, num = box[b, 6], box[b, 7]
     v = cost(facts, items, at, num, top, soon, c, first, edge, box[b, 3], box[b, 4])
-    if _fits(items, top):
+    if top + items.listed[0] + items.able.size <= items.kept.size:
         box[b, 6], box[b, 7] = top, items.listed[0]
     items.effort[0] += 4 + num // 4
     return FAR if v < 0 else base + v
@@ -297,9 +291,7 @@ def _enter(after: Level, items: Items, t: int, far: int, b: int) -> None:
 
 
 @kernel
-def lay_floor(
-    facts: Facts, items: Items, before: Level, is_first: bool, pi: int, first_start: int, last_start: int, late: int
-) -> int:
+def lay_floor(facts: Facts, items: Items, before: Level, pi: int, first_start: int, last_start: int, late: int) -> int:
     """Fill ``items.worth``, ``items.edge`` and ``items.floor`` for nodes up to slot ``late``; return the effort.
 
     ``floor[c]`` is the least distance before slot c less what its programs are worth.
@@ -308,7 +300,7 @@ def lay_floor(
     wait = (m * t_data + n_com - 1) // n_com
     floor, edge, worth = items.floor, items.edge, items.worth
     for s in range(first_start, last_start + 1):
-        edge[s] = -1 if is_first or before.far[s] >= FAR else s - facts.shortest[s]
+        edge[s] = -1 if before.far[s] >= FAR else s - facts.shortest[s]
     for n in range(wait, late + 1):
         worth[worth.size - 1 - n] = pi * min(p, (n_com * n - m * t_data) // t_prog)
     effort = 0
@@ -334,7 +326,7 @@ def sweep(
     """Find the distances of nodes (k, early..late) from those of k - 1, in slots first_start..last_start.
 
     ``rents`` are those of index k, by life. At most ``halvings`` boxes are halved for a node; `lay_floor` was called.
-    Returns the effort, in units of eight looks at a worker.
+    Returns the effort, in units of four looks at a worker.
     """
     _, m, n_com, _, t_data = facts.numbers
     wait = (m * t_data + n_com - 1) // n_com
@@ -378,8 +370,8 @@ def sweep(
                 if v < best:
                     _push(items, n, v, used)
                     n += 1
+                    top = max(top, box[used, 6] + box[used, 7])
                     used += 1
-                    top += items.listed[0] if _fits(items, top) else 0
             c = soon - 1
         halved = 0
         while n > 0 and items.key[0] < best:
@@ -410,7 +402,7 @@ def sweep(
                 if v < best:
                     _push(items, n, v, half)
                     n += 1
-                    top += items.listed[0] if _fits(items, top) else 0
+                    top = max(top, box[half, 6] + box[half, 7])
             used += 1
         if best < FAR:
             guess = t
