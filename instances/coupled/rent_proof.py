@@ -356,11 +356,13 @@ class _Level:
     def _less_programs(self, c: _Array, first: _Array | None = None, last: _Array | None = None) -> tuple[_Array, ...]:
         """Return for each slot c the least distance of a start less what its programs are worth, and the last edge."""
         slots = self.slots
-        room = slots.n_com * (c[:, None] - self.starts) - slots.m * slots.t_data
+        sending = c[:, None] - self.starts
+        room = slots.n_com * sending - slots.m * slots.t_data
+        programs = np.where(sending >= slots.t_prog, np.minimum(slots.p, room // slots.t_prog), 0)
         open_ = room >= 0
         if first is not None and last is not None:
             open_ &= (self.starts >= first[:, None]) & (self.starts <= last[:, None])
-        reached = self.far - self.worth * np.minimum(slots.p, room // slots.t_prog)
+        reached = self.far - self.worth * programs
         return np.where(open_, reached, _NEVER).min(axis=1), np.where(open_, self.edge, -1).max(axis=1)
 
     def nearer(self, t: int, claimed: int) -> tuple[int, int] | None:

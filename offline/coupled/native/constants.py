@@ -83,6 +83,7 @@ DOMINANCE_EFFORT = 1 << 16  # for one question about dominance
 # ---- Rounds of the portfolio, in steps of work.
 
 FIRST_ROUND = 20_000
+NEAR, NEAR_SHARE = 8, 8  # the relaxed search has so much of a round while its bound is not an eighth below the best
 CHANNEL_SHARE = 4  # what the channel bound has of every round, if its bound is the better one
 RENT_SHARE = 14  # what the bound by rents has then
 LESSER_SHARE = 1  # what the other of the two has

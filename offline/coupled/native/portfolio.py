@@ -44,6 +44,8 @@ from offline.coupled.native.constants import (
     IMPROVE_SHARE,
     LEAST_WIDTH,
     MOST_PLACES,
+    NEAR,
+    NEAR_SHARE,
     NODES,
     OWN,
     PER_STEP,
@@ -191,7 +193,10 @@ class Portfolio:
         while not is_proven:
             for search in others:  # each has its share, also after one has the proof
                 before = incumbent.cost
-                is_proven |= search.work(incumbent, steps // VAIN_DIVE if search in vain else steps)
+                share = steps // VAIN_DIVE if search in vain else steps
+                if not search.is_dive and self._is_near(search.bound):
+                    share = NEAR_SHARE * steps
+                is_proven |= search.work(incumbent, share)
                 if search.is_dive:
                     (vain.discard if incumbent.cost < before else vain.add)(search)
             self._look_beside(incumbent)
@@ -205,6 +210,11 @@ class Portfolio:
                     self._channel.work(incumbent, over // 2, self.bound())
                 self._improve(incumbent, mode, iterations, max(steps, over // 2))
             is_proven = is_proven or self.bound() >= incumbent.cost or exact.work(incumbent, steps)
+
+    def _is_near(self, bound: int) -> bool:
+        """Whether a bound is about as good as the best one."""
+        best = self.bound()
+        return bound + abs(best) // NEAR >= best
 
     def _improve(self, incumbent: Incumbent, mode: int, iterations: int, steps: int) -> None:
         """Look for better schedules around the best one, now or beside; who needs no such search never loads it."""

@@ -104,6 +104,7 @@ class Distances:
             c, e = int(level.c[t]), t - 1
             starts = int(level.first[t]) + np.flatnonzero(before.far[level.first[t] : level.last[t] + 1] < FAR)
             programs = np.minimum(p, (n_com * (c - starts) - m * t_data) // t_prog)
+            programs[c - starts < t_prog] = 0
             at = int(np.argmin(before.far[starts] - int(pi[k]) * programs))
             sent[k] = programs[at]
             edge = int((starts - facts.shortest[starts]).max())

@@ -154,7 +154,7 @@ class Plain:
         room = instance.channels * (c - s) - instance.tasks * instance.t_data
         if room < 0:
             return None
-        programs = room // instance.t_prog
+        programs = room // instance.t_prog if c - s >= instance.t_prog else 0
         costs = []
         for work in range(1, e - c + 2):
             candidates = [self._candidate(q, k, s, c, e, work, rents) for q in self.can_compute(c, e)]

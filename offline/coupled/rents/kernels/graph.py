@@ -302,7 +302,8 @@ def lay_floor(facts: Facts, items: Items, before: Level, pi: int, first_start: i
     for s in range(first_start, last_start + 1):
         edge[s] = -1 if before.far[s] >= FAR else s - facts.shortest[s]
     for n in range(wait, late + 1):
-        worth[worth.size - 1 - n] = pi * min(p, (n_com * n - m * t_data) // t_prog)
+        programs = min(p, (n_com * n - m * t_data) // t_prog) if n >= t_prog else 0
+        worth[worth.size - 1 - n] = pi * programs
     effort = 0
     for c in range(first_start + wait, late):
         floor[c] = _least(before.far, worth, first_start, min(last_start, c - wait), c)
