@@ -29,6 +29,8 @@ _NEVER = 1 << 62
 _MOST = 1 << 60
 #: Boxes evaluated in step.
 _TOGETHER = 256
+#: The same where the last start is sought.
+_AT_ONCE = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +164,10 @@ class _Slots:
         self.w, self.most = np.array(instance.w, np.int64), np.array(instance.capacities, np.int64)
         self.wait = -(-self.m * self.t_data // self.n_com)  # slots that the data alone take
         self.shortest = [None, *(self._shortest(e) for e in range(horizon))]
-        self.finish = self._finish()
+        # The slot before which a program was sent earlier: the iteration before computes in the slots from there on.
+        self.edges = np.array([-1 if least is None else t - least for t, least in enumerate(self.shortest)])
+        self.first_end = self._first_end()
+        self.latest = self._latest()
         self.least_work = self._least_work()
 
     def _computing(self, e: int, c: _Array) -> tuple[_Array, _Array]:
@@ -185,33 +190,76 @@ class _Slots:
             stop, some = int(c[0]), 2 * some
         return None
 
-    def _may_end(self, s: int, e: int) -> bool:
-        """Whether an iteration that starts in slot s may end in slot e if programs are received before it too."""
-        least = self.shortest[e + 1]
-        if least is None or e + 1 - least < s + self.wait:
-            return False
-        c = np.arange(s + self.wait, e + 2 - least)
-        able, counts = self._computing(e, c)
+    def tasks(self, e: int, able: _Array, boxes: _Boxes, edge: _Array) -> tuple[_Array, _Array]:
+        """Return how many tasks those who are able can hold in each box at most, and whether with an old program.
+
+        ``edge`` is the slot before which an old program has come, for each box; -1 where none has.
+        """
         born = self.born[e, able]
-        base = np.maximum(
-            self.before[np.maximum(s, born), able], self.before[np.minimum(born, self.horizon), able] + self.t_prog
+        counts = np.where(
+            self.up[boxes.c][:, able] & (born <= boxes.c[:, None]),
+            self.before[e + 1, able] - self.before[boxes.c][:, able],
+            0,
         )
-        room = self.before[c][:, able] - base
-        tasks = np.where(room >= 0, np.minimum(counts // self.w[able], self.most[able]), 0)
+        # The first start for what can be received, the last one for what has been sent before.
+        arrived = np.maximum(boxes.first[:, None], born)
+        room = self.before[boxes.c][:, able] - self.before[np.minimum(arrived, self.horizon), able]
+        until = np.maximum(edge[:, None], born)
+        is_old = self.before[np.minimum(until, self.horizon), able] - self.before[born, able] >= self.t_prog
+        room = np.where(is_old, room, room - self.t_prog)
+        tasks = np.minimum(np.minimum(counts, boxes.high[:, None]) // self.w[able], self.most[able])
+        tasks[(room < 0) | (counts < boxes.low[:, None])] = 0
         if self.t_data:
             tasks = np.minimum(tasks, np.maximum(room, 0) // self.t_data)
-        return bool((tasks.sum(axis=1) >= self.m).any())
+        return tasks, is_old
 
-    def _finish(self) -> list[int]:
-        """Return for each slot s the first slot after an iteration that starts in s; horizon + 1: none within it."""
-        finish = [self.horizon + 1] * (self.horizon + 1)
-        e = 0
-        for s in range(self.horizon + 1):
-            e = max(e, s)
-            while e < self.horizon and not self._may_end(s, e):
-                e += 1
-            finish[s] = e + 1
-        return finish
+    def is_enough(self, tasks: _Array, is_old: _Array, boxes: _Boxes) -> _Array:
+        """Return for each box whether m tasks can be held: by all old ones and as many others as can be sent one."""
+        programs = (self.n_com * (boxes.c - boxes.first) - self.m * self.t_data) // self.t_prog
+        new = -np.sort(np.where(is_old, 0, -tasks), axis=1)
+        is_sent = np.arange(tasks.shape[1]) < programs[:, None]
+        held = np.where(is_old, tasks, 0).sum(axis=1) + np.where(is_sent, new, 0).sum(axis=1)
+        enough: _Array = held >= self.m
+        return enough
+
+    def _last_start(self, e: int, after: int, is_first: bool) -> int:
+        """Return the last slot beyond ``after`` in which an iteration that ends in slot e may start; or ``after``."""
+        least = self.shortest[e + 1]
+        if least is None:
+            return after
+        able = np.flatnonzero(self.up[e])
+        c = np.arange(after + 1 + self.wait, e + 2 - least)[::-1]
+        last = np.zeros_like(c) if is_first else c - self.wait
+        work = e + 1 - c
+        boxes = _Boxes(c, np.full(c.size, after + 1), last, np.ones_like(c), work)
+        best = after
+        while boxes.c.size:
+            boxes = boxes._replace(first=np.maximum(boxes.first, best + 1))
+            boxes = boxes.of(boxes.first <= boxes.last)
+            some, boxes = boxes.of(np.arange(boxes.c.size) < _AT_ONCE), boxes.of(np.arange(boxes.c.size) >= _AT_ONCE)
+            edges = [-1 if is_first else self.edges[f : t + 1].max() for f, t in zip(some.first, some.last, strict=True)]
+            edge = np.array(edges, np.int64)
+            tasks, is_old = self.tasks(e, able, some, edge)
+            some = some.of(self.is_enough(tasks, is_old, some) & (is_first | (edge >= 0)))
+            is_one = some.first == some.last
+            best = max([best, *some.first[is_one].tolist()])
+            some = some.of(~is_one)
+            middle = (some.first + some.last) // 2
+            upper, lower = some._replace(first=middle + 1), some._replace(last=middle)
+            boxes = _Boxes(*(np.concatenate(three) for three in zip(upper, lower, boxes, strict=True)))
+        return best
+
+    def _first_end(self) -> int:
+        """Return the first slot after an end of the first iteration; horizon + 1: none within it."""
+        ends = (e + 1 for e in range(self.horizon) if self._last_start(e, -1, True) == 0)
+        return next(ends, self.horizon + 1)
+
+    def _latest(self) -> _Array:
+        """Return for each slot t the last slot in which a later iteration may start that ends before t; -1: none."""
+        latest = [-1]
+        for e in range(self.horizon):
+            latest.append(self._last_start(e, latest[-1], False))
+        return np.array(latest)
 
     def _least_work(self) -> int:
         """Return the least W within which all workers together compute m tasks."""
@@ -251,13 +299,13 @@ class _Proof:
                 latest[k] = min(latest[k], slot)
             else:
                 soonest[k] = max(soonest[k], slot + 1)
-        finish = self.slots.finish
+        slots = self.slots
         early, late = [0], [self.horizon]
         for k in range(1, self.k + 1):
-            end = finish[early[-1]] if early[-1] <= self.horizon else self.horizon + 1
+            ends = np.flatnonzero(slots.latest[: self.horizon + 1] >= early[-1])
+            end = slots.first_end if k == 1 else int(ends[0]) if ends.size else self.horizon + 1
             early.append(max(soonest[k], end))
-            last = max((s for s, end in enumerate(finish) if late[-1] >= end), default=-1)
-            late.append(min(latest[self.k - k], last))
+            late.append(min(latest[self.k - k], int(slots.latest[max(0, late[-1])])))
         late.reverse()
         late[0] = 0
         return early, late
@@ -345,11 +393,7 @@ class _Level:
         self.far = proof.far[k - 1][starts]
         self.worth = proof.multipliers.programs[k - 1]
         self.rent = {life: int(values[k - 1]) for life, values in proof.paid.items()}
-        # The slot before which a program was sent earlier: the iteration before computes in the slots from there on.
-        if k > 1:
-            self.edge = np.array([s - (slots.shortest[s] or s) for s in starts.tolist()], np.int64)
-        else:
-            self.edge = np.full(len(starts), -1)
+        self.edge = slots.edges[starts] if k > 1 else np.full(len(starts), -1)
         self.computing = np.arange(int(starts[0]) + slots.wait, proof.horizon)
         self.least = self._less_programs(self.computing)[0] if self.computing.size else self.computing
 
@@ -395,30 +439,11 @@ class _Level:
 
     def _least_distance(self, boxes: _Boxes, e: int, able: _Array, rent: _Array) -> _Array:
         """Return what the arcs of each box make of the node's distance at least."""
-        slots, horizon = self.slots, self.proof.horizon
+        slots = self.slots
         base, edge = self._less_programs(boxes.c, boxes.first, boxes.last)
-        born = slots.born[e, able]
-        counts = np.where(
-            slots.up[boxes.c][:, able] & (born <= boxes.c[:, None]),
-            slots.before[e + 1, able] - slots.before[boxes.c][:, able],
-            0,
-        )
-        # The first start for what can be received, the last one for what has been sent before.
-        arrived = np.maximum(boxes.first[:, None], born)
-        room = slots.before[boxes.c][:, able] - slots.before[np.minimum(arrived, horizon), able]
-        until = np.maximum(edge[:, None], born)
-        is_old = slots.before[np.minimum(until, horizon), able] - slots.before[born, able] >= slots.t_prog
-        room = np.where(is_old, room, room - slots.t_prog)
-        tasks = np.minimum(np.minimum(counts, boxes.high[:, None]) // slots.w[able], slots.most[able])
-        tasks[(room < 0) | (counts < boxes.low[:, None])] = 0
-        if slots.t_data:
-            tasks = np.minimum(tasks, np.maximum(room, 0) // slots.t_data)
-        programs = (slots.n_com * (boxes.c - boxes.first) - slots.m * slots.t_data) // slots.t_prog
-        new = -np.sort(np.where(is_old, 0, -tasks), axis=1)
-        is_sent = np.arange(able.size) < programs[:, None]
-        held = np.where(is_old, tasks, 0).sum(axis=1) + np.where(is_sent, new, 0).sum(axis=1)
+        tasks, is_old = slots.tasks(e, able, boxes, edge)
         result = np.full(boxes.c.size, _NEVER, np.int64)
-        rows = np.flatnonzero((held >= slots.m) & (base < _NEVER))
+        rows = np.flatnonzero(slots.is_enough(tasks, is_old, boxes) & (base < _NEVER))
         if rows.size:
             result[rows] = base[rows] + _least_rents(tasks[rows], rent, slots.m)
         return result

@@ -56,7 +56,7 @@ class Distances:
     def fill(self) -> Iterator[int]:
         """Look at the slots, some at a time; yields the effort."""
         yield self.tables.facts.before.size // 4
-        yield from self.tables.fill()
+        yield from self.tables.fill(self._items)
 
     def find(self, graph: Graph, pi: Ints, rents: Ints, halvings: int) -> Iterator[int]:
         """Find all distances, given values of programs by index, and rents by index and life; yields the effort."""

@@ -85,34 +85,32 @@ class Plain:
         m, t_data = self.instance.tasks, self.instance.t_data
         return min(m, slots // t_data) if t_data else m
 
-    def finish(self, s: int) -> int | None:
-        """Return F(s): the earliest end + 1 of an iteration from slot s if programs are received before it too."""
-        instance = self.instance
-        wait = -(-instance.tasks * instance.t_data // instance.channels)
-        for e in range(s, self.horizon):
-            for c in range(s + wait, e + 1):
-                tasks = 0
-                for q in self.can_compute(c, e):
-                    a = self.born(q, c)
-                    room = min(self.up(q, max(s, a), c), self.up(q, a, c) - instance.t_prog)
-                    own = min(instance.capacities[q], self.up(q, c, e + 1) // instance.w[q])
-                    tasks += min(own, self._received(room))
-                if tasks >= instance.tasks:
-                    return e + 1
-        return None
+    def may_end(self, s: int, e: int, k: int) -> bool:
+        """Whether iteration k may start in slot s and end in slot e, if each worker has a W of its own."""
+        if k > 1 and self.shortest.get(s) is None:
+            return False
+        for c in range(s, e + 1):
+            room = self.instance.channels * (c - s) - self.instance.tasks * self.instance.t_data
+            if room < 0:
+                continue
+            able = [self._candidate(q, k, s, c, e, self.up(q, c, e + 1), {}) for q in self.can_compute(c, e)]
+            if self._cost([one for one in able if one.tasks > 0], room // self.instance.t_prog) is not None:
+                return True
+        return False
 
     def _windows(self) -> tuple[list[int | None], list[int | None]]:
         """Return the first and the last t of the nodes (k, t); None where no schedule is within the horizon."""
-        finish = [self.finish(s) for s in range(self.horizon + 1)]
+        slots, last_k = range(self.horizon), self.instance.iterations
+        first_ends = [e + 1 for e in slots if self.may_end(0, e, 1)]
+        later = [(s, e + 1) for s in slots for e in slots if s <= e and self.may_end(s, e, 2)]
         early: list[int | None] = [0]
         late: list[int | None] = [self.horizon]
-        for k in range(1, self.instance.iterations + 1):
+        for k in range(1, last_k + 1):
             first, last = early[-1], late[-1]
-            end = None if first is None or first > self.horizon else finish[first]
-            early.append(None if end is None else max(end, self.soonest.get(k, 0)))
-            starts = [s for s, end in enumerate(finish) if end is not None and last is not None and end <= last]
-            back = self.latest.get(self.instance.iterations - k, self.horizon)
-            late.append(min(max(starts), back) if starts else None)
+            ends = first_ends if k == 1 else [t for s, t in later if first is not None and s >= first]
+            early.append(max(min(ends), self.soonest.get(k, 0)) if ends else None)
+            starts = [s for s, t in later if last is not None and t <= last]
+            late.append(min(max(starts), self.latest.get(last_k - k, self.horizon)) if starts else None)
         late.reverse()
         late[0] = 0
         return early, late

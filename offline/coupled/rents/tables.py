@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from instances.coupled.model import Instance
 from instances.states import DOWN, UP
 from offline.coupled.rents.kernels.compiling import Ints
-from offline.coupled.rents.kernels.facts import FAR, Facts, make_facts, reach, shorten
+from offline.coupled.rents.kernels.facts import FAR, Facts, make_facts, shorten
+from offline.coupled.rents.kernels.graph import Items, reach, starts_at_once
 
 __all__ = ["Graph", "Tables"]
 
@@ -30,7 +31,9 @@ class Tables:
     slots
         How many slots are looked at.
 
-    ``finish[s]`` is F(s), ``owner``, ``first`` and ``last`` tell of each life whose it is and its slots.
+    The first iteration may end before slot ``first_end``, not sooner; ``latest[t]`` is the last slot in which a later one
+    may start that ends before slot t, -1 if there is none. ``owner``, ``first`` and ``last`` tell of each life whose it is
+    and its slots.
     """
 
     def __init__(self, instance: Instance, slots: int) -> None:
@@ -40,7 +43,8 @@ class Tables:
         up = (states == UP).astype(np.int8) + 2 * (states == DOWN).astype(np.int8)
         most = np.minimum(np.array(instance.capacities, np.int64), instance.tasks)
         self.facts: Facts = make_facts(np.array(numbers, np.int64), np.array(instance.w, np.int64), most, up)
-        self.finish = np.full(slots + 1, FAR, np.int64)
+        self.first_end = FAR
+        self.latest = np.full(slots + 1, -1, np.int64)
         life = self.facts.life
         count = int(life.max(initial=-1)) + 1
         times, workers = np.nonzero(life >= 0)
@@ -63,16 +67,24 @@ class Tables:
                 low = middle
         return high
 
-    def fill(self) -> Iterator[int]:
+    def fill(self, items: Items) -> Iterator[int]:
         """Fill the tables, a few slots at a time; yields the effort."""
         for first in range(0, self.slots, _SLOTS_AT_ONCE):
             stop = min(self.slots, first + _SLOTS_AT_ONCE)
             shorten(self.facts, first, stop)
             yield (stop - first) * self.instance.num_workers
+        free = np.zeros(len(self.owner), np.int64)
+        for t in range(1, self.slots + 1):
+            if starts_at_once(self.facts, items, free, t):
+                self.first_end = t
+                break
         for first in range(0, self.slots + 1, _SLOTS_AT_ONCE):
-            stop = min(self.slots + 1, first + _SLOTS_AT_ONCE)
-            reach(self.facts, self.finish, first, stop)
-            yield (stop - first) * self.instance.num_workers
+            yield reach(self.facts, items, free, self.latest, first, min(self.slots + 1, first + _SLOTS_AT_ONCE))
+
+    def end_from(self, s: int) -> int:
+        """Return the slot before which no later iteration ends that starts in slot s; `FAR` if none does."""
+        t = int(np.searchsorted(self.latest, s))
+        return t if t <= self.slots else FAR
 
     def up_slots(self, low: Ints | int, high: Ints | int) -> Ints:
         """Return the UP slots of each life in slots low..high-1."""
@@ -107,11 +119,10 @@ class Graph:
     def __init__(self, tables: Tables, iterations: int, horizon: int, soonest: Ints, latest: Ints) -> None:
         self.tables, self.iterations, self.horizon = tables, iterations, horizon
         self.early, self.late = [0], [horizon]
-        finish = tables.finish
         for k in range(1, iterations + 1):
-            last = self.early[-1]
-            self.early.append(max(int(soonest[k]), FAR if last > tables.slots else int(finish[last])))
-            back = int(np.searchsorted(finish, self.late[-1], side="right")) - 1
+            end = tables.first_end if k == 1 else tables.end_from(self.early[-1])
+            self.early.append(max(int(soonest[k]), end))
+            back = int(tables.latest[max(0, self.late[-1])])
             self.late.append(min(int(latest[iterations - k]), back))
         self.late.reverse()
         self.is_empty = any(early > late for early, late in zip(self.early[1:], self.late[1:], strict=True))

@@ -8,7 +8,7 @@ import numpy as np
 
 from offline.coupled.rents.kernels.compiling import Counts, Ints, kernel
 
-__all__ = ["FAR", "Facts", "make_facts", "reach", "shorten"]
+__all__ = ["FAR", "Facts", "make_facts", "shorten"]
 
 #: Farther than every node: it cannot be reached.
 FAR = 1 << 60
@@ -79,40 +79,3 @@ def shorten(facts: Facts, first: int, stop: int) -> None:
                 break
             if alive == 0:
                 break
-
-
-@kernel
-def reach(facts: Facts, finish: Ints, first: int, stop: int) -> None:
-    """Fill ``finish[s]`` for first <= s < stop: F'(s) of docs/model.md section 3, `FAR` where no iteration ends."""
-    before, born, most, w = facts.before, facts.born, facts.most, facts.w
-    p, m, n_com, t_prog, t_data = facts.numbers
-    slots = born.shape[0]
-    wait = (m * t_data + n_com - 1) // n_com
-    e = 0
-    if first > 0:
-        e = slots if finish[first - 1] >= FAR else finish[first - 1] - 1
-    for s in range(first, stop):
-        found = False
-        e = max(e, s)
-        while e < slots:
-            if facts.shortest[e + 1] < FAR:
-                for c in range(e + 1 - facts.shortest[e + 1], s + wait - 1, -1):
-                    total = 0
-                    alive = 0
-                    for q in range(p):
-                        a = born[e, q]
-                        if before[e + 1, q] > before[e, q] and a <= c:
-                            alive += 1
-                            if before[c + 1, q] > before[c, q]:
-                                x = min(most[q], (before[e + 1, q] - before[c, q]) // w[q])
-                                have = before[c, q] - max(before[max(s, a), q], before[a, q] + t_prog)
-                                total += min(x, facts.received[have]) if have >= 0 else 0
-                    if total >= m:
-                        found = True
-                        break
-                    if alive == 0:
-                        break
-            if found:
-                break
-            e += 1
-        finish[s] = e + 1 if found else FAR
