@@ -254,7 +254,7 @@ class Beam(LabelSearch):
                 workspace.table,
                 workspace.problem,
                 workspace.scratch,
-                workspace.prefetch,
+                workspace.smooth,
                 self.labels,
                 pool,
                 level,

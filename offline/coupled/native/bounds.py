@@ -17,6 +17,7 @@ from offline.coupled.native.workspace import Workspace
 if TYPE_CHECKING:
     from instances.coupled.rents import Rents
     from offline.coupled.rents.search import RentBound
+    from offline.coupled.rents.tables import Tables
 
 __all__ = ["ChannelBounds", "could_be_served"]
 
@@ -38,6 +39,7 @@ class ChannelBounds:
         self._rents: RentBound | None = _rent_bound(workspace, iterations) if iterations else None
         self._raised_by_slots = self._raised_by_rents = self._slots.bound
         self._is_turn_of_rents = False
+        self._told: Tables | None = None
 
     @property
     def bound(self) -> int:
@@ -56,6 +58,14 @@ class ChannelBounds:
             self._charge(self._rents, incumbent, (LESSER_SHARE if slots_lead else RENT_SHARE) * steps, known)
             if self._rents.bound > known:
                 self._raised_by_rents = self._rents.bound
+            self._tell_ends()
+
+    def _tell_ends(self) -> None:
+        """Tell the searches when iterations can end at the earliest, if more is known of it now."""
+        tables = None if self._rents is None else self._rents.tables
+        if tables is not None and tables is not self._told:
+            self._told = tables
+            self._workspace.raise_floor(tables.first_ends())
 
     def _charge(self, rents: RentBound, incumbent: Incumbent, steps: int, known: int) -> None:
         """Let the bound by rents work for so many steps."""

@@ -83,7 +83,7 @@ DOMINANCE_EFFORT = 1 << 16  # for one question about dominance
 # ---- Rounds of the portfolio, in steps of work.
 
 FIRST_ROUND = 20_000
-NEAR, NEAR_SHARE = 8, 8  # the relaxed search has so much of a round while its bound is not an eighth below the best
+NEAR, NEAR_SHARE = 8, 2  # what the relaxed search has while its bound rises and is not an eighth below the best
 CHANNEL_SHARE = 4  # what the channel bound has of every round, if its bound is the better one
 RENT_SHARE = 14  # what the bound by rents has then
 LESSER_SHARE = 1  # what the other of the two has
@@ -105,7 +105,7 @@ DIVE_ROOT = -(1 << 62)  # less than any key
 # ---- The beam.
 
 FIRST_WIDTH = 20
-LEAST_WIDTH = 10  # and where workers times tasks are many
+LEAST_WIDTH = 5  # and where workers times tasks are many
 MOST_PLACES = 80_000  # workers times tasks times the width of the first beam
 TOO_MANY_PLACES = 100_000  # workers times tasks from which on the first beam is as narrow as can be, and coarser
 BEAM_EFFORT = 1 << 11  # for an expansion

@@ -8,6 +8,7 @@ exact
 relaxed
     the same with n_com binding the computing workers only and stand-by allowed, which is easy
     (no choice of holders) and gives a bound with stand-by and without;
+    A larger part of a round is its own while that bound rises and is about the best;
 dive
     depth first with incomplete expansions, for good schedules; without stand-by too, which leaves
     fewer choices; less of a round for one that found nothing better in the last;
@@ -188,17 +189,14 @@ class Portfolio:
             self._channel = ChannelBounds(workspace, mode, iterations)
         self._beams = _Beams(workspace, mode, iterations)
         steps = self._first_round
-        vain: set[LabelSearch] = set()  # dives that found nothing better the last time
+        vain: set[LabelSearch] = set()  # dives that found nothing better the last time; or the relaxed search, no bound
         is_proven = False
         while not is_proven:
             for search in others:  # each has its share, also after one has the proof
-                before = incumbent.cost
-                share = steps // VAIN_DIVE if search in vain else steps
-                if not search.is_dive and self._is_near(search.bound):
-                    share = NEAR_SHARE * steps
-                is_proven |= search.work(incumbent, share)
-                if search.is_dive:
-                    (vain.discard if incumbent.cost < before else vain.add)(search)
+                cost, bound = incumbent.cost, search.bound
+                is_proven |= search.work(incumbent, self._share(search, steps, search in vain))
+                is_vain = incumbent.cost == cost if search.is_dive else search.bound == bound
+                (vain.add if is_vain else vain.discard)(search)
             self._look_beside(incumbent)
             if self._channel is not None and not is_proven:
                 self._channel.work(incumbent, steps, self.bound())
@@ -211,10 +209,13 @@ class Portfolio:
                 self._improve(incumbent, mode, iterations, max(steps, over // 2))
             is_proven = is_proven or self.bound() >= incumbent.cost or exact.work(incumbent, steps)
 
-    def _is_near(self, bound: int) -> bool:
-        """Whether a bound is about as good as the best one."""
+    def _share(self, search: LabelSearch, steps: int, was_vain: bool) -> int:
+        """Return what a dive, or the relaxed search, has of a round; ``was_vain`` tells of its last one."""
+        if search.is_dive:
+            return steps // VAIN_DIVE if was_vain else steps
         best = self.bound()
-        return bound + abs(best) // NEAR >= best
+        is_near = search.bound + abs(best) // NEAR >= best
+        return NEAR_SHARE * steps if is_near and not was_vain else steps
 
     def _improve(self, incumbent: Incumbent, mode: int, iterations: int, steps: int) -> None:
         """Look for better schedules around the best one, now or beside; who needs no such search never loads it."""

@@ -21,7 +21,9 @@ composition of f bounds as well: by induction f^k(t) <= F^k(t), since f(f^(k-1)(
 f is computed on demand and kept. The scan for F(t) starts at F(t') - 1 for the nearest t' <= t that
 is known, and jumps over last slots that are out of reach: worker q needs T_data + w_q UP slots
 after its base for each task, and what it has of them grows by at most one per slot
-(`_out_of_reach`).
+(`_out_of_reach`). Where it is known from elsewhere that no iteration from t on ends before a slot ``floor[t]``, and
+that does not fall as t grows, it begins there: then f(t) is the least end from that slot on that F allows. That does
+not fall either, so its composition bounds a chain too.
 """
 
 from __future__ import annotations
@@ -55,17 +57,21 @@ class Prefetch(NamedTuple):
     """What is known of F.
 
     ``finish[t]`` is F(t), 0 if it is not known; ``most[t]`` is one more than the most iterations from t on, 0 if they
-    are not known; ``scan`` is an unfinished t and where its scan stands.
+    are not known; ``scan`` is an unfinished t and where its scan stands. No iteration of a schedule that starts in slot
+    t, the first one if that is 0, ends before slot ``floor[t]``. That does not fall from t = 1 on; before ``floor[0]`` no
+    iteration but the first starts, so there it does not matter.
     """
 
     finish: Ints
     most: Ints
     scan: Ints
+    floor: Ints
 
 
 def make_prefetch(slots: int) -> Prefetch:
     """Room for so many slots; nothing is known."""
-    return Prefetch(np.zeros(slots + 1, np.int64), np.zeros(slots + 1, np.int64), np.array([-1, 0], np.int64))
+    finish, most, floor = np.zeros((3, slots + 1), np.int64)
+    return Prefetch(finish, most, np.array([-1, 0], np.int64), floor)
 
 
 def more_prefetch(old: Prefetch, slots: int) -> Prefetch:
@@ -73,7 +79,17 @@ def more_prefetch(old: Prefetch, slots: int) -> Prefetch:
     new = make_prefetch(slots)
     for more, less in zip(new, old, strict=True):
         more[: len(less)] = less
+    new.floor[len(old.floor) :] = old.floor[-1]
     return new
+
+
+def raise_floor(prefetch: Prefetch, floor: Ints) -> None:
+    """Take over a floor; what it makes larger is to be found again."""
+    known = min(len(floor), len(prefetch.floor))
+    prefetch.floor[:known] = np.maximum(prefetch.floor[:known], floor[:known])
+    prefetch.floor[known:] = np.maximum(prefetch.floor[known:], floor[-1])
+    prefetch.finish[prefetch.finish < prefetch.floor] = 0
+    prefetch.most[:] = 0
 
 
 @kernel
@@ -126,7 +142,9 @@ def free_finish(table: Table, problem: Problem, scratch: Scratch, prefetch: Pref
     k = t - 1
     while k >= 0 and finish[k] == 0:
         k -= 1
-    e = t if k < 0 else max(t, finish[k] - 1)
+    e = max(t, prefetch.floor[t] - 1)
+    if k >= 0:
+        e = max(e, finish[k] - 1)
     if scan[SCANNED] == t:
         e = max(e, scan[SCANNED_TO])
     steps = FREE_SCAN

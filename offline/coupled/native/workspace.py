@@ -20,9 +20,9 @@ from offline.coupled.native.constants import (
     SPENT,
     STOP,
 )
-from offline.coupled.native.kernels import Reals
+from offline.coupled.native.kernels import Ints, Reals
 from offline.coupled.native.parameters import Problem, make_problem
-from offline.coupled.native.prefetch import Prefetch, make_prefetch, more_prefetch
+from offline.coupled.native.prefetch import Prefetch, make_prefetch, more_prefetch, raise_floor
 from offline.coupled.native.scratch import Scratch, make_scratch
 from offline.coupled.native.state_tables import StateTables, Table
 from offline.limits import Limits, Stopwatch
@@ -66,7 +66,9 @@ class Workspace:
         self.bytes_beside: Callable[[], int] = lambda: 0
         self._memory_limit_mb = limits.memory_limit_mb
         self._states = StateTables(provide, instance.num_workers, self.slots, first_block)
+        #: What is known of ends of iterations, and the same without what `raise_floor` told: an estimate that does not jump.
         self.prefetch: Prefetch = make_prefetch(self._states.capacity)
+        self.smooth: Prefetch = make_prefetch(self._states.capacity)
         self.scratch: Scratch = make_scratch(self.problem, max(1, self._states.capacity), FIRST_FOUND)
         self._merit = self.scratch.ranking.merit
 
@@ -87,7 +89,12 @@ class Workspace:
         self.claim(length)
         self._states.grow(length)
         self.prefetch = more_prefetch(self.prefetch, self._states.capacity)
+        self.smooth = more_prefetch(self.smooth, self._states.capacity)
         self._renew(self.scratch.found.c.size)
+
+    def raise_floor(self, floor: Ints) -> None:
+        """Tell that no iteration which starts in slot t ends before slot ``floor[t]``, see `prefetch.Prefetch`."""
+        raise_floor(self.prefetch, floor)
 
     def _renew(self, found: int) -> None:
         """Make working memory for all slots there is room for, and so many holder sets."""

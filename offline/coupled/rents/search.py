@@ -17,7 +17,7 @@ from instances.coupled.rents import Rents
 from offline.coupled.rents.distances import Distances
 from offline.coupled.rents.kernels.carry import can_carry
 from offline.coupled.rents.learning import SCALE, Subproblem, Usage
-from offline.coupled.rents.tables import Graph
+from offline.coupled.rents.tables import Graph, Tables
 
 __all__ = ["RentBound", "rehearse"]
 
@@ -54,6 +54,11 @@ class RentBound:
         self._root = Subproblem(instance, iterations)
         self._parts = [self._root]
         self._going = self._raise()
+
+    @property
+    def tables(self) -> Tables | None:
+        """What is known of the slots that have been looked at; None before there are any."""
+        return None if self._distances is None else self._distances.tables
 
     def work(self, known: int, limit: int) -> int:
         """Work a little; return the effort that took, 0 if nothing is left to be done.

@@ -86,6 +86,15 @@ class Tables:
         t = int(np.searchsorted(self.latest, s))
         return t if t <= self.slots else FAR
 
+    def first_ends(self) -> Ints:
+        """Return for each slot s the slot before which no iteration ends that starts there, the first one in slot 0.
+
+        One more than the slots known where none ends within them.
+        """
+        ends = np.searchsorted(self.latest, np.arange(self.slots + 1))
+        ends[0] = min(self.first_end, self.slots + 1)
+        return ends
+
     def up_slots(self, low: Ints | int, high: Ints | int) -> Ints:
         """Return the UP slots of each life in slots low..high-1."""
         start = np.maximum(low, self.first)
