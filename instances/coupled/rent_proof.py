@@ -237,8 +237,9 @@ class _Slots:
             boxes = boxes._replace(first=np.maximum(boxes.first, best + 1))
             boxes = boxes.of(boxes.first <= boxes.last)
             some, boxes = boxes.of(np.arange(boxes.c.size) < _AT_ONCE), boxes.of(np.arange(boxes.c.size) >= _AT_ONCE)
-            edges = [-1 if is_first else self.edges[f : t + 1].max() for f, t in zip(some.first, some.last, strict=True)]
-            edge = np.array(edges, np.int64)
+            edge = np.full(some.c.size, -1)
+            for i in range(0 if is_first else some.c.size):
+                edge[i] = self.edges[some.first[i] : some.last[i] + 1].max()
             tasks, is_old = self.tasks(e, able, some, edge)
             some = some.of(self.is_enough(tasks, is_old, some) & (is_first | (edge >= 0)))
             is_one = some.first == some.last

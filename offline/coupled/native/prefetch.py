@@ -58,8 +58,8 @@ class Prefetch(NamedTuple):
 
     ``finish[t]`` is F(t), 0 if it is not known; ``most[t]`` is one more than the most iterations from t on, 0 if they
     are not known; ``scan`` is an unfinished t and where its scan stands. No iteration of a schedule that starts in slot
-    t, the first one if that is 0, ends before slot ``floor[t]``. That does not fall from t = 1 on; before ``floor[0]`` no
-    iteration but the first starts, so there it does not matter.
+    t, the first one if that is 0, ends before slot ``floor[t]``. That does not fall from t = 1 on; what it is before
+    ``floor[0]`` does not matter, as no other iteration starts there.
     """
 
     finish: Ints
@@ -142,7 +142,7 @@ def free_finish(table: Table, problem: Problem, scratch: Scratch, prefetch: Pref
     k = t - 1
     while k >= 0 and finish[k] == 0:
         k -= 1
-    e = max(t, prefetch.floor[t] - 1)
+    e = max(t, int(prefetch.floor[t]) - 1)
     if k >= 0:
         e = max(e, finish[k] - 1)
     if scan[SCANNED] == t:

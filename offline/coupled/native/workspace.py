@@ -66,7 +66,7 @@ class Workspace:
         self.bytes_beside: Callable[[], int] = lambda: 0
         self._memory_limit_mb = limits.memory_limit_mb
         self._states = StateTables(provide, instance.num_workers, self.slots, first_block)
-        #: What is known of ends of iterations, and the same without what `raise_floor` told: an estimate that does not jump.
+        #: When iterations can end; and an estimate of it that does not jump, without what `raise_floor` told.
         self.prefetch: Prefetch = make_prefetch(self._states.capacity)
         self.smooth: Prefetch = make_prefetch(self._states.capacity)
         self.scratch: Scratch = make_scratch(self.problem, max(1, self._states.capacity), FIRST_FOUND)

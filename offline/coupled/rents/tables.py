@@ -31,9 +31,9 @@ class Tables:
     slots
         How many slots are looked at.
 
-    The first iteration may end before slot ``first_end``, not sooner; ``latest[t]`` is the last slot in which a later one
-    may start that ends before slot t, -1 if there is none. ``owner``, ``first`` and ``last`` tell of each life whose it is
-    and its slots.
+    The first iteration may end before slot ``first_end``, not sooner; ``latest[t]`` is the last slot in which a later
+    one may start that ends before slot t, -1 if there is none. ``owner``, ``first`` and ``last`` tell of each life
+    whose it is and its slots.
     """
 
     def __init__(self, instance: Instance, slots: int) -> None:

@@ -6,15 +6,15 @@ import pytest
 from instances.coupled.generate import small
 from offline.coupled.native.constants import NEVER
 from offline.coupled.native.iteration import last_before_data
-from offline.coupled.native.prefetch import compose, free_finish, make_prefetch, more_prefetch, most_from
+from offline.coupled.native.prefetch import compose, free_finish, make_prefetch, more_prefetch, most_from, raise_floor
 from tests.cases.normal_form import Iteration, whole
 
 P, SLOTS = 4, 18
 
 
-def first_finish(instance, threshold, t: int) -> int:
-    """F(t), end by end."""
-    for e in range(t, SLOTS):
+def first_finish(instance, threshold, t: int, floor: int = 0) -> int:
+    """F(t), end by end; the first from slot ``floor`` on."""
+    for e in range(max(t, floor - 1), SLOTS):
         plain = Iteration(instance, t, e, set(), SLOTS)
         if next(plain.member_sets(threshold(t), is_free=True), None) is not None:
             return e + 1
@@ -48,6 +48,28 @@ def test_the_bound_is_the_first_slot_in_which_an_iteration_can_end(block):
     assert finite > 50
 
 
+def test_slots_before_a_floor_are_no_ends():
+    raised = 0
+    for seed in range(30):
+        draw = np.random.default_rng(seed)
+        instance = small(seed, p=P, slots=SLOTS, tasks=1 + seed % 3, up=draw.uniform(0.7, 1.0), down=0.0)
+        workspace = whole(instance)
+        known = workspace.table, workspace.problem, workspace.scratch, workspace.prefetch
+
+        def threshold(s, workspace=workspace):
+            return last_before_data(workspace.problem, s)
+
+        before = [free_finish(*known, t, SLOTS) for t in range(SLOTS)]
+        floor = np.sort(draw.integers(0, SLOTS, SLOTS + 1))
+        workspace.raise_floor(floor)
+        for t in draw.permutation(SLOTS).tolist():
+            found = free_finish(*known, t, SLOTS)
+            assert found == first_finish(instance, threshold, t, int(floor[t]))
+            assert found >= before[t]
+            raised += found > before[t]
+    assert raised > 20
+
+
 def test_what_is_known_is_kept_when_there_is_room_for_more():
     old = make_prefetch(5)
     old.finish[3], old.most[2], old.scan[:] = 7, 4, (3, 6)
@@ -57,3 +79,14 @@ def test_what_is_known_is_kept_when_there_is_room_for_more():
     assert (new.most[:6] == old.most).all()
     assert (new.scan == old.scan).all()
     assert not new.finish[6:].any()
+
+
+def test_a_floor_holds_for_slots_that_are_known_later():
+    old = make_prefetch(5)
+    raise_floor(old, np.array([4, 2, 5, 6]))
+    assert old.floor.tolist() == [4, 2, 5, 6, 6, 6]
+    old.finish[2], old.finish[3] = 5, 8
+    raise_floor(old, np.array([0, 0, 7, 7, 7, 7, 9]))
+    assert old.floor.tolist() == [4, 2, 7, 7, 7, 7]
+    assert old.finish[2:4].tolist() == [0, 8]
+    assert more_prefetch(old, 8).floor.tolist() == [4, 2, 7, 7, 7, 7, 7, 7, 7]

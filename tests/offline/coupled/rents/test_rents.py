@@ -85,6 +85,26 @@ def test_kernels_and_twin_agree_on_parts_of_the_schedules(block):
     assert {None, True} <= set(found)
 
 
+def test_no_iteration_ends_before_arcs_allow_it():
+    """In schedules of best makespan, and of the most iterations; not by what the windows say of a horizon."""
+    later = 0
+    for number in range(80):
+        instance = small_instance(number, seed=5)
+        distances = Distances(instance, instance.iterations, instance.slots)
+        run_down(distances.fill())
+        first_ends = distances.tables.first_ends()
+        for objective in Objective:
+            schedule = offline.coupled.solve(instance, objective, solver="native").schedule
+            if schedule is None:
+                continue
+            ends = check(instance, schedule).outcome.ends
+            for start, end in zip((0, *ends), ends, strict=False):
+                later += first_ends[start] > start + 1
+                assert end >= first_ends[start]
+        assert (np.diff(first_ends[1:]) >= 0).all()
+    assert later > 100
+
+
 @pytest.mark.parametrize("block", range(4))
 def test_never_above_the_optimum_and_every_certificate_holds(block):
     raised = met = 0
