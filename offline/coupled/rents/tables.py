@@ -11,7 +11,7 @@ from instances.coupled.model import Instance
 from instances.states import DOWN, UP
 from offline.coupled.rents.kernels.compiling import Ints
 from offline.coupled.rents.kernels.facts import FAR, Facts, make_facts, shorten
-from offline.coupled.rents.kernels.graph import Items, reach, starts_at_once
+from offline.coupled.rents.kernels.graph import Items, first_end, reach
 
 __all__ = ["Graph", "Tables"]
 
@@ -74,9 +74,11 @@ class Tables:
             shorten(self.facts, first, stop)
             yield (stop - first) * self.instance.num_workers
         free = np.zeros(len(self.owner), np.int64)
-        for t in range(1, self.slots + 1):
-            if starts_at_once(self.facts, items, free, t):
-                self.first_end = t
+        for first in range(0, self.slots + 1, _SLOTS_AT_ONCE):
+            stop = min(self.slots + 1, first + _SLOTS_AT_ONCE)
+            self.first_end = first_end(self.facts, items, free, first, stop)
+            yield int(items.effort[0])
+            if self.first_end < FAR:
                 break
         for first in range(0, self.slots + 1, _SLOTS_AT_ONCE):
             yield reach(self.facts, items, free, self.latest, first, min(self.slots + 1, first + _SLOTS_AT_ONCE))

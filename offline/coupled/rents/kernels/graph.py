@@ -22,11 +22,11 @@ __all__ = [
     "Level",
     "cost",
     "find_able",
+    "first_end",
     "lay_floor",
     "make_items",
     "make_level",
     "reach",
-    "starts_at_once",
     "sweep",
 ]
 
@@ -34,6 +34,8 @@ __all__ = [
 BLOCK = 16
 #: Lists of all workers for which there is room, for boxes of one node.
 _MOST_LISTS = 16
+#: Boxes that are looked at for the last start of an iteration that ends in a slot.
+_MOST_BOXES = 1 << 12
 
 
 class Level(NamedTuple):
@@ -417,7 +419,8 @@ def _last_start(facts: Facts, items: Items, free: Ints, t: int, after: int, is_f
     """Return the last slot > ``after`` in which an iteration that ends in slot t - 1 may start; ``after`` if none.
 
     That is, the last start of an arc to t, if each worker may have a W of its own; of the first iteration or of a later
-    one, which starts where an iteration can end. Boxes are halved until they have one arc.
+    one, which starts where an iteration can end. Boxes are halved until they have one arc; where that takes too many, a
+    box stands for the arc.
     """
     m, n_com, t_data = facts.numbers[1], facts.numbers[2], facts.numbers[4]
     wait = (m * t_data + n_com - 1) // n_com
@@ -427,6 +430,7 @@ def _last_start(facts: Facts, items: Items, free: Ints, t: int, after: int, is_f
     able = find_able(facts, items, free, e, t - shortest[t])
     best = after
     top = t - shortest[t]
+    looked_at = 0
     while top > best + wait:
         box[0, 0], box[0, 1], box[0, 2], box[0, 5] = top, best + 1, 0 if is_first else top - wait, top - BLOCK + 1
         n = 1
@@ -444,10 +448,11 @@ def _last_start(facts: Facts, items: Items, free: Ints, t: int, after: int, is_f
                 if edge < 0:
                     continue
             items.effort[0] += 4 + able // 4 + (last - first) // 16
+            looked_at += 1
             if cost(facts, items, 0, able, able, soon, c, first, edge, 1, e - soon + 1) < 0:
                 continue
-            if first == last and soon == c:
-                best = first
+            if (first == last and soon == c) or looked_at > _MOST_BOXES:
+                best = last
                 continue
             for j in (0, 1, 2, 5):
                 box[n + 1, j] = box[n, j]
@@ -475,6 +480,13 @@ def reach(facts: Facts, items: Items, free: Ints, latest: Ints, first: int, stop
 
 
 @kernel
-def starts_at_once(facts: Facts, items: Items, free: Ints, t: int) -> bool:
-    """Whether the first iteration may start in slot 0 and end in slot t - 1."""
-    return _last_start(facts, items, free, t, -1, True) == 0
+def first_end(facts: Facts, items: Items, free: Ints, first: int, stop: int) -> int:
+    """Return the least t with first <= t < stop before which the first iteration may end, `FAR` if there is none.
+
+    ``free`` are rents of 0, by life. The effort is that of `reach`, in ``items.effort``.
+    """
+    items.effort[0] = 0
+    for t in range(max(1, first), stop):
+        if _last_start(facts, items, free, t, -1, True) == 0:
+            return t
+    return FAR
