@@ -83,10 +83,13 @@ class RentBound:
     def _raise(self) -> Iterator[int]:
         """Refute ever larger horizons of the subproblem with the least bound; yields the effort of every part."""
         while (part := self._least()).bound < self._limit:
-            part.bound = max(part.bound, self.bound)
+            # Of all schedules together it is learnt from below, whoever has proven a bound, before they are divided.
+            if part is not self._root or part.is_stuck:
+                part.bound = max(part.bound, self.bound)
             horizon = max(part.bound, min(part.bound + part.stride, self._limit - 1))
             if self._distances is None or self._distances.tables.slots < horizon:
-                slots = min(self.instance.slots, max(horizon, min(self._limit - 1, horizon + horizon // 4)))
+                likely = max(horizon, self.bound)
+                slots = min(self.instance.slots, max(likely, min(self._limit - 1, likely + likely // 4)))
                 if slots * self.instance.num_workers > _MOST_CELLS or slots * self.instance.tasks > _MOST_SUM // SCALE:
                     return
                 distances = Distances(self.instance, self.iterations, slots)
@@ -102,7 +105,9 @@ class RentBound:
                 return
             else:
                 yield from part.learn(graph, self._distances, self._usage, lambda: self._limit)
-                if part.is_stuck and not self._divide(part, graph) and not part.refine():
+                if not part.is_stuck or part.bound < self.bound:
+                    continue
+                if not self._divide(part, graph) and not part.refine():
                     return
 
     def _least(self) -> Subproblem:
