@@ -62,7 +62,7 @@ class _Coupled(Family):
     value = heading = "makespan"
     unit = "slots"
     reference = "IE"
-    unproven = "the bound is not one by rents, there is nothing to write"
+    unproven = "no bound by rents was found, there is nothing to write"
     run_options: ClassVar[Mapping[str, tuple[str, ...]]] = {
         "estimator": tuple(Estimator),
         "service": tuple(Service),
@@ -74,6 +74,12 @@ class _Coupled(Family):
     scenario = ("m", "n_com", "wmin", "instance_seed", "scenario")
     columns = ("slots", "checked_slots")
     flags = flags.FLAGS
+
+    def write_bound(self, result: Result, place: str | None) -> None:
+        """Write the certificate, if a place is given; say so if another search has proven more than it does."""
+        super().write_bound(result, place)
+        if place is not None and result.lower is not None and result.certificate.bound < result.lower:
+            click.echo(f"{place} proves {result.certificate.bound:,}; {result.lower:,} has no certificate", err=True)
 
     def solve(self, instance: Any, options: Options) -> Result:
         return solve(

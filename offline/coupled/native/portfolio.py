@@ -280,13 +280,12 @@ class Portfolio:
             by="native",
             runtime_s=workspace.watch.elapsed_s(),
             counts=self._counts(),
-            certificate=self._certificate(bound) if is_makespan and status is not Status.INFEASIBLE else None,
+            certificate=self._certificate() if is_makespan and status is not Status.INFEASIBLE else None,
         )
 
-    def _certificate(self, bound: int) -> Rents | None:
-        """Return a certificate of the bound, if there is one."""
-        rents = None if self._channel is None else self._channel.certificate()
-        return rents if rents is not None and rents.bound >= bound else None
+    def _certificate(self) -> Rents | None:
+        """Return the certificate of the best bound by rents, if there is one; other searches may have proven more."""
+        return None if self._channel is None else self._channel.certificate()
 
     def _counts(self) -> dict[str, int]:
         """Return what all searches have counted."""
