@@ -190,17 +190,18 @@ class _Slots:
             stop, some = int(c[0]), 2 * some
         return None
 
-    def tasks(self, e: int, able: _Array, boxes: _Boxes, edge: _Array) -> tuple[_Array, _Array]:
-        """Return how many tasks those who are able can hold in each box at most, and whether with an old program.
+    def programs(self, sending: _Array) -> _Array:
+        """Return how many programs fit beside the data into so many slots; negative where the data do not."""
+        room = self.n_com * sending - self.m * self.t_data
+        return np.where(sending >= self.t_prog, np.minimum(self.p, room // self.t_prog), 0)
+
+    def tasks(self, e: int, boxes: _Boxes, edge: _Array) -> tuple[_Array, _Array]:
+        """Return how many tasks those UP in slot e can hold in each box at most, and whether with an old program.
 
         ``edge`` is the slot before which an old program has come, for each box; -1 where none has.
         """
+        able, counts = self._computing(e, boxes.c)
         born = self.born[e, able]
-        counts = np.where(
-            self.up[boxes.c][:, able] & (born <= boxes.c[:, None]),
-            self.before[e + 1, able] - self.before[boxes.c][:, able],
-            0,
-        )
         # The first start for what can be received, the last one for what has been sent before.
         arrived = np.maximum(boxes.first[:, None], born)
         room = self.before[boxes.c][:, able] - self.before[np.minimum(arrived, self.horizon), able]
@@ -215,7 +216,7 @@ class _Slots:
 
     def is_enough(self, tasks: _Array, is_old: _Array, boxes: _Boxes) -> _Array:
         """Return for each box whether m tasks can be held: by all old ones and as many others as can be sent one."""
-        programs = (self.n_com * (boxes.c - boxes.first) - self.m * self.t_data) // self.t_prog
+        programs = self.programs(boxes.c - boxes.first)
         new = -np.sort(np.where(is_old, 0, -tasks), axis=1)
         is_sent = np.arange(tasks.shape[1]) < programs[:, None]
         held = np.where(is_old, tasks, 0).sum(axis=1) + np.where(is_sent, new, 0).sum(axis=1)
@@ -227,11 +228,9 @@ class _Slots:
         least = self.shortest[e + 1]
         if least is None:
             return after
-        able = np.flatnonzero(self.up[e])
         c = np.arange(after + 1 + self.wait, e + 2 - least)[::-1]
         last = np.zeros_like(c) if is_first else c - self.wait
-        work = e + 1 - c
-        boxes = _Boxes(c, np.full(c.size, after + 1), last, np.ones_like(c), work)
+        boxes = _Boxes(c, np.full(c.size, after + 1), last, np.ones_like(c), e + 1 - c)
         best = after
         while boxes.c.size:
             boxes = boxes._replace(first=np.maximum(boxes.first, best + 1))
@@ -240,7 +239,7 @@ class _Slots:
             edge = np.full(some.c.size, -1)
             for i in range(0 if is_first else some.c.size):
                 edge[i] = self.edges[some.first[i] : some.last[i] + 1].max()
-            tasks, is_old = self.tasks(e, able, some, edge)
+            tasks, is_old = self.tasks(e, some, edge)
             some = some.of(self.is_enough(tasks, is_old, some) & (is_first | (edge >= 0)))
             is_one = some.first == some.last
             best = max([best, *some.first[is_one].tolist()])
@@ -402,12 +401,10 @@ class _Level:
         """Return for each slot c the least distance of a start less what its programs are worth, and the last edge."""
         slots = self.slots
         sending = c[:, None] - self.starts
-        room = slots.n_com * sending - slots.m * slots.t_data
-        programs = np.where(sending >= slots.t_prog, np.minimum(slots.p, room // slots.t_prog), 0)
-        open_ = room >= 0
+        open_ = slots.n_com * sending >= slots.m * slots.t_data
         if first is not None and last is not None:
             open_ &= (self.starts >= first[:, None]) & (self.starts <= last[:, None])
-        reached = self.far - self.worth * programs
+        reached = self.far - self.worth * slots.programs(sending)
         return np.where(open_, reached, _NEVER).min(axis=1), np.where(open_, self.edge, -1).max(axis=1)
 
     def nearer(self, t: int, claimed: int) -> tuple[int, int] | None:
@@ -429,7 +426,7 @@ class _Level:
         while boxes.c.size:
             some = boxes.of(np.arange(boxes.c.size) < _TOGETHER)
             boxes = boxes.of(np.arange(boxes.c.size) >= _TOGETHER)
-            some = some.of(self._least_distance(some, e, able, rent) < claimed)
+            some = some.of(self._least_distance(some, e, rent) < claimed)
             is_one = (some.first == some.last) & (some.low == some.high)
             if is_one.any():
                 at = int(np.argmax(is_one))
@@ -438,11 +435,11 @@ class _Level:
             boxes = _Boxes(*(np.concatenate(pair) for pair in zip(more, boxes, strict=True)))
         return None
 
-    def _least_distance(self, boxes: _Boxes, e: int, able: _Array, rent: _Array) -> _Array:
+    def _least_distance(self, boxes: _Boxes, e: int, rent: _Array) -> _Array:
         """Return what the arcs of each box make of the node's distance at least."""
         slots = self.slots
         base, edge = self._less_programs(boxes.c, boxes.first, boxes.last)
-        tasks, is_old = slots.tasks(e, able, boxes, edge)
+        tasks, is_old = slots.tasks(e, boxes, edge)
         result = np.full(boxes.c.size, _NEVER, np.int64)
         rows = np.flatnonzero(slots.is_enough(tasks, is_old, boxes) & (base < _NEVER))
         if rows.size:

@@ -83,7 +83,8 @@ DOMINANCE_EFFORT = 1 << 16  # for one question about dominance
 # ---- Rounds of the portfolio, in steps of work.
 
 FIRST_ROUND = 20_000
-NEAR, NEAR_SHARE = 8, 2  # what the relaxed search has while its bound rises and is not an eighth below the best
+NEAR = 8  # a bound is near the best one if it is at most that divided by this below
+NEAR_SHARE = 2  # what the relaxed search has of every round while its bound is near the best, and rises
 CHANNEL_SHARE = 4  # what the channel bound has of every round, if its bound is the better one
 RENT_SHARE = 14  # what the bound by rents has then
 LESSER_SHARE = 1  # what the other of the two has

@@ -8,7 +8,7 @@ exact
 relaxed
     the same with n_com binding the computing workers only and stand-by allowed, which is easy
     (no choice of holders) and gives a bound with stand-by and without;
-    A larger part of a round is its own while that bound rises and is about the best;
+    it has more of a round while that bound rises and is about the best;
 dive
     depth first with incomplete expansions, for good schedules; without stand-by too, which leaves
     fewer choices; less of a round for one that found nothing better in the last;

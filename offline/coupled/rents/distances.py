@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from instances.coupled.model import Instance
 from offline.coupled.rents.kernels.compiling import Ints
-from offline.coupled.rents.kernels.facts import FAR
+from offline.coupled.rents.kernels.facts import FAR, programs_sent
 from offline.coupled.rents.kernels.graph import Items, Level, cost, find_able, lay_floor, make_items, make_level, sweep
 from offline.coupled.rents.tables import Graph, Tables
 
@@ -94,7 +94,7 @@ class Distances:
     def path(self, end: int, pi: Ints, rents: Ints) -> Path:
         """Return the path of least distance to the last node whose slot is ``end``."""
         facts, items = self.tables.facts, self._items
-        p, m, n_com, t_prog, t_data = facts.numbers.tolist()
+        m = self.tables.instance.tasks
         used = np.zeros(rents.shape)
         sent, ends = np.zeros((2, self.iterations + 1), np.int64)
         t = end
@@ -103,8 +103,7 @@ class Distances:
             level, before = self._levels[k], self._levels[k - 1]
             c, e = int(level.c[t]), t - 1
             starts = int(level.first[t]) + np.flatnonzero(before.far[level.first[t] : level.last[t] + 1] < FAR)
-            programs = np.minimum(p, (n_com * (c - starts) - m * t_data) // t_prog)
-            programs[c - starts < t_prog] = 0
+            programs = np.array([programs_sent(facts, c - s) for s in starts.tolist()])
             at = int(np.argmin(before.far[starts] - int(pi[k]) * programs))
             sent[k] = programs[at]
             edge = int((starts - facts.shortest[starts]).max())

@@ -100,17 +100,17 @@ class Plain:
 
     def _windows(self) -> tuple[list[int | None], list[int | None]]:
         """Return the first and the last t of the nodes (k, t); None where no schedule is within the horizon."""
-        slots, last_k = range(self.horizon), self.instance.iterations
+        slots, iterations = range(self.horizon), self.instance.iterations
         first_ends = [e + 1 for e in slots if self.may_end(0, e, 1)]
         later = [(s, e + 1) for s in slots for e in slots if s <= e and self.may_end(s, e, 2)]
         early: list[int | None] = [0]
         late: list[int | None] = [self.horizon]
-        for k in range(1, last_k + 1):
+        for k in range(1, iterations + 1):
             first, last = early[-1], late[-1]
             ends = first_ends if k == 1 else [t for s, t in later if first is not None and s >= first]
             early.append(max(min(ends), self.soonest.get(k, 0)) if ends else None)
             starts = [s for s, t in later if last is not None and t <= last]
-            late.append(min(max(starts), self.latest.get(last_k - k, self.horizon)) if starts else None)
+            late.append(min(max(starts), self.latest.get(iterations - k, self.horizon)) if starts else None)
         late.reverse()
         late[0] = 0
         return early, late

@@ -11,7 +11,8 @@ from instances.coupled.model import Instance
 from instances.states import DOWN, UP
 from offline.coupled.rents.kernels.compiling import Ints
 from offline.coupled.rents.kernels.facts import FAR, Facts, make_facts, shorten
-from offline.coupled.rents.kernels.graph import Items, first_end, reach
+from offline.coupled.rents.kernels.first_ends import first_end, reach
+from offline.coupled.rents.kernels.graph import Items
 
 __all__ = ["Graph", "Tables"]
 
@@ -83,17 +84,16 @@ class Tables:
         for first in range(0, self.slots + 1, _SLOTS_AT_ONCE):
             yield reach(self.facts, items, free, self.latest, first, min(self.slots + 1, first + _SLOTS_AT_ONCE))
 
-    def end_from(self, s: int) -> int:
-        """Return the slot before which no later iteration ends that starts in slot s; `FAR` if none does."""
-        t = int(np.searchsorted(self.latest, s))
-        return t if t <= self.slots else FAR
-
-    def first_ends(self) -> Ints:
-        """Return for each slot s the slot before which no iteration ends that starts there, the first one in slot 0.
+    def ends_from(self, starts: Ints) -> Ints:
+        """Return for each slot the one before which no later iteration ends that starts there.
 
         One more than the slots known where none ends within them.
         """
-        ends = np.searchsorted(self.latest, np.arange(self.slots + 1))
+        return np.searchsorted(self.latest, starts)
+
+    def first_ends(self) -> Ints:
+        """Return the same for each slot known; in slot 0 the first iteration starts."""
+        ends = self.ends_from(np.arange(self.slots + 1))
         ends[0] = min(self.first_end, self.slots + 1)
         return ends
 
@@ -131,7 +131,7 @@ class Graph:
         self.tables, self.iterations, self.horizon = tables, iterations, horizon
         self.early, self.late = [0], [horizon]
         for k in range(1, iterations + 1):
-            end = tables.first_end if k == 1 else tables.end_from(self.early[-1])
+            end = tables.first_end if k == 1 else int(tables.ends_from(np.array(self.early[-1])))
             self.early.append(max(int(soonest[k]), end))
             back = int(tables.latest[max(0, self.late[-1])])
             self.late.append(min(int(latest[iterations - k]), back))

@@ -8,7 +8,7 @@ import numpy as np
 
 from offline.coupled.rents.kernels.compiling import Counts, Ints, kernel
 
-__all__ = ["FAR", "Facts", "make_facts", "shorten"]
+__all__ = ["FAR", "Facts", "make_facts", "programs_sent", "shorten"]
 
 #: Farther than every node: it cannot be reached.
 FAR = 1 << 60
@@ -79,3 +79,10 @@ def shorten(facts: Facts, first: int, stop: int) -> None:
                 break
             if alive == 0:
                 break
+
+
+@kernel
+def programs_sent(facts: Facts, slots: int) -> int:
+    """Return how many programs fit beside the data into so many slots (g); negative where the data do not fit."""
+    p, m, n_com, t_prog, t_data = facts.numbers
+    return int(min(p, (n_com * slots - m * t_data) // t_prog)) if slots >= t_prog else 0
