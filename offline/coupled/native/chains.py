@@ -28,7 +28,7 @@ from offline.coupled.native.constants import (
 )
 from offline.coupled.native.iteration import programs_sent
 from offline.coupled.native.kernels import Ints, Words, add, assign, has, kernel, piece, within
-from offline.coupled.native.knapsack import Knapsack, cheapest, list_able, list_fit
+from offline.coupled.native.knapsack import Knapsack, cheapest, cheapest_work, list_able, list_fit, price_slots
 from offline.coupled.native.parameters import Problem
 from offline.coupled.native.prefetch import Prefetch, compose
 from offline.coupled.native.prices import Prices, charge
@@ -165,11 +165,12 @@ def _extend(
         most = chains.left[i] + most_programs(table, problem, scratch, mode, s, c) * prices.program_value[c]
         if most <= most_left:
             continue
-        num_fit = list_fit(table, problem, scratch, prices, knapsack, num_able, c, e)
+        num_fit = list_fit(table, problem, scratch, knapsack, num_able, c, e)
+        price_slots(prices, knapsack, num_fit, c, e)
         price = cheapest(problem, scratch, knapsack, num_fit, -1)
         if price < 0 or most - price <= most_left:
             continue
-        price, iw = _cheapest_work(problem, scratch, knapsack, num_fit, e - c + 1)
+        price, iw = cheapest_work(problem, scratch, knapsack, num_fit, e - c + 1)
         left = most - price
         if price < 0 or left <= most_left:
             continue
@@ -192,19 +193,6 @@ def _extend(
         assign(chains.held[n], chains.hoped)
         n += 1
     return n
-
-
-@piece
-def _cheapest_work(problem: Problem, scratch: Scratch, knapsack: Knapsack, num_fit: int, slots: int) -> tuple[int, int]:
-    """Return what an iteration that computes within so many slots pays at least, and the index of its W; or -1."""
-    price, best_iw = -1, -1
-    for iw in range(problem.work.size):
-        if problem.work[iw] > slots:
-            break
-        v = cheapest(problem, scratch, knapsack, num_fit, iw)
-        if v >= 0 and (price < 0 or v < price):
-            price, best_iw = v, iw
-    return price, best_iw
 
 
 @kernel
@@ -288,7 +276,8 @@ def learn(
         k -= 1
         # Who computes is found once more, as when the label was made.
         num_able = list_able(table, problem, scratch, knapsack, s, e, chains.held[i], end)
-        num_fit = list_fit(table, problem, scratch, prices, knapsack, num_able, c, e)
+        num_fit = list_fit(table, problem, scratch, knapsack, num_able, c, e)
+        price_slots(prices, knapsack, num_fit, c, e)
         cheapest(problem, scratch, knapsack, num_fit, chains.iw[label])
         delivered = most_programs(table, problem, scratch, mode, s, c) * problem.t_prog
         for h in range(STEPS):

@@ -53,28 +53,46 @@ def is_dominated(
     skip: int,
 ) -> bool:
     """Return whether (done, t, held) is known to be dominated by a living label other than `skip`."""
-    effort, parts = scratch.effort, scratch.participants
+    effort = scratch.effort
     effort[LIMIT] = min(effort[SPENT] + DOMINANCE_EFFORT, effort[STOP])
     looked_at = 0
     i = labels.newest[done]
     while i >= 0:
         looked_at += 1
         start = labels.start[i]
-        n = -1
-        if not labels.is_dropped[i] and i != skip and start <= t:
-            n = _missing(table, problem, scratch, mode, start, labels.held[i], t, held, horizon)
-        # With at most n_com of them each has the channel whenever it is UP, and `_missing` has seen to that.
-        if n > problem.n_com:
-            for j in range(n):
-                parts.program[j] = problem.t_prog
-            possible = can_send(table, scratch.flow, parts, parts.program, n, problem.n_com, start, t)
-            n = n if possible == YES else -1
-        if n >= 0:
+        is_of_use = not labels.is_dropped[i] and i != skip and start <= t
+        if is_of_use and covers(table, problem, scratch, mode, start, labels.held[i], t, held, horizon):
             effort[SPENT] += 1 + looked_at // 4
             return True
         i = labels.older[i]
     effort[SPENT] += 1 + looked_at // 4
     return False
+
+
+@kernel
+def covers(
+    table: Table,
+    problem: Problem,
+    scratch: Scratch,
+    mode: int,
+    start: int,
+    held_before: Words,
+    t: int,
+    held: Words,
+    horizon: int,
+) -> bool:
+    """Return whether `held` can hold the program in slot t if `held_before` do in slot `start`, not after t.
+
+    Symmetric workers are exchanged where it is known that they are so until slot `horizon`.
+    """
+    parts = scratch.participants
+    n = _missing(table, problem, scratch, mode, start, held_before, t, held, horizon)
+    # With at most n_com of them each has the channel whenever it is UP, and `_missing` has seen to that.
+    if n > problem.n_com:
+        for j in range(n):
+            parts.program[j] = problem.t_prog
+        return bool(can_send(table, scratch.flow, parts, parts.program, n, problem.n_com, start, t) == YES)
+    return bool(n >= 0)
 
 
 @piece

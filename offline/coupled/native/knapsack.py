@@ -8,7 +8,7 @@ import numpy as np
 
 from offline.coupled.native.constants import SPENT
 from offline.coupled.native.iteration import most_tasks, prepare
-from offline.coupled.native.kernels import Ints, Words, kernel
+from offline.coupled.native.kernels import Ints, Words, kernel, piece
 from offline.coupled.native.parameters import Problem
 from offline.coupled.native.payment import pay
 from offline.coupled.native.prices import Prices
@@ -57,9 +57,9 @@ def list_able(
 
 @kernel
 def list_fit(
-    table: Table, problem: Problem, scratch: Scratch, prices: Prices, knapsack: Knapsack, num_able: int, c: int, e: int
+    table: Table, problem: Problem, scratch: Scratch, knapsack: Knapsack, num_able: int, c: int, e: int
 ) -> int:
-    """List who can compute in slots c..e, and return their number."""
+    """List who can compute in slots c..e, and return their number; what they pay is still to be entered."""
     scratch.effort[SPENT] += 1 + num_able // 16
     cnt = table.cnt
     n = 0
@@ -72,9 +72,17 @@ def list_fit(
             knapsack.fit[n] = q
             knapsack.fit_up[n] = cnt[e + 1, q] - cnt[c, q]
             knapsack.fit_tasks[n] = x
-            knapsack.fit_price[n] = prices.before[e + 1, q] - prices.before[c, q]
             n += 1
     return n
+
+
+@kernel
+def price_slots(prices: Prices, knapsack: Knapsack, num_fit: int, c: int, e: int) -> None:
+    """Enter that those listed pay for slots c..e."""
+    before = prices.before
+    for j in range(num_fit):
+        q = knapsack.fit[j]
+        knapsack.fit_price[j] = before[e + 1, q] - before[c, q]
 
 
 @kernel
@@ -99,3 +107,16 @@ def cheapest(problem: Problem, scratch: Scratch, knapsack: Knapsack, n: int, iw:
         return -1
     scratch.effort[SPENT] += n // 8
     return pay(knapsack.item, knapsack.item_tasks, knapsack.item_price, k, problem.m)
+
+
+@piece
+def cheapest_work(problem: Problem, scratch: Scratch, knapsack: Knapsack, num_fit: int, slots: int) -> tuple[int, int]:
+    """Return what an iteration that computes within so many slots pays at least, and the index of its W; or -1."""
+    price, best_iw = -1, -1
+    for iw in range(problem.work.size):
+        if problem.work[iw] > slots:
+            break
+        v = cheapest(problem, scratch, knapsack, num_fit, iw)
+        if v >= 0 and (price < 0 or v < price):
+            price, best_iw = v, iw
+    return price, best_iw

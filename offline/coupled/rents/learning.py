@@ -14,25 +14,21 @@ from instances.coupled.rents import MOST_DIVISIONS, Division, Multipliers
 from offline.coupled.rents.distances import MOST_HALVINGS, Distances, Path
 from offline.coupled.rents.kernels.compiling import Ints
 from offline.coupled.rents.kernels.facts import FAR
+from offline.coupled.rents.multipliers import SCALE, Learner, moved
 from offline.coupled.rents.tables import Graph, Tables
 
-__all__ = ["SCALE", "Subproblem", "Usage"]
+__all__ = ["Subproblem", "Usage"]
 
 Reals = NDArray[np.float64]
 
-#: What one slot of the makespan counts, in the integers of multipliers and distances.
-SCALE = 1 << 20
 #: Multiples of the multipliers that are tried: all prove the same, the larger count less for the slots after the end.
 _MULTIPLES = (1, 8, 64, 512)
 
 _STEP = 0.7
-_MOMENTUM = 0.7
 _PI_STEP = 0.06
-_PI_MOMENTUM = 0.8
 _LITTLE = 50  # the part of the bound by which a horizon exceeds it where multipliers are learnt
 _PATIENCE = 5  # evaluations of one horizon without progress
 _NEW = 0.03  # what the last path counts beside those before it
-_NEW_END = 0.2  # the same for where paths end
 _MOST_STRETCH = 1.5  # schedules over paths, where the schedule known is much longer
 _FIRST_HALVINGS = 48
 
@@ -60,7 +56,7 @@ class Usage:
 
     def move(self, tables: Tables) -> None:
         """Look at the lives of other tables from now on."""
-        self.by_life = _moved(self.by_life, self._tables, tables)
+        self.by_life = moved(self.by_life, self._tables, tables)
         self._tables = tables
 
     def add(self, path: Path) -> None:
@@ -107,18 +103,12 @@ class Subproblem:
         self._where = (0, 0)  # how it is divided: an iteration and a slot
         self._proof: _Proof | None = None
         self._excluded = 0  # a bound that needs no multipliers
-        self._first_pi = instance.t_prog / instance.channels
-        self._pi: Reals = np.full(iterations + 1, self._first_pi)
-        self._shares: Reals = np.zeros((iterations + 1, 0))
-        self._tables: Tables | None = None
         self._halvings = _FIRST_HALVINGS
-        self._ends: Reals = np.zeros((2, iterations + 1))  # of lately found paths: mean and variance
-        self._paths = 0
+        self.learner = Learner(instance, iterations)
 
     def move(self, tables: Tables) -> None:
         """Look at the lives of other tables from now on; what has been learnt stays."""
-        self._shares = _moved(self._shares, self._tables, tables)
-        self._tables = tables
+        self.learner.move(tables)
 
     def exclude(self, graph: Graph) -> None:
         """Take over what a graph without nodes proves."""
@@ -138,18 +128,14 @@ class Subproblem:
             self.is_stuck = True
 
     def _learn(self, graph: Graph, distances: Distances, usage: Usage, limit: Callable[[], int]) -> Iterator[int]:
-        shares = self._shares
-        fresh = shares.sum(axis=0) == 0.0
-        shares[:, fresh] = graph.nearness()[:, fresh]
-        pull = np.zeros_like(shares)
-        lack = np.zeros(self.iterations + 1)
+        learner = self.learner
+        momentum = learner.begin(graph)
         best, since = -np.inf, 0
         is_near = graph.horizon - self.bound <= 1 + self.bound // _LITTLE
         turns = 0
         while since < _PATIENCE and (is_near or turns < 2) and self.bound <= graph.horizon and self.bound < limit():
             turns += 1
-            pi = np.ceil(self._pi * SCALE).astype(np.int64)
-            rents = _divide(shares, graph.caps(pi))
+            pi, rents = learner.multipliers(graph)
             yield from distances.find(graph, pi, rents, self._halvings)
             length, end = self._judge(graph, distances, pi, rents)
             if end is None:
@@ -160,36 +146,8 @@ class Subproblem:
                 best, since = max(best, length), 0
             else:
                 since += 1
-            self._step(graph, path, pull, lack, max(gap, 0.01 * graph.horizon))
+            learner.step(graph, path, momentum, _STEP * max(gap, 0.01 * graph.horizon), _PI_STEP)
             usage.add(path)
-            self._paths += 1
-            off = path.ends - self._ends[0]
-            new = max(1 / self._paths, _NEW_END)
-            self._ends[0] += new * off
-            self._ends[1] = (1 - new) * (self._ends[1] + new * off**2)
-
-    def _step(self, graph: Graph, found: Path, pull: Reals, lack: Reals, gap: float) -> None:
-        """Move the multipliers along the subgradient that a path gives, and back to where they are valid."""
-        shares, pi = self._shares, self._pi
-        most = np.where(graph.sendable, pi[:, None], np.inf)
-        most = np.minimum.accumulate(most, axis=0)
-        used_index, used_life = np.nonzero(found.used)
-        asked = np.zeros(self.iterations + 1)
-        for k, life in zip(used_index.tolist(), used_life.tolist(), strict=True):
-            cheap = np.flatnonzero(graph.sendable[: k + 1, life] & (pi[: k + 1] <= 1.02 * most[k, life]))
-            asked[cheap] += found.used[k, life] * shares[k, life] / max(1, len(cheap))
-        pull *= _MOMENTUM
-        finite = np.where(np.isfinite(most[used_index, used_life]), most[used_index, used_life], 0.0)
-        pull[used_index, used_life] += (1 - _MOMENTUM) * found.used[used_index, used_life] * finite
-        moved = np.flatnonzero(pull.any(axis=0))
-        size = float((pull[:, moved] ** 2).sum())
-        if size > 0.0:
-            new = shares[:, moved] + _STEP * gap / size * pull[:, moved]
-            shares[1:, moved] = _on_simplex(new[1:])
-        lack *= _PI_MOMENTUM
-        lack += (1 - _PI_MOMENTUM) * (asked - found.sent)
-        pi[1:] *= np.exp(np.clip(_PI_STEP * lack[1:] / (1.0 + found.sent[1:].mean()), -0.2, 0.2))
-        np.clip(pi, 1e-3 * self._first_pi, min(1e3 * self._first_pi, float(graph.horizon)), out=pi)
 
     def _judge(self, graph: Graph, distances: Distances, pi: Ints, rents: Ints) -> tuple[float, int | None]:
         """Take over the bound that the distances prove; return the least distance plus makespan, in slots, and its end.
@@ -221,26 +179,23 @@ class Subproblem:
 
     def divide(self, graph: Graph) -> bool:
         """Divide the schedules by when an iteration ends, one whose end differs most in paths; False if none can be."""
-        early, late = np.array(graph.early), np.array(graph.late)
-        width = np.where(late > early, self._ends[1] + 1e-9 * (late - early), 0.0)
-        width[[0, -1]] = 0.0
-        k = int(np.argmax(width))
-        if width[k] == 0.0 or self._depth == MOST_DIVISIONS:
+        where = self.learner.where_ends_differ(np.array(graph.early), np.array(graph.late))
+        if where is None or self._depth == MOST_DIVISIONS:
             return False
-        t = int(min(max(early[k], np.floor(self._ends[0, k])), late[k] - 1))
+        k, t = where
         sooner, later = self._half(), self._half()
         sooner.latest[k] = t
         later.soonest[k] = t + 1
         self._where, self.halves = (k, t), (sooner, later)
-        self._shares = np.zeros((self.iterations + 1, 0))  # theirs from now on
+        self.learner.forget()  # theirs from now on
         return True
 
     def _half(self) -> Subproblem:
         """Return a subproblem that knows what this one does."""
         half = copy(self)
         half.soonest, half.latest = self.soonest.copy(), self.latest.copy()
-        half._pi, half._shares, half._ends = self._pi.copy(), self._shares.copy(), self._ends.copy()
-        half._paths, half._halvings, half.stride = 0, _FIRST_HALVINGS, 1 + self.bound // _LITTLE
+        half.learner = self.learner.copy()
+        half._halvings, half.stride = _FIRST_HALVINGS, 1 + self.bound // _LITTLE
         half._proof, half._excluded, half._depth = None, 0, self._depth + 1
         return half
 
@@ -283,42 +238,4 @@ class Subproblem:
         proof = self._proof
         kept = 0 if proof is None else proof.rents.nbytes + proof.graph.sendable.nbytes
         halves = 0 if self.halves is None else sum(half.nbytes() for half in self.halves)
-        return self._shares.nbytes + kept + halves
-
-
-def _moved(of_lives: Reals, old: Tables | None, new: Tables) -> Reals:
-    """Return columns by the lives of other tables."""
-    if old is new:
-        return of_lives
-    moved = np.zeros((len(of_lives), len(new.owner)))
-    if old is not None:
-        moved[:, new.facts.life[old.first, old.owner]] = of_lives
-    return moved
-
-
-def _divide(shares: Reals, most: Ints) -> Ints:
-    """Return rents by index and life: each life's shares of what they may be at most, as integers."""
-    wanted = np.floor(shares * most).astype(np.int64)
-    rents = np.zeros_like(wanted)
-    rest = np.zeros(wanted.shape[1], np.int64)
-    for k in range(len(wanted) - 1, 0, -1):
-        total = np.maximum(rest, np.minimum(rest + wanted[k], most[k]))
-        rents[k] = total - rest
-        rest = total
-    return rents
-
-
-def _on_simplex(columns: Reals) -> Reals:
-    """Return the nearest columns with entries >= 0 that sum up to 1 at most."""
-    positive = np.maximum(columns, 0.0)
-    above = positive.sum(axis=0) > 1.0
-    if not above.any():
-        return positive
-    rows = positive[:, above]
-    ordered = -np.sort(-rows, axis=0)
-    sums = np.cumsum(ordered, axis=0) - 1.0
-    numbers = np.arange(1, len(rows) + 1)[:, None]
-    count = (ordered * numbers > sums).sum(axis=0)
-    cut = sums[count - 1, np.arange(rows.shape[1])] / count
-    positive[:, above] = np.maximum(rows - cut, 0.0)
-    return positive
+        return self.learner.nbytes() + kept + halves

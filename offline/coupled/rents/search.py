@@ -16,7 +16,8 @@ from instances.coupled.model import Instance
 from instances.coupled.rents import Rents
 from offline.coupled.rents.distances import Distances
 from offline.coupled.rents.kernels.carry import can_carry
-from offline.coupled.rents.learning import SCALE, Subproblem, Usage
+from offline.coupled.rents.learning import Subproblem, Usage
+from offline.coupled.rents.multipliers import SCALE, Learner
 from offline.coupled.rents.tables import Graph, Tables
 
 __all__ = ["RentBound", "rehearse"]
@@ -41,7 +42,7 @@ class RentBound:
     iterations
         K.
 
-    ``bound`` is in slots.
+    ``bound`` is in slots. ``usage`` counts what lately found paths use of each life.
     """
 
     def __init__(self, instance: Instance, iterations: int) -> None:
@@ -50,7 +51,7 @@ class RentBound:
         self.is_finished = False
         self._limit = 0  # makespans of interest are smaller
         self._distances: Distances | None = None
-        self._usage = Usage(iterations)
+        self.usage = Usage(iterations)
         self._root = Subproblem(instance, iterations)
         self._parts = [self._root]
         self._going = self._raise()
@@ -59,6 +60,10 @@ class RentBound:
     def tables(self) -> Tables | None:
         """What is known of the slots that have been looked at; None before there are any."""
         return None if self._distances is None else self._distances.tables
+
+    def learnt(self) -> Learner:
+        """Return a copy of the multipliers of the subproblem with the least bound, as far as they have been learnt."""
+        return self._least().learner.copy()
 
     def work(self, known: int, limit: int) -> int:
         """Work a little; return the effort that took, 0 if nothing is left to be done.
@@ -96,7 +101,7 @@ class RentBound:
                 yield from distances.fill()
                 self._distances = distances
             tables = self._distances.tables
-            self._usage.move(tables)
+            self.usage.move(tables)
             part.move(tables)
             graph = Graph(tables, self.iterations, horizon, part.soonest, part.latest)
             if graph.is_empty:  # the programs need not even be sent
@@ -104,7 +109,7 @@ class RentBound:
             elif graph.sendable.size > _MOST_RENTS:
                 return
             else:
-                yield from part.learn(graph, self._distances, self._usage, lambda: self._limit)
+                yield from part.learn(graph, self._distances, self.usage, lambda: self._limit)
                 if not part.is_stuck or part.bound < self.bound:
                     continue
                 if not self._divide(part, graph) and not part.refine():
@@ -136,7 +141,7 @@ class RentBound:
         A path is shorter than a schedule: its iterations are stretched, so that they end as one does that ends before
         slot ``end`` - unless that is far off.
         """
-        return self._usage.merits(end)
+        return self.usage.merits(end)
 
     def nbytes(self) -> int:
         """Memory taken."""

@@ -16,7 +16,7 @@ from offline.coupled.rents import learning
 from offline.coupled.rents.distances import MOST_HALVINGS, Distances
 from offline.coupled.rents.kernels.carry import can_carry
 from offline.coupled.rents.kernels.facts import FAR
-from offline.coupled.rents.learning import SCALE, _divide
+from offline.coupled.rents.multipliers import SCALE, _divide
 from offline.coupled.rents.plain import Plain
 from offline.coupled.rents.search import RentBound
 from offline.coupled.rents.tables import Graph
@@ -345,6 +345,6 @@ def test_merits_are_what_paths_use_of_a_life_from_a_slot_on():
         same = (life[1:] == life[:-1]) & (life[1:] >= 0)
         assert (merits[1:][same] <= merits[:-1][same] + 1e-9).all()
         first = life[0] >= 0
-        assert merits[0, first] == pytest.approx(bound._usage.by_life[1:, life[0, first]].sum(axis=0))
+        assert merits[0, first] == pytest.approx(bound.usage.by_life[1:, life[0, first]].sum(axis=0))
         told += bool(merits.any())
     assert told > 20
