@@ -1,7 +1,8 @@
-"""The bounds that charge programs to the channel: by slots (module `channel_bound`) and by iterations (`rents`).
+"""The bounds that charge programs to the channel.
 
-Neither is always the better one, and which is shows soon: of every round, the one whose bound is behind has a small
-share. Both start from the best bound that anybody has.
+By slots (module `channel_bound`), by iterations (package `rents`), and the latter by labels of the relaxed search
+(module `paying_bound`). None is always the best one, and which is shows soon: of every round, those whose bounds are
+behind have small shares. All start from the best bound that anybody has.
 """
 
 from __future__ import annotations
@@ -9,13 +10,20 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING
 
-from offline.coupled.native.constants import CHANNEL_SHARE, LESSER_SHARE, PER_STEP, RENT_SHARE, SPENT
+from offline.coupled.native.constants import (
+    CHANNEL_SHARE,
+    LESSER_SHARE,
+    PER_STEP,
+    RENT_SHARE,
+    SPENT,
+)
 from offline.coupled.native.label_search import Incumbent
 from offline.coupled.native.subproblems import ChannelBound
 from offline.coupled.native.workspace import Workspace
 
 if TYPE_CHECKING:
     from instances.coupled.rents import Rents
+    from offline.coupled.native.paying_bound import PayingBound
     from offline.coupled.rents.search import RentBound
     from offline.coupled.rents.tables import Tables
 
@@ -23,7 +31,7 @@ __all__ = ["ChannelBounds", "could_be_served"]
 
 
 class ChannelBounds:
-    """Both bounds of one instance; ``bound`` is the larger one, in units of cost.
+    """All bounds of one instance; ``bound`` is the largest one, in units of cost.
 
     Parameters
     ----------
@@ -36,29 +44,56 @@ class ChannelBounds:
     def __init__(self, workspace: Workspace, mode: int, iterations: int) -> None:
         self._workspace = workspace
         self._slots = ChannelBound(workspace, mode, iterations)
-        self._rents: RentBound | None = _rent_bound(workspace, iterations) if iterations else None
-        self._raised_by_slots = self._raised_by_rents = self._slots.bound
+        self._rents: RentBound | None = None
+        self._paying: PayingBound | None = None
+        if iterations:
+            self._rents, self._paying = _rent_bounds(workspace, iterations)
+        #: The last bound that each of them has raised.
+        self._raised = dict.fromkeys(("slots", "rents", "paying"), self._slots.bound)
+        self._rounds = 0
         self._is_turn_of_rents = False
         self._told: Tables | None = None
 
     @property
     def bound(self) -> int:
         """The best bound."""
-        return self._slots.bound if self._rents is None else max(self._slots.bound, self._rents.bound)
+        all_bounds = (self._slots, self._rents, self._paying)
+        return max(bound.bound for bound in all_bounds if bound is not None)
+
+    def _leads(self, name: str) -> bool:
+        """Whether none of the others has raised the bound since."""
+        return self._raised[name] == max(self._raised.values())
+
+    def _share(self, name: str) -> int:
+        """Return what one of the bounds by rents has of a round. Labels begin with the second: most need only one."""
+        if name == "paying" and self._rounds == 1:
+            return 0
+        first = [other for other in self._raised if self._leads(other)]
+        if first == [name]:
+            return RENT_SHARE
+        is_of_use = name in first or (name == "paying" and first == ["slots"])
+        return RENT_SHARE // 2 if is_of_use else LESSER_SHARE
 
     def work(self, incumbent: Incumbent, steps: int, known: int) -> None:
         """Spend the bounds' part of a round of ``steps``; ``known`` is the best bound of the other searches."""
-        rents_lead = self._raised_by_rents > self._raised_by_slots
+        self._rounds += 1
         known = max(known, self.bound)
-        self._slots.work(incumbent, (LESSER_SHARE if rents_lead else CHANNEL_SHARE) * steps, known)
-        if self._slots.bound > known:
-            known = self._raised_by_slots = self._slots.bound
-        if self._rents is not None and known < incumbent.cost:
-            slots_lead = self._raised_by_slots > self._raised_by_rents
-            self._charge(self._rents, incumbent, (LESSER_SHARE if slots_lead else RENT_SHARE) * steps, known)
-            if self._rents.bound > known:
-                self._raised_by_rents = self._rents.bound
-            self._tell_ends()
+        self._slots.work(incumbent, (CHANNEL_SHARE if self._leads("slots") else LESSER_SHARE) * steps, known)
+        known = self._take("slots", self._slots.bound, known)
+        if self._rents is None or self._paying is None:
+            return
+        for name, bound in (("rents", self._rents), ("paying", self._paying)):
+            if known < incumbent.cost:
+                share = self._share(name)
+                self._charge(bound, incumbent, share * steps, known)
+                known = self._take(name, bound.bound, known)
+                self._tell_ends()
+
+    def _take(self, name: str, bound: int, known: int) -> int:
+        """Note whether a bound was raised; return the best one."""
+        if bound > known:
+            self._raised[name] = bound
+        return max(bound, known)
 
     def _tell_ends(self) -> None:
         """Tell the searches when iterations can end at the earliest, if more is known of it now."""
@@ -67,14 +102,14 @@ class ChannelBounds:
             self._told = tables
             self._workspace.raise_floor(tables.first_ends())
 
-    def _charge(self, rents: RentBound, incumbent: Incumbent, steps: int, known: int) -> None:
-        """Let the bound by rents work for so many steps."""
+    def _charge(self, bound: RentBound | PayingBound, incumbent: Incumbent, steps: int, known: int) -> None:
+        """Let a bound by rents work for so many steps."""
         workspace = self._workspace
         left = PER_STEP * steps
         while left > 0:
             workspace.check()
             workspace.claim()
-            spent = rents.work(known, incumbent.cost)
+            spent = bound.work(known, incumbent.cost)
             if spent == 0:
                 return
             left -= spent
@@ -82,7 +117,8 @@ class ChannelBounds:
 
     def advise(self, incumbent: Incumbent) -> None:
         """Let later searches try those workers first that chains have used most, or in turn paths if rents lead."""
-        self._is_turn_of_rents = not self._is_turn_of_rents and self._raised_by_rents > self._raised_by_slots
+        rents_lead = max(self._raised["rents"], self._raised["paying"]) > self._raised["slots"]
+        self._is_turn_of_rents = not self._is_turn_of_rents and rents_lead
         merits = self._rents.merits(incumbent.cost) if self._rents is not None and self._is_turn_of_rents else None
         if merits is None:
             self._slots.advise()
@@ -95,7 +131,8 @@ class ChannelBounds:
 
     def bytes_held(self) -> int:
         """Memory for both."""
-        return self._slots.bytes_held() + (0 if self._rents is None else self._rents.nbytes())
+        rents = 0 if self._rents is None else self._rents.nbytes()
+        return self._slots.bytes_held() + rents + (0 if self._paying is None else self._paying.nbytes())
 
 
 def could_be_served(workspace: Workspace) -> bool:
@@ -106,22 +143,26 @@ def could_be_served(workspace: Workspace) -> bool:
     return can_carry(workspace.instance)
 
 
-def _rent_bound(workspace: Workspace, iterations: int) -> RentBound:
-    """Return the bound by rents."""
+def _rent_bounds(workspace: Workspace, iterations: int) -> tuple[RentBound, PayingBound]:
+    """Return the bound by rents, and that by labels that pay them."""
     _get_ready(workspace)
+    from offline.coupled.native.paying_bound import PayingBound
     from offline.coupled.rents.search import RentBound
 
-    return RentBound(workspace.instance, iterations)
+    rents = RentBound(workspace.instance, iterations)
+    return rents, PayingBound(workspace, rents)
 
 
 def _get_ready(workspace: Workspace) -> None:
-    """Load the machine code of the bound by rents, or compile it, once in a process; that does not count."""
+    """Load the machine code of the bounds by rents, or compile it, once in a process; that does not count."""
     with workspace.watch.stopped():
         _rehearse_once()
 
 
 @cache
 def _rehearse_once() -> None:
-    from offline.coupled.rents.search import rehearse
+    from offline.coupled.native import paying_search
+    from offline.coupled.rents import search
 
-    rehearse()
+    search.rehearse()
+    paying_search.rehearse()

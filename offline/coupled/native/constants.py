@@ -11,6 +11,9 @@ from __future__ import annotations
 NEVER = 1 << 50
 """Later than every slot."""
 
+FAR_AWAY = 1 << 60
+"""More than every cost of a path."""
+
 BEYOND, PAUSE = -1, -2
 """Instead of a slot: more slots must be known first; stopped by a limit of effort, call again."""
 
@@ -41,6 +44,9 @@ known."""
 OPEN, REFUTED, STOPPED = 0, -1, -2
 """Why `channel_bound.refute` stopped: not refuted with these prices; no schedule is that short; the effort, or the room
 for labels, was used up."""
+
+DROPPED = -2
+"""Instead of a label's parent: it is dominated."""
 
 # ---- Cells of arrays that hold counters.
 
@@ -86,8 +92,8 @@ FIRST_ROUND = 20_000
 NEAR = 8  # a bound is near the best one if it is at most that divided by this below
 NEAR_SHARE = 2  # what the relaxed search has of every round while its bound is near the best, and rises
 CHANNEL_SHARE = 4  # what the channel bound has of every round, if its bound is the better one
-RENT_SHARE = 14  # what the bound by rents has then
-LESSER_SHARE = 1  # what the other of the two has
+RENT_SHARE = 14  # what the bound by rents has then, or that by labels that pay rents; half of it if others lead too
+LESSER_SHARE = 1  # what a bound has that is behind
 IMPROVE_SHARE = 4  # what the walks around the best schedule have of every round
 VAIN_DIVE = 4  # what the share of a dive is divided by that found nothing better the last time
 BEAM_SHARE = 4  # the next beam, in a round of twice the steps, is wider if this one had less of its own
@@ -138,6 +144,24 @@ PATIENCE = 40  # searches for one question, before the schedules are divided
 PART_PATIENCE = 12  # the same, once they have been divided
 ROUNDS_AT_ONCE = 4  # searches between two looks at the clock
 MOST_KEPT = 1 << 26  # subproblems times slots times workers for which usage is kept
+
+# ---- Labels that pay rents.
+
+PAYING_LABELS = 1 << 15
+FIND_EFFORT = 1 << 23  # for one search
+TOGETHER_EFFORT = 1 << 14  # for the last slot from which members can compute together
+MOST_ARCS = 1 << 17  # between merged labels
+TOO_MANY_ARCS = 1 << 20  # the same, where windows could still be made narrower
+MOST_PARTS_KEPT = 1 << 28  # bytes for what is known of parts of the schedules
+TURN_EFFORT = 8_000  # what is done beside the kernels for one search
+PAYING_TURNS = 60  # searches for one horizon
+PAYING_PATIENCE = 8  # of them without progress
+PAYING_STEP = 3.0  # how far rents move
+VALUE_STEP = 0.5  # how fast the values of programs move
+NEW_USE = 0.1  # what the last path counts beside those before it, for which lives are used
+NEVER_PAID = 1 << 44  # more than any multiplier: the rent of a life that is not used
+FIRST_STRIDE = 64  # the part of a bound that the first horizon is above it, at most
+SOME_LEFT_OUT = 0.8  # of the arcs when they are unfolded again
 
 # ---- Tables.
 

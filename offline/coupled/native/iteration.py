@@ -133,8 +133,12 @@ def last_before_data(problem: Problem, s: int) -> int:
 
 @kernel
 def programs_sent(problem: Problem, s: int, c: int) -> int:
-    """Return how many programs the channel can send in slots s..c-1 beside the data of an iteration."""
-    return (problem.n_com * (c - s) - problem.m * problem.t_data) // problem.t_prog
+    """Return how many programs the channel can send in slots s..c-1 beside the data of an iteration.
+
+    None if a worker could not receive a whole one, a unit a slot; negative if the data alone are too many.
+    """
+    programs = (problem.n_com * (c - s) - problem.m * problem.t_data) // problem.t_prog
+    return min(programs, problem.p if c - s >= problem.t_prog else 0)
 
 
 @kernel

@@ -66,8 +66,11 @@ def test_what_the_channel_can_send():
         enough = min(c for c in units if units[c] >= m * t_data)
         assert last_before_data(problem, s) == enough - 1
         c = s + int(draw.integers(0, 20)) + enough - s
-        most = max(k for k in range(200) if k * t_prog + m * t_data <= units[c])
+        # Each is sent to a worker of its own, whole, a unit a slot.
+        workers = problem.p if t_prog <= c - s else 0
+        most = max(k for k in range(workers + 1) if k * t_prog + m * t_data <= units[c])
         assert programs_sent(problem, s, c) == most
+    assert programs_sent(problem, s, enough - 1) < 0
 
 
 def enumerate_sets(workspace, plain: Iteration, mode: int, thr: int) -> list:

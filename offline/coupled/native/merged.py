@@ -1,0 +1,389 @@
+"""Merged labels: what the relaxed search sees, with rents to be paid (docs/model.md section 3, Merged labels).
+
+The relaxed search (`constants.RELAXED`) sees who can compute together and who can hold a program by then, but programs
+are free. The bound by rents (package `offline.coupled.rents`) charges them, but sees neither. Here all labels of the
+relaxed search with k iterations and slot t are merged into one node (k, t), with all who hold the program in any of
+them; an iteration from s to t computes from slot ``top`` at the latest, the last from which workers can compute it
+together if those of node (k - 1, s) hold the program. An arc is paid as that of the graph of the rents is. What is
+proven follows below, in three parts.
+
+*Holders.* In every schedule of the part within the horizon, node (k, t) exists if iterations 1..k are complete within
+t slots, and all who then hold the program, and to whom it is of use, are among its holders; the k-th computes from the
+arc's ``top`` at the latest. For k = 0 nobody holds it. Let it be so for k - 1. The iteration is one of the relaxed
+search for those holders: nobody but the members needs the channel. `together` finds the last slot from which it can
+compute, and those who hold the program after it are survivors of the holders, or have T_prog UP slots before they
+compute.
+
+*Cost.* The members pay the rents of their lives at least, and the programs sent are no more than the channel has room
+for before slot c. So what an arc is found to cost, the least over all c up to ``top``, is no more than what the
+iteration pays, less what its programs are worth; and if all paths cost more than 0, no schedule of the part has a
+makespan within the horizon, by Proposition 3.
+
+*Fixing.* For the same reason no such schedule has an iteration whose arc, with the least path to it and from it, costs
+more than 0: that arc is left out, or its ``top`` made lower. Then fewer workers may hold the program, and more arcs are
+left out.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from offline.coupled.native.constants import (
+    FAR_AWAY,
+    LIMIT,
+    NO,
+    NUM_MEMBERS,
+    RELAXED,
+    SPENT,
+    STOP,
+    TOGETHER_EFFORT,
+    WORK,
+)
+from offline.coupled.native.holders import can_serve_all
+from offline.coupled.native.iteration import prepare, programs_sent
+from offline.coupled.native.kernels import Counts, Flags, Ints, Reals, Words, add, has, kernel
+from offline.coupled.native.knapsack import Knapsack, cheapest, cheapest_work, list_able, list_fit, make_knapsack
+from offline.coupled.native.member_sets import advance, begin
+from offline.coupled.native.parameters import Problem
+from offline.coupled.native.prefetch import Prefetch, free_finish
+from offline.coupled.native.ranking import arrange
+from offline.coupled.native.scratch import Scratch
+from offline.coupled.native.state_tables import Table
+
+__all__ = [
+    "ArcRoom",
+    "Charges",
+    "Merged",
+    "charge",
+    "lower",
+    "make_arc_room",
+    "make_merged",
+    "narrow",
+    "together",
+    "trace",
+    "unfold",
+    "use",
+    "weigh",
+]
+
+
+class Charges(NamedTuple):
+    """What is paid: worker q, whose life is number ``life[t, q]``, pays ``rents[k, life]`` for the k-th iteration.
+
+    A program sent in it is worth ``pi[k]``; ``paid`` is what is paid in any case.
+    """
+
+    life: Counts
+    rents: Ints
+    pi: Ints
+    paid: int
+
+
+class ArcRoom(NamedTuple):
+    """Room for what arcs cost, see `Merged`; all graphs of one size may share it, as it is filled anew by `weigh`."""
+
+    cost: Ints
+    c: Counts
+    iw: Counts
+    knapsack: Knapsack
+
+
+def make_arc_room(iterations: int, width: int, workers: int) -> ArcRoom:
+    """Room for arcs between so many nodes of each number of iterations."""
+    arcs = (iterations + 1, width, width)
+    return ArcRoom(
+        np.full(arcs, FAR_AWAY, np.int64), np.zeros(arcs, np.int32), np.zeros(arcs, np.int32), make_knapsack(workers)
+    )
+
+
+class Merged(NamedTuple):
+    """The nodes and arcs: (k, t) for t from ``early[k]`` to ``late[k]``; the arrays begin there.
+
+    ``held[k, t]`` are the holders, ``is_new`` where they are not those that ``top`` was found for. ``top[k, s, t]`` is
+    the last slot from which the k-th iteration can compute, NEVER if that is not known, -1 if there is no arc;
+    ``cost[k, s, t]`` is what it costs at least, by an iteration that computes from slot ``c`` on and whose W has index
+    ``iw``.
+    """
+
+    early: Ints
+    late: Ints
+    held: Words
+    is_new: Flags
+    top: Counts
+    cost: Ints
+    c: Counts
+    iw: Counts
+    knapsack: Knapsack
+
+
+def make_merged(early: Ints, late: Ints, workers: int, room: ArcRoom) -> Merged:
+    """Nodes in these windows, and all arcs between them; nothing is known of them."""
+    shape = (len(early), int((late - early).max()) + 1)
+    return Merged(
+        early,
+        late,
+        held=np.zeros((*shape, (workers + 63) // 64), np.uint64),
+        is_new=np.ones(shape, np.bool_),
+        top=np.full((*shape, shape[1]), 1 << 30, np.int32),
+        cost=room.cost,
+        c=room.c,
+        iw=room.iw,
+        knapsack=room.knapsack,
+    )
+
+
+@kernel
+def narrow(
+    table: Table,
+    problem: Problem,
+    scratch: Scratch,
+    prefetch: Prefetch,
+    iterations: int,
+    horizon: int,
+    early: Ints,
+    late: Ints,
+) -> int:
+    """Make windows as narrow as the free-prefetch bound allows.
+
+    Returns 1, 0 if no schedule is left, or what `prefetch.free_finish` returns if it is not known yet.
+    """
+    for k in range(1, iterations + 1):
+        finish = free_finish(table, problem, scratch, prefetch, early[k - 1], horizon)
+        if finish < 0:
+            return int(finish)
+        early[k] = max(early[k], finish)
+        if early[k] > late[k]:
+            return 0
+    for k in range(iterations - 1, 0, -1):
+        while late[k] >= early[k]:
+            finish = free_finish(table, problem, scratch, prefetch, late[k], horizon)
+            if finish < 0:
+                return int(finish)
+            if finish <= late[k + 1]:
+                break
+            late[k] -= 1
+        if early[k] > late[k]:
+            return 0
+    return 1
+
+
+@kernel
+def together(table: Table, problem: Problem, scratch: Scratch, s: int, e: int) -> int:
+    """Return the last slot from which an iteration in s..e can compute; -1 if none can; e if that is too much effort.
+
+    `prepare` and `arrange` were called.
+    """
+    effort, counters = scratch.effort, scratch.counters
+    effort[LIMIT] = min(effort[SPENT] + TOGETHER_EFFORT, effort[STOP])
+    thr = begin(table, problem, scratch, s, e)
+    best = -1
+    while True:
+        c = advance(table, problem, scratch, RELAXED, e, thr)
+        if c < 0:
+            return best if c == -1 else e
+        size = counters[NUM_MEMBERS]
+        members = scratch.tree.members[:size]
+        if can_serve_all(table, problem, scratch, members, s, c, counters[WORK], size) != NO:
+            best = thr = c
+
+
+@kernel
+def unfold(
+    table: Table, problem: Problem, scratch: Scratch, prefetch: Prefetch, merged: Merged, k: int, s: int, horizon: int
+) -> bool:
+    """Find the arcs from node (k - 1, s), and who holds the program after them; False if there are none."""
+    early, late, effort = merged.early, merged.late, scratch.effort
+    row = s - early[k - 1]
+    end = late[late.size - 1]
+    held = merged.held[k - 1, row]
+    is_new = merged.is_new[k - 1, row]
+    first = free_finish(table, problem, scratch, prefetch, s, horizon)
+    any_arc = False
+    is_arranged = False
+    for t in range(early[k], late[k] + 1):
+        column = t - early[k]
+        top = merged.top[k, row, column]
+        if top >= 0 and first >= 0 and t < first:
+            top = -1
+        if top >= 0:
+            effort[SPENT] += 1 + problem.p // 16
+            prepare(table, problem, scratch.needs, s, t - 1, held, end)
+            if is_new:
+                if not is_arranged:
+                    effort[SPENT] += 1 + problem.p // 4
+                    arrange(table, problem, scratch, s, t - 1, end)
+                    is_arranged = True
+                top = min(top, together(table, problem, scratch, s, t - 1))
+        merged.top[k, row, column] = top
+        if top < 0:
+            continue
+        any_arc = True
+        _hold(problem, scratch, merged.held[k, column], top)
+    return any_arc
+
+
+@kernel
+def _hold(problem: Problem, scratch: Scratch, held: Words, c: int) -> None:
+    """Add to `held` who can hold the program after an iteration that computes from slot c on; `prepare` was called."""
+    needs = scratch.needs
+    for j in range(problem.words):
+        held[j] |= needs.survivors[j]
+    for q in range(problem.p):
+        if needs.program_by[q] <= c and has(needs.obtainable, q):
+            add(held, q)
+
+
+@kernel
+def weigh(table: Table, problem: Problem, scratch: Scratch, charges: Charges, merged: Merged, k: int) -> None:
+    """Find what the arcs to the nodes of k iterations cost; what others cost stays as it was."""
+    early, late = merged.early, merged.late
+    for s in range(early[k - 1], late[k - 1] + 1):
+        row = s - early[k - 1]
+        for t in range(early[k], late[k] + 1):
+            column = t - early[k]
+            if merged.top[k, row, column] >= 0:
+                num_able = list_able(
+                    table, problem, scratch, merged.knapsack, s, t - 1, merged.held[k - 1, row], late[late.size - 1]
+                )
+                _weigh(table, problem, scratch, charges, merged, k, s, t, num_able)
+
+
+@kernel
+def _weigh(
+    table: Table,
+    problem: Problem,
+    scratch: Scratch,
+    charges: Charges,
+    merged: Merged,
+    k: int,
+    s: int,
+    t: int,
+    num_able: int,
+) -> None:
+    """Find what the arc from (k - 1, s) to (k, t) costs: the least over all slots to compute from and all W."""
+    knapsack, row, column = merged.knapsack, s - merged.early[k - 1], t - merged.early[k]
+    e = t - 1
+    least = FAR_AWAY
+    for c in range(merged.top[k, row, column], s - 1, -1):
+        if problem.n_com * (c - s) < problem.m * problem.t_data:
+            break
+        base = -charges.pi[k] * programs_sent(problem, s, c)
+        if base >= least:  # fewer programs are sent before an earlier slot
+            break
+        num_fit = list_fit(table, problem, scratch, knapsack, num_able, c, e)
+        charge(charges, knapsack, num_fit, k, e)
+        price = cheapest(problem, scratch, knapsack, num_fit, -1)
+        if price < 0 or base + price >= least:
+            continue
+        price, iw = cheapest_work(problem, scratch, knapsack, num_fit, e - c + 1)
+        if price < 0 or base + price >= least:
+            continue
+        least = base + price
+        merged.c[k, row, column], merged.iw[k, row, column] = c, iw
+    merged.cost[k, row, column] = least
+    if least >= FAR_AWAY:
+        merged.top[k, row, column] = -1
+
+
+@kernel
+def charge(charges: Charges, knapsack: Knapsack, num_fit: int, k: int, e: int) -> None:
+    """Enter what those listed pay for iteration k."""
+    for j in range(num_fit):
+        knapsack.fit_price[j] = charges.rents[k, charges.life[e, knapsack.fit[j]]]
+
+
+@kernel
+def lower(
+    table: Table,
+    problem: Problem,
+    scratch: Scratch,
+    charges: Charges,
+    merged: Merged,
+    k: int,
+    before: Ints,
+    after: Ints,
+) -> int:
+    """Lower the ``top`` of arcs to nodes of k iterations as far as what paths cost allows; return how many are left.
+
+    ``before`` are the least distances of the nodes that the arcs come from, ``after`` those from there to the end.
+    """
+    early, late, knapsack = merged.early, merged.late, merged.knapsack
+    left = 0
+    for s in range(early[k - 1], late[k - 1] + 1):
+        row = s - early[k - 1]
+        for t in range(early[k], late[k] + 1):
+            column = t - early[k]
+            c = merged.top[k, row, column]
+            if c < 0:
+                continue
+            room = -before[row] - after[column]
+            if merged.cost[k, row, column] > room:
+                merged.top[k, row, column] = -1
+                continue
+            left += 1
+            num_able = list_able(
+                table, problem, scratch, knapsack, s, t - 1, merged.held[k - 1, row], late[late.size - 1]
+            )
+            while c > merged.c[k, row, column]:
+                num_fit = list_fit(table, problem, scratch, knapsack, num_able, c, t - 1)
+                charge(charges, knapsack, num_fit, k, t - 1)
+                price = cheapest(problem, scratch, knapsack, num_fit, -1)
+                if price >= 0 and price - charges.pi[k] * programs_sent(problem, s, c) <= room:
+                    break
+                c -= 1
+            merged.top[k, row, column] = c
+    return left
+
+
+@kernel
+def use(
+    table: Table,
+    problem: Problem,
+    scratch: Scratch,
+    charges: Charges,
+    knapsack: Knapsack,
+    held: Words,
+    k: int,
+    s: int,
+    c: int,
+    t: int,
+    iw: int,
+    end: int,
+    used: Reals,
+) -> None:
+    """Write what an iteration in s..t-1 uses of each life, found once more, as when it was paid."""
+    num_able = list_able(table, problem, scratch, knapsack, s, t - 1, held, end)
+    num_fit = list_fit(table, problem, scratch, knapsack, num_able, c, t - 1)
+    charge(charges, knapsack, num_fit, k, t - 1)
+    cheapest(problem, scratch, knapsack, num_fit, iw)
+    left = problem.m
+    j = 0
+    while left > 0:  # those who are taken stand in front
+        tasks = knapsack.item_tasks[j]
+        used[k, charges.life[t - 1, knapsack.item[j]]] = min(1.0, left / tasks)
+        left -= tasks
+        j += 1
+
+
+@kernel
+def trace(
+    table: Table,
+    problem: Problem,
+    scratch: Scratch,
+    charges: Charges,
+    merged: Merged,
+    used: Reals,
+    sent: Ints,
+    ends: Ints,
+) -> None:
+    """Write what the iterations of the path through nodes (k, ``ends[k]``) use of each life, and the programs sent."""
+    early, end = merged.early, merged.late[ends.size - 1]
+    for k in range(1, ends.size):
+        s, t = ends[k - 1], ends[k]
+        row, column = s - early[k - 1], t - early[k]
+        c, iw = merged.c[k, row, column], merged.iw[k, row, column]
+        sent[k] = programs_sent(problem, s, c)
+        held = merged.held[k - 1, row]
+        use(table, problem, scratch, charges, merged.knapsack, held, k, s, c, t, iw, end, used)

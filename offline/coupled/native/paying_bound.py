@@ -1,0 +1,289 @@
+"""The bound by labels that pay rents, raised step by step (docs/model.md section 3).
+
+Multipliers are learnt from the paths of labels that they do not exclude yet, first of merged ones, then of all. Where
+they do not refute a horizon, the schedules are divided by when an iteration ends.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator
+
+import numpy as np
+
+from offline.coupled.native.constants import (
+    FAR_AWAY,
+    FIRST_STRIDE,
+    MOST_ARCS,
+    MOST_PARTS_KEPT,
+    NEVER_PAID,
+    NEW_USE,
+    PAYING_PATIENCE,
+    PAYING_STEP,
+    PAYING_TURNS,
+    REFUTED,
+    SOME_LEFT_OUT,
+    STOPPED,
+    TOO_MANY_ARCS,
+    TURN_EFFORT,
+    VALUE_STEP,
+)
+from offline.coupled.native.kernels import Ints
+from offline.coupled.native.merged import Charges
+from offline.coupled.native.paying_search import PayingSearch, Room
+from offline.coupled.native.workspace import Workspace
+from offline.coupled.rents.distances import Path
+from offline.coupled.rents.kernels.facts import FAR
+from offline.coupled.rents.multipliers import SCALE, Learner, Momentum
+from offline.coupled.rents.search import RentBound
+from offline.coupled.rents.tables import Graph, Tables
+
+__all__ = ["PayingBound"]
+
+
+class _Part:
+    """The schedules whose iterations 1..k are complete within ``soonest[k]`` to ``latest[k]`` slots.
+
+    The lives ``used``, each given by a worker and its first slot, compute in some iteration, those ``unused`` in none.
+    None has a makespan below ``bound``; that none has one up to ``bound + stride`` is to be refuted next. ``search`` is
+    for the horizon ``within``, ``widest`` for a larger one: it is where searches for smaller ones begin.
+    """
+
+    def __init__(self, learner: Learner, soonest: Ints, latest: Ints, bound: int, stride: int) -> None:
+        self.learner = learner
+        self.soonest, self.latest = soonest, latest
+        self.bound, self.stride = bound, stride
+        self.used: tuple[tuple[int, int], ...] = ()
+        self.unused: tuple[tuple[int, int], ...] = ()
+        self._tables: Tables | None = None
+        self.usage = np.zeros(0)  # how many of lately found paths use each life
+        self.widest: PayingSearch | None = None
+        self.search: PayingSearch | None = None
+        self.within = -1
+
+    def move(self, tables: Tables) -> None:
+        """Look at the lives of other tables from now on."""
+        if tables is not self._tables:
+            self._tables, self.usage = tables, np.zeros(len(tables.owner))
+        self.learner.move(tables)
+
+    def copy(self) -> _Part:
+        """Return the same schedules, to be made fewer."""
+        half = _Part(self.learner.copy(), self.soonest.copy(), self.latest.copy(), self.bound, self.stride)
+        half.used, half.unused = self.used, self.unused
+        half.search, half.within = None if self.search is None else self.search.copy(), self.within
+        half.widest = self.widest
+        return half
+
+    def halves_by_end(self, k: int, t: int) -> tuple[_Part, _Part]:
+        """Return those whose iteration k ends within t slots, and the others."""
+        sooner, later = self.copy(), self.copy()
+        sooner.latest[k] = min(sooner.latest[k], t)
+        later.soonest[k] = max(later.soonest[k], t + 1)
+        return sooner, later
+
+    def halves_by_life(self, life: tuple[int, int]) -> tuple[_Part, _Part]:
+        """Return those that use a life, and the others."""
+        yes, no = self.copy(), self.copy()
+        yes.used += (life,)
+        no.unused += (life,)
+        return yes, no
+
+    def charges(self, graph: Graph) -> Charges:
+        """Return what is paid, by the multipliers learnt: a life that is used for its program, in any case."""
+        pi, rents = self.learner.multipliers(graph)
+        life = graph.tables.facts.life
+        rents[1:, [life[t, q] for q, t in self.unused]] = NEVER_PAID
+        paid = 0
+        for q, t in self.used:
+            rents[:, life[t, q]] = 0
+            paid += int(pi[_cheapest(graph, pi, int(life[t, q]))])
+        return Charges(life, rents, pi, paid)
+
+    def step(self, graph: Graph, path: Path, momentum: Momentum, length: float) -> None:
+        """Move the multipliers by what a path uses."""
+        new = path.used.max(axis=0)
+        self.usage = self.usage + NEW_USE * (new - self.usage) if self.usage.any() else new
+        pi, _ = self.learner.multipliers(graph)
+        for q, t in self.used:
+            life = int(graph.tables.facts.life[t, q])
+            path.used[:, life] = 0.0
+            path.sent[_cheapest(graph, pi, life)] -= 1
+        self.learner.step(graph, path, momentum, PAYING_STEP * length, VALUE_STEP)
+        self.learner.scale()
+
+    def life_in_doubt(self) -> tuple[int, int] | None:
+        """Return a life that some paths use, and others not if there is one; None if all used ones are known to be."""
+        tables = self._tables
+        assert tables is not None
+        doubt = np.where(self.usage > 0.0, np.minimum(self.usage, 1.0 - self.usage) + 1e-9, 0.0)
+        for q, t in (*self.used, *self.unused):
+            doubt[tables.facts.life[t, q]] = 0.0
+        life = int(np.argmax(doubt))
+        return (int(tables.owner[life]), int(tables.first[life])) if doubt[life] > 0.0 else None
+
+    def nbytes(self) -> int:
+        """Memory taken."""
+        return self.learner.nbytes() + (0 if self.search is None else self.search.nbytes())
+
+
+def _cheapest(graph: Graph, pi: Ints, life: int) -> int:
+    """Return the iteration in which a program for a life is worth least, of those in which it can be sent one."""
+    return int(np.argmin(np.where(graph.sendable[:, life], pi, FAR_AWAY)))
+
+
+class PayingBound:
+    """The bound by labels that pay rents, of one instance.
+
+    Parameters
+    ----------
+    workspace
+        With T_prog >= 1 and a channel that binds.
+    rents
+        The bound by rents, whose tables, multipliers and counts of paths are used.
+
+    ``bound`` is in slots.
+    """
+
+    def __init__(self, workspace: Workspace, rents: RentBound) -> None:
+        self._workspace, self._rents = workspace, rents
+        self.iterations = rents.iterations
+        self.bound = 0
+        self._limit = 0  # makespans of interest are smaller
+        self._parts: list[_Part] = []
+        self._room: Room | None = None
+        self._is_finished = False
+        self._going = self._raise()
+
+    def work(self, known: int, limit: int) -> int:
+        """Work a little; return the effort that took, 0 if there is nothing to be done for now.
+
+        Parameters
+        ----------
+        known
+            A bound that somebody has proven.
+        limit
+            Only makespans below it are of interest.
+        """
+        self.bound, self._limit = max(self.bound, known), min(limit, self._workspace.slots + 1)
+        if self._is_finished or self.bound >= self._limit or self._rents.tables is None:
+            return 0
+        spent = next(self._going, None)
+        if self._parts:
+            self.bound = max(self.bound, min(part.bound for part in self._parts))
+        if spent is None:
+            self._is_finished = True
+            return 0
+        return spent
+
+    def _raise(self) -> Iterator[int]:
+        """Refute ever larger horizons of the part with the least bound; yields the effort, 0 to wait."""
+        never = np.full(self.iterations + 1, FAR)
+        self._room = Room(self._workspace.problem.p, self.iterations)
+        learner = self._rents.learnt()
+        self._parts = [_Part(learner, np.zeros(self.iterations + 1, np.int64), never, 0, -1)]
+        while True:
+            part = min(self._parts, key=lambda part: part.bound)
+            part.bound = max(part.bound, self.bound)
+            tables = self._rents.tables
+            assert tables is not None
+            if part.bound >= self._limit or part.bound > tables.slots:
+                yield 0
+                continue
+            if part.stride < 0:
+                part.stride = min((self._limit - 1 - part.bound) // 4, 1 + part.bound // FIRST_STRIDE)
+            horizon = min(part.bound + part.stride, self._limit - 1, tables.slots)
+            is_refuted = yield from self._refute(part, tables, horizon)
+            if is_refuted is None:  # too many arcs
+                while horizon == part.bound >= self.bound:
+                    yield 0
+                part.stride = (horizon - part.bound) // 2
+            elif is_refuted:
+                part.bound = horizon + 1
+                part.stride = 2 * part.stride + 1
+            elif horizon > part.bound:
+                part.stride = (horizon - part.bound) // 2
+            elif not self._divide(part):
+                return
+
+    def _refute(self, part: _Part, tables: Tables, horizon: int) -> Generator[int, None, bool | None]:
+        """Tell whether it could be refuted that a part has a makespan within the horizon; None: too many arcs."""
+        part.move(tables)
+        graph = Graph(tables, self.iterations, horizon, part.soonest, part.latest)
+        if graph.is_empty:
+            return True
+        early, late = np.array(graph.early), np.array(graph.late)
+        search = part.search if part.within == horizon else None
+        if search is None and part.widest is not None and part.widest.horizon >= horizon:
+            search = part.widest.copy()
+        if search is None:
+            assert self._room is not None
+            search = PayingSearch(self._workspace, early, late, self._room)
+            if search.most_arcs() > TOO_MANY_ARCS:
+                return None
+            if not (yield from search.narrow()):
+                return True
+            if search.most_arcs() > MOST_ARCS:
+                return None
+            part.widest = search
+        search.cut(early, late)
+        part.search, part.within = search, horizon
+        return (yield from self._learn(part, search, graph))
+
+    def _learn(self, part: _Part, search: PayingSearch, graph: Graph) -> Generator[int, None, bool]:
+        """Learn multipliers until they refute the horizon, then True, or do not get better."""
+        momentum = part.learner.begin(graph)
+        best, since, num_arcs, stopped = -np.inf, 0, 0, 0
+        if not (yield from search.unfold()):
+            return True
+        for turn in range(PAYING_TURNS):
+            charges = part.charges(graph)
+            if (yield from search.weigh(charges)) > 0:
+                return True
+            if turn % 2 == 0:
+                yield from search.fix(charges)
+                if search.num_arcs < SOME_LEFT_OUT * num_arcs or turn == 0:
+                    num_arcs = search.num_arcs
+                    if not (yield from search.unfold()):
+                        return True
+                    if (yield from search.weigh(charges)) > 0:
+                        return True
+            label = -1
+            if stopped < 3 or turn % 4 == 0:
+                label = yield from search.find(charges)
+                if label == REFUTED:
+                    return True
+                stopped = stopped + 1 if label == STOPPED else 0
+            cost, path = search.path(charges, label)
+            length = cost / SCALE
+            if label >= 0 or stopped:
+                since += 1
+            if label >= 0 and length > best + 0.03 * abs(best):
+                best, since = length, 0
+            if since >= PAYING_PATIENCE:
+                return False
+            if graph.tables is self._rents.tables:  # or else more slots are looked at by now
+                self._rents.usage.add(path)
+            yield TURN_EFFORT + path.used.size
+            part.step(graph, path, momentum, max(-length, 0.01 * graph.horizon))
+        return False
+
+    def _divide(self, part: _Part) -> bool:
+        """Divide a part by the slot in which an iteration ends, or by whether a life is used; False if it cannot be."""
+        assert part.search is not None
+        if self.nbytes() > MOST_PARTS_KEPT:
+            return False
+        where = part.learner.where_ends_differ(part.search.early, part.search.late)
+        if where is not None:
+            halves = part.halves_by_end(*where)
+        else:
+            life = part.life_in_doubt()
+            if life is None:
+                return False
+            halves = part.halves_by_life(life)
+        self._parts.remove(part)
+        self._parts += halves
+        return True
+
+    def nbytes(self) -> int:
+        """Memory taken."""
+        return sum(part.nbytes() for part in self._parts) + (0 if self._room is None else self._room.nbytes())

@@ -1,0 +1,270 @@
+"""The searches by labels that pay rents, merged ones and all of them, on the workspace of a solve."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator
+from copy import copy
+
+import numpy as np
+
+from instances.coupled.model import Instance
+from offline.coupled.native.constants import BEYOND, FAR_AWAY, FIND_EFFORT, SPENT
+from offline.coupled.native.kernels import Ints
+from offline.coupled.native.merged import (
+    ArcRoom,
+    Charges,
+    Merged,
+    lower,
+    make_arc_room,
+    make_merged,
+    narrow,
+    trace,
+    unfold,
+    weigh,
+)
+from offline.coupled.native.paying import Outlook, PayingLabels, find_path, make_paying_labels, trace_label
+from offline.coupled.native.workspace import Workspace
+from offline.coupled.rents.distances import Path
+from offline.limits import Limits
+
+__all__ = ["PayingSearch", "Room", "rehearse"]
+
+
+class Room:
+    """Working memory that all searches of an instance share: only one of them works at a time."""
+
+    def __init__(self, workers: int, iterations: int) -> None:
+        self._workers, self._iterations = workers, iterations
+        self.labels: PayingLabels = make_paying_labels(workers, iterations)
+        self._arcs: dict[int, ArcRoom] = {}
+
+    def arcs(self, width: int) -> ArcRoom:
+        """Return room for arcs between so many nodes of each number of iterations."""
+        if width not in self._arcs:
+            self._arcs[width] = make_arc_room(self._iterations, width, self._workers)
+        return self._arcs[width]
+
+    def nbytes(self) -> int:
+        """Memory taken."""
+        labels = sum(array.nbytes for array in self.labels[:-1])
+        return labels + sum(room.cost.nbytes + room.c.nbytes + room.iw.nbytes for room in self._arcs.values())
+
+
+class PayingSearch:
+    """What labels that pay rents tell of a part of the schedules within a horizon.
+
+    Parameters
+    ----------
+    workspace
+        With T_prog >= 1 and a channel that binds.
+    early, late
+        (K + 1,), windows for the slot after iterations 1..k; that of K is the horizon.
+    room
+        Shared by all searches.
+
+    Arcs that are left out for a horizon are so for every smaller one. The workspace's effort stays as it was: what is
+    taken is told instead.
+    """
+
+    def __init__(self, workspace: Workspace, early: Ints, late: Ints, room: Room) -> None:
+        self._workspace, self._room = workspace, room
+        self.early, self.late = early.copy(), late.copy()
+        self.iterations, self.horizon = len(early) - 1, int(late[-1])
+        self.num_arcs = 0
+        self._merged: Merged | None = None
+        self._from = self._to = np.zeros((0, 0), np.int64)
+
+    def narrow(self) -> Generator[int, None, bool]:
+        """Make the windows as narrow as the free-prefetch bound allows; yields the effort, False if none is left."""
+        workspace = self._workspace
+        while workspace.slots_known() < self.late[-1]:
+            workspace.grow()
+        while True:
+            before = workspace.effort_spent()
+            workspace.stop_after()
+            why = narrow(
+                workspace.table,
+                workspace.problem,
+                workspace.scratch,
+                workspace.prefetch,
+                self.iterations,
+                workspace.slots,
+                self.early,
+                self.late,
+            )
+            yield self._told(before)
+            if why >= 0:
+                return bool(why)
+            if why == BEYOND:
+                workspace.grow()
+
+    def most_arcs(self) -> int:
+        """Return how many arcs there can be."""
+        width = self.late - self.early + 1
+        return int((width[1:] * width[:-1]).sum())
+
+    def cut(self, early: Ints, late: Ints) -> None:
+        """Leave out what is not within these windows."""
+        self.early, self.late = np.maximum(self.early, early), np.minimum(self.late, late)
+        merged = self._merged
+        if merged is not None:
+            for k in range(1, self.iterations + 1):
+                merged.top[k, :, : max(0, self.early[k] - merged.early[k])] = -1
+                merged.top[k, :, max(0, self.late[k] + 1 - merged.early[k]) :] = -1
+
+    def unfold(self) -> Generator[int, None, bool]:
+        """Find the nodes and arcs, anew where others were left out; yields the effort, False if no path is left."""
+        workspace = self._workspace
+        merged = self._merged
+        if merged is None:
+            room = self._room.arcs(int((self.late - self.early).max()) + 1)
+            merged = self._merged = make_merged(self.early.copy(), self.late.copy(), workspace.problem.p, room)
+        is_there = np.zeros(merged.is_new.shape[1], np.bool_)
+        is_there[0] = True
+        for k in range(1, self.iterations + 1):
+            held_before = merged.held[k].copy()
+            merged.held[k] = 0
+            merged.top[k, ~is_there] = -1
+            for row in np.flatnonzero((merged.top[k] >= 0).any(axis=1)).tolist():
+                before = workspace.effort_spent()
+                workspace.stop_after()
+                unfold(
+                    workspace.table,
+                    workspace.problem,
+                    workspace.scratch,
+                    workspace.prefetch,
+                    merged,
+                    k,
+                    int(merged.early[k - 1]) + row,
+                    workspace.slots,
+                )
+                yield self._told(before)
+            merged.is_new[k - 1] = False
+            merged.is_new[k] |= (merged.held[k] != held_before).any(axis=1)
+            is_there = (merged.top[k] >= 0).any(axis=0)
+            if not is_there.any():
+                return False
+        return True
+
+    def weigh(self, charges: Charges) -> Generator[int, None, int]:
+        """Find what all arcs cost; yields the effort, returns the cost of the least path."""
+        merged, workspace, last = self._merged, self._workspace, self.iterations
+        assert merged is not None
+        merged.cost.fill(FAR_AWAY)  # another search may have used it
+        for k in range(1, last + 1):
+            before = workspace.effort_spent()
+            weigh(workspace.table, workspace.problem, workspace.scratch, charges, merged, k)
+            yield self._told(before)
+        # Distances from the root, and to the end.
+        self._from = np.full(merged.is_new.shape, FAR_AWAY, np.int64)
+        self._to = self._from.copy()
+        self._from[0, 0] = charges.paid
+        self._to[-1, : merged.late[-1] - merged.early[-1] + 1] = 0
+        for k in range(1, last + 1):
+            self._from[k] = np.minimum(FAR_AWAY, (self._from[k - 1][:, None] + merged.cost[k]).min(axis=0))
+        for k in range(last, 0, -1):
+            self._to[k - 1] = np.minimum(FAR_AWAY, (merged.cost[k] + self._to[k]).min(axis=1))
+        return int(self._to[0, 0]) + charges.paid
+
+    def fix(self, charges: Charges) -> Iterator[int]:
+        """Leave out arcs that no schedule of interest has, given what they cost; yields the effort."""
+        merged, workspace = self._merged, self._workspace
+        assert merged is not None
+        self.num_arcs = 0
+        for k in range(1, self.iterations + 1):
+            before = workspace.effort_spent()
+            self.num_arcs += lower(
+                workspace.table,
+                workspace.problem,
+                workspace.scratch,
+                charges,
+                merged,
+                k,
+                self._from[k - 1],
+                self._to[k],
+            )
+            yield self._told(before)
+        for k in range(1, self.iterations + 1):
+            there = np.flatnonzero((merged.top[k] >= 0).any(axis=0))
+            if there.size:
+                self.early[k] = max(self.early[k], merged.early[k] + there[0])
+                self.late[k] = min(self.late[k], merged.early[k] + there[-1])
+
+    def find(self, charges: Charges) -> Generator[int, None, int]:
+        """Look for a path of labels that are not merged; yields the effort, returns what `paying.find_path` does."""
+        merged, workspace = self._merged, self._workspace
+        assert merged is not None
+        top = np.where(merged.cost < FAR_AWAY, merged.top, -1).astype(np.int64)
+        outlook = Outlook(
+            np.maximum.accumulate(top[:, ::-1], axis=1)[:, ::-1].copy(),
+            np.minimum.accumulate(merged.cost[:, ::-1], axis=1)[:, ::-1].copy(),
+            np.minimum.accumulate(self._to[:, ::-1], axis=1)[:, ::-1].copy(),
+        )
+        before = workspace.effort_spent()
+        workspace.stop_after(FIND_EFFORT)
+        label = find_path(
+            workspace.table,
+            workspace.problem,
+            workspace.scratch,
+            workspace.prefetch,
+            charges,
+            merged,
+            outlook,
+            self._room.labels,
+            self.iterations,
+            workspace.slots,
+        )
+        yield self._told(before)
+        return int(label)
+
+    def path(self, charges: Charges, label: int) -> tuple[int, Path]:
+        """Return the cost and the path of a label; those of the least path of merged ones if ``label`` is negative."""
+        merged, workspace = self._merged, self._workspace
+        assert merged is not None
+        used = np.zeros(charges.rents.shape)
+        sent, ends = np.zeros((2, self.iterations + 1), np.int64)
+        common = workspace.table, workspace.problem, workspace.scratch, charges
+        if label >= 0:
+            labels = self._room.labels
+            trace_label(*common, labels, label, int(merged.late[-1]), used, sent, ends)
+            return int(labels.cost[label]), Path(used, sent, ends)
+        row = 0
+        for k in range(1, self.iterations + 1):
+            row = int(np.argmin(merged.cost[k, row] + self._to[k]))
+            ends[k] = merged.early[k] + row
+        trace(*common, merged, used, sent, ends)
+        return int(self._to[0, 0]) + charges.paid, Path(used, sent, ends)
+
+    def copy(self) -> PayingSearch:
+        """Return the same, to be cut; what arcs cost is to be found again in either."""
+        other = copy(self)
+        if self._merged is not None:
+            merged = self._merged
+            other._merged = merged._replace(held=merged.held.copy(), is_new=merged.is_new.copy(), top=merged.top.copy())
+        return other
+
+    def _told(self, before: int) -> int:
+        """Return the effort since, which is told and not booked."""
+        effort = self._workspace.scratch.effort
+        spent = int(effort[SPENT]) - before
+        effort[SPENT] = before
+        return max(1, spent)
+
+    def nbytes(self) -> int:
+        """Memory taken that no copy shares."""
+        return 0 if self._merged is None else self._merged.top.nbytes + self._merged.held.nbytes
+
+
+def rehearse() -> None:
+    """Call every kernel once, so that all are ready in time."""
+    tiny = Instance.from_letters(["uuuuuu", "uuuuuu"], w=[1, 1], tasks=2, iterations=1, n_com=1, t_prog=1)
+    search = PayingSearch(Workspace(tiny, Limits()), np.array([0, 1]), np.array([0, 6]), Room(2, 1))
+    life = np.tile(np.arange(2, dtype=np.int32), (6, 1))
+    charges = Charges(life, np.zeros((2, 2), np.int64), np.ones(2, np.int64), 0)
+    for going in (search.narrow(), search.unfold(), search.weigh(charges), search.fix(charges)):
+        for _ in going:
+            pass
+    for _ in search.find(charges):
+        pass
+    search.path(charges, 1)  # the first label after the root
+    search.path(charges, -1)
