@@ -10,13 +10,7 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING
 
-from offline.coupled.native.constants import (
-    CHANNEL_SHARE,
-    LESSER_SHARE,
-    PER_STEP,
-    RENT_SHARE,
-    SPENT,
-)
+from offline.coupled.native.constants import CHANNEL_SHARE, LESSER_SHARE, PER_STEP, RENT_SHARE, SPENT
 from offline.coupled.native.label_search import Incumbent
 from offline.coupled.native.subproblems import ChannelBound
 from offline.coupled.native.workspace import Workspace
@@ -84,8 +78,7 @@ class ChannelBounds:
             return
         for name, bound in (("rents", self._rents), ("paying", self._paying)):
             if known < incumbent.cost:
-                share = self._share(name)
-                self._charge(bound, incumbent, share * steps, known)
+                self._charge(bound, incumbent, self._share(name) * steps, known)
                 known = self._take(name, bound.bound, known)
                 self._tell_ends()
 
@@ -130,7 +123,7 @@ class ChannelBounds:
         return None if self._rents is None else self._rents.certificate()
 
     def bytes_held(self) -> int:
-        """Memory for both."""
+        """Memory for all."""
         rents = 0 if self._rents is None else self._rents.nbytes()
         return self._slots.bytes_held() + rents + (0 if self._paying is None else self._paying.nbytes())
 

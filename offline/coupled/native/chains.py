@@ -26,9 +26,9 @@ from offline.coupled.native.constants import (
     STOPPED,
     SUM,
 )
-from offline.coupled.native.iteration import programs_sent
-from offline.coupled.native.kernels import Ints, Words, add, assign, has, kernel, piece, within
-from offline.coupled.native.knapsack import Knapsack, cheapest, cheapest_work, list_able, list_fit, price_slots
+from offline.coupled.native.iteration import hold, programs_sent
+from offline.coupled.native.kernels import Ints, Words, assign, has, kernel, piece, within
+from offline.coupled.native.knapsack import Knapsack, cheapest, cheapest_below, list_able, list_fit, price_slots
 from offline.coupled.native.parameters import Problem
 from offline.coupled.native.prefetch import Prefetch, compose
 from offline.coupled.native.prices import Prices, charge
@@ -167,19 +167,13 @@ def _extend(
             continue
         num_fit = list_fit(table, problem, scratch, knapsack, num_able, c, e)
         price_slots(prices, knapsack, num_fit, c, e)
-        price = cheapest(problem, scratch, knapsack, num_fit, -1)
-        if price < 0 or most - price <= most_left:
+        price, iw = cheapest_below(problem, scratch, knapsack, num_fit, e - c + 1, most - most_left)
+        if price < 0:
             continue
-        price, iw = cheapest_work(problem, scratch, knapsack, num_fit, e - c + 1)
-        left = most - price
-        if price < 0 or left <= most_left:
-            continue
-        most_left = left
+        left = most_left = most - price
         # All that could hold the program afterwards do.
-        assign(chains.hoped, scratch.needs.survivors)
-        for q in range(problem.p):
-            if has(scratch.needs.obtainable, q) and scratch.needs.program_by[q] <= c:
-                add(chains.hoped, q)
+        chains.hoped[:] = np.uint64(0)
+        hold(problem, scratch.needs, chains.hoped, c)
         if _is_dominated(table, problem, scratch, chains, low, n, e + 1, left):
             continue
         _drop_dominated(chains, low, n, e + 1, left)

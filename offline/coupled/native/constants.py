@@ -14,6 +14,9 @@ NEVER = 1 << 50
 FAR_AWAY = 1 << 60
 """More than every cost of a path."""
 
+ANY_SLOT = 1 << 30
+"""Later than every slot that is known, in 32 bits."""
+
 BEYOND, PAUSE = -1, -2
 """Instead of a slot: more slots must be known first; stopped by a limit of effort, call again."""
 

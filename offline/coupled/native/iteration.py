@@ -151,3 +151,13 @@ def most_tasks(table: Table, needs: Needs, q: int, c: int, cap: int, t_data: int
         return cap
     room //= t_data
     return cap if room > cap else room
+
+
+@kernel
+def hold(problem: Problem, needs: Needs, held: Words, c: int) -> None:
+    """Add to `held` who can hold the program after an iteration that computes from slot c on; `prepare` was called."""
+    for k in range(problem.words):
+        held[k] |= needs.survivors[k]
+    for q in range(problem.p):
+        if needs.program_by[q] <= c and has(needs.obtainable, q):
+            add(held, q)

@@ -1,4 +1,4 @@
-"""What the workers of one iteration pay at least: a fractional knapsack of tasks, for the bound of `channel_bound`."""
+"""What the workers of one iteration pay at least: a fractional knapsack of tasks, for bounds that charge programs."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from offline.coupled.native.constants import SPENT
 from offline.coupled.native.iteration import most_tasks, prepare
-from offline.coupled.native.kernels import Ints, Words, kernel, piece
+from offline.coupled.native.kernels import Ints, Words, kernel
 from offline.coupled.native.parameters import Problem
 from offline.coupled.native.payment import pay
 from offline.coupled.native.prices import Prices
@@ -109,9 +109,17 @@ def cheapest(problem: Problem, scratch: Scratch, knapsack: Knapsack, n: int, iw:
     return pay(knapsack.item, knapsack.item_tasks, knapsack.item_price, k, problem.m)
 
 
-@piece
-def cheapest_work(problem: Problem, scratch: Scratch, knapsack: Knapsack, num_fit: int, slots: int) -> tuple[int, int]:
-    """Return what an iteration that computes within so many slots pays at least, and the index of its W; or -1."""
+@kernel
+def cheapest_below(
+    problem: Problem, scratch: Scratch, knapsack: Knapsack, num_fit: int, slots: int, most: int
+) -> tuple[int, int]:
+    """Return what an iteration that computes within so many slots pays at least, and the index of its W.
+
+    -1 if that is not below `most`, which often shows with a W for each.
+    """
+    least = cheapest(problem, scratch, knapsack, num_fit, -1)
+    if least < 0 or least >= most:
+        return -1, -1
     price, best_iw = -1, -1
     for iw in range(problem.work.size):
         if problem.work[iw] > slots:
@@ -119,4 +127,4 @@ def cheapest_work(problem: Problem, scratch: Scratch, knapsack: Knapsack, num_fi
         v = cheapest(problem, scratch, knapsack, num_fit, iw)
         if v >= 0 and (price < 0 or v < price):
             price, best_iw = v, iw
-    return price, best_iw
+    return (price, best_iw) if price < most else (-1, -1)

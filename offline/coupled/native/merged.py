@@ -31,6 +31,7 @@ from typing import NamedTuple
 import numpy as np
 
 from offline.coupled.native.constants import (
+    ANY_SLOT,
     FAR_AWAY,
     LIMIT,
     NO,
@@ -42,9 +43,9 @@ from offline.coupled.native.constants import (
     WORK,
 )
 from offline.coupled.native.holders import can_serve_all
-from offline.coupled.native.iteration import prepare, programs_sent
-from offline.coupled.native.kernels import Counts, Flags, Ints, Reals, Words, add, has, kernel
-from offline.coupled.native.knapsack import Knapsack, cheapest, cheapest_work, list_able, list_fit, make_knapsack
+from offline.coupled.native.iteration import hold, prepare, programs_sent
+from offline.coupled.native.kernels import Counts, Flags, Ints, Reals, Words, kernel
+from offline.coupled.native.knapsack import Knapsack, cheapest, cheapest_below, list_able, list_fit, make_knapsack
 from offline.coupled.native.member_sets import advance, begin
 from offline.coupled.native.parameters import Problem
 from offline.coupled.native.prefetch import Prefetch, free_finish
@@ -56,11 +57,11 @@ __all__ = [
     "ArcRoom",
     "Charges",
     "Merged",
-    "charge",
     "lower",
     "make_arc_room",
     "make_merged",
     "narrow",
+    "price_below",
     "together",
     "trace",
     "unfold",
@@ -102,7 +103,7 @@ class Merged(NamedTuple):
     """The nodes and arcs: (k, t) for t from ``early[k]`` to ``late[k]``; the arrays begin there.
 
     ``held[k, t]`` are the holders, ``is_new`` where they are not those that ``top`` was found for. ``top[k, s, t]`` is
-    the last slot from which the k-th iteration can compute, NEVER if that is not known, -1 if there is no arc;
+    the last slot from which the k-th iteration can compute, ANY_SLOT if that is not known, -1 if there is no arc;
     ``cost[k, s, t]`` is what it costs at least, by an iteration that computes from slot ``c`` on and whose W has index
     ``iw``.
     """
@@ -126,7 +127,7 @@ def make_merged(early: Ints, late: Ints, workers: int, room: ArcRoom) -> Merged:
         late,
         held=np.zeros((*shape, (workers + 63) // 64), np.uint64),
         is_new=np.ones(shape, np.bool_),
-        top=np.full((*shape, shape[1]), 1 << 30, np.int32),
+        top=np.full((*shape, shape[1]), ANY_SLOT, np.int32),
         cost=room.cost,
         c=room.c,
         iw=room.iw,
@@ -192,15 +193,14 @@ def together(table: Table, problem: Problem, scratch: Scratch, s: int, e: int) -
 @kernel
 def unfold(
     table: Table, problem: Problem, scratch: Scratch, prefetch: Prefetch, merged: Merged, k: int, s: int, horizon: int
-) -> bool:
-    """Find the arcs from node (k - 1, s), and who holds the program after them; False if there are none."""
+) -> None:
+    """Find the arcs from node (k - 1, s), and who holds the program after them."""
     early, late, effort = merged.early, merged.late, scratch.effort
     row = s - early[k - 1]
     end = late[late.size - 1]
     held = merged.held[k - 1, row]
     is_new = merged.is_new[k - 1, row]
     first = free_finish(table, problem, scratch, prefetch, s, horizon)
-    any_arc = False
     is_arranged = False
     for t in range(early[k], late[k] + 1):
         column = t - early[k]
@@ -217,22 +217,8 @@ def unfold(
                     is_arranged = True
                 top = min(top, together(table, problem, scratch, s, t - 1))
         merged.top[k, row, column] = top
-        if top < 0:
-            continue
-        any_arc = True
-        _hold(problem, scratch, merged.held[k, column], top)
-    return any_arc
-
-
-@kernel
-def _hold(problem: Problem, scratch: Scratch, held: Words, c: int) -> None:
-    """Add to `held` who can hold the program after an iteration that computes from slot c on; `prepare` was called."""
-    needs = scratch.needs
-    for j in range(problem.words):
-        held[j] |= needs.survivors[j]
-    for q in range(problem.p):
-        if needs.program_by[q] <= c and has(needs.obtainable, q):
-            add(held, q)
+        if top >= 0:
+            hold(problem, scratch.needs, merged.held[k, column], top)
 
 
 @kernel
@@ -244,10 +230,7 @@ def weigh(table: Table, problem: Problem, scratch: Scratch, charges: Charges, me
         for t in range(early[k], late[k] + 1):
             column = t - early[k]
             if merged.top[k, row, column] >= 0:
-                num_able = list_able(
-                    table, problem, scratch, merged.knapsack, s, t - 1, merged.held[k - 1, row], late[late.size - 1]
-                )
-                _weigh(table, problem, scratch, charges, merged, k, s, t, num_able)
+                _weigh(table, problem, scratch, charges, merged, k, s, t)
 
 
 @kernel
@@ -260,11 +243,10 @@ def _weigh(
     k: int,
     s: int,
     t: int,
-    num_able: int,
 ) -> None:
     """Find what the arc from (k - 1, s) to (k, t) costs: the least over all slots to compute from and all W."""
     knapsack, row, column = merged.knapsack, s - merged.early[k - 1], t - merged.early[k]
-    e = t - 1
+    num_able = _list_able(table, problem, scratch, merged, k, s, t)
     least = FAR_AWAY
     for c in range(merged.top[k, row, column], s - 1, -1):
         if problem.n_com * (c - s) < problem.m * problem.t_data:
@@ -272,13 +254,8 @@ def _weigh(
         base = -charges.pi[k] * programs_sent(problem, s, c)
         if base >= least:  # fewer programs are sent before an earlier slot
             break
-        num_fit = list_fit(table, problem, scratch, knapsack, num_able, c, e)
-        charge(charges, knapsack, num_fit, k, e)
-        price = cheapest(problem, scratch, knapsack, num_fit, -1)
-        if price < 0 or base + price >= least:
-            continue
-        price, iw = cheapest_work(problem, scratch, knapsack, num_fit, e - c + 1)
-        if price < 0 or base + price >= least:
+        price, iw = price_below(table, problem, scratch, charges, knapsack, num_able, k, c, t, least - base)
+        if price < 0:
             continue
         least = base + price
         merged.c[k, row, column], merged.iw[k, row, column] = c, iw
@@ -288,10 +265,50 @@ def _weigh(
 
 
 @kernel
-def charge(charges: Charges, knapsack: Knapsack, num_fit: int, k: int, e: int) -> None:
-    """Enter what those listed pay for iteration k."""
+def _list_able(table: Table, problem: Problem, scratch: Scratch, merged: Merged, k: int, s: int, t: int) -> int:
+    """List the workers that can compute in an arc from (k - 1, s) to (k, t), and return their number."""
+    held, end = merged.held[k - 1, s - merged.early[k - 1]], merged.late[merged.late.size - 1]
+    return list_able(table, problem, scratch, merged.knapsack, s, t - 1, held, end)
+
+
+@kernel
+def _list_payers(
+    table: Table,
+    problem: Problem,
+    scratch: Scratch,
+    charges: Charges,
+    knapsack: Knapsack,
+    num_able: int,
+    k: int,
+    c: int,
+    t: int,
+) -> int:
+    """List who can compute iteration k in slots c..t-1, with what they pay, and return their number."""
+    num_fit = list_fit(table, problem, scratch, knapsack, num_able, c, t - 1)
     for j in range(num_fit):
-        knapsack.fit_price[j] = charges.rents[k, charges.life[e, knapsack.fit[j]]]
+        knapsack.fit_price[j] = charges.rents[k, charges.life[t - 1, knapsack.fit[j]]]
+    return num_fit
+
+
+@kernel
+def price_below(
+    table: Table,
+    problem: Problem,
+    scratch: Scratch,
+    charges: Charges,
+    knapsack: Knapsack,
+    num_able: int,
+    k: int,
+    c: int,
+    t: int,
+    most: int,
+) -> tuple[int, int]:
+    """Return what iteration k pays at least if it computes in c..t-1, and the index of its W; -1 if not below `most`.
+
+    `list_able` was called.
+    """
+    num_fit = _list_payers(table, problem, scratch, charges, knapsack, num_able, k, c, t)
+    return cheapest_below(problem, scratch, knapsack, num_fit, t - c, most)
 
 
 @kernel
@@ -323,12 +340,9 @@ def lower(
                 merged.top[k, row, column] = -1
                 continue
             left += 1
-            num_able = list_able(
-                table, problem, scratch, knapsack, s, t - 1, merged.held[k - 1, row], late[late.size - 1]
-            )
+            num_able = _list_able(table, problem, scratch, merged, k, s, t)
             while c > merged.c[k, row, column]:
-                num_fit = list_fit(table, problem, scratch, knapsack, num_able, c, t - 1)
-                charge(charges, knapsack, num_fit, k, t - 1)
+                num_fit = _list_payers(table, problem, scratch, charges, knapsack, num_able, k, c, t)
                 price = cheapest(problem, scratch, knapsack, num_fit, -1)
                 if price >= 0 and price - charges.pi[k] * programs_sent(problem, s, c) <= room:
                     break
@@ -355,8 +369,7 @@ def use(
 ) -> None:
     """Write what an iteration in s..t-1 uses of each life, found once more, as when it was paid."""
     num_able = list_able(table, problem, scratch, knapsack, s, t - 1, held, end)
-    num_fit = list_fit(table, problem, scratch, knapsack, num_able, c, t - 1)
-    charge(charges, knapsack, num_fit, k, t - 1)
+    num_fit = _list_payers(table, problem, scratch, charges, knapsack, num_able, k, c, t)
     cheapest(problem, scratch, knapsack, num_fit, iw)
     left = problem.m
     j = 0

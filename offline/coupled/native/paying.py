@@ -46,10 +46,10 @@ from offline.coupled.native.constants import (
     STOPPED,
 )
 from offline.coupled.native.dominance import covers
-from offline.coupled.native.iteration import programs_sent
-from offline.coupled.native.kernels import Ints, Reals, Words, add, assign, has, kernel, within
-from offline.coupled.native.knapsack import Knapsack, cheapest, cheapest_work, list_able, list_fit, make_knapsack
-from offline.coupled.native.merged import Charges, Merged, charge, together, use
+from offline.coupled.native.iteration import hold, programs_sent
+from offline.coupled.native.kernels import Ints, Reals, Words, assign, kernel, within
+from offline.coupled.native.knapsack import Knapsack, list_able, make_knapsack
+from offline.coupled.native.merged import Charges, Merged, price_below, together, use
 from offline.coupled.native.parameters import Problem
 from offline.coupled.native.prefetch import Prefetch, free_finish
 from offline.coupled.native.ranking import arrange
@@ -188,7 +188,7 @@ def _extend(
     labels there are now; -1 if there is no room. Of a later slot c to compute from more programs and holders come, so
     only slots that cost less than every later one count.
     """
-    effort, needs, knapsack = scratch.effort, scratch.needs, labels.knapsack
+    effort, knapsack = scratch.effort, labels.knapsack
     s, e = labels.start[i], t - 1
     num_able = list_able(table, problem, scratch, knapsack, s, e, labels.held[i], end)
     least = 1 - rest
@@ -201,13 +201,8 @@ def _extend(
         base = labels.cost[i] - charges.pi[k] * programs_sent(problem, s, c)
         if base >= least:
             break
-        num_fit = list_fit(table, problem, scratch, knapsack, num_able, c, e)
-        charge(charges, knapsack, num_fit, k, e)
-        price = cheapest(problem, scratch, knapsack, num_fit, -1)
-        if price < 0 or base + price >= least:
-            continue
-        price, iw = cheapest_work(problem, scratch, knapsack, num_fit, e - c + 1)
-        if price < 0 or base + price >= least:
+        price, iw = price_below(table, problem, scratch, charges, knapsack, num_able, k, c, t, least - base)
+        if price < 0:
             continue
         if not is_asked:
             is_asked = True
@@ -218,10 +213,8 @@ def _extend(
                 continue
         cost = least = base + price
         # All that could hold the program afterwards do.
-        assign(labels.hoped, needs.survivors)
-        for q in range(problem.p):
-            if has(needs.obtainable, q) and needs.program_by[q] <= c:
-                add(labels.hoped, q)
+        labels.hoped[:] = np.uint64(0)
+        hold(problem, scratch.needs, labels.hoped, c)
         effort[SPENT] += 1 + problem.p // 16
         if _is_dominated(table, problem, scratch, labels, low, n, t, cost):
             continue

@@ -1,7 +1,10 @@
 """The bound by labels that pay rents, raised step by step (docs/model.md section 3).
 
 Multipliers are learnt from the paths of labels that they do not exclude yet, first of merged ones, then of all. Where
-they do not refute a horizon, the schedules are divided by when an iteration ends.
+they do not refute a horizon, the schedules are divided, by when an iteration ends, or by whether a life computes in
+any. A life that does is sent a program in some iteration in which it can be: in such a part it pays the least of those
+values in any case, and nothing else, as what all others pay is then no more than what the other programs are worth. One
+that does not may have any rents.
 """
 
 from __future__ import annotations
@@ -32,7 +35,6 @@ from offline.coupled.native.merged import Charges
 from offline.coupled.native.paying_search import PayingSearch, Room
 from offline.coupled.native.workspace import Workspace
 from offline.coupled.rents.distances import Path
-from offline.coupled.rents.kernels.facts import FAR
 from offline.coupled.rents.multipliers import SCALE, Learner, Momentum
 from offline.coupled.rents.search import RentBound
 from offline.coupled.rents.tables import Graph, Tables
@@ -45,7 +47,7 @@ class _Part:
 
     The lives ``used``, each given by a worker and its first slot, compute in some iteration, those ``unused`` in none.
     None has a makespan below ``bound``; that none has one up to ``bound + stride`` is to be refuted next. ``search`` is
-    for the horizon ``within``, ``widest`` for a larger one: it is where searches for smaller ones begin.
+    the last one, ``widest`` one for a horizon as large or larger: it is where searches for smaller ones begin.
     """
 
     def __init__(self, learner: Learner, soonest: Ints, latest: Ints, bound: int, stride: int) -> None:
@@ -58,7 +60,6 @@ class _Part:
         self.usage = np.zeros(0)  # how many of lately found paths use each life
         self.widest: PayingSearch | None = None
         self.search: PayingSearch | None = None
-        self.within = -1
 
     def move(self, tables: Tables) -> None:
         """Look at the lives of other tables from now on."""
@@ -70,15 +71,15 @@ class _Part:
         """Return the same schedules, to be made fewer."""
         half = _Part(self.learner.copy(), self.soonest.copy(), self.latest.copy(), self.bound, self.stride)
         half.used, half.unused = self.used, self.unused
-        half.search, half.within = None if self.search is None else self.search.copy(), self.within
+        half.search = None if self.search is None else self.search.copy()
         half.widest = self.widest
         return half
 
     def halves_by_end(self, k: int, t: int) -> tuple[_Part, _Part]:
         """Return those whose iteration k ends within t slots, and the others."""
         sooner, later = self.copy(), self.copy()
-        sooner.latest[k] = min(sooner.latest[k], t)
-        later.soonest[k] = max(later.soonest[k], t + 1)
+        sooner.latest[k] = t
+        later.soonest[k] = t + 1
         return sooner, later
 
     def halves_by_life(self, life: tuple[int, int]) -> tuple[_Part, _Part]:
@@ -99,15 +100,14 @@ class _Part:
             paid += int(pi[_cheapest(graph, pi, int(life[t, q]))])
         return Charges(life, rents, pi, paid)
 
-    def step(self, graph: Graph, path: Path, momentum: Momentum, length: float) -> None:
+    def step(self, graph: Graph, charges: Charges, path: Path, momentum: Momentum, length: float) -> None:
         """Move the multipliers by what a path uses."""
         new = path.used.max(axis=0)
         self.usage = self.usage + NEW_USE * (new - self.usage) if self.usage.any() else new
-        pi, _ = self.learner.multipliers(graph)
         for q, t in self.used:
             life = int(graph.tables.facts.life[t, q])
             path.used[:, life] = 0.0
-            path.sent[_cheapest(graph, pi, life)] -= 1
+            path.sent[_cheapest(graph, charges.pi, life)] -= 1
         self.learner.step(graph, path, momentum, PAYING_STEP * length, VALUE_STEP)
         self.learner.scale()
 
@@ -177,7 +177,7 @@ class PayingBound:
 
     def _raise(self) -> Iterator[int]:
         """Refute ever larger horizons of the part with the least bound; yields the effort, 0 to wait."""
-        never = np.full(self.iterations + 1, FAR)
+        never = np.full(self.iterations + 1, FAR_AWAY)
         self._room = Room(self._workspace.problem.p, self.iterations)
         learner = self._rents.learnt()
         self._parts = [_Part(learner, np.zeros(self.iterations + 1, np.int64), never, 0, -1)]
@@ -212,7 +212,9 @@ class PayingBound:
         if graph.is_empty:
             return True
         early, late = np.array(graph.early), np.array(graph.late)
-        search = part.search if part.within == horizon else None
+        search = part.search
+        if search is not None and search.horizon != horizon:
+            search = None
         if search is None and part.widest is not None and part.widest.horizon >= horizon:
             search = part.widest.copy()
         if search is None:
@@ -226,7 +228,7 @@ class PayingBound:
                 return None
             part.widest = search
         search.cut(early, late)
-        part.search, part.within = search, horizon
+        part.search = search
         return (yield from self._learn(part, search, graph))
 
     def _learn(self, part: _Part, search: PayingSearch, graph: Graph) -> Generator[int, None, bool]:
@@ -240,9 +242,9 @@ class PayingBound:
             if (yield from search.weigh(charges)) > 0:
                 return True
             if turn % 2 == 0:
-                yield from search.fix(charges)
-                if search.num_arcs < SOME_LEFT_OUT * num_arcs or turn == 0:
-                    num_arcs = search.num_arcs
+                left = yield from search.fix(charges)
+                if left < SOME_LEFT_OUT * num_arcs or turn == 0:
+                    num_arcs = left
                     if not (yield from search.unfold()):
                         return True
                     if (yield from search.weigh(charges)) > 0:
@@ -264,7 +266,7 @@ class PayingBound:
             if graph.tables is self._rents.tables:  # or else more slots are looked at by now
                 self._rents.usage.add(path)
             yield TURN_EFFORT + path.used.size
-            part.step(graph, path, momentum, max(-length, 0.01 * graph.horizon))
+            part.step(graph, charges, path, momentum, max(-length, 0.01 * graph.horizon))
         return False
 
     def _divide(self, part: _Part) -> bool:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator
 from copy import copy
+from typing import Any
 
 import numpy as np
 
 from instances.coupled.model import Instance
-from offline.coupled.native.constants import BEYOND, FAR_AWAY, FIND_EFFORT, SPENT
+from offline.coupled.native.constants import BEYOND, FAR_AWAY, FIND_EFFORT, PAUSE_EFFORT, SPENT
 from offline.coupled.native.kernels import Ints
 from offline.coupled.native.merged import (
     ArcRoom,
@@ -70,7 +71,6 @@ class PayingSearch:
         self._workspace, self._room = workspace, room
         self.early, self.late = early.copy(), late.copy()
         self.iterations, self.horizon = len(early) - 1, int(late[-1])
-        self.num_arcs = 0
         self._merged: Merged | None = None
         self._from = self._to = np.zeros((0, 0), np.int64)
 
@@ -80,19 +80,8 @@ class PayingSearch:
         while workspace.slots_known() < self.late[-1]:
             workspace.grow()
         while True:
-            before = workspace.effort_spent()
-            workspace.stop_after()
-            why = narrow(
-                workspace.table,
-                workspace.problem,
-                workspace.scratch,
-                workspace.prefetch,
-                self.iterations,
-                workspace.slots,
-                self.early,
-                self.late,
-            )
-            yield self._told(before)
+            why, spent = self._run(narrow, workspace.prefetch, self.iterations, workspace.slots, self.early, self.late)
+            yield spent
             if why >= 0:
                 return bool(why)
             if why == BEYOND:
@@ -104,8 +93,9 @@ class PayingSearch:
         return int((width[1:] * width[:-1]).sum())
 
     def cut(self, early: Ints, late: Ints) -> None:
-        """Leave out what is not within these windows."""
+        """Leave out what is not within these windows; the horizon is what they end with."""
         self.early, self.late = np.maximum(self.early, early), np.minimum(self.late, late)
+        self.horizon = min(self.horizon, int(late[-1]))
         merged = self._merged
         if merged is not None:
             for k in range(1, self.iterations + 1):
@@ -126,19 +116,8 @@ class PayingSearch:
             merged.held[k] = 0
             merged.top[k, ~is_there] = -1
             for row in np.flatnonzero((merged.top[k] >= 0).any(axis=1)).tolist():
-                before = workspace.effort_spent()
-                workspace.stop_after()
-                unfold(
-                    workspace.table,
-                    workspace.problem,
-                    workspace.scratch,
-                    workspace.prefetch,
-                    merged,
-                    k,
-                    int(merged.early[k - 1]) + row,
-                    workspace.slots,
-                )
-                yield self._told(before)
+                s = int(merged.early[k - 1]) + row
+                yield self._run(unfold, workspace.prefetch, merged, k, s, workspace.slots)[1]
             merged.is_new[k - 1] = False
             merged.is_new[k] |= (merged.held[k] != held_before).any(axis=1)
             is_there = (merged.top[k] >= 0).any(axis=0)
@@ -148,13 +127,11 @@ class PayingSearch:
 
     def weigh(self, charges: Charges) -> Generator[int, None, int]:
         """Find what all arcs cost; yields the effort, returns the cost of the least path."""
-        merged, workspace, last = self._merged, self._workspace, self.iterations
+        merged, last = self._merged, self.iterations
         assert merged is not None
         merged.cost.fill(FAR_AWAY)  # another search may have used it
         for k in range(1, last + 1):
-            before = workspace.effort_spent()
-            weigh(workspace.table, workspace.problem, workspace.scratch, charges, merged, k)
-            yield self._told(before)
+            yield self._run(weigh, charges, merged, k)[1]
         # Distances from the root, and to the end.
         self._from = np.full(merged.is_new.shape, FAR_AWAY, np.int64)
         self._to = self._from.copy()
@@ -166,29 +143,24 @@ class PayingSearch:
             self._to[k - 1] = np.minimum(FAR_AWAY, (merged.cost[k] + self._to[k]).min(axis=1))
         return int(self._to[0, 0]) + charges.paid
 
-    def fix(self, charges: Charges) -> Iterator[int]:
-        """Leave out arcs that no schedule of interest has, given what they cost; yields the effort."""
-        merged, workspace = self._merged, self._workspace
+    def fix(self, charges: Charges) -> Generator[int, None, int]:
+        """Leave out arcs that no schedule of interest has, given what they cost.
+
+        Yields the effort, returns how many are left.
+        """
+        merged = self._merged
         assert merged is not None
-        self.num_arcs = 0
+        num_arcs = 0
         for k in range(1, self.iterations + 1):
-            before = workspace.effort_spent()
-            self.num_arcs += lower(
-                workspace.table,
-                workspace.problem,
-                workspace.scratch,
-                charges,
-                merged,
-                k,
-                self._from[k - 1],
-                self._to[k],
-            )
-            yield self._told(before)
+            left, spent = self._run(lower, charges, merged, k, self._from[k - 1], self._to[k])
+            num_arcs += left
+            yield spent
         for k in range(1, self.iterations + 1):
             there = np.flatnonzero((merged.top[k] >= 0).any(axis=0))
             if there.size:
                 self.early[k] = max(self.early[k], merged.early[k] + there[0])
                 self.late[k] = min(self.late[k], merged.early[k] + there[-1])
+        return num_arcs
 
     def find(self, charges: Charges) -> Generator[int, None, int]:
         """Look for a path of labels that are not merged; yields the effort, returns what `paying.find_path` does."""
@@ -200,22 +172,11 @@ class PayingSearch:
             np.minimum.accumulate(merged.cost[:, ::-1], axis=1)[:, ::-1].copy(),
             np.minimum.accumulate(self._to[:, ::-1], axis=1)[:, ::-1].copy(),
         )
-        before = workspace.effort_spent()
-        workspace.stop_after(FIND_EFFORT)
-        label = find_path(
-            workspace.table,
-            workspace.problem,
-            workspace.scratch,
-            workspace.prefetch,
-            charges,
-            merged,
-            outlook,
-            self._room.labels,
-            self.iterations,
-            workspace.slots,
-        )
-        yield self._told(before)
-        return int(label)
+        labels = self._room.labels
+        rest = workspace.prefetch, charges, merged, outlook, labels, self.iterations, workspace.slots
+        label, spent = self._run(find_path, *rest, stop_after=FIND_EFFORT)
+        yield spent
+        return label
 
     def path(self, charges: Charges, label: int) -> tuple[int, Path]:
         """Return the cost and the path of a label; those of the least path of merged ones if ``label`` is negative."""
@@ -243,12 +204,15 @@ class PayingSearch:
             other._merged = merged._replace(held=merged.held.copy(), is_new=merged.is_new.copy(), top=merged.top.copy())
         return other
 
-    def _told(self, before: int) -> int:
-        """Return the effort since, which is told and not booked."""
-        effort = self._workspace.scratch.effort
-        spent = int(effort[SPENT]) - before
-        effort[SPENT] = before
-        return max(1, spent)
+    def _run(self, kernel: Callable[..., int | None], *rest: Any, stop_after: int = PAUSE_EFFORT) -> tuple[int, int]:
+        """Call a kernel; return what it returns, and the effort, which is told and not booked."""
+        workspace = self._workspace
+        before = workspace.effort_spent()
+        workspace.stop_after(stop_after)
+        result = kernel(workspace.table, workspace.problem, workspace.scratch, *rest)
+        spent = workspace.effort_spent() - before
+        workspace.scratch.effort[SPENT] = before
+        return int(result or 0), max(1, spent)
 
     def nbytes(self) -> int:
         """Memory taken that no copy shares."""

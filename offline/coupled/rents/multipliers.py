@@ -79,11 +79,11 @@ class Learner:
         pull *= _MOMENTUM
         finite = np.where(np.isfinite(most[used_index, used_life]), most[used_index, used_life], 0.0)
         pull[used_index, used_life] += (1 - _MOMENTUM) * found.used[used_index, used_life] * finite
-        moved = np.flatnonzero(pull.any(axis=0))
-        size = float((pull[:, moved] ** 2).sum())
+        lives = np.flatnonzero(pull.any(axis=0))
+        size = float((pull[:, lives] ** 2).sum())
         if size > 0.0:
-            new = shares[:, moved] + length / size * pull[:, moved]
-            shares[1:, moved] = _on_simplex(new[1:])
+            new = shares[:, lives] + length / size * pull[:, lives]
+            shares[1:, lives] = _on_simplex(new[1:])
         lack *= _PI_MOMENTUM
         lack += (1 - _PI_MOMENTUM) * (asked - found.sent)
         pi[1:] *= np.exp(np.clip(pi_step * lack[1:] / max(1.0, 1.0 + found.sent[1:].mean()), -0.2, 0.2))
