@@ -211,19 +211,13 @@ class Family:
 
             raise click.UsageError("--bound goes with one FILE")
 
-    def answers(
-        self, instance: Any, *, bound: str | None = None, **flags: Any
-    ) -> Sequence[tuple[dict[str, Any], Result]]:
-        """Return the rows that ``solve`` prints for an instance, each with the answer it tells.
-
-        What proves the bound is written to ``bound`` if asked for.
-        """
+    def answers(self, instance: Any, **flags: Any) -> Sequence[tuple[dict[str, Any], Result]]:
+        """Return the rows that ``solve`` prints for an instance, each with the answer it tells."""
         result = offline.solve(instance, **flags)
-        self.write_bound(result, bound)
         return [(self.answer_row(result), result)]
 
     def write_bound(self, result: Result, place: str | None) -> None:
-        """Write what proves the bound, if a place is given.
+        """Write what proves the bound of the first answer, if a place is given.
 
         Raises
         ------

@@ -41,7 +41,9 @@ def solve(
             instance = instances.read(file)
             family = family_of(instance)
             mine = own_flags(own, family, "solve", file)
+            bound = mine.get("bound")
             family.before_solve(instance, len(files), solver=solver, time_limit_s=time_limit_s, **mine)
+            mine.pop("bound", None)
             with working(f"solving {file}"):
                 answers = family.answers(instance, solver=solver, time_limit_s=time_limit_s, threads=threads, **mine)
         except instances.InputError as error:
@@ -52,5 +54,10 @@ def solve(
             if result.schedule is not None and targets and number == 0:  # the others are of variants of the instance
                 instances.write_schedule(result.schedule, targets[file, ""])
             table.add({"file": file, **row})
+        try:
+            family.write_bound(answers[0][1], bound)
+        except instances.InputError as error:
+            bad_input(error.in_file(file))
+            failed = 2
     table.show()
     return failed

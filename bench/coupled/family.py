@@ -128,14 +128,10 @@ class _Coupled(Family):
             write_model(instance, model, **given)
 
     def answers(
-        self, instance: Any, *, model: str | None = None, bound: str | None = None, **given: Any
+        self, instance: Any, *, model: str | None = None, **given: Any
     ) -> Sequence[tuple[dict[str, Any], Result]]:
-        """Solve, and write the rents that prove the bound if asked for.
-
-        Beside what every family tells: the objective, and the bound and the solver by their older names.
-        """
+        """Tell, beside what every family tells, the objective, and the bound and the solver by their older names."""
         result = solve(instance, **given)
-        self.write_bound(result, bound)
         row = self.answer_row(result)
         told: dict[str, Any] = {"objective": str(result.objective), "bound": row["lower"], "solver": result.by}
         if result.objective is Objective.ITERATIONS:

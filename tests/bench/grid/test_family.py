@@ -142,7 +142,9 @@ def test_solve_tells_waits(hindsched, tmp_path, by_enumeration):
     code, out, _ = hindsched("solve", path, "--json")
     (row,) = objects(out)
     assert (code, row["value"], row["status"], row["by"]) == (0, 1, "optimal", "enumeration")
-    assert hindsched("solve", path, "--bound", tmp_path / "prices.json")[0] == 2  # it has no prices
+    code, out, err = hindsched("solve", path, "--json", "--bound", tmp_path / "prices.json")
+    assert (code, [told["value"] for told in objects(out)], len(err.splitlines())) == (2, [1], 1)  # it has no prices
+    assert not (tmp_path / "prices.json").exists()
 
 
 def test_rows_of_a_campaign(by_enumeration, tmp_path):
