@@ -10,7 +10,7 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING
 
-from offline.coupled.native.constants import CHANNEL_SHARE, LESSER_SHARE, PER_STEP, RENT_SHARE, SPENT
+from offline.coupled.native.constants import CHANNEL_SHARE, LESSER_SHARE, PAYING_SHARE, PER_STEP, RENT_SHARE, SPENT
 from offline.coupled.native.label_search import Incumbent
 from offline.coupled.native.subproblems import ChannelBound
 from offline.coupled.native.workspace import Workspace
@@ -64,7 +64,7 @@ class ChannelBounds:
             return 0
         first = [other for other in self._raised if self._leads(other)]
         if first == [name]:
-            return RENT_SHARE
+            return PAYING_SHARE if name == "paying" else RENT_SHARE
         is_of_use = name in first or (name == "paying" and first == ["slots"])
         return RENT_SHARE // 2 if is_of_use else LESSER_SHARE
 
@@ -72,6 +72,8 @@ class ChannelBounds:
         """Spend the bounds' part of a round of ``steps``; ``known`` is the best bound of the other searches."""
         self._rounds += 1
         known = max(known, self.bound)
+        if known > max(self._raised.values()):  # by another search: none of these is ahead of the others
+            self._raised = dict.fromkeys(self._raised, known)
         self._slots.work(incumbent, (CHANNEL_SHARE if self._leads("slots") else LESSER_SHARE) * steps, known)
         known = self._take("slots", self._slots.bound, known)
         if self._rents is None or self._paying is None:

@@ -95,7 +95,8 @@ FIRST_ROUND = 20_000
 NEAR = 8  # a bound is near the best one if it is at most that divided by this below
 NEAR_SHARE = 2  # what the relaxed search has of every round while its bound is near the best, and rises
 CHANNEL_SHARE = 4  # what the channel bound has of every round, if its bound is the better one
-RENT_SHARE = 14  # what the bound by rents has then, or that by labels that pay rents; half of it if others lead too
+RENT_SHARE = 14  # what the bound by rents has then; half of it if others lead too
+PAYING_SHARE = 28  # what that by labels that pay rents has if it leads alone; else as the bound by rents
 LESSER_SHARE = 1  # what a bound has that is behind
 IMPROVE_SHARE = 4  # what the walks around the best schedule have of every round
 VAIN_DIVE = 4  # what the share of a dive is divided by that found nothing better the last time
@@ -161,10 +162,16 @@ PAYING_TURNS = 60  # searches for one horizon
 PAYING_PATIENCE = 8  # of them without progress
 PAYING_STEP = 3.0  # how far rents move
 VALUE_STEP = 0.5  # how fast the values of programs move
+PART_VALUE_STEP = 0.3  # the same, once the schedules have been divided
 NEW_USE = 0.1  # what the last path counts beside those before it, for which lives are used
 NEVER_PAID = 1 << 44  # more than any multiplier: the rent of a life that is not used
 FIRST_STRIDE = 64  # the part of a bound that the first horizon is above it, at most
 SOME_LEFT_OUT = 0.8  # of the arcs when they are unfolded again
+FEW_ARCS = 40  # between the nodes of a part that CP-SAT is asked about first
+MODEL_BUDGET = 0.3  # CP-SAT's deterministic time for a model, at first
+MUCH_LESS = 8  # times less than its budget: then larger parts are asked about
+MODEL_EFFORT = 8_000_000  # for each unit of it
+VARIABLE_EFFORT = 50  # for each variable of a model
 
 # ---- Tables.
 

@@ -23,6 +23,9 @@ starts no later, costs no more, and `covers` its holders: that one matches what 
 costs more than what remains is sure to bring back, ``rest``: then a schedule that it matches would pay more than its
 programs are worth. By Proposition 3 none does, so some label matches all K iterations, and costs 0 or less. QED
 
+So a node (k, t) for which no label is made, kept or dropped, is in no schedule of the part within V: the label that
+matches k - 1 iterations of one that goes through it would have led there.
+
 Members are not exchanged for symmetric ones here: each life has a rent of its own.
 """
 
@@ -47,7 +50,7 @@ from offline.coupled.native.constants import (
 )
 from offline.coupled.native.dominance import covers
 from offline.coupled.native.iteration import hold, programs_sent
-from offline.coupled.native.kernels import Ints, Reals, Words, assign, kernel, within
+from offline.coupled.native.kernels import Flags, Ints, Reals, Words, assign, kernel, within
 from offline.coupled.native.knapsack import Knapsack, list_able, make_knapsack
 from offline.coupled.native.merged import Charges, Merged, price_below, together, use
 from offline.coupled.native.parameters import Problem
@@ -64,12 +67,14 @@ class Outlook(NamedTuple):
 
     An iteration that leads from slot s or a later one to (k, t) computes from slot ``top[k, s, t]`` at the latest and
     costs ``arc[k, s, t]`` at least; ``rest[k, t]`` is what the iterations after k cost at least that start in slot t or
-    later. The arrays begin as those of `Merged`.
+    later. ``reached[k, t]`` is set where some label of k iterations was made that starts in slot t, kept or not. The
+    arrays begin as those of `Merged`.
     """
 
     top: Ints
     arc: Ints
     rest: Ints
+    reached: Flags
 
 
 class PayingLabels(NamedTuple):
@@ -129,6 +134,7 @@ def find_path(
     is the number of slots that there are.
     """
     first, early, late = labels.first, merged.early, merged.late
+    end = late[iterations]
     first[0], first[1] = 0, 1
     labels.start[0], labels.cost[0], labels.parent[0] = 0, charges.paid, -1
     for j in range(problem.words):
@@ -150,10 +156,10 @@ def find_path(
                     break
                 scratch.effort[SPENT] += 1
                 row, column = s - early[k - 1], t - early[k]
-                arc, rest, top = outlook.arc[k, row, column], outlook.rest[k, column], outlook.top[k, row, column]
+                arc, rest = outlook.arc[k, row, column], outlook.rest[k, column]
                 if arc >= FAR_AWAY or rest >= FAR_AWAY or labels.cost[i] + arc + rest > 0:
                     continue
-                n = _extend(table, problem, scratch, charges, labels, k, i, t, low, n, rest, top, late[iterations])
+                n = _extend(table, problem, scratch, charges, outlook, labels, k, i, t, low, n, row, column, end)
                 if n < 0:
                     return STOPPED
         first[k + 1] = n
@@ -172,28 +178,29 @@ def _extend(
     problem: Problem,
     scratch: Scratch,
     charges: Charges,
+    outlook: Outlook,
     labels: PayingLabels,
     k: int,
     i: int,
     t: int,
     low: int,
     n: int,
-    rest: int,
-    top: int,
+    row: int,
+    column: int,
     end: int,
 ) -> int:
     """Make labels low..n-1 of k iterations more by those that follow label i and start in slot t.
 
-    The iteration computes from slot ``top`` at the latest, and what remains costs ``rest`` at least. Returns how many
-    labels there are now; -1 if there is no room. Of a later slot c to compute from more programs and holders come, so
-    only slots that cost less than every later one count.
+    What is known of the arc, and of what remains, is at ``row`` and ``column``. Returns how many labels there are now;
+    -1 if there is no room. Of a later slot c to compute from more programs and holders come, so only slots that cost
+    less than every later one count.
     """
     effort, knapsack = scratch.effort, labels.knapsack
     s, e = labels.start[i], t - 1
     num_able = list_able(table, problem, scratch, knapsack, s, e, labels.held[i], end)
-    least = 1 - rest
+    least = 1 - outlook.rest[k, column]
     is_asked = False
-    c = top + 1
+    c = outlook.top[k, row, column] + 1
     while c > s:
         c -= 1
         if problem.n_com * (c - s) < problem.m * problem.t_data:
@@ -212,6 +219,7 @@ def _extend(
                 c = last + 1
                 continue
         cost = least = base + price
+        outlook.reached[k, column] = True
         # All that could hold the program afterwards do.
         labels.hoped[:] = np.uint64(0)
         hold(problem, scratch.needs, labels.hoped, c)

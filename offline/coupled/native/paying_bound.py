@@ -4,7 +4,7 @@ Multipliers are learnt from the paths of labels that they do not exclude yet, fi
 they do not refute a horizon, the schedules are divided, by when an iteration ends, or by whether a life computes in
 any. A life that does is sent a program in some iteration in which it can be: in such a part it pays the least of those
 values in any case, and nothing else, as what all others pay is then no more than what the other programs are worth. One
-that does not may have any rents.
+that does not may have any rents. Parts with few ends left are asked of CP-SAT first (module `part_model`).
 """
 
 from __future__ import annotations
@@ -15,11 +15,16 @@ import numpy as np
 
 from offline.coupled.native.constants import (
     FAR_AWAY,
+    FEW_ARCS,
     FIRST_STRIDE,
+    MODEL_BUDGET,
+    MODEL_EFFORT,
     MOST_ARCS,
     MOST_PARTS_KEPT,
+    MUCH_LESS,
     NEVER_PAID,
     NEW_USE,
+    PART_VALUE_STEP,
     PAYING_PATIENCE,
     PAYING_STEP,
     PAYING_TURNS,
@@ -29,6 +34,7 @@ from offline.coupled.native.constants import (
     TOO_MANY_ARCS,
     TURN_EFFORT,
     VALUE_STEP,
+    VARIABLE_EFFORT,
 )
 from offline.coupled.native.kernels import Ints
 from offline.coupled.native.merged import Charges
@@ -56,6 +62,8 @@ class _Part:
         self.bound, self.stride = bound, stride
         self.used: tuple[tuple[int, int], ...] = ()
         self.unused: tuple[tuple[int, int], ...] = ()
+        self.value_step = VALUE_STEP
+        self.num_tries = 0  # of models that could not tell, of this part and those that it is of
         self._tables: Tables | None = None
         self.usage = np.zeros(0)  # how many of lately found paths use each life
         self.widest: PayingSearch | None = None
@@ -73,6 +81,8 @@ class _Part:
         half.used, half.unused = self.used, self.unused
         half.search = None if self.search is None else self.search.copy()
         half.widest = self.widest
+        half.value_step = PART_VALUE_STEP
+        half.num_tries = self.num_tries
         return half
 
     def halves_by_end(self, k: int, t: int) -> tuple[_Part, _Part]:
@@ -108,7 +118,7 @@ class _Part:
             life = int(graph.tables.facts.life[t, q])
             path.used[:, life] = 0.0
             path.sent[_cheapest(graph, charges.pi, life)] -= 1
-        self.learner.step(graph, path, momentum, PAYING_STEP * length, VALUE_STEP)
+        self.learner.step(graph, path, momentum, PAYING_STEP * length, self.value_step)
         self.learner.scale()
 
     def life_in_doubt(self) -> tuple[int, int] | None:
@@ -148,6 +158,7 @@ class PayingBound:
         self._workspace, self._rents = workspace, rents
         self.iterations = rents.iterations
         self.bound = 0
+        self.few_arcs = FEW_ARCS  # between the nodes of a part that CP-SAT is asked about
         self._limit = 0  # makespans of interest are smaller
         self._parts: list[_Part] = []
         self._room: Room | None = None
@@ -202,7 +213,7 @@ class PayingBound:
                 part.stride = 2 * part.stride + 1
             elif horizon > part.bound:
                 part.stride = (horizon - part.bound) // 2
-            elif not self._divide(part):
+            elif not (yield from self._end(part, tables, horizon)):
                 return
 
     def _refute(self, part: _Part, tables: Tables, horizon: int) -> Generator[int, None, bool | None]:
@@ -268,6 +279,42 @@ class PayingBound:
             yield TURN_EFFORT + path.used.size
             part.step(graph, charges, path, momentum, max(-length, 0.01 * graph.horizon))
         return False
+
+    def _settle(self, part: _Part, tables: Tables) -> Generator[int, None, bool | None]:
+        """Ask CP-SAT whether there can be schedules in a part, if it has few arcs left; None if it cannot tell."""
+        search = part.search
+        assert search is not None
+        num_arcs = search.most_arcs()
+        if num_arcs > max(self.few_arcs, self.iterations):
+            return None
+        with self._workspace.watch.stopped():
+            from offline.coupled.native import part_model
+        life = tables.facts.life
+        used, unused = ([int(life[t, q]) for q, t in those] for those in (part.used, part.unused))
+        left_s = self._workspace.watch.left_s()
+        budget = MODEL_BUDGET * 2**part.num_tries
+        reply = part_model.ask(tables, search.early, search.late, used, unused, budget, left_s)
+        if reply.is_possible is None:
+            part.num_tries += 1
+            if num_arcs > self.iterations:
+                self.few_arcs -= self.few_arcs // 4
+        elif reply.spent < budget / MUCH_LESS:
+            self.few_arcs += self.few_arcs // 4
+        yield reply.num_variables * VARIABLE_EFFORT + int(reply.spent * MODEL_EFFORT)
+        return reply.is_possible
+
+    def _end(self, part: _Part, tables: Tables, horizon: int) -> Generator[int, None, bool]:
+        """Refute a horizon that multipliers do not, or divide the part; False if neither can be done."""
+        assert part.search is not None
+        while True:
+            is_possible = yield from self._settle(part, tables)
+            if is_possible is False:
+                part.bound = horizon + 1
+                return True
+            if self._divide(part):
+                return True
+            if is_possible or part.search.most_arcs() > self.iterations:
+                return False
 
     def _divide(self, part: _Part) -> bool:
         """Divide a part by the slot in which an iteration ends, or by whether a life is used; False if it cannot be."""

@@ -10,7 +10,7 @@ import numpy as np
 
 from instances.coupled.model import Instance
 from offline.coupled.native.constants import BEYOND, FAR_AWAY, FIND_EFFORT, PAUSE_EFFORT, SPENT
-from offline.coupled.native.kernels import Ints
+from offline.coupled.native.kernels import Flags, Ints
 from offline.coupled.native.merged import (
     ArcRoom,
     Charges,
@@ -155,12 +155,19 @@ class PayingSearch:
             left, spent = self._run(lower, charges, merged, k, self._from[k - 1], self._to[k])
             num_arcs += left
             yield spent
+        self._keep(np.any(merged.top >= 0, axis=1))
+        return num_arcs
+
+    def _keep(self, are_there: Flags) -> None:
+        """Leave out all nodes but these."""
+        merged = self._merged
+        assert merged is not None
         for k in range(1, self.iterations + 1):
-            there = np.flatnonzero((merged.top[k] >= 0).any(axis=0))
+            merged.top[k][:, ~are_there[k]] = -1
+            there = np.flatnonzero(are_there[k])
             if there.size:
                 self.early[k] = max(self.early[k], merged.early[k] + there[0])
                 self.late[k] = min(self.late[k], merged.early[k] + there[-1])
-        return num_arcs
 
     def find(self, charges: Charges) -> Generator[int, None, int]:
         """Look for a path of labels that are not merged; yields the effort, returns what `paying.find_path` does."""
@@ -171,11 +178,14 @@ class PayingSearch:
             np.maximum.accumulate(top[:, ::-1], axis=1)[:, ::-1].copy(),
             np.minimum.accumulate(merged.cost[:, ::-1], axis=1)[:, ::-1].copy(),
             np.minimum.accumulate(self._to[:, ::-1], axis=1)[:, ::-1].copy(),
+            np.zeros(merged.is_new.shape, np.bool_),
         )
         labels = self._room.labels
         rest = workspace.prefetch, charges, merged, outlook, labels, self.iterations, workspace.slots
         label, spent = self._run(find_path, *rest, stop_after=FIND_EFFORT)
         yield spent
+        if label >= 0:
+            self._keep(outlook.reached)
         return label
 
     def path(self, charges: Charges, label: int) -> tuple[int, Path]:

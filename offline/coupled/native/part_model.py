@@ -1,0 +1,202 @@
+"""A model of the schedules whose iterations end within narrow windows, for CP-SAT (docs/model.md section 3).
+
+Where labels that pay rents have left few ends, what remains is mostly a question of integers: who is sent a program,
+and when. The model takes whole programs, whole tasks, and the slots in which all members are UP. It does not say in
+which slots the channel serves whom: a communication phase has n_com units a slot, and a worker one in each of its UP
+slots. So every schedule is a solution, and where there is no solution there is no schedule.
+
+*Proof.* Every schedule has a normal form with the same ends (docs/model.md section 3): of each iteration a
+communication phase, which ends with slot c, and then W slots, of those in which all members are UP, that compute. A
+member needs its data in the communication phase, and its program there or, whole, in that of an earlier iteration, all
+of it in UP slots of the life in which it computes. Each of these is a constraint below, or several added up. QED
+
+Variables, for iteration k
+--------------------------
+- ``ends[t]``: slot t comes after it. ``firsts[c]``: it computes from slot c on.
+- ``advances[t]``: in slot t all members are UP, and compute.
+- ``tasks[l]`` and ``member[l]``: the tasks of the worker of life l, in which the computing slots lie.
+- ``program[l]``: it is sent the program, in its life l.
+
+Constraints
+-----------
+- Phases follow one another; the communication phase has n_com units a slot for m T_data units of data and the programs.
+- The tasks are m; w tasks[l] slots advance, or more; in one that does, workers who are not UP have no tasks.
+- A member of life l is sent the program in iteration k or before; what it is sent in iteration k, data and program, is
+  no more than its UP slots in the communication phase.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from ortools.sat.python import cp_model
+
+from instances.errors import SelfCheckError
+from offline.backends.cpsat_runs import solve_interruptibly
+from offline.coupled.native.kernels import Flags, Ints
+from offline.coupled.rents.tables import Tables
+
+__all__ = ["Reply", "ask"]
+
+
+class Reply(NamedTuple):
+    """Whether there is a solution, None if the budget did not suffice to tell; and what was spent of it."""
+
+    is_possible: bool | None
+    spent: float
+    num_variables: int
+
+
+def ask(
+    tables: Tables,
+    early: Ints,
+    late: Ints,
+    used: Sequence[int],
+    unused: Sequence[int],
+    budget: float = math.inf,
+    left_s: float | None = None,
+) -> Reply:
+    """Ask CP-SAT whether iterations 1..k can be complete within ``early[k]`` to ``late[k]`` slots, for all k.
+
+    Parameters
+    ----------
+    tables
+        Of the slots up to the last.
+    early, late
+        (K + 1,), windows; those of k = 0 are slot 0.
+    used, unused
+        Lives that compute in some iteration, and lives that do in none.
+    budget, left_s
+        CP-SAT's deterministic time, and the seconds, that it may take; None: any.
+    """
+    part = _PartModel(tables, early, late, unused)
+    num_variables = len(part.model.proto.variables)
+    if not part.is_possible or not part.use(used):
+        return Reply(False, 0.0, num_variables)
+    solver = cp_model.CpSolver()
+    solver.parameters.num_workers = 1
+    solver.parameters.linearization_level = 2  # the linear relaxation is what refutes
+    solver.parameters.max_deterministic_time = budget
+    if left_s is not None:
+        solver.parameters.max_time_in_seconds = left_s
+    status = solve_interruptibly(solver, part.model)
+    if status == cp_model.MODEL_INVALID:
+        raise SelfCheckError(f"CP-SAT calls the model {solver.status_name(status)}")
+    is_possible = None if status == cp_model.UNKNOWN else status != cp_model.INFEASIBLE
+    return Reply(is_possible, float(solver.response_proto.deterministic_time), num_variables)
+
+
+class _PartModel:
+    """The model; ``is_possible`` is False if it is seen at once that there is no solution."""
+
+    def __init__(self, tables: Tables, early: Ints, late: Ints, unused: Sequence[int]) -> None:
+        instance = tables.instance
+        self.model = cp_model.CpModel()
+        self.is_possible = True
+        self._instance, self._tables = instance, tables
+        self._w = np.array(instance.w, np.int64)[tables.owner]
+        self._most = np.minimum(np.array(instance.capacities, np.int64), instance.tasks)[tables.owner]
+        self._most[list(unused)] = 0
+        slots = np.clip(np.arange(int(late[-1]) + 1)[:, None], tables.first, tables.last + 1)
+        self._up_before = tables.facts.before[slots, tables.owner]  # in its life
+        self._member: list[dict[int, Any]] = []
+        self._program: list[dict[int, Any]] = []
+        fit = [self._fit(*early[[k, k + 1]], *late[[k, k + 1]]) for k in range(len(early) - 1)]
+        last_use = np.max([np.where(fits > 0, k, -1) for k, fits in enumerate(fit)], axis=0)
+        starts: dict[int, Any] = {0: self.model.new_constant(1)}
+        for k, fits in enumerate(fit):
+            ends = {t: self.model.new_bool_var("") for t in range(int(early[k + 1]), int(late[k + 1]) + 1)}
+            self.model.add_exactly_one(ends.values())
+            if not self._add(starts, ends, fits, last_use >= k):
+                self.is_possible = False
+                return
+            starts = ends
+        self._send()
+
+    def _firsts(self, s0: int, t1: int) -> range:
+        """Return the slots in which an iteration can begin to compute, between a slot s0 or later and t1."""
+        return range(s0 + -(-self._instance.tasks * self._instance.t_data // self._instance.channels), t1)
+
+    def _fit(self, s0: int, t0: int, s1: int, t1: int) -> Ints:
+        """Return the most tasks for each life, of an iteration from slot s0..s1 to t0..t1."""
+        instance, tables, up = self._instance, self._tables, self._up_before
+        c = np.array(self._firsts(s0, t1))
+        if not c.size:
+            return np.zeros_like(self._most)
+        fit = np.minimum((up[t1] - up[c]) // self._w, self._most)
+        if instance.t_data:
+            room = up[c] - up[s0] - instance.t_prog * (tables.first >= s1)
+            fit = np.minimum(fit, room // instance.t_data)
+        fit[~((tables.first <= c[:, None]) & (c[:, None] <= tables.last))] = 0
+        fit[:, tables.last < t0 - 1] = 0
+        most: Ints = np.maximum(0, fit.max(axis=0))
+        return most
+
+    def _add(self, starts: dict[int, Any], ends: dict[int, Any], fit: Ints, of_use: Flags) -> bool:
+        """Add an iteration between these slots; False if it has no room, or its members cannot take all tasks."""
+        model, instance, tables, up = self.model, self._instance, self._tables, self._up_before
+        s0, t0, t1 = min(starts), min(ends), max(ends)
+        firsts = {c: model.new_bool_var("") for c in self._firsts(s0, t1)}
+        if int(fit.sum()) < instance.tasks:
+            return False
+        slot = cp_model.LinearExpr.weighted_sum
+        first, start = slot(list(firsts.values()), list(firsts)), slot(list(starts.values()), list(starts))
+        model.add_exactly_one(firsts.values())
+        model.add(slot(list(ends.values()), list(ends)) >= first + 1)
+        advances = {t: model.new_bool_var("") for t in range(min(firsts), t1)}
+        for t, advance in advances.items():
+            model.add_bool_or([*(v for c, v in firsts.items() if c <= t), ~advance])
+            if t >= t0:
+                model.add_bool_or([*(v for e, v in ends.items() if e > t), ~advance])
+        length = sum(advances.values())
+
+        tasks: dict[int, Any] = {}
+        member: dict[int, Any] = {}
+        for life in np.flatnonzero(fit).tolist():
+            most = int(fit[life])
+            member[life] = is_in = model.new_bool_var("")
+            tasks[life] = x = is_in if most == 1 else model.new_int_var(0, most, "")
+            if most > 1:
+                model.add(x <= most * is_in)
+                model.add(x >= is_in)
+            if tables.last[life] < t1 - 1:
+                model.add_bool_or([*(v for e, v in ends.items() if e <= tables.last[life] + 1), ~is_in])
+            model.add(length >= int(self._w[life]) * x)
+        model.add(sum(tasks.values()) == instance.tasks)
+        lives = np.array(list(tasks))
+        for t, advance in advances.items():
+            away = [tasks[life] for life in lives[up[t + 1, lives] == up[t, lives]].tolist()]
+            if away:
+                model.add(sum(away) + instance.tasks * advance <= instance.tasks)
+
+        sendable = of_use & (up[max(firsts)] - up[s0] >= instance.t_prog)
+        program = {life: model.new_bool_var("") for life in np.flatnonzero(sendable).tolist()}
+        for life in sorted({*tasks, *program}):
+            got = [(tasks, instance.t_data), (program, instance.t_prog)]
+            units = sum(each * of_life[life] for of_life, each in got if life in of_life)
+            counts = [*up[list(firsts), life].tolist(), *(-up[list(starts), life]).tolist()]
+            model.add(units <= slot([*firsts.values(), *starts.values()], counts))
+        units = instance.t_prog * sum(program.values()) + instance.tasks * instance.t_data
+        model.add(units <= instance.channels * (first - start))
+        self._member.append(member)
+        self._program.append(program)
+        return True
+
+    def _send(self) -> None:
+        """Who computes is sent the program before."""
+        for k, members in enumerate(self._member):
+            for life, is_in in members.items():
+                sent = [program[life] for program in self._program[: k + 1] if life in program]
+                self.model.add_bool_or([*sent, ~is_in])
+
+    def use(self, lives: Sequence[int]) -> bool:
+        """Ask that these lives compute in some iteration; False if one cannot."""
+        for life in lives:
+            members = [members[life] for members in self._member if life in members]
+            if not members:
+                return False
+            self.model.add_bool_or(members)
+        return True
