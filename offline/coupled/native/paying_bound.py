@@ -297,9 +297,9 @@ class PayingBound:
         if reply.is_possible is None:
             part.num_tries += 1
             if num_arcs > self.iterations:
-                self.few_arcs -= self.few_arcs // 4
+                self.few_arcs = min(self.few_arcs, num_arcs - num_arcs // 4)
         elif reply.spent < budget / MUCH_LESS:
-            self.few_arcs += self.few_arcs // 4
+            self.few_arcs = max(self.few_arcs, 2 * num_arcs)
         yield reply.num_variables * VARIABLE_EFFORT + int(reply.spent * MODEL_EFFORT)
         return reply.is_possible
 
