@@ -41,9 +41,8 @@ def solve(
             instance = instances.read(file)
             family = family_of(instance)
             mine = own_flags(own, family, "solve", file)
-            bound = mine.get("bound")
-            family.before_solve(instance, len(files), solver=solver, time_limit_s=time_limit_s, **mine)
-            mine.pop("bound", None)
+            bound = mine.pop("bound", None)
+            family.before_solve(instance, len(files), bound=bound, solver=solver, time_limit_s=time_limit_s, **mine)
             with working(f"solving {file}"):
                 answers = family.answers(instance, solver=solver, time_limit_s=time_limit_s, threads=threads, **mine)
         except instances.InputError as error:

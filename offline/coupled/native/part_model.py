@@ -100,8 +100,7 @@ class _PartModel:
         self._w = np.array(instance.w, np.int64)[tables.owner]
         self._most = np.minimum(np.array(instance.capacities, np.int64), instance.tasks)[tables.owner]
         self._most[list(unused)] = 0
-        slots = np.clip(np.arange(int(late[-1]) + 1)[:, None], tables.first, tables.last + 1)
-        self._up_before = tables.facts.before[slots, tables.owner]  # in its life
+        self._up_before = tables.up_slots(0, np.arange(int(late[-1]) + 1)[:, None])  # of each life, before each slot
         self._member: list[dict[int, Any]] = []
         self._program: list[dict[int, Any]] = []
         fit = [self._fit(*early[[k, k + 1]], *late[[k, k + 1]]) for k in range(len(early) - 1)]

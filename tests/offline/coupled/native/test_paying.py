@@ -13,23 +13,12 @@ from offline.coupled.native.paying_bound import PayingBound
 from offline.coupled.native.paying_search import PayingSearch, Room
 from offline.coupled.native.ranking import arrange
 from offline.coupled.native.workspace import Workspace
-from offline.coupled.rents.distances import Distances
-from offline.coupled.rents.kernels.facts import FAR
 from offline.coupled.rents.multipliers import SCALE, _divide
 from offline.coupled.rents.search import RentBound
-from offline.coupled.rents.tables import Graph
 from offline.limits import Limits
 from tests.cases.normal_form import whole, words_of
+from tests.cases.rents import filled, ran, whole_graph
 from tests.offline.coupled.native.test_holders import some_iteration
-
-
-def ran(generator):
-    """Run a generator to its end; return what it returns."""
-    while True:
-        try:
-            next(generator)
-        except StopIteration as end:
-            return end.value
 
 
 def test_the_last_slot_from_which_members_can_compute_together():
@@ -57,10 +46,7 @@ class Question:
         self.optimum, self.schedule = answer.value, answer.schedule
         if self.optimum is None:
             return
-        k = self.instance.iterations
-        distances = Distances(self.instance, k, self.optimum)
-        ran(distances.fill())
-        self.graph = Graph(distances.tables, k, self.optimum, np.zeros(k + 1, np.int64), np.full(k + 1, FAR))
+        self.graph = whole_graph(filled(self.instance, self.optimum).tables, self.optimum)
         self.workspace = Workspace(self.instance, Limits())
 
     def charges(self, draw: np.random.Generator) -> Charges:

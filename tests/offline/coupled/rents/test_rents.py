@@ -13,7 +13,7 @@ from instances.coupled import Division, Instance, Multipliers
 from offline.coupled.native.portfolio import Portfolio
 from offline.coupled.objectives import Objective
 from offline.coupled.rents import learning
-from offline.coupled.rents.distances import MOST_HALVINGS, Distances
+from offline.coupled.rents.distances import MOST_HALVINGS
 from offline.coupled.rents.kernels.carry import can_carry
 from offline.coupled.rents.kernels.facts import FAR
 from offline.coupled.rents.multipliers import SCALE, _divide
@@ -21,18 +21,13 @@ from offline.coupled.rents.plain import Plain
 from offline.coupled.rents.search import RentBound
 from offline.coupled.rents.tables import Graph
 from offline.limits import Limits
-
-
-def run_down(generator):
-    for _ in generator:
-        pass
+from tests.cases.rents import filled, ran
 
 
 def kernels(instance, horizon, pi, seed, soonest, latest):
     """Distances by the kernels, without a limit of halvings, and the rents: those of the search, drawn at random."""
     iterations = instance.iterations
-    distances = Distances(instance, iterations, horizon)
-    run_down(distances.fill())
+    distances = filled(instance, horizon)
     tables = distances.tables
     limits = np.zeros(iterations + 1, np.int64), np.full(iterations + 1, FAR)
     for limit, told in zip(limits, (soonest, latest), strict=True):
@@ -42,7 +37,7 @@ def kernels(instance, horizon, pi, seed, soonest, latest):
         return None, None, graph
     shares = np.random.default_rng(seed).dirichlet(np.ones(iterations), len(tables.owner)).T
     rents = _divide(np.vstack([np.zeros(shares.shape[1]), shares]), graph.caps(np.array([0, *pi])))
-    run_down(distances.find(graph, np.array([0, *pi]), rents, MOST_HALVINGS))
+    ran(distances.find(graph, np.array([0, *pi]), rents, MOST_HALVINGS))
     found = [{t: int(d) for t, d in enumerate(distances.of(k)) if d < FAR} for k in range(iterations + 1)]
     by_life = {
         (int(tables.owner[life]), int(tables.first[life])): rents[1:, life].tolist() for life in range(rents.shape[1])
@@ -90,8 +85,7 @@ def test_no_iteration_ends_before_arcs_allow_it():
     later = 0
     for number in range(80):
         instance = small_instance(number, seed=5)
-        distances = Distances(instance, instance.iterations, instance.slots)
-        run_down(distances.fill())
+        distances = filled(instance, instance.slots)
         first_ends = distances.tables.first_ends()
         for objective in Objective:
             schedule = offline.coupled.solve(instance, objective, solver="native").schedule
