@@ -41,7 +41,7 @@ class ChannelBounds:
         self._rents: RentBound | None = None
         self._paying: PayingBound | None = None
         if iterations:
-            self._rents, self._paying = _rent_bounds(workspace, iterations)
+            self._rents, self._paying = _rent_bounds(workspace, mode, iterations)
         #: The last bound that each of them has raised.
         self._raised = dict.fromkeys(("slots", "rents", "paying"), self._slots.bound)
         self._rounds = 0
@@ -78,9 +78,11 @@ class ChannelBounds:
         known = self._take("slots", self._slots.bound, known)
         if self._rents is None or self._paying is None:
             return
+        left = 0  # what rents leave, if there is nothing more that they can do, labels have
         for name, bound in (("rents", self._rents), ("paying", self._paying)):
             if known < incumbent.cost:
-                self._charge(bound, incumbent, self._share(name) * steps, known)
+                share = self._share(name)
+                left = self._charge(bound, incumbent, share * steps + left, known) if share else 0
                 known = self._take(name, bound.bound, known)
                 self._tell_ends()
 
@@ -97,18 +99,21 @@ class ChannelBounds:
             self._told = tables
             self._workspace.raise_floor(tables.first_ends())
 
-    def _charge(self, bound: RentBound | PayingBound, incumbent: Incumbent, steps: int, known: int) -> None:
-        """Let a bound by rents work for so many steps."""
+    def _charge(self, bound: RentBound | PayingBound, incumbent: Incumbent, steps: int, known: int) -> int:
+        """Let a bound by rents work for so many steps; return how many are left, as there is nothing to be done."""
         workspace = self._workspace
         left = PER_STEP * steps
         while left > 0:
             workspace.check()
             workspace.claim()
             spent = bound.work(known, incumbent.cost)
+            if bound is self._paying:
+                bound.offer(incumbent)
             if spent == 0:
-                return
+                return left // PER_STEP
             left -= spent
             workspace.scratch.effort[SPENT] += spent
+        return 0
 
     def advise(self, incumbent: Incumbent) -> None:
         """Let later searches try those workers first that chains have used most, or in turn paths if rents lead."""
@@ -138,14 +143,14 @@ def could_be_served(workspace: Workspace) -> bool:
     return can_carry(workspace.instance)
 
 
-def _rent_bounds(workspace: Workspace, iterations: int) -> tuple[RentBound, PayingBound]:
+def _rent_bounds(workspace: Workspace, mode: int, iterations: int) -> tuple[RentBound, PayingBound]:
     """Return the bound by rents, and that by labels that pay them."""
     _get_ready(workspace)
     from offline.coupled.native.paying_bound import PayingBound
     from offline.coupled.rents.search import RentBound
 
     rents = RentBound(workspace.instance, iterations)
-    return rents, PayingBound(workspace, rents)
+    return rents, PayingBound(workspace, rents, mode)
 
 
 def _get_ready(workspace: Workspace) -> None:

@@ -99,6 +99,9 @@ RENT_SHARE = 14  # what the bound by rents has then; half of it if others lead t
 PAYING_SHARE = 28  # what that by labels that pay rents has if it leads alone; else as the bound by rents
 LESSER_SHARE = 1  # what a bound has that is behind
 IMPROVE_SHARE = 4  # what the walks around the best schedule have of every round
+SOME_VAIN = 2  # rounds of walks in vain, after which they have less
+VAIN_SHARE = 1  # of every round, if the end is near too
+NEAR_END = 32  # the end is near if what is left of the gap is this part of the makespan, or less
 VAIN_DIVE = 4  # what the share of a dive is divided by that found nothing better the last time
 BEAM_SHARE = 4  # the next beam, in a round of twice the steps, is wider if this one had less of its own
 

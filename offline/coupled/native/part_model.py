@@ -10,6 +10,12 @@ communication phase, which ends with slot c, and then W slots, of those in which
 member needs its data in the communication phase, and its program there or, whole, in that of an earlier iteration, all
 of it in UP slots of the life in which it computes. Each of these is a constraint below, or several added up. QED
 
+A solution lacks only the slots of the channel. Whether there are enough, iteration by iteration, is a flow (module
+`transfer`), and with it the solution is a schedule. If there are not, a minimum cut shows slots T, all of them busy,
+before which some lives need too much: whatever the tasks and programs are, a life of which ``out`` UP slots are not in
+T needs ``units - out`` of T at least, and T has n_com in each slot. That holds for a communication phase that begins
+as late or later and is over as soon or sooner, it is a constraint from then on, and CP-SAT is asked again.
+
 Variables, for iteration k
 --------------------------
 - ``ends[t]``: slot t comes after it. ``firsts[c]``: it computes from slot c on.
@@ -22,7 +28,7 @@ Constraints
 - Phases follow one another; the communication phase has n_com units a slot for m T_data units of data and the programs.
 - The tasks are m; w tasks[l] slots advance, or more; in one that does, workers who are not UP have no tasks.
 - A member of life l is sent the program in iteration k or before; what it is sent in iteration k, data and program, is
-  no more than its UP slots in the communication phase.
+  no more than its UP slots in the communication phase. Without stand-by, who is sent the program computes at once.
 """
 
 from __future__ import annotations
@@ -36,63 +42,94 @@ from ortools.sat.python import cp_model
 
 from instances.errors import SelfCheckError
 from offline.backends.cpsat_runs import solve_interruptibly
+from offline.coupled.emit import IterationPlan
+from offline.coupled.native.constants import NEVER, YES
 from offline.coupled.native.kernels import Flags, Ints
+from offline.coupled.native.state_tables import Table
+from offline.coupled.native.transfer import make_flow, make_participants, send
 from offline.coupled.rents.tables import Tables
 
 __all__ = ["Reply", "ask"]
 
 
 class Reply(NamedTuple):
-    """Whether there is a solution, None if the budget did not suffice to tell; and what was spent of it."""
+    """Whether there is a schedule, and one if there is; None if the budget did not suffice to tell.
+
+    ``spent`` is of the budget, and ``num_variables`` of all models that were solved.
+    """
 
     is_possible: bool | None
+    plan: tuple[IterationPlan, ...] | None
     spent: float
     num_variables: int
 
 
+class _Iteration(NamedTuple):
+    """The variables of an iteration, and those for the slot in which it starts."""
+
+    starts: dict[int, Any]
+    firsts: dict[int, Any]
+    tasks: dict[int, Any]
+    member: dict[int, Any]
+    program: dict[int, Any]
+
+
 def ask(
     tables: Tables,
+    states: Table,
     early: Ints,
     late: Ints,
     used: Sequence[int],
     unused: Sequence[int],
+    *,
+    is_own: bool = False,
     budget: float = math.inf,
-    left_s: float | None = None,
+    left_s: float = math.inf,
 ) -> Reply:
-    """Ask CP-SAT whether iterations 1..k can be complete within ``early[k]`` to ``late[k]`` slots, for all k.
+    """Ask CP-SAT for a schedule whose iterations 1..k are complete within ``early[k]`` to ``late[k]`` slots, for all k.
 
     Parameters
     ----------
-    tables
+    tables, states
         Of the slots up to the last.
     early, late
         (K + 1,), windows; those of k = 0 are slot 0.
     used, unused
         Lives that compute in some iteration, and lives that do in none.
+    is_own
+        Without stand-by: who is sent the program computes in the same iteration.
     budget, left_s
-        CP-SAT's deterministic time, and the seconds, that it may take; None: any.
+        CP-SAT's deterministic time, and the seconds, that it may take.
     """
-    part = _PartModel(tables, early, late, unused)
-    num_variables = len(part.model.proto.variables)
+    part = _PartModel(tables, early, late, unused, is_own)
     if not part.is_possible or not part.use(used):
-        return Reply(False, 0.0, num_variables)
+        return Reply(False, None, 0.0, len(part.model.proto.variables))
     solver = cp_model.CpSolver()
     solver.parameters.num_workers = 1
     solver.parameters.linearization_level = 2  # the linear relaxation is what refutes
-    solver.parameters.max_deterministic_time = budget
-    if left_s is not None:
-        solver.parameters.max_time_in_seconds = left_s
-    status = solve_interruptibly(solver, part.model)
-    if status == cp_model.MODEL_INVALID:
-        raise SelfCheckError(f"CP-SAT calls the model {solver.status_name(status)}")
-    is_possible = None if status == cp_model.UNKNOWN else status != cp_model.INFEASIBLE
-    return Reply(is_possible, float(solver.response_proto.deterministic_time), num_variables)
+    spent, num_variables = 0.0, 0
+    while True:
+        solver.parameters.max_deterministic_time = max(0.0, budget - spent)
+        solver.parameters.max_time_in_seconds = max(0.0, left_s)
+        status = solve_interruptibly(solver, part.model)
+        if status == cp_model.MODEL_INVALID:
+            raise SelfCheckError(f"CP-SAT calls the model {solver.status_name(status)}")
+        spent += float(solver.response_proto.deterministic_time)
+        left_s -= solver.wall_time
+        num_variables += len(part.model.proto.variables)
+        if status == cp_model.UNKNOWN:
+            return Reply(None, None, spent, num_variables)
+        if status == cp_model.INFEASIBLE:
+            return Reply(False, None, spent, num_variables)
+        plan = part.plan(solver, states)
+        if plan is not None:
+            return Reply(True, plan, spent, num_variables)
 
 
 class _PartModel:
     """The model; ``is_possible`` is False if it is seen at once that there is no solution."""
 
-    def __init__(self, tables: Tables, early: Ints, late: Ints, unused: Sequence[int]) -> None:
+    def __init__(self, tables: Tables, early: Ints, late: Ints, unused: Sequence[int], is_own: bool) -> None:
         instance = tables.instance
         self.model = cp_model.CpModel()
         self.is_possible = True
@@ -101,8 +138,8 @@ class _PartModel:
         self._most = np.minimum(np.array(instance.capacities, np.int64), instance.tasks)[tables.owner]
         self._most[list(unused)] = 0
         self._up_before = tables.up_slots(0, np.arange(int(late[-1]) + 1)[:, None])  # of each life, before each slot
-        self._member: list[dict[int, Any]] = []
-        self._program: list[dict[int, Any]] = []
+        self._is_own = is_own
+        self._iterations: list[_Iteration] = []
         fit = [self._fit(*early[[k, k + 1]], *late[[k, k + 1]]) for k in range(len(early) - 1)]
         last_use = np.max([np.where(fits > 0, k, -1) for k, fits in enumerate(fit)], axis=0)
         starts: dict[int, Any] = {0: self.model.new_constant(1)}
@@ -172,6 +209,8 @@ class _PartModel:
                 model.add(sum(away) + instance.tasks * advance <= instance.tasks)
 
         sendable = of_use & (up[max(firsts)] - up[s0] >= instance.t_prog)
+        if self._is_own:
+            sendable &= fit > 0
         program = {life: model.new_bool_var("") for life in np.flatnonzero(sendable).tolist()}
         for life in sorted({*tasks, *program}):
             got = [(tasks, instance.t_data), (program, instance.t_prog)]
@@ -180,22 +219,78 @@ class _PartModel:
             model.add(units <= slot([*firsts.values(), *starts.values()], counts))
         units = instance.t_prog * sum(program.values()) + instance.tasks * instance.t_data
         model.add(units <= instance.channels * (first - start))
-        self._member.append(member)
-        self._program.append(program)
+        if self._is_own:
+            for life, is_sent in program.items():
+                model.add_implication(is_sent, member[life])
+        self._iterations.append(_Iteration(starts, firsts, tasks, member, program))
         return True
 
     def _send(self) -> None:
         """Who computes is sent the program before."""
-        for k, members in enumerate(self._member):
-            for life, is_in in members.items():
-                sent = [program[life] for program in self._program[: k + 1] if life in program]
+        programs = [iteration.program for iteration in self._iterations]
+        for k, iteration in enumerate(self._iterations):
+            for life, is_in in iteration.member.items():
+                sent = [program[life] for program in programs[: k + 1] if life in program]
                 self.model.add_bool_or([*sent, ~is_in])
 
     def use(self, lives: Sequence[int]) -> bool:
         """Ask that these lives compute in some iteration; False if one cannot."""
         for life in lives:
-            members = [members[life] for members in self._member if life in members]
+            members = [iteration.member[life] for iteration in self._iterations if life in iteration.member]
             if not members:
                 return False
             self.model.add_bool_or(members)
         return True
+
+    def plan(self, solver: cp_model.CpSolver, states: Table) -> tuple[IterationPlan, ...] | None:
+        """Return the schedule of a solution; None if the channel cannot carry it, which is a constraint from now on."""
+        t_prog, t_data, owner = self._instance.t_prog, self._instance.t_data, self._tables.owner
+        members = [{life for life, v in each.member.items() if solver.value(v)} for each in self._iterations]
+        received: set[int] = set()
+        plan = []
+        for k, iteration in enumerate(self._iterations):
+            s, c = (next(t for t, v in at.items() if solver.value(v)) for at in (iteration.starts, iteration.firsts))
+            tasks = {life: solver.value(iteration.tasks[life]) for life in sorted(members[k])}
+            of_use = set().union(*members[k:]) - received  # CP-SAT may send programs that nobody needs
+            sent = {life for life, v in iteration.program.items() if solver.value(v)} & of_use
+            received |= sent
+            units = {life: t_data * tasks.get(life, 0) + t_prog * (life in sent) for life in sorted({*tasks, *sent})}
+            served = self._serve(iteration, {life: need for life, need in units.items() if need}, s, c, states)
+            if served is not None:
+                of_workers = {int(owner[life]): x for life, x in tasks.items()}
+                plan.append(IterationPlan(dict(sorted(of_workers.items())), dict(sorted(served.items())), c))
+        return tuple(plan) if len(plan) == len(self._iterations) else None
+
+    def _serve(
+        self, iteration: _Iteration, units: dict[int, int], s: int, c: int, states: Table
+    ) -> dict[int, tuple[int, ...]] | None:
+        """Return in which of slots s..c-1 workers get the units for their lives; if they cannot, forbid it: None."""
+        lives, n = np.array(list(units), np.int64), len(units)
+        parts, flow = make_participants(n), make_flow(n, c - s, np.array([0, NEVER, NEVER]))
+        parts.worker[:] = self._tables.owner[lives]
+        parts.receive_from[:] = np.maximum(s, self._tables.first[lives])
+        if send(states, flow, parts, np.array(list(units.values()), np.int64), n, self._instance.channels, s, c) != YES:
+            self._forbid(iteration, s, c, flow.is_scanned)
+            return None
+        sent = flow.sent.reshape(c - s, n).T
+        return {int(parts.worker[j]): tuple((sent[j].nonzero()[0] + s).tolist()) for j in range(n)}
+
+    def _forbid(self, iteration: _Iteration, s: int, c: int, is_busy: Flags) -> None:
+        """Let lives need no more of the busy ones of slots s..c-1 than the channel has."""
+        model, t_prog, t_data = self.model, self._instance.t_prog, self._instance.t_data
+        others = np.flatnonzero(~is_busy) + s
+        out = self._tables.up_slots(others[:, None], others[:, None] + 1).sum(axis=0).tolist()
+        needs = []
+        for life in sorted({*iteration.tasks, *iteration.program}):
+            program, is_in, x = (of.get(life, 0) for of in (iteration.program, iteration.member, iteration.tasks))
+            most = t_prog * (life in iteration.program) + t_data * int(self._most[life]) * (life in iteration.tasks)
+            if most > out[life]:
+                units = model.new_int_var(0, most - out[life], "")
+                model.add(units >= t_prog * program + t_data * x - out[life])
+                model.add(units >= (t_prog - out[life]) * program)
+                model.add(units >= t_data * x - out[life] * is_in)
+                needs.append(units)
+        few = model.add(sum(needs) <= self._instance.channels * int(is_busy.sum()))
+        sooner = [v for t, v in iteration.starts.items() if t < s]
+        longer = [v for t, v in iteration.firsts.items() if t > c]
+        few.only_enforce_if([~v for v in (*sooner, *longer)])

@@ -9,10 +9,12 @@ that does not may have any rents. Parts with few ends left are asked of CP-SAT f
 
 from __future__ import annotations
 
+import math
 from collections.abc import Generator, Iterator
 
 import numpy as np
 
+from offline.coupled.emit import IterationPlan, end_of
 from offline.coupled.native.constants import (
     FAR_AWAY,
     FEW_ARCS,
@@ -24,6 +26,7 @@ from offline.coupled.native.constants import (
     MUCH_LESS,
     NEVER_PAID,
     NEW_USE,
+    OWN,
     PART_VALUE_STEP,
     PAYING_PATIENCE,
     PAYING_STEP,
@@ -37,6 +40,7 @@ from offline.coupled.native.constants import (
     VARIABLE_EFFORT,
 )
 from offline.coupled.native.kernels import Ints
+from offline.coupled.native.label_search import Incumbent
 from offline.coupled.native.merged import Charges
 from offline.coupled.native.paying_search import PayingSearch, Room
 from offline.coupled.native.workspace import Workspace
@@ -150,12 +154,15 @@ class PayingBound:
         With T_prog >= 1 and a channel that binds.
     rents
         The bound by rents, whose tables, multipliers and counts of paths are used.
+    mode
+        `constants.STAND_BY` or `constants.OWN`; it matters to schedules, not to the bound by labels.
 
     ``bound`` is in slots.
     """
 
-    def __init__(self, workspace: Workspace, rents: RentBound) -> None:
+    def __init__(self, workspace: Workspace, rents: RentBound, mode: int) -> None:
         self._workspace, self._rents = workspace, rents
+        self._is_own = mode == OWN
         self.iterations = rents.iterations
         self.bound = 0
         self.few_arcs = FEW_ARCS  # between the nodes of a part that CP-SAT is asked about
@@ -163,6 +170,8 @@ class PayingBound:
         self._parts: list[_Part] = []
         self._room: Room | None = None
         self._is_finished = False
+        self.cost = FAR_AWAY  # of the best schedule found
+        self._plan: tuple[IterationPlan, ...] = ()
         self._going = self._raise()
 
     def work(self, known: int, limit: int) -> int:
@@ -175,7 +184,7 @@ class PayingBound:
         limit
             Only makespans below it are of interest.
         """
-        self.bound, self._limit = max(self.bound, known), min(limit, self._workspace.slots + 1)
+        self.bound, self._limit = max(self.bound, known), min(limit, self.cost, self._workspace.slots + 1)
         if self._is_finished or self.bound >= self._limit or self._rents.tables is None:
             return 0
         spent = next(self._going, None)
@@ -186,6 +195,11 @@ class PayingBound:
             return 0
         return spent
 
+    def offer(self, incumbent: Incumbent) -> None:
+        """Offer the best schedule found."""
+        if self.cost < incumbent.cost:
+            incumbent.take(self.cost, self._plan)
+
     def _raise(self) -> Iterator[int]:
         """Refute ever larger horizons of the part with the least bound; yields the effort, 0 to wait."""
         never = np.full(self.iterations + 1, FAR_AWAY)
@@ -193,11 +207,11 @@ class PayingBound:
         learner = self._rents.learnt()
         self._parts = [_Part(learner, np.zeros(self.iterations + 1, np.int64), never, 0, -1)]
         while True:
-            part = min(self._parts, key=lambda part: part.bound)
+            part = min(reversed(self._parts), key=lambda part: part.bound)
             part.bound = max(part.bound, self.bound)
             tables = self._rents.tables
             assert tables is not None
-            if part.bound >= self._limit or part.bound > tables.slots:
+            if part.bound >= min(self._limit, self.cost) or part.bound > tables.slots:
                 yield 0
                 continue
             if part.stride < 0:
@@ -293,7 +307,21 @@ class PayingBound:
         used, unused = ([int(life[t, q]) for q, t in those] for those in (part.used, part.unused))
         left_s = self._workspace.watch.left_s()
         budget = MODEL_BUDGET * 2**part.num_tries
-        reply = part_model.ask(tables, search.early, search.late, used, unused, budget, left_s)
+        reply = part_model.ask(
+            tables,
+            self._workspace.table,
+            search.early,
+            search.late,
+            used,
+            unused,
+            is_own=self._is_own,
+            budget=budget,
+            left_s=math.inf if left_s is None else left_s,
+        )
+        if reply.plan is not None:
+            last = end_of(self._workspace.instance, reply.plan[-1])
+            assert last is not None
+            self.cost, self._plan = last + 1, reply.plan
         if reply.is_possible is None:
             part.num_tries += 1
             if num_arcs > self.iterations:
@@ -304,16 +332,15 @@ class PayingBound:
         return reply.is_possible
 
     def _end(self, part: _Part, tables: Tables, horizon: int) -> Generator[int, None, bool]:
-        """Refute a horizon that multipliers do not, or divide the part; False if neither can be done."""
+        """Refute a horizon that multipliers do not, find a schedule, or divide the part; False if none can be done."""
         assert part.search is not None
         while True:
             is_possible = yield from self._settle(part, tables)
             if is_possible is False:
                 part.bound = horizon + 1
+            if is_possible is not None or self._divide(part):
                 return True
-            if self._divide(part):
-                return True
-            if is_possible or part.search.most_arcs() > self.iterations:
+            if part.search.most_arcs() > self.iterations:
                 return False
 
     def _divide(self, part: _Part) -> bool:
@@ -330,7 +357,7 @@ class PayingBound:
                 return False
             halves = part.halves_by_life(life)
         self._parts.remove(part)
-        self._parts += halves
+        self._parts += halves[::-1]  # the last is the next
         return True
 
     def nbytes(self) -> int:

@@ -46,14 +46,17 @@ from offline.coupled.native.constants import (
     LEAST_WIDTH,
     MOST_PLACES,
     NEAR,
+    NEAR_END,
     NEAR_SHARE,
     NODES,
     OWN,
     PER_STEP,
     RELAXED,
+    SOME_VAIN,
     STAND_BY,
     TOO_MANY_PLACES,
     VAIN_DIVE,
+    VAIN_SHARE,
 )
 from offline.coupled.native.label_search import Incumbent, LabelSearch
 from offline.coupled.native.subproblems import ChannelBound
@@ -153,6 +156,7 @@ class Portfolio:
         self._channel: ChannelBounds | None = None
         self._improver: Improver | None = None
         self._beside: Beside | None = None
+        self._vain_walks = 0  # one after the other
         self._limits = limits
 
     def solve(self, objective: Objective, stand_by: bool) -> CoupledResult:
@@ -233,7 +237,10 @@ class Portfolio:
 
                 self._beside = Beside(self._improver)
         if self._beside is None:
-            self._improver.work(workspace, incumbent, IMPROVE_SHARE * steps)
+            cost = incumbent.cost
+            is_late = self._vain_walks >= SOME_VAIN and cost - self.bound() <= cost // NEAR_END
+            self._improver.work(workspace, incumbent, (VAIN_SHARE if is_late else IMPROVE_SHARE) * steps)
+            self._vain_walks = self._vain_walks + 1 if incumbent.cost == cost else 0
         else:
             self._look_beside(incumbent)
 

@@ -6,7 +6,7 @@ import pytest
 import offline.coupled
 from bench.coupled.studies.rent_bounds import small_instance
 from instances import check
-from offline.coupled.native.constants import NEVER, REFUTED
+from offline.coupled.native.constants import NEVER, REFUTED, STAND_BY
 from offline.coupled.native.iteration import prepare
 from offline.coupled.native.merged import Charges, together
 from offline.coupled.native.paying_bound import PayingBound
@@ -103,7 +103,7 @@ def test_never_above_the_optimum(block):
         optimum = instance.slots + 1 if answer.value is None else answer.value
         limit = min(instance.slots + 1, optimum + 3)  # larger horizons than can be refuted are asked too
         rents = RentBound(instance, instance.iterations)
-        bound = PayingBound(Workspace(instance, Limits()), rents)
+        bound = PayingBound(Workspace(instance, Limits()), rents, STAND_BY)
         bound.few_arcs = (0, 10_000)[number // 2 % 2]  # no part that can be divided is asked about, or all are
         effort = 0
         while bound.bound < limit and effort < 4_000_000:
