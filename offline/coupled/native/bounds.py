@@ -2,7 +2,7 @@
 
 By slots (module `channel_bound`), by iterations (package `rents`), and the latter by labels of the relaxed search
 (module `paying_bound`). None is always the best one, and which is shows soon: of every round, those whose bounds are
-behind have small shares. All start from the best bound that anybody has.
+behind have small shares. All start from the best bound that anybody has. The last also finds schedules, in the end.
 """
 
 from __future__ import annotations
@@ -44,8 +44,8 @@ class ChannelBounds:
             self._rents, self._paying = _rent_bounds(workspace, mode, iterations)
         #: The last bound that each of them has raised.
         self._raised = dict.fromkeys(("slots", "rents", "paying"), self._slots.bound)
+        self._vain = 0  # rounds in which that by rents has not, one after the other
         self._rounds = 0
-        self._is_turn_of_rents = False
         self._told: Tables | None = None
 
     @property
@@ -59,14 +59,19 @@ class ChannelBounds:
         return self._raised[name] == max(self._raised.values())
 
     def _share(self, name: str) -> int:
-        """Return what one of the bounds by rents has of a round. Labels begin with the second: most need only one."""
+        """Return what one of the bounds by rents has of a round. Labels begin with the second: most need only one.
+
+        Where several lead, the bound by rents has less the longer it has raised nothing; labels take long to begin.
+        """
         if name == "paying" and self._rounds == 1:
             return 0
         first = [other for other in self._raised if self._leads(other)]
         if first == [name]:
             return PAYING_SHARE if name == "paying" else RENT_SHARE
         is_of_use = name in first or (name == "paying" and first == ["slots"])
-        return RENT_SHARE // 2 if is_of_use else LESSER_SHARE
+        if not is_of_use:
+            return LESSER_SHARE
+        return max(LESSER_SHARE, RENT_SHARE // 2 >> (self._vain if name == "rents" else 0))
 
     def work(self, incumbent: Incumbent, steps: int, known: int) -> None:
         """Spend the bounds' part of a round of ``steps``; ``known`` is the best bound of the other searches."""
@@ -80,9 +85,11 @@ class ChannelBounds:
             return
         left = 0  # what rents leave, if there is nothing more that they can do, labels have
         for name, bound in (("rents", self._rents), ("paying", self._paying)):
-            if known < incumbent.cost:
-                share = self._share(name)
-                left = self._charge(bound, incumbent, share * steps + left, known) if share else 0
+            share = self._share(name)
+            if known < incumbent.cost and share:
+                left = self._charge(bound, incumbent, share * steps + left, known)
+                if name == "rents":
+                    self._vain = 0 if bound.bound > known else self._vain + 1
                 known = self._take(name, bound.bound, known)
                 self._tell_ends()
 
@@ -116,10 +123,9 @@ class ChannelBounds:
         return 0
 
     def advise(self, incumbent: Incumbent) -> None:
-        """Let later searches try those workers first that chains have used most, or in turn paths if rents lead."""
-        rents_lead = max(self._raised["rents"], self._raised["paying"]) > self._raised["slots"]
-        self._is_turn_of_rents = not self._is_turn_of_rents and rents_lead
-        merits = self._rents.merits(incumbent.cost) if self._rents is not None and self._is_turn_of_rents else None
+        """Let later searches try those workers first that paths have used most; chains, if the bound by slots leads."""
+        is_slots = self._raised["slots"] > max(self._raised["rents"], self._raised["paying"])
+        merits = None if is_slots or self._rents is None else self._rents.merits(incumbent.cost)
         if merits is None:
             self._slots.advise()
         else:

@@ -12,9 +12,9 @@ of it in UP slots of the life in which it computes. Each of these is a constrain
 
 A solution lacks only the slots of the channel. Whether there are enough, iteration by iteration, is a flow (module
 `transfer`), and with it the solution is a schedule. If there are not, a minimum cut shows slots T, all of them busy,
-before which some lives need too much: whatever the tasks and programs are, a life of which ``out`` UP slots are not in
-T needs ``units - out`` of T at least, and T has n_com in each slot. That holds for a communication phase that begins
-as late or later and is over as soon or sooner, it is a constraint from then on, and CP-SAT is asked again.
+in which some lives need too much: whatever the tasks and programs are, a life of which ``out`` UP slots are not in T
+needs ``units - out`` of T at least, and T has n_com in each slot. As long as the communication phase does not begin
+sooner or end later, that holds for every schedule; it is a constraint from then on, and CP-SAT is asked again.
 
 Variables, for iteration k
 --------------------------

@@ -201,7 +201,10 @@ class PayingBound:
             incumbent.take(self.cost, self._plan)
 
     def _raise(self) -> Iterator[int]:
-        """Refute ever larger horizons of the part with the least bound; yields the effort, 0 to wait."""
+        """Refute ever larger horizons of the part with the least bound, the last made of several; yields the effort.
+
+        It yields 0 to wait.
+        """
         never = np.full(self.iterations + 1, FAR_AWAY)
         self._room = Room(self._workspace.problem.p, self.iterations)
         learner = self._rents.learnt()

@@ -6,8 +6,10 @@ import pytest
 import offline.coupled
 from bench.coupled.studies.rent_bounds import small_instance
 from instances import check
+from offline.coupled.emit import emit
 from offline.coupled.native.constants import NEVER, REFUTED, STAND_BY
 from offline.coupled.native.iteration import prepare
+from offline.coupled.native.label_search import Incumbent
 from offline.coupled.native.merged import Charges, together
 from offline.coupled.native.paying_bound import PayingBound
 from offline.coupled.native.paying_search import PayingSearch, Room
@@ -95,15 +97,16 @@ def test_what_an_optimal_schedule_does_is_never_left_out(block):
 
 
 @pytest.mark.parametrize("block", range(4))
-def test_never_above_the_optimum(block):
-    met = 0
+def test_never_above_the_optimum_and_schedules_never_below(block):
+    met = found = 0
     for number in range(30 * block, 30 * block + 30):
         instance = small_instance(number, seed=8)
         answer = offline.coupled.solve(instance, solver="native")
         optimum = instance.slots + 1 if answer.value is None else answer.value
         limit = min(instance.slots + 1, optimum + 3)  # larger horizons than can be refuted are asked too
         rents = RentBound(instance, instance.iterations)
-        bound = PayingBound(Workspace(instance, Limits()), rents, STAND_BY)
+        workspace = Workspace(instance, Limits())
+        bound = PayingBound(workspace, rents, STAND_BY)
         bound.few_arcs = (0, 10_000)[number // 2 % 2]  # no part that can be divided is asked about, or all are
         effort = 0
         while bound.bound < limit and effort < 4_000_000:
@@ -115,4 +118,10 @@ def test_never_above_the_optimum(block):
                 break
         assert bound.bound <= optimum
         met += bound.bound == optimum
+        incumbent = Incumbent(workspace, instance.iterations)
+        bound.offer(incumbent)
+        if incumbent.is_found:
+            assert check(instance, emit(instance, incumbent.plan)).outcome.makespan == incumbent.cost >= optimum
+            found += incumbent.cost == optimum
     assert met >= 16
+    assert found >= 8
