@@ -45,6 +45,7 @@ from offline.backends.cpsat_runs import solve_interruptibly
 from offline.coupled.emit import IterationPlan
 from offline.coupled.native.constants import NEVER, YES
 from offline.coupled.native.kernels import Flags, Ints
+from offline.coupled.native.plan import service_of
 from offline.coupled.native.state_tables import Table
 from offline.coupled.native.transfer import make_flow, make_participants, send
 from offline.coupled.rents.tables import Tables
@@ -258,7 +259,7 @@ class _PartModel:
             served = self._serve(iteration, {life: need for life, need in units.items() if need}, s, c, states)
             if served is not None:
                 of_workers = {int(owner[life]): x for life, x in tasks.items()}
-                plan.append(IterationPlan(dict(sorted(of_workers.items())), dict(sorted(served.items())), c))
+                plan.append(IterationPlan(dict(sorted(of_workers.items())), served, c))
         return tuple(plan) if len(plan) == len(self._iterations) else None
 
     def _serve(
@@ -272,8 +273,7 @@ class _PartModel:
         if send(states, flow, parts, np.array(list(units.values()), np.int64), n, self._instance.channels, s, c) != YES:
             self._forbid(iteration, s, c, flow.is_scanned)
             return None
-        sent = flow.sent.reshape(c - s, n).T
-        return {int(parts.worker[j]): tuple((sent[j].nonzero()[0] + s).tolist()) for j in range(n)}
+        return service_of(flow, parts, n, s, c)
 
     def _forbid(self, iteration: _Iteration, s: int, c: int, is_busy: Flags) -> None:
         """Let lives need no more of the busy ones of slots s..c-1 than the channel has."""

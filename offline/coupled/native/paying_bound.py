@@ -157,7 +157,7 @@ class PayingBound:
     mode
         `constants.STAND_BY` or `constants.OWN`; it matters to schedules, not to the bound by labels.
 
-    ``bound`` is in slots.
+    ``bound``, and ``cost``, the makespan of the best schedule found, are in slots.
     """
 
     def __init__(self, workspace: Workspace, rents: RentBound, mode: int) -> None:
@@ -165,13 +165,13 @@ class PayingBound:
         self._is_own = mode == OWN
         self.iterations = rents.iterations
         self.bound = 0
+        self.cost = FAR_AWAY
+        self._plan: tuple[IterationPlan, ...] = ()
         self.few_arcs = FEW_ARCS  # between the nodes of a part that CP-SAT is asked about
         self._limit = 0  # makespans of interest are smaller
         self._parts: list[_Part] = []
         self._room: Room | None = None
         self._is_finished = False
-        self.cost = FAR_AWAY  # of the best schedule found
-        self._plan: tuple[IterationPlan, ...] = ()
         self._going = self._raise()
 
     def work(self, known: int, limit: int) -> int:
@@ -214,7 +214,7 @@ class PayingBound:
             part.bound = max(part.bound, self.bound)
             tables = self._rents.tables
             assert tables is not None
-            if part.bound >= min(self._limit, self.cost) or part.bound > tables.slots:
+            if part.bound >= self._limit or part.bound > tables.slots:
                 yield 0
                 continue
             if part.stride < 0:

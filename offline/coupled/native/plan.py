@@ -14,7 +14,7 @@ from offline.coupled.native.labels import Labels
 from offline.coupled.native.parameters import Problem
 from offline.coupled.native.scratch import Scratch
 from offline.coupled.native.state_tables import Table
-from offline.coupled.native.transfer import send
+from offline.coupled.native.transfer import Flow, Participants, send
 
 
 def _chain(labels: Labels, label: int) -> list[int]:
@@ -73,6 +73,12 @@ def _spell_out(
     need: Ints = parts.program[:n] + np.array(tasks, np.int64) * problem.t_data
     if send(table, scratch.flow, parts, need, n, problem.n_com, s, c) != YES:
         raise SelfCheckError(f"iteration in slots {s}..{e} cannot be served")
-    sent = scratch.flow.sent[: n * (c - s)].reshape(c - s, n).T
-    service = {int(parts.worker[j]): tuple(int(t) + s for t in sent[j].nonzero()[0]) for j in range(n) if need[j] > 0}
-    return IterationPlan(dict(sorted(zip(computing, tasks, strict=False))), dict(sorted(service.items())), c)
+    service = service_of(scratch.flow, parts, n, s, c)
+    return IterationPlan(dict(sorted(zip(computing, tasks, strict=False))), service, c)
+
+
+def service_of(flow: Flow, parts: Participants, n: int, s: int, c: int) -> dict[int, tuple[int, ...]]:
+    """Return the workers, ascending, whom the last `send` serves in slots s..c-1, each with its slots."""
+    sent = flow.sent[: n * (c - s)].reshape(c - s, n).T
+    service = {int(parts.worker[j]): tuple((sent[j].nonzero()[0] + s).tolist()) for j in range(n) if sent[j].any()}
+    return dict(sorted(service.items()))

@@ -85,9 +85,8 @@ def test_lives_that_compute_or_do_not():
     assert ask(tables, known, early, late, [third], [first, second]).is_possible is False
     assert ask(tables, known, early, np.array([0, 3, 7]), [third], [first]).is_possible is False
     assert ask(tables, known, early, late, [third], [first]).is_possible is True
-    assert (
-        ask(tables, known, np.array([0, 2, 4]), np.array([0, 2, 8]), [], []).is_possible is False
-    )  # two slots of program
+    too_soon = np.array([0, 2, 4]), np.array([0, 2, 8])  # the program alone takes two slots
+    assert ask(tables, known, *too_soon, [], []).is_possible is False
 
 
 def test_what_no_budget_can_tell_is_not_told():
