@@ -92,15 +92,18 @@ DOMINANCE_EFFORT = 1 << 16  # for one question about dominance
 # ---- Rounds of the portfolio, in steps of work.
 
 FIRST_ROUND = 20_000
+DOUBLED_TO = 2  # times the first round; so far each is twice the last one
+GROWTH = 2  # later ones are larger than the last by that divided by this
 NEAR = 8  # a bound is near the best one if it is at most that divided by this below
 NEAR_SHARE = 2  # what the relaxed search has of every round while its bound is near the best, and rises
 CHANNEL_SHARE = 4  # what the channel bound has of every round, if its bound is the better one
 RENT_SHARE = 14  # what the bound by rents has then; half of it if others lead too
 PAYING_SHARE = 28  # what that by labels that pay rents has if it leads alone; else as the bound by rents
 LESSER_SHARE = 1  # what a bound has that is behind
-IMPROVE_SHARE = 4  # what the walks around the best schedule have of every round
+FIRST_IMPROVE_SHARE = 4  # what the walks around the best schedule have of the first round: most need no more
+IMPROVE_SHARE = 8  # and of every other one
 SOME_VAIN = 2  # rounds of walks in vain, after which they have less
-VAIN_SHARE = 1  # of every round, if the end is near too
+VAIN_SHARE = 2  # if the end is near too
 NEAR_END = 32  # the end is near if what is left of the gap is this part of the makespan, or less
 VAIN_DIVE = 4  # what the share of a dive is divided by that found nothing better the last time
 BEAM_SHARE = 4  # the next beam, in a round of twice the steps, is wider if this one had less of its own

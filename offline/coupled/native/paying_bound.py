@@ -188,8 +188,6 @@ class PayingBound:
         if self._is_finished or self.bound >= self._limit or self._rents.tables is None:
             return 0
         spent = next(self._going, None)
-        if self._parts:
-            self.bound = max(self.bound, min(part.bound for part in self._parts))
         if spent is None:
             self._is_finished = True
             return 0
@@ -211,7 +209,7 @@ class PayingBound:
         self._parts = [_Part(learner, np.zeros(self.iterations + 1, np.int64), never, 0, -1)]
         while True:
             part = min(reversed(self._parts), key=lambda part: part.bound)
-            part.bound = max(part.bound, self.bound)
+            self.bound = part.bound = max(part.bound, self.bound)
             tables = self._rents.tables
             assert tables is not None
             if part.bound >= self._limit or part.bound > tables.slots:

@@ -1,7 +1,7 @@
 """The solver: a portfolio of searches that share the effort in rounds, and the result.
 
 Most instances need one best-first search of a few milliseconds. What a first round does not solve
-is attacked in rounds of doubling effort, each shared by searches with labels of their own:
+is attacked in rounds of growing effort, each shared by searches with labels of their own:
 
 exact
     the best-first search of module `best_first`; ends with the proof;
@@ -38,10 +38,13 @@ from offline.coupled.native.constants import (
     BEAM_SHARE,
     COUNT,
     DOMINATED,
+    DOUBLED_TO,
     EXPANDED,
     FIRST_BLOCK,
+    FIRST_IMPROVE_SHARE,
     FIRST_ROUND,
     FIRST_WIDTH,
+    GROWTH,
     IMPROVE_SHARE,
     LEAST_WIDTH,
     MOST_PLACES,
@@ -181,7 +184,7 @@ class Portfolio:
         return self._result(objective, incumbent, is_proven)
 
     def _work_in_rounds(self, exact: LabelSearch, incumbent: Incumbent) -> None:
-        """Let all searches work in rounds of doubling effort, until the incumbent is proven optimal."""
+        """Let all searches work in rounds of growing effort, until the incumbent is proven optimal."""
         workspace, mode, iterations = self.workspace, exact.mode, exact.iterations
         others = [LabelSearch(workspace, mode, iterations, real=True, dive=True)]
         if mode == STAND_BY:
@@ -205,7 +208,7 @@ class Portfolio:
             if self._channel is not None and not is_proven:
                 self._channel.work(incumbent, steps, self.bound())
                 self._channel.advise(incumbent)
-            steps *= 2
+            steps += steps if steps < DOUBLED_TO * self._first_round else steps // GROWTH
             if not is_proven and self.bound() < incumbent.cost:
                 over = self._beams.work(incumbent, steps)
                 if over and self._channel is not None:
@@ -225,8 +228,9 @@ class Portfolio:
         """Look for better schedules around the best one, now or beside; who needs no such search never loads it."""
         if mode == RELAXED or not iterations or not incumbent.plan:
             return
-        workspace = self.workspace
+        workspace, share = self.workspace, IMPROVE_SHARE
         if self._improver is None:
+            share = FIRST_IMPROVE_SHARE
             from offline.coupled.native.improve import improver
 
             with workspace.watch.stopped():
@@ -238,8 +242,9 @@ class Portfolio:
                 self._beside = Beside(self._improver)
         if self._beside is None:
             cost = incumbent.cost
-            is_late = self._vain_walks >= SOME_VAIN and cost - self.bound() <= cost // NEAR_END
-            self._improver.work(workspace, incumbent, (VAIN_SHARE if is_late else IMPROVE_SHARE) * steps)
+            if self._vain_walks >= SOME_VAIN and cost - self.bound() <= cost // NEAR_END:
+                share = VAIN_SHARE
+            self._improver.work(workspace, incumbent, share * steps)
             self._vain_walks = self._vain_walks + 1 if incumbent.cost == cost else 0
         else:
             self._look_beside(incumbent)

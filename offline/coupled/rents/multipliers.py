@@ -72,12 +72,13 @@ class Learner:
         most = np.where(graph.sendable, pi[:, None], np.inf)
         most = np.minimum.accumulate(most, axis=0)
         used_index, used_life = np.nonzero(found.used)
-        asked = np.zeros(self.iterations + 1)
-        for k, life in zip(used_index.tolist(), used_life.tolist(), strict=True):
-            cheap = np.flatnonzero(graph.sendable[: k + 1, life] & (pi[: k + 1] <= 1.02 * most[k, life]))
-            asked[cheap] += found.used[k, life] * shares[k, life] / max(1, len(cheap))
+        least = most[used_index, used_life]
+        is_cheap = graph.sendable[:, used_life] & (pi[:, None] <= 1.02 * least)
+        is_cheap &= np.arange(len(pi))[:, None] <= used_index
+        of_each = found.used[used_index, used_life] * shares[used_index, used_life]
+        asked = is_cheap @ (of_each / np.maximum(1, is_cheap.sum(axis=0)))
         pull *= _MOMENTUM
-        finite = np.where(np.isfinite(most[used_index, used_life]), most[used_index, used_life], 0.0)
+        finite = np.where(np.isfinite(least), least, 0.0)
         pull[used_index, used_life] += (1 - _MOMENTUM) * found.used[used_index, used_life] * finite
         lives = np.flatnonzero(pull.any(axis=0))
         size = float((pull[:, lives] ** 2).sum())
