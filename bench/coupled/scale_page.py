@@ -17,8 +17,11 @@ from instances.errors import InputError
 __all__ = ["ScalePage"]
 
 _Row = Mapping[str, Any]
-#: The searches whose rows are kept: today's, and the one before it had the bound by rents and the walks.
-_SEARCHES = {"now": "coupled_scale", "before": "coupled_scale_before"}
+#: The searches whose rows are kept: today's, the one before it had the bound by rents and the walks, and today's with
+#: ten times the time, for some of the instances that are open without.
+_SEARCHES = {"now": "coupled_scale", "before": "coupled_scale_before", "long": "coupled_scale_long"}
+#: Which search one stands beside, and what columns call the two.
+_BESIDE = {"now": ("before", "before", "now"), "long": ("now", "in 60 s", "in 600 s")}
 
 
 class ScalePage:
@@ -55,18 +58,21 @@ class ScalePage:
             lines.setdefault(point, [count(value) for value in point]).append(_cell(row))
         return text_table(["p", "m", "n_com", *(f"wmin = {wmin}" for wmin in wmins)], list(lines.values()))
 
-    def still_open(self) -> str:
-        """Return the points that are open now, or were before, and the gaps."""
-        before = {row["instance"]: row for row in _rows(_SEARCHES["before"])}
+    def still_open(self, search: str = "now") -> str:
+        """Return the points that are open by a search, or by the one that it stands beside, and the gaps."""
+        if search not in _BESIDE:
+            raise InputError(f"{search!r}, expected one of {', '.join(_BESIDE)}")
+        other, was, said = _BESIDE[search]
+        old_rows = {row["instance"]: row for row in _rows(_SEARCHES[other])}
         rows = []
-        for row in _rows(_SEARCHES["now"]):
-            old = before.get(row["instance"])
+        for row in _rows(_SEARCHES[search]):
+            old = old_rows.get(row["instance"])
             if old is None or {row["status"], old["status"]} <= set(PROVEN):
                 continue
             gaps = [NOTHING if found is None else f"{100 * found:.1f} %" for found in (_gap(old), _gap(row))]
             point = [count(row[name]) for name in ("p", "m", "n_com", "wmin")]
             rows.append([*point, _span(old), gaps[0], _span(row), gaps[1]])
-        return text_table(["p", "m", "n_com", "wmin", "before", "gap", "now", "gap now"], rows)
+        return text_table(["p", "m", "n_com", "wmin", was, "gap", said, f"gap {said}"], rows)
 
     def by_iterations(self) -> str:
         """Return times, or gaps, against K."""
@@ -94,11 +100,13 @@ class ScalePage:
     def number(self, what: str, search: str = "now") -> str:
         """Return a number over the generated instances: how many, ``proven``, or the ``median`` or ``most`` of gaps.
 
-        ``proven_by_p`` lists those that are proven for each p; of ``above`` the gap is above 30 %, or not known.
+        ``proven_by_p`` lists those that are proven for each p; of ``above`` the gap is above 30 %, or not known, of
+        ``above_20`` above 20 %. A search that was not for an instance has today's row for it; it was for ``tried``.
         """
         if search not in _SEARCHES:
             raise InputError(f"{search!r}, expected one of {', '.join(_SEARCHES)}")
-        rows = [row for row in _rows(_SEARCHES[search]) if row["p"] is not None]
+        tried = {row["instance"]: row for row in _rows(_SEARCHES[search]) if row["p"] is not None}
+        rows = [tried.get(row["instance"], row) for row in _rows(_SEARCHES["now"]) if row["p"] is not None]
         proven = [row for row in rows if row["status"] in PROVEN]
         left = [row for row in rows if row["status"] not in PROVEN]
         gaps = [found for row in left if (found := _gap(row)) is not None]
@@ -108,11 +116,18 @@ class ScalePage:
             "proven_by_p": lambda: _by_p(proven),
             "median": lambda: f"{100 * statistics.median(gaps):.1f} %",
             "most": lambda: f"{100 * max(gaps):.0f} %",
-            "above": lambda: count(sum(row["value"] is None or 10 * row["value"] > 13 * row["bound"] for row in left)),
+            "above": lambda: count(_above(left, 30)),
+            "above_20": lambda: count(_above(left, 20)),
+            "tried": lambda: count(len(tried)),
         }
         if what not in said:
             raise InputError(f"{what!r}, expected one of {', '.join(said)}")
         return said[what]()
+
+
+def _above(rows: Iterable[_Row], percent: int) -> int:
+    """Return of how many the gap is above that, or not known."""
+    return sum(row["value"] is None or 100 * row["value"] > (100 + percent) * row["bound"] for row in rows)
 
 
 def _by_p(rows: Iterable[_Row]) -> str:

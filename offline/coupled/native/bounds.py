@@ -61,7 +61,8 @@ class ChannelBounds:
     def _share(self, name: str) -> int:
         """Return what one of the bounds by rents has of a round. Labels begin with the second: most need only one.
 
-        Where several lead, the bound by rents has less the longer it has raised nothing; labels take long to begin.
+        Where several lead, the bound by rents has less the longer it has raised nothing, and labels, which take long to
+        begin, have the rest.
         """
         if name == "paying" and self._rounds == 1:
             return 0
@@ -71,7 +72,8 @@ class ChannelBounds:
         is_of_use = name in first or (name == "paying" and first == ["slots"])
         if not is_of_use:
             return LESSER_SHARE
-        return max(LESSER_SHARE, RENT_SHARE // 2 >> (self._vain if name == "rents" else 0))
+        rents = max(LESSER_SHARE, RENT_SHARE // 2 >> self._vain)
+        return rents if name == "rents" else RENT_SHARE - rents
 
     def work(self, incumbent: Incumbent, steps: int, known: int) -> None:
         """Spend the bounds' part of a round of ``steps``; ``known`` is the best bound of the other searches."""

@@ -34,6 +34,7 @@ def page(monkeypatch):
             row(500, 1, "feasible", 200, 100, 60.0),
             row(500, 2, "feasible", 100, 90, 60.0),
         ],
+        "coupled_scale_long": [row(500, 1, "feasible", 125, 104, 600.0)],
     }
     monkeypatch.setattr(scale_page, "published_table", lambda name: pd.DataFrame(tables[name]))
     return scale_page.ScalePage()
@@ -52,6 +53,24 @@ def test_what_is_open_stands_beside_what_was(page):
         "| 500 | 20 | 5 | 1 | 100 to 200 | 100.0 % | 100 to 130 | 30.0 % |",
         "| 500 | 20 | 5 | 2 | 90 to 100 | 11.1 % | at least 90 | – |",  # noqa: RUF001
     ]
+
+
+def test_more_time_tells_of_those_that_had_it_and_counts_the_others_as_they_are(page):
+    assert page.still_open("long").strip().splitlines() == [
+        "| p | m | n_com | wmin | in 60 s | gap | in 600 s | gap in 600 s |",
+        "|---|--:|--:|--:|--:|--:|--:|--:|",
+        "| 500 | 20 | 5 | 1 | 100 to 130 | 30.0 % | 104 to 125 | 20.2 % |",
+    ]
+    assert [page.number(what, "long") for what in ("instances", "tried", "proven", "most", "above", "above_20")] == [
+        "4",
+        "1",
+        "2",
+        "20 %",
+        "1",
+        "2",
+    ]
+    with pytest.raises(InputError, match="expected one of"):
+        page.still_open("before")
 
 
 def test_an_instance_without_any_schedule_has_no_gap_but_counts_as_above(page):
