@@ -93,12 +93,12 @@ DOMINANCE_EFFORT = 1 << 16  # for one question about dominance
 
 FIRST_ROUND = 20_000
 DOUBLED_TO = 2  # times the first round; so far each is twice the last one
-GROWTH = 2  # later ones are larger than the last by that divided by this
+GROWTH = 2  # a later one is larger than the last by that divided by this
 NEAR = 8  # a bound is near the best one if it is at most that divided by this below
 NEAR_SHARE = 2  # what the relaxed search has of every round while its bound is near the best, and rises
 CHANNEL_SHARE = 4  # what the channel bound has of every round, if its bound is the better one
 RENT_SHARE = 14  # what the bound by rents has then; half of it if others lead too
-PAYING_SHARE = 28  # what that by labels that pay rents has if it leads alone; else as the bound by rents
+PAYING_SHARE = 28  # what that by labels that pay rents has if it leads alone; else what rents leave of their share
 LESSER_SHARE = 1  # what a bound has that is behind
 FIRST_IMPROVE_SHARE = 4  # what the walks around the best schedule have of the first round: most need no more
 IMPROVE_SHARE = 8  # and of every other one
@@ -106,7 +106,7 @@ SOME_VAIN = 2  # rounds of walks in vain, after which they have less
 VAIN_SHARE = 2  # if the end is near too
 NEAR_END = 32  # the end is near if what is left of the gap is this part of the makespan, or less
 VAIN_DIVE = 4  # what the share of a dive is divided by that found nothing better the last time
-BEAM_SHARE = 4  # the next beam, in a round of twice the steps, is wider if this one had less of its own
+BEAM_SHARE = 4  # the next beam is twice as wide if this one had less of its round
 
 # ---- Best-first search and dives.
 
@@ -160,8 +160,8 @@ MOST_KEPT = 1 << 26  # subproblems times slots times workers for which usage is 
 PAYING_LABELS = 1 << 15
 FIND_EFFORT = 1 << 23  # for one search
 TOGETHER_EFFORT = 1 << 14  # for the last slot from which members can compute together
-MOST_ARCS = 1 << 17  # between merged labels
-TOO_MANY_ARCS = 1 << 20  # the same, where windows could still be made narrower
+MOST_ARCS = 1 << 17  # between merged labels, in the first round that has too many; later ones can take more
+NARROWED = 8  # times that many could still be few enough when windows are made narrower
 MOST_PARTS_KEPT = 1 << 28  # bytes for what is known of parts of the schedules
 TURN_EFFORT = 8_000  # what is done beside the kernels for one search
 PAYING_TURNS = 60  # searches for one horizon

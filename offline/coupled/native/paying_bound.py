@@ -19,11 +19,13 @@ from offline.coupled.native.constants import (
     FAR_AWAY,
     FEW_ARCS,
     FIRST_STRIDE,
+    GROWTH,
     MODEL_BUDGET,
     MODEL_EFFORT,
     MOST_ARCS,
     MOST_PARTS_KEPT,
     MUCH_LESS,
+    NARROWED,
     NEVER_PAID,
     NEW_USE,
     OWN,
@@ -34,7 +36,6 @@ from offline.coupled.native.constants import (
     REFUTED,
     SOME_LEFT_OUT,
     STOPPED,
-    TOO_MANY_ARCS,
     TURN_EFFORT,
     VALUE_STEP,
     VARIABLE_EFFORT,
@@ -88,6 +89,13 @@ class _Part:
         half.value_step = PART_VALUE_STEP
         half.num_tries = self.num_tries
         return half
+
+    def refuted(self, horizon: int) -> None:
+        """Note that none has a makespan up to a horizon; what was left out for it tells nothing of larger ones."""
+        self.bound = horizon + 1
+        self.search = None
+        if self.widest is not None and self.widest.horizon <= horizon:
+            self.widest = None
 
     def halves_by_end(self, k: int, t: int) -> tuple[_Part, _Part]:
         """Return those whose iteration k ends within t slots, and the others."""
@@ -168,6 +176,7 @@ class PayingBound:
         self.cost = FAR_AWAY
         self._plan: tuple[IterationPlan, ...] = ()
         self.few_arcs = FEW_ARCS  # between the nodes of a part that CP-SAT is asked about
+        self._most_arcs = MOST_ARCS
         self._limit = 0  # makespans of interest are smaller
         self._parts: list[_Part] = []
         self._room: Room | None = None
@@ -220,11 +229,12 @@ class PayingBound:
             horizon = min(part.bound + part.stride, self._limit - 1, tables.slots)
             is_refuted = yield from self._refute(part, tables, horizon)
             if is_refuted is None:  # too many arcs
-                while horizon == part.bound >= self.bound:
+                if horizon == part.bound:
                     yield 0
+                    self._most_arcs += self._most_arcs // GROWTH  # as the rounds
                 part.stride = (horizon - part.bound) // 2
             elif is_refuted:
-                part.bound = horizon + 1
+                part.refuted(horizon)
                 part.stride = 2 * part.stride + 1
             elif horizon > part.bound:
                 part.stride = (horizon - part.bound) // 2
@@ -246,11 +256,11 @@ class PayingBound:
         if search is None:
             assert self._room is not None
             search = PayingSearch(self._workspace, early, late, self._room)
-            if search.most_arcs() > TOO_MANY_ARCS:
+            if search.most_arcs() > NARROWED * self._most_arcs:
                 return None
             if not (yield from search.narrow()):
                 return True
-            if search.most_arcs() > MOST_ARCS:
+            if search.most_arcs() > self._most_arcs:
                 return None
             part.widest = search
         search.cut(early, late)
@@ -338,7 +348,7 @@ class PayingBound:
         while True:
             is_possible = yield from self._settle(part, tables)
             if is_possible is False:
-                part.bound = horizon + 1
+                part.refuted(horizon)
             if is_possible is not None or self._divide(part):
                 return True
             if part.search.most_arcs() > self.iterations:
