@@ -176,7 +176,7 @@ class PayingBound:
         self.cost = FAR_AWAY
         self._plan: tuple[IterationPlan, ...] = ()
         self.few_arcs = FEW_ARCS  # between the nodes of a part that CP-SAT is asked about
-        self._most_arcs = MOST_ARCS
+        self.most_arcs = MOST_ARCS  # of a part that multipliers are learnt for
         self._limit = 0  # makespans of interest are smaller
         self._parts: list[_Part] = []
         self._room: Room | None = None
@@ -231,7 +231,7 @@ class PayingBound:
             if is_refuted is None:  # too many arcs
                 if horizon == part.bound:
                     yield 0
-                    self._most_arcs += self._most_arcs // GROWTH  # as the rounds
+                    self.most_arcs += self.most_arcs // GROWTH  # as the rounds
                 part.stride = (horizon - part.bound) // 2
             elif is_refuted:
                 part.refuted(horizon)
@@ -256,11 +256,11 @@ class PayingBound:
         if search is None:
             assert self._room is not None
             search = PayingSearch(self._workspace, early, late, self._room)
-            if search.most_arcs() > NARROWED * self._most_arcs:
+            if search.most_arcs() > NARROWED * self.most_arcs:
                 return None
             if not (yield from search.narrow()):
                 return True
-            if search.most_arcs() > self._most_arcs:
+            if search.most_arcs() > self.most_arcs:
                 return None
             part.widest = search
         search.cut(early, late)

@@ -125,3 +125,25 @@ def test_never_above_the_optimum_and_schedules_never_below(block):
             found += incumbent.cost == optimum
     assert met >= 16
     assert found >= 8
+
+
+def test_more_arcs_are_taken_each_time_that_there_are_too_many():
+    waited = met = 0
+    for number in range(60):
+        instance = small_instance(number, seed=8)
+        answer = offline.coupled.solve(instance, solver="native")
+        if answer.value is None:
+            continue
+        rents = RentBound(instance, instance.iterations)
+        while rents.work(0, answer.value + 1):  # they look at all slots, in the end
+            pass
+        bound = PayingBound(Workspace(instance, Limits()), rents, STAND_BY)
+        bound.most_arcs = least = 2
+        for _ in range(1_000):
+            if not bound.work(0, answer.value) and bound.bound == answer.value:
+                break
+        assert bound.bound <= answer.value
+        waited += bound.most_arcs > least
+        met += bound.bound == answer.value
+    assert waited >= 10
+    assert met >= 40
