@@ -197,10 +197,8 @@ class PayingBound:
         if self._is_finished or self.bound >= self._limit or self._rents.tables is None:
             return 0
         spent = next(self._going, None)
-        if spent is None:
-            self._is_finished = True
-            return 0
-        return spent
+        self._is_finished = spent is None
+        return spent or 0
 
     def offer(self, incumbent: Incumbent) -> None:
         """Offer the best schedule found."""
