@@ -122,12 +122,15 @@ class Merged(NamedTuple):
 def make_merged(early: Ints, late: Ints, workers: int, room: ArcRoom) -> Merged:
     """Nodes in these windows, and all arcs between them; nothing is known of them."""
     shape = (len(early), int((late - early).max()) + 1)
+    is_node = np.arange(shape[1]) <= (late - early)[:, None]
+    top = np.full((*shape, shape[1]), -1, np.int32)
+    top[1:][is_node[:-1, :, None] & is_node[1:, None, :]] = ANY_SLOT
     return Merged(
         early,
         late,
         held=np.zeros((*shape, (workers + 63) // 64), np.uint64),
         is_new=np.ones(shape, np.bool_),
-        top=np.full((*shape, shape[1]), ANY_SLOT, np.int32),
+        top=top,
         cost=room.cost,
         c=room.c,
         iw=room.iw,

@@ -10,7 +10,7 @@ from offline.coupled.emit import emit
 from offline.coupled.native.constants import NEVER, REFUTED, STAND_BY
 from offline.coupled.native.iteration import prepare
 from offline.coupled.native.label_search import Incumbent
-from offline.coupled.native.merged import Charges, together
+from offline.coupled.native.merged import Charges, make_arc_room, make_merged, together
 from offline.coupled.native.paying_bound import PayingBound
 from offline.coupled.native.paying_search import PayingSearch, Room
 from offline.coupled.native.ranking import arrange
@@ -125,6 +125,17 @@ def test_never_above_the_optimum_and_schedules_never_below(block):
             found += incumbent.cost == optimum
     assert met >= 16
     assert found >= 8
+
+
+def test_no_node_is_beyond_its_window():
+    """Windows differ in length and the arrays do not: what lies beyond the shorter ones is never looked at."""
+    early, late = np.array([0, 4, 9]), np.array([0, 5, 30])
+    merged = make_merged(early, late, 2, make_arc_room(2, 22, 2))
+    columns = np.arange(22)
+    for k in (1, 2):
+        is_arc = (columns <= late[k - 1] - early[k - 1])[:, None] & (columns <= late[k] - early[k])
+        assert (merged.top[k][is_arc] > 30).all()
+        assert (merged.top[k][~is_arc] == -1).all()
 
 
 def test_more_arcs_are_taken_each_time_that_there_are_too_many():
