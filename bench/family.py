@@ -317,6 +317,10 @@ class Family:
         """Return panels of policies that belong together, for curves; None: as many as fit, in order."""
         return None
 
+    def did_all(self, runs: pd.DataFrame) -> pd.Series[bool]:
+        """Return which runs did all that the instance asks for, if they finished: others' values cannot be compared."""
+        return runs["policy"].notna()
+
     def findings(self, runs: pd.DataFrame, reference: str) -> list[str]:
         """Return sentences of the report that only this family has."""
         return []

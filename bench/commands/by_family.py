@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -9,11 +10,14 @@ import click
 from click.core import ParameterSource
 
 from bench.family import Family, family_named
-from instances.families import names
+from instances.errors import InputError
+from instances.families import family_of_format, names
 
 __all__ = ["FamilyCommand", "family_option", "own_flags", "policy_options"]
 
 _META = "hindsched.family"
+#: A file's format, within so many bytes of its begin.
+_FORMAT, _HEAD = re.compile(rb'"format"\s*:\s*"([^"]*)"'), 4096
 
 family_option = click.option(
     "--family", default="coupled", show_default=True, metavar="NAME", help="The family of problems."
@@ -23,9 +27,9 @@ family_option = click.option(
 class FamilyCommand(click.Command):
     """A command with options of its own and, under the same name in `Family.flags`, those of the families.
 
-    With a parameter ``--family`` it has the options of that family, whose values are handed to the callback as
-    ``own``. Without, it has those of all families, and ``own`` has only those that were given: `own_flags` tells which
-    belong to the family of a file.
+    With a parameter ``--family`` it has the options of that family, or of that of the first of its FILEs, and their
+    values are handed to the callback as ``own``. Without, it has those of all families, and ``own`` has only those that
+    were given: `own_flags` tells which belong to the family of a file.
     """
 
     @property
@@ -51,10 +55,16 @@ class FamilyCommand(click.Command):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Find the family first, since it decides which options there are."""
         if self._chooses:
-            ctx.meta[_META] = _asked(args)
+            family = _asked(args)
+            if family is None and any(param.name == "files" for param in self.params):
+                family = next(filter(None, map(_of_file, args)), None)
+            ctx.meta[_META] = family or "coupled"
             family_named(ctx.meta[_META])
         try:
-            return super().parse_args(ctx, args)
+            rest = super().parse_args(ctx, args)
+            if self._chooses:
+                ctx.params["family"] = ctx.meta[_META]
+            return rest
         except click.NoSuchOption as error:
             owners = [name for name in names() if error.option_name in _options(name, str(self.name))]
             if self._chooses and owners:
@@ -81,15 +91,25 @@ class FamilyCommand(click.Command):
         return own if self._chooses else {name: own[name] for name in own if name in given}
 
 
-def _asked(args: Sequence[str]) -> str:
-    """Return the family that the arguments ask for."""
-    found = "coupled"
+def _asked(args: Sequence[str]) -> str | None:
+    """Return the family that ``--family`` names."""
+    found = None
     for place, text in enumerate(args):
         if text == "--family" and place + 1 < len(args):
             found = args[place + 1]
         elif text.startswith("--family="):
             found = text.partition("=")[2]
     return found
+
+
+def _of_file(text: str) -> str | None:
+    """Return the family of the format that a file begins with; None of what is no such file."""
+    try:
+        with open(text, "rb") as file:
+            match = _FORMAT.search(file.read(_HEAD))
+        return None if match is None else family_of_format({"format": match[1].decode()})
+    except (OSError, ValueError, InputError):
+        return None
 
 
 def _options(family: str, verb: str) -> set[str]:

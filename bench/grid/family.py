@@ -18,6 +18,7 @@ from bench.family import Family, Limit, Options, Played
 from bench.grid import flags
 from instances.errors import InputError, SelfCheckError
 from instances.grid import Schedule, write_schedule
+from instances.grid.model import LATEST
 from offline.results import Result, Status
 from online.grid.options import BUILT_IN, CHOICES, differing
 from online.grid.policies import OPTIONS, make_policy, run_policy
@@ -53,9 +54,10 @@ class _Grid(Family):
     axes = ("nodes", "instance_seed", "first")
     seed_axis = ("seed", "instance_seed")
     columns = (
-        *("jobs", "failed", "total_wait", "pull", "push", "poll", "searches"),
+        *("jobs", "failed", "failed_percent", "total_wait", "pull", "push", "poll", "searches"),
         *("forwards", "withdrawals", "notices"),
     )
+    averages = ("failed_percent", "pull", "push")
     flags = flags.FLAGS
 
     def make_policy(self, text: str, options: Options) -> Any:
@@ -73,6 +75,7 @@ class _Grid(Family):
         run = run_policy(instance, made, engine=engine)
         metrics = asdict(run.metrics())
         value = metrics.pop("total_response")
+        metrics["failed_percent"] = round(100 * metrics["failed"] / len(instance), 6) if len(instance) else None
         counters = {} if run.counters is None else asdict(run.counters)
         schedule = run.schedule()
         facts = {**metrics, **counters, "digest": sha256(write_schedule(schedule).encode()).hexdigest()[:16]}
@@ -157,19 +160,22 @@ class _Grid(Family):
 
         if schedule is None:
             return to_batsim(instance)
-        if not isinstance(schedule, Schedule):
-            raise InputError("expected a schedule", place="export")
-        return jobs_csv(instance, schedule)
+        return jobs_csv(instance, _schedule(schedule, "export"))
 
     def draw(self, instance: Instance, schedule: Any) -> Figure:
         from bench.grid.gantt import draw
 
-        return draw(instance, schedule)
+        return draw(instance, _schedule(schedule, "gantt"))
 
     def draw_pair(self, instance: Instance, best: Any, run: Any, policy: str, name: str) -> Figure:
         from bench.grid.gantt import draw_pair
 
         return draw_pair(instance, best, run, policy, name)
+
+    def did_all(self, runs: pd.DataFrame) -> pd.Series[bool]:
+        """Return which runs refused no job."""
+        failed: pd.Series[bool] = runs["failed"].astype(float) > 0
+        return ~failed
 
     def findings(self, runs: pd.DataFrame, reference: str) -> list[str]:
         from bench.grid.report_parts import findings
@@ -180,6 +186,16 @@ class _Grid(Family):
         from bench.grid.report_parts import waits
 
         return waits(runs, files)
+
+
+def _schedule(given: Any, verb: str) -> Schedule:
+    """Return a schedule; refuse a certificate, and starts that no clock and no picture has."""
+    if not isinstance(given, Schedule):
+        raise InputError("expected a schedule", place=verb)
+    for j, start in enumerate(given.starts()):
+        if start is not None and start >= LATEST:
+            raise InputError(f"a start of {LATEST} or later, expected an earlier one", place=f"{verb}, job {j}")
+    return given
 
 
 def _given(options: Options) -> dict[str, str]:

@@ -108,7 +108,7 @@ FLAGS: Mapping[str, Sequence[click.Option]] = {
     ],
     "reproduce": [
         click.Option(["--seeds"], type=NUMBERS, default="0-4", show_default=True, help="Of workloads and runs."),
-        click.Option(["--scale"], type=_LOAD, default=1.0, show_default=True, help="Share of the 2.7 months."),
+        click.Option(["--scale"], type=_LOAD, default=1.0, show_default=True, help="Share of the full length."),
         click.Option(["--log"], metavar="FILE", help="A whole log of KTH-SP2.  [default: 1,500 jobs of it]"),
         click.Option(["--narrow-seeds"], type=NUMBERS, help="Of the workloads with narrow jobs.  [default: --seeds]"),
         click.Option(
@@ -150,6 +150,8 @@ def import_log(logs: Sequence[str], *, kind: str, nodes: int | None, **given: An
             raise InputError(f"comes with the toolkit for {NODES} nodes and as it is", place=PACKAGED)
         return kth_sp2(slot_s=slot_s, first=first, count=count), []
     if kind == "batsim":
+        if (first, count, given["compress"], given["wide"]) != (0, None, "1", "refuse"):
+            raise InputError("--first, --count, --compress and --wide are for logs, not for Batsim", place="import")
         try:
             return from_batsim(read_json(logs[0]), slot_s=slot_s, nodes=nodes).instance, []
         except InputError as error:

@@ -20,9 +20,9 @@ _LATE = ("forwards", "withdrawals", "notices")
 def waits_table(runs: pd.DataFrame) -> pd.DataFrame:
     """Return for each policy, over all runs: failures, mean waits, the excess over the best known, messages a job.
 
-    Columns: ``policy``, ``runs``, ``jobs``, ``failed``; ``mean_wait`` and the mean excess in slots, over the jobs
-    that run, the excess being that over the proven bound (``excess_at_most``) and over the best schedule known
-    (``excess_at_least``) of the same jobs; ``pull``, ``push`` and ``poll`` messages a job of dgs, and ``told`` those of
+    Columns: ``policy``, ``runs``, ``jobs``, ``failed``, ``failed_percent``; ``mean_wait`` and the mean excess in slots,
+    over the jobs that run, the excess being that over the proven bound (``excess_at_most``) and over the best schedule
+    known (``excess_at_least``) of the same jobs; ``pull``, ``push`` and ``poll`` messages a job of dgs, and ``told`` those of
     late, missing where there are none.
     """
     import pandas as pd
@@ -34,6 +34,7 @@ def waits_table(runs: pd.DataFrame) -> pd.DataFrame:
         failed = pd.to_numeric(mine["failed"], errors="coerce")
         ran = (jobs - failed).sum()
         row: dict[str, Any] = {"policy": policy, "runs": len(mine), "jobs": jobs.sum(), "failed": failed.sum()}
+        row["failed_percent"] = 100 * row["failed"] / row["jobs"] if row["jobs"] else None
         row["mean_wait"] = pd.to_numeric(mine["total_wait"]).sum() / ran if ran else None
         for name, other in (("excess_at_least", "optimum"), ("excess_at_most", "optimum_bound")):
             known = mine[other].notna().all()
@@ -53,7 +54,7 @@ def findings(runs: pd.DataFrame) -> list[str]:
     table = waits_table(runs)
     failing = table[table["failed"] > 0]
     return [
-        f"{row['policy']} fails {100 * row['failed'] / row['jobs']:.2f}% of the jobs; its ratio is over those that run."
+        f"{row['policy']} fails {row['failed_percent']:.2f}% of the jobs; its ratio is over those that run."
         for row in records(failing)
     ]
 
@@ -64,7 +65,7 @@ def waits(runs: pd.DataFrame, files: Files) -> list[PageTable]:
     file = files.table("waits", table)
     headings = {
         "policy": "policy",
-        "failed": "failed",
+        "failed_percent": "failed, %",
         "mean_wait": "mean wait",
         "excess_at_least": "excess >=",
         "excess_at_most": "excess <=",

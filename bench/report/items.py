@@ -160,9 +160,9 @@ def curves(name: str, wide: pd.DataFrame, family: Family, files: Files) -> Figur
         )
     return Figure(
         "Performance profiles among the heuristics",
-        "Dolan–Moré: the share of instances on which a heuristic's makespan is at most x times the best "  # noqa: RUF001
-        "heuristic's. At x = 1: how often it is the best, or as good. Over "
-        f"{words.plural(len(wide), 'instance')} that all were run on and one at least finished.{band}",
+        f"Dolan–Moré: the share of instances on which {xlabel} is at most x. "  # noqa: RUF001
+        "At x = 1: how often a policy is the best, or as good. Over "
+        f"{words.plural(len(wide), 'instance')} that all were run on and one at least finished in full.{band}",
         panels,
     )
 

@@ -298,10 +298,13 @@ def profile(runs: pd.DataFrame) -> pd.DataFrame:
     """Return each run's value over the best policy's on the same instance: Dolan and More's performance ratio.
 
     Only instances that every policy was run on and some policy finished count, so that all are measured on the same
-    ones. The ratio of a run that did not finish is infinite.
+    ones. The ratio of a run that did not finish, or left out a part of what was asked for, is infinite.
     """
     import pandas as pd
 
+    if len(runs):
+        is_whole = family_named(str(runs["family"].iloc[0])).did_all(runs)
+        runs = runs.assign(value=runs["value"].where(is_whole))
     table = runs.pivot_table(index="fingerprint", columns="policy", values="value", dropna=False, sort=False)
     is_whole = runs.groupby("fingerprint")["policy"].nunique().reindex(table.index) == table.shape[1]
     table = table[is_whole & table.notna().any(axis=1)]
@@ -367,7 +370,10 @@ def of_runs(ratios: pd.DataFrame) -> pd.DataFrame:
         order = {policy: place for place, policy in enumerate(_policies(group))}
         places = group["policy"].map(order).to_numpy()
         parts.append(group.iloc[np.lexsort((places, group["instance"].factorize()[0]))])
-    return pd.concat(parts, ignore_index=True)[names] if parts else pd.DataFrame(columns=names)
+    if not parts:
+        return pd.DataFrame(columns=names)
+    found = pd.concat(parts, ignore_index=True)
+    return found.assign(optimum=found["optimum"].where(found["optimum_status"] == "optimal"))[names]
 
 
 def plain(table: pd.DataFrame) -> list[dict[str, Any]]:

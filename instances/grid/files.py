@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from instances.errors import InputError
-from instances.grid.model import LATEST, Instance
+from instances.grid.model import FIELDS, LATEST, Instance
 from instances.textio import encode, excerpt
 
 __all__ = ["INSTANCE_FORMATS", "read_instance", "write_instance"]
@@ -60,8 +60,9 @@ def read_instance(document: Mapping[str, Any]) -> Instance:
     for j, job in enumerate(jobs):
         if not isinstance(job, list) or len(job) != 3 or any(type(number) is not int for number in job):
             raise InputError(f"{_shown(job)}, expected three integers, [submit, width, length]", place=f"jobs[{j}]")
-        if any(abs(number) >= LATEST for number in job):
-            raise InputError(f"{_shown(job)}, expected integers below {LATEST}", place=f"jobs[{j}]")
+        for name, number in zip(FIELDS, job, strict=True):
+            if abs(number) >= LATEST:
+                raise InputError(f"{_shown(number)}, expected an integer below {LATEST}", place=f"jobs[{j}].{name}")
     submit, width, length = zip(*jobs, strict=True) if jobs else ((), (), ())
     return Instance(document["nodes"], document["slot_s"], submit, width, length)
 

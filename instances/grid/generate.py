@@ -9,8 +9,9 @@ from itertools import accumulate
 from statistics import NormalDist
 
 from instances.errors import InputError
-from instances.grid.model import Instance
+from instances.grid.model import LATEST, MOST_NODES, Instance
 from instances.streams import stream
+from instances.textio import excerpt
 
 __all__ = ["NARROW", "WIDE", "Mix", "generate"]
 
@@ -108,8 +109,9 @@ def generate(
     """
     if jobs < 0:
         raise InputError(f"{jobs}, expected an integer >= 0", place="jobs")
-    if nodes < 1 or slot_s < 1:
-        raise InputError(f"{nodes} and {slot_s}, expected integers >= 1", place="nodes, slot_s")
+    for name, number, most in (("nodes", nodes, MOST_NODES), ("slot_s", slot_s, LATEST - 1)):
+        if not 1 <= number <= most:
+            raise InputError(f"{excerpt(str(number))}, expected an integer from 1 to {most}", place=name)
     if not (load > 0 and math.isfinite(load)):
         raise InputError(f"{load}, expected a number above 0", place="load")
     words = stream("grid", "generate", seed).bit_generator.random_raw(_WORDS * jobs)
@@ -128,6 +130,8 @@ def _unit(word: int) -> float:
 
 def _submissions(gaps: Sequence[float], duration: float) -> list[int]:
     """Return the slots of submission: gaps in proportion, which with the first, unused one sum to the duration."""
+    if duration >= LATEST:
+        raise InputError(f"jobs would come during {LATEST} slots or more, expected fewer", place="load")
     scale = duration / sum(gaps) if gaps else 0.0
     scaled = [0.0, *(scale * gap for gap in gaps[1:])][: len(gaps)]
     return [math.ceil(time) for time in accumulate(scaled)]

@@ -187,10 +187,9 @@ def _line(number: int, text: str) -> _Line | str:
 
 
 def _factor(compress: Fraction | int | str) -> Fraction:
-    try:
-        factor = Fraction(compress)
-    except (ValueError, ZeroDivisionError):
-        factor = Fraction(0)
-    if factor <= 0:
-        raise InputError(f"{compress!r}, expected a number above 0, or a fraction such as 28/95", place="compress")
-    return factor
+    above, slash, below = str(compress).partition("/")
+    numerator, denominator = seconds(above), seconds(below if slash else "1")
+    if numerator is None or denominator is None or numerator <= 0 or denominator <= 0:
+        text = excerpt(repr(str(compress)))
+        raise InputError(f"{text}, expected a number above 0, or a fraction such as 28/95", place="compress")
+    return Fraction(numerator) / Fraction(denominator)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from instances.errors import InputError
 from instances.grid import Instance
 from instances.grid.model import Ints
 from offline.grid.blocks import fits, pieces, split
@@ -65,6 +66,7 @@ def _solve(instance: Instance, limits: Limits, exactly: bool) -> Found:
     watch = Stopwatch(limits)
     counts = {"held": 0, "blocks": 0, "moves": 0, "price_rounds": 0, "programs": 0, "windows": 0}
     rules = best_of_rules(instance)
+    _expect_countable(instance, rules)
     is_large = max(map(len, split(instance, rules)), default=0) > _ORDERED_JOBS
     shares = _LARGE if is_large else _EXACTLY if exactly else _ALONE
     known = _held(instance, rules, limits, watch, shares[0], counts)
@@ -83,8 +85,16 @@ def _solve(instance: Instance, limits: Limits, exactly: bool) -> Found:
             break
         blocks = _merged(instance, blocks, known)
     groups = [group for block in blocks for group in block.groups]
-    prices = certificate(instance, groups) if groups else None
-    return Found(found.tolist(), all(block.is_optimal for block in blocks), prices, counts)
+    is_optimal = all(block.is_optimal for block in blocks)
+    return Found(found.tolist(), is_optimal, certificate(instance, groups), counts)
+
+
+def _expect_countable(instance: Instance, starts: Ints) -> None:
+    """Refuse waits that, in the unit of prices, 64 bits do not hold."""
+    end = int((starts + instance.length).max(initial=0))
+    most = 2**61 // SCALE
+    if max(end, total_wait(instance, starts)) >= most:
+        raise InputError(f"waits of {most} slots or more, expected fewer: take longer slots", place="jobs")
 
 
 def _held(

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from instances.grid import Instance
 from instances.streams import stream
@@ -57,7 +59,8 @@ def _by_count(instance: Instance, policy: AsapCounted | Queue | Fcfs | Easy) -> 
     elif isinstance(policy, Easy):
         baselines.easy(submit, width, length, instance.nodes, running, waiting, starts)
     else:
-        key = {"length": length, "area": width * length, "width": width, "file": np.zeros_like(width)}[policy.rule]
+        keys = {"length": length, "area": _areas(width, length), "width": width, "file": np.zeros_like(width)}
+        key = keys[policy.rule]
         rank = np.empty(jobs, dtype=np.int64)
         rank[np.argsort(key, kind="stable")] = np.arange(jobs)
         baselines.queue(submit, width, length, rank, instance.nodes, running, waiting, starts)
@@ -68,6 +71,12 @@ def _by_count(instance: Instance, policy: AsapCounted | Queue | Fcfs | Easy) -> 
     order = np.argsort(starts, kind="stable")
     baselines.place(order, starts, width, length, offsets, is_free, running, held)
     return Run(policy.name, instance, starts, offsets, held.astype(np.int64))
+
+
+def _areas(width: Ints, length: Ints) -> npt.NDArray[Any]:
+    """Return width times length, as Python's integers where 64 bits might not hold them."""
+    is_small = int(width.max(initial=0)) * int(length.max(initial=0)) < 2**63
+    return width * length if is_small else width.astype(object) * length
 
 
 def _asap_pinned(instance: Instance, policy: AsapPinned) -> Run:

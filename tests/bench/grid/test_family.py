@@ -14,10 +14,11 @@ from bench.family import Options, family_named
 from bench.grid import FAMILY
 from bench.grid.report_parts import findings, waits_table
 from bench.grid.sources import Generated, Window
-from bench.results.frames import results_of
-from bench.results.ratios import contradictions, summary
+from bench.results.frames import records, results_of
+from bench.results.ratios import contradictions, profile, summary
 from instances.grid import Instance
 from instances.grid.kth_sp2 import kth_sp2
+from instances.grid.prices import Prices
 from offline.results import Result, Sense, Status
 from tests.cases.grid import random_instance, schedule_at, serial_starts
 
@@ -136,6 +137,45 @@ def test_options_that_cannot_be_meant_are_refused(hindsched, tiny, arguments):
     assert (code, out, len(err.splitlines())) == (2, "", 1)
 
 
+def test_a_file_says_whose_options_there_are(hindsched, tiny, tmp_path, by_enumeration):
+    instances.write(random_instance(1, jobs=5, nodes=8), tmp_path / "five.json")
+    told = "--policy", "dgs", "--degree", 2, "--results", tmp_path / "results", "--json"
+    code, out, _ = hindsched("score", tmp_path / "five.json", *told)
+    (row,) = objects(out)
+    assert (code, row["family"], row["options"]) == (0, "grid", "degree 2")
+    code, out, err = hindsched("score", tmp_path / "five.json", "--estimator", "printed")
+    assert (code, out) == (2, "")
+    assert "--estimator is an option of coupled, not of grid" in err
+
+
+def test_what_is_no_schedule_or_beyond_all_clocks_is_not_drawn(hindsched, tiny, tmp_path):
+    prices = tmp_path / "prices.json"
+    instances.write_schedule(Prices.of(instances.read(tiny), 1, []), prices)
+    late = tmp_path / "late.json"
+    pair = Instance(2, 60, [0], [1], [1])
+    instances.write(pair, tmp_path / "one.json")
+    instances.write_schedule(schedule_at(pair, [10**400]), late)
+    for verb in ("gantt", "export"):
+        for file, given in ((tiny, prices), (tmp_path / "one.json", late)):
+            code, out, err = hindsched(verb, file, given, "-o", tmp_path / "out.svg")
+            assert (code, out, len(err.splitlines())) == (2, "", 1)
+    assert not (tmp_path / "out.svg").exists()
+
+
+def test_a_workload_of_batsim_is_taken_whole(hindsched, tmp_path):
+    path = tmp_path / "batsim.json"
+    path.write_text("{}")
+    code, _, err = hindsched("import", path, "--family", "grid", "--kind", "batsim", "--slot", 60, "--first", 3)
+    assert (code, len(err.splitlines())) == (2, 1)
+    assert "--first" in err
+
+
+def test_workloads_that_no_clock_holds_are_not_generated(hindsched):
+    for name, value in (("--nodes", 10**400), ("--slot", 10**400), ("--load", "1e-320")):
+        code, out, err = hindsched("generate", "--family", "grid", name, value)
+        assert (code, out, len(err.splitlines())) == (2, "", 1)
+
+
 def test_solve_tells_waits(hindsched, tmp_path, by_enumeration):
     path = tmp_path / "pair.json"
     instances.write(Instance(2, 60, [0, 0], [2, 1], [5, 1]), path)
@@ -163,6 +203,12 @@ def test_rows_of_a_campaign(by_enumeration, tmp_path):
     table = summary(results.runs)
     assert (table["median"] >= 1).all()
     assert (table["policy"].isin(FAMILY.policies())).all()
+    shares = profile(results.runs)
+    failing_at = results.runs[results.runs["failed"].astype(float) > 0]
+    for fingerprint, policy in zip(failing_at["fingerprint"], failing_at["policy"], strict=True):
+        assert shares.loc[fingerprint, policy] == float("inf")  # it left jobs out: its waits cannot be compared
+    percent = {row["policy"]: row["failed_percent"] for row in records(table)}
+    assert percent["easy"] == 0 < percent["dgs"]
     waits = waits_table(results.runs)
     assert (waits["excess_at_least"].dropna() >= 0).all()
     for policy in ("dgs", "late"):

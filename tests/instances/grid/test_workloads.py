@@ -101,6 +101,9 @@ def test_lines_that_cannot_be_meant_are_refused(tmp_path, line):
         {"compress": 0},
         {"compress": "1/0"},
         {"compress": "half"},
+        {"compress": "1/2/3"},
+        {"compress": "3/"},
+        {"compress": "1e99999999"},
         {"slot_s": 0},
     ],
 )

@@ -75,6 +75,11 @@ def test_rules_of_the_queue_by_hand():
     assert both(jobs, Queue("file")).starts.tolist() == [0, 3, 11, 3, 7]
 
 
+def test_areas_that_64_bits_do_not_hold():
+    jobs = Instance(2**20, 60, [0, 1, 1], [2**20, 2**20, 1], [5, 2**44, 2**50])
+    assert both(jobs, Queue("area")).starts.tolist() == [0, 2**50 + 5, 5]
+
+
 def test_fcfs_never_overtakes_and_counted_is_serial_generation():
     for seed in range(40):
         instance = random_instance(seed, jobs=15, nodes=6)
