@@ -8,11 +8,14 @@ from typing import Any
 
 import numpy as np
 
+from bench.grid.paper.runs import CLASSES
 from bench.grid.paper.tables import Rows, interval, overlay_pairs, pick, seeds_to_tell
 
 __all__ = ["Finding", "findings"]
 
 _HOLDS, _NOT, _OPEN = "holds", "does not hold here", "cannot be told"
+#: EU is about RU if they differ by no more than so much of the grid, on so many of the days at least.
+_NEAR, _MOST_DAYS = 0.1, 0.9
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,14 +73,15 @@ def _order_of_methods(paper: Rows, rows: Rows) -> list[Finding]:
         poll = _base(paper, mix, load, messaging="poll")
         counts = {name: [float(row[name]) for row in push] for name in ("push", "pull", "poll")}
         ordered = all(row["push"] < row["pull"] < row["poll"] for row in push)
+        told = ", ".join(f"{name} {_text(values)}" for name, values in counts.items())
+        claim = "Push < Pull < Poll in messages"
+        found.append(Finding("1", "Table I", claim, f"{mix}, {load:.0%}: {told}", _HOLDS if ordered else _NOT))
         exact = all(row["failed_stale"] == 0 for row in push)
         shares = [100 * row["failed_stale"] / row["jobs"] for row in poll]
-        told = ", ".join(f"{name} {_text(values)}" for name, values in counts.items())
-        told += f"; stale failures of poll {_text(shares, '.2f')} %, of push and pull {'none' if exact else 'some'}"
-        claim = "Push < Pull < Poll in messages; only Poll fails by stale knowledge (0.21 %)"
-        found.append(
-            Finding("1", "Table I", claim, f"{mix}, {load:.0%}: {told}", _HOLDS if ordered and exact else _NOT)
-        )
+        told = f"poll {_text(shares, '.2f')} %, push and pull {'none' if exact else 'some'}"
+        verdict = _NOT if not exact else _HOLDS if any(shares) else _OPEN  # nobody fails
+        claim = "only Poll fails by stale knowledge (0.21 %)"
+        found.append(Finding("1", "Table I", claim, f"{mix}, {load:.0%}: {told}", verdict))
     row = _base(paper, *_by_setting(paper)[0])[0]
     per_day = 5_000 * 20 * 720
     told = f"M d 720 = {per_day:,} is one day of polls every 2 min; the {row['submitted_slots'] / 1440:.0f} days run "
@@ -165,14 +169,20 @@ def _utilisation(paper: Rows, rows: Rows) -> list[Finding]:
                     low.append(done - asked)
                 if most > 0.999:
                     booked.append(done)
-        told = "no day below 60 %"
+        told, verdict = "no day below 60 %", _OPEN
         if low:
-            told = f"{len(low)} days below 60 %: EU - RU {np.mean(low):+.3f}, deviation {np.std(low):.3f}"
+            near = np.mean(np.abs(low) <= _NEAR)
+            told = f"{len(low)} days below 60 %: EU - RU {np.mean(low):+.3f} in the mean, within {_NEAR:g} "
+            told += f"on {near:.0%} of the days"
+            verdict = _HOLDS if near >= _MOST_DAYS else _NOT
+        claim = "EU is about RU below 60 %"
+        found.append(Finding("6", "Figures 4, 5", claim, f"{mix}, {load:.0%}: {told}", verdict))
+        told, verdict = "no day on which all nodes could be busy throughout", _OPEN
         if booked:
-            told += f"; {len(booked)} days on which all nodes could be busy throughout: EU "
+            told = f"{len(booked)} days on which all nodes could be busy throughout: EU "
             told += f"{np.mean(booked):.3f} in the mean, {min(booked):.3f} at least"
-        verdict = _OPEN if not booked else _HOLDS if np.mean(booked) >= 0.9 else _NOT
-        claim = "EU follows RU below 60 %; EU is 90 % or more when overbooked"
+            verdict = _HOLDS if np.mean(booked) >= 0.9 else _NOT
+        claim = "EU is 90 % or more when overbooked"
         found.append(Finding("6", "Figures 4, 5", claim, f"{mix}, {load:.0%}: {told}", verdict))
     return found
 
@@ -192,28 +202,31 @@ def _ratio_of_messages(paper: Rows, rows: Rows) -> list[Finding]:
 def _classes(paper: Rows, rows: Rows) -> list[Finding]:
     found = []
     for mix, load in _by_setting(paper):
+        medians: dict[str, dict[str, float]] = {}
         means: dict[str, dict[str, float]] = {}
-        for kind in ("width", "length", "area"):
-            names = list(_base(paper, mix, load)[0]["waits"][kind])
-            known = {name: [row["waits"][kind][name] for row in _base(paper, mix, load)] for name in names}
+        for kind, names in CLASSES.items():
+            told_of = {name: [row["waits"][kind].get(name) for row in _base(paper, mix, load)] for name in names}
+            known = {name: [value for value in values if value] for name, values in told_of.items() if any(values)}
+            medians[kind] = {name: float(np.median([v[1] for v in values])) for name, values in known.items()}
             means[kind] = {
-                name: sum(v[0] * v[3] for v in values if v) / sum(v[3] for v in values if v)
-                for name, values in known.items()
-                if any(values)
+                name: sum(v[0] * v[3] for v in values) / sum(v[3] for v in values) for name, values in known.items()
             }
-        told = "; ".join(
-            f"{kind} " + ", ".join(f"{name}: {mean:,.0f} s" for name, mean in each.items())
-            for kind, each in means.items()
-        )
-        width, length, area = (list(means[kind].values()) for kind in ("width", "length", "area"))
+        told = f"medians: {_by_class(medians)}. Means: {_by_class(means)}"
+        width, length, area = (list(medians[kind].values()) for kind in ("width", "length", "area"))
         grows = width == sorted(width) and area[-1] == max(area)
         hardly = (max(length) + 60) / (min(length) + 60) < 2  # classes differ by less than a factor of two
         verdict = _HOLDS if grows and hardly else _NOT
-        if max(width) < 60:  # less than a slot in every class
+        if max(width) < 60:  # less than a slot in every class: half of the jobs and more do not wait
             verdict = _OPEN
         claim = "waits grow with width, hardly with length; large areas wait more"
-        found.append(Finding("9", "Figure 6", claim, f"{mix}, {load:.0%}, means: {told}", verdict))
+        found.append(Finding("9", "Figure 6", claim, f"{mix}, {load:.0%}, {told}", verdict))
     return found
+
+
+def _by_class(waits: Mapping[str, Mapping[str, float]]) -> str:
+    return "; ".join(
+        f"{kind} " + ", ".join(f"{name}: {wait:,.0f} s" for name, wait in each.items()) for kind, each in waits.items()
+    )
 
 
 def _size(paper: Rows, rows: Rows) -> list[Finding]:

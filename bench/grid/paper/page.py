@@ -63,7 +63,8 @@ def reproduce(
     found = tables(rows) | {"log": log_table(rows)}
     titles = _TITLES | {"log": "KTH-SP2, mean waits in seconds"}
     text = []
-    for name, lines in found.items():
+    for name, exact in found.items():
+        lines = [{key: round(x, 3) if isinstance(x, float) else x for key, x in line.items()} for line in exact]
         columns = list(lines[0])
         text.append(f"## {titles[name]}\n\n{markdown_table(lines, columns)}")
         write_text(folder / f"table_{name}.csv", _csv(lines, columns))
@@ -88,8 +89,8 @@ def log_table(rows: Rows) -> list[dict[str, Any]]:
         mine = pick(runs, **dict(zip(keys, key, strict=True)))
         mean, half = interval(map(mean_wait_s, mine))
         failed = interval([100 * row["failed"] / row["jobs"] for row in mine])[0]
-        line = dict(zip(keys, key, strict=True)) | {"jobs": mine[0]["jobs"], "wait_s": round(mean, 1)}
-        found.append(line | {"wait_s_ci": round(half, 1), "failed_percent": round(failed, 3)})
+        line = dict(zip(keys, key, strict=True)) | {"jobs": mine[0]["jobs"], "wait_s": mean}
+        found.append(line | {"wait_s_ci": half, "failed_percent": failed})
     return found
 
 

@@ -27,7 +27,7 @@ from instances.grid.workloads import import_log, instance_of
 from instances.traces.text import read_lines
 from online.grid import Run, make_policy, run_policy
 
-__all__ = ["DEGREES", "LOADS", "MIXES", "PARTS", "Setup", "Workload", "experiment", "run_experiment"]
+__all__ = ["CLASSES", "DEGREES", "LOADS", "MIXES", "PARTS", "Setup", "Workload", "experiment", "run_experiment"]
 
 #: What can be run alone: the paper's tables and figures, static against dynamic with more seeds, numbers of nodes,
 #: reach, windows of the real log, and all of it in seconds.
@@ -35,7 +35,7 @@ PARTS = ("paper", "overlay", "size", "reach", "log", "whole")
 
 DEGREES = (10, 20, 30, 40)
 LOADS = (0.28, 0.95)
-#: Jobs of 2.7 months at 28 % of 5,000 nodes, by mix.
+#: Jobs by mix; at 28 % of 5,000 nodes they are those of three months, a tenth more than the paper's 2.7.
 MIXES = {"wide": (WIDE, 71_000), "narrow": (NARROW, 271_000)}
 #: Gaps of the real log are multiplied by these.
 _COMPRESS = ("1", "4/5", "3/5")
@@ -43,9 +43,12 @@ _NODES, _SLOT_S = 5_000, 60
 #: Numbers of nodes at the same load a node.
 _SIZES = (1_250, 2_500, 5_000, 10_000)
 _WIDTHS = {"1": (1, 1), "2-8": (2, 8), "9-64": (9, 64), "65-": (65, 2**31)}
+_QUARTERS = tuple(f"quarter {i + 1}" for i in range(4))
 _FIRST = Instance(nodes=2, slot_s=60, submit=[0, 0], width=[2, 1], length=[2, 1])
 #: In seconds.
 _LENGTHS = {"-15 min": (0, 900), "15 min-1 h": (900, 3600), "1-4 h": (3600, 14_400), "4 h-": (14_400, 2**31)}
+#: Classes of jobs whose waits are told, by what they are classes of.
+CLASSES = {"width": tuple(_WIDTHS), "length": tuple(_LENGTHS), "area": _QUARTERS}
 
 
 _Asked: TypeAlias = "tuple[Workload, str, dict[str, Any]]"
@@ -60,7 +63,7 @@ class Setup:
     seeds
         Of workloads and schedulers.
     scale
-        Share of the full length of 2.7 months.
+        Share of the full length, three months at 28 % of load.
     log
         A whole log of KTH-SP2; None: the 1,500 jobs that come with the toolkit, and nothing is run in seconds.
     narrow_seeds
@@ -290,12 +293,11 @@ def _waits(run: Run) -> dict[str, dict[str, list[float]]]:
     wait = (run.starts[jobs] - instance.submit[jobs]) * instance.slot_s
     width, length = instance.width[jobs], instance.length[jobs] * instance.slot_s
     area = width * length
-    quarters = np.quantile(area, [0, 0.25, 0.5, 0.75, 1.0]) if len(jobs) else np.zeros(5)
-    areas = {f"quarter {i + 1}": (quarters[i], quarters[i + 1]) for i in range(4)}
+    quarter = np.searchsorted(np.quantile(area, [0.25, 0.5, 0.75]), area) if len(jobs) else area  # equal areas together
     return {
         "width": {name: _summary(wait[(width >= a) & (width <= b)]) for name, (a, b) in _WIDTHS.items()},
         "length": {name: _summary(wait[(length > a) & (length <= b)]) for name, (a, b) in _LENGTHS.items()},
-        "area": {name: _summary(wait[(area >= a) & (area <= b)]) for name, (a, b) in areas.items()},
+        "area": {name: _summary(wait[quarter == i]) for i, name in enumerate(_QUARTERS)},
     }
 
 

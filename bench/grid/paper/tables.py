@@ -101,7 +101,7 @@ def tables(rows: Rows) -> dict[str, list[dict[str, Any]]]:
 
 def _of(name: str, values: Iterable[float]) -> dict[str, float]:
     mean, half = interval(values)
-    return {name: round(mean, 3), f"{name}_ci": round(half, 3)}
+    return {name: mean, f"{name}_ci": half}
 
 
 def _failures(runs: Rows) -> dict[str, float]:

@@ -93,6 +93,8 @@ def test_every_claim_gets_a_verdict(rows):
     assert months.verdict == "holds"
     dynamic = next(finding for finding in found if finding.number == "3" and "95%" in finding.ours)
     assert "4 seeds" in dynamic.ours
+    stale = [finding for finding in found if "only Poll fails" in finding.claim]
+    assert {finding.verdict for finding in stale if "poll 0.00 ± 0.00" in finding.ours} <= {"cannot be told"}
     poll = [finding for finding in found if "Poll over" in finding.claim]
     assert "72,000,000" in poll[0].ours
 
