@@ -22,8 +22,8 @@ def waits_table(runs: pd.DataFrame) -> pd.DataFrame:
 
     Columns: ``policy``, ``runs``, ``jobs``, ``failed``, ``failed_percent``; ``mean_wait`` and the mean excess in slots,
     over the jobs that run, the excess being that over the proven bound (``excess_at_most``) and over the best schedule
-    known (``excess_at_least``) of the same jobs; ``pull``, ``push`` and ``poll`` messages a job of dgs, and ``told`` those of
-    late, missing where there are none.
+    known (``excess_at_least``) of the same jobs; ``pull``, ``push`` and ``poll`` messages a job of dgs, and ``told``
+    those of late, missing where there are none.
     """
     import pandas as pd
 
