@@ -7,7 +7,7 @@ import os
 import sys
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import redirect_stdout
 from importlib.metadata import entry_points
 from importlib.util import find_spec
@@ -60,16 +60,16 @@ def policy_job(source: Source, policy: Any, options: Options) -> Job:
     policy
         A text as for `online.make_policy`, or an object.
     options
-        Of the run.
+        Of the run. Files that they name count by their content; where workers are elsewhere, they must find them too.
     """
     family = family_named(source.family)
     files = _files_of_own(policy)
     content = _digest_of_own(policy, family, files)
     label = label_of(policy)
     values = sorted(family.run_values(options).items())
-    key = job_key(
-        source.family, "online", "run", source.identity, label, content, *values, options.seed, options.check_slots
-    )
+    named = [hashlib.sha256(content).hexdigest() for content in _files_of_options(values)]
+    asked = (label, content, *values, *named, options.seed, options.check_slots)
+    key = job_key(source.family, "online", "run", source.identity, *asked)
     return Job(key, f"{label} on {source.name}", _run, (source, policy, options, files), group=source.identity)
 
 
@@ -77,6 +77,18 @@ def _files_of_own(policy: Any) -> dict[str, bytes]:
     """Return the content of the file of a user's own policy, and of the modules beside it that it imports."""
     path = policy.rpartition(":")[0] if isinstance(policy, str) else ""
     return {str(file): read_bytes(file) for file in source_files(path)} if path.endswith(".py") else {}
+
+
+def _files_of_options(values: Sequence[tuple[str, object]]) -> list[bytes]:
+    """Return the content of the files that options name: ``FILE.py:CLASS`` with what it imports, or ``WORD:FILE``."""
+    found: list[bytes] = []
+    for _, value in values:
+        if isinstance(value, str):
+            found += [content for _, content in sorted(_files_of_own(value).items())]
+            file = value.partition(":")[2]
+            if file and Path(file).is_file():
+                found.append(read_bytes(file))
+    return found
 
 
 def _here(policy: Any, files: Mapping[str, bytes]) -> Any:

@@ -360,7 +360,8 @@ def of_runs(ratios: pd.DataFrame) -> pd.DataFrame:
     -------
     pandas.DataFrame
         ``family``, ``population``, ``options``, ``instance``, ``policy``; ``value`` (missing: unfinished), ``optimum``
-        (missing: not proven), and the ratio by its ends ``low`` and ``high``, in the order of instances and policies.
+        (missing: not proven), and the ratio by its ends ``low`` and ``high``, in the order of instances and policies;
+        then what else the families tell of a run (`bench.family.Family.columns`).
     """
     import pandas as pd
 
@@ -373,7 +374,9 @@ def of_runs(ratios: pd.DataFrame) -> pd.DataFrame:
     if not parts:
         return pd.DataFrame(columns=names)
     found = pd.concat(parts, ignore_index=True)
-    return found.assign(optimum=found["optimum"].where(found["optimum_status"] == "optimal"))[names]
+    more = dict.fromkeys(name for family in found["family"].unique() for name in family_named(str(family)).columns)
+    optimum = found["optimum"].where(found["optimum_status"] == "optimal")
+    return found.assign(optimum=optimum)[[*names, *(name for name in more if name in found)]]
 
 
 def plain(table: pd.DataFrame) -> list[dict[str, Any]]:

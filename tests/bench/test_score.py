@@ -5,6 +5,7 @@ import sys
 
 import pytest
 
+import instances.bags
 from bench.campaign.jobs import policy_job
 from bench.campaign.score import score
 from bench.campaign.sources import Given
@@ -29,6 +30,20 @@ def test_an_instance_under_a_new_name_is_not_solved_again(tmp_path):
     found = score([given("new")], ["IE", "IP"], Options(), tmp_path)
     assert len(rows(tmp_path)) == 3
     assert set(found.results.optima["instance"]) == set(found.results.runs["instance"]) == {"new"}
+
+
+def test_a_file_that_an_option_names_counts_by_its_content(tmp_path):
+    bag = instances.bags.Instance.from_letters(["uudu"], ticks=[9], slot=4, tasks=1, segments=1, on_demand=True)
+    source = Given("bag", "files", bag)
+    states, own = tmp_path / "states.json", tmp_path / "mine.py"
+    for predictor in (f"hour:{states}", f"{own}:Mine"):
+        keys = set()
+        for text in ("{}", "[]", "{}"):
+            states.write_text(text)
+            own.write_text(text)
+            job = policy_job(source, "FCFS-PRDCT-DMD", Options(run=(("predictor", predictor),)))
+            keys.add(job.key)
+        assert len(keys) == 2
 
 
 def test_one_instance_under_two_names_would_count_twice(tmp_path):
