@@ -13,6 +13,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
+import click
+
 import instances
 import offline
 from bench.batches import flags
@@ -21,6 +23,7 @@ from bench.family import Family, Played
 from bench.family import Options as Asked
 from instances import InputError, SelfCheckError, Verdict
 from instances.batches import Instance, Run, Rung
+from instances.batches.check import expect_run
 from instances.batches.cuts import FORMAT, read_claim
 from instances.textio import read_json
 from offline.batches import Hindsight
@@ -56,7 +59,15 @@ class _Batches(Family):
     }
     axes = ("workers", "tasks", "deadline_s", "c", "batches", "first_day", "instance_seed")
     panels = ("tasks", "deadline_s", "c")
-    columns = ("satisfied_batches", "fed", "copies_per_task", "all_contacts", "over_traffic", "over_stream", "lateness")
+    columns = (
+        "satisfied_batches",
+        "fed",
+        "copies_per_task",
+        "all_contacts",
+        "over_traffic",
+        "over_stream",
+        *(f"lateness_{rung}" for rung in Rung),
+    )
     averages = ("over_traffic", "over_stream", "copies_per_task")
     flags = flags.FLAGS
 
@@ -106,20 +117,13 @@ class _Batches(Family):
             rungs[rung] = offline.solve(instance, rung, of=played.schedule).certificate
         expect_sandwich(who, rungs, verdict.outcome)
         found = {str(rung): sum(answer.satisfied) for rung, answer in rungs.items()}
-        lates = [
-            (run, best)
-            for run, best, satisfied in zip(
-                verdict.outcome.latency, rungs[Rung.STREAM].latency, verdict.outcome.satisfied, strict=True
-            )
-            if run is not None and best is not None and satisfied == instance.tasks
-        ]
         value = float(played.value or 0)
         return {
             "check": "valid",
             **found,
             "over_traffic": found["traffic"] / value if value else None,
             "over_stream": found["stream"] / value if value else None,
-            "lateness": sum(run / best for run, best in lates) / len(lates) if lates else None,
+            **{f"lateness_{rung}": lateness(instance, verdict.outcome, answer) for rung, answer in rungs.items()},
         }
 
     def keeps(self, schedule: Any) -> bool:
@@ -131,8 +135,7 @@ class _Batches(Family):
     def run_row(self, instance: Instance, played: Played, options: Asked) -> dict[str, Any]:
         run: Run = played.schedule
         told = simulation(instance, played.policy, run.contacts, run.periods)
-        return {
-            **self._options(options).changed(),
+        row = {
             "satisfied_tasks": told.satisfied_tasks,
             "satisfied_batches": told.satisfied_batches(instance.tasks),
             "all_contacts": told.all_contacts,
@@ -143,12 +146,20 @@ class _Batches(Family):
             "distributed": told.distributed,
             "contacts": told.contacts,
         }
+        changed = self._options(options).changed()
+        return {f"option_{name}" if name in row else name: value for name, value in changed.items()} | row
+
+    def before_solve(self, instance: Any, num_files: int, *, of: str | None = None, **flags: Any) -> None:
+        """Refuse one run for several instances."""
+        if of is not None and num_files > 1:
+            raise click.UsageError("--of goes with one FILE")
+        super().before_solve(instance, num_files, **flags)
 
     def answers(
         self, instance: Any, *, rung: str = Rung.FREE, of: str | None = None, threads: int = 1, **given: Any
     ) -> Sequence[tuple[dict[str, Any], Result]]:
         """Solve a rung; what is printed is a claim, too, that ``check`` can recompute."""
-        result = offline.solve(instance, rung, of=_run_of(of), **given)
+        result = offline.solve(instance, rung, of=_run_of(instance, of), **given)
         hindsight: Hindsight = result.certificate
         left = (None,) * (instance.num_batches - len(hindsight.batches))
         row = {
@@ -168,7 +179,7 @@ class _Batches(Family):
         self, instance: Any, file: str, path: str, *, of: str | None = None, **flags: Any
     ) -> tuple[Any, Verdict]:
         """Replay a run or a certificate, or recompute the cuts of what ``solve --json`` printed."""
-        run = _run_of(of)
+        run = _run_of(instance, of)
         document = read_json(path)
         if "cut" in document:
             try:
@@ -209,7 +220,7 @@ class _Batches(Family):
     def draw(self, instance: Any, schedule: Any) -> Figure:
         from bench.batches.gantt import draw
 
-        return draw(instance, schedule)
+        return draw(instance, _run(schedule))
 
     def draw_pair(self, instance: Any, best: Any, run: Any, policy: str, name: str) -> Figure:
         from bench.batches.gantt import draw_pair
@@ -229,6 +240,16 @@ def expect_sandwich(who: str, rungs: Mapping[Rung, Hindsight], run: Any) -> None
                 raise SelfCheckError(f"{who}: batch {i} has latency {slow} by {below}, {fast} by {above}")
 
 
+def lateness(instance: Instance, run: Any, rung: Hindsight) -> float | None:
+    """Return the mean of a run's latency over a rung's, over the batches that the run satisfied; None without one."""
+    ratios = [
+        latency / least
+        for latency, least, satisfied in zip(run.latency, rung.latency, run.satisfied, strict=True)
+        if satisfied == instance.tasks and latency is not None and least is not None
+    ]
+    return sum(ratios) / len(ratios) if ratios else None
+
+
 @lru_cache(maxsize=2)  # the runs on an instance are neighbours
 def _free(instance: Instance) -> Hindsight:
     hindsight: Hindsight = offline.solve(instance, Rung.FREE).certificate
@@ -242,14 +263,27 @@ def _named(policy: Policy) -> Any:
     return policy
 
 
-def _run_of(path: str | None) -> Run | None:
-    """Read the run that a rung is measured by."""
+def _run_of(instance: Instance, path: str | None) -> Run | None:
+    """Read the run that a rung is measured by, and make sure that it can be one of this instance."""
     if path is None:
         return None
-    run = instances.read_schedule(path)
-    if not isinstance(run, Run):
-        raise InputError("cuts, expected a run", file=path)
+    try:
+        run = _run(instances.read_schedule(path))
+        expect_run(instance, run)
+    except InputError as error:
+        raise error.in_file(path) from None
+    if not instances.is_made_for(instance, run):
+        click.echo(
+            f"hindsched: {path}: made for another instance, {run.instance!r}; measured by all the same", err=True
+        )
     return run
+
+
+def _run(text: Any) -> Run:
+    """Return a text that is a run."""
+    if not isinstance(text, Run):
+        raise InputError("cuts, expected a run")
+    return text
 
 
 FAMILY = _Batches()

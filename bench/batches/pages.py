@@ -212,7 +212,7 @@ class Published:
             "starts": lambda mine: str(len({row["day"] for row in mine})),
             "fed": lambda mine: _percent(mine, "fed"),
             **{
-                name: lambda mine, place=place: number(sum(row["requests"][place] for row in mine) / len(mine))  # type: ignore[misc]
+                name: lambda mine, place=place: number(_decile(mine, "requests", place))  # type: ignore[misc]
                 for name, place in (("least", 0), ("1st decile", 1), ("median", 5), ("9th decile", 9), ("most", 10))
             },
             "periods, s": lambda mine: (
@@ -275,6 +275,7 @@ class Published:
     def arrivals(self) -> str:
         """Return what tests say of contacts as a Poisson stream."""
         head = ["period, h", "contacts", "mean gap, s", "even gap, s", "5th percentile of p", "refused at 5%"]
+        head += ["5th percentile, mean gap's rate", "refused, mean gap's rate"]
         windows = [name for name in published("arrivals")[0] if name.startswith("dispersion_")]
         head += [f"variance / mean in {name.removeprefix('dispersion_').removesuffix('s')} s" for name in windows]
         head.append("swing over the day")
@@ -283,9 +284,11 @@ class Published:
                 str(row["period_h"]),
                 count(row["contacts"]),
                 number(row["mean_gap_s"]),
-                NOTHING if row.get("even_gap_s") is None else number(row["even_gap_s"]),
+                number(row["even_gap_s"]),
                 number(row["ks_p_5th_percentile"]),
                 share(row["ks_rejected_at_5_percent"]),
+                number(row["ks_fitted_p_5th_percentile"]),
+                share(row["ks_fitted_rejected_at_5_percent"]),
                 *(number(row[name]) for name in windows),
                 share(row["daily_swing"]),
             ]
@@ -372,7 +375,14 @@ def _plain(rows: Sequence[Row], name: str) -> str:
 
 def _fractions(rows: Sequence[Row]) -> str:
     """Return the satisfied share of tasks in the worst and in the median batch."""
-    return ", ".join(share(sum(row["fractions"][place] for row in rows) / len(rows)) for place in (0, 5))
+    return ", ".join(share(_decile(rows, "fractions", place)) for place in (0, 5))
+
+
+def _decile(rows: Sequence[Row], name: str, place: int) -> float:
+    """Return the least (0) or the most (10) of all rows, or the mean over them of a decile between."""
+    values = [row[name][place] for row in rows]
+    found: float = min(values) if place == 0 else max(values) if place == 10 else sum(values) / len(values)
+    return found
 
 
 def _ratio(row: Row) -> str:

@@ -18,7 +18,7 @@ from instances.batches.run import NOTHING, Contacts, Run, Rung
 from instances.errors import InputError
 from instances.verdict import Verdict
 
-__all__ = ["Outcome", "check_run", "outcome_of"]
+__all__ = ["Outcome", "check_run", "expect_run", "outcome_of"]
 
 _Array = npt.NDArray[Any]
 
@@ -76,7 +76,8 @@ def check_run(instance: Instance, schedule: Run, of: Run | None = None) -> Verdi
     schedule
         The text.
     of
-        The run that a certificate of the rungs ``traffic`` and ``stream`` is measured by.
+        The run that a certificate of the rungs ``traffic`` and ``stream`` is measured by; `expect_run` tells whether
+        it is one.
 
     Returns
     -------
@@ -86,8 +87,7 @@ def check_run(instance: Instance, schedule: Run, of: Run | None = None) -> Verdi
     Raises
     ------
     InputError
-        For a rung other than ``free`` without the run it is measured by, or with a run that has a row that is no
-        contact.
+        For a rung other than ``free`` without the run it is measured by.
 
     Notes
     -----
@@ -103,8 +103,6 @@ def check_run(instance: Instance, schedule: Run, of: Run | None = None) -> Verdi
     """
     if schedule.rung not in (None, Rung.FREE) and of is None:
         raise InputError(f'"{schedule.rung}", expected the run it is measured by as well', place="rung")
-    if of is not None and of.malformed is not None:
-        raise InputError(of.malformed.reason, place=f"contacts[{of.malformed.row}]")
     contacts = schedule.contacts
     broken = _misread(instance, contacts)
     if broken is None and schedule.malformed is not None:
@@ -117,6 +115,23 @@ def check_run(instance: Instance, schedule: Run, of: Run | None = None) -> Verdi
     if broken is not None:
         return Verdict(int(contacts.time[broken.row]), broken.rule, broken.reason, None, "second")
     return Verdict(None, None, None, outcome_of(instance, contacts), "second")
+
+
+def expect_run(instance: Instance, run: Run) -> None:
+    """Raise `InputError` unless a run's contacts, whatever they carry, are possible: what rungs are measured by.
+
+    Examples
+    --------
+    >>> lone = Instance(tasks=1, batches=[(0, 4)], c=[1], up=[[(0, 2)]])
+    >>> expect_run(lone, Run(lone.fingerprint, Contacts.of([(0, 0), (3, 0)])))
+    Traceback (most recent call last):
+    instances.errors.InputError: no run of this instance: second 3: V1 broken: worker 0 is not available in second 3
+    """
+    nothing = np.broadcast_to(np.int64(NOTHING), len(run.contacts))
+    bare = Contacts(run.contacts.time, run.contacts.worker, nothing, nothing, nothing)
+    verdict = check_run(instance, Run(run.instance, bare, malformed=run.malformed))
+    if not verdict.is_valid:
+        raise InputError(f"no run of this instance: {verdict}")
 
 
 def outcome_of(instance: Instance, contacts: Contacts) -> Outcome:

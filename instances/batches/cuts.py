@@ -131,13 +131,9 @@ def check_claim(instance: Instance, claim: Claim, of: Run | None = None) -> Verd
     bounds = Bounds(instance, claim.rung, of)
     for i, (satisfied, cut) in enumerate(zip(claim.satisfied, claim.cuts, strict=True)):
         deadline = instance.batches[i][1]
-        wrong = bounds.wrong(cut)
-        if not wrong:
-            bound = bounds.bound(i, deadline, cut)
-            if bound == satisfied:
-                continue
-            wrong = f"the cut bounds batch {i} by {bound}, not by {satisfied}"
-        return Verdict(deadline, "H3", wrong, None, "second")
+        wrong = bounds.refused(i, deadline, satisfied, cut)
+        if wrong:
+            return Verdict(deadline, "H3", wrong, None, "second")
     return Verdict(None, None, None, claim, "second")
 
 
@@ -151,19 +147,17 @@ class Bounds:
     rung
         The rung.
     of
-        The run it is measured by; may be None for ``free``.
+        The run it is measured by, one of this instance; may be None for ``free``.
 
     Raises
     ------
     InputError
-        For ``traffic`` and ``stream`` without a run, or with a run that has a row that is no contact.
+        For ``traffic`` and ``stream`` without a run.
     """
 
     def __init__(self, instance: Instance, rung: Rung, of: Run | None = None) -> None:
         if rung is not Rung.FREE and of is None:
             raise InputError(f'"{rung}", expected the run it is measured by as well', place="rung")
-        if of is not None and of.malformed is not None:
-            raise InputError(of.malformed.reason, place=f"contacts[{of.malformed.row}]")
         self.instance = instance
         self.rung = rung
         self._c = np.array(instance.c, dtype=np.int64)
@@ -195,6 +189,14 @@ class Bounds:
         if cut and self.rung is not Rung.TRAFFIC:
             return f"a cut of seconds, expected none for {self.rung}"
         return ""
+
+    def refused(self, batch: int, deadline: int, most: int, cut: Sequence[tuple[int, int]]) -> str:
+        """Say why a cut does not bound a batch by just so many tasks; empty if it does."""
+        wrong = self.wrong(cut)
+        if wrong:
+            return wrong
+        bound = self.bound(batch, deadline, cut)
+        return "" if bound == most else f"the cut bounds batch {batch} by {bound}, not by {most}"
 
     def bound(self, batch: int, deadline: int, cut: Sequence[tuple[int, int]]) -> int:
         """Return the most tasks of a batch, alone, that this cut lets end by ``deadline``.

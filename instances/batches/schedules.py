@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from instances.batches.check import check_run
+from instances.batches.check import check_run, expect_run
 from instances.batches.cuts import FORMAT as CLAIM_FORMAT
 from instances.batches.cuts import Claim, check_claim, format_claim, read_claim
 from instances.batches.model import Instance
@@ -51,7 +51,9 @@ def check(instance: Instance, schedule: Run | Claim, of: Run | None = None) -> V
     Raises
     ------
     InputError
-        For a rung other than ``free`` without the run it is measured by, and for a claim without one number and one
-        cut for each batch.
+        For a rung other than ``free`` without the run it is measured by, or with one whose contacts the instance
+        rules out, and for a claim without one number and one cut for each batch.
     """
+    if of is not None:
+        expect_run(instance, of)
     return check_claim(instance, schedule, of) if isinstance(schedule, Claim) else check_run(instance, schedule, of)

@@ -26,7 +26,20 @@ WEEK = 7 * DAY
 #: Intervals drawn before they are put into one array.
 _BLOCK = 1 << 20
 
+#: More on-times, or days, are not drawn of one volunteer.
+_MOST_DRAWN = 1 << 24
+
 _Reals = npt.NDArray[np.float64]
+
+#: What constants are at most, so that all times are numbers.
+_MOST: dict[str, float] = {
+    **dict.fromkeys(("days", "life_days"), LATEST // DAY),
+    **dict.fromkeys(("share_alpha", "share_beta", "start_sigma_s", "cycle_s"), LATEST),
+    **dict.fromkeys(("share_least", "share_most", "daily", "weekend_off"), 1),
+    **dict.fromkeys(("speed_sigma", "length_sigma", "cycle_sigma", "time_sigma"), 10),
+    "phase_hour": 24,
+    "phase_sigma_hours": LATEST // HOUR,
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,17 +96,17 @@ class Habits:
         for name, value in asdict(self).items():
             if not (math.isfinite(value) and value >= 0):
                 raise InputError(f"{value!r}, expected a number >= 0", place=name)
-        for name in ("days", "share_alpha", "share_beta", "life_days", "cycle_s"):
+        for name in ("days", "share_alpha", "share_beta", "life_days"):
             if getattr(self, name) <= 0:
                 raise InputError(f"{getattr(self, name)!r}, expected a number > 0", place=name)
-        for name in ("share_least", "share_most", "daily", "weekend_off"):
-            if getattr(self, name) > 1:
-                raise InputError(f"{getattr(self, name)!r}, expected a share of at most 1", place=name)
+        if self.cycle_s < 1:
+            raise InputError(f"{self.cycle_s!r}, expected at least 1", place="cycle_s")
+        for name, most in _MOST.items():
+            if getattr(self, name) > most:
+                raise InputError(f"{getattr(self, name)!r}, expected at most {most}", place=name)
         least, most = self.share_least, self.share_most
         if least > most:
             raise InputError(f"{least!r}, expected at most share_most, {most!r}", place="share_least")
-        if self.days > LATEST // DAY:
-            raise InputError(f"{self.days!r}, expected at most {LATEST // DAY}", place="days")
 
 
 @dataclass(frozen=True, eq=False)
@@ -282,7 +295,7 @@ def _begin(seed: int, worker: int, habits: Habits) -> _Life:
 def _daily(life: _Life, habits: Habits) -> tuple[_Reals, _Reals]:
     numbers = life.numbers
     phase = (habits.phase_hour * HOUR + habits.phase_sigma_hours * HOUR * numbers.standard_normal()) % DAY
-    n = math.floor((life.dies - life.born) / DAY) + 3
+    n = _drawn((life.dies - life.born) / DAY, "days") + 3
     days = math.floor((life.born - phase) / DAY) + np.arange(n)
     starts = days * DAY + phase + habits.start_sigma_s * numbers.standard_normal(n)
     sigma = habits.length_sigma
@@ -294,7 +307,7 @@ def _daily(life: _Life, habits: Habits) -> tuple[_Reals, _Reals]:
 def _renewal(life: _Life, habits: Habits) -> tuple[_Reals, _Reals]:
     numbers = life.numbers
     cycle = habits.cycle_s * math.exp(habits.cycle_sigma * numbers.standard_normal())
-    n = math.floor(2 * (life.dies - life.born) / cycle) + 30
+    n = _drawn(2 * (life.dies - life.born) / cycle, "cycle_s") + 30
     normals = numbers.standard_normal((2, n))  # all on-times, then all off-times
     shares = np.array([life.share, 1 - life.share])
     sigma = habits.time_sigma
@@ -304,6 +317,13 @@ def _renewal(life: _Life, habits: Habits) -> tuple[_Reals, _Reals]:
         if edges[-1] >= life.dies:
             break
     return edges[:-1:2], edges[1::2]
+
+
+def _drawn(number: float, name: str) -> int:
+    """Return how many times are to be drawn; InputError, naming a constant, where they are too many."""
+    if number > _MOST_DRAWN:
+        raise InputError(f"a volunteer of {number:.3g} times, expected at most {_MOST_DRAWN}", place=name)
+    return math.floor(number)
 
 
 def _whole_seconds(starts: _Reals, stops: _Reals, life: _Life) -> Ints:

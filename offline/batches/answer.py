@@ -77,12 +77,17 @@ class Hindsight:
         contacts = contacts_of([(i, batch.play) for i, batch in enumerate(self.batches)])
         return Run(instance.fingerprint, contacts, None, self.rung)
 
-    def latency_run(self, instance: Instance, batch: int) -> Run | None:
-        """Return the play that gives one batch its least latency; None if it has none."""
-        play = self.batches[batch].latency_play
-        if play is None:
-            return None
-        return Run(instance.fingerprint, contacts_of([(batch, play)]), None, self.rung)
+    def latency_runs(self, instance: Instance) -> list[Run]:
+        """Return the plays that give batches their least latencies; in one run those that are over before the next."""
+        groups: list[tuple[int, list[tuple[int, Play]]]] = []
+        for i, answer in enumerate(self.batches):
+            if answer.latency is None or answer.latency_play is None:
+                continue
+            submission = instance.batches[i][0]
+            place = next((n for n, (over, _) in enumerate(groups) if over <= submission), len(groups))
+            plays = groups.pop(place)[1] if place < len(groups) else []
+            groups.insert(place, (submission + answer.latency, [*plays, (i, answer.latency_play)]))
+        return [Run(instance.fingerprint, contacts_of(plays), None, self.rung) for _, plays in groups]
 
 
 def contacts_of(plays: list[tuple[int, Play]]) -> Contacts:

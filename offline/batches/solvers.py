@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from instances.batches import Instance, Run, Rung, check
+from instances.batches import Instance, Run, Rung
+from instances.batches.check import check_run, expect_run
+from instances.batches.cuts import Bounds
 from instances.errors import InputError, SelfCheckError
 from offline.batches.answer import BatchAnswer, Hindsight
 from offline.limits import Limits, Stopwatch
@@ -67,7 +69,7 @@ def solve(
     time_limit_s
         Wall-clock seconds; None: no limit. What is over then are whole batches.
     confirm
-        Whether the schedule and the cuts are replayed by the checker.
+        Whether schedules and cuts, those of the latencies too, are replayed by the checker.
 
     Returns
     -------
@@ -78,7 +80,8 @@ def solve(
     Raises
     ------
     InputError
-        For an unknown rung or solver, and a rung without the run it is measured by.
+        For an unknown rung or solver, and a rung without the run it is measured by, or with one whose contacts the
+        instance rules out.
     SelfCheckError
         When the checker refuses the answer.
 
@@ -92,8 +95,8 @@ def solve(
     rung = Rung.parse(rung)
     if rung is not Rung.FREE and of is None:
         raise InputError(f'"{rung}", expected the run it is measured by as well', place="rung")
-    if of is not None and of.malformed is not None:
-        raise InputError(of.malformed.reason, place=f"contacts[{of.malformed.row}]")
+    if of is not None:
+        expect_run(instance, of)
     limits = Limits(time_limit_s=time_limit_s)
     watch = Stopwatch(limits)
     name = _best_for(instance) if solver == AUTO else named(solver, SOLVERS).name
@@ -131,14 +134,26 @@ def _best_for(instance: Instance) -> str:
 
 
 def _confirm(instance: Instance, hindsight: Hindsight, schedule: Run, of: Run | None) -> None:
-    """Replay the schedule and recompute the cuts, by code of others."""
-    verdict = check(instance, schedule, of)
+    """Replay the schedules and recompute the cuts of the batches that were solved, by code of others."""
+    verdict = check_run(instance, schedule, of)
     if not verdict.is_valid:
         raise SelfCheckError(f"the schedule of the rung {hindsight.rung} is refused: {verdict}")
-    solved = len(hindsight.batches)
-    if verdict.outcome.satisfied[:solved] != hindsight.satisfied:
+    if verdict.outcome.satisfied[: len(hindsight.batches)] != hindsight.satisfied:
         raise SelfCheckError(f"the schedule of the rung {hindsight.rung} satisfies other numbers than its answer says")
-    if solved == instance.num_batches:
-        verdict = check(instance, hindsight.claim(instance), of)
+    reached: dict[int, int] = {}
+    for run in hindsight.latency_runs(instance):
+        verdict = check_run(instance, run, of)
         if not verdict.is_valid:
-            raise SelfCheckError(f"a cut of the rung {hindsight.rung} is refused: {verdict}")
+            raise SelfCheckError(f"a schedule of a latency on the rung {hindsight.rung} is refused: {verdict}")
+        reached |= {i: latency for i, latency in enumerate(verdict.outcome.latency) if latency is not None}
+    bounds = Bounds(instance, hindsight.rung, of)
+    for i, (answer, (submission, deadline)) in enumerate(zip(hindsight.batches, instance.batches, strict=False)):
+        wrong = bounds.refused(i, deadline, answer.satisfied, answer.cut) or bounds.wrong(answer.latency_cut)
+        if wrong:
+            raise SelfCheckError(f"a cut of the rung {hindsight.rung} is refused: {wrong}")
+        if reached.get(i) != answer.latency:
+            told = f"batch {i} has latency {reached.get(i)} on the rung {hindsight.rung}, not {answer.latency}"
+            raise SelfCheckError(told)
+        too_little = instance.end if answer.latency is None else submission + answer.latency - 1
+        if bounds.bound(i, too_little, answer.latency_cut) >= instance.tasks:
+            raise SelfCheckError(f"the cut for the latency of batch {i} on the rung {hindsight.rung} proves nothing")

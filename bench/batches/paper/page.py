@@ -27,6 +27,7 @@ Rows = Sequence[Mapping[str, Any]]
 
 #: Workers of the paper's section 3.3.
 _CALLERS = 11_320
+_NO_RUN = "no run of this experiment, expected some to tell of"
 _SETTING = ("part", "deadline_s", "c", "tasks", "policy", "first", "copies_lambda")
 _MEANS = (
     "fed",
@@ -75,26 +76,31 @@ def reproduce(
     days, batches, scale, seed
         See `bench.batches.paper.runs.Setup`.
     held
-        Make no new run.
+        Make nothing new; tell of what the folder holds.
 
     Raises
     ------
     InputError
         When none is asked for and none is held.
     """
-    calls = _calls(folder, max(1, round(_CALLERS * scale)), seed)
-    tally = _tally(folder)
+    if held and not (folder / Journal.NAME).exists():  # opened, it would be made
+        raise InputError(_NO_RUN, file=folder)
+    calls = _calls(folder, max(1, round(_CALLERS * scale)), seed, is_held_only=held)
+    tally = _tally(folder, is_held_only=held)
     setup = Setup(tuple(days), batches, scale, seed)
     rows = run_experiment(setup, folder, num_processes=num_processes, dask=dask, is_held_only=held)
     if not rows:
-        raise InputError("no run of this experiment, expected some to tell of", file=folder)
-    for name, lines in (("runs", [flat(row) for row in rows]), ("arrivals", calls), ("theorem", [asdict(tally)])):
-        write_text(folder / f"batches_{name}.csv", _csv(lines, tuple(lines[0] if name != "runs" else RUN_COLUMNS)))
+        raise InputError(_NO_RUN, file=folder)
+    theorem = [] if tally is None else [asdict(tally)]
+    for name, lines in (("runs", [flat(row) for row in rows]), ("arrivals", calls), ("theorem", theorem)):
+        if lines:
+            keys = RUN_COLUMNS if name == "runs" else tuple(lines[0])
+            write_text(folder / f"batches_{name}.csv", _csv(lines, keys))
     found = [asdict(finding) for finding in findings(rows, calls, tally)]
     columns = tuple(Finding.__dataclass_fields__)
     for name, lines, keys in (
         ("table", _by_setting(rows), _COLUMNS),
-        ("arrivals", calls, tuple(calls[0])),
+        *([("arrivals", calls, tuple(calls[0]))] if calls else []),
         ("claims", found, columns),
     ):
         write_text(folder / f"{name}.csv", _csv(lines, keys))
@@ -106,26 +112,31 @@ def reproduce(
     shown.show()
 
 
-def _calls(folder: Path, workers: int, seed: int) -> list[dict[str, Any]]:
-    """Return the rows of hypothesis 1, made once."""
-    key = job_key("batches", "online", "arrivals and even gaps", workers, seed)
+def _calls(folder: Path, workers: int, seed: int, *, is_held_only: bool) -> list[dict[str, Any]]:
+    """Return the rows of hypothesis 1, made once; none if they are not held and nothing is to be made."""
+    key = job_key("batches", "online", "arrivals tested at the even rate", workers, seed)
     job = Job(key, f"contacts of {workers} workers", _calls_row, (workers, seed), group="arrivals")
-    with Journal(folder) as journal:
-        run_jobs("reproduce", [job], journal, num_processes=1)
-        return list(journal[key]["rows"])
+    row = _made_once(folder, job, is_held_only=is_held_only)
+    return [] if row is None else list(row["rows"])
 
 
 def _calls_row(workers: int, seed: int) -> dict[str, Any]:
     return {"kind": "arrivals", "rows": arrivals(workers, seed)}
 
 
-def _tally(folder: Path) -> Tally:
-    """Return what became of Theorem 1, case by case, made once."""
+def _tally(folder: Path, *, is_held_only: bool) -> Tally | None:
+    """Return what became of Theorem 1, case by case, made once; None if it is not held and nothing is to be made."""
     job = Job(job_key("batches", "online", "theorem"), "Theorem 1", _tally_row, (), group="theorem")
+    row = _made_once(folder, job, is_held_only=is_held_only)
+    return None if row is None else Tally(**{name: row[name] for name in Tally.__dataclass_fields__})
+
+
+def _made_once(folder: Path, job: Job, *, is_held_only: bool) -> dict[str, Any] | None:
+    """Return the row of a job, made if the folder does not hold it; or None."""
     with Journal(folder) as journal:
-        run_jobs("reproduce", [job], journal, num_processes=1)
-        row = dict(journal[job.key])
-        return Tally(**{name: row[name] for name in Tally.__dataclass_fields__})
+        if not is_held_only:
+            run_jobs("reproduce", [job], journal, num_processes=1)
+        return dict(journal[job.key]) if job.key in journal else None
 
 
 def _tally_row() -> dict[str, Any]:
@@ -178,7 +189,8 @@ def draw_requests(rows: Rows, path: Path) -> None:
         axes.set_xlabel("requests between submission and L, over N")
         axes.set_ylabel("share of batches")
         axes.set_title(f"first = {first}: one curve a setting and day", loc="left", fontsize=10)
-        axes.legend(loc="lower right")
+        if axes.get_legend_handles_labels()[0]:
+            axes.legend(loc="lower right")
     plots.save(figure, path)
 
 
@@ -190,12 +202,13 @@ def draw_satisfied(rows: Rows, path: Path) -> None:
     policies = list(dict.fromkeys(row["policy"] for row in mine))
     for place, policy in enumerate([*policies, "stream"]):
         name = "stream_batches" if policy == "stream" else "satisfied_batches"
-        heights = []
-        for ratio in ratios:
+        middles, heights = [], []
+        for x, ratio in enumerate(ratios):
             there = [row for row in mine if row["deadline_s"] / row["c"] == ratio]
             chosen = [row[name] for row in there if policy in ("stream", row["policy"])]
-            heights.append(sum(chosen) / len(chosen))
-        middles = [x + 0.2 * (place - 1.5) for x in range(len(ratios))]
+            if chosen:
+                middles.append(x + 0.2 * (place - 1.5))
+                heights.append(sum(chosen) / len(chosen))
         axes.bar(middles, heights, width=0.18, color=plots.COLOURS[place], label=policy)
     axes.set_xticks(range(len(ratios)), [f"D/{ratio:g}" for ratio in ratios])
     axes.set_ylabel("share of batches satisfied")

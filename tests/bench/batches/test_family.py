@@ -13,12 +13,14 @@ from click.testing import CliRunner
 import instances
 from bench.batches.family import FAMILY, expect_sandwich
 from bench.cli import hindsched
-from bench.family import Options
+from bench.family import Options, Played
 from instances import SelfCheckError
-from instances.batches import Rung
+from instances.batches import Contacts, Instance, Run, Rung
+from instances.batches.cuts import FORMAT
 from instances.batches.generate import paper, small
 from offline import solve
 from online.batches import POLICIES, run_policy
+from online.batches import Options as OnlineOptions
 
 
 def invoke(*arguments: object, code: int = 0) -> Any:
@@ -78,6 +80,9 @@ def test_simulate_tells_the_lists_of_the_model(file: Path) -> None:
             assert row[name] == list(getattr(run, name))
     (row,) = rows("simulate", file, "--policy", "A2", "--option", "overdue=drop", "--option", "p0=3")
     assert (row["overdue"], row["p0"]) == ("drop", 3)
+    (row,) = rows("simulate", file, "--policy", "A3-copies", "--option", "copies=3")
+    run = run_policy(instance, "A3-copies", OnlineOptions(copies=3))
+    assert (row["option_copies"], row["copies"]) == (3, list(run.copies))
 
 
 def test_solve_and_check_the_rungs(file: Path, tmp_path: Path) -> None:
@@ -108,6 +113,57 @@ def test_a_rung_needs_its_run(file: Path, tmp_path: Path) -> None:
     (tmp_path / "r.json").write_text(json.dumps(text))
     result = CliRunner().invoke(hindsched, ["check", str(file), str(tmp_path / "r.json")])
     assert isinstance(result.exception, instances.InputError)
+
+
+@pytest.mark.parametrize(
+    ("rows", "told"),
+    [
+        ([[0, 99]], "second 0: F broken: no worker 99"),
+        ([[3, 0], [1, 0]], "second 1: F broken"),
+        ([[2, 0], [2, 0]], "second 2: V5 broken"),
+        ([[-5, 0]], "second -5: V5 broken"),
+        ([[99_999, 0]], "second 99999: V6 broken"),
+        ([[4, 0]], "second 4: V1 broken"),
+        ([[2, 0], [3]], "F broken: contacts[1]"),
+    ],
+)
+def test_a_rung_is_measured_by_a_run_of_the_instance(rows: list, told: str, tmp_path: Path) -> None:
+    instance = Instance(tasks=1, batches=[(0, 9)], c=[1], up=[[(0, 4), (5, 9)]])
+    file, run, claim = (tmp_path / name for name in ("i.json", "r.json", "claim.json"))
+    instances.write(instance, file)
+    claim.write_text(json.dumps({"format": FORMAT, "rung": "stream", "satisfied": [1], "cut": [[]]}))
+    for wrong in (False, True):
+        contacts = rows if wrong else [[2, 0, 0, 0, 77]]  # what was sent does not matter
+        run.write_text(json.dumps({"format": "batches-run/1", "instance": "x", "contacts": contacts}))
+        for command in (["solve", file, "--rung", "traffic"], ["check", file, claim]):
+            result = CliRunner().invoke(hindsched, [*map(str, command), "--of", str(run)])
+            said = result.stderr + str(result.exception or "")
+            assert ("no run of this instance: " + told in said) == wrong
+            assert (f"{run}: no run" if wrong else f"{run}: made for another instance, 'x'") in said
+    text = instances.read_schedule(run)
+    with pytest.raises(instances.InputError, match="no run of this instance"):
+        solve(instance, "traffic", of=text)
+    with pytest.raises(instances.InputError, match="no run of this instance"):
+        instances.check(instance, instances.read_schedule(claim), of=text)
+
+
+def test_one_run_goes_with_one_instance(file: Path, tmp_path: Path) -> None:
+    invoke("simulate", file, "--policy", "A2", "--schedule", tmp_path / "r.json")
+    result = invoke("solve", file, file, "--rung", "stream", "--of", tmp_path / "r.json", code=2)
+    assert "--of goes with one FILE" in result.output
+
+
+def test_cuts_are_no_run(file: Path, tmp_path: Path) -> None:
+    claim = tmp_path / "claim.json"
+    claim.write_text(invoke("solve", file, "--json").stdout)
+    refused = (
+        ["gantt", file, claim, "-o", tmp_path / "g.svg"],
+        ["check", file, claim, "--of", claim],
+    )
+    for command in refused:
+        result = CliRunner().invoke(hindsched, [str(word) for word in command])
+        assert isinstance(result.exception, instances.InputError)
+        assert result.exception.expected == "cuts, expected a run"
 
 
 def test_import(tmp_path: Path) -> None:
@@ -144,12 +200,28 @@ def test_rungs_are_asserted_for_every_row(file: Path) -> None:
             expect_sandwich("x", rungs, impossible)
 
 
+def test_lateness_looks_at_the_batches_that_the_run_satisfied() -> None:
+    """One batch is satisfied in 4 s where 2, 3 and 4 s are the least, one in time in part only, one not at all."""
+    batches = [(0, 5), (10, 15), (20, 25)]
+    instance = Instance(tasks=2, batches=batches, c=[2, 2, 2], up=[[(0, 30)]] * 3)
+    rows = [(0, 0, 0, 0, 2), (1, 0), (2, 1, 0, 1, 4), (10, 0, 1, 0, 12), (14, 0, 1, 1, 16)]
+    run = Run(instance.fingerprint, Contacts.of(rows))
+    row = FAMILY.replay(instance, Played("mine", 3, None, run, {}), "mine")
+    assert (row["lateness_free"], row["lateness_traffic"], row["lateness_stream"]) == (4 / 2, 4 / 3, 4 / 4)
+    nothing = Run(instance.fingerprint, Contacts.of(rows[:1]))
+    row = FAMILY.replay(instance, Played("mine", 1, None, nothing, {}), "mine")
+    assert row["lateness_free"] is row["lateness_traffic"] is row["lateness_stream"] is None
+
+
 def test_score(file: Path, tmp_path: Path) -> None:
     found = rows("score", file, "--policy", "A1", "--policy", "A3-copies", "--jobs", 1, "--results", tmp_path / "r")
     assert {row["policy"] for row in found} == {"A1", "A3-copies"}
     for row in found:
         assert row["median"] is None or row["median"] >= 1
         assert row["over_stream"] is None or 1 <= row["over_stream"] <= row["over_traffic"]
+    for row in map(json.loads, (tmp_path / "r" / "runs.jsonl").read_text().splitlines()):
+        if row.get("lateness_free") is not None:
+            assert row["lateness_free"] >= row["lateness_traffic"] >= row["lateness_stream"] >= 1
 
 
 def test_reproduce(tmp_path: Path) -> None:
@@ -165,6 +237,24 @@ def test_reproduce(tmp_path: Path) -> None:
     assert (tmp_path / "runs.jsonl").read_text().splitlines() == lines
     flags[1] = 13
     invoke("reproduce", "--family", "batches", *flags, "--held", code=1)
+    flags[1] = 12
+    kept = [line for line in lines if json.loads(line)["kind"] == "paper"]  # no arrivals, no Theorem 1
+    kept = [line for line in kept if '"A3-speed"' not in line or json.loads(line)["c"] != 3600]
+    (tmp_path / "runs.jsonl").write_text("\n".join(kept) + "\n")
+    partly = rows("reproduce", "--family", "batches", *flags, "--held")
+    assert {row["source"] for row in partly} == {row["source"] for row in first} - {
+        "Theorem 1",
+        "Hypothesis 1",
+        "Figure 5",
+    }
+    assert not any("speed" in row["claim"] and "D/4" in row["claim"] for row in partly)
+    assert (tmp_path / "runs.jsonl").read_text().splitlines() == kept
+
+
+def test_held_makes_nothing(tmp_path: Path) -> None:
+    result = CliRunner().invoke(hindsched, ["reproduce", "--family", "batches", "--held", "--results", str(tmp_path)])
+    assert isinstance(result.exception, instances.InputError)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_bench_requests_answers_three_questions(tmp_path: Path) -> None:

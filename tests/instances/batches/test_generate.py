@@ -6,7 +6,9 @@ import math
 from pathlib import Path
 
 import numpy as np
+import pytest
 
+from instances import InputError
 from instances.batches import Habits, Volunteers
 from instances.batches.generate import paper, small
 from instances.batches.imported import from_trace
@@ -86,6 +88,43 @@ def test_computing_times_follow_the_mean() -> None:
     assert crowd.c == tuple(max(1, round(1800 * draw(3, j, Habits(days=318)).speed)) for j in range(400))
     assert abs(np.mean(crowd.c) / 1800 - 1) < 0.1
     assert crowd.computing(60, homogeneous=True).c == (60,) * 400
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("phase_hour", 1e308),
+        ("phase_sigma_hours", 1e308),
+        ("start_sigma_s", 1e308),
+        ("cycle_sigma", 1000),
+        ("cycle_s", 1e308),
+        ("cycle_s", 1e-9),
+        ("speed_sigma", 1000),
+        ("length_sigma", 1000),
+        ("time_sigma", 1000),
+        ("share_alpha", 1e308),
+        ("life_days", 1e308),
+        ("days", 10**12),
+        ("weekend_off", 1.5),
+    ],
+)
+def test_habits_beyond_all_numbers_are_refused_by_name(name: str, value: float) -> None:
+    with pytest.raises(InputError, match="expected at") as caught:
+        Habits(**{name: value})
+    assert caught.value.place == name
+
+
+def test_habits_at_their_bounds_give_volunteers_or_a_reason() -> None:
+    with np.errstate(all="raise"):
+        for name, most in (("speed_sigma", 10), ("time_sigma", 10), ("length_sigma", 10), ("phase_hour", 24)):
+            assert len(Volunteers(3, 1, Habits(days=40, daily=0.5, **{name: most})).c) == 3
+    for few, name in (
+        (Habits(cycle_s=1, cycle_sigma=10), "cycle_s"),
+        (Habits(days=10**11, life_days=1e11, daily=1), "days"),
+    ):
+        with pytest.raises(InputError, match="a volunteer of") as caught:
+            Volunteers(200, 1, few).whole()
+        assert caught.value.place == name
 
 
 def test_the_paper_s_experiment() -> None:

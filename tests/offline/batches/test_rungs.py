@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 import pytest
 
-from instances import InputError, check
+from instances import InputError, SelfCheckError, check
 from instances.batches import Instance, Run, Rung
 from instances.batches.cuts import Bounds
 from offline import solve
-from offline.batches import Hindsight, brute, cpsat
+from offline.batches import Hindsight, brute, cpsat, plain, solvers
 from offline.results import Status
 from online.batches import Options
 from tests.cases.batches import any_run, rare, runs, tiny, varied
@@ -22,9 +25,12 @@ def proven(instance: Instance, hindsight: Hindsight, run: Run) -> None:
             assert bounds.bound(i, instance.end, answer.latency_cut) < instance.tasks
             continue
         assert bounds.bound(i, submission + answer.latency - 1, answer.latency_cut) < instance.tasks
-        verdict = check(instance, hindsight.latency_run(instance, i), of=run)
+    reached = [None] * instance.num_batches
+    for latency_run in hindsight.latency_runs(instance):
+        verdict = check(instance, latency_run, of=run)
         assert verdict.is_valid, verdict
-        assert verdict.outcome.latency[i] == answer.latency
+        reached = [a if b is None else b for a, b in zip(reached, verdict.outcome.latency, strict=True)]
+    assert tuple(reached) == hindsight.latency
 
 
 def ordered(better: object, worse: object) -> None:
@@ -121,6 +127,44 @@ def test_the_time_may_be_over_before_it_begins() -> None:
     found = solve(instance, time_limit_s=1e-9)
     assert found.status is Status.FEASIBLE
     assert (found.value, found.upper) == (0, instance.tasks * instance.num_batches)
+
+
+@pytest.mark.parametrize(
+    ("place", "change", "told"),
+    [
+        (0, lambda a: {"latency": a.latency + 1}, "batch 0 has latency"),
+        (1, lambda a: {"latency": a.latency + 1}, "batch 1 has latency"),
+        (1, lambda a: {"latency": None, "latency_play": None}, "latency of batch 1"),
+        (0, lambda a: {"latency_play": a.play}, "batch 0 has latency"),
+        (0, lambda a: {"latency_play": tuple(x + 1 for x in a.latency_play)}, "schedule of a latency"),
+        (0, lambda a: {"latency_cut": ()}, "cut for the latency of batch 0"),
+        (0, lambda a: {"latency_cut": ((1, 0),)}, "a cut of the rung traffic"),
+        (0, lambda a: {"cut": ()}, "a cut of the rung traffic"),
+    ],
+)
+def test_what_a_solver_says_of_latencies_is_confirmed(
+    place: int, change: Any, told: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    instance = Instance(tasks=3, batches=[(0, 3), (10, 14)], c=[1, 1, 1], up=[[(0, 20)]] * 3)
+    run = instances_run([[0, 0], [0, 1], [3, 0], *([t, j] for t in (10, 11, 12) for j in range(3))])
+    assert solve(instance, "traffic", of=run, solver="plain").certificate.latency == (4, 1)
+    honest = plain.Batches.solve
+
+    def wrong(self: plain.Batches, batch: int) -> Any:
+        answer = honest(self, batch)
+        return replace(answer, **change(answer)) if batch == place else answer
+
+    monkeypatch.setattr(plain.Batches, "solve", wrong)
+    with pytest.raises(SelfCheckError, match=told):
+        solve(instance, "traffic", of=run, solver="plain")
+    solve(instance, "traffic", of=run, solver="plain", confirm=False)
+    if place == 0:  # so it is when the time is over after this batch
+        over = iter([False, True] * 2)
+        monkeypatch.setattr(solvers.Stopwatch, "is_over", lambda self: next(over))
+        with pytest.raises(SelfCheckError, match=told):
+            solve(instance, "traffic", of=run, solver="plain", time_limit_s=1)
+        monkeypatch.setattr(plain.Batches, "solve", honest)
+        assert solve(instance, "traffic", of=run, solver="plain", time_limit_s=1).counts == {"batches": 1}
 
 
 def test_what_cannot_be_meant_is_refused() -> None:
