@@ -24,4 +24,8 @@ def gantt(file: str, schedule: str, output: str) -> None:
         raise error.in_file(schedule) from None
     if not verdict.is_valid:
         raise instances.InputError(f"not drawn: {verdict}", file=schedule)
-    plots.save(family_of(instance).draw(instance, text), output)
+    try:
+        figure = family_of(instance).draw(instance, text)
+    except instances.InputError as error:
+        raise error.in_file(schedule) from None
+    plots.save(figure, output)

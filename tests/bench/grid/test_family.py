@@ -140,7 +140,8 @@ def test_options_that_cannot_be_meant_are_refused(hindsched, tiny, arguments):
 def test_a_file_says_whose_options_there_are(hindsched, tiny, tmp_path, by_enumeration):
     instances.write(random_instance(1, jobs=5, nodes=8), tmp_path / "five.json")
     told = "--policy", "dgs", "--degree", 2, "--results", tmp_path / "results", "--json"
-    code, out, _ = hindsched("score", tmp_path / "five.json", *told)
+    code, out, err = hindsched("score", tmp_path / "five.json", *told)
+    assert "hindsched:" not in err
     (row,) = objects(out)
     assert (code, row["family"], row["options"]) == (0, "grid", "degree 2")
     code, out, err = hindsched("score", tmp_path / "five.json", "--estimator", "printed")
