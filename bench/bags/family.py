@@ -21,8 +21,9 @@ from instances.textio import convert
 from offline.bags import solve
 from offline.results import Result
 from online.bags import make_policy, run_policy
-from online.bags.options import HANDOVERS
+from online.bags.options import HANDOVERS, RunOptions
 from online.bags.policies import FcfsPrdctDmd
+from online.bags.predictors import PREDICTORS
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -61,7 +62,7 @@ class _Bags(Family):
     unit = "ticks"
     reference = "FCFS"
     run_options: ClassVar[Mapping[str, tuple[str, ...]]] = {
-        "handover": HANDOVERS,
+        "handover": tuple(map(str, HANDOVERS)),
         "max_copies": (),
         "day_tolerance": (),
         "predictor": (),
@@ -86,11 +87,19 @@ class _Bags(Family):
         if policy == FcfsPrdctDmd.name:
             if not thing.on_demand:
                 return "states are not saved on demand"
-            if thing.clock_s is None and not dict(options.run).get("predictor"):
+            if thing.clock_s is None and not self.run_values(options)["predictor"]:
                 return "the usual predictor needs a clock"
         if policy in ("LEVEL", "PACE") and thing.store != Store.SHARED:
             return "stores are private"
         return None
+
+    def run_values(self, options: Options) -> dict[str, str]:
+        """Return every option of a run with its value; what is given at its default counts as not given."""
+        values = super().run_values(options)
+        return {
+            name: "" if value and not self.run_options[name] and _is_usual(name, value) else value
+            for name, value in values.items()
+        }
 
     def run(self, instance: Any, policy: str, options: Options, seed: int) -> Played:
         return self._played(instance, policy, options)
@@ -121,7 +130,9 @@ class _Bags(Family):
 
     def run_row(self, instance: Any, played: Played, options: Options) -> dict[str, Any]:
         usual = {name: (values or ("",))[0] for name, values in self.run_options.items()}
-        told = {name: value for name, value in dict(options.run).items() if value != usual[name]}
+        told: dict[str, Any] = {name: value for name, value in self.run_values(options).items() if value != usual[name]}
+        if "max_copies" in told:
+            told["max_copies"] = int(told["max_copies"])
         minutes = None if played.value is None else _minutes(instance, int(played.value))
         return {**told, "turnaround": played.value, "completed": played.facts["completed"], "minutes": minutes}
 
@@ -196,6 +207,13 @@ class _Bags(Family):
         from bench.bags.gantt import draw_pair
 
         return draw_pair(instance, best, run, policy, name)
+
+
+def _is_usual(name: str, value: str) -> bool:
+    """Whether a text means the default of an option of a run; one that means nothing is refused (`InputError`)."""
+    if name == "predictor":
+        return value == PREDICTORS[0]
+    return bool(getattr(RunOptions(**{name: value}), name) == getattr(RunOptions(), name))  # type: ignore[arg-type]
 
 
 @lru_cache(maxsize=64)

@@ -160,10 +160,15 @@ def paper(
     for name, number, least in (("checkpoints", checkpoints, 0), ("start", start, 0), ("reference_s", reference_s, 1)):
         if not least <= number <= MOST:
             raise InputError(f"{number}, expected an integer from {least} to {MOST}", place=name)
+    if start >= TRACE_SLOTS:
+        raise InputError(f"{start}, expected a slot of the trace, 0 to {TRACE_SLOTS - 1}", place="start")
     if slots is None:
         slots = TRACE_SLOTS - start
-    if slots < 1:
-        raise InputError(f"{slots}, expected an integer >= 1", place="slots")
+    if not 1 <= slots <= TRACE_SLOTS - start:
+        raise InputError(
+            f"{slots}, expected 1 to {TRACE_SLOTS - start}: the trace has {TRACE_SLOTS}, start is {start}",
+            place="slots",
+        )
     kinds = [kind for kind, number in SETS[machines].items() for _ in range(number)]
     if mix == "interleaved":
         number = len(SETS[machines])

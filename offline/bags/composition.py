@@ -54,7 +54,7 @@ def composition(
         counts = np.bincount(group, stretches.counts(tau), speeds.size).astype(np.int64)
         if counts.sum() < tasks * segments:
             return False
-        return _fits(splits[time <= tau], counts, tasks, limits)
+        return _fits(splits[time <= tau], counts, tasks, limits.seed, watch.left_s())
 
     return least(holds, low, stretches.horizon)
 
@@ -81,8 +81,8 @@ def _splits(segments: int, speeds: int) -> Iterator[tuple[int, ...]]:
             yield (first, *others)
 
 
-def _fits(splits: npt.NDArray[np.int64], counts: Ints, tasks: int, limits: Limits) -> bool:
-    """Whether n of these splits, with repetition, take no more of any speed than there is."""
+def _fits(splits: npt.NDArray[np.int64], counts: Ints, tasks: int, seed: int, left_s: float | None) -> bool:
+    """Whether n of these splits, with repetition, take no more of any speed than there is; True if time is over."""
     model = cp_model.CpModel()
     times = [model.new_int_var(0, tasks, "") for _ in splits]
     model.add(sum(times) == tasks)
@@ -90,6 +90,8 @@ def _fits(splits: npt.NDArray[np.int64], counts: Ints, tasks: int, limits: Limit
         model.add(cp_model.LinearExpr.weighted_sum(times, splits[:, d].tolist()) <= count)
     solver = cp_model.CpSolver()
     solver.parameters.num_workers = 1
-    solver.parameters.random_seed = limits.seed
+    solver.parameters.random_seed = seed
     solver.parameters.max_deterministic_time = 5.0
+    if left_s is not None:
+        solver.parameters.max_time_in_seconds = left_s
     return bool(solve_interruptibly(solver, model) != cp_model.INFEASIBLE)

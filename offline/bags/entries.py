@@ -12,7 +12,7 @@ from offline.bags.found import Found
 from offline.bags.matching import pairs_by, two_segments
 from offline.bags.search import lower_bound, shared_search
 from offline.bags.stretches import Stretches
-from offline.limits import Limits
+from offline.limits import Limits, Stopwatch
 
 __all__ = ["closed_forms", "levels", "matching"]
 
@@ -118,6 +118,7 @@ def levels(instance: Instance, limits: Limits) -> Found:
     InputError
         For another instance.
     """
+    watch = Stopwatch(limits)  # one for all widths
     n, k = instance.tasks, instance.segments
     if not instance.is_shared or instance.on_demand:
         raise InputError("levels: made for a shared store, not on demand", place="solver")
@@ -129,7 +130,7 @@ def levels(instance: Instance, limits: Limits) -> Found:
         bound = lower_bound(stretches, states, instance.slot, n, k)
         if bound is None or (2 * bound[0] > stretches.horizon and not is_all):
             return None  # room enough for plays that are far from the bound
-        found = shared_search(stretches, n, k, bound, limits)
+        found = shared_search(stretches, n, k, bound, limits, watch, is_all=is_all)
         if found.chains is None:
             return Found(found.lower, None, found.by, found.counts) if is_all else None
         return Found(found.lower, plays.of_chains(instance, stretches, found.chains), found.by, found.counts)

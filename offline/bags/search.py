@@ -90,7 +90,16 @@ def lower_bound(stretches: Stretches, states: States, slot: int, tasks: int, seg
     return best, by
 
 
-def shared_search(stretches: Stretches, tasks: int, segments: int, bound: tuple[int, str], limits: Limits) -> Bracket:
+def shared_search(
+    stretches: Stretches,
+    tasks: int,
+    segments: int,
+    bound: tuple[int, str],
+    limits: Limits,
+    watch: Stopwatch,
+    *,
+    is_all: bool,
+) -> Bracket:
     """Return bounds on the optimum within these stretches, equal ones if they can be had.
 
     Parameters
@@ -102,26 +111,40 @@ def shared_search(stretches: Stretches, tasks: int, segments: int, bound: tuple[
     bound
         Their `lower_bound`.
     limits
-        Time, threads and seed.
+        Threads, seed, and whether time is limited at all.
+    watch
+        Knows how much is left of the time limit: others may have spent a part of it.
+    is_all
+        Whether no more slots are known. Only then is time spent on a proof that there is no play at all in these.
 
     Notes
     -----
     ``lower`` None is a proof that no play ends within the stretches' horizon; a number without ``chains`` is a search
     that found nothing.
     """
-    search = _Search(stretches, tasks, segments, limits, Bracket(bound[0], by=bound[1]))
+    search = _Search(stretches, tasks, segments, limits, watch, Bracket(bound[0], by=bound[1]), is_all)
     search.go()
     return search.found
 
 
 class _Search:
-    def __init__(self, stretches: Stretches, tasks: int, segments: int, limits: Limits, found: Bracket) -> None:
+    def __init__(
+        self,
+        stretches: Stretches,
+        tasks: int,
+        segments: int,
+        limits: Limits,
+        watch: Stopwatch,
+        found: Bracket,
+        is_all: bool,
+    ) -> None:
         self.stretches = stretches
         self.tasks = tasks
         self.segments = segments
         self.limits = limits
-        self.watch = Stopwatch(limits)
+        self.watch = watch
         self.found = found
+        self.is_all = is_all
 
     def go(self) -> None:
         found = self.found
@@ -132,7 +155,7 @@ class _Search:
         self._rise()
         if not found.is_closed:
             self._squeeze()
-        if not found.is_closed:
+        if not found.is_closed and (self.is_all or found.chains is not None):
             self._prove()
 
     def _at_bound(self) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field, replace
 from functools import cache
+from math import gcd
 from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
@@ -170,10 +171,13 @@ class Hour:
         As it is written.
     hours
         168 answers: whether the hazard of the hour of the next slot is more than twice the overall hazard.
+    training
+        What it was trained on, if that is known.
     """
 
     name: str
     hours: tuple[bool, ...]
+    training: Instance | None = field(default=None, repr=False)
 
     @classmethod
     def trained(cls, trace: Instance, name: str = "hour") -> Hour:
@@ -196,7 +200,12 @@ class Hour:
         failures = np.bincount(hours, (was_up & (trace.states[:, 1:] == DOWN)).sum(axis=0), HOURS_PER_WEEK)
         # f / u > 2 F / U, in whole numbers
         warns = [int(f) * int(ups.sum()) > 2 * int(failures.sum()) * int(u) for f, u in zip(failures, ups, strict=True)]
-        return cls(name, tuple(warns))
+        return cls(name, tuple(warns), trace)
+
+    def expect_others(self, instance: Instance) -> None:
+        """Raise an `InputError` where it was trained on the states of the instance, at the same clock."""
+        if self.training is not None and _holds(self.training, instance):
+            raise InputError("trained on the instance's own states, expected others", place=f"predictor {self.name}")
 
     def predict(self, machine: int, slot: int, seen: Seen) -> bool:
         """Return the answer for the hour in which the next slot begins."""
@@ -208,6 +217,10 @@ class Hour:
         p, slots = states.shape
         row = np.array(self.hours)[_hours(problem, slots + 1)[1:]]
         return np.repeat(row[None, :], p, axis=0)
+
+
+#: Classes whose ``answers`` may be asked for all slots at once, with states yet to come; not classes made from them.
+BUILT_IN = (Never, Oracle, Noisy, Hour)
 
 
 def make_predictor(text: str, *, training: Instance | None = None) -> Predictor:
@@ -301,6 +314,27 @@ def _usual_training() -> Instance:
     from instances.bags.generate import paper  # noqa: PLC0415
 
     return paper("M01", seed=_TRAINING_SEED)
+
+
+def _holds(trace: Instance, instance: Instance) -> bool:
+    """Whether the states of an instance are those of another from some slot on that begins at the same clock."""
+    length = instance.slot * instance.tick_ms
+    if instance.clock_s is None or trace.clock_s is None or trace.slot * trace.tick_ms != length:
+        return False
+    if instance.num_machines != trace.num_machines:
+        return False
+    # slots t of the trace with t length = later, modulo a week
+    later, common = (instance.clock_s - trace.clock_s) * 1000, gcd(length, WEEK_MS)
+    if later % common:
+        return False
+    step = WEEK_MS // common
+    first = later // common * pow(length // common, -1, step) % step
+    starts = range(first, trace.slots - instance.slots + 1, step)
+    return any(
+        np.array_equal(trace.states[:, t], instance.states[:, 0])  # mostly settles it
+        and np.array_equal(trace.states[:, t : t + instance.slots], instance.states)
+        for t in starts
+    )
 
 
 def _is_down_next(states: States | None, machine: int, slot: int) -> bool:

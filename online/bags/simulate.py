@@ -18,7 +18,7 @@ from instances.errors import HindschedError, InputError
 from instances.showing import Shown
 from instances.states import DOWN, UP
 from online.bags.options import Handover
-from online.bags.predictors import Clairvoyant, Predictor, Seen
+from online.bags.predictors import Clairvoyant, Hour, Predictor, Seen
 from online.bags.progress import advanced, in_segments, segments_saved, ticks_left, ticks_of_first
 from online.bags.visible import Copy, Ledger, Migrating, Policy, Problem, Timed, Visible
 from online.choices import member
@@ -111,7 +111,7 @@ def predictor_of(instance: Instance, policy: Policy) -> Predictor | None:
     Raises
     ------
     InputError
-        For a policy that predicts where nothing can be saved on demand.
+        For a policy that predicts where nothing can be saved on demand, and a predictor trained on the very states.
     """
     predictor = getattr(policy, "predictor", None)
     if predictor is None:
@@ -120,6 +120,8 @@ def predictor_of(instance: Instance, policy: Policy) -> Predictor | None:
         raise InputError(f"false, expected true for {policy.name}: it saves on demand", place="on_demand")
     if not isinstance(predictor, Predictor):
         raise InputError(f"{predictor!r}, expected an object with a name and a method predict", place="predictor")
+    if isinstance(predictor, Hour):
+        predictor.expect_others(instance)
     return predictor.knowing(instance.states) if isinstance(predictor, Clairvoyant) else predictor
 
 

@@ -15,6 +15,7 @@ from online.bags.kernels.ticks import first_ticks, reached
 from online.bags.level import Level, Pace
 from online.bags.options import Handover
 from online.bags.policies import Fcfs, FcfsAt, FcfsPrdctDmd, FcfsTr
+from online.bags.predictors import BUILT_IN
 from online.bags.progress import PARTS, in_segments
 from online.bags.simulate import PolicyRun, expect_shared, predictor_of
 from online.bags.visible import Policy, Problem
@@ -159,7 +160,7 @@ def can_run(instance: Instance, policy: object) -> bool:
     """Whether the kernels know the policy, and every number of the run fits 64 bits."""
     if type(policy) not in {Fcfs, FcfsAt, FcfsTr, FcfsPrdctDmd, Level, Pace}:
         return False
-    if isinstance(policy, FcfsPrdctDmd) and not hasattr(policy.predictor, "answers"):
+    if isinstance(policy, FcfsPrdctDmd) and type(policy.predictor) not in BUILT_IN:
         return False
     by_day = getattr(policy, "day_tolerance", None)
     share = 30_600 + instance.reference_s if by_day is None else by_day.numerator + by_day.denominator

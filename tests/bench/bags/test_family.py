@@ -48,6 +48,12 @@ def test_generate(file: Path, tmp_path: Path) -> None:
     assert (small.tasks, small.segments) == (3, 3)
 
 
+def test_flags_without_a_use_are_named_as_they_are_given(tmp_path: Path) -> None:
+    flags = ["--set", "M04", "--reference", 900, "--mix", "interleaved", "--start", 5, "--tasks", 2]
+    result = invoke("generate", "--family", "bags", "--small", *flags, "-o", tmp_path / "s.json")
+    assert "not used with --small: --mix, --reference, --set, --start\n" in result.stderr
+
+
 def test_solve_for_stores_and_ways_to_save(file: Path) -> None:
     found = {
         (row["store"], row["on_demand"]): row for row in rows("solve", file, "--store", "both", "--on-demand", "both")
@@ -79,10 +85,31 @@ def test_simulate_all_and_what_it_leaves_out(file: Path, tmp_path: Path) -> None
 
 def test_options_of_a_run_tell_in_the_row(file: Path) -> None:
     (row,) = rows("simulate", file, "--policy", "FCFS-TR", "--max-copies", 2, "--option", "handover=boundary")
-    assert (row["max_copies"], row["handover"]) == ("2", "boundary")
+    assert (row["max_copies"], row["handover"]) == (2, "boundary")
     (same,) = rows("simulate", file, "--policy", "FCFS-TR", "--handover", "immediate")
     assert "handover" not in same
     assert row["turnaround"] >= same["turnaround"] or row["turnaround"] > 0
+
+
+USUAL = {"max_copies": "3", "day_tolerance": "formula", "predictor": "hour", "handover": "immediate"}
+
+
+def test_an_option_given_at_its_default_is_the_same_as_none(file: Path, tmp_path: Path) -> None:
+    family = family_named("bags")
+    assert family.run_values(Options().with_run(USUAL)) == family.run_values(Options())
+    assert family.run_values(Options().with_run({"max_copies": "03"})) == family.run_values(Options())
+    others = {"max_copies": "2", "day_tolerance": "0.2", "predictor": "never", "handover": "boundary"}
+    for name, value in others.items():
+        assert family.run_values(Options().with_run({name: value}))[name] == value
+    flags = [word for name, value in USUAL.items() for word in (f"--{name.replace('_', '-')}", value)]
+    policies = ["--policy", "FCFS-TR", "--policy", "FCFS-PRDCT-DMD"]
+    assert rows("simulate", file, *policies, *flags) == rows("simulate", file, *policies)
+    scored = [rows("score", file, *policies, *more, "--results", tmp_path / "r") for more in ([], flags)]
+    assert scored[0] == scored[1]
+    lines = (tmp_path / "r" / "runs.jsonl").read_text().splitlines()
+    assert sum(json.loads(line)["kind"] == "run" for line in lines) == 2  # none is made anew
+    clockless = letters("u", ticks=[1], on_demand=True)
+    assert family.refuses(clockless, "FCFS-PRDCT-DMD", Options().with_run(USUAL)) == "the usual predictor needs a clock"
 
 
 def test_check_and_gantt(file: Path, tmp_path: Path) -> None:

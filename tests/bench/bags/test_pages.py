@@ -3,12 +3,15 @@
 import csv
 from importlib.resources import files
 
+import pandas as pd
 import pytest
 
-from bench.bags.cells import COLUMNS
+from bench.bags.cells import COLUMNS, ORACLE
+from bench.bags.claims import Finding, findings
 from bench.bags.pages import Published
 from bench.bags.verify import CLAIMS
 from instances.errors import InputError
+from online.bags import PAPER_POLICIES
 
 CELL = ("M04", "shared", "weekday", "25", "1800", "9")
 
@@ -57,6 +60,71 @@ def test_a_gain_is_the_mean_over_cells(published: Published, rows: list[dict[str
     }
     gains = [1 - nine / mine[*cell[:3], "1"] for cell, nine in mine.items() if cell[3] == "9"]
     assert published.gain("checkpoints", "OPT", "weekday") == f"{sum(gains) / len(gains):.1%}"
+
+
+Weekday = dict[tuple[str, ...], dict[str, float]]
+
+
+@pytest.fixture(scope="module")
+def weekday(rows: list[dict[str, str]]) -> Weekday:
+    """Return turnaround / IET by policy, of every cell of a weekday."""
+    found: Weekday = {}
+    for row in rows:
+        if row["when"] == "weekday":
+            found.setdefault(tuple(row[name] for name in COLUMNS[:6]), {})[row["policy"]] = float(row["slowdown"])
+    return found
+
+
+def said(rows: list[dict[str, str]], claim: str) -> Finding:
+    (found,) = (each for each in findings(pd.DataFrame(rows).apply(as_numbers)) if claim in each.claim)
+    return found
+
+
+def as_numbers(column: "pd.Series[str]") -> "pd.Series[float] | pd.Series[str]":
+    return column if column.name in (*COLUMNS[:3], "policy") else pd.to_numeric(column)
+
+
+@pytest.mark.parametrize(
+    ("claim", "place", "bag"),
+    [
+        ("poor for tasks of 1800 s on M01", "M01", ("1800",)),
+        ("best for tasks of 7200 s on M04", "M04", ("7200",)),
+        ("near FCFS-TR for 25 tasks of 7200 s on M01", "M01", ("25", "7200")),
+    ],
+)
+def test_prediction_is_judged_with_both_stores(
+    rows: list[dict[str, str]], weekday: Weekday, claim: str, place: str, bag: tuple[str, ...]
+) -> None:
+    mine = [known for cell, known in weekday.items() if cell[0] == place and set(bag) <= set(cell[3:5])]
+    hour, truth = (
+        sum(1 - known[name] / known["FCFS-TR"] for known in mine) / len(mine) for name in ("FCFS-PRDCT-DMD", ORACLE)
+    )
+    ours = said(rows, claim).ours
+    assert f"{hour:+.1%} against FCFS-TR in the mean of {len(mine)} cells" in ours
+    assert f"with the truth {truth:+.1%}" in ours
+    unchanged = all(known["FCFS-PRDCT-DMD"] == known["FCFS-TR"] for known in mine)
+    assert ("change the mean of none" in ours) is unchanged
+
+
+def test_fcfs_is_judged_with_both_stores(rows: list[dict[str, str]], weekday: Weekday) -> None:
+    fair = {
+        store: [
+            known["FCFS"] <= 1.1 * min(known[name] for name in PAPER_POLICIES)
+            for cell, known in weekday.items()
+            if (cell[0], cell[1], *cell[3:5]) == ("M04", store, "75", "1800")
+        ]
+        for store in ("shared", "private")
+    }
+    both = fair["shared"] + fair["private"]
+    finding = said(rows, "FCFS does fairly")
+    assert (finding.verdict == "holds") is (sum(both) >= len(both) / 2)
+    assert f"in {sum(both) / len(both):.0%} of {len(both)} cells" in finding.ours
+    for store, mine in fair.items():
+        assert f"{store}, in {sum(mine) / len(mine):.0%} of {len(mine)} cells" in finding.ours
+
+
+def test_the_ideal_times_of_the_paper_have_a_ratio_of_their_own(rows: list[dict[str, str]]) -> None:
+    assert "with 1.69218 as the ratio of type D, 8 to the last digit" in said(rows, "Table 2").ours
 
 
 def test_every_table_has_its_rows(published: Published, rows: list[dict[str, str]]) -> None:

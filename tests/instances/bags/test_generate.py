@@ -105,6 +105,20 @@ def test_bad_options(bad: dict[str, object]) -> None:
         paper(**bad)  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize(
+    ("bad", "words"),
+    [
+        ({"start": 28_080, "slots": 1}, "start: 28080, expected a slot of the trace, 0 to 28079"),
+        ({"start": 28_000, "slots": 81}, "slots: 81, expected 1 to 80: the trace has 28080, start is 28000"),
+        ({"slots": 28_081}, "slots: 28081, expected 1 to 28080"),
+    ],
+)
+def test_instances_lie_within_the_trace(bad: dict[str, int], words: str) -> None:
+    with pytest.raises(InputError, match=words):
+        paper(**bad)  # type: ignore[arg-type]
+    assert paper(start=28_000, slots=80).slots == paper(start=28_000).slots == 80
+
+
 def test_small_instances_depend_on_the_seed_only() -> None:
     assert small(4) == small(4)
     assert small(4) != small(5)

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
 import pytest
+from ortools.sat.python import cp_model
 
 from instances.bags import Instance, Store, check
 from instances.bags.generate import paper
 from instances.errors import InputError
-from offline.bags import SOLVERS, solve
+from instances.states import DOWN
+from offline import limits
+from offline.bags import SOLVERS, cells, composition, entries, solve
 from offline.bags.brute import optimum
+from offline.bags.search import Bracket
+from offline.bags.stretches import Stretches
 from offline.results import Status
 from tests.cases.bags import chained, letters, randoms, tiny
 
@@ -98,6 +106,77 @@ def test_time_that_is_over_leaves_bounds() -> None:
     assert hurried.status in (Status.BOUNDS, Status.OPTIMAL)
     assert hurried.lower <= exact.value
     assert hurried.value is None or hurried.value >= exact.value
+
+
+class Clock:
+    """One that goes only when it is told to."""
+
+    now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def test_all_widths_together_have_the_time_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = Clock()
+    monkeypatch.setattr(limits, "_clock", clock)
+    left: list[float | None] = []
+
+    def search(
+        stretches: Any, n: int, k: int, bound: Any, given: Any, watch: limits.Stopwatch, *, is_all: bool
+    ) -> Bracket:
+        assert is_all == (stretches.horizon == 9000)
+        left.append(watch.left_s())
+        clock.now += 4.0
+        return Bracket(bound[0])  # no play: more slots are looked at
+
+    monkeypatch.setattr(entries, "shared_search", search)
+    instance = letters(*["u" * 9000] * 2, ticks=[2, 2], tasks=2, segments=3)
+    found = solve(instance, time_limit_s=10.0)
+    assert left == [10.0, 6.0, 2.0, 0.0, 0.0]
+    assert found.status is Status.BOUNDS
+
+
+def test_no_proof_is_asked_of_a_part_of_the_slots_where_no_play_was_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int] = []
+    decide = cells.decide
+
+    def recorded(stretches: Stretches, *others: Any, **more: Any) -> cells.Answer:
+        asked.append(stretches.horizon)
+        return decide(stretches, *others, **more)
+
+    monkeypatch.setattr(cells, "decide", recorded)
+    number = 0
+    for short in list(chained(110, seed=21, up=0.75))[104:]:  # two of them ask for a proof
+        states = np.pad(short.states, ((0, 0), (0, 1000 - short.slots)), constant_values=DOWN)
+        asked.clear()
+        found = solve(short.replace(states=states))
+        if found.status is Status.INFEASIBLE and asked:
+            assert set(asked) == {1000 * short.slot}
+            number += 1
+        assert solve(short).value == found.value
+    assert number == 2
+
+
+def test_programs_of_the_composition_bound_get_the_time_that_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = Clock()
+    monkeypatch.setattr(limits, "_clock", clock)
+    left: list[float] = []
+
+    def solved(solver: cp_model.CpSolver, model: cp_model.CpModel) -> Any:
+        left.append(solver.parameters.max_time_in_seconds)
+        clock.now += 3.0
+        return solver.solve(model)
+
+    monkeypatch.setattr(composition, "solve_interruptibly", solved)
+    pair = letters("uuu", "uuu", ticks=[3, 9], slot=6)
+    stretches = Stretches.of_states(pair.states, pair.ticks, pair.slot)
+    assert composition.composition(stretches, 2, 2, low=9, limits=limits.Limits(time_limit_s=7.0)) <= 12
+    assert left == [7.0, 4.0, 1.0][: len(left)]
+    assert len(left) > 1
+    left.clear()
+    assert composition.composition(stretches, 2, 2, low=9) == 12
+    assert set(left) == {cp_model.CpSolver().parameters.max_time_in_seconds}  # no limit
 
 
 def test_infeasible_is_a_result() -> None:

@@ -9,9 +9,9 @@ import pytest
 from instances.bags import write_instance
 from instances.bags.generate import paper
 from instances.errors import InputError
-from instances.states import DOWN
-from online.bags import Problem, make_predictor
-from online.bags.predictors import Clairvoyant, Hour, Seen, _mix
+from instances.states import DOWN, States
+from online.bags import Problem, make_predictor, run_policy
+from online.bags.predictors import Bits, Clairvoyant, Hour, Never, Seen, _mix
 from tests.cases.bags import letters, randoms
 
 
@@ -91,6 +91,41 @@ def test_hour_from_a_file(tmp_path: Path) -> None:
     assert made.hours == Hour.trained(training).hours
 
 
+def test_hours_are_not_learnt_from_the_states_to_come(tmp_path: Path) -> None:
+    trace = paper(slots=3 * 5040, seed=9)
+    file = tmp_path / "whole.json"
+    file.write_text(write_instance(trace))
+    own = paper(slots=300, seed=9, start=5040 + 700, on_demand=True, tasks=3, checkpoints=1)
+    for engine in ("plain", "kernel"):
+        with pytest.raises(InputError, match=r"whole\.json: trained on the instance's own states, expected others"):
+            run_policy(own, "FCFS-PRDCT-DMD", predictor=f"hour:{file}", engine=engine)
+    flipped = own.states.copy()
+    flipped[5, 299] = 2 - flipped[5, 299]
+    for other in (
+        own.replace(clock_s=own.clock_s + 120),
+        own.replace(states=flipped),
+        own.replace(states=own.states[1:], ticks=own.ticks[1:]),
+        own.replace(slot=own.slot // 2),
+        paper(slots=300, seed=8, start=5040 + 700, on_demand=True),
+    ):
+        run_policy(other, "FCFS-PRDCT-DMD", predictor=f"hour:{file}")
+
+
+@pytest.mark.parametrize("slot", [1, 7, 195_000, 2**31 - 1])
+def test_where_the_clocks_agree(slot: int) -> None:
+    rows = ["".join("ud"[mix >> 5 & 1] for mix in (_mix(q << 20 | t) for t in range(400))) for q in range(2)]
+    trace = letters(*rows, ticks=[1, 1], slot=slot, tick_ms=1000, clock_s=604_000)
+    for start in (0, 3, 390):
+        clock_s = (604_000 + start * slot) % 604_800
+        own = letters(
+            *(row[start : start + 10] for row in rows), ticks=[1, 1], slot=slot, tick_ms=1000, clock_s=clock_s
+        )
+        hour = Hour.trained(trace)
+        with pytest.raises(InputError, match="own states"):
+            hour.expect_others(own)
+        hour.expect_others(own.replace(clock_s=(clock_s + 1) % 604_800))
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -120,3 +155,36 @@ def test_a_predictor_from_a_file(tmp_path: Path) -> None:
         "class Mine:\n    name = 'mine'\n    def predict(self, machine, slot, seen):\n        return True\n"
     )
     assert make_predictor(f"{file}:Mine").name == "mine"
+
+
+class Peeping:
+    """One's own, with a method of the name that built-in predictors answer all slots by."""
+
+    name = "peeping"
+
+    def predict(self, machine: int, slot: int, seen: Seen) -> bool:
+        assert seen.states.shape[1] == slot + 1
+        return slot % 2 == 0
+
+    def answers(self, problem: Problem, states: States) -> Bits:
+        raise AssertionError("shown states that are yet to come")
+
+
+class Changed(Never):
+    """A built-in predictor with answers of one's own."""
+
+    def predict(self, machine: int, slot: int, seen: Seen) -> bool:
+        return slot % 2 == 0
+
+
+def test_the_future_is_hidden_from_predictors_of_ones_own() -> None:
+    changed = 0
+    for instance in randoms(40, seed=13, on_demand=True):
+        mine = run_policy(instance, "FCFS-PRDCT-DMD", predictor=Peeping())
+        for predictor in (Peeping(), Changed()):
+            assert run_policy(instance, "FCFS-PRDCT-DMD", predictor=predictor, engine="plain") == mine
+            with pytest.raises(InputError, match="engine"):
+                run_policy(instance, "FCFS-PRDCT-DMD", predictor=predictor, engine="kernel")
+        assert run_policy(instance, "FCFS-PRDCT-DMD", predictor=Changed()) == mine
+        changed += mine != run_policy(instance, "FCFS-PRDCT-DMD", predictor="never")
+    assert changed  # what they answer matters
