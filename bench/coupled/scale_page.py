@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import statistics
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
@@ -109,13 +110,13 @@ class ScalePage:
         rows = [tried.get(row["instance"], row) for row in _rows(_SEARCHES["now"]) if row["p"] is not None]
         proven = [row for row in rows if row["status"] in PROVEN]
         left = [row for row in rows if row["status"] not in PROVEN]
-        gaps = [found for row in left if (found := _gap(row)) is not None]
+        gaps = [math.inf if (found := _gap(row)) is None else found for row in left]
         said = {
             "instances": lambda: count(len(rows)),
             "proven": lambda: count(len(proven)),
             "proven_by_p": lambda: _by_p(proven),
-            "median": lambda: f"{100 * statistics.median(gaps):.1f} %",
-            "most": lambda: f"{100 * max(gaps):.0f} %",
+            "median": lambda: _percent(statistics.median(gaps), 1),
+            "most": lambda: _percent(max(gaps), 0),
             "above": lambda: count(_above(left, 30)),
             "above_20": lambda: count(_above(left, 20)),
             "tried": lambda: count(len(tried)),
@@ -123,6 +124,10 @@ class ScalePage:
         if what not in said:
             raise InputError(f"{what!r}, expected one of {', '.join(said)}")
         return said[what]()
+
+
+def _percent(share: float, digits: int) -> str:
+    return f"{100 * share:.{digits}f} %" if math.isfinite(share) else "not known"
 
 
 def _above(rows: Iterable[_Row], percent: int) -> int:
