@@ -6,7 +6,8 @@ All of it lives elsewhere: in ``instances`` (what a problem is), ``offline``
 Examples
 --------
 >>> import hindsched as hs
->>> pair = hs.from_states(["uuruu", "uruuu"], w=[1, 2], tasks=2, t_prog=1, n_com=1)
+>>> past = ["uuuruuu", "uruuduu"]
+>>> pair = hs.from_states(["uuruu", "uruuu"], w=[1, 2], tasks=2, t_prog=1, n_com=1, past=past)
 >>> best = hs.solve(pair)
 >>> run = hs.run(pair, "IE")
 >>> print(best.status, best.value, run.makespan, hs.check(pair, run.schedule).is_valid)

@@ -101,6 +101,7 @@ def test_states_of_every_kind_mean_the_same():
 
 def test_chains_are_fitted_on_the_past_where_there_is_one():
     past = ["uuuuuudd", "uuuudddd"]
+    assert set(hs.from_states(["uud", "udu"]).chains) == {None}  # never on what is scored
     known = hs.from_states(["uud", "udu"], past=past)
     assert known.chains == tuple(instances.fit(row) for row in instances.states.from_letters(past))
 

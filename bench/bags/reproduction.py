@@ -12,12 +12,12 @@ from bench.bags.cells import cells, draw_bars, optima
 from bench.bags.claims import Finding, findings
 from bench.bags.paper import Paper, starts
 from bench.bags.zones import PREDICTOR, Zone, days
-from bench.campaign.plan import Campaign, run_campaign
+from bench.campaign.plan import Campaign, results_of_campaigns, run_campaign
 from bench.family import Options
 from bench.output import Table
 from bench.report import plots
 from bench.report.markdown import markdown_table
-from bench.results.frames import read_results, records, told_records
+from bench.results.frames import records, told_records
 from bench.results.ratios import contradictions
 from instances.bags import Store
 from instances.errors import SelfCheckError
@@ -98,7 +98,7 @@ def reproduce(
         campaigns.append(Campaign(zones(number), ("all",), [plain.with_run({"predictor": PREDICTOR})]))
     for campaign in campaigns:
         run_campaign(campaign, folder, num_processes=num_processes, dask=dask)
-    runs = read_results(folder).runs
+    runs = results_of_campaigns(campaigns, folder).runs
     for wrong in (*contradictions(runs), *_timeouts_that_matter(runs)):
         raise SelfCheckError(wrong)
     found = cells(runs)

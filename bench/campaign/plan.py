@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bench.campaign.engine import Job, run_jobs
 from bench.campaign.jobs import label_of, optimum_job, policy_job
@@ -15,7 +15,10 @@ from bench.campaign.sources import Source
 from bench.family import Options, family_named
 from instances.errors import InputError
 
-__all__ = ["Campaign", "expand_policies", "readings_of", "run_campaign"]
+if TYPE_CHECKING:
+    from bench.results.frames import Results
+
+__all__ = ["Campaign", "expand_policies", "held_rows", "readings_of", "results_of_campaigns", "run_campaign"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,3 +181,38 @@ def run_campaign(campaign: Campaign, folder: Path, *, num_processes: int = 1, da
     jobs = campaign.jobs(folder)
     with Journal(folder) as journal:
         run_jobs("campaign", jobs, journal, num_processes=num_processes, dask=dask)
+
+
+def held_rows(
+    jobs: Sequence[Sequence[Job]], sources: Sequence[Source], journal: Journal
+) -> list[tuple[str, Mapping[str, Any]]]:
+    """Return the rows of these jobs that a journal holds, each with its place, under the present names of instances.
+
+    What else the folder holds, of other calls or of other code, is left out.
+    """
+    return [
+        (f"row {job.key[:16]}", {**journal[job.key], "setting": source.setting, "instance": source.name})
+        for mine, source in zip(jobs, sources, strict=True)
+        for job in mine
+        if job.key in journal
+    ]
+
+
+def results_of_campaigns(campaigns: Sequence[Campaign], folder: Path) -> Results:
+    """Return the results of some campaigns that were run in a folder, and nothing else that it holds.
+
+    Raises
+    ------
+    InputError
+        For a row that somebody broke.
+    """
+    from bench.results.frames import results_of
+
+    rows: list[tuple[str, Mapping[str, Any]]] = []
+    with Journal(folder) as journal:
+        for campaign in campaigns:
+            rows += held_rows(campaign.jobs_by_source(folder), campaign.sources, journal)
+    try:
+        return results_of(rows)
+    except InputError as error:
+        raise error.in_file(folder / Journal.NAME) from None

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import instances
-from bench.campaign.engine import Job, run_jobs
+from bench.campaign.engine import run_jobs
 from bench.campaign.jobs import label_of, schedule_path, simulate
 from bench.campaign.journal import Journal
-from bench.campaign.plan import Campaign
+from bench.campaign.plan import Campaign, held_rows
 from bench.campaign.sources import Source
 from bench.family import Options, family_named
 from bench.results.frames import GROUP, Results, in_order, records, results_of
@@ -94,8 +94,7 @@ def score(
             if not any(job.key in journal for mine in jobs for job in mine[1:]):
                 raise
             failure = error
-        pairs = [(job, source) for mine, source in zip(jobs, sources, strict=True) for job in mine]
-        rows = [_row(journal, job, source) for job, source in pairs if job.key in journal]
+        rows = held_rows(jobs, sources, journal)
     try:
         results = results_of(rows)
     except InputError as error:
@@ -117,11 +116,6 @@ def score(
             drawn = _draw_example(source, kept[source.name], played, options, folder / "example.svg")
             files += [drawn] if drawn is not None else []
     return Score(results, frame, files, failure)
-
-
-def _row(journal: Journal, job: Job, source: Source) -> tuple[str, Mapping[str, Any]]:
-    """Return a job's row under the present name of its instance; it may have been made under another one."""
-    return f"row {job.key[:16]}", {**journal[job.key], "setting": source.setting, "instance": source.name}
 
 
 def _draw_ratios(ratios: pd.DataFrame, path: Path) -> Path:

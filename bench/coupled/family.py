@@ -139,11 +139,12 @@ class _Coupled(Family):
         return [({"status": row.pop("status"), "objective": told.pop("objective"), **row, **told}, result)]
 
     def run_row(self, instance: Any, played: Played, options: Options) -> dict[str, Any]:
-        """Tell the estimator always: it decides the ranking."""
+        """Tell the estimator always: it decides the ranking; and a seed other than 0."""
         values = self.run_values(options)
         others = {name: value for name, value in dict(options.run).items() if name != "estimator"}
         row = {"estimator": values["estimator"], "makespan": played.value, "iterations": played.facts["iterations"]}
-        return row | {name: value for name, value in others.items() if value != self.run_options[name][0]}
+        row |= {name: value for name, value in others.items() if value != self.run_options[name][0]}
+        return row | ({"seed": options.seed} if options.seed else {})
 
     def verdict_row(self, verdict: Verdict) -> dict[str, Any]:
         """Tell the slot by its name too, and of rents the makespan that they prove."""

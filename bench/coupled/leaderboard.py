@@ -159,7 +159,7 @@ def _runs(known: pd.DataFrame, policy: str, makespans: Any) -> pd.DataFrame:
     optimum = known["optimum"].to_numpy(dtype=np.float64)
     return known[["fingerprint"]].assign(
         family="coupled", sense="min", policy=policy, value=np.where(np.isfinite(makespans), makespans, np.nan),
-        limit=np.nan, optimum=optimum, optimum_bound=optimum, optimum_status="optimal", has_own_optimum=False,
+        limit=SLOTS, optimum=optimum, optimum_bound=optimum, optimum_status="optimal", has_own_optimum=False,
         cluster=known["fingerprint"],
     )  # fmt: skip
 

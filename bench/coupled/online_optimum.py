@@ -19,6 +19,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
+from bench.campaign.engine import code_digest
 from bench.family import Options, family_of
 from instances.chains import Chain
 from instances.coupled.generate import paper
@@ -277,7 +278,7 @@ def measured(cell: Cell, folder: Path) -> list[dict[str, Any]]:
     """Return the rows of a cell, made now unless the folder has them."""
     policies = "-".join(cell.policies)
     numbers = f"p{cell.p}_m{cell.m}_c{cell.n_com}_k{cell.iterations}_s{cell.scenario}_{cell.paths}"
-    file = folder / "cells" / f"{numbers}_{policies}{'_bound' if cell.is_charged else ''}.json"
+    file = folder / "cells" / f"{numbers}_{policies}{'_bound' if cell.is_charged else ''}_{_code()}.json"
     if file.exists():
         return list(msgspec.json.decode(file.read_bytes(), type=list[dict[str, Any]]))
     named = {name: getattr(cell, name) for name in ("p", "m", "n_com", "iterations", "scenario")}
@@ -292,11 +293,16 @@ def measured(cell: Cell, folder: Path) -> list[dict[str, Any]]:
     return rows
 
 
+def _code() -> str:
+    """Return a digest of the source that cells depend on: cells of other code are made anew."""
+    return code_digest(family="coupled")[:8]
+
+
 def collect(folder: Path) -> Path:
-    """Write all rows that are in the folder to one table."""
+    """Write all rows in the folder that were made by this code to one table."""
     rows = [
         row
-        for file in sorted((folder / "cells").glob("*.json"))
+        for file in sorted((folder / "cells").glob(f"*_{_code()}.json"))
         for row in msgspec.json.decode(file.read_bytes(), type=list[dict[str, Any]])
     ]
     lines = [",".join(_printed(row[key]) for key in STUDY) for row in rows]

@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bench.campaign.plan import Campaign, run_campaign
+from bench.campaign.plan import Campaign, results_of_campaigns, run_campaign
 from bench.coupled.paper import Paper
 from bench.coupled.paper_tables import TABLES
 from bench.coupled.versus import diff_by_wmin, versus
 from bench.family import Options, family_named
-from bench.results.frames import read_results, records
+from bench.results.frames import records
 from instances.textio import write_bytes, write_text
 from online.coupled import POLICIES
 
@@ -110,6 +110,7 @@ def run_readings(
     dict of str to pandas.DataFrame
         For each reading its runs, as in `bench.results.frames.Results.runs`, the value under its name, ``makespan``.
     """
+    found = {}
     for changes in _distinct(reading.instance for reading in readings):
         mine = [reading for reading in readings if reading.instance == changes]
         campaign = Campaign(
@@ -118,8 +119,9 @@ def run_readings(
             [options.with_run(reading.options) for reading in mine],
         )
         run_campaign(campaign, folder, num_processes=num_processes, dask=dask)
-    runs = read_results(folder).runs
-    return {reading.name: _of_reading(runs, sources, reading, options) for reading in readings}
+        runs = results_of_campaigns([campaign], folder).runs
+        found.update({reading.name: _of_reading(runs, reading, options) for reading in mine})
+    return {reading.name: found[reading.name] for reading in readings}
 
 
 def _distinct(changes: Any) -> list[Mapping[str, Any]]:
@@ -130,11 +132,9 @@ def _distinct(changes: Any) -> list[Mapping[str, Any]]:
     return found
 
 
-def _of_reading(runs: pd.DataFrame, sources: Sequence[Paper], reading: Reading, options: Options) -> pd.DataFrame:
+def _of_reading(runs: pd.DataFrame, reading: Reading, options: Options) -> pd.DataFrame:
     values = family_named("coupled").run_values(options.with_run(reading.options))
-    settings = {replace(source, **reading.instance).setting for source in sources}
-    names = {replace(source, **reading.instance).name for source in sources}
-    of = runs["setting"].isin(settings) & runs["instance"].isin(names)
+    of = runs["policy"].notna()
     for option, value in values.items():
         of &= runs[option] == value
     return runs[of].rename(columns={"value": "makespan"})

@@ -97,6 +97,7 @@ def with_ratios(runs: pd.DataFrame) -> pd.DataFrame:
     with np.errstate(divide="ignore", invalid="ignore"):
         low = np.where(more_is_better, best / reached, reached / best)
         high = np.where(more_is_better, bound / value, value / bound)
+    low = np.where(is_finished, low, np.maximum(low, 1.0))  # a limit below the optimum tells nothing
     low = np.where(np.isnan(reached), np.inf, np.where((reached == 0) & (best == 0), 1.0, low))
     high = np.where(is_finished & (bound == 0) & (value == 0), 1.0, high)
     high = np.where(is_finished & ~np.isnan(high), high, np.inf)
@@ -412,7 +413,7 @@ def _statistics(
     is_interval = len(np.unique(cluster[is_finished])) > 1
     row["ci_low"] = percentiles(resampled_means(least, cluster[is_finished], weights))[0] if is_interval else np.nan
     row["ci_high"] = percentiles(resampled_means(most, cluster[is_finished], weights))[1] if is_interval else np.nan
-    row["optimal"], row["optimal_high"] = (high == 1.0).mean(), (low == 1.0).mean()
+    row["optimal"], row["optimal_high"] = (high == 1.0).mean(), ((low == 1.0) & is_finished).mean()
     for name, most_ratio in SHARES.items():
         row[name] = (high <= most_ratio).mean()
     return row

@@ -44,8 +44,8 @@ def from_states(
     absent
         What False means: DOWN loses what the worker held, RECLAIMED does not.
     past
-        States before slot 0 that the workers' Markov chains are fitted on, in any of these forms; None: the chains are
-        fitted on ``states`` themselves, so that heuristics know the statistics of the future, though not the future.
+        States before slot 0 that the workers' Markov chains are fitted on, in any of these forms; None: there are no
+        chains, and heuristics that need them refuse the instance. They are never fitted on ``states`` themselves.
 
     Raises
     ------
@@ -61,9 +61,9 @@ def from_states(
     2
     """
     codes = _codes(states, absent, "states")
-    before = codes if past is None else _codes(past, absent, "past")
+    before = None if past is None else _codes(past, absent, "past")
     p = len(codes)
-    if len(before) != p:
+    if before is not None and len(before) != p:
         raise InputError(f"{len(before)} workers, expected {p} as in states", place="past")
     return Instance(
         tasks=p if tasks is None else tasks,
@@ -74,7 +74,7 @@ def from_states(
         w=tuple(w) if isinstance(w, Sequence | np.ndarray) else (w,) * p,
         mu=tuple(mu) if isinstance(mu, Sequence | np.ndarray) else (mu,) * p,
         states=codes,
-        chains=tuple(fit(row) for row in before) if before.shape[1] > 1 else (),
+        chains=tuple(fit(row) for row in before) if before is not None and before.shape[1] > 1 else (),
     )
 
 

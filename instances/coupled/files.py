@@ -64,6 +64,7 @@ class _DrawnWorkerFile(msgspec.Struct, forbid_unknown_fields=True):
     w: _Positive
     mu: _Count | None
     markov: tuple[_Row, _Row, _Row]
+    name: str | None = None
 
 
 class _DrawFile(msgspec.Struct, forbid_unknown_fields=True):
@@ -105,18 +106,16 @@ def read_instance(document: dict[str, Any]) -> Instance:
     """
     _expect_format(document, *INSTANCE_FORMATS)
     file: _InstanceFile | _DrawnInstanceFile
-    names: tuple[str, ...] = ()
     if document["format"] == "coupled/1":
         file = convert(document, _InstanceFile)
         chains = [None if worker.markov is None else _chain(q, worker.markov) for q, worker in enumerate(file.workers)]
         states: st.States | Drawn = st.from_letters([worker.states for worker in file.workers])
-        if any(worker.name for worker in file.workers):
-            names = tuple(worker.name or f"worker {q}" for q, worker in enumerate(file.workers))
     else:
         file = convert(document, _DrawnInstanceFile)
         drawn = [_chain(q, worker.markov) for q, worker in enumerate(file.workers)]
         chains = [*drawn]
         states = _drawn(drawn, file.states)
+    names = [worker.name for worker in file.workers]
     return Instance(
         tasks=file.tasks,
         iterations=file.iterations,
@@ -127,7 +126,7 @@ def read_instance(document: dict[str, Any]) -> Instance:
         mu=tuple(worker.mu for worker in file.workers),
         states=states,
         chains=tuple(chains),
-        names=names,
+        names=tuple(name or f"worker {q}" for q, name in enumerate(names)) if any(names) else (),
     )
 
 

@@ -11,7 +11,7 @@ import time
 import pytest
 
 from bench.campaign.file import read_campaign
-from bench.campaign.plan import Campaign, run_campaign
+from bench.campaign.plan import Campaign, results_of_campaigns, run_campaign
 from bench.campaign.sources import Given
 from bench.coupled.paper import Paper
 from bench.family import Options
@@ -87,6 +87,19 @@ def test_every_run_and_optimum_is_a_row_and_resuming_makes_none_again(folder):
         assert row["makespan"] is None or best <= row["makespan"]
     run_campaign(campaign, folder / "out", num_processes=1)
     assert (folder / "out" / "runs.jsonl").read_bytes() == before
+
+
+def test_results_are_those_of_the_policies_as_they_are_now(tmp_path):
+    """A policy that was changed and changed back has its first result again, whatever came last in the folder."""
+    own = tmp_path / "mine.py"
+    campaign = Campaign([Given("one", "files", small(3, p=3, slots=40, tasks=2))], [f"{own}:Mine"], [Options()])
+    told = []
+    for text in (MINE, MINE.replace("return {visible", "return None and {visible"), MINE):
+        own.write_text(text)
+        run_campaign(campaign, tmp_path / "results")
+        told.append(results_of_campaigns([campaign], tmp_path / "results").runs["value"].tolist())
+    assert len(rows(tmp_path / "results")) == 3  # an optimum and two runs
+    assert told[0] == told[2] != told[1]
 
 
 def test_only_the_first_slots_are_replayed_where_that_is_asked(tmp_path):

@@ -51,6 +51,15 @@ def test_an_unfinished_run_is_more_than_its_limit():
     assert ends(runs(("a", "IE", None), limit=None)) == [[INF, INF]]
 
 
+def test_an_unfinished_run_is_never_optimal():
+    at_the_limit = runs(("a", "IE", None), ("a", "IP", 10), limit=10.0)
+    assert ends(at_the_limit)[0] == [1.0, INF]
+    table = distribution(with_ratios(at_the_limit)).set_index("policy")
+    assert table.loc["IE", ["optimal", "optimal_high"]].tolist() == [0.0, 0.0]
+    assert table.loc["IP", ["optimal", "optimal_high"]].tolist() == [1.0, 1.0]
+    assert ends(runs(("a", "IE", None), limit=5.0)) == [[1.0, INF]]  # stopped before anybody could finish
+
+
 def test_instances_that_nothing_finishes_are_left_out():
     assert ends(runs(("a", "IE", None), optimum=None, optimum_bound=None, optimum_status="infeasible")) == []
     assert ends(runs(("a", "IE", None), optimum=None, optimum_bound=5.0, optimum_status="unknown")) == []

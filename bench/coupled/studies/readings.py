@@ -142,7 +142,12 @@ def read_runs(folder: Path) -> pd.DataFrame:
     frame = pd.DataFrame(_runs(folder))
     if frame.empty:
         raise InputError("no runs, expected those of hindsched bench readings", file=folder)
+    lengths = sorted(set(frame["slots"]))
+    if len(lengths) > 1:
+        told = " and ".join(map(str, lengths))
+        raise InputError(f"runs over {told} slots, expected one number: take a folder for each", file=folder)
     frame["makespan"] = frame["makespan"].astype("Int64")
+    frame = frame.drop(columns="slots")
     return frame.drop_duplicates(["reading", *_INSTANCE, "policy"], keep="last", ignore_index=True)
 
 
@@ -158,6 +163,7 @@ def _runs(folder: Path) -> Iterator[dict[str, Any]]:
                 "reading": row["reading"],
                 **point,
                 "instance_seed": row["point"]["seed"],
+                "slots": row["point"]["slots"],
                 "policy": policy,
                 "makespan": makespan,
                 "status": row["status"],

@@ -44,6 +44,18 @@ def test_every_reading_has_its_own_runs(found):
     assert len({tuple(spans.fillna(0)) for spans in of_ie}) == 1
 
 
+def test_runs_of_another_seed_or_length_in_the_folder_do_not_count(tmp_path):
+    printed = [READINGS["printed"]]
+    spans = []
+    for seed, slots in ((0, 400), (1, 400), (0, 60), (0, 400)):
+        sources = experiment(ms=[5], n_coms=[5], wmins=[1], scenarios=[0], trials=[0], slots=slots, seed=seed)
+        (runs,) = run_readings(sources, printed, Options(check_slots=100), tmp_path).values()
+        assert len(runs) == 17
+        spans.append(tuple(runs["makespan"].fillna(0)))
+    assert spans[0] == spans[3]
+    assert len(set(spans)) == 3
+
+
 def test_metrics_are_those_of_the_runs(found):
     _, runs = found
     metrics = tables(runs).set_index(["reading", "table", "policy"])

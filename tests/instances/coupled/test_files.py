@@ -431,3 +431,11 @@ def test_bad_drawn_instances_are_refused(tmp_path, change, said):
     with pytest.raises(InputError) as refusal:
         read(path)
     assert f"long.json: {said}" in str(refusal.value)
+
+
+def test_names_of_drawn_workers_are_kept(tmp_path):
+    drawn = paper(m=2, n_com=1, wmin=1, scenario=0, trial=0, slots=50, p=2, drawn=True)
+    named = drawn.replace(names=("here", "there"))
+    write(named, tmp_path / "named.json")
+    assert read(tmp_path / "named.json").names == ("here", "there")
+    assert read(tmp_path / "named.json") == named
