@@ -102,7 +102,8 @@ class ScalePage:
         """Return a number over the generated instances: how many, ``proven``, or the ``median`` or ``most`` of gaps.
 
         ``proven_by_p`` lists those that are proven for each p; of ``above`` the gap is above 30 %, or not known, of
-        ``above_20`` above 20 %. A gap that is not known is more than all others. A search that was not for an instance has today's row for it; it was for ``tried``.
+        ``above_20`` above 20 %. A gap that is not known is more than all others. A search that was not for an instance
+        has today's row for it; it was for ``tried``.
         """
         if search not in _SEARCHES:
             raise InputError(f"{search!r}, expected one of {', '.join(_SEARCHES)}")
