@@ -351,7 +351,11 @@ class Family:
             values = self.run_options[name]
             if values and value not in values:
                 raise InputError(f"{value!r}, expected one of {', '.join(values)}", place=name)
-        return {name: given.get(name, (values or ("",))[0]) for name, values in self.run_options.items()}
+        return {name: given.get(name, self.usual(name)) for name in self.run_options}
+
+    def usual(self, name: str) -> str:
+        """Return the default of an option of a run: the first of its values, "" where any text may be given."""
+        return str((self.run_options[name] or ("",))[0])
 
 
 def shown(number: Number | None) -> int | str | None:

@@ -62,7 +62,7 @@ class _Bags(Family):
     unit = "ticks"
     reference = "FCFS"
     run_options: ClassVar[Mapping[str, tuple[str, ...]]] = {
-        "handover": tuple(map(str, HANDOVERS)),
+        "handover": HANDOVERS,
         "max_copies": (),
         "day_tolerance": (),
         "predictor": (),
@@ -129,8 +129,8 @@ class _Bags(Family):
         return Paper(**point).load()
 
     def run_row(self, instance: Any, played: Played, options: Options) -> dict[str, Any]:
-        usual = {name: (values or ("",))[0] for name, values in self.run_options.items()}
-        told: dict[str, Any] = {name: value for name, value in self.run_values(options).items() if value != usual[name]}
+        values = self.run_values(options)
+        told: dict[str, Any] = {name: value for name, value in values.items() if value != self.usual(name)}
         if "max_copies" in told:
             told["max_copies"] = int(told["max_copies"])
         minutes = None if played.value is None else _minutes(instance, int(played.value))

@@ -177,8 +177,7 @@ def generate(*, small: bool, seed: int, slots: int | None, **given: Any) -> Any:
     if not small:
         return make.paper(slots=slots, seed=seed, **given)
     told = given_flags()
-    flags = {option.name: option.opts[0].removeprefix("--") for option in _GENERATE}
-    say_unused((flags[name] for name in told & {"machines", "reference_s", "mix", "start"}), "with --small")
+    say_unused(told & {"machines", "reference_s", "mix", "start"}, "with --small")
     chosen: dict[str, Any] = {name: given[name] for name in ("tasks", "store", "on_demand") if name in told}
     if "checkpoints" in told:
         chosen["segments"] = given["checkpoints"] + 1

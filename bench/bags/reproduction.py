@@ -12,7 +12,7 @@ from bench.bags.cells import cells, draw_bars, optima
 from bench.bags.claims import Finding, findings
 from bench.bags.paper import Paper, starts
 from bench.bags.zones import PREDICTOR, Zone, days
-from bench.campaign.plan import Campaign, results_of_campaigns, run_campaign
+from bench.campaign.plan import Campaign, results_of_rows, run_campaign
 from bench.family import Options
 from bench.output import Table
 from bench.report import plots
@@ -96,9 +96,8 @@ def reproduce(
     campaigns = [Campaign(sources, ("all",), [plain]), Campaign(sources, ("FCFS-PRDCT-DMD",), [truth])]
     if real:
         campaigns.append(Campaign(zones(number), ("all",), [plain.with_run({"predictor": PREDICTOR})]))
-    for campaign in campaigns:
-        run_campaign(campaign, folder, num_processes=num_processes, dask=dask)
-    runs = results_of_campaigns(campaigns, folder).runs
+    rows = [row for each in campaigns for row in run_campaign(each, folder, num_processes=num_processes, dask=dask)]
+    runs = results_of_rows(rows, folder).runs
     for wrong in (*contradictions(runs), *_timeouts_that_matter(runs)):
         raise SelfCheckError(wrong)
     found = cells(runs)

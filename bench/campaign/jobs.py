@@ -67,7 +67,7 @@ def policy_job(source: Source, policy: Any, options: Options) -> Job:
     content = _digest_of_own(policy, family, files)
     label = label_of(policy)
     values = sorted(family.run_values(options).items())
-    named = [hashlib.sha256(content).hexdigest() for content in _files_of_options(values)]
+    named = [hashlib.sha256(text).hexdigest() for text in _files_of_options(values)]
     asked = (label, content, *values, *named, options.seed, options.check_slots)
     key = job_key(source.family, "online", "run", source.identity, *asked)
     return Job(key, f"{label} on {source.name}", _run, (source, policy, options, files), group=source.identity)
@@ -84,7 +84,7 @@ def _files_of_options(values: Sequence[tuple[str, object]]) -> list[bytes]:
     found: list[bytes] = []
     for _, value in values:
         if isinstance(value, str):
-            found += [content for _, content in sorted(_files_of_own(value).items())]
+            found += [text for _, text in sorted(_files_of_own(value).items())]
             file = value.partition(":")[2]
             if file and Path(file).is_file():
                 found.append(read_bytes(file))

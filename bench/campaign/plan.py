@@ -18,7 +18,7 @@ from instances.errors import InputError
 if TYPE_CHECKING:
     from bench.results.frames import Results
 
-__all__ = ["Campaign", "expand_policies", "held_rows", "readings_of", "results_of_campaigns", "run_campaign"]
+__all__ = ["Campaign", "expand_policies", "held_rows", "readings_of", "results_of_rows", "run_campaign"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,8 +159,10 @@ def _of_family(readings: Sequence[Options], family: str, families: Sequence[str]
     return list(dict.fromkeys(found))
 
 
-def run_campaign(campaign: Campaign, folder: Path, *, num_processes: int = 1, dask: str | None = None) -> None:
-    """Make every row of a campaign that ``folder`` does not hold yet.
+def run_campaign(
+    campaign: Campaign, folder: Path, *, num_processes: int = 1, dask: str | None = None
+) -> list[tuple[str, Mapping[str, Any]]]:
+    """Make every row of a campaign that ``folder`` does not hold yet; return all of them, as `held_rows` does.
 
     Parameters
     ----------
@@ -178,9 +180,11 @@ def run_campaign(campaign: Campaign, folder: Path, *, num_processes: int = 1, da
     SelfCheckError
         When the checker refuses a schedule.
     """
-    jobs = campaign.jobs(folder)
+    jobs = campaign.jobs_by_source(folder)
     with Journal(folder) as journal:
-        run_jobs("campaign", jobs, journal, num_processes=num_processes, dask=dask)
+        flat = [job for mine in jobs for job in mine]
+        run_jobs("campaign", flat, journal, num_processes=num_processes, dask=dask)
+        return held_rows(jobs, campaign.sources, journal)
 
 
 def held_rows(
@@ -198,8 +202,8 @@ def held_rows(
     ]
 
 
-def results_of_campaigns(campaigns: Sequence[Campaign], folder: Path) -> Results:
-    """Return the results of some campaigns that were run in a folder, and nothing else that it holds.
+def results_of_rows(rows: Sequence[tuple[str, Mapping[str, Any]]], folder: Path) -> Results:
+    """Return the results that rows of a folder make, and nothing else that it holds.
 
     Raises
     ------
@@ -208,10 +212,6 @@ def results_of_campaigns(campaigns: Sequence[Campaign], folder: Path) -> Results
     """
     from bench.results.frames import results_of
 
-    rows: list[tuple[str, Mapping[str, Any]]] = []
-    with Journal(folder) as journal:
-        for campaign in campaigns:
-            rows += held_rows(campaign.jobs_by_source(folder), campaign.sources, journal)
     try:
         return results_of(rows)
     except InputError as error:

@@ -11,10 +11,10 @@ import instances
 from bench.campaign.engine import run_jobs
 from bench.campaign.jobs import label_of, schedule_path, simulate
 from bench.campaign.journal import Journal
-from bench.campaign.plan import Campaign, held_rows
+from bench.campaign.plan import Campaign, held_rows, results_of_rows
 from bench.campaign.sources import Source
 from bench.family import Options, family_named
-from bench.results.frames import GROUP, Results, in_order, records, results_of
+from bench.results.frames import GROUP, Results, in_order, records
 from bench.results.ratios import of_runs, summary, with_ratios
 from bench.results.stats import quantile
 from instances.errors import InputError
@@ -95,10 +95,7 @@ def score(
                 raise
             failure = error
         rows = held_rows(jobs, sources, journal)
-    try:
-        results = results_of(rows)
-    except InputError as error:
-        raise error.in_file(folder / Journal.NAME) from None
+    results = results_of_rows(rows, folder)
     frame = summary(results.runs)
     files = [folder / Journal.NAME, folder / "table.csv"]
     write_text(files[1], frame.to_csv(index=False))

@@ -9,6 +9,7 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
+from bench.commands.options import flag_of
 from bench.family import Family, family_named
 from instances.errors import InputError
 from instances.families import family_of_format, names
@@ -129,8 +130,9 @@ def own_flags(own: Mapping[str, Any], family: Family, verb: str, file: str) -> d
     mine = {str(option.name) for option in family.flags.get(verb, ())}
     for name in own:
         if name not in mine:
-            owners = [other for other in names() if name in {o.name for o in family_named(other).flags.get(verb, ())}]
-            flag = f"--{name.replace('_', '-')}"
+            of = {other: family_named(other).flags.get(verb, ()) for other in names()}
+            owners = [other for other, options in of.items() if name in {option.name for option in options}]
+            flag = flag_of(name, of[owners[0]])
             raise click.UsageError(f"{flag} is an option of {' and '.join(owners)}, and {file} is of {family.name}")
     return dict(own)
 

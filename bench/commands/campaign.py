@@ -51,7 +51,7 @@ def campaign(
     Each run and each optimum is one row in runs.jsonl. Stopped at any moment, the same command resumes.
     """  # noqa: D301  # click reads the control character
     from bench.campaign.file import read_campaign
-    from bench.campaign.plan import results_of_campaigns, run_campaign
+    from bench.campaign.plan import results_of_rows, run_campaign
     from bench.results.ratios import summary
     from bench.results.show import show_table
 
@@ -61,8 +61,7 @@ def campaign(
     if parquet and find_spec("pyarrow") is None:
         raise InputError('pyarrow is not installed, expected pip install "hindsched[parquet]"', place="--parquet")
     folder = results if results is not None else Path("results") / Path(file).stem
-    run_campaign(plan, folder, num_processes=jobs, dask=dask)
-    found = results_of_campaigns([plan], folder)
+    found = results_of_rows(run_campaign(plan, folder, num_processes=jobs, dask=dask), folder)
     frame = summary(found.runs)
     written = [folder / Journal.NAME, folder / "table.csv"]
     write_text(written[-1], frame.to_csv(index=False))

@@ -17,16 +17,10 @@ def export(file: str, schedule: str | None, output: str) -> None:
     Of the family grid: a workload for Batsim (JSON), or a schedule as Batsim's table of jobs (CSV), which evalys draws.
     """
     import instances
+    from bench.commands.valid import made_of_valid
     from instances.textio import write_text
 
     instance = instances.read(file)
-    made = None
-    if schedule is not None:
-        made = instances.read_schedule(schedule)
-        try:
-            verdict = instances.check(instance, made)
-        except instances.InputError as error:
-            raise error.in_file(schedule) from None
-        if not verdict.is_valid:
-            raise instances.InputError(f"not written: {verdict}", file=schedule)
-    write_text(output, family_of(instance).export(instance, made))
+    make = family_of(instance).export
+    text = make(instance, None) if schedule is None else made_of_valid(make, instance, schedule, "not written")
+    write_text(output, text)

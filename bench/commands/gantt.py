@@ -14,18 +14,8 @@ from bench.family import family_of
 def gantt(file: str, schedule: str, output: str) -> None:
     """Draw SCHEDULE on the instance in FILE, if it obeys the rules."""
     import instances
+    from bench.commands.valid import made_of_valid
     from bench.report import plots
 
     instance = instances.read(file)
-    text = instances.read_schedule(schedule)
-    try:
-        verdict = instances.check(instance, text)
-    except instances.InputError as error:
-        raise error.in_file(schedule) from None
-    if not verdict.is_valid:
-        raise instances.InputError(f"not drawn: {verdict}", file=schedule)
-    try:
-        figure = family_of(instance).draw(instance, text)
-    except instances.InputError as error:
-        raise error.in_file(schedule) from None
-    plots.save(figure, output)
+    plots.save(made_of_valid(family_of(instance).draw, instance, schedule, "not drawn"), output)

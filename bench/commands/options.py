@@ -20,6 +20,7 @@ __all__ = [
     "bound_option",
     "draws",
     "expect_solver",
+    "flag_of",
     "given_flags",
     "jobs",
     "kept_in",
@@ -60,9 +61,16 @@ def expect_solver(name: str, family: str) -> None:
         raise InputError(f"{name!r}, expected auto or one of {', '.join(available)}", place="solver")
 
 
-def say_unused(flags: Iterable[str], where: str) -> None:
-    """Say on standard error which of the flags that the user gave change nothing."""
-    names = sorted(f"--{flag.replace('_', '-')}" for flag in flags)
+def flag_of(name: str, known: Iterable[click.Parameter]) -> str:
+    """Return how a parameter is given, as the first option of this name among those that are known says."""
+    return next(max(param.opts, key=len) for param in known if param.name == name)
+
+
+def say_unused(names: Iterable[str], where: str) -> None:
+    """Say on standard error which of the parameters that the user gave change nothing."""
+    context = click.get_current_context()
+    known = context.command.get_params(context)
+    names = sorted(flag_of(name, known) for name in names)
     if names:
         click.echo(f"hindsched: not used {where}: {', '.join(names)}", err=True)
 

@@ -143,7 +143,7 @@ class _Coupled(Family):
         values = self.run_values(options)
         others = {name: value for name, value in dict(options.run).items() if name != "estimator"}
         row = {"estimator": values["estimator"], "makespan": played.value, "iterations": played.facts["iterations"]}
-        row |= {name: value for name, value in others.items() if value != self.run_options[name][0]}
+        row |= {name: value for name, value in others.items() if value != self.usual(name)}
         return row | ({"seed": options.seed} if options.seed else {})
 
     def verdict_row(self, verdict: Verdict) -> dict[str, Any]:

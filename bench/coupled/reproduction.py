@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bench.campaign.plan import Campaign, results_of_campaigns, run_campaign
+from bench.campaign.plan import Campaign, results_of_rows, run_campaign
 from bench.coupled.paper import Paper
 from bench.coupled.paper_tables import TABLES
 from bench.coupled.versus import diff_by_wmin, versus
@@ -118,8 +118,8 @@ def run_readings(
             POLICIES,
             [options.with_run(reading.options) for reading in mine],
         )
-        run_campaign(campaign, folder, num_processes=num_processes, dask=dask)
-        runs = results_of_campaigns([campaign], folder).runs
+        rows = run_campaign(campaign, folder, num_processes=num_processes, dask=dask)
+        runs = results_of_rows(rows, folder).runs
         found.update({reading.name: _of_reading(runs, reading, options) for reading in mine})
     return {reading.name: found[reading.name] for reading in readings}
 

@@ -399,8 +399,8 @@ def _tell_apart(frame: pd.DataFrame, family: Family) -> None:
     mine = frame["family"] == family.name
     frame.loc[mine, "sense"] = str(family.sense)
     texts = frame.loc[mine, "options"]
-    for name, values in family.run_options.items():
-        usual = (values or ("",))[0]
+    for name in family.run_options:
+        usual = family.usual(name)
         frame.loc[mine, name] = frame.loc[mine, name].astype(object).where(frame.loc[mine, name].notna(), usual)
         told = f"{name} " + frame.loc[mine, name].astype(str)
         others = frame.loc[mine, name] != usual

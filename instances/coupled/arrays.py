@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 
 from instances import states as st
-from instances.chains import fit
+from instances.chains import Chain, fit
 from instances.coupled.model import Instance
 from instances.errors import InputError
 
@@ -61,10 +61,14 @@ def from_states(
     2
     """
     codes = _codes(states, absent, "states")
-    before = None if past is None else _codes(past, absent, "past")
     p = len(codes)
-    if before is not None and len(before) != p:
-        raise InputError(f"{len(before)} workers, expected {p} as in states", place="past")
+    chains: tuple[Chain, ...] = ()
+    if past is not None:
+        before = _codes(past, absent, "past")
+        if len(before) != p:
+            raise InputError(f"{len(before)} workers, expected {p} as in states", place="past")
+        if before.shape[1] > 1:
+            chains = tuple(fit(row) for row in before)
     return Instance(
         tasks=p if tasks is None else tasks,
         iterations=iterations,
@@ -74,7 +78,7 @@ def from_states(
         w=tuple(w) if isinstance(w, Sequence | np.ndarray) else (w,) * p,
         mu=tuple(mu) if isinstance(mu, Sequence | np.ndarray) else (mu,) * p,
         states=codes,
-        chains=tuple(fit(row) for row in before) if before is not None and before.shape[1] > 1 else (),
+        chains=chains,
     )
 
 

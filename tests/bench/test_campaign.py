@@ -11,7 +11,7 @@ import time
 import pytest
 
 from bench.campaign.file import read_campaign
-from bench.campaign.plan import Campaign, results_of_campaigns, run_campaign
+from bench.campaign.plan import Campaign, results_of_rows, run_campaign
 from bench.campaign.sources import Given
 from bench.coupled.paper import Paper
 from bench.family import Options
@@ -96,8 +96,8 @@ def test_results_are_those_of_the_policies_as_they_are_now(tmp_path):
     told = []
     for text in (MINE, MINE.replace("return {visible", "return None and {visible"), MINE):
         own.write_text(text)
-        run_campaign(campaign, tmp_path / "results")
-        told.append(results_of_campaigns([campaign], tmp_path / "results").runs["value"].tolist())
+        found = run_campaign(campaign, tmp_path / "results")
+        told.append(results_of_rows(found, tmp_path / "results").runs["value"].tolist())
     assert len(rows(tmp_path / "results")) == 3  # an optimum and two runs
     assert told[0] == told[2] != told[1]
 

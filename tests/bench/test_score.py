@@ -32,6 +32,11 @@ def test_an_instance_under_a_new_name_is_not_solved_again(tmp_path):
     assert set(found.results.optima["instance"]) == set(found.results.runs["instance"]) == {"new"}
 
 
+def test_an_option_given_at_its_default_is_the_same_job():
+    plain, given_too = (policy_job(given("one"), "IE", Options(run=run)) for run in ((), (("estimator", "printed"),)))
+    assert plain.key == given_too.key
+
+
 def test_a_file_that_an_option_names_counts_by_its_content(tmp_path):
     bag = instances.bags.Instance.from_letters(["uudu"], ticks=[9], slot=4, tasks=1, segments=1, on_demand=True)
     source = Given("bag", "files", bag)
