@@ -61,19 +61,17 @@ class ChannelBounds:
     def _share(self, name: str) -> int:
         """Return what one of the bounds by rents has of a round. Labels begin with the second: most need only one.
 
-        Where several lead, the bound by rents has less the longer it has raised nothing, and labels, which take long to
-        begin, have the rest.
+        The bound by rents has less the longer it has raised nothing, and where others lead too; labels, which take long
+        to begin, have the rest.
         """
         if name == "paying" and self._rounds == 1:
             return 0
         first = [other for other in self._raised if self._leads(other)]
-        if first == [name]:
-            return PAYING_SHARE if name == "paying" else RENT_SHARE
-        is_of_use = name in first or (name == "paying" and first == ["slots"])
-        if not is_of_use:
-            return LESSER_SHARE
-        rents = max(LESSER_SHARE, RENT_SHARE // 2 >> self._vain)
-        return rents if name == "rents" else RENT_SHARE - rents
+        if first == ["paying"]:
+            return PAYING_SHARE if name == "paying" else LESSER_SHARE
+        rents = RENT_SHARE if first == ["rents"] else RENT_SHARE // 2 if "rents" in first else 0
+        rents = max(LESSER_SHARE, rents >> self._vain)
+        return rents if name == "rents" else max(LESSER_SHARE, RENT_SHARE - rents)
 
     def work(self, incumbent: Incumbent, steps: int, known: int) -> None:
         """Spend the bounds' part of a round of ``steps``; ``known`` is the best bound of the other searches."""

@@ -24,12 +24,14 @@ from offline.coupled.native.constants import (
     MODEL_EFFORT,
     MOST_ARCS,
     MOST_PARTS_KEPT,
+    MOST_PATIENCE,
     MUCH_LESS,
     NARROWED,
     NEVER_PAID,
     NEW_USE,
     OWN,
     PART_VALUE_STEP,
+    PATIENT_ARCS,
     PAYING_PATIENCE,
     PAYING_STEP,
     PAYING_TURNS,
@@ -242,6 +244,7 @@ class PayingBound:
     def _refute(self, part: _Part, tables: Tables, horizon: int) -> Generator[int, None, bool | None]:
         """Tell whether it could be refuted that a part has a makespan within the horizon; None: too many arcs."""
         part.move(tables)
+        part.soonest[-1] = part.bound  # no schedule of it is shorter
         graph = Graph(tables, self.iterations, horizon, part.soonest, part.latest)
         if graph.is_empty:
             return True
@@ -271,7 +274,8 @@ class PayingBound:
         best, since, num_arcs, stopped = -np.inf, 0, 0, 0
         if not (yield from search.unfold()):
             return True
-        for turn in range(PAYING_TURNS):
+        patience = max(PAYING_PATIENCE, min(MOST_PATIENCE, PATIENT_ARCS // search.most_arcs()))
+        for turn in range(PAYING_TURNS * patience // PAYING_PATIENCE):
             charges = part.charges(graph)
             if (yield from search.weigh(charges)) > 0:
                 return True
@@ -295,7 +299,7 @@ class PayingBound:
                 since += 1
             if label >= 0 and length > best + 0.03 * abs(best):
                 best, since = length, 0
-            if since >= PAYING_PATIENCE:
+            if since >= patience:
                 return False
             if graph.tables is self._rents.tables:  # or else more slots are looked at by now
                 self._rents.usage.add(path)

@@ -124,7 +124,7 @@ class Graph:
     horizon
         V.
     soonest, latest
-        (K + 1,), limits for the slot of a node, by k; those of k = 0 and K do not count.
+        (K + 1,), limits for the slot of a node, by k; those of k = 0 do not count, nor does the latest of K.
     """
 
     def __init__(self, tables: Tables, iterations: int, horizon: int, soonest: Ints, latest: Ints) -> None:
