@@ -16,6 +16,11 @@ optimal 4 4 True
 
 from __future__ import annotations
 
+if __name__ == "__main__":  # python -m hindsched: before what takes a while to load
+    from bench.cli import main
+
+    main()
+
 from bench.shorthand import Picture, bound, check, from_trace, gantt, generate, report, run, score, solve
 from instances.coupled.arrays import from_states
 from instances.errors import HindschedError, InputError, SelfCheckError
@@ -44,8 +49,3 @@ __all__ = [
     "write",
     "write_schedule",
 ]
-
-if __name__ == "__main__":  # python -m hindsched
-    from bench.cli import main
-
-    main()

@@ -10,72 +10,13 @@ import os
 import signal
 import sys
 from contextlib import suppress
+from io import TextIOWrapper
 from types import FrameType
 from typing import NoReturn
 
-import click
-
-from bench.commands.biclique import biclique
-from bench.commands.campaign import campaign
-from bench.commands.check import check
-from bench.commands.compile_ import compile_
-from bench.commands.export import export
-from bench.commands.gantt import gantt
-from bench.commands.generate import generate
-from bench.commands.import_ import import_
-from bench.commands.leaderboard import leaderboard
-from bench.commands.measure.group import bench
-from bench.commands.online_optimum import online_optimum
-from bench.commands.recheck import recheck
-from bench.commands.reduce import reduce
-from bench.commands.report import report
-from bench.commands.reproduce import reproduce
-from bench.commands.score import score
-from bench.commands.simulate import simulate
-from bench.commands.solve import solve
-from bench.commands.verify.bags import verify_bags
-from bench.commands.verify.reductions import verify_reductions
-from bench.commands.verify.simulator import verify_simulator
-from bench.commands.verify.solvers import verify_solvers
-from bench.progress import tell_of_compilation
-from instances.errors import HindschedError, InputError
-
-__all__ = ["hindsched", "main"]
+__all__ = ["main"]
 
 EXIT_USAGE, EXIT_CONTRADICTION, EXIT_INTERRUPTED = 2, 3, 130
-
-
-@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
-@click.version_option(package_name="hindsched", prog_name="hindsched")
-def hindsched() -> None:
-    """Compare on-line schedulers on volatile machines with the best that full knowledge of the future allows."""
-
-
-for _command in (
-    generate,
-    import_,
-    solve,
-    online_optimum,
-    simulate,
-    check,
-    gantt,
-    export,
-    score,
-    leaderboard,
-    campaign,
-    report,
-    reproduce,
-    recheck,
-    reduce,
-    biclique,
-    verify_reductions,
-    verify_solvers,
-    verify_simulator,
-    verify_bags,
-    bench,
-    compile_,
-):
-    hindsched.add_command(_command)
 
 
 def main() -> None:
@@ -83,15 +24,26 @@ def main() -> None:
     for stream in ("stdout", "stderr"):
         if getattr(sys, stream) is None:  # closed by who called us
             setattr(sys, stream, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
-    tell_of_compilation()
+    if isinstance(sys.stdout, TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # as on standard error: names of files may hold any bytes
     before = signal.signal(signal.SIGTERM, _interrupt)
     try:
         _run()
+    except KeyboardInterrupt:
+        _fail("interrupted", EXIT_INTERRUPTED)
     finally:
         signal.signal(signal.SIGTERM, before)
 
 
 def _run() -> NoReturn:
+    # what takes a while to load is loaded here, where an interruption is told like any other
+    import click
+
+    from bench.commands.group import hindsched
+    from bench.progress import tell_of_compilation
+    from instances.errors import HindschedError, InputError
+
+    tell_of_compilation()
     try:
         with hindsched.make_context("hindsched", sys.argv[1:]) as context:
             code = hindsched.invoke(context)
@@ -109,8 +61,8 @@ def _run() -> NoReturn:
         _fail(str(error), EXIT_CONTRADICTION)
     except MemoryError:
         _fail("not enough memory for an instance of this size", EXIT_USAGE)
-    except (KeyboardInterrupt, click.Abort):
-        _fail("interrupted", EXIT_INTERRUPTED)
+    except click.Abort:
+        raise KeyboardInterrupt from None
     except BrokenPipeError:  # the reader of our output has gone; nothing is left to say
         _drop_output()
         sys.exit(0)
@@ -131,5 +83,5 @@ def _drop_output() -> None:
 
 def _fail(message: str, code: int) -> NoReturn:
     with suppress(OSError):  # where nobody can be told, the exit code still tells
-        click.echo(f"hindsched: {message}", err=True)
+        print(f"hindsched: {message}", file=sys.stderr, flush=True)
     sys.exit(code)

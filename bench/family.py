@@ -16,6 +16,7 @@ import offline
 import online
 from instances import InputError, SelfCheckError, Verdict
 from instances.families import BUILT_IN, names, part
+from instances.textio import excerpt
 from offline.results import Number, Result, Sense, Status
 
 if TYPE_CHECKING:
@@ -119,6 +120,8 @@ class Family:
     heading: ClassVar[str] = "value"
     unit: ClassVar[str] = ""
     sense: ClassVar[Sense] = Sense.MIN
+    #: The least that a run can be measured by; what is not reached is None.
+    least: ClassVar[int] = 0
     #: The policy that others are compared with, if the field has one.
     reference: ClassVar[str | None] = None
     #: What ``solve --bound`` says where there is nothing to write, of a family that has that flag.
@@ -131,9 +134,9 @@ class Family:
     panels: ClassVar[tuple[str, ...]] = ()
     #: Those that make a scenario: draws that have the machines in common. Empty: every instance stands alone.
     scenario: ClassVar[tuple[str, ...]] = ()
-    #: A key of a point that holds a seed, and the name of its column.
-    seed_axis: ClassVar[tuple[str, str]] = ("seed", "instance_seed")
-    #: Keys of ``facts`` that results keep as columns.
+    #: Keys of a point by axis, where they differ: no axis is called as an option of a run, of any family.
+    axis_keys: ClassVar[Mapping[str, str]] = {"instance_seed": "seed"}
+    #: Keys of ``facts`` that results keep as columns: numbers.
     columns: ClassVar[tuple[str, ...]] = ()
     #: Columns whose mean over finished runs stands beside the ratios.
     averages: ClassVar[tuple[str, ...]] = ()
@@ -350,7 +353,7 @@ class Family:
                 raise InputError(f"no option of {self.name}, expected one of {known}", place=name)
             values = self.run_options[name]
             if values and value not in values:
-                raise InputError(f"{value!r}, expected one of {', '.join(values)}", place=name)
+                raise InputError(f"{excerpt(str(value))}, expected one of {', '.join(values)}", place=name)
         return {name: given.get(name, self.usual(name)) for name in self.run_options}
 
     def usual(self, name: str) -> str:
@@ -385,7 +388,7 @@ def family_named(name: str) -> Family:
         For a family that does not exist.
     """
     if name not in BUILT_IN and name not in names():  # to list what is installed takes long
-        raise InputError(f"{name!r}, expected one of {', '.join(names())}", place="family")
+        raise InputError(f"{excerpt(str(name))}, expected one of {', '.join(names())}", place="family")
     adapter: Family = part(name, "bench").FAMILY
     return adapter
 

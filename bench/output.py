@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
 import click
-import msgspec
 
-from instances.errors import printable
+from instances.errors import InputError, printable
+from instances.textio import encode
 
-__all__ = ["Table", "bad_input"]
+__all__ = ["Refusals", "Table", "bad_input"]
 
 
 @dataclass
@@ -41,7 +42,7 @@ class Table:
         """Take a row; in JSON it is printed at once, with exactly the keys of ``columns`` where they are told."""
         kept = dict(row) if self.columns is None else {key: row[key] for key in self.columns}
         if self.as_json:
-            click.echo(msgspec.json.encode(kept).decode())
+            click.echo(_json(kept))
             sys.stdout.flush()
         else:
             self._rows.append(kept)
@@ -69,7 +70,7 @@ class Table:
         table = RichTable(title=self.title, box=box.SIMPLE_HEAD, title_justify="left", title_style="bold")
         columns = dict(self.columns or {key: key for row in self._rows for key in row if not _is_long(row[key])})
         # a pipe or a file gets every column whole, whatever the width of the terminal that is not there
-        console = Output(highlight=False, width=None if sys.stdout.isatty() else max(200, _width(self._rows)))
+        console = Output(highlight=False, width=None if sys.stdout.isatty() else self._natural_width(columns))
         left_out = []
         for key in self.spare:
             if self._natural_width(columns) > console.width and columns.pop(key, None) is not None:
@@ -85,8 +86,37 @@ class Table:
 
     def _natural_width(self, columns: Mapping[str, str]) -> int:
         """Return how wide the table is where no cell is broken."""
+        from rich.cells import cell_len
+
         cells = ([heading, *(_cell(row.get(key)) for row in self._rows)] for key, heading in columns.items())
-        return 1 + sum(3 + max(map(len, column)) for column in cells)
+        return 1 + sum(3 + max(map(cell_len, column)) for column in cells)
+
+
+class Refusals:
+    """What is wrong with some of several inputs: each is told once, on standard error, and the others go on."""
+
+    def __init__(self) -> None:
+        self._told: set[str] = set()
+
+    @contextmanager
+    def of(self, file: object) -> Iterator[None]:
+        """End a block at an `InputError`, and tell it."""
+        try:
+            yield
+        except InputError as error:
+            self.tell(error, file)
+
+    def tell(self, error: InputError, file: object) -> None:
+        """Tell of one in a file (None: in none), unless it names another."""
+        told = error.in_file(file)
+        if str(told) not in self._told:
+            self._told.add(str(told))
+            bad_input(told)
+
+    @property
+    def code(self) -> int:
+        """The exit code that this makes."""
+        return 2 if self._told else 0
 
 
 def bad_input(error: Exception) -> None:
@@ -109,5 +139,23 @@ def _cell(value: object) -> str:
     return f"{value:.3f}" if isinstance(value, float) else printable(str(value))
 
 
-def _width(rows: Sequence[Mapping[str, Any]]) -> int:
-    return max(sum(len(_cell(value)) + 4 for value in row.values()) for row in rows)
+def _json(value: Any) -> str:
+    r"""Return JSON; text that is not Unicode, of a file's name, is told as messages tell it.
+
+    Examples
+    --------
+    >>> _json({"file": "caf\udce9.json"})
+    '{"file":"caf\\\\udce9.json"}'
+    """
+    try:
+        return encode(value)
+    except UnicodeEncodeError:
+        return encode(_unicode(value))
+
+
+def _unicode(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {_unicode(key): _unicode(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_unicode(each) for each in value]
+    return value.encode(errors="backslashreplace").decode() if isinstance(value, str) else value

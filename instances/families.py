@@ -15,7 +15,7 @@ from types import ModuleType
 from typing import Any
 
 from instances.errors import InputError
-from instances.textio import encode
+from instances.textio import excerpt, quoted
 
 __all__ = ["BUILT_IN", "GROUP", "PACKAGES", "family_of_format", "names", "part", "register", "unregister"]
 
@@ -97,7 +97,7 @@ def _installed(family: str) -> ModuleType:
             raise InputError(f"cannot be imported: {told}", place=f"family {family} = {point.value}") from error
         _registered[family] = loaded
         return loaded
-    raise InputError(f"{family!r}, expected one of {', '.join(names())}", place="family")
+    raise InputError(f"{excerpt(str(family))}, expected one of {', '.join(names())}", place="family")
 
 
 def family_of_format(document: dict[str, Any]) -> str:
@@ -122,4 +122,4 @@ def family_of_format(document: dict[str, Any]) -> str:
         match = _FORMAT.fullmatch(text)
         if match and match[1] in names():
             return match[1]
-    raise InputError(f"{encode(text)}, expected a format of one of {', '.join(names())}", place="format")
+    raise InputError(f"{quoted(text)}, expected a format of one of {', '.join(names())}", place="format")

@@ -8,7 +8,7 @@ from typing import Any
 
 from instances.errors import InputError
 from instances.families import family_of_format, part
-from instances.textio import encode, read_json, write_text
+from instances.textio import encode, quoted, read_json, write_text
 from instances.verdict import Verdict
 
 __all__ = ["check", "is_made_for", "read", "read_schedule", "write", "write_schedule"]
@@ -58,7 +58,7 @@ def _read(
         known = getattr(part(family, "instances"), formats)
         if document["format"] not in known:
             expected = " or ".join(encode(name) for name in known)
-            raise InputError(f"{encode(document['format'])}, expected {expected}, {what}", place="format")
+            raise InputError(f"{quoted(document['format'])}, expected {expected}, {what}", place="format")
         return reader(family)(document)
     except InputError as error:
         raise error.in_file(path) from None

@@ -15,6 +15,7 @@ from instances.chains import Chain, StateStream
 from instances.errors import InputError
 from instances.states import DOWN, MOST_SLOTS, UP, States
 from instances.streams import stream
+from instances.textio import excerpt
 
 __all__ = ["STARTS", "Drawn", "Known", "StateSource"]
 
@@ -119,7 +120,7 @@ class Drawn:
         self, chains: Sequence[Chain], key: Sequence[str | int], slots: int, *, start: str = STARTS[0]
     ) -> None:
         if start not in STARTS:
-            raise InputError(f"{start!r}, expected one of {', '.join(STARTS)}", place="start")
+            raise InputError(f"{excerpt(str(start))}, expected one of {', '.join(STARTS)}", place="start")
         if slots < 1:
             raise InputError(f"{slots}, expected an integer >= 1", place="slots")
         if slots > MOST_SLOTS:

@@ -14,7 +14,7 @@ import msgspec
 
 from instances.errors import InputError
 
-__all__ = ["convert", "encode", "excerpt", "read_bytes", "read_json", "write_bytes", "write_text"]
+__all__ = ["convert", "encode", "excerpt", "quoted", "read_bytes", "read_json", "write_bytes", "write_text"]
 
 T = TypeVar("T")
 
@@ -124,7 +124,25 @@ def encode(value: Any) -> str:
 
 def excerpt(text: str) -> str:
     """Return a text as a message can quote it: on one line, and not too long of it."""
-    return repr(text if len(text) <= 40 else text[:40] + "...")
+    return repr(_cut(text))
+
+
+def quoted(value: object) -> str:
+    """Return a decoded JSON value as a message can quote it, and not too much of it.
+
+    Examples
+    --------
+    >>> quoted(None), quoted("a b"), quoted(list(range(99)))
+    ('null', '"a b"', '[0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,1...')
+    """
+    try:
+        return _cut(encode(value))
+    except (OverflowError, UnicodeEncodeError):  # an integer beyond 64 bits, half of a pair of surrogates
+        return _cut(repr(value))
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= 40 else text[:40] + "..."
 
 
 def write_text(path: str | os.PathLike[str], text: str) -> None:
@@ -182,7 +200,6 @@ def _plain(message: str, value: object, path: str) -> str:
         return plain
     for key, position in _STEP.findall(path):
         value = value[int(position) if position else key]  # type: ignore[index]
-    shown = f"a list of {len(value)}" if isinstance(value, list) else _JSON_NAMES.get(type(value), "")
-    if not isinstance(value, dict | list):
-        shown = encode(value)
-    return f"{shown if len(shown) <= 40 else shown[:40] + '...'}, {plain}"
+    if isinstance(value, list):
+        return f"a list of {len(value)}, {plain}"
+    return f"{_JSON_NAMES[dict] if isinstance(value, dict) else quoted(value)}, {plain}"

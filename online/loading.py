@@ -9,20 +9,34 @@ import importlib
 import importlib.metadata
 import inspect
 import sys
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from instances.errors import InputError
 
-__all__ = ["GROUP", "expect_family", "load_entry_point", "load_file", "own_policy", "source_files"]
+__all__ = ["GROUP", "aside", "by_name", "expect_family", "load_entry_point", "load_file", "own_policy", "source_files"]
 
 #: The group of entry points in which an installed package offers policies.
 GROUP = "hindsched.policies"
 
 
+@contextmanager
+def aside() -> Iterator[None]:
+    """Send what other people's code prints to standard error, for standard output is for results.
+
+    Examples
+    --------
+    >>> with aside():
+    ...     print("look")
+    """
+    with redirect_stdout(sys.stderr):
+        yield
+
+
+@aside()
 def own_policy(
     policy: Any, offered: Mapping[str, object], *, family: str, built_in: Sequence[str], protocol: type, expected: str
 ) -> Any:
@@ -79,6 +93,7 @@ def own_policy(
     return made
 
 
+@aside()
 def load_file(path: str, class_name: str, options: Mapping[str, object]) -> object:
     """Return an object of a class in a Python file.
 
@@ -166,6 +181,7 @@ def source_files(path: str) -> list[Path]:
     return list(found)
 
 
+@aside()
 def load_entry_point(group: str, name: str, options: Mapping[str, object]) -> object | None:
     """Return an object made by an installed entry point, or None if there is none of this name.
 
@@ -182,6 +198,33 @@ def load_entry_point(group: str, name: str, options: Mapping[str, object]) -> ob
             raise InputError(f"cannot be imported: {_told(error)}", place=place) from error
         return _make(factory, options, place)
     return None
+
+
+def by_name(policies: Iterable[str], make: Callable[[str], Any], taken: Collection[str]) -> dict[str, str]:
+    """Return policies by name, each once.
+
+    Parameters
+    ----------
+    policies
+        As they are asked for.
+    make
+        Makes one.
+    taken
+        Names of other rows, which only what is asked for by this very name may have.
+
+    Raises
+    ------
+    InputError
+        For two policies that no table could tell apart.
+    """
+    found: dict[str, str] = {}
+    for policy in policies:
+        name = make(policy).name
+        if found.setdefault(name, policy) != policy:
+            raise InputError("two policies of this name, expected a name for each", place=f"policy {name}")
+        if name in taken and policy != name:
+            raise InputError("another row has this name, expected a name of its own", place=f"policy {name}")
+    return found
 
 
 def expect_family(made: object, family: str, place: str) -> None:

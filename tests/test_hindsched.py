@@ -11,7 +11,7 @@ from click.testing import CliRunner
 import hindsched as hs
 import instances
 import offline
-from bench.cli import hindsched as front_door
+from bench.commands.group import hindsched as front_door
 from bench.results.frames import read_results
 from bench.results.ratios import summary
 

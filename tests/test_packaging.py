@@ -37,7 +37,7 @@ def test_the_five_packages_come_from_one_place():
 @pytest.mark.parametrize(
     "statement",
     [f"import {name}" for name in (*PACKAGES, "hindsched")]
-    + ["import sys; sys.argv = ['hindsched', '--help']; import bench.cli"],
+    + ["import sys; sys.argv = ['hindsched', '--help']; import bench.commands.group"],
 )
 def test_imports_are_light(statement):
     check = f"{statement}; import sys; print(sorted(set({HEAVY}) & set(sys.modules)))"

@@ -17,7 +17,7 @@ from bench.family import Family, Limit, Options, Played
 from instances.bags import Instance, Store, ideal_time
 from instances.bags.generate import MIXES, SETS
 from instances.errors import InputError
-from instances.textio import convert
+from instances.textio import convert, excerpt
 from offline.bags import solve
 from offline.results import Result
 from online.bags import make_policy, run_policy
@@ -60,6 +60,7 @@ class _Bags(Family):
     name = "bags"
     value = heading = "turnaround"
     unit = "ticks"
+    least = 1
     reference = "FCFS"
     run_options: ClassVar[Mapping[str, tuple[str, ...]]] = {
         "handover": HANDOVERS,
@@ -124,9 +125,8 @@ class _Bags(Family):
         return len(schedule.runs) <= _KEPT_RUNS
 
     def from_point(self, point: Mapping[str, Any]) -> Any:
-        if "zones" in point:
-            return Zone(**{name: value for name, value in point.items() if name != "zones"}).load()
-        return Paper(**point).load()
+        source: type[Zone | Paper] = Zone if "zones" in point else Paper
+        return convert(dict(point), source, "point").load()
 
     def run_row(self, instance: Any, played: Played, options: Options) -> dict[str, Any]:
         values = self.run_values(options)
@@ -171,7 +171,7 @@ class _Bags(Family):
         ):
             for text in given:
                 if text not in known:
-                    raise InputError(f"{text!r}, expected one of {', '.join(known)}", place=name)
+                    raise InputError(f"{excerpt(text)}, expected one of {', '.join(known)}", place=name)
         return [
             Paper(machines, tasks, reference_s, checkpoints, store, start, points.slots, points.seed, points.mix)
             for machines, store, when in product(points.machines, points.stores, points.when)

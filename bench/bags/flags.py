@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import click
 
-from bench.commands.options import COUNT, POSITIVE, given_flags, say_unused
+from bench.commands.options import ABOVE_ZERO, COUNT, POSITIVE, given_flags, say_unused
 from bench.commands.traces import chosen_nodes, read_traces, trace_options
 from instances.bags import Store
 from instances.bags.generate import MIXES, SETS
@@ -149,7 +149,7 @@ _REPRODUCE = [
     ),
     click.Option(
         ["--time-limit", "time_limit_s"],
-        type=click.FloatRange(min=0, min_open=True),
+        type=ABOVE_ZERO,
         default=30.0,
         show_default=True,
         metavar="S",

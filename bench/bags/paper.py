@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, ClassVar
 
-from instances.bags import Instance, Store
+from instances.bags import Instance
 from instances.bags.clock import Period, period
 from instances.bags.generate import MIXES, SLOT_S, paper
 
@@ -78,7 +78,7 @@ class Paper:
             tasks=self.tasks,
             reference_s=self.reference_s,
             checkpoints=self.checkpoints,
-            store=Store(self.store),
+            store=self.store,
             on_demand=True,
             slots=self.slots,
             start=self.start_slot,

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from functools import cache
 from typing import Any, ClassVar
 
-from instances.bags import Instance, Store
+from instances.bags import Instance
 from instances.bags.imported import from_trace
 from instances.traces import Trace, read_packaged
 from online.bags.predictors import SPOT, SPOT_SLOT_S
@@ -66,7 +66,7 @@ class Zone:
             slot_s=SPOT_SLOT_S,
             checkpoints=self.checkpoints,
             reference_s=self.reference_s,
-            store=Store(self.store),
+            store=self.store,
             on_demand=True,
             start=first + self.start_slot * SPOT_SLOT_S,
             slots=_SLOTS,

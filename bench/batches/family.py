@@ -25,7 +25,7 @@ from instances import InputError, SelfCheckError, Verdict
 from instances.batches import Instance, Run, Rung
 from instances.batches.check import expect_run
 from instances.batches.cuts import FORMAT, read_claim
-from instances.textio import read_json
+from instances.textio import convert, read_json
 from offline.batches import Hindsight
 from offline.results import Result, Sense
 from online.batches import Options, Policy, make_policy, run_policy
@@ -52,6 +52,7 @@ class _Batches(Family):
     heading = "satisfied tasks"
     unit = "tasks"
     sense = Sense.MAX
+    least = 1
     reference = "A2"
     run_options: ClassVar[Mapping[str, tuple[str, ...]]] = {
         name: ("", *CHOICES[name]) if name == "overdue" else CHOICES.get(name, ())
@@ -130,7 +131,7 @@ class _Batches(Family):
         return len(schedule.contacts) <= _KEPT_CONTACTS
 
     def from_point(self, point: Mapping[str, Any]) -> Any:
-        return Drawn(**point).load()
+        return convert(dict(point), Drawn, "point").load()
 
     def run_row(self, instance: Instance, played: Played, options: Asked) -> dict[str, Any]:
         run: Run = played.schedule
@@ -198,6 +199,16 @@ class _Batches(Family):
 
     def import_trace(self, traces: Sequence[str], **given: Any) -> tuple[Any, Sequence[str]]:
         return flags.import_trace(traces, **given)
+
+    def presence(self, instance: Any) -> Sequence[str]:
+        from bench.commands.traces import presence_within, told_presence
+
+        since, until = instance.start, instance.end
+        up = instance.window(since, until)
+        nodes = [presence_within(up.of_worker(j), since, until) for j in range(instance.num_workers)]
+        where = f"UP in the {until - since} seconds to the last deadline"
+        nobody = "nobody is there: --first-day counts from the begin of the trace, or from --origin"
+        return told_presence(nodes, [f"worker {j}" for j in range(len(nodes))], where, "second", nobody)
 
     def sources(self, table: Mapping[str, Any]) -> list[Source]:
         return drawn_sources(table)

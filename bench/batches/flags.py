@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from bench.commands.options import COUNT, NUMBERS, POSITIVE, given_flags, say_unused
+from bench.commands.options import COUNT, NUMBERS, POSITIVE, Number, given_flags, say_unused
 from bench.commands.traces import read_traces, trace_options
 from instances.batches import Compute, Instance, Rung
 from instances.batches.generate import back_to_back, paper, small
@@ -31,12 +31,6 @@ class _Duration(click.ParamType[int]):
         if match is None or int(match[1]) == 0:
             self.fail(f"{value!r}, expected seconds above 0, or such as 30m, 4h, 7d", param, ctx)
         return int(match[1]) * _UNITS[match[2]]
-
-
-class _Share(click.FloatRange):
-    """A number above 0, called so in the help."""
-
-    name = "number"
 
 
 DURATION = _Duration()
@@ -119,7 +113,7 @@ FLAGS: Mapping[str, Sequence[click.Option]] = {
         click.Option(["--batches"], type=POSITIVE, default=256, show_default=True, help="M."),
         click.Option(
             ["--scale"],
-            type=_Share(min=0, min_open=True, max=1),
+            type=Number(min=0, min_open=True, max=1),
             default=1.0,
             show_default=True,
             help="Share of the 37,472 workers and of the tasks per batch.",

@@ -25,10 +25,10 @@ from typing import Any, NamedTuple, cast
 
 from bench.campaign.journal import Journal
 from bench.progress import counting, tell_of_compilation
-from instances.errors import HindschedError, InputError
+from instances.errors import InputError
 from instances.families import BUILT_IN, names, part
 
-__all__ = ["Job", "code_digest", "provenance", "run_jobs", "source_digest"]
+__all__ = ["FailedJobsError", "Job", "code_digest", "provenance", "run_jobs", "source_digest"]
 
 #: A group that has worked for so long hands over the rows it has made, so that little is lost with it.
 _HAND_OVER_S = 5.0
@@ -37,6 +37,10 @@ _HAND_OVER_S = 5.0
 _AHEAD = 2
 
 _ALL = ("instances", "offline", "online")
+
+
+class FailedJobsError(InputError):
+    """Some jobs failed on bad input; the rows of all others are made."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,10 +101,10 @@ def run_jobs(
 
     Raises
     ------
-    InputError
+    FailedJobsError
         After all other rows are made, for the jobs that failed: the first of them, and how many there are.
-    HindschedError
-        When a worker process is lost, or runs other code than this.
+    InputError
+        At once, when a worker process is lost or runs other code than this, or the disk is full; the rows so far stay.
     """
     if journal.torn:
         sys.stderr.write(f"hindsched: {journal.path}: the last row was torn off by an interruption; it is made again\n")
@@ -117,7 +121,7 @@ def run_jobs(
                 counter.step(outcome.note, failed=outcome.failure is not None)
     if failures:
         others = f" (and {len(failures) - 1} more failed; the other rows are safe)" if len(failures) > 1 else ""
-        raise InputError(failures[0] + others)
+        raise FailedJobsError(failures[0] + others)
 
 
 def _made(jobs: Sequence[Job], num_processes: int, dask: str | None) -> Iterator[list[_Outcome]]:
@@ -143,9 +147,9 @@ def _made(jobs: Sequence[Job], num_processes: int, dask: str | None) -> Iterator
                 try:
                     outcomes = future.result()
                 except (BrokenExecutor, CancelledError) as error:
-                    raise HindschedError(
+                    raise InputError(
                         "a worker process was lost (killed, or out of memory); every row in the results is safe: "
-                        "the same command resumes"
+                        "the same command resumes, and fewer processes take less memory"
                     ) from error
                 if len(outcomes) < len(group):
                     groups.appendleft(group[len(outcomes) :])
@@ -235,7 +239,7 @@ def _outcome(job: Job) -> _Outcome:
 def _expect_same_code(outcomes: Sequence[_Outcome]) -> None:
     for outcome in outcomes:
         if outcome.row is not None and outcome.row["code"] != code_digest():
-            raise HindschedError(
+            raise InputError(
                 f"a worker runs other code ({outcome.row['code']}) than this campaign ({code_digest()}): "
                 "install the same version of hindsched everywhere"
             )

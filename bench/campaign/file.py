@@ -26,6 +26,7 @@ from __future__ import annotations
 
 import os
 import tomllib
+from math import inf
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -35,7 +36,7 @@ from bench.campaign.plan import Campaign, readings_of
 from bench.campaign.sources import Source, from_file
 from bench.family import Options, family_named
 from instances.errors import InputError
-from instances.textio import convert, read_bytes
+from instances.textio import convert, excerpt, read_bytes
 
 __all__ = ["read_campaign"]
 
@@ -55,7 +56,7 @@ class _File(msgspec.Struct, forbid_unknown_fields=True):
     services: tuple[str, ...] | None = None
     ties: tuple[str, ...] | None = None
     solver: str = "auto"
-    time_limit_s: Annotated[float, msgspec.Meta(gt=0)] | None = 60.0
+    time_limit_s: float = 60.0
     check_slots: _Count | None = None
     seed: _Seed = 0
 
@@ -96,28 +97,30 @@ def _campaign(file: _File, folder: Path) -> Campaign:
             raise InputError(error.expected, place=place, file=error.file) from None
     if not sources:
         raise InputError("no instance, expected at least one", place="instances")
+    if not 0 < file.time_limit_s < inf:
+        raise InputError(f"{file.time_limit_s:g}, expected a finite number above 0", place="time_limit_s")
+    keys = {name: f"options.{name}" for name in file.options}
     choices = {name: [text] if isinstance(text, str) else text for name, text in file.options.items()}
     for key, name in _SHORT.items():
         values = getattr(file, key)
         if values is not None:
-            choices[name] = list(values)
+            keys[name], choices[name] = key, list(values)
     options = Options(solver=file.solver, time_limit_s=file.time_limit_s, seed=file.seed, check_slots=file.check_slots)
     readings = readings_of(options, choices)
     if not (file.policies and readings):
         raise InputError("nothing to run, expected at least one policy, and a value for each option")
     for family in dict.fromkeys(source.family for source in sources):
-        _expect_values(family, choices)
+        _expect_values(family, choices, keys)
     campaign = Campaign(sources, list(dict.fromkeys(_beside(folder, policy) for policy in file.policies)), readings)
     campaign.jobs(folder)  # refuses options and policies before any work is done
     return campaign
 
 
-def _expect_values(family: str, choices: dict[str, list[str]]) -> None:
+def _expect_values(family: str, choices: dict[str, list[str]], keys: dict[str, str]) -> None:
     for name, known in family_named(family).run_options.items():
         for value in choices.get(name, ()):
             if known and value not in known:
-                key = next((key for key, option in _SHORT.items() if option == name), f"options.{name}")
-                raise InputError(f"{value!r}, expected one of {', '.join(known)}", place=key)
+                raise InputError(f"{excerpt(value)}, expected one of {', '.join(known)}", place=keys[name])
 
 
 def _sources(table: dict[str, Any], folder: Path) -> list[Source]:

@@ -7,8 +7,8 @@ import os
 import sys
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
-from contextlib import redirect_stdout
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, redirect_stdout
 from importlib.metadata import entry_points
 from importlib.util import find_spec
 from pathlib import Path
@@ -16,7 +16,7 @@ from typing import Any
 
 import instances
 from bench.campaign.engine import Job, code_digest, source_digest
-from bench.campaign.sources import Source
+from bench.campaign.sources import Source, as_unicode
 from bench.family import Family, Limit, Options, Played, family_named
 from instances import InputError
 from instances.textio import read_bytes, write_text
@@ -47,7 +47,7 @@ def optimum_job(source: Source, options: Options, folder: Path) -> Job:
 
 def label_of(policy: Any) -> str:
     """Return how tables call a policy: as it was asked for, and an object by its own name."""
-    return policy if isinstance(policy, str) else str(getattr(policy, "name", type(policy).__name__))
+    return as_unicode(policy if isinstance(policy, str) else str(getattr(policy, "name", type(policy).__name__)))
 
 
 def policy_job(source: Source, policy: Any, options: Options) -> Job:
@@ -153,10 +153,20 @@ def load_shared(source: Source) -> Any:
     return _loaded[source.identity]
 
 
+@contextmanager
+def _on(source: Source) -> Iterator[None]:
+    """Let an error that is raised inside name the instance, unless it names a file."""
+    try:
+        yield
+    except InputError as error:
+        raise error.in_file(source.name) from None
+
+
 def _optimum(source: Source, options: Options, path: Path) -> dict[str, Any]:
-    instance = load_shared(source)
     family = family_named(source.family)
-    result = family.solve(instance, options)
+    with _on(source):
+        instance = load_shared(source)
+        result = family.solve(instance, options)
     if result.schedule is not None and family.keeps(result.schedule):
         path.parent.mkdir(parents=True, exist_ok=True)
         instances.write_schedule(result.schedule, path)
@@ -210,13 +220,11 @@ def policy_seed(instance: Any, options: Options) -> int:
 def _run(source: Source, policy: Any, options: Options, files: Mapping[str, bytes]) -> dict[str, Any]:
     label = label_of(policy)
     family = family_named(source.family)
-    instance = load_shared(source)
-    begun = time.monotonic()
-    try:
+    with _on(source):
+        instance = load_shared(source)
+        begun = time.monotonic()
         played = simulate(family, instance, _here(policy, files), options)
-    except InputError as error:
-        raise error.in_file(source.name) from None
-    runtime_s = time.monotonic() - begun
+        runtime_s = time.monotonic() - begun
     checked = family.replay(instance, played, f"{label} on {source.name}")
     row = {
         "kind": "run",

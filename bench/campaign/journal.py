@@ -8,24 +8,69 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from io import FileIO
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 from filelock import FileLock, Timeout
 
-from instances.errors import HindschedError, InputError
+from instances.errors import InputError
+from instances.textio import read_bytes
 
-__all__ = ["Journal"]
+__all__ = ["Journal", "in_row", "read_rows"]
+
+T = TypeVar("T")
 
 
 class _Keyed(msgspec.Struct):
     """What every row has; the rest is read when somebody asks for it."""
 
     key: str
+
+
+def read_rows(folder: str | os.PathLike[str]) -> tuple[list[tuple[str, dict[str, Any]]], bool]:
+    """Return the rows of a folder's journal, each with its place, and whether a row after these was cut off.
+
+    A campaign may still be writing: only whole rows count, and nothing is changed.
+
+    Raises
+    ------
+    InputError
+        Where there is no journal, or a row is broken: its line is named.
+    """
+    path = Path(folder) / Journal.NAME
+    lines, torn = _whole_lines(read_bytes(path))
+    try:
+        return [(place, _decoded(line, dict[str, Any], place)) for place, line in lines], torn > 0
+    except InputError as error:
+        raise error.in_file(path) from None
+
+
+@contextmanager
+def in_row(place: str) -> Iterator[None]:
+    """Let an error that is raised inside name the row."""
+    try:
+        yield
+    except InputError as error:
+        where = ", ".join(part for part in (place, error.place) if part)
+        raise InputError(error.expected, place=where, file=error.file) from None
+
+
+def _whole_lines(text: bytes) -> tuple[list[tuple[str, bytes]], int]:
+    """Return the lines of a journal, each with its place, and how many bytes of a torn last one there are."""
+    whole = text.rfind(b"\n") + 1
+    return [(f"line {i}", line) for i, line in enumerate(text[:whole].splitlines(), start=1)], len(text) - whole
+
+
+def _decoded(line: bytes, kind: type[T], place: str, expected: str = "one JSON object") -> T:
+    try:
+        return msgspec.json.decode(line, type=kind)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        raise InputError(f"broken row, expected {expected}", place=place) from None
 
 
 class Journal:
@@ -103,7 +148,7 @@ class Journal:
 
         Raises
         ------
-        HindschedError
+        InputError
             When the disk does not take it.
         """
         self.append_all([row])
@@ -113,8 +158,8 @@ class Journal:
 
         Raises
         ------
-        HindschedError
-            When the disk does not take it.
+        InputError
+            When the disk does not take them: those before stay.
         """
         assert self._file is not None, "a journal is written inside its with-block"
         if not rows:
@@ -126,26 +171,20 @@ class Journal:
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
             os.fsync(self._file.fileno())
         except OSError as error:
-            raise HindschedError(
-                f"{self.path}: row not written: {error.strerror}; the rows before it are safe"
-            ) from None
+            said = f"row not written: {error.strerror}; the rows before it are safe: the same command resumes"
+            raise InputError(said, file=self.path) from None
         self._lines.update(lines)
 
     def _read(self) -> None:
         if not self.path.exists():
             return
         text = self.path.read_bytes()
-        whole = text.rfind(b"\n") + 1
-        for number, line in enumerate(text[:whole].splitlines(), start=1):
-            try:
-                self._lines[msgspec.json.decode(line, type=_Keyed).key] = line
-            except (msgspec.MsgspecError, UnicodeDecodeError):
-                raise InputError(
-                    "broken row, expected one JSON object with a text key; mend or remove this line",
-                    place=f"line {number}",
-                    file=self.path,
-                ) from None
-        self.torn = len(text) - whole
+        lines, self.torn = _whole_lines(text)
+        expected = "one JSON object with a text key; mend or remove this line"
+        try:
+            self._lines = {_decoded(line, _Keyed, place, expected).key: line for place, line in lines}
+        except InputError as error:
+            raise error.in_file(self.path) from None
         if self.torn:
             with self.path.open("r+b") as file:
-                file.truncate(whole)
+                file.truncate(len(text) - self.torn)

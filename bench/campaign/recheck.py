@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,28 +11,34 @@ import msgspec
 import numpy as np
 
 import instances
-from bench.campaign.journal import Journal
-from bench.family import Options, family_named, shown
+from bench.campaign.journal import Journal, in_row, read_rows
+from bench.family import Options, shown
+from bench.results.frames import expect_run
 from instances.errors import InputError
 from instances.streams import stream
-from instances.textio import convert, read_bytes
+from instances.textio import convert
 
 __all__ = ["recheck", "sample"]
 
 
 class _Row(msgspec.Struct):
-    """What a run's row must tell to be made again."""
+    """What a run's row must tell to be made again, beside what every run's row tells."""
 
     policy: str
     seed: int
     fingerprint: str
     point: dict[str, Any]
     instance: str
-    family: str = "coupled"
 
 
-def sample(folder: str | os.PathLike[str], count: int, *, seed: int, most_slots: int) -> list[Mapping[str, Any]]:
-    """Return rows drawn at random from the runs of a campaign on generated instances.
+class _Size(msgspec.Struct):
+    slots: int | None = None
+
+
+def sample(
+    folder: str | os.PathLike[str], count: int, *, seed: int, most_slots: int
+) -> list[tuple[str, Mapping[str, Any]]]:
+    """Return rows, each with its place, drawn at random from the runs of a campaign on generated instances.
 
     Parameters
     ----------
@@ -48,55 +54,79 @@ def sample(folder: str | os.PathLike[str], count: int, *, seed: int, most_slots:
     Raises
     ------
     InputError
-        Where there is none to draw from.
+        Where there is none to draw from, or a row is broken: its line is named.
     """
     path = Path(folder) / Journal.NAME
-    lines = read_bytes(path).splitlines()
-    order = stream("recheck", seed).permutation(np.arange(len(lines)))
-    found: list[Mapping[str, Any]] = []
-    for number in order.tolist():
-        try:
-            row = msgspec.json.decode(lines[number], type=dict[str, Any])
-        except (msgspec.MsgspecError, UnicodeDecodeError):
-            raise InputError("broken row, expected a JSON object", place=f"line {number + 1}", file=path) from None
-        if row.get("kind") == "run" and row.get("point") and row.get("slots", 0) <= most_slots:
-            found.append(row)
-        if len(found) == count:
-            break
+    rows, _ = read_rows(folder)
+    found: list[tuple[str, Mapping[str, Any]]] = []
+    try:
+        for number in stream("recheck", seed).permutation(np.arange(len(rows))).tolist():
+            place, row = rows[number]
+            with in_row(place):
+                if row.get("kind") == "run" and row.get("point") and _slots(row) <= most_slots:
+                    found.append((place, row))
+            if len(found) == count:
+                break
+    except InputError as error:
+        raise error.in_file(path) from None
     if not found:
         raise InputError(f"no run on a generated instance of at most {most_slots} slots", file=path)
     return found
 
 
-def recheck(rows: list[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
+def _slots(row: Mapping[str, Any]) -> int:
+    return convert(dict(row), _Size).slots or 0
+
+
+def recheck(folder: str | os.PathLike[str], rows: Iterable[tuple[str, Mapping[str, Any]]]) -> Iterator[dict[str, Any]]:
     """Make each row anew: the instance from its parameters, the run by the plain simulator, all of it replayed.
+
+    Parameters
+    ----------
+    folder
+        Where the rows stand, for messages.
+    rows
+        Each with its place.
 
     Yields
     ------
     dict
         ``instance``, ``policy``, ``value`` of the row, ``again`` as found now, and what ``differs`` (None: nothing).
+
+    Raises
+    ------
+    InputError
+        For a row that does not tell what it takes to make it again.
     """
-    for raw in rows:
-        row = convert(dict(raw), _Row, f"row {str(raw['key'])[:16]}")
-        family = family_named(row.family)
-        instance = family.from_point(row.point)
-        given = {name: str(raw[name]) for name in family.run_options if raw.get(name) is not None}
-        played = family.run_plainly(instance, row.policy, Options().with_run(given), row.seed)
-        verdict = instances.check(instance, played.schedule)
-        said = {
-            "fingerprint": (row.fingerprint, instance.fingerprint),
-            family.value: (raw[family.value], shown(played.value)),
-            **{name: (raw[name], value) for name, value in played.facts.items() if name in raw},
-            "check": (True, verdict.is_valid),
-        }
-        found = getattr(verdict.outcome, family.value, None)
-        if found is not None:
-            said[f"{family.value} replayed"] = (raw[family.value], shown(found))
-        differing = [name for name, (before, now) in said.items() if before != now]
-        yield {
-            "instance": row.instance,
-            "policy": row.policy,
-            "value": raw[family.value],
-            "again": shown(played.value),
-            "differs": ", ".join(differing) or None,
-        }
+    for place, row in rows:
+        try:
+            with in_row(place):
+                made = _made_anew(row)
+        except InputError as error:
+            raise error.in_file(Path(folder) / Journal.NAME) from None
+        yield made
+
+
+def _made_anew(row: Mapping[str, Any]) -> dict[str, Any]:
+    family, known = expect_run(row), convert(dict(row), _Row)
+    instance = family.from_point(known.point)
+    given = {name: row[name] for name in family.run_options if row.get(name) is not None}
+    played = family.run_plainly(instance, known.policy, Options().with_run(given), known.seed)
+    verdict = instances.check(instance, played.schedule)
+    said = {
+        "fingerprint": (known.fingerprint, instance.fingerprint),
+        family.value: (row[family.value], shown(played.value)),
+        **{name: (row[name], value) for name, value in played.facts.items() if name in row},
+        "check": (True, verdict.is_valid),
+    }
+    found = getattr(verdict.outcome, family.value, None)
+    if found is not None:
+        said[f"{family.value} replayed"] = (row[family.value], shown(found))
+    differing = [name for name, (before, now) in said.items() if before != now]
+    return {
+        "instance": known.instance,
+        "policy": known.policy,
+        "value": row[family.value],
+        "again": shown(played.value),
+        "differs": ", ".join(differing) or None,
+    }

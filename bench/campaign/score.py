@@ -8,14 +8,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import instances
-from bench.campaign.engine import run_jobs
+from bench.campaign.engine import FailedJobsError, run_jobs
 from bench.campaign.jobs import label_of, schedule_path, simulate
 from bench.campaign.journal import Journal
 from bench.campaign.plan import Campaign, held_rows, results_of_rows
 from bench.campaign.sources import Source
 from bench.family import Options, family_named
 from bench.results.frames import GROUP, Results, in_order, records
-from bench.results.ratios import of_runs, summary, with_ratios
+from bench.results.ratios import csv_text, of_runs, summary, with_ratios
 from bench.results.stats import quantile
 from instances.errors import InputError
 from instances.textio import write_text
@@ -90,7 +90,7 @@ def score(
     with Journal(folder) as journal:
         try:
             run_jobs("score", [job for mine in jobs for job in mine], journal, num_processes=num_processes, dask=dask)
-        except InputError as error:
+        except FailedJobsError as error:
             if not any(job.key in journal for mine in jobs for job in mine[1:]):
                 raise
             failure = error
@@ -98,10 +98,10 @@ def score(
     results = results_of_rows(rows, folder)
     frame = summary(results.runs)
     files = [folder / Journal.NAME, folder / "table.csv"]
-    write_text(files[1], frame.to_csv(index=False))
+    write_text(files[1], csv_text(frame))
     ratios = with_ratios(results.runs)
     files.append(folder / "ratios.csv")
-    write_text(files[2], of_runs(ratios).to_csv(index=False))
+    write_text(files[2], csv_text(of_runs(ratios)))
     if ratios["value"].notna().any():
         files.append(_draw_ratios(ratios, folder / "ratios.svg"))
         kept = {source.name: schedule_path(folder, mine[0].key) for mine, source in zip(jobs, sources, strict=True)}

@@ -10,7 +10,7 @@ import click
 from bench.campaign.journal import Journal
 from bench.commands import options
 from instances.errors import InputError
-from instances.textio import write_text
+from instances.textio import write_bytes, write_text
 
 
 @click.command(short_help="Run a whole campaign from a file.")
@@ -52,22 +52,25 @@ def campaign(
     """  # noqa: D301  # click reads the control character
     from bench.campaign.file import read_campaign
     from bench.campaign.plan import results_of_rows, run_campaign
-    from bench.results.ratios import summary
+    from bench.results.ratios import csv_text, summary
     from bench.results.show import show_table
 
     plan = read_campaign(file)
-    for name in plan.families:
-        options.expect_solver(plan.readings[0].solver, name)
+    try:
+        for name in plan.families:
+            options.expect_solver(plan.readings[0].solver, name)
+    except InputError as error:
+        raise error.in_file(file) from None
     if parquet and find_spec("pyarrow") is None:
         raise InputError('pyarrow is not installed, expected pip install "hindsched[parquet]"', place="--parquet")
     folder = results if results is not None else Path("results") / Path(file).stem
     found = results_of_rows(run_campaign(plan, folder, num_processes=jobs, dask=dask), folder)
     frame = summary(found.runs)
     written = [folder / Journal.NAME, folder / "table.csv"]
-    write_text(written[-1], frame.to_csv(index=False))
+    write_text(written[-1], csv_text(frame))
     if parquet:
         written.append(folder / "runs.parquet")
-        found.runs.to_parquet(written[-1])
+        write_bytes(written[-1], found.runs.to_parquet())
     show_table(found, frame, as_json)
     if not as_json:
         click.echo("Written: " + ", ".join(map(str, written)) + f". A page with pictures: hindsched report {folder}")

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from bench.commands import options
-from bench.output import Table
+from bench.output import Refusals, Table
 
 
 @click.command(short_help="Rank a policy of yours on held-out instances.")
@@ -18,7 +18,7 @@ from bench.output import Table
 @options.jobs
 @options.kept_in("leaderboard")
 @options.as_json
-def leaderboard(policies: tuple[str, ...], rebuild: bool, jobs: int, results: Path, as_json: bool) -> None:
+def leaderboard(policies: tuple[str, ...], rebuild: bool, jobs: int, results: Path, as_json: bool) -> int:
     """Rank policies of coupled on instances that no policy of the toolkit was chosen by, with proven optima.
 
     36 instances of the paper's kind (p = 20, K = 10, m = 5 and 10, n_com = 5 and 20, wmin = 1 to 3) of a seed of their
@@ -29,16 +29,18 @@ def leaderboard(policies: tuple[str, ...], rebuild: bool, jobs: int, results: Pa
     if rebuild:
         data.rebuild(results, num_processes=jobs)
         click.echo(f"Written: {results / 'leaderboard.csv'}", err=as_json)
-        return
+        return 0
     mine: dict[str, Any] = {}
-    for policy in policies:
-        name, makespans = data.play(policy)
-        mine[name] = makespans
+    refusals = Refusals()
+    for name, policy in data.named(policies).items():
+        with refusals.of(None):
+            mine[name] = data.play(policy)
     table = Table({name: name for name in data.COLUMNS}, as_json, title="Makespan / hindsight optimum, held-out seed")
     for row in data.board(mine):
         shown = {key: _shown(value) for key, value in row.items()}
         table.add({**shown, "policy": f"{row['policy']} *" if row["policy"] in mine and not as_json else row["policy"]})
     table.show()
+    return refusals.code
 
 
 def _shown(value: Any) -> Any:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import click
 
 from bench.commands import options
 from bench.commands.by_family import FamilyCommand, own_flags, policy_options
-from bench.output import Table, bad_input
+from bench.output import Refusals, Table
 
 
 @click.command("online-optimum", cls=FamilyCommand, short_help="Find the best that any on-line policy can expect.")
@@ -24,7 +25,7 @@ from bench.output import Table, bad_input
 @click.option("--seed", type=options.COUNT, default=0, show_default=True, help="Seed of these, and of policies.")
 @click.option(
     "--tolerance",
-    type=click.FloatRange(min=1e-12, max=0.1),
+    type=options.Number(min=1e-12, max=0.1),
     default=1e-6,
     show_default=True,
     metavar="SHARE",
@@ -68,9 +69,9 @@ def online_optimum(
     headings = {name: name.replace("_", " ") for name in COLUMNS}
     spare = ("price_low", "price_high", "paths", "states", "unfinished", "seconds", "how")
     table = Table({"file": "file", **headings}, as_json, title="Expected makespans, in slots", spare=spare)
-    failed = 0
+    refusals = Refusals()
     for file in files:
-        try:
+        with refusals.of(file):
             instance = instances.read(file)
             if instance.family != "coupled":
                 raise instances.InputError(f"an instance of {instance.family}, expected one of coupled")
@@ -82,12 +83,8 @@ def online_optimum(
             rows = compare(
                 instance, named, options=how, paths=paths, seed=seed, tolerance=tolerance, most_states=most_states,
                 is_charged=is_charged,
-                progress=saying(file),
+                progress=saying(file), refuse=partial(refusals.tell, file=file),
             )  # fmt: skip
-        except instances.InputError as error:
-            bad_input(error.in_file(file))
-            failed = 2
-            continue
-        table.add_all({"file": file, **row} for row in rows)
+            table.add_all({"file": file, **row} for row in rows)
     table.show()
-    return failed
+    return refusals.code

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from math import isfinite
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -10,12 +11,14 @@ import click
 from click.core import ParameterSource
 
 __all__ = [
+    "ABOVE_ZERO",
     "COUNT",
     "FOLDER",
     "NUMBERS",
     "N_COM",
     "POSITIVE",
     "SEVERAL",
+    "Number",
     "as_json",
     "bound_option",
     "draws",
@@ -78,10 +81,13 @@ def say_unused(names: Iterable[str], where: str) -> None:
 class _Bound(click.ParamType[int | None]):
     """A positive integer, or ``none`` for no bound."""
 
-    name = "INTEGER|none"
+    name = "integer|none"
+
+    def get_metavar(self, param: click.Parameter, ctx: click.Context) -> str:
+        return "INTEGER|none"  # in capitals it would not look like the word to be given
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int | None:
-        if value is None or value == "none":
+        if value is None or str(value).lower() == "none":
             return None
         try:
             number = int(value)
@@ -118,6 +124,19 @@ class _Integer(click.IntRange):
     name = "integer"
 
 
+class Number(click.FloatRange):
+    """A finite number from a range, called as briefly in the help: a range alone lets NaN through."""
+
+    name = "number"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """Return the number, or refuse what is none."""
+        number = float(super().convert(value, param, ctx))
+        if not isfinite(number):
+            self.fail(f"{value!r}, expected a finite number", param, ctx)
+        return number
+
+
 class _Folder(click.Path):
     """A path that the help calls a folder."""
 
@@ -131,6 +150,7 @@ NUMBERS = _Numbers()
 POSITIVE = _Integer(min=1)
 COUNT = _Integer(min=0)
 SEVERAL = _Integer(min=2)
+ABOVE_ZERO = Number(min=0, min_open=True)
 FOLDER = _Folder(path_type=Path)
 
 as_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON object a line.")
@@ -204,7 +224,7 @@ def time_limit(default: float | None) -> Callable[[F], F]:
     return click.option(
         "--time-limit",
         "time_limit_s",
-        type=click.FloatRange(min=0, min_open=True),
+        type=ABOVE_ZERO,
         default=default,
         show_default=default is not None,
         metavar="S",

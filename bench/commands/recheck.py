@@ -32,12 +32,13 @@ def recheck(results: Path, count: int, seed: int, most_slots: int, as_json: bool
     table = Table({key: key for key in keys}, as_json, title="Rows that differ")
     differing = 0
     with counting("recheck", total=len(rows), done=0) as counter:
-        for row in again.recheck(rows):
+        for row in again.recheck(results, rows):
             if as_json or row["differs"]:
                 table.add(row)
             differing += bool(row["differs"])
             counter.step(f"{row['policy']} on {row['instance']}", failed=bool(row["differs"]))
     table.show()
     if not as_json:
-        click.echo(f"{len(rows)} runs made anew by the plain simulator and replayed whole: {differing} differ.")
+        runs = "1 run" if len(rows) == 1 else f"{len(rows)} runs"
+        click.echo(f"{runs} made anew by the plain simulator and replayed whole: {differing} differ.")
     return 1 if differing else 0

@@ -43,6 +43,8 @@ def report(
         raise click.UsageError("--short goes without --only")
     parts = SHORT if short else tuple(Part) if only is None else [part.strip() for part in only.split(",")]
     written = write_report(results, output or default_output(results), reference=reference, latex=latex, only=parts)
+    for line in written.mixed:
+        click.echo(f"hindsched: {results}: {line}", err=True)
     table = Table({"page": "page", "runs": "runs", "instances": "instances", "files": "files"}, as_json=as_json)
     if as_json:
         table.add({**written.counts, "page": str(written.page), "files": len(written.files)})

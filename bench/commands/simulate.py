@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import sys
-from contextlib import redirect_stdout
 from typing import Any
 
 import click
 
 from bench.commands import options
 from bench.commands.by_family import FamilyCommand, own_flags, policy_options
-from bench.family import Options, family_of
-from bench.output import Table, bad_input
+from bench.family import Options, family_named, family_of
+from bench.output import Refusals, Table
 
 
 @click.command(cls=FamilyCommand, short_help="Run policies on each instance.")
@@ -35,17 +33,14 @@ def simulate(
     from bench.campaign.plan import expand_policies
     from bench.progress import working
     from bench.targets import schedule_targets
+    from online.loading import aside
 
+    refusals = Refusals()
     known: dict[str, Any] = {}
-    failed = 0
     for file in files:
-        try:
+        with refusals.of(file):
             known[file] = instances.read(file)
-        except instances.InputError as error:
-            bad_input(error.in_file(file))
-            failed = 2
     families = list(dict.fromkeys(instance.family for instance in known.values()))
-    named: dict[str, list[str]] = {}
     asked: dict[str, Options] = {}
     for file, instance in known.items():
         family = family_of(instance)
@@ -53,30 +48,28 @@ def simulate(
             mine = own_flags(own, family, "simulate", file)
             asked[family.name] = Options(run=policy_options(family, pairs, mine), seed=seed)
             family.run_values(asked[family.name])
-    for name in families:
-        named |= {name: expand_policies(policies, families, asked[name])[name]}
+    named = {name: expand_policies(policies, families, asked[name])[name] for name in families}
     made = {
-        name: [family_of(i).make_policy(p, asked[name]).name for p in named[name]]
-        for name, i in ((i.family, i) for i in known.values())
+        name: [family_named(name).make_policy(policy, asked[name]).name for policy in named[name]] for name in families
     }
-    most = [policy for name in families for policy in made[name]]
-    targets = schedule_targets(out, list(known), list(dict.fromkeys(most))) if known else {}
+    runs = [(file, name) for file, instance in known.items() for name in made[instance.family]]
+    targets = schedule_targets(out, runs, is_one=len(files) == 1 and len(runs) == 1)
     table = Table(None, as_json, title="Runs")
     for file, instance in known.items():
         family, how = family_of(instance), asked[instance.family]
-        try:
-            for policy in named[family.name]:
+        with refusals.of(file):
+            if not named[family.name]:
+                raise instances.InputError(f"none is for {family.name}, expected one that is", place="--policy")
+        for policy in named[family.name]:
+            with refusals.of(file):
                 why = None if policy in policies else family.refuses(instance, policy, how)
                 if why is not None:
                     click.echo(f"hindsched: {file}: {policy} is left out: {why}", err=True)
                     continue
-                with working(f"{policy} on {file}"), redirect_stdout(sys.stderr):  # a policy may print
+                with working(f"{policy} on {file}"), aside():
                     played = family.run(instance, policy, how, seed)
+                table.add({"file": file, "policy": policy, **family.run_row(instance, played, how)})
                 if targets:
                     instances.write_schedule(played.schedule, targets[file, played.policy])
-                table.add({"file": file, "policy": policy, **family.run_row(instance, played, how)})
-        except instances.InputError as error:
-            bad_input(error.in_file(file))
-            failed = 2
     table.show()
-    return failed
+    return refusals.code

@@ -9,7 +9,7 @@ import click
 from bench.commands import options
 from bench.commands.by_family import FamilyCommand, own_flags
 from bench.family import family_of
-from bench.output import Table, bad_input
+from bench.output import Refusals, Table
 
 
 @click.command(cls=FamilyCommand, short_help="Find the hindsight optimum of each instance.")
@@ -31,32 +31,27 @@ def solve(
     """Find the hindsight optimum of each instance, with a checked schedule and a proven bound."""
     import instances
     from bench.progress import working
-    from bench.targets import schedule_targets
+    from bench.targets import expect_writable, schedule_targets
 
-    targets = schedule_targets(out, files)
+    targets = schedule_targets(out, [(file, "") for file in files], is_one=len(files) == 1)
     table = Table(None, as_json, title="Hindsight optima", spare=("bound", "solver", "objective", "runtime_s"))
-    failed = 0
+    refusals = Refusals()
     for file in files:
-        try:
+        with refusals.of(file):
             instance = instances.read(file)
             family = family_of(instance)
             mine = own_flags(own, family, "solve", file)
             bound = mine.pop("bound", None)
+            if bound is not None:
+                expect_writable(bound)
             family.before_solve(instance, len(files), bound=bound, solver=solver, time_limit_s=time_limit_s, **mine)
             with working(f"solving {file}"):
                 answers = family.answers(instance, solver=solver, time_limit_s=time_limit_s, threads=threads, **mine)
-        except instances.InputError as error:
-            bad_input(error.in_file(file))
-            failed = 2
-            continue
-        for number, (row, result) in enumerate(answers):
-            if result.schedule is not None and targets and number == 0:  # the others are of variants of the instance
-                instances.write_schedule(result.schedule, targets[file, ""])
-            table.add({"file": file, **row})
-        try:
-            family.write_bound(answers[0][1], bound)
-        except instances.InputError as error:
-            bad_input(error.in_file(file))
-            failed = 2
+            table.add_all({"file": file, **row} for row, _ in answers)
+            first = answers[0][1]  # the others are of variants of the instance
+            with refusals.of(file):
+                if targets and first.schedule is not None:
+                    instances.write_schedule(first.schedule, targets[file, ""])
+            family.write_bound(first, bound)
     table.show()
-    return failed
+    return refusals.code

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
@@ -12,14 +12,35 @@ from instances.errors import InputError
 from instances.states import UP, States
 
 if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
     from instances.traces import Trace
 
-__all__ = ["chosen_nodes", "named_traces", "presence_of", "read_traces", "trace_options"]
+__all__ = [
+    "Attendance",
+    "chosen_nodes",
+    "named_traces",
+    "presence_of",
+    "presence_within",
+    "read_traces",
+    "told_presence",
+    "trace_options",
+]
 
 #: Of more nodes only the least, the middle and the most available are told.
 _TOLD_NODES = 24
 #: Nodes that are there for less than this share of the time may have been read the wrong way round.
 _SUSPICIOUS = 0.4
+_SWAPPED = "that is little: if a sample of 1 means preempted, say --one-means preempted"
+
+
+class Attendance(NamedTuple):
+    """How often a node is there: its share of the time, how often that changes, its longest absence."""
+
+    share: float
+    changes: int
+    longest: int
 
 
 def trace_options() -> list[click.Option]:
@@ -102,24 +123,66 @@ def presence_of(states: States, names: Sequence[str]) -> list[str]:
       a: 75.0% UP, 2 changes, longest absence 1 slot
       b: 100.0% UP, 0 changes, longest absence 0 slots
     """
+    is_up = states == UP
+    nodes = [_attendance(row) for row in is_up]
+    return told_presence(nodes, names, f"UP in the {states.shape[1]} slots", "slot")
+
+
+def _attendance(is_up: npt.NDArray[np.bool_]) -> Attendance:
     import numpy as np
 
-    is_up = states == UP
-    shares = is_up.mean(axis=1)
-    lines = [f"UP in the {states.shape[1]} slots: {is_up.mean():.1%} of all"]
+    edges = np.flatnonzero(np.diff(is_up))
+    bounds = np.concatenate(([0], edges + 1, [len(is_up)]))
+    lengths = np.diff(bounds)[~is_up[bounds[:-1]]]
+    return Attendance(float(is_up.mean()), len(edges), int(lengths.max(initial=0)))
+
+
+def presence_within(up: npt.NDArray[np.int64], since: int, until: int) -> Attendance:
+    """Return how often a node is there in [since, until), of intervals [a, b) that increase and do not touch.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> presence_within(np.array([[0, 3], [5, 6], [9, 12]]), 2, 10)
+    Attendance(share=0.375, changes=4, longest=3)
+    """
+    inside = up.clip(since, until)
+    inside = inside[inside[:, 0] < inside[:, 1]]
+    absent = [since, *inside.ravel().tolist(), until]
+    gaps = [b - a for a, b in zip(absent[::2], absent[1::2], strict=True)]
+    share = 1 - sum(gaps) / (until - since)
+    return Attendance(share, sum(since < edge < until for edge in absent), max(gaps))
+
+
+def told_presence(
+    nodes: Sequence[Attendance], names: Sequence[str], where: str, unit: str, nobody: str = _SWAPPED
+) -> list[str]:
+    """Return lines that show how often each node is there.
+
+    Parameters
+    ----------
+    nodes, names
+        Of the same order.
+    where
+        Begins the first line: ``UP in the 4 slots``.
+    unit
+        Of the time.
+    nobody
+        What is to be said where none is ever there.
+    """
+    mean = sum(node.share for node in nodes) / len(nodes)
+    lines = [f"{where}: {mean:.1%} of all"]
     order = list(range(len(names)))
     if len(names) > _TOLD_NODES:
-        by_share = sorted(order, key=lambda q: (float(shares[q]), q))
+        by_share = sorted(order, key=lambda q: (nodes[q].share, q))
         order = [by_share[0], by_share[len(by_share) // 2], by_share[-1]]
         lines[0] += f"; of {len(names)} nodes the least, the middle and the most available:"
     for q in order:
-        edges = np.flatnonzero(np.diff(is_up[q]))
-        bounds = np.concatenate(([0], edges + 1, [states.shape[1]]))
-        lengths = np.diff(bounds)[~is_up[q][bounds[:-1]]]
-        longest = int(lengths.max(initial=0))
-        slots = "slot" if longest == 1 else "slots"
-        changes = f"{len(edges)} change{'' if len(edges) == 1 else 's'}"
-        lines.append(f"  {names[q]}: {shares[q]:.1%} UP, {changes}, longest absence {longest} {slots}")
-    if is_up.mean() < _SUSPICIOUS:
-        lines.append("that is little: if a sample of 1 means preempted, say --one-means preempted")
+        share, changes, longest = nodes[q]
+        told = f"{changes} change{'' if changes == 1 else 's'}, longest absence {longest} {unit}"
+        lines.append(f"  {names[q]}: {share:.1%} UP, {told}{'' if longest == 1 else 's'}")
+    if mean == 0:
+        lines.append(nobody)
+    elif mean < _SUSPICIOUS:
+        lines.append(_SWAPPED)
     return lines

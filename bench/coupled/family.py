@@ -18,7 +18,7 @@ from bench.progress import working
 from instances.coupled import Outcome
 from instances.errors import InputError, SelfCheckError
 from instances.sources import STARTS
-from instances.textio import convert
+from instances.textio import convert, excerpt
 from instances.verdict import Verdict
 from offline.coupled import Objective, solve, write_model
 from offline.results import Result
@@ -61,6 +61,7 @@ class _Coupled(Family):
     name = "coupled"
     value = heading = "makespan"
     unit = "slots"
+    least = 1
     reference = "IE"
     unproven = "no bound by rents was found, there is nothing to write"
     run_options: ClassVar[Mapping[str, tuple[str, ...]]] = {
@@ -96,7 +97,7 @@ class _Coupled(Family):
         return Played(run.policy, run.makespan, instance.slots, run.schedule, facts)
 
     def from_point(self, point: Mapping[str, Any]) -> Any:
-        return Paper(**point).load()
+        return convert(dict(point), Paper, "point").load()
 
     def run_plainly(self, instance: Any, policy: str, options: Options, seed: int) -> Played:
         return self._played(instance, policy, options, seed, engine="plain")
@@ -172,7 +173,7 @@ class _Coupled(Family):
             if not getattr(points, name):
                 raise InputError("missing or empty, expected a list of integers >= 1, or files", place=name)
         if points.start not in STARTS:
-            raise InputError(f"{points.start!r}, expected one of {', '.join(STARTS)}", place="start")
+            raise InputError(f"{excerpt(points.start)}, expected one of {', '.join(STARTS)}", place="start")
         drawn = product(points.m, points.n_com, points.wmin, range(points.scenarios), range(points.trials))
         return [
             Paper(

@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import click
 
-from bench.commands.options import COUNT, N_COM, NUMBERS, POSITIVE, bound_option, given_flags, say_unused
+from bench.commands.options import ABOVE_ZERO, COUNT, N_COM, NUMBERS, POSITIVE, bound_option, given_flags, say_unused
 from bench.commands.traces import chosen_nodes, read_traces, trace_options
 from online.coupled.options import Comparison, Estimator, Service, Ties
 
@@ -172,7 +172,7 @@ _REPRODUCE = [
     ),
     click.Option(
         ["--time-limit", "time_limit_s"],
-        type=click.FloatRange(min=0, min_open=True),
+        type=ABOVE_ZERO,
         default=600.0,
         show_default=True,
         metavar="S",

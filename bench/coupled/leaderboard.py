@@ -6,7 +6,7 @@ optima and the makespans of the policies known so far; whoever has another polic
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -26,11 +26,12 @@ from bench.results.ratios import distribution, with_ratios
 from instances.errors import InputError, SelfCheckError
 from instances.textio import write_text
 from online.coupled import OURS, POLICIES, make_policy, run_policy
+from online.loading import aside, by_name
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["COLUMNS", "POINT", "SEED", "board", "play", "rebuild", "sources"]
+__all__ = ["COLUMNS", "POINT", "SEED", "board", "named", "play", "rebuild", "sources"]
 
 #: Held out: no choice was made on instances of this seed.
 SEED = 2013
@@ -97,7 +98,8 @@ def _row(source: Paper) -> dict[str, Any]:
 
 
 def _makespan(instance: Any, policy: Any, optimum: int) -> int | None:
-    run = run_policy(instance, policy)
+    with aside():
+        run = run_policy(instance, policy)
     verdict = instances.check(instance, run.schedule)
     if not verdict.is_valid or (run.makespan is not None and run.makespan < optimum):
         raise SelfCheckError(
@@ -106,8 +108,24 @@ def _makespan(instance: Any, policy: Any, optimum: int) -> int | None:
     return run.makespan
 
 
-def play(policy: Any) -> tuple[str, list[int | None]]:
-    """Run a policy on the held-out instances; return its name and its makespans, None where it did not finish.
+def named(policies: Iterable[str]) -> dict[str, str]:
+    """Return policies by name, each once.
+
+    Parameters
+    ----------
+    policies
+        Names, or ``path/to/file.py:ClassName``.
+
+    Raises
+    ------
+    InputError
+        For a policy that cannot be made, and for two of one name.
+    """
+    return by_name(policies, make_policy, taken=(*POLICIES, *OURS))
+
+
+def play(policy: Any) -> list[int | None]:
+    """Run a policy on the held-out instances; return its makespans, None where it did not finish.
 
     Parameters
     ----------
@@ -121,7 +139,6 @@ def play(policy: Any) -> tuple[str, list[int | None]]:
     SelfCheckError
         When an instance is not the published one.
     """
-    name = make_policy(policy).name
     known = read_data("leaderboard")
     makespans = []
     with counting(f"{label_of(policy)} on held-out instances", total=len(known), done=0) as counter:
@@ -131,7 +148,7 @@ def play(policy: Any) -> tuple[str, list[int | None]]:
                 raise SelfCheckError(f"{source.name}: {instance.fingerprint}, published as {fingerprint}")
             makespans.append(_makespan(instance, policy, int(optimum)))
             counter.step(source.name, failed=False)
-    return name, makespans
+    return makespans
 
 
 def board(mine: Mapping[str, Sequence[int | None]]) -> list[dict[str, Any]]:

@@ -27,12 +27,14 @@ from instances.coupled.model import Instance
 from instances.errors import InputError, SelfCheckError
 from instances.sources import Drawn
 from instances.textio import write_text
+from offline.results import Status
 from online.coupled import make_policy, simulate
 from online.coupled.optimum import OnlineOptimum, Optimal, online_optimum
 from online.coupled.optimum.hindsight import expected_hindsight
 from online.coupled.optimum.penalised import Charge, Penalised
 from online.coupled.optimum.solve import problem_of
 from online.coupled.optimum.space import Space
+from online.loading import aside, by_name
 
 __all__ = ["COLUMNS", "RELAXED", "STUDY", "Cell", "collect", "compare", "measured", "relaxed", "sample_path", "saying"]
 
@@ -48,8 +50,12 @@ STUDY = ("p", "m", "n_com", "iterations", "scenario", *COLUMNS)
 #: Of the free-prefetch bound on the paper's instances.
 RELAXED = ("m", "n_com", "wmin", "scenario", "optimum", "bound")
 
-HINDSIGHT, CHARGED, OPTIMUM, PLAYED = "hindsight", "charged hindsight", "on-line optimum", "its policy"
-_Z = 1.959963984540054  # of a 95 % interval
+PLAYERS = HINDSIGHT, CHARGED, OPTIMUM, PLAYED = "hindsight", "charged hindsight", "on-line optimum", "its policy"
+_COVERED = 0.95  # by an interval
+#: Means of fewer paths have no interval, and are not corrected; values agree that differ by such a share of the mean.
+_FEWEST, _ROUNDING = 3, 1e-9
+#: A path's hindsight optimum is known.
+_PROVEN = (Status.OPTIMAL, Status.INFEASIBLE)
 _SLOTS = 1_000_000
 _EVERY_S = 5.0
 #: Charges that are tried, on so many paths: the cost of a failure in mean hindsight optima of an iteration.
@@ -95,6 +101,7 @@ def compare(
     most_states: int | None = None,
     is_charged: bool = False,
     progress: Callable[[str], None] | None = None,
+    refuse: Callable[[InputError], None] | None = None,
 ) -> list[dict[str, Any]]:
     """Return a row for the hindsight optimum, for the on-line optimum, for its policy as it is run, and each policy.
 
@@ -107,58 +114,76 @@ def compare(
     options
         Of the policies and of the solver.
     paths, seed
-        How many paths are sampled, at least 2, and the seed of these and of the policies that draw.
+        How many paths are sampled, at least 1, and the seed of these and of the policies that draw.
     tolerance, most_states
         Of `online.coupled.optimum.online_optimum`. Where there are too many states, the on-line optimum is None.
     is_charged
         Whether to add the bound of `online.coupled.optimum.penalised`, the charge chosen on other paths.
     progress
         Is told in one line how far it is.
+    refuse
+        Is told why a policy has no row, as it breaks a rule or raises; None: that is raised.
 
     Returns
     -------
     Rows with the keys `COLUMNS`. ``low`` and ``high`` are proven bounds where ``how`` is ``exact``, else a 95 %
-    interval. What is sampled is corrected by the mean of the best policy on the same paths, since its true mean is
-    known (a control variate); that of the best policy itself is not, as a check. A run that is not done in 1,000,000
-    slots makes the mean None, and counts as unfinished. ``seconds`` is the processor time of the on-line optimum.
+    interval, by Student's t. What is sampled is corrected by the mean of the best policy on the same paths, since its
+    true mean is known (a control variate: the regression on it, at its true mean); that of the best policy itself is
+    not, as a check. There is no interval where fewer than 3 paths are sampled, or all values agree. A run that is not
+    done in 1,000,000 slots makes the mean None, and counts as unfinished. Where the optimum of a path is not proven in
+    time no further one is sought, and ``how`` says so. ``seconds`` is the processor time of the on-line optimum.
 
     Raises
     ------
     InputError
-        As `online_optimum` does, but for too many states.
+        As `online_optimum` does, but for too many states; for two policies of one name, or of that of another row.
     SelfCheckError
         If a run is shorter than the hindsight optimum of its path, or the check of the best policy fails.
     """
     asked = options or Options()
     family = family_of(instance)
     say = progress or (lambda line: None)
-    names = [make_policy(policy).name for policy in policies]
+    if paths < 1:
+        raise InputError(f"{paths}, expected an integer >= 1", place="paths")
+    named = by_name(policies, make_policy, taken=PLAYERS)
     begun = process_time()
     optimum = _optimum(instance, tolerance, most_states, progress)
     taken = process_time() - begun
     best_policy = Optimal(optimum) if isinstance(optimum, OnlineOptimum) else None
     charged = _charged(instance, seed, asked, say) if is_charged else None
-    found: dict[str, list[float]] = {HINDSIGHT: [], CHARGED: [], PLAYED: [], **{name: [] for name in names}}
+    players = [HINDSIGHT, *[CHARGED] * is_charged, *[PLAYED] * (best_policy is not None), *named]
+    found: dict[str, list[float]] = {name: [] for name in players}
+    is_proven = True
     for path in range(paths):
         drawn = sample_path(instance, seed, path)
-        answer = family.solve(drawn, asked)
-        best = float(answer.value) if answer.value is not None and answer.status == "optimal" else None
-        if best is None and answer.status != "infeasible":
-            raise InputError(
-                f"path {path} has no proven optimum within the time limit, expected a longer one", place="time-limit"
-            )
-        found[HINDSIGHT].append(np.inf if best is None else best)
-        if charged is not None and best is not None:
+        least = 0.0
+        if is_proven:
+            answer = family.solve(drawn, asked)
+            is_proven = answer.status in _PROVEN
+            least = _value(answer.value) if is_proven else float(answer.lower or 0)
+            found[HINDSIGHT].append(least)
+        if charged is not None:
             found[CHARGED].append(charged(drawn))
         if best_policy is not None:
             found[PLAYED].append(_value(simulate(drawn, best_policy).makespan))
-        for policy, name in zip(policies, names, strict=True):
-            found[name].append(_value(family.run(drawn, policy, asked, seed).value))
+        for name, policy in list(named.items()):
+            try:
+                with aside():
+                    played = family.run(drawn, policy, asked, seed)
+            except InputError as error:
+                if refuse is None:
+                    raise
+                refuse(error)
+                del named[name], found[name]
+            else:
+                found[name].append(_value(played.value))
         for name, values in found.items():
-            if name != CHARGED and values and values[-1] < found[HINDSIGHT][-1]:
-                raise SelfCheckError(f"{name} takes {values[-1]} slots on path {path}, less than the hindsight optimum")
+            if name not in (HINDSIGHT, CHARGED) and values[-1] < least:
+                raise SelfCheckError(f"{name} takes {values[-1]} slots on path {path}, where {least} are needed")
         say(f"paths: {path + 1}/{paths}")
-    rows = _rows(instance, optimum, {name: np.array(values) for name, values in found.items() if values})
+    if not is_proven:
+        found[HINDSIGHT].clear()
+    rows = _rows(instance, optimum, {name: np.array(values) for name, values in found.items()})
     for row in rows:
         row["seconds"] = taken if row["player"] == OPTIMUM and row["slots"] is not None else None
     return rows
@@ -166,12 +191,20 @@ def compare(
 
 def _charged(
     instance: Instance, seed: int, options: Options, say: Callable[[str], None]
-) -> Callable[[Instance], float]:
-    """Return the clairvoyant's charged makespan of a path, by the charge that bounds best on paths drawn apart."""
+) -> Callable[[Instance], float] | None:
+    """Return the clairvoyant's charged makespan of a path, by the charge that bounds best on paths drawn apart.
+
+    None: an optimum of these is not proven in time.
+    """
     penalised = Penalised(instance)
     family = family_of(instance)
     drawn = [sample_path(instance, -1 - seed, path) for path in range(_TRIALS)]
-    best = [float(family.solve(each, options).value or 0) for each in drawn]
+    best = []
+    for each in drawn:
+        answer = family.solve(each, options)
+        if answer.status not in _PROVEN:
+            return None
+        best.append(float(answer.value or 0))
     slots = int(4 * max(best)) + 1
     scale = float(np.mean(best)) / instance.iterations
     means = {}
@@ -228,22 +261,35 @@ def _rows(instance: Instance, optimum: OnlineOptimum | int, found: dict[str, Rea
             row["fault"] = None if slots is None else slots / best.value
         if least is not None:
             row["price"] = best.value / least
-            row["price_low"] = best.lower / hindsight["high"]
-            row["price_high"] = best.upper / max(hindsight["low"], 1.0)
+            if hindsight["low"] is not None:
+                row["price_low"] = best.lower / hindsight["high"]
+                row["price_high"] = best.upper / max(hindsight["low"], 1.0)
     return rows
 
 
 def _row(name: str, values: Reals, luck: Reals | None) -> dict[str, Any]:
     """Return the mean of some values, corrected by the luck that the best policy, whose mean is known, had on them."""
-    row: dict[str, Any] = dict.fromkeys(COLUMNS)
-    row |= {"player": name, "how": "sampled", "paths": values.size, "unfinished": int(np.isinf(values).sum())}
+    row: dict[str, Any] = dict.fromkeys(COLUMNS) | {"player": name}
+    if not values.size:
+        return row | {"how": "not proven in time"}
+    row |= {"how": "sampled", "paths": values.size, "unfinished": int(np.isinf(values).sum())}
     if row["unfinished"] or (luck is not None and np.isinf(luck).any()):
         return row
-    if luck is not None and name != PLAYED and luck.std():
+    paths = values.size
+    degrees, share = paths - 1, 1 / paths  # of freedom; of the variance of a value, that of the mean
+    if luck is not None and name != PLAYED and paths >= _FEWEST and np.ptp(luck):
         values = values - np.cov(values, luck)[0, 1] / luck.var(ddof=1) * luck
+        share += float(luck.mean() ** 2 / luck.var()) / paths
+        degrees -= 1
     mean = float(values.mean())
-    half = _Z * float(values.std(ddof=1)) / values.size**0.5
-    return row | {"slots": mean, "low": mean - half, "high": mean + half}
+    row["slots"] = mean
+    if paths >= _FEWEST and np.ptp(values) > _ROUNDING * mean:
+        from scipy.special import stdtrit
+
+        variance = paths * float(values.var()) / degrees
+        half = float(stdtrit(degrees, (1 + _COVERED) / 2)) * (variance * share) ** 0.5
+        row |= {"low": mean - half, "high": mean + half}
+    return row
 
 
 @dataclass(frozen=True, slots=True)

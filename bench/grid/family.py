@@ -51,8 +51,8 @@ class _Grid(Family):
     }
     reference = "asap_counted"
     unproven = "no prices were found, only the bound 0 holds"
-    axes = ("nodes", "instance_seed", "first")
-    seed_axis = ("seed", "instance_seed")
+    axes = ("nodes", "instance_seed", "first_job")
+    axis_keys: ClassVar[Mapping[str, str]] = {"instance_seed": "seed", "first_job": "first"}
     columns = (
         *("jobs", "failed", "failed_percent", "total_wait", "pull", "push", "poll", "searches"),
         *("forwards", "withdrawals", "notices"),

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from bench.commands.options import COUNT, NUMBERS, POSITIVE, bound_option
+from bench.commands.options import ABOVE_ZERO, COUNT, NUMBERS, POSITIVE, bound_option
 from instances.errors import InputError
 from online.grid.options import CHOICES
 
@@ -20,14 +20,6 @@ _MIXES = ("wide", "narrow")
 #: Of `bench.grid.paper.runs`, which is not loaded for a help text.
 _PARTS = ("paper", "overlay", "size", "reach", "log", "whole")
 
-
-class _Share(click.FloatRange):
-    """A number above 0, called so in the help."""
-
-    name = "number"
-
-
-_LOAD = _Share(min=0, min_open=True)
 _HELP = {
     "fwd": "dgs, late: searchers a job is forwarded to.  [default: 5]",
     "degree": "dgs, late: neighbours a node knows.  [default: 20]",
@@ -59,7 +51,9 @@ def _of_workload(nodes: int, jobs: int, *, name: str) -> list[click.Option]:
         click.Option(["--nodes"], type=POSITIVE, default=nodes, show_default=True, help="M, nodes."),
         click.Option(["--slot", "slot_s"], type=POSITIVE, default=60, show_default=True, help="Seconds of a slot."),
         click.Option([name, "num_jobs"], type=POSITIVE, default=jobs, show_default=True, help="Jobs."),
-        click.Option(["--load"], type=_LOAD, default=0.28, show_default=True, help="Share of the grid they ask for."),
+        click.Option(
+            ["--load"], type=ABOVE_ZERO, default=0.28, show_default=True, help="Share of the grid they ask for."
+        ),
         click.Option(
             ["--mix"],
             type=click.Choice(_MIXES),
@@ -108,7 +102,7 @@ FLAGS: Mapping[str, Sequence[click.Option]] = {
     ],
     "reproduce": [
         click.Option(["--seeds"], type=NUMBERS, default="0-4", show_default=True, help="Of workloads and runs."),
-        click.Option(["--scale"], type=_LOAD, default=1.0, show_default=True, help="Share of the full length."),
+        click.Option(["--scale"], type=ABOVE_ZERO, default=1.0, show_default=True, help="Share of the full length."),
         click.Option(["--log"], metavar="FILE", help="A whole log of KTH-SP2.  [default: 1,500 jobs of it]"),
         click.Option(["--narrow-seeds"], type=NUMBERS, help="Of the workloads with narrow jobs.  [default: --seeds]"),
         click.Option(

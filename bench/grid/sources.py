@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from itertools import product
+from math import inf
 from typing import Annotated, Any, ClassVar
 
 import msgspec
@@ -11,7 +12,7 @@ import msgspec
 from instances.errors import InputError
 from instances.grid import Instance, generate
 from instances.grid.kth_sp2 import kth_sp2
-from instances.textio import convert
+from instances.textio import convert, excerpt
 
 __all__ = ["Generated", "Window", "from_point", "sources"]
 
@@ -61,7 +62,7 @@ class Generated:
             jobs=self.jobs,
             load=self.share,
             seed=self.seed,
-            mix=_MIXES[self.mix],
+            mix=_mix(self.mix),
         )
 
 
@@ -112,21 +113,27 @@ class _Table(msgspec.Struct, forbid_unknown_fields=True):
     slot_s: _Positive = 60
 
 
+def _mix(name: str) -> generate.Mix:
+    if name not in _MIXES:
+        raise InputError(f"{excerpt(name)}, expected one of {', '.join(_MIXES)}", place="mixes")
+    return _MIXES[name]
+
+
 def sources(table: dict[str, Any]) -> list[Any]:
     """Return the workloads that a table of a campaign file asks for."""
     asked = convert(dict(table), _Table)
     if asked.first:
         return [Window(asked.slot_s, first, count) for first, count in product(asked.first, asked.jobs)]
     for mix in asked.mixes:
-        if mix not in _MIXES:
-            raise InputError(f"{mix!r}, expected one of {', '.join(_MIXES)}", place="mixes")
+        _mix(mix)
     for load in asked.loads:
-        if not load > 0:
-            raise InputError(f"{load}, expected a number above 0", place="loads")
+        if not 0 < load < inf:
+            raise InputError(f"{load:g}, expected a finite number above 0", place="loads")
     drawn = product(asked.nodes, asked.jobs, asked.loads, asked.mixes, range(asked.seeds))
     return [Generated(nodes, asked.slot_s, jobs, load, seed, mix) for nodes, jobs, load, mix, seed in drawn]
 
 
 def from_point(point: dict[str, Any]) -> Instance:
     """Return the instance that a row's point names."""
-    return Window(**point).load() if "first" in point else Generated(**point).load()
+    source: type[Window | Generated] = Window if "first" in point else Generated
+    return convert(point, source, "point").load()

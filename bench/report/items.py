@@ -12,7 +12,7 @@ from bench.report import pictures, plots, tables, words
 from bench.report.html import Figure, PageTable
 from bench.report.svg import inline_svg
 from bench.results.frames import in_order, records
-from bench.results.ratios import NOTE, cluster_words, distribution, in_median_order
+from bench.results.ratios import NOTE, cluster_words, csv_text, distribution, in_median_order
 from bench.results.show import HEADINGS, readable
 from instances.errors import InputError
 from instances.textio import write_text
@@ -50,7 +50,7 @@ class Files:
     def table(self, name: str, frame: pd.DataFrame) -> str:
         """Write a table and return its file."""
         path = self._path(f"{name}.csv")
-        write_text(path, frame.to_csv(index=False, lineterminator="\n"))
+        write_text(path, csv_text(frame))
         return path.name
 
     def picture(self, name: str, title: str, drawing: Drawing) -> tuple[str, str, str]:

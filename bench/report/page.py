@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
@@ -69,6 +69,8 @@ class Report:
         The sentences of its summary.
     contradictions
         What cannot be, if anything: the page begins with it.
+    mixed
+        Where rows of several campaigns stand for each other (see `bench.results.frames.Results`): this comes next.
     counts
         ``runs`` and ``instances``.
     """
@@ -77,6 +79,7 @@ class Report:
     files: list[Path]
     findings: list[str]
     contradictions: list[str]
+    mixed: Sequence[str]
     counts: Mapping[str, int]
 
 
@@ -160,6 +163,7 @@ def write_report(
             "dark_colours": DARK,
             "is_short": tuple(only) == SHORT,
             "contradictions": wrong,
+            "mixed": read.mixed,
             "tiles": words.tiles(read) if Part.SUMMARY in only else [],
             "sections": sections,
             "example": example,
@@ -176,7 +180,7 @@ def write_report(
         for finding in section.findings
     ]
     counts = {"runs": len(read.runs), "instances": int(read.runs["fingerprint"].nunique())}
-    return Report(path, [path, *files.written], found, wrong, counts)
+    return Report(path, [path, *files.written], found, wrong, read.mixed, counts)
 
 
 def _ratio_in_words(family: Family) -> str:

@@ -13,14 +13,14 @@ on them is only known to be more than something: it is told by its two ends, nev
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from math import isfinite, isnan
+from math import isnan
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from bench.family import family_named
-from bench.results.frames import GROUP, in_order, records
+from bench.results.frames import GROUP, in_order, records, told_records
 from bench.results.stats import percentiles, quantile, resample, resampled_means, resampled_medians
 from instances.errors import SelfCheckError
 
@@ -34,6 +34,7 @@ __all__ = [
     "cluster_words",
     "clusters",
     "contradictions",
+    "csv_text",
     "distribution",
     "ends",
     "groups",
@@ -381,11 +382,17 @@ def of_runs(ratios: pd.DataFrame) -> pd.DataFrame:
 
 
 def plain(table: pd.DataFrame) -> list[dict[str, Any]]:
-    """Return the rows of a table as a file or JSON holds them: a missing or infinite number is None."""
-    return [
-        {name: None if isinstance(value, float) and not isfinite(value) else value for name, value in row.items()}
-        for row in records(table)
-    ]
+    """Return the rows of a table as JSON holds them: a missing or infinite number is None."""
+    return told_records(_finite(table))
+
+
+def csv_text(table: pd.DataFrame) -> str:
+    """Return a table as a file holds it: the cell of a missing or infinite number is empty."""
+    return str(_finite(table).to_csv(index=False, lineterminator="\n"))
+
+
+def _finite(table: pd.DataFrame) -> pd.DataFrame:
+    return table.replace([np.inf, -np.inf], np.nan)
 
 
 def ends(row: dict[str, Any], name: str) -> tuple[float, float]:

@@ -9,7 +9,7 @@ import msgspec
 from instances import states as st
 from instances.bags.model import Instance
 from instances.errors import InputError
-from instances.textio import convert, encode
+from instances.textio import convert, encode, quoted
 
 __all__ = ["INSTANCE_FORMATS", "read_instance", "write_instance"]
 
@@ -53,7 +53,7 @@ def read_instance(document: dict[str, Any]) -> Instance:
     if "format" not in document:
         raise InputError(f'missing key format, expected "{INSTANCE_FORMATS[0]}"')
     if document["format"] not in INSTANCE_FORMATS:
-        raise InputError(f'{encode(document["format"])}, expected "{INSTANCE_FORMATS[0]}"', place="format")
+        raise InputError(f'{quoted(document["format"])}, expected "{INSTANCE_FORMATS[0]}"', place="format")
     file = convert(document, _InstanceFile)
     return Instance(
         tasks=file.tasks,

@@ -51,6 +51,8 @@ def from_trace(
     InputError
         As `instances.traces.Trace.states` and `Instance`, and for slots that are no whole milliseconds.
     """
+    if checkpoints < 0:
+        raise InputError(f"{checkpoints}, expected an integer >= 0", place="checkpoints")
     length = to_length(slot_s, "slot_s") * 1000
     if length.denominator != 1:
         raise InputError(f"{slot_s} s, expected a whole number of milliseconds", place="slot_s")

@@ -15,6 +15,7 @@ import numpy as np
 
 from instances import states as st
 from instances.errors import InputError
+from instances.textio import excerpt
 
 __all__ = ["MOST", "WEEK_S", "Instance", "Store"]
 
@@ -102,7 +103,7 @@ class Instance:
         if len(ticks) == 0:
             raise InputError("no machine, expected at least one", place="machines")
         if store not in (*Store,):
-            raise InputError(f"{store!r}, expected one of {', '.join(Store)}", place="store")
+            raise InputError(f"{excerpt(str(store))}, expected one of {', '.join(Store)}", place="store")
         if not isinstance(on_demand, bool | np.bool_):
             raise InputError(f"{on_demand!r}, expected true or false", place="on_demand")
         checked = {

@@ -9,7 +9,7 @@ from math import floor
 from typing import Any, ClassVar, TypeAlias
 
 from instances.errors import InputError
-from instances.textio import encode, excerpt
+from instances.textio import encode, excerpt, quoted
 
 __all__ = ["SCHEDULE_FORMATS", "Instant", "Run", "Save", "Schedule", "read_schedule", "write_schedule"]
 
@@ -98,7 +98,7 @@ def read_schedule(document: dict[str, Any]) -> Schedule:
     if "format" not in document:
         raise InputError(f'missing key format, expected "{SCHEDULE_FORMATS[0]}"')
     if document["format"] not in SCHEDULE_FORMATS:
-        raise InputError(f'{encode(document["format"])}, expected "{SCHEDULE_FORMATS[0]}"', place="format")
+        raise InputError(f'{quoted(document["format"])}, expected "{SCHEDULE_FORMATS[0]}"', place="format")
     name = document.get("instance")
     fingerprint = name if isinstance(name, str) else None
     try:
@@ -155,7 +155,7 @@ def _save(row: object, place: str) -> Save:
 
 def _integer(value: object, place: str, expected: str = "an integer") -> int:
     if isinstance(value, bool) or not isinstance(value, int):
-        raise InputError(f"{_shown(value)}, expected {expected}", place=place)
+        raise InputError(f"{quoted(value)}, expected {expected}", place=place)
     return value
 
 
@@ -169,11 +169,6 @@ def _rational(value: object, place: str) -> Instant:
 
 def _plain(number: Instant) -> Instant:
     return number.numerator if number.denominator == 1 else number
-
-
-def _shown(value: object) -> str:
-    text = encode(value)
-    return text if len(text) <= 40 else text[:40] + "..."
 
 
 def write_schedule(schedule: Schedule) -> str:

@@ -12,7 +12,7 @@ from instances.batches.availability import Availability
 from instances.batches.model import Compute, Instance
 from instances.batches.volunteers import Habits, Volunteers
 from instances.errors import InputError
-from instances.textio import convert, encode
+from instances.textio import convert, encode, quoted
 
 __all__ = ["INSTANCE_FORMATS", "read_instance", "write_instance"]
 
@@ -72,7 +72,7 @@ def read_instance(document: dict[str, Any]) -> Instance:
     name = document.get("format")
     if name not in INSTANCE_FORMATS:
         known = " or ".join(f'"{known}"' for known in INSTANCE_FORMATS)
-        found = "missing key format" if name is None else encode(name)
+        found = "missing key format" if name is None else quoted(name)
         raise InputError(f"{found}, expected {known}", place=None if name is None else "format")
     try:
         if name == "batches/1":

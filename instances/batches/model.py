@@ -13,6 +13,7 @@ from typing import Any, ClassVar, SupportsIndex
 
 from instances.batches.availability import LATEST, Availability, Ints, Known, Source
 from instances.errors import InputError
+from instances.textio import excerpt
 
 __all__ = ["Compute", "Instance"]
 
@@ -29,7 +30,7 @@ class Compute(StrEnum):
         try:
             return cls(text)
         except ValueError:
-            raise InputError(f"{text!r}, expected {' or '.join(cls)}", place="compute") from None
+            raise InputError(f"{excerpt(str(text))}, expected {' or '.join(cls)}", place="compute") from None
 
 
 @dataclass(frozen=True, eq=False, init=False)

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from instances.errors import InputError
-from instances.textio import convert, encode
+from instances.textio import convert, encode, excerpt, quoted
 
 __all__ = [
     "FORMAT",
@@ -53,7 +53,7 @@ class Rung(StrEnum):
         try:
             return cls(text)
         except ValueError:
-            raise InputError(f"{text!r}, expected {', '.join(cls)}", place="rung") from None
+            raise InputError(f"{excerpt(str(text))}, expected {', '.join(cls)}", place="rung") from None
 
 
 class Malformed(NamedTuple):
@@ -174,7 +174,7 @@ def read_run(document: dict[str, Any]) -> Run:
     """
     file = convert(document, _RunFile)
     if file.format != FORMAT:
-        raise InputError(f'{encode(file.format)}, expected "{FORMAT}"', place="format")
+        raise InputError(f'{quoted(file.format)}, expected "{FORMAT}"', place="format")
     rung = None if file.rung is None else Rung.parse(file.rung)
     malformed = next((Malformed(i, reason) for i, row in enumerate(file.contacts) if (reason := _wrong(row))), None)
     known = file.contacts if malformed is None else list(islice(file.contacts, malformed.row))
@@ -199,22 +199,17 @@ def _said(row: Row) -> Row:
 def _wrong(row: object) -> str:
     """Say what is wrong with the shape of a row; empty if nothing."""
     if not isinstance(row, list) or len(row) not in (2, 5):
-        return f"{_shown(row)}, expected [time, worker] or [time, worker, batch, task, end]"
+        return f"{quoted(row)}, expected [time, worker] or [time, worker, batch, task, end]"
     for number in row[:4]:
         if not _is_integer(number):
-            return f"{_shown(number)}, expected an integer of 64 bits"
+            return f"{quoted(number)}, expected an integer of 64 bits"
     if len(row) == 5 and row[4] is not None and not _is_integer(row[4]):
-        return f"end {_shown(row[4])}, expected an integer of 64 bits or null"
+        return f"end {quoted(row[4])}, expected an integer of 64 bits or null"
     return ""
 
 
 def _is_integer(number: object) -> bool:
     return isinstance(number, int) and not isinstance(number, bool) and _LEAST <= number < -_LEAST
-
-
-def _shown(value: object) -> str:
-    text = encode(value)
-    return text if len(text) <= 40 else text[:40] + "..."
 
 
 def write_run(run: Run) -> str:

@@ -19,7 +19,7 @@ from instances.coupled.model import Instance
 from instances.coupled.schedule import Configuration, Schedule
 from instances.errors import InputError
 from instances.sources import STARTS, Drawn
-from instances.textio import convert, encode, excerpt
+from instances.textio import convert, encode, excerpt, quoted
 
 __all__ = [
     "INSTANCE_FORMATS",
@@ -150,7 +150,7 @@ def _expect_format(document: dict[str, Any], *names: str) -> None:
     if "format" not in document:
         raise InputError(f"missing key format, expected {expected}")
     if document["format"] not in names:
-        raise InputError(f"{encode(document['format'])}, expected {expected}", place="format")
+        raise InputError(f"{quoted(document['format'])}, expected {expected}", place="format")
 
 
 def write_instance(instance: Instance) -> str:

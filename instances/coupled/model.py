@@ -16,6 +16,7 @@ import numpy.typing as npt
 from instances import states as st
 from instances.errors import InputError
 from instances.sources import Drawn, Known, StateSource
+from instances.textio import excerpt
 
 if TYPE_CHECKING:
     from instances.chains import Chain
@@ -120,7 +121,7 @@ class Instance:
         }
         for q, called in enumerate(names):
             if not (isinstance(called, str) and called and called.isprintable()):
-                raise InputError(f"{called!r}, expected one line of text", place=f"workers[{q}].name")
+                raise InputError(f"{excerpt(str(called))}, expected one line of text", place=f"workers[{q}].name")
         for name, value in checked.items():
             object.__setattr__(self, name, value)
         if sum(self.capacities) < self.tasks:

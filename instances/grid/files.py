@@ -7,7 +7,7 @@ from typing import Any
 
 from instances.errors import InputError
 from instances.grid.model import FIELDS, LATEST, Instance
-from instances.textio import encode, excerpt
+from instances.textio import quoted
 
 __all__ = ["INSTANCE_FORMATS", "read_instance", "write_instance"]
 
@@ -44,7 +44,7 @@ def read_instance(document: Mapping[str, Any]) -> Instance:
     if "format" not in document:
         raise InputError('missing key, expected "grid/1"', place="format")
     if document["format"] not in INSTANCE_FORMATS:
-        raise InputError(f'{_shown(document["format"])}, expected "grid/1"', place="format")
+        raise InputError(f'{quoted(document["format"])}, expected "grid/1"', place="format")
     for key in document:
         if key not in _KEYS:
             raise InputError(f"unknown key, expected {', '.join(_KEYS)}", place=key)
@@ -53,16 +53,16 @@ def read_instance(document: Mapping[str, Any]) -> Instance:
             raise InputError("missing key", place=key)
     for key in ("nodes", "slot_s"):
         if type(document[key]) is not int:
-            raise InputError(f"{_shown(document[key])}, expected an integer >= 1", place=key)
+            raise InputError(f"{quoted(document[key])}, expected an integer >= 1", place=key)
     jobs = document["jobs"]
     if not isinstance(jobs, list):
-        raise InputError(f"{_shown(jobs)}, expected a list of jobs, [submit, width, length] each", place="jobs")
+        raise InputError(f"{quoted(jobs)}, expected a list of jobs, [submit, width, length] each", place="jobs")
     for j, job in enumerate(jobs):
         if not isinstance(job, list) or len(job) != 3 or any(type(number) is not int for number in job):
-            raise InputError(f"{_shown(job)}, expected three integers, [submit, width, length]", place=f"jobs[{j}]")
+            raise InputError(f"{quoted(job)}, expected three integers, [submit, width, length]", place=f"jobs[{j}]")
         for name, number in zip(FIELDS, job, strict=True):
             if abs(number) >= LATEST:
-                raise InputError(f"{_shown(number)}, expected an integer below {LATEST}", place=f"jobs[{j}].{name}")
+                raise InputError(f"{quoted(number)}, expected an integer below {LATEST}", place=f"jobs[{j}].{name}")
     submit, width, length = zip(*jobs, strict=True) if jobs else ((), (), ())
     return Instance(document["nodes"], document["slot_s"], submit, width, length)
 
@@ -81,12 +81,3 @@ def write_instance(instance: Instance) -> str:
     head = f'{{"format":"grid/1","nodes":{instance.nodes},"slot_s":{instance.slot_s},"jobs":['
     lines = ",\n".join(f"[{r},{n},{s}]" for r, n, s in instance.rows())
     return f"{head}\n{lines}\n]}}\n" if lines else f"{head}]}}\n"
-
-
-def _shown(value: object) -> str:
-    """Return a decoded JSON value as a message can quote it."""
-    try:
-        text = encode(value)
-    except OverflowError:  # an integer beyond 64 bits
-        text = str(value)
-    return text if len(text) <= 40 else excerpt(text)

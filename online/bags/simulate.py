@@ -12,6 +12,8 @@ from math import inf
 from operator import index
 from typing import TypeVar
 
+import numpy as np
+
 from instances.bags.model import Instance
 from instances.bags.schedule import Run, Save, Schedule
 from instances.errors import HindschedError, InputError
@@ -196,7 +198,7 @@ class _Execution:
             return
         seen = Seen(self.ledger.problem, self.ledger.history.states)
         for q in sorted(self.works):
-            if self.is_up[q] and self._asked(self.predictor.predict, q, slot, seen):
+            if self.is_up[q] and self._warned(self.predictor, q, slot, seen):
                 work = self.works[q]
                 state = advanced(work.origin, self.instance.ticks[q], work.done)
                 if self.ledger.save(work.copy.task, q, state):
@@ -319,6 +321,12 @@ class _Execution:
         if self.ledger.is_done[task]:
             raise self._bad(f"task {task} is done, expected one that is not")
         return task
+
+    def _warned(self, predictor: Predictor, q: int, slot: int, seen: Seen) -> bool:
+        answer = self._asked(predictor.predict, q, slot, seen)
+        if not isinstance(answer, bool | np.bool_):
+            raise InputError(f"{answer!r}, expected True or False", place=f"predictor {predictor.name}, slot {slot}")
+        return bool(answer)
 
     def _asked(self, question: Callable[..., T], *arguments: object) -> T:
         """Return the answer of somebody's code, or say where it raised."""

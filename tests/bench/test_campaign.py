@@ -1,5 +1,6 @@
 """Campaigns from a file: what is run, what is refused, and what is left after kill -9."""
 
+import csv
 import json
 import os
 import random
@@ -154,6 +155,19 @@ def test_killed_at_random_moments_it_repeats_nothing_and_loses_nothing(folder):
         ("[[instances]]\nm = [0]\nwmin = [1]\nn_com = [1]", "instances[0].m[0]: 0, expected an integer >= 1"),
         ('[[instances]]\nm = [1]\nwmin = [1]\nn_com = ["all"]', "instances[0].n_com[0]: "),
         ('[[instances]]\nm = [1]\nwmin = [1]\nn_com = [1]\nstart = "down"', "instances[0].start: 'down', expected one"),
+        (
+            'options.estimator = "best"\n[[instances]]\nfiles = ["one.json"]',
+            "options.estimator: 'best', expected one of",
+        ),
+        (
+            'time_limit_s = inf\n[[instances]]\nfiles = ["one.json"]',
+            "time_limit_s: inf, expected a finite number above 0",
+        ),
+        (
+            'time_limit_s = nan\n[[instances]]\nfiles = ["one.json"]',
+            "time_limit_s: nan, expected a finite number above 0",
+        ),
+        ('[[instances]]\nfamily = "grid"\nloads = [inf]', "instances[0].loads: inf, expected a finite number above 0"),
     ],
 )
 def test_what_cannot_be_meant_is_told_in_one_line(folder, change, said):
@@ -162,6 +176,56 @@ def test_what_cannot_be_meant_is_told_in_one_line(folder, change, said):
         read_campaign(folder / "wrong.toml")
     assert str(caught.value).startswith(f"{folder}/wrong.toml: {said}")
     assert len(str(caught.value).splitlines()) == 1
+
+
+def test_a_solver_that_does_not_exist_is_told_with_the_file(folder, hindsched):
+    (folder / "wrong.toml").write_text('solver = "magic"\n[[instances]]\nfiles = ["one.json"]')
+    code, _, error = hindsched("campaign", folder / "wrong.toml", "--results", folder / "out")
+    assert code == 2
+    assert error.startswith(f"hindsched: {folder}/wrong.toml: solver: 'magic', expected auto or one of native, ")
+    assert not (folder / "out").exists()
+
+
+def test_an_optimum_that_fails_names_its_instance(folder, hindsched):
+    (folder / "none.toml").write_text('policies = ["IE"]\nsolver = "periods"\n[[instances]]\nfiles = ["one.json"]')
+    code, _, error = hindsched("campaign", folder / "none.toml", "--results", folder / "out", "--jobs", 1)
+    assert code == 2
+    assert error.splitlines()[-1].startswith(f"hindsched: {folder}/one.json: ")
+    assert [row["kind"] for row in rows(folder / "out")] == ["run"]
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="this system has no device that is always full")
+@pytest.mark.parametrize("command", ["campaign", "score"])
+def test_a_full_disk_is_bad_luck_and_no_contradiction(folder, hindsched, monkeypatch, command):
+    (folder / "out").mkdir()
+    (folder / "out" / "runs.jsonl").symlink_to("/dev/full")
+    monkeypatch.setattr("bench.campaign.journal.Journal._read", lambda journal: None)  # the device has no end
+    code, out, error = hindsched(command, folder / RUNS[command], "--results", folder / "out", "--jobs", 1)
+    assert (code, out) == (2, "")
+    said = "row not written: No space left on device; the rows before it are safe: the same command resumes"
+    assert error.splitlines()[-1] == f"hindsched: {folder}/out/runs.jsonl: {said}"
+
+
+RUNS = {"campaign": "small.toml", "score": "one.json"}
+
+
+@pytest.mark.parametrize("command", ["campaign", "score", "report"])
+def test_files_hold_no_infinite_number(folder, hindsched, command):
+    (folder / "mine.py").write_text(MINE.replace("return {visible", "return None and {visible"))  # never ends
+    (folder / "mine.toml").write_text('policies = ["IE", "mine.py:Mine"]\n[[instances]]\nfiles = ["one.json"]')
+    out = folder / "out"
+    if command == "score":
+        told = ("score", folder / "one.json", "--policy", "IE", "--policy", f"{folder}/mine.py:Mine")
+    else:
+        told = ("campaign", folder / "mine.toml")
+    assert hindsched(*told, "--results", out, "--jobs", 1)[0] == 0
+    if command == "report":
+        assert hindsched("report", out)[0] == 0
+    for file in out.rglob("*.csv"):
+        assert not {"inf", "-inf"} & {cell for row in csv.reader(file.open()) for cell in row}, file
+    (mine,) = (row for row in csv.DictReader((out / "table.csv").open()) if row["policy"].endswith("Mine"))
+    assert (mine["unfinished"], mine["median"], mine["median_high"], mine["mean_low"]) == ("1", "", "", "")
+    assert float(mine["median_low"]) > 1
 
 
 def test_a_missing_instance_file_is_named(folder):

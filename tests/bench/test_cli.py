@@ -12,7 +12,7 @@ import click
 import pytest
 
 import instances
-from bench.cli import hindsched as front_door
+from bench.commands.group import hindsched as front_door
 from instances.coupled import Instance, generate
 from instances.coupled.generate import paper, small
 
@@ -479,3 +479,10 @@ def test_score_says_where_there_is_nothing_to_compare_with(hindsched, tmp_path):
 def test_score_knows_its_solvers_before_it_makes_a_folder(hindsched, tmp_path, tiny):
     refused(hindsched("score", tiny, "--solver", "magic", "--results", tmp_path / "out"), "solver: 'magic', expected")
     assert not (tmp_path / "out").exists()
+
+
+def test_no_bound_is_none_in_any_letters(hindsched):
+    for text in ("none", "None", "NONE"):
+        code, out, _ = hindsched("generate", "--m", 1, "--slots", 5, "--n-com", text)
+        assert (code, json.loads(out)["n_com"]) == (0, None)
+    assert "--n-com INTEGER|none" in hindsched("generate", "--help")[1]

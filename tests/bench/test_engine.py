@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from bench.campaign.engine import Job, code_digest, run_jobs
+from bench.campaign.engine import FailedJobsError, Job, code_digest, run_jobs
 from bench.campaign.journal import Journal
-from instances import HindschedError, InputError
+from instances import InputError
 
 
 def square(number: int) -> dict[str, int]:
@@ -68,7 +68,6 @@ import os, sys, time
 from pathlib import Path
 from bench.campaign.engine import Job, code_digest, run_jobs
 from bench.campaign.journal import Journal
-from instances import HindschedError, InputError
 
 def sleep(folder):
     (Path(folder) / f"{os.getpid()}.worker").touch()
@@ -167,7 +166,7 @@ def test_jobs_that_fail_leave_no_row_and_stop_no_other(tmp_path, capsys, num_pro
     some = [Job(str(i), str(i), odd, (i,)) for i in range(6)]
     with Journal(tmp_path) as journal:
         with pytest.raises(
-            InputError, match=r"^policy: \d, expected an odd number \(and 2 more failed; the other rows"
+            FailedJobsError, match=r"^policy: \d, expected an odd number \(and 2 more failed; the other rows"
         ):
             run_jobs("test", some, journal, num_processes=num_processes)
         assert [str(i) in journal for i in range(6)] == [False, True] * 3
@@ -179,8 +178,9 @@ def die(number: int) -> dict[str, int]:
 
 
 def test_a_lost_worker_is_told_in_one_line(tmp_path):
-    with Journal(tmp_path) as journal, pytest.raises(HindschedError, match="a worker process was lost") as caught:
+    with Journal(tmp_path) as journal, pytest.raises(InputError, match="a worker process was lost") as caught:
         run_jobs("test", [Job(str(i), str(i), die, (i,)) for i in range(4)], journal, num_processes=2)
+    assert not isinstance(caught.value, FailedJobsError)  # no table of what is left
     assert len(str(caught.value).splitlines()) == 1
 
 
@@ -192,7 +192,7 @@ def elsewhere(number: int) -> dict[str, int]:
 
 
 def test_workers_with_other_code_are_refused(tmp_path):
-    with Journal(tmp_path) as journal, pytest.raises(HindschedError, match=r"runs other code \(other\) than this"):
+    with Journal(tmp_path) as journal, pytest.raises(InputError, match=r"runs other code \(other\) than this"):
         run_jobs("test", [Job(str(i), str(i), elsewhere, (i,)) for i in range(4)], journal, num_processes=2)
 
 

@@ -17,7 +17,7 @@ from click.testing import CliRunner
 import instances
 from bench.campaign.engine import code_digest
 from bench.campaign.jobs import optimum_job, policy_job
-from bench.cli import hindsched
+from bench.commands.group import hindsched
 from bench.coupled.paper import Paper
 from bench.family import Family, Options, Played, family_named
 from instances import InputError, Verdict

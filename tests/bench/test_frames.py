@@ -2,12 +2,21 @@
 
 import gzip
 import json
+from itertools import product
 
 import pandas as pd
 import pytest
 
-from bench.results.frames import read_results
+from bench.bags.paper import Paper as Bag
+from bench.batches.sources import Drawn
+from bench.campaign.plan import Campaign, readings_of, run_campaign
+from bench.coupled.paper import Paper
+from bench.family import Options, family_named
+from bench.grid.sources import Generated
+from bench.results.frames import read_results, told_records
+from bench.results.ratios import summary
 from instances import InputError
+from instances.families import BUILT_IN
 
 POINT = {"p": 20, "m": 5, "n_com": None, "wmin": 2, "iterations": 10, "scenario": 3, "trial": 1, "seed": 7, "slots": 90}
 SETTING = "paper p=20 m=5 n_com=none wmin=2 K=10"
@@ -94,6 +103,16 @@ def test_the_last_row_may_be_torn_for_a_campaign_may_be_running(read):
         (["[1]"], "line 1: broken row"),
         ([run(), run(makespan="7")], "line 2, makespan: "),
         ([{"kind": "run", "instance": "a", "policy": "IE"}], "line 1: missing key makespan"),
+        ([run(makespan=0)], "line 1, makespan: 0, expected a number >= 1"),
+        ([run(), run(point={"m": "x"})], 'line 2, point.m: "x", expected an integer'),
+        ([run(point={"m": 2**63})], "line 1, point.m: 9223372036854775808, expected an integer <= "),
+        ([optimum(point={"slots": 1.5})], "line 1, point.slots: 1.5, expected an integer"),
+        ([run(point="x")], 'line 1, point: "x", expected an object'),
+        ([run(family=["coupled"])], "line 1, family: a list of 1, expected a text"),
+        ([run(family="coupling")], "line 1, family: 'coupling', expected one of coupled, "),
+        ([run(estimator=["printed"])], "line 1, estimator: a list of 1, expected a text"),
+        ([run(checked_slots="all")], 'line 1, checked_slots: "all", expected '),
+        ([{"kind": "optima", "instance": "a", "stand_by": {"value": 3}}], "line 1, stand_by: missing key status"),
         ([optimum(status="perfect")], "line 1, status: "),
         ([optimum()], "no runs, expected rows of policies on instances"),
         ([], "no runs, "),
@@ -140,10 +159,29 @@ def test_one_point_under_two_settings_is_two_instances(tmp_path):
     [
         ("", "cannot be read as a table: "),
         ("m,policy\n5,IE\n", "no column 'makespan', expected one row per run"),
-        ("instance,policy,makespan\na,IE,7\na,IP,soon\n", "row 2, makespan: 'soon', expected a number or nothing"),
-        ("instance,policy,makespan\na,IE,-7\n", "row 1, makespan: "),
-        ("instance,policy,makespan,trial\na,IE,7,0.5\n", "row 1, trial: "),
-        ("instance,policy,makespan\na,,7\n", "row 1: nothing, expected a policy"),
+        (
+            "instance,policy,makespan\na,IE,7\na,IP,soon\n",
+            "row 2, makespan: 'soon', expected a finite number >= 1, or nothing",
+        ),
+        ("instance,policy,makespan\na,IE,-7\n", "row 1, makespan: -7, expected a finite number >= 1"),
+        ("instance,policy,makespan\na,IE,7\na,IP,inf\n", "row 2, makespan: inf, expected a finite number >= 1"),
+        ("instance,policy,makespan\na,IE,0\n", "row 1, makespan: 0, expected a finite number >= 1"),
+        ("instance,policy,makespan,optimum\na,IE,7,inf\n", "row 1, optimum: inf, expected a finite number >= 1"),
+        ("instance,policy,makespan,optimum\na,IE,7,0\n", "row 1, optimum: 0, expected a finite number >= 1"),
+        ("instance,policy,makespan,limit\na,IE,,inf\n", "row 1, limit: inf, expected a finite number >= 0"),
+        ("instance,policy,makespan,slots\na,IE,,x\n", "row 1, slots: 'x', expected a finite number >= 0"),
+        ("instance,policy,makespan,trial\na,IE,7,0.5\n", "row 1, trial: 0.5, expected a whole number >= 0"),
+        ("instance,policy,makespan,wmin\na,IE,7,1e30\n", "row 1, wmin: 1e+30, expected a whole number >= 0"),
+        ("instance,policy,makespan\na,,7\n", "row 1, policy: nothing, expected a name"),
+        ("instance,policy,makespan\n,IE,7\n", "row 1, instance: nothing, expected a name"),
+        ("family,instance,policy,makespan\n,a,IE,7\n", "row 1, family: nothing, expected a name"),
+        ("family,instance,policy,makespan\ncats,a,IE,7\n", "family: 'cats', expected one of coupled, "),
+        ("family,instance,policy,turnaround,iet\nbags,a,AT,7,x\n", "row 1, iet: 'x', expected a finite number, or"),
+        ("instance,policy,makespan,has_own_optimum\na,IE,7,x\n", "row 1, has_own_optimum: 'x', expected True, False"),
+        (
+            "instance,policy,makespan,optimum,optimum_status\na,IE,7,,optimal\n",
+            "row 1, optimum: nothing, expected a number where it is proven",
+        ),
         ("policy,makespan\nIE,7\n", "neither a column 'instance' nor 'scenario' and 'trial'"),
         ("instance,policy,makespan,optimum_status\na,IE,7,good\n", "row 1, optimum_status: 'good', expected one of"),
         ("instance,policy,makespan\n", "no runs, "),
@@ -186,3 +224,90 @@ def test_letters_that_no_page_can_hold_are_written_out(read):
     found = read(run("a\x00b\u202e", instance="c\nd")).runs
     assert found["policy"].tolist() == ["a\\x00b\\u202e"]
     assert found["instance"].tolist() == ["c\\nd"]
+
+
+def test_rows_that_repeat_others_are_no_matter(read):
+    found = read(run(seed=1, code="old", makespan=20), run(seed=2, code="new", makespan=20), optimum(), optimum())
+    assert (found.left_out, found.mixed) == (2, ())
+
+
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        (
+            [run(makespan=20, seed=1), run(makespan=30, seed=2)],
+            "1 run came out differently in rows that differ in seed:",
+        ),
+        (
+            [run(makespan=20, code="old"), run(makespan=None, code="new"), run("IP", code="old")],
+            "1 run came out differently in rows that differ in code:",
+        ),
+        (
+            [run(makespan=20), run(makespan=30), run(makespan=20)],
+            "1 run came out differently in rows that differ in nothing else that they tell:",
+        ),
+        (
+            [run(), *(optimum(name, "unknown", None, 3, time_limit_s=1) for name in "ab"), optimum(), optimum("b")],
+            "2 optima came out differently in rows that differ in time_limit_s:",
+        ),
+    ],
+)
+def test_rows_of_several_campaigns_are_told(read, rows, said):
+    (sentence,) = read(*rows).mixed
+    assert sentence.startswith(f"{said} the last row of each counts.")
+
+
+def test_rows_of_a_table_that_stand_for_each_other_are_told(tmp_path):
+    path = tmp_path / "runs.csv"
+    path.write_text("instance,policy,seed,makespan\na,RANDOM,1,9\na,RANDOM,2,11\na,IE,1,7\na,IE,2,7\n")
+    found = read_results(path)
+    assert sorted(found.runs["value"]) == [7, 11]
+    assert found.mixed[0].startswith("1 run came out differently in rows that differ in seed:")
+
+
+def test_instances_of_several_lengths_are_no_population(read):
+    long = POINT | {"slots": 500}
+    found = read(run(point=POINT), run(point=POINT, instance="b"), run(point=long, instance="c")).runs
+    assert found["population"].tolist() == ["paper p=20 K=10 slots=500"] + ["paper p=20 K=10 slots=90"] * 2
+    assert set(read(run(point=POINT), run(point=POINT, instance="b")).runs["population"]) == {"paper p=20 K=10"}
+
+
+def test_no_family_calls_an_axis_as_another_calls_an_option():
+    families = [family_named(name) for name in BUILT_IN]
+    for one, other in product(families, families):
+        assert not set(one.run_options) & {*other.axes, *other.columns}
+
+
+SOURCES = [
+    Paper(2, 2, 1, 0, 0, 300, 0, 3, 2),
+    Paper(2, 2, 1, 0, 0, 20, 0, 3, 2),
+    Bag("M01", 2, 1800, 1, "shared", 720, slots=400),
+    Drawn(workers=20, tasks=4, batches=2),
+    Generated(8, 3600, 6, 0.9, 1),
+]
+POLICIES = ["IE", "RANDOM", "FCFS", "FCFS-PRDCT-DMD", "A1", "dgs", "easy"]
+
+
+@pytest.fixture(scope="module")
+def of_every_family(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("rows")
+    readings = readings_of(
+        Options(time_limit_s=20.0), {"max_copies": ["3", "2"], "estimator": ["printed", "conditional"]}
+    )
+    run_campaign(Campaign(SOURCES, POLICIES, readings), folder)
+    return folder
+
+
+@pytest.mark.parametrize("ending", [".csv", ".parquet"])
+def test_runs_written_as_a_table_are_read_again(of_every_family, tmp_path, ending):
+    path = tmp_path / f"runs{ending}"
+    runs = read_results(of_every_family).runs
+    assert len(runs) == 8 + 4 + 1 + 2
+    if ending == ".csv":
+        runs.to_csv(path, index=False)
+    else:
+        pytest.importorskip("pyarrow")
+        runs.to_parquet(path)
+    again = read_results(path).runs
+    assert told_records(again[runs.columns]) == told_records(runs)
+    pd.testing.assert_frame_equal(summary(again), summary(runs))

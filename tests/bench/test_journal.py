@@ -8,8 +8,8 @@ import textwrap
 
 import pytest
 
-from bench.campaign.journal import Journal
-from instances import HindschedError, InputError
+from bench.campaign.journal import Journal, read_rows
+from instances import InputError
 
 
 def test_rows_survive_closing(tmp_path):
@@ -78,5 +78,16 @@ def test_a_full_disk_is_reported(tmp_path):
     (tmp_path / Journal.NAME).symlink_to("/dev/full")
     journal = Journal(tmp_path)
     journal._read = lambda: None  # an endless device cannot be read first
-    with journal, pytest.raises(HindschedError, match="row not written: No space left"):
+    with journal, pytest.raises(InputError, match=r"^/.*/runs\.jsonl: row not written: No space left"):
         journal.append({"key": "a"})
+
+
+def test_who_reads_along_gets_the_whole_rows_and_changes_nothing(tmp_path):
+    text = b'{"key":"a"}\n{"kind":"note"}\n{"key":"c"'
+    (tmp_path / Journal.NAME).write_bytes(text)
+    assert read_rows(tmp_path) == ([("line 1", {"key": "a"}), ("line 2", {"kind": "note"})], True)
+    (tmp_path / Journal.NAME).write_bytes(text + b"}\n")
+    assert read_rows(tmp_path)[1] is False
+    (tmp_path / Journal.NAME).write_bytes(b'{"key":"a"}\n' + b'{"a":' * 100_000 + b"\n")
+    with pytest.raises(InputError, match=r"runs\.jsonl: line 2: broken row, expected one JSON object$"):
+        read_rows(tmp_path)

@@ -1,11 +1,13 @@
 """Tables in a terminal: nothing is broken into pieces, nothing that stands in them commands the terminal."""
 
+import json
 import re
 import sys
 
 import pytest
 
-from bench.output import Table
+from bench.output import Refusals, Table
+from instances.errors import InputError
 
 ROW = {"file": "red\x1b[31m[bold]x.json", "value": 12, "mean": 1.25, "more": "a" * 30}
 COLUMNS = {name: name for name in ROW}
@@ -41,6 +43,33 @@ def test_a_pipe_gets_every_column(capsys, monkeypatch):
     text = shown(capsys, spare=("more",))
     assert "a" * 30 in text
     assert "Left out" not in text
+
+
+def test_a_pipe_gets_headings_and_wide_letters_whole(capsys):
+    table = Table({f"{letter * 30}": f"{letter * 30}" for letter in "abcdefgh"}, as_json=False, spare=("a" * 30,))
+    table.add(dict.fromkeys(table.columns, 1) | {"h" * 30: "\u96f2" * 40})
+    table.show()
+    out = capsys.readouterr().out
+    assert all(heading in out for heading in table.columns)
+    assert "\u96f2" * 40 in out
+    assert "Left out" not in out
+
+
+def test_json_holds_what_is_no_unicode_as_messages_tell_it(capsys):
+    table = Table(None, as_json=True)
+    table.add({"file": "caf\udce9.json", "nodes": ["\udce9", 1], "names": {"\u00e9": None}})
+    row = {"file": "caf\\udce9.json", "nodes": ["\\udce9", 1], "names": {"\u00e9": None}}
+    assert json.loads(capsys.readouterr().out) == row
+
+
+def test_the_same_refusal_is_told_once(capsys):
+    refusals = Refusals()
+    assert refusals.code == 0
+    for file in ("a.json", "a.json", "b.json"):
+        with refusals.of(file):
+            raise InputError("1, expected 2", place="m")
+    assert refusals.code == 2
+    assert capsys.readouterr().err == "hindsched: a.json: m: 1, expected 2\nhindsched: b.json: m: 1, expected 2\n"
 
 
 def test_a_narrow_terminal_does_without_what_is_spare(capsys, terminal):

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 
-from bench.cli import hindsched
+from bench.commands.group import hindsched
 from bench.results.frames import read_results, records
 from bench.results.ratios import STATISTICS, ends, plain, summary
 from bench.results.show import between

@@ -309,6 +309,17 @@ def test_bad_input_is_one_line(tmp_path, hindsched):
         assert len(error.splitlines()) == 1
 
 
+def test_rows_of_several_campaigns_are_told_on_the_page_and_beside_it(tmp_path, hindsched):
+    found = rows(("IE",))
+    again = [row | {"seed": 2, "makespan": row["makespan"] + 5} for row in found if row.get("makespan")][:2]
+    (tmp_path / "runs.jsonl").write_text("".join(json.dumps(row) + "\n" for row in [*found, *again]))
+    code, _, error = hindsched("report", tmp_path)
+    said = "2 runs came out differently in rows that differ in seed: the last row of each counts. "
+    assert code == 0
+    assert error.startswith(f"hindsched: {tmp_path}: {said}")
+    assert said in Page((tmp_path / "report" / "report.html").read_text()).text
+
+
 def test_a_contradiction_is_written_and_told(tmp_path, hindsched):
     results = tmp_path / "runs.csv"
     pd.DataFrame({"instance": ["a"], "policy": ["IE"], "makespan": [9], "optimum": 10}).to_csv(results)

@@ -8,7 +8,7 @@ import pytest
 import instances.bags
 from bench.campaign.jobs import policy_job
 from bench.campaign.score import score
-from bench.campaign.sources import Given
+from bench.campaign.sources import Given, from_file
 from bench.family import Options
 from instances import InputError
 from instances.coupled import Instance
@@ -30,6 +30,14 @@ def test_an_instance_under_a_new_name_is_not_solved_again(tmp_path):
     found = score([given("new")], ["IE", "IP"], Options(), tmp_path)
     assert len(rows(tmp_path)) == 3
     assert set(found.results.optima["instance"]) == set(found.results.runs["instance"]) == {"new"}
+
+
+@pytest.mark.skipif(sys.platform in ("win32", "darwin"), reason="names of files are Unicode there")
+def test_a_file_may_be_called_anything(tmp_path):
+    path = tmp_path / "caf\udce9.json"
+    instances.write(INSTANCE, path)
+    score([from_file(path)], ["IE"], Options(), tmp_path / "out")
+    assert {row["instance"] for row in rows(tmp_path / "out")} == {f"{tmp_path}/caf\\udce9.json"}
 
 
 def test_an_option_given_at_its_default_is_the_same_job():

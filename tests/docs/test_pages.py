@@ -11,7 +11,7 @@ from click.testing import CliRunner
 import bench.batches.pages
 import bench.coupled.pages
 import bench.grid.pages
-from bench.cli import hindsched
+from bench.commands.group import hindsched
 from bench.family import family_named
 from bench.report.marks import rebuild
 from instances.errors import InputError

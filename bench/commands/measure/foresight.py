@@ -22,7 +22,7 @@ _AXES = ("task", "channels", "program", "workers", "lost", "away")
 @click.option("--spot/--no-spot", default=True, show_default=True, help="Nine spot zones, which come along, too.")
 @click.option("--trace", "traces", multiple=True, metavar="[NAME=]FILE",
               help="A trace of yours too; files of one name are one trace.")  # fmt: skip
-@click.option("--slot-s", type=click.FloatRange(min=0, min_open=True), default=600.0, show_default=True, metavar="S",
+@click.option("--slot-s", type=options.ABOVE_ZERO, default=600.0, show_default=True, metavar="S",
               help="Seconds in a slot of these.")  # fmt: skip
 @click.option(
     "--nodes", type=options.POSITIVE, default=20, show_default=True, help="At most so many nodes of each of these."

@@ -15,11 +15,11 @@ from bench.output import Table
 @click.command(short_help="Test whether real machines are Markov (coupled).")
 @click.option("--trace", "traces", multiple=True, metavar="[NAME=]FILE",
               help="A trace of yours; files of one name are one trace.  [default: nine spot zones]")  # fmt: skip
-@click.option("--slot-s", type=click.FloatRange(min=0, min_open=True), default=195.0, show_default=True, metavar="S",
+@click.option("--slot-s", type=options.ABOVE_ZERO, default=195.0, show_default=True, metavar="S",
               help="Seconds in a slot.")  # fmt: skip
 @click.option("--nodes", type=options.POSITIVE, default=None, help="Only so many nodes.")
 @click.option("--policy", "policies", multiple=True, metavar="NAME", help="A policy.  [default: E-IE]")
-@click.option("--task", type=click.FloatRange(min=0, min_open=True), default=0.1, show_default=True, metavar="SHARE",
+@click.option("--task", type=options.ABOVE_ZERO, default=0.1, show_default=True, metavar="SHARE",
               help="Task length over the mean availability period.")  # fmt: skip
 @click.option("--windows", type=options.POSITIVE, default=4, show_default=True, help="Windows to run policies on.")
 @click.option("--seed", type=options.COUNT, default=0, show_default=True, help="Seed of what is drawn.")

@@ -8,6 +8,7 @@ import click
 
 from bench.commands import options
 from bench.output import Table
+from bench.targets import expect_writable
 from instances.textio import write_text
 
 
@@ -35,11 +36,13 @@ def verify_bags(instances: int, seed: int, failures: Path, output: Path | None, 
     from bench.bags.verify import CLAIMS, verify
     from bench.progress import counting
 
+    if output is not None:
+        expect_writable(output)
     with counting("instances", instances, 0) as counter:
         done = verify(instances=instances, seed=seed, failures=failures, step=counter.step)
-    if output is not None:
-        lines = [f"{name},{times}" for name, times in {"instances": instances, **done}.items()]
-        write_text(output, "\n".join(["claim,times", *lines]) + "\n")
     table = Table({"claim": "claim", "says": "what it says", "confirmed": "times confirmed"}, as_json)
     table.add_all({"claim": name, "says": CLAIMS[name], "confirmed": times} for name, times in done.items())
     table.show()
+    if output is not None:
+        lines = [f"{name},{times}" for name, times in {"instances": instances, **done}.items()]
+        write_text(output, "\n".join(["claim,times", *lines]) + "\n")

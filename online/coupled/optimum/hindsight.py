@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from instances.coupled.model import Instance
 from instances.states import DOWN, UP
-from online.coupled.optimum.solve import problem_of
+from online.coupled.optimum.solve import expect_tolerance, problem_of
 from online.coupled.visible import Problem
 
 __all__ = ["HindsightValue", "expected_hindsight", "hindsight_of_path"]
@@ -62,7 +62,7 @@ def expected_hindsight(
     longest
         A bound on the expected slots that some policy takes for all iterations, from whatever states of the workers.
     tolerance
-        Slots between the bounds.
+        Slots between the bounds, above 0 and below 1.
     most_sets
         With more pairs of joint states and sets it gives up.
     horizon
@@ -77,6 +77,7 @@ def expected_hindsight(
     >>> round(found.lower, 4)  # one slot now, one more as soon as one of the two is UP
     2.3333
     """
+    expect_tolerance(tolerance)
     problem, now = problem_of(instance)
     rows = [chain.rows for chain in problem.chains if chain is not None]
     step = _Step(problem)

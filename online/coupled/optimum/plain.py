@@ -18,7 +18,7 @@ import numpy.typing as npt
 from instances.coupled.model import Instance
 from instances.errors import InputError
 from instances.states import DOWN, UP
-from online.coupled.optimum.solve import problem_of
+from online.coupled.optimum.solve import expect_tolerance, problem_of
 from online.coupled.visible import Problem
 
 __all__ = ["plain_horizon", "plain_optimum"]
@@ -52,7 +52,7 @@ def plain_optimum(instance: Instance, *, tolerance: float = 1e-10) -> float:
     instance
         Two workers, two tasks and lengths of one or two slots are seconds; three workers are minutes.
     tolerance
-        Value iteration ends when a sweep changes no value by more.
+        Value iteration ends when a sweep changes no value by more; above 0 and below 1.
 
     Raises
     ------
@@ -67,6 +67,7 @@ def plain_optimum(instance: Instance, *, tolerance: float = 1e-10) -> float:
     >>> round(plain_optimum(alone), 6)
     5.0
     """
+    expect_tolerance(tolerance)
     problem, now = problem_of(instance)
     game = _Game(problem, now)
     values = np.zeros(game.size)

@@ -18,7 +18,7 @@ from online.coupled.estimates import complete
 from online.coupled.optimum.space import Attempt, Space, Team
 from online.coupled.visible import Problem
 
-__all__ = ["Decisions", "OnlineOptimum", "horizon_value", "online_optimum", "problem_of"]
+__all__ = ["Decisions", "OnlineOptimum", "expect_tolerance", "horizon_value", "online_optimum", "problem_of"]
 
 Reals = npt.NDArray[np.float64]
 Bits = npt.NDArray[np.uint8]
@@ -28,6 +28,8 @@ Numbers = npt.NDArray[np.int32]
 _MOST_PREPARING_SWEEPS = 12
 #: No extrapolation by a factor above this, and none of less than so many sweeps.
 _LARGEST_FACTOR, _SWEEPS_BETWEEN = 0.995, 3
+#: A sweep that changes values by so many units in their last place has only rounded them.
+_ROUNDING = 8 * float(np.finfo(np.float64).eps)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +95,7 @@ def online_optimum(
     instance
         Its workers, chains and lengths count, and of its states those in slot 0 only.
     tolerance
-        ``lower`` and ``upper`` differ from ``value`` by no more than this share.
+        ``lower`` and ``upper`` differ from ``value`` by no more than this share, above 0 and below 1.
     most_states
         Problems with more states are refused; one takes 8 bytes, and in all a little more. None: no limit.
     keep_policy
@@ -105,7 +107,8 @@ def online_optimum(
     Raises
     ------
     InputError
-        For too many states, a worker without chain, or one that may never be UP again.
+        For too many states, a worker without chain, or one that may never be UP again; for a tolerance that is none, or
+        that values so large cannot meet, as they are rounded by more.
 
     Notes
     -----
@@ -123,6 +126,7 @@ def online_optimum(
     >>> round(online_optimum(alone).value, 4)  # a slot now, two more that come every other slot
     5.0
     """
+    expect_tolerance(tolerance)
     problem, now = problem_of(instance)
     space = Space(problem, most_states)
     tables = _Tables(space)
@@ -223,6 +227,12 @@ def _reached(chain: Chain, start: set[int]) -> set[int]:
     return reached
 
 
+def expect_tolerance(tolerance: float) -> None:
+    """Raise an `InputError` for a tolerance that nothing comes within, such as NaN, or that says nothing."""
+    if not 0 < tolerance < 1:
+        raise InputError(f"{tolerance}, expected a number above 0 and below 1", place="tolerance")
+
+
 def _said(say: Callable[[str], None], left: int, line: str) -> None:
     say(f"iterations left {left}, {line}")
 
@@ -271,13 +281,18 @@ class _Tables:
                 moved = self._prepare(1.0, SWEEP)
             sweeps += 1
             step = self.values - old
-            largest = float(np.abs(step).max())
-            say(f"sweep {sweeps}, change {max(change, largest):.2e}")
-            if max(change, largest) < tolerance:
+            largest = max(change, float(np.abs(step).max()))
+            say(f"sweep {sweeps}, change {largest:.2e}")
+            if largest < tolerance:
                 self.expectation()
                 error = self._attempts(done, 1.0, CHECK) + self._prepare(1.0, CHECK)
                 if error <= tolerance:
                     return error, sweeps
+            slots = float(self.values.max())
+            if largest <= _ROUNDING * slots:
+                raise InputError(
+                    f"{tolerance}, expected more: every sweep rounds values up to {slots:,.0f} slots", place="tolerance"
+                )
             # the slowest part of the error shrinks by one factor in each sweep: once that is seen, take it off
             if before is not None:
                 ratio = float(step @ before) / max(float(before @ before), 1e-300)

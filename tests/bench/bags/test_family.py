@@ -10,7 +10,7 @@ from click.testing import CliRunner
 import instances
 from bench.bags.paper import Paper, starts
 from bench.campaign.sources import Given
-from bench.cli import hindsched
+from bench.commands.group import hindsched
 from bench.family import Options, family_named
 from instances.bags import ideal_time
 from instances.bags.generate import paper

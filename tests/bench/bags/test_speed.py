@@ -6,7 +6,7 @@ import pytest
 from click.testing import CliRunner
 
 from bench.bags import speed
-from bench.cli import hindsched
+from bench.commands.group import hindsched
 from online.bags import POLICIES
 
 

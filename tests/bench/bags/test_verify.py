@@ -7,7 +7,7 @@ from click.testing import CliRunner
 
 from bench.bags import verify as study
 from bench.bags.verify import CLAIMS, dealt, interval_instance, splits, verify
-from bench.cli import hindsched
+from bench.commands.group import hindsched
 from instances.errors import SelfCheckError
 from tests.cases.bags import letters
 

@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 import instances
 from bench.batches.family import FAMILY, expect_sandwich
-from bench.cli import hindsched
+from bench.commands.group import hindsched
 from bench.family import Options, Played
 from instances import SelfCheckError
 from instances.batches import Contacts, Instance, Run, Rung
@@ -170,11 +170,19 @@ def test_import(tmp_path: Path) -> None:
     table = tmp_path / "t.tab"
     table.write_text("1 0 1 1 a 1 0 864000 x\n2 0 2 1 b 0 0 500000 x\n3 0 2 1 b 1 500000 864000 x\n")
     flags = ["--tasks", 2, "--deadline", "1h", "--batches", 2, "--first-day", 8, "--homogeneous"]
-    invoke("import", table, "--family", "batches", *flags, "-o", tmp_path / "i.json")
+    told = invoke("import", table, "--family", "batches", *flags, "-o", tmp_path / "i.json").stderr
+    assert told.splitlines()[-3:] == [
+        "UP in the 612000 seconds to the last deadline: 66.2% of all",
+        "  worker 0: 100.0% UP, 0 changes, longest absence 0 seconds",
+        "  worker 1: 32.4% UP, 1 change, longest absence 413600 seconds",
+    ]
     instance = instances.read(tmp_path / "i.json")
     assert instance.c == (1800, 1800)
     assert [instance.up.of_worker(j).tolist() for j in range(2)] == [[[0, 864000]], [[500000, 864000]]]
     assert instance.start == 86_400
+    flags[flags.index(8)] = 153
+    told = invoke("import", table, "--family", "batches", *flags, "-o", tmp_path / "i.json").stderr
+    assert told.splitlines()[-1].startswith("nobody is there: --first-day counts from the begin of the trace")
 
 
 def test_gantt(file: Path, tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 
-from bench.cli import hindsched
+from bench.commands.group import hindsched
 from bench.coupled import beyond_page, leaderboard
 from bench.coupled.beyond import POINT, run_ours
 from bench.coupled.beyond_page import BESIDE, BeyondPage, read_data

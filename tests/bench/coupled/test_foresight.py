@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 import instances
-from bench.cli import hindsched
+from bench.commands.group import hindsched
 from bench.commands.traces import named_traces
 from bench.coupled import foresight, markov
 from instances.chains import Chain, StateStream

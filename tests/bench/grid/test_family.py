@@ -252,11 +252,11 @@ def test_runs_are_made_anew(by_enumeration, tmp_path):
         policy_job(source, policy, Options(time_limit_s=5.0)).run() for source in sources for policy in ("dgs", "easy")
     ]
     (tmp_path / "runs.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    again = list(recheck(sample(tmp_path, 10, seed=0, most_slots=1000)))
+    again = list(recheck(tmp_path, sample(tmp_path, 10, seed=0, most_slots=1000)))
     assert [row["differs"] for row in again] == [None] * 4
     rows[1]["digest"] = "0"
     (tmp_path / "runs.jsonl").write_text(json.dumps(rows[1]) + "\n")
-    assert [row["differs"] for row in recheck(sample(tmp_path, 1, seed=0, most_slots=1000))] == ["digest"]
+    assert [row["differs"] for row in recheck(tmp_path, sample(tmp_path, 1, seed=0, most_slots=1000))] == ["digest"]
 
 
 def test_sources_of_campaign_files():

@@ -188,3 +188,26 @@ def test_the_future_is_hidden_from_predictors_of_ones_own() -> None:
         assert run_policy(instance, "FCFS-PRDCT-DMD", predictor=Changed()) == mine
         changed += mine != run_policy(instance, "FCFS-PRDCT-DMD", predictor="never")
     assert changed  # what they answer matters
+
+
+class Saying:
+    """Says what it is told to say."""
+
+    name = "saying"
+
+    def __init__(self, answer: Any) -> None:
+        self.answer = answer
+
+    def predict(self, machine: int, slot: int, seen: Seen) -> Any:
+        return self.answer
+
+
+@pytest.mark.parametrize("answer", ["maybe", 1, None, 0.7])
+def test_an_answer_is_true_or_false(answer: Any) -> None:
+    instance = letters("uuuuuuuu", ticks=[4], slot=2, tasks=2, segments=2, on_demand=True)
+    assert run_policy(instance, "FCFS-PRDCT-DMD", predictor=Saying(np.bool_(True))) == run_policy(
+        instance, "FCFS-PRDCT-DMD", predictor="always"
+    )
+    with pytest.raises(InputError) as caught:
+        run_policy(instance, "FCFS-PRDCT-DMD", predictor=Saying(answer))
+    assert str(caught.value) == f"predictor saying, slot 1: {answer!r}, expected True or False"

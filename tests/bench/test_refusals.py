@@ -1,0 +1,281 @@
+"""What commands refuse, before which work, and what goes on all the same."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import click
+import pytest
+
+import instances
+from bench.commands.group import hindsched as front_door
+from bench.commands.options import Number
+from instances.bags.generate import small as small_bag
+from instances.coupled.generate import paper, small
+
+POLICIES = """
+print("loaded")
+
+
+class Loud:
+    name = "loud"
+
+    def __init__(self):
+        print("made")
+
+    def choose(self, visible):
+        print("asked")
+
+
+class Twin(Loud):
+    name = "loud"
+
+
+class Hot(Loud):
+    name = "hot"
+
+
+class Broken:
+    name = "broken"
+
+    def choose(self, visible):
+        raise RuntimeError("no")
+"""
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch) -> Path:
+    """Return a folder with instances and policies, in which we are."""
+    monkeypatch.chdir(tmp_path)
+    for seed in (5, 6):
+        instances.write(small(seed, p=3, slots=30, tasks=2, iterations=2, up=0.8, down=0.05), f"{seed}.json")
+    instances.write(small_bag(1, tasks=2), "bag.json")
+    Path("mine.py").write_text(POLICIES)
+    return tmp_path
+
+
+@pytest.fixture
+def chance() -> str:
+    """Write an instance whose on-line optimum is found at once; return its file."""
+    drawn = paper(m=2, n_com=1, wmin=1, scenario=7, trial=0, slots=2, p=3, iterations=1)
+    instances.write(drawn.replace(t_prog=2), "chance.json")
+    return "chance.json"
+
+
+def rows(out):
+    return [json.loads(line) for line in out.splitlines()]
+
+
+def files(folder):
+    return sorted(path.name for path in folder.iterdir())
+
+
+def all_options(command, context=None):
+    context = click.Context(command, parent=context)
+    if isinstance(command, click.Group):
+        for verb in command.list_commands(context):
+            yield from all_options(command.get_command(context, verb), context)
+    yield from command.get_params(context)
+
+
+def test_every_number_is_finite(hindsched, folder):
+    types = [param.type for param in all_options(front_door)]
+    assert any(isinstance(kind, Number) for kind in types)
+    assert all(
+        isinstance(kind, Number) for kind in types if isinstance(kind, click.FloatRange | click.types.FloatParamType)
+    )
+    for arguments in (
+        ("solve", "5.json", "--time-limit", "nan"),
+        ("solve", "5.json", "--time-limit", "inf"),
+        ("online-optimum", "5.json", "--tolerance", "nan"),
+        ("generate", "--family", "grid", "--load", "nan"),
+        ("reproduce", "--family", "bags", "--time-limit", "inf"),
+    ):
+        code, out, err = hindsched(*arguments)
+        assert (code, out) == (2, "")
+        assert err == f"hindsched: Invalid value for '{arguments[-2]}': '{arguments[-1]}', expected a finite number\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["solve", "5.json", "--schedule", "no/x.json"], "no/x.json: cannot be written: no such directory"),
+        (["solve", "5.json", "--schedule", "6.json/x.json"], "6.json/x.json: cannot be written: no such directory"),
+        (["solve", "5.json", "--bound", "no/x.json"], "no/x.json: cannot be written: no such directory"),
+        (["solve", "5.json", "6.json", "--schedule", "held"], "held/6.schedule.json: a directory, expected a file"),
+        (["solve", "5.json", "6.json", "--schedule", "5.json"], "5.json: several schedules are written, expected a"),
+        (["verify-bags", "-o", "no/x.csv"], "no/x.csv: cannot be written: no such directory"),
+    ],
+)
+def test_what_cannot_be_written_is_refused_before_the_work(hindsched, folder, monkeypatch, arguments, said):
+    (folder / "held" / "6.schedule.json").mkdir(parents=True)
+    for work in ("bench.coupled.family.solve", "bench.bags.verify.verify"):
+        monkeypatch.setattr(work, lambda *_, **__: pytest.fail("at work"))
+    code, out, err = hindsched(*arguments)
+    assert (code, out) == (2, "")
+    assert err.startswith(f"hindsched: {said}")
+    assert len(err.splitlines()) == 1
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="who may do anything is refused nothing")
+def test_a_folder_in_which_nothing_may_be_written(hindsched, folder):
+    (folder / "held").mkdir(mode=0o500)
+    code, out, err = hindsched("solve", "5.json", "--schedule", "held/x.json")
+    assert (code, out, err) == (2, "", "hindsched: held/x.json: cannot be written: Permission denied\n")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a full disk")
+def test_what_turns_out_not_to_be_writable_loses_no_answer(hindsched, folder):
+    code, out, err = hindsched("solve", "5.json", "--schedule", "/dev/full", "--json")
+    assert (code, [row["status"] for row in rows(out)]) == (2, ["optimal"])
+    assert err == "hindsched: /dev/full: cannot be written: No space left on device\n"
+    code, out, err = hindsched("simulate", "5.json", "--policy", "IE", "--schedule", "/dev/full", "--json")
+    assert (code, [row["policy"] for row in rows(out)]) == (2, ["IE"])
+    assert err == "hindsched: /dev/full: cannot be written: No space left on device\n"
+    code, out, err = hindsched("verify-bags", "--instances", 1, "-o", "/dev/full", "--json")
+    assert (code, len(rows(out))) == (2, 9)
+    assert err.splitlines()[-1] == "hindsched: /dev/full: cannot be written: No space left on device"
+
+
+def test_the_other_files_go_on_where_one_schedule_cannot_be_written(hindsched, folder, monkeypatch):
+    write = instances.write_schedule
+
+    def fail_once(schedule, path):
+        monkeypatch.setattr(instances, "write_schedule", write)
+        write(schedule, "no/x.json")
+
+    monkeypatch.setattr(instances, "write_schedule", fail_once)
+    code, out, err = hindsched("solve", "5.json", "6.json", "--schedule", "best", "--json")
+    assert (code, [row["file"] for row in rows(out)]) == (2, ["5.json", "6.json"])
+    assert err == "hindsched: no/x.json: cannot be written: no such directory\n"
+    assert files(folder / "best") == ["6.schedule.json"]
+
+
+def test_two_policies_of_one_name_are_refused_before_the_work(hindsched, folder, chance, monkeypatch):
+    for work in ("bench.coupled.family.run_policy", "bench.coupled.leaderboard.run_policy"):
+        monkeypatch.setattr(work, lambda *_, **__: pytest.fail("at work"))
+    pair = ("--policy", "mine.py:Loud", "--policy", "mine.py:Twin")
+    for arguments, said in (
+        (("simulate", "5.json", *pair, "--schedule", "runs"), "runs/5.loud.schedule.json: two schedules of this name"),
+        (("leaderboard", "mine.py:Loud", "mine.py:Twin"), "policy loud: two policies of this name"),
+        (("leaderboard", "mine.py:Hot"), "policy hot: another row has this name"),
+        (("online-optimum", chance, *pair), "chance.json: policy loud: two policies of this name"),
+    ):
+        code, out, err = hindsched(*arguments)
+        assert (code, out) == (2, "")
+        assert err.splitlines()[-1].startswith(f"hindsched: {said}, expected ")
+    assert not (folder / "runs").exists()
+
+
+def test_what_other_peoples_code_prints_is_no_result(hindsched, folder, chance, monkeypatch):
+    from bench.coupled import leaderboard
+
+    known = leaderboard.read_data("leaderboard").head(1)
+    first = leaderboard.sources()[:1]
+    monkeypatch.setattr(leaderboard, "read_data", lambda name: known)
+    monkeypatch.setattr(leaderboard, "sources", lambda: first)
+    for arguments in (
+        ("simulate", "5.json", "--policy", "mine.py:Loud"),
+        ("leaderboard", "mine.py:Loud"),
+        ("online-optimum", chance, "--policy", "mine.py:Loud", "--paths", 2),
+    ):
+        _, out, err = hindsched(*arguments, "--json")
+        assert any("loud" in str(row).lower() for row in rows(out))
+        assert {"loaded", "made", "asked"} <= set(err.splitlines())
+
+
+def test_a_policy_that_fails_does_not_stop_the_others(hindsched, folder, chance, monkeypatch):
+    from bench.coupled import leaderboard
+
+    first = leaderboard.sources()[:1]
+    known = leaderboard.read_data("leaderboard").head(1)
+    monkeypatch.setattr(leaderboard, "read_data", lambda name: known)
+    monkeypatch.setattr(leaderboard, "sources", lambda: first)
+    for arguments, name in (
+        (("simulate", "5.json", "--policy", "mine.py:Broken", "--policy", "IE"), "policy"),
+        (("leaderboard", "mine.py:Broken", "IE"), "policy"),
+        (("online-optimum", chance, "--policy", "mine.py:Broken", "--policy", "IE", "--paths", 2), "player"),
+    ):
+        code, out, err = hindsched(*arguments, "--json")
+        assert code == 2
+        assert "IE" in {row[name] for row in rows(out)}
+        (said,) = [line for line in err.splitlines() if line.startswith("hindsched: ")]
+        assert "policy broken, slot 0: choose raised RuntimeError: no (mine.py, line 27)" in said
+
+
+def test_one_line_for_all_policies_where_the_file_is_to_blame(hindsched, folder):
+    bare = instances.read("5.json").replace(chains=())
+    instances.write(bare, "bare.json")
+    code, out, err = hindsched("simulate", "bare.json", "--json")
+    assert (code, [row["policy"] for row in rows(out)]) == (2, ["RANDOM"])
+    assert len(err.splitlines()) == 1
+    assert err.startswith("hindsched: bare.json: ")
+
+
+@pytest.mark.parametrize(("asked", "written"), [(["5.json", "no.json"], "runs"), (["5.json"], ".")])
+def test_whether_a_folder_is_written_is_decided_by_what_was_asked(hindsched, folder, asked, written):
+    code, out, _ = hindsched("simulate", *asked, "--policy", "IE", "--schedule", "runs", "--json")
+    assert (code, len(rows(out))) == (2 if len(asked) > 1 else 0, 1)
+    assert ("5.IE.schedule.json" if written == "runs" else "runs") in files(folder / written)
+
+
+def test_a_file_that_no_policy_is_for_is_told(hindsched, folder):
+    code, out, err = hindsched("simulate", "5.json", "bag.json", "--policy", "IE", "--json")
+    assert (code, [row["file"] for row in rows(out)]) == (2, ["5.json"])
+    assert err == "hindsched: bag.json: --policy: none is for bags, expected one that is\n"
+
+
+def test_names_of_files_may_hold_any_bytes(hindsched, folder):
+    name = os.fsdecode(b"caf\xe9.json")
+    (folder / "5.json").rename(name)
+    for verb in ("solve", "simulate"):
+        code, out, _ = hindsched(verb, name, "--json")
+        assert code == 0
+        assert {row["file"] for row in rows(out)} == {"caf\\udce9.json"}
+        assert "caf\\udce9.json" in hindsched(verb, name)[1]
+    hindsched("solve", name, "--schedule", "best.json")
+    schedule = os.fsdecode(b"\xe9.json")
+    (folder / "best.json").rename(schedule)
+    ran = subprocess.run(
+        [sys.executable, "-m", "hindsched", "check", name, schedule],
+        env=os.environ | {"PYTHONIOENCODING": "utf-8:strict"}, capture_output=True, check=False,
+    )  # fmt: skip
+    assert (ran.returncode, ran.stderr) == (0, b"")
+    assert ran.stdout.startswith(b"\\udce9.json: valid")
+
+
+INTERRUPTED = """
+import runpy, signal, sys
+
+
+class Interrupting:
+    def find_spec(self, name, *rest):
+        if name == "click":
+            signal.raise_signal(signal.SIGINT)
+
+
+sys.meta_path.insert(0, Interrupting())
+sys.argv = ["hindsched", "--help"]
+"""
+
+
+@pytest.mark.parametrize(
+    "start", ["from bench.cli import main; main()", "runpy.run_module('hindsched', None, '__main__')"]
+)
+def test_an_interruption_while_it_loads_is_told_like_any_other(start):
+    ran = subprocess.run([sys.executable, "-c", INTERRUPTED + start], capture_output=True, text=True, check=False)
+    assert (ran.returncode, ran.stdout, ran.stderr) == (130, "", "hindsched: interrupted\n")
+
+
+def test_a_time_out_is_a_result(hindsched, folder, chance):
+    code, out, err = hindsched("online-optimum", chance, "--paths", 3, "--bound", "--time-limit", 1e-9, "--json")
+    assert (code, err) == (0, "")
+    found = {row["player"]: row for row in rows(out)}
+    for player in ("hindsight", "charged hindsight"):
+        missing = dict.fromkeys(found[player]) | {"file": chance, "player": player}
+        assert found[player] == missing | {"how": "not proven in time"}
+    assert found["E-IE"]["slots"] > 0
+    assert found["E-IE"]["fault"] is not None
+    assert found["E-IE"]["ratio"] is None

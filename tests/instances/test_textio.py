@@ -1,0 +1,45 @@
+"""What messages quote of a file that is not as expected: not too much of it."""
+
+import json
+
+import pytest
+
+import instances
+from instances import InputError
+
+LONG = "x" * 5000
+
+
+@pytest.mark.parametrize(
+    ("document", "said"),
+    [
+        ({"format": LONG}, 'format: "xxx'),
+        ({"format": f"coupled/{LONG}"}, 'format: "coupled/xxx'),
+        ({"format": 10**30}, "format: 1000000000000000000000000000000, expected a format of one of "),
+        ({"format": "\ud800"}, "format: '\\ud800', expected a format of one of "),
+        ({"format": "bags/1", "store": LONG}, "store: 'xxx"),
+        ({"format": "batches/1", "compute": LONG}, "compute: 'xxx"),
+        ({"format": "coupled/1", "tasks": LONG}, 'tasks: "xxx'),
+        ({"format": "grid/1", "nodes": LONG}, 'nodes: "xxx'),
+    ],
+)
+def test_no_more_of_a_text_is_quoted_than_a_line_holds(tmp_path, document, said):
+    known = {
+        "coupled": {"iterations": 1, "n_com": 1, "t_prog": 0, "t_data": 0, "workers": []},
+        "bags": {"tick_ms": 1, "slot": 2, "tasks": 1, "segments": 1, "machines": [{"segment": 1, "states": "u"}]},
+        "batches": {"tasks": 1, "batches": [[0, 4]], "workers": [{"c": 1, "up": [[0, 4]]}]},
+        "grid": {"slot_s": 1, "jobs": []},
+    }
+    path = tmp_path / "a.json"
+    path.write_text(json.dumps(known.get(str(document["format"]).partition("/")[0], {}) | document))
+    with pytest.raises(InputError) as caught:
+        instances.read(path)
+    assert str(caught.value).startswith(f"{path}: {said}")
+    assert len(str(caught.value)) < len(str(path)) + 160
+
+
+def test_a_rung_is_quoted_no_longer_than_that(tmp_path):
+    path = tmp_path / "run.json"
+    path.write_text(json.dumps({"format": "batches-run/1", "instance": "", "contacts": [], "rung": LONG}))
+    with pytest.raises(InputError, match=r"run\.json: rung: 'x{40}\.\.\.', expected free, traffic, stream$"):
+        instances.read_schedule(path)
