@@ -1,7 +1,8 @@
 """The command line: ``hindsched``, the front door of the toolkit.
 
 Results go to standard output, progress and messages to standard error. Exit codes: 0 done; 1 a schedule was
-refused by ``check``; 2 bad input or usage, told in one line; 3 the toolkit contradicted itself; 130 interrupted.
+refused by ``check``, or a row by ``recheck``; 2 bad input or usage, a full disk, too little memory or a lost worker,
+told in one line; 3 the toolkit contradicted itself; 130 interrupted.
 """
 
 from __future__ import annotations

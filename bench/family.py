@@ -176,6 +176,10 @@ class Family:
         """Run a policy on an instance with a seed of its own."""
         raise NotImplementedError
 
+    def solved_in_runs(self, options: Options) -> tuple[object, ...]:
+        """Return what of the options for solving a run depends on: some runs are measured by optima of their own."""
+        return ()
+
     def replay(self, instance: Any, played: Played, who: str) -> Mapping[str, Any]:
         """Let the checker replay a run; return what the row says of it.
 

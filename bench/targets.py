@@ -13,8 +13,9 @@ import click
 
 from instances import InputError, write
 from instances.families import part
+from instances.textio import open_stream
 
-__all__ = ["expect_writable", "schedule_targets", "write_instance"]
+__all__ = ["expect_folder", "expect_writable", "schedule_targets", "write_instance"]
 
 _UNFIT_FOR_NAMES = re.compile(r"[^\w.+-]+")
 
@@ -30,6 +31,8 @@ def write_instance(instance: Any, output: str) -> None:
 def expect_writable(path: str | os.PathLike[str]) -> None:
     """Raise an `InputError` for a file that can be seen not to be writable: before any work is done."""
     target = Path(path)
+    if open_stream(path) is not None:
+        return
     if target.is_dir():
         raise InputError("a directory, expected a file to write to", file=path)
     if target.is_file() or not target.exists():
@@ -37,6 +40,15 @@ def expect_writable(path: str | os.PathLike[str]) -> None:
         if not target.is_dir():
             raise InputError("cannot be written: no such directory", file=path)
     if not os.access(target, os.W_OK):
+        raise InputError(f"cannot be written: {os.strerror(EACCES)}", file=path)
+
+
+def expect_folder(path: Path) -> None:
+    """Raise an `InputError` for a folder that can be seen not to be there for files, nor to be made."""
+    nearest = next(place for place in (path, *path.parents) if os.path.lexists(place))
+    if not nearest.is_dir():
+        raise InputError("not a folder, expected one to write to", file=nearest)
+    if not os.access(nearest, os.W_OK):
         raise InputError(f"cannot be written: {os.strerror(EACCES)}", file=path)
 
 

@@ -7,6 +7,7 @@ import json
 import os
 import re
 import secrets
+import sys
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
@@ -14,7 +15,17 @@ import msgspec
 
 from instances.errors import InputError
 
-__all__ = ["convert", "encode", "excerpt", "quoted", "read_bytes", "read_json", "write_bytes", "write_text"]
+__all__ = [
+    "convert",
+    "encode",
+    "excerpt",
+    "open_stream",
+    "quoted",
+    "read_bytes",
+    "read_json",
+    "write_bytes",
+    "write_text",
+]
 
 T = TypeVar("T")
 
@@ -153,7 +164,8 @@ def write_text(path: str | os.PathLike[str], text: str) -> None:
 def write_bytes(path: str | os.PathLike[str], content: bytes) -> None:
     """Write a whole file or nothing: to a new file beside it first, then renamed over it.
 
-    A link keeps being one; what is no ordinary file (a terminal, a pipe) is written to directly.
+    A link keeps being one; what is no ordinary file (a terminal, a pipe) is written to directly, and so is what is open
+    already (``/dev/stdout``), wherever it leads.
 
     Raises
     ------
@@ -164,7 +176,12 @@ def write_bytes(path: str | os.PathLike[str], content: bytes) -> None:
         target = Path(path)
         if target.is_dir():
             raise InputError("a directory, expected a file to write to", file=path)
-        if target.exists() and not target.is_file():
+        stream = open_stream(path)
+        if stream is not None:
+            sys.stdout.flush()
+            with open(stream, "wb", closefd=False) as out:
+                out.write(content)
+        elif target.exists() and not target.is_file():
             target.write_bytes(content)
         else:
             _write_beside(Path(os.path.realpath(path)), content)
@@ -172,6 +189,20 @@ def write_bytes(path: str | os.PathLike[str], content: bytes) -> None:
         raise InputError("cannot be written: no such directory", file=path) from None
     except OSError as error:
         raise InputError(f"cannot be written: {error.strerror}", file=path) from None
+
+
+def open_stream(path: str | os.PathLike[str]) -> int | None:
+    """Return the descriptor that ``/dev/stdout``, ``/dev/fd/3`` or a link to one names; None for all other paths."""
+    if not os.path.exists(path):
+        return None
+    place = os.fspath(path)
+    while True:
+        folder = os.path.realpath(os.path.dirname(place))
+        if folder == os.path.realpath("/dev/fd") and os.path.basename(place).isdecimal():
+            return int(os.path.basename(place))
+        if not os.path.islink(place):
+            return None
+        place = os.path.join(folder, os.readlink(place))
 
 
 def _write_beside(target: Path, content: bytes) -> None:

@@ -7,6 +7,7 @@ from enum import StrEnum
 from typing import TypeVar
 
 from instances.errors import InputError
+from instances.textio import excerpt
 
 __all__ = ["member"]
 
@@ -25,7 +26,7 @@ def member(names: type[Name], name: str, *, place: str) -> Name:
     try:
         return names(name)
     except ValueError:
-        raise InputError(f"{name!r}, expected one of {', '.join(_texts(names))}", place=place) from None
+        raise InputError(f"{excerpt(name)}, expected one of {', '.join(_texts(names))}", place=place) from None
 
 
 def _texts(names: Iterable[StrEnum]) -> list[str]:

@@ -8,6 +8,7 @@ import hashlib
 import importlib
 import importlib.metadata
 import inspect
+import os
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stdout
@@ -16,6 +17,7 @@ from types import ModuleType
 from typing import Any
 
 from instances.errors import InputError
+from instances.textio import excerpt
 
 __all__ = ["GROUP", "aside", "by_name", "expect_family", "load_entry_point", "load_file", "own_policy", "source_files"]
 
@@ -71,7 +73,7 @@ def own_policy(
         made = load_file(path, class_name, offered) if is_file else load_entry_point(GROUP, policy, offered)
         if made is None:
             raise InputError(
-                f"{policy!r}, expected one of {', '.join(built_in)}, or path/to/file.py:ClassName, "
+                f"{excerpt(policy)}, expected one of {', '.join(built_in)}, or path/to/file.py:ClassName, "
                 f"or an entry point of the group {GROUP}",
                 place="policy",
             )
@@ -115,7 +117,7 @@ def load_file(path: str, class_name: str, options: Mapping[str, object]) -> obje
     if not file.is_file():
         raise InputError("no such file", file=path)
     # a name of its own, so that two files of one name do not meet, and the file's classes can be found again
-    name = f"_policy_{hashlib.sha256(str(file.resolve()).encode()).hexdigest()[:16]}"
+    name = f"_policy_{hashlib.sha256(os.fsencode(file.resolve())).hexdigest()[:16]}"
     module = ModuleType(name)
     module.__file__ = path
     sys.modules[name] = module

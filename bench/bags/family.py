@@ -13,6 +13,7 @@ import msgspec
 from bench.bags import flags
 from bench.bags.paper import USUAL_SLOTS, Paper, starts
 from bench.bags.zones import Zone
+from bench.commands.options import LARGEST
 from bench.family import Family, Limit, Options, Played
 from instances.bags import Instance, Store, ideal_time
 from instances.bags.generate import MIXES, SETS
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 __all__ = ["FAMILY"]
 
 _Count = Annotated[int, msgspec.Meta(ge=1)]
-_Natural = Annotated[int, msgspec.Meta(ge=0)]
+_Natural = Annotated[int, msgspec.Meta(ge=0, le=LARGEST)]
 
 _MS_PER_MINUTE = 60_000
 #: Schedules of optima are kept up to so many runs: enough to draw.

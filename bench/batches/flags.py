@@ -13,6 +13,7 @@ from bench.commands.traces import read_traces, trace_options
 from instances.batches import Compute, Instance, Rung
 from instances.batches.generate import back_to_back, paper, small
 from instances.batches.volunteers import DAY
+from instances.errors import InputError
 
 __all__ = ["DURATION", "FLAGS", "generate", "import_trace"]
 
@@ -164,4 +165,11 @@ def import_trace(
         compute=compute or Compute.AVAILABLE,
         **given,
     )
+    last = int(instance.up.ups.max(initial=0))
+    if 0 < last <= first:
+        days = -(-last // DAY)
+        raise InputError(
+            f"{first_day}, expected less than {days}: nobody is UP after the first {days} days of the trace",
+            place="--first-day",
+        )
     return instance, trace.assumptions

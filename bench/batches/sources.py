@@ -9,6 +9,7 @@ from typing import Annotated, Any, ClassVar
 
 import msgspec
 
+from bench.commands.options import LARGEST
 from instances.batches import Instance
 from instances.batches.generate import paper
 from instances.textio import convert
@@ -16,7 +17,7 @@ from instances.textio import convert
 __all__ = ["Drawn", "drawn_sources"]
 
 _Positive = Annotated[int, msgspec.Meta(ge=1)]
-_Count = Annotated[int, msgspec.Meta(ge=0)]
+_Count = Annotated[int, msgspec.Meta(ge=0, le=LARGEST)]
 
 
 @dataclass(frozen=True, slots=True)

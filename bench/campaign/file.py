@@ -36,7 +36,7 @@ from bench.campaign.plan import Campaign, readings_of
 from bench.campaign.sources import Source, from_file
 from bench.family import Options, family_named
 from instances.errors import InputError
-from instances.textio import convert, excerpt, read_bytes
+from instances.textio import convert, read_bytes
 
 __all__ = ["read_campaign"]
 
@@ -109,18 +109,12 @@ def _campaign(file: _File, folder: Path) -> Campaign:
     readings = readings_of(options, choices)
     if not (file.policies and readings):
         raise InputError("nothing to run, expected at least one policy, and a value for each option")
-    for family in dict.fromkeys(source.family for source in sources):
-        _expect_values(family, choices, keys)
     campaign = Campaign(sources, list(dict.fromkeys(_beside(folder, policy) for policy in file.policies)), readings)
-    campaign.jobs(folder)  # refuses options and policies before any work is done
+    try:
+        campaign.jobs(folder)  # refuses options and policies before any work is done
+    except InputError as error:
+        raise InputError(error.expected, place=keys.get(error.place or "", error.place), file=error.file) from None
     return campaign
-
-
-def _expect_values(family: str, choices: dict[str, list[str]], keys: dict[str, str]) -> None:
-    for name, known in family_named(family).run_options.items():
-        for value in choices.get(name, ()):
-            if known and value not in known:
-                raise InputError(f"{excerpt(value)}, expected one of {', '.join(known)}", place=keys[name])
 
 
 def _sources(table: dict[str, Any], folder: Path) -> list[Source]:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import os
-import sys
 import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, redirect_stdout
+from contextlib import contextmanager
 from importlib.metadata import entry_points
 from importlib.util import find_spec
 from pathlib import Path
@@ -21,7 +20,7 @@ from bench.family import Family, Limit, Options, Played, family_named
 from instances import InputError
 from instances.textio import read_bytes, write_text
 from offline.results import Number
-from online.loading import source_files
+from online.loading import aside, source_files
 
 __all__ = [
     "answered",
@@ -68,7 +67,7 @@ def policy_job(source: Source, policy: Any, options: Options) -> Job:
     label = label_of(policy)
     values = sorted(family.run_values(options).items())
     named = [hashlib.sha256(text).hexdigest() for text in _files_of_options(values)]
-    asked = (label, content, *values, *named, options.seed, options.check_slots)
+    asked = (label, content, *values, *named, options.seed, options.check_slots, *family.solved_in_runs(options))
     key = job_key(source.family, "online", "run", source.identity, *asked)
     return Job(key, f"{label} on {source.name}", _run, (source, policy, options, files), group=source.identity)
 
@@ -207,7 +206,7 @@ def _json(number: Number | None) -> int | float | None:
 
 def simulate(family: Family, instance: Any, policy: Any, options: Options) -> Played:
     """Run a policy with the seed that this campaign and instance give it."""
-    with redirect_stdout(sys.stderr):  # what a policy prints is no result
+    with aside():
         return family.run(instance, policy, options, policy_seed(instance, options))
 
 

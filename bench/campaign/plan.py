@@ -64,6 +64,9 @@ class Campaign:
     def jobs_by_source(self, folder: Path) -> list[list[Job]]:
         """Return for each instance the job for its optimum, then those for the runs on it, by reading and policy."""
         policies = expand_policies(self.policies, self.families, self.readings[0])
+        for source in self.sources:
+            if not policies[source.family]:
+                raise InputError(f"none is for {source.name} ({source.family}), expected one that is", place="policies")
         readings = {family: _of_family(self.readings, family, self.families) for family in self.families}
         return [
             [

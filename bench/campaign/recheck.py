@@ -17,6 +17,7 @@ from bench.results.frames import expect_run
 from instances.errors import InputError
 from instances.streams import stream
 from instances.textio import convert
+from online.loading import aside
 
 __all__ = ["recheck", "sample"]
 
@@ -111,7 +112,8 @@ def _made_anew(row: Mapping[str, Any]) -> dict[str, Any]:
     family, known = expect_run(row), convert(dict(row), _Row)
     instance = family.from_point(known.point)
     given = {name: row[name] for name in family.run_options if row.get(name) is not None}
-    played = family.run_plainly(instance, known.policy, Options().with_run(given), known.seed)
+    with aside():
+        played = family.run_plainly(instance, known.policy, Options().with_run(given), known.seed)
     verdict = instances.check(instance, played.schedule)
     said = {
         "fingerprint": (known.fingerprint, instance.fingerprint),

@@ -14,6 +14,7 @@ __all__ = [
     "ABOVE_ZERO",
     "COUNT",
     "FOLDER",
+    "LARGEST",
     "NUMBERS",
     "N_COM",
     "POSITIVE",
@@ -39,6 +40,9 @@ __all__ = [
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+#: The largest seed: rows keep integers of 64 bits, and draws count on from a seed.
+LARGEST = 2**62
+
 
 def given_flags() -> set[str]:
     """Return the parameters of the present command that the user gave, rather than left to their defaults."""
@@ -58,10 +62,11 @@ def expect_solver(name: str, family: str) -> None:
     """Raise `InputError` for a solver that cannot run here: before any work is done."""
     from bench.family import family_named
     from instances import InputError
+    from instances.textio import excerpt
 
     available = family_named(family).solvers()
     if name not in ("auto", *available):
-        raise InputError(f"{name!r}, expected auto or one of {', '.join(available)}", place="solver")
+        raise InputError(f"{excerpt(name)}, expected auto or one of {', '.join(available)}", place="solver")
 
 
 def flag_of(name: str, known: Iterable[click.Parameter]) -> str:
@@ -113,7 +118,7 @@ class _Numbers(click.ParamType[Sequence[int]]):
                 numbers += range(int(first), int(last) + 1) if dash else [int(first)]
         except ValueError:
             numbers = []
-        if not numbers:
+        if not numbers or max(numbers) > LARGEST:
             self.fail(f"{value!r}, expected integers and ranges such as 1,2,5-8", param, ctx)
         return numbers
 
@@ -122,6 +127,16 @@ class _Integer(click.IntRange):
     """An integer from a range, called as briefly in the help."""
 
     name = "integer"
+
+
+class _Count(_Integer):
+    """An integer that rows can keep; its end is no news in the help."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        number = int(super().convert(value, param, ctx))
+        if number > LARGEST:
+            self.fail(f"{value}, expected an integer from 0 to {LARGEST}", param, ctx)
+        return number
 
 
 class Number(click.FloatRange):
@@ -148,7 +163,7 @@ class _Folder(click.Path):
 N_COM = _Bound()
 NUMBERS = _Numbers()
 POSITIVE = _Integer(min=1)
-COUNT = _Integer(min=0)
+COUNT = _Count(min=0)
 SEVERAL = _Integer(min=2)
 ABOVE_ZERO = Number(min=0, min_open=True)
 FOLDER = _Folder(path_type=Path)

@@ -11,6 +11,7 @@ import click
 import msgspec
 
 import instances
+from bench.commands.options import LARGEST
 from bench.coupled import flags
 from bench.coupled.paper import Paper
 from bench.family import Family, Options, Played
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 __all__ = ["FAMILY"]
 
 _Count = Annotated[int, msgspec.Meta(ge=1)]
-_Seed = Annotated[int, msgspec.Meta(ge=0)]
+_Seed = Annotated[int, msgspec.Meta(ge=0, le=LARGEST)]
 
 #: Schedules of optima are kept up to this many slots: enough to draw, and 6,000 of them fit a small disk.
 _KEPT_SLOTS = 2_000

@@ -87,6 +87,14 @@ class _Grid(Family):
                 limit = Limit.of(self.solve(accepted, options))
         return Played(run.policy, value, None, schedule, facts, limit)
 
+    def solved_in_runs(self, options: Options) -> tuple[object, ...]:
+        """Return how the optimum over the accepted jobs is found, where a run that refuses some asks for it."""
+        from bench.campaign.engine import code_digest
+
+        if options.time_limit_s is None:
+            return ()
+        return code_digest("offline", family=self.name), options.solver, options.time_limit_s, *options.solve
+
     def replay(self, instance: Instance, played: Played, who: str) -> Mapping[str, Any]:
         """Let the checker judge the schedule of a run, and compare failures and waits."""
         verdict = instances.check(instance, played.schedule)

@@ -10,11 +10,22 @@ from bench.family import Family, family_named
 from bench.report.tables import count, interval, number, share
 from bench.results.frames import PROVENANCE, Results, records
 from bench.results.ratios import ends, in_median_order
+from offline.results import Sense
 
 if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = ["facts", "findings", "joined", "plural", "tiles"]
+
+
+#: What a run does whose ratio is at most so much, or at least.
+_MEDIANS = {
+    Sense.MIN: ("take at most {} times the hindsight optimum", "take {} times the hindsight optimum or more"),
+    Sense.MAX: (
+        "reach the hindsight optimum divided by {}, or more",
+        "reach the hindsight optimum divided by {} at most",
+    ),
+}
 
 
 def plural(value: int, noun: str) -> str:
@@ -62,7 +73,7 @@ def findings(
     if len(overall) == 0 or medians is None:
         found.append(_why_no_ratio(runs))
     else:
-        found += _of_ratios(overall, medians)
+        found += _of_ratios(overall, medians, family.sense)
     missing = int(runs["value"].isna().sum())
     if missing == len(runs):
         found.append("No run finished.")
@@ -92,7 +103,8 @@ def _why_no_ratio(runs: pd.DataFrame) -> str:
     return "Neither an optimum nor a finished run is known, so there are no ratios."
 
 
-def _of_ratios(overall: pd.DataFrame, medians: pd.DataFrame) -> list[str]:
+def _of_ratios(overall: pd.DataFrame, medians: pd.DataFrame, sense: Sense) -> list[str]:
+    most, least = _MEDIANS[sense]
     order = in_median_order(overall)
     rows = records(order.merge(medians, on="policy", suffixes=("_mean", ""), how="left"))
     best = rows[0]
@@ -104,11 +116,9 @@ def _of_ratios(overall: pd.DataFrame, medians: pd.DataFrame) -> list[str]:
             else ""
         )
         middle = interval(*ends(best, "median"))
-        found = [f"{who} runs take at most {middle} times the hindsight optimum{told}."]
+        found = [f"{who} runs {most.format(middle)}{told}."]
     elif isfinite(best["median_low"]):
-        found = [
-            f"{who} runs take {number(best['median_low'])} times the hindsight optimum or more; no upper end is known."
-        ]
+        found = [f"{who} runs {least.format(number(best['median_low']))}; no upper end is known."]
     else:
         found = ["No policy finishes more than half of its runs, so no median is known."]
     close = [row["policy"] for row in rows[1:] if not row["behind_low"] > 0]

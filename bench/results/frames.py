@@ -39,7 +39,8 @@ GROUP = ("family", "population", "options")
 #: Of what code and machine a row is.
 PROVENANCE = ("version", "code", "python", "numpy", "ortools", "machine")
 
-_OF_OPTIMUM = ("optimum", "optimum_bound", "optimum_status", "solver")
+_OF_ANSWER = ("optimum", "optimum_bound", "optimum_status")
+_OF_OPTIMUM = (*_OF_ANSWER, "solver")
 _OF_SOLVE = ("optimum_check", "optimum_runtime_s", "time_limit_s")
 _NUMBERS = ("value", "limit", "optimum", "optimum_bound", "runtime_s", "optimum_runtime_s", "time_limit_s")
 #: Whole numbers beside the axes.
@@ -50,7 +51,7 @@ _STATUSES = ("optimal", "feasible", "bounds", "infeasible", "unknown")
 #: What names a run.
 _OF_RUN = ["fingerprint", "policy", "options"]
 #: What rows say of a run or an optimum, and what else can tell two rows of the same one apart.
-_OUTCOME = ("value", "limit", "check", "optimum", "optimum_bound", "optimum_status")
+_OUTCOME = ("value", "limit", "check", *_OF_ANSWER)
 _CIRCUMSTANCES = ("seed", "solver", "time_limit_s", "engine", *PROVENANCE)
 #: The family of rows that name none: older than the rule that they do.
 _FIRST_FAMILY = "coupled"
@@ -366,8 +367,17 @@ def _of_table(raw: pd.DataFrame) -> Results:
     _expect_all(frame["optimum"].notna() | ~proven, frame["optimum"], "a number where it is proven")
     frame["optimum_bound"] = frame["optimum_bound"].where(frame["optimum_bound"].notna() | ~proven, frame["optimum"])
     runs, older, mixed = _newest(frame, _OF_RUN, "run", "runs")
+    _expect_one_optimum(runs[~runs["has_own_optimum"]])
     optima = runs[runs["optimum_status"].notna()].drop_duplicates("fingerprint", keep="last")
     return Results(_sorted(runs), _sorted(pd.DataFrame(optima)), older, mixed=mixed)
+
+
+def _expect_one_optimum(runs: pd.DataFrame) -> None:
+    """Raise `InputError` for a run that tells another optimum than the first one of its instance."""
+    for name in _OF_ANSWER:
+        told = runs[runs[name].notna()]
+        first = told.groupby("fingerprint")[name].transform("first")
+        _expect_all(told[name] == first, told[name], "what the rows of the instance above it tell")
 
 
 def _families_of(raw: pd.DataFrame) -> list[Family]:

@@ -17,6 +17,7 @@ from bench.campaign.sources import Given
 from bench.coupled.paper import Paper
 from bench.family import Options
 from instances import InputError, write
+from instances.bags.generate import small as small_bag
 from instances.coupled.generate import small
 
 SMALL = """
@@ -148,6 +149,10 @@ def test_killed_at_random_moments_it_repeats_nothing_and_loses_nothing(folder):
         ("[[instances]\n", "not TOML: "),
         ("instances = []\n", "instances: no instance, expected at least one"),
         ('policies = ["XY"]\n[[instances]]\nfiles = ["one.json"]', "policy: 'XY', expected one of IP, "),
+        (
+            'options.colour = ["red"]\n[[instances]]\nfiles = ["one.json"]',
+            "options.colour: no option of coupled, expected one of estimator, ",
+        ),
         ('estimators = ["best"]\n[[instances]]\nfiles = ["one.json"]', "estimators: 'best', expected one of printed"),
         ('ties = []\n[[instances]]\nfiles = ["one.json"]', "nothing to run, expected at least one policy, and a value"),
         ("colour = 1\n[[instances]]\nm = [1]", "unknown key colour"),
@@ -240,3 +245,16 @@ def test_an_instance_counts_once(folder):
     given = Given("a", "files", small(3))
     with pytest.raises(InputError, match=r"^b: the same instance as a, expected every instance once$"):
         Campaign([given, Given("b", "files", small(3))], ["IE"], [Options()])
+
+
+def test_instances_that_no_policy_is_for_are_refused_before_the_work(folder, hindsched, monkeypatch):
+    monkeypatch.chdir(folder)
+    write(small_bag(1, tasks=2), "bag.json")
+    (folder / "mixed.toml").write_text('policies = ["IE"]\n[[instances]]\nfiles = ["one.json", "bag.json"]\n')
+    said = "policies: none is for bag.json (bags), expected one that is\n"
+    for arguments, where in (
+        (("score", "one.json", "bag.json", "--policy", "IE"), ""),
+        (("campaign", "mixed.toml"), "mixed.toml: "),
+    ):
+        assert hindsched(*arguments) == (2, "", f"hindsched: {where}{said}")
+    assert not (folder / "results").exists()

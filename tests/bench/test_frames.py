@@ -311,3 +311,24 @@ def test_runs_written_as_a_table_are_read_again(of_every_family, tmp_path, endin
     again = read_results(path).runs
     assert told_records(again[runs.columns]) == told_records(runs)
     pd.testing.assert_frame_equal(summary(again), summary(runs))
+
+
+@pytest.mark.parametrize(
+    ("column", "told", "said"),
+    [
+        ("optimum", ["10", "", "9"], "9.0"),
+        ("optimum_bound", ["8", "", "9"], "9.0"),
+        ("optimum_status", ["optimal", "", "feasible"], "'feasible'"),
+    ],
+)
+def test_rows_of_one_instance_tell_one_optimum(tmp_path, column, told, said):
+    given = pd.DataFrame({"policy": ["IE", "IP", "IY", "IE"], "instance": ["a", "a", "a", "b"], "makespan": 20})
+    given["optimum"] = 10
+    given["optimum_status"] = "optimal" if column == "optimum_status" else "feasible"
+    given = given.astype(object)
+    given[column] = [*told, told[0]]
+    given.to_csv(tmp_path / "runs.csv", index=False)
+    with pytest.raises(InputError) as refused:
+        read_results(tmp_path / "runs.csv")
+    place = f"{tmp_path / 'runs.csv'}: row 3, {column}"
+    assert str(refused.value) == f"{place}: {said}, expected what the rows of the instance above it tell"

@@ -56,3 +56,12 @@ def test_a_row_that_cannot_be_made_again_is_named(made, tmp_path, hindsched, cha
     assert (code, out) == (2, "")
     (line,) = [text for text in error.splitlines() if text.startswith("hindsched: ")]
     assert line.startswith(f"hindsched: {tmp_path / 'runs.jsonl'}: line 2{said if said[0] == ',' else ': ' + said}")
+
+
+def test_what_a_policy_prints_is_no_result(tmp_path, hindsched):
+    own = tmp_path / "mine.py"
+    own.write_text("class Loud:\n    name = 'loud'\n    def choose(self, visible):\n        print('asked')\n")
+    run_campaign(Campaign([Paper(2, 2, 1, 0, 0, 300, 0, 3, 2)], [f"{own}:Loud"], [Options()]), tmp_path)
+    code, out, error = hindsched("recheck", tmp_path, "--json")
+    assert (code, [json.loads(line)["differs"] for line in out.splitlines()]) == (0, [None])
+    assert "asked" in error.splitlines()

@@ -107,11 +107,17 @@ def test_every_number_is_finite(hindsched, folder):
         (["solve", "5.json", "6.json", "--schedule", "held"], "held/6.schedule.json: a directory, expected a file"),
         (["solve", "5.json", "6.json", "--schedule", "5.json"], "5.json: several schedules are written, expected a"),
         (["verify-bags", "-o", "no/x.csv"], "no/x.csv: cannot be written: no such directory"),
+        (["verify-bags", "--failures", "5.json/x"], "5.json: not a folder, expected one to write to"),
+        (["verify-reductions", "--failures", "5.json"], "5.json: not a folder, expected one to write to"),
+        (["verify-simulator", "--failures", "5.json"], "5.json: not a folder, expected one to write to"),
+        (["verify-solvers", "--failures", "5.json"], "5.json: not a folder, expected one to write to"),
     ],
 )
 def test_what_cannot_be_written_is_refused_before_the_work(hindsched, folder, monkeypatch, arguments, said):
     (folder / "held" / "6.schedule.json").mkdir(parents=True)
-    for work in ("bench.coupled.family.solve", "bench.bags.verify.verify"):
+    verify = "bench.coupled.studies.verify"
+    works = (f"{verify}.theorem.verify", f"{verify}.twins.agree", f"{verify}.agreement.agree")
+    for work in ("bench.coupled.family.solve", "bench.bags.verify.verify", *works):
         monkeypatch.setattr(work, lambda *_, **__: pytest.fail("at work"))
     code, out, err = hindsched(*arguments)
     assert (code, out) == (2, "")
@@ -235,6 +241,11 @@ def test_names_of_files_may_hold_any_bytes(hindsched, folder):
         assert code == 0
         assert {row["file"] for row in rows(out)} == {"caf\\udce9.json"}
         assert "caf\\udce9.json" in hindsched(verb, name)[1]
+    policy = os.fsdecode(b"caf\xe9.py")
+    (folder / "mine.py").rename(policy)
+    for verb in ("simulate", "score"):
+        code, out, _ = hindsched(verb, name, "--policy", f"{policy}:Loud", "--json")
+        assert (code, [row["policy"] for row in rows(out)]) == (0, ["caf\\udce9.py:Loud"])
     hindsched("solve", name, "--schedule", "best.json")
     schedule = os.fsdecode(b"\xe9.json")
     (folder / "best.json").rename(schedule)
@@ -279,3 +290,36 @@ def test_a_time_out_is_a_result(hindsched, folder, chance):
     assert found["E-IE"]["slots"] > 0
     assert found["E-IE"]["fault"] is not None
     assert found["E-IE"]["ratio"] is None
+
+
+def test_a_seed_that_no_row_can_keep_is_refused_at_once(hindsched, folder, monkeypatch):
+    monkeypatch.setattr("bench.campaign.score.run_jobs", lambda *_, **__: pytest.fail("at work"))
+    monkeypatch.setattr("bench.coupled.family.run_policy", lambda *_, **__: pytest.fail("at work"))
+    for arguments in (("score",), ("simulate", "5.json"), ("generate",)):
+        code, out, err = hindsched(*arguments, "--seed", 2**63)
+        assert (code, out) == (2, "")
+        assert err == f"hindsched: Invalid value for '--seed': {2**63}, expected an integer from 0 to {2**62}\n"
+    Path("seed.toml").write_text(f"[[instances]]\nm = [2]\nn_com = [2]\nwmin = [1]\nseed = {2**62 + 1}\n")
+    code, out, err = hindsched("campaign", "seed.toml")
+    assert (code, out, len(err.splitlines())) == (2, "", 1)
+    assert err.startswith(f"hindsched: seed.toml: instances[0].seed: {2**62 + 1}, expected an integer <= ")
+
+
+def test_a_long_text_is_not_quoted_whole(hindsched, folder):
+    for option in ("--policy", "--solver"):
+        code, out, err = hindsched("score", "5.json", option, "x" * 300)
+        assert (code, out) == (2, "")
+        assert err.startswith(f"hindsched: {option[2:]}: '{'x' * 40}...', expected ")
+
+
+@pytest.mark.skipif(not Path("/dev/fd").exists(), reason="open files have no names here")
+@pytest.mark.parametrize("name", ["/dev/stdout", "/dev/fd/1", "link"])
+def test_standard_output_is_written_to_wherever_it_leads(folder, name):
+    Path("link").symlink_to("/dev/stdout")
+    with Path("out.txt").open("w") as out:
+        words = ("solve", "5.json", "--json", "--schedule", name)
+        ran = subprocess.run([sys.executable, "-m", "hindsched", *words], stdout=out, check=False)
+    answer, _, schedule = Path("out.txt").read_text().partition("\n")
+    assert (ran.returncode, json.loads(answer)["status"]) == (0, "optimal")
+    assert json.loads(schedule)["format"] == "schedule/1"
+    assert Path("link").is_symlink()

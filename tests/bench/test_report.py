@@ -365,3 +365,17 @@ def test_parts_of_a_page(report, tmp_path, hindsched):
         code, _, error = hindsched("report", tmp_path / "results", *arguments)
         assert (code, error.count("\n")) == (2, 1)
         assert told in error
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        (8, "reach the hindsight optimum divided by 1.25, or more"),
+        (None, "reach the hindsight optimum divided by 10.0 at most; no upper end is known."),
+    ],
+)
+def test_where_more_is_better_a_ratio_is_told_so(tmp_path, value, said):
+    table = pd.DataFrame({"family": "batches", "policy": "A1", "instance": ["a", "b"], "value": value, "limit": 1})
+    table.assign(optimum=10).to_csv(tmp_path / "runs.csv", index=False)
+    (first, *_) = write_report(tmp_path / "runs.csv", tmp_path / "page").findings
+    assert said in first

@@ -8,7 +8,7 @@ import click
 
 from bench.commands import options
 from bench.output import Table
-from bench.targets import expect_writable
+from bench.targets import expect_folder, expect_writable
 from instances.textio import write_text
 
 
@@ -36,6 +36,7 @@ def verify_bags(instances: int, seed: int, failures: Path, output: Path | None, 
     from bench.bags.verify import CLAIMS, verify
     from bench.progress import counting
 
+    expect_folder(failures)
     if output is not None:
         expect_writable(output)
     with counting("instances", instances, 0) as counter:

@@ -9,6 +9,7 @@ import click
 
 from bench.commands import options
 from bench.output import Table
+from bench.targets import expect_folder
 
 _COLUMNS = {
     "kind": "graphs of kind",
@@ -57,6 +58,7 @@ def verify_reductions(
     from bench.coupled.studies.verify import blocks, theorem
     from bench.progress import counting
 
+    expect_folder(failures)
     chosen = tuple(dict.fromkeys(kinds)) or theorem.ALL_KINDS
     table = Table(_COLUMNS, as_json, title="Questions about graphs, each through both reductions, none failed")
     if results is not None:

@@ -8,6 +8,7 @@ import click
 
 from bench.commands import options
 from bench.output import Table
+from bench.targets import expect_folder
 
 
 @click.command("verify-simulator", short_help="Compare the two simulators run for run.")
@@ -31,6 +32,7 @@ def verify_simulator(instances: int, seed: int, failures: Path, as_json: bool) -
     from bench.coupled.studies.verify.twins import agree
     from bench.progress import counting
 
+    expect_folder(failures)
     with counting("instances", instances, 0) as counter:
         done = agree(instances=instances, seed=seed, failures=failures, step=counter.step)
     table = Table({"policy": "policy", "runs": "runs alike", "slots": "slots in them"}, as_json)

@@ -8,6 +8,7 @@ import click
 
 from bench.commands import options
 from bench.output import Table
+from bench.targets import expect_folder
 
 
 @click.command("verify-solvers", short_help="Compare the exact solvers.")
@@ -49,6 +50,7 @@ def verify_solvers(
     from bench.coupled.studies.verify.general_agreement import agree_in_general
     from bench.progress import counting
 
+    expect_folder(failures)
     chosen = solvers or None
     if results is not None:
         answered = verify_instances(

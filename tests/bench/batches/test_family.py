@@ -180,7 +180,14 @@ def test_import(tmp_path: Path) -> None:
     assert instance.c == (1800, 1800)
     assert [instance.up.of_worker(j).tolist() for j in range(2)] == [[[0, 864000]], [[500000, 864000]]]
     assert instance.start == 86_400
-    flags[flags.index(8)] = 153
+    flags[flags.index(8)] = 10
+    refused = CliRunner().invoke(hindsched, ["import", str(table), "--family", "batches", *map(str, flags)])
+    assert str(refused.exception).startswith(
+        "--first-day: 10, expected less than 10: nobody is UP after the first 10 days"
+    )
+    assert not refused.stdout
+    table.write_text("2 0 2 1 b 0 0 500000 x\n3 0 2 1 b 1 500000 864000 x\n")
+    flags[flags.index(10)] = 1
     told = invoke("import", table, "--family", "batches", *flags, "-o", tmp_path / "i.json").stderr
     assert told.splitlines()[-1].startswith("nobody is there: --first-day counts from the begin of the trace")
 

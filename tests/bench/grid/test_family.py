@@ -278,3 +278,11 @@ def test_sources_of_campaign_files():
 def test_the_family_is_known():
     assert family_named("grid") is FAMILY
     assert FAMILY.policies()[0] == "dgs"
+
+
+def test_a_run_counts_by_how_its_own_optimum_is_found():
+    source = SimpleSource("one", random_instance(1, jobs=5, nodes=12, span=3))
+    ways = (Options(), Options(solver="cpsat"), Options(time_limit_s=1.0), Options(time_limit_s=2.0))
+    plain, other_solver, *limited = (policy_job(source, "dgs", options).key for options in ways)
+    assert plain == other_solver  # without a limit nothing is solved
+    assert len({plain, *limited, policy_job(source, "dgs", Options(solver="cpsat", time_limit_s=1.0)).key}) == 4
