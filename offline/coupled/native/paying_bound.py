@@ -37,6 +37,7 @@ from offline.coupled.native.constants import (
     PAYING_TURNS,
     REFUTED,
     SOME_LEFT_OUT,
+    SOME_PARTS,
     STOPPED,
     TURN_EFFORT,
     VALUE_STEP,
@@ -274,7 +275,9 @@ class PayingBound:
         best, since, num_arcs, stopped = -np.inf, 0, 0, 0
         if not (yield from search.unfold()):
             return True
-        patience = max(PAYING_PATIENCE, min(MOST_PATIENCE, PATIENT_ARCS // search.most_arcs()))
+        patience = PAYING_PATIENCE
+        if len(self._parts) > SOME_PARTS:
+            patience = max(patience, min(MOST_PATIENCE, PATIENT_ARCS // search.most_arcs()))
         for turn in range(PAYING_TURNS * patience // PAYING_PATIENCE):
             charges = part.charges(graph)
             if (yield from search.weigh(charges)) > 0:
