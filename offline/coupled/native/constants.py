@@ -132,6 +132,7 @@ TRIED_SLOTS = 100  # slots in which the first is sought
 TRIED_TIMES = 20  # the same, in multiples of the slots that the iteration takes at least, if that is more
 COARSE = 80  # iterations of at least this many slots are not ended in every slot after the first that is possible
 COARSER = 20  # the same where workers times tasks are too many, and before the first
+MOST_WIDTH = 1 << 16  # of a beam, divided by the words that the holders of a label take
 POOL_ROOM = 16  # labels found for a place in the beam before the best are chosen
 
 # ---- Proposals.

@@ -48,6 +48,7 @@ from offline.coupled.native.constants import (
     IMPROVE_SHARE,
     LEAST_WIDTH,
     MOST_PLACES,
+    MOST_WIDTH,
     NEAR,
     NEAR_END,
     NEAR_SHARE,
@@ -115,7 +116,7 @@ class _Beams:
             self.last.work(incumbent)
             self._taken = (self._workspace.effort_spent() - before) // (BEAM_SHARE * PER_STEP)
             if self._taken < steps:
-                self._width *= 2
+                self._width = max(self._width, min(2 * self._width, MOST_WIDTH // self._workspace.problem.words))
             else:
                 return self._taken
         return 0

@@ -345,10 +345,11 @@ def sweep(
         # An arc like the last node's, so that most of the others need not be looked at.
         if guess >= early:
             c = after.soon[guess] + t - guess
-            if c <= e + 1 - shortest_:
+            s = min(last_start, max(first_start, after.first[guess]))
+            if s + wait <= c <= e + 1 - shortest_:  # a box may start too late for the first of its slots c
                 box[0, 0] = box[0, 5] = c
                 box[0, 3] = box[0, 4] = after.high[guess]
-                box[0, 1] = box[0, 2] = min(last_start, max(first_start, after.first[guess]))
+                box[0, 1] = box[0, 2] = s
                 box[0, 6], box[0, 7] = 0, able
                 best = _value(facts, items, before, 0, able)
                 if best < FAR:

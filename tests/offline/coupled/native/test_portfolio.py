@@ -8,7 +8,7 @@ from instances import check
 from instances.coupled import Instance
 from instances.coupled.generate import paper
 from offline.coupled.emit import emit
-from offline.coupled.native import subproblems
+from offline.coupled.native import portfolio, subproblems
 from offline.coupled.native.beam import Beam
 from offline.coupled.native.channel_bound import make_channel
 from offline.coupled.native.constants import OPEN, OWN, REFUTED, STAND_BY
@@ -69,6 +69,18 @@ def test_a_beam_finds_the_only_end_of_a_long_iteration() -> None:
     incumbent = Incumbent(workspace, 1)
     Beam(workspace, STAND_BY, 1, 4).work(incumbent)
     assert incumbent.cost == 102
+
+
+def test_beams_do_not_grow_without_end(monkeypatch) -> None:
+    """Each is twice as wide as the last while it takes little: only so far, as the room for one counts nowhere."""
+    monkeypatch.setattr(portfolio, "MOST_WIDTH", 100)
+    widths = []
+    monkeypatch.setattr(portfolio, "Beam", lambda *given: widths.append(given[3]) or Beam(*given))
+    workspace = Workspace(general_instance(1, seed=6), Limits())
+    beams, incumbent = portfolio._Beams(workspace, STAND_BY, 1), Incumbent(workspace, 1)
+    for _ in range(6):
+        beams.work(incumbent, 10**9)
+    assert widths == [20, 40, 80, 100, 100, 100]
 
 
 @pytest.mark.parametrize("looks", [1, 2, 3, 5, 8])

@@ -1,6 +1,9 @@
 """The bound by rents: kernels against the plain twin, never above the optimum, and judged by the evaluator."""
 
 import json
+import os
+import subprocess
+import sys
 from dataclasses import replace
 
 import numpy as np
@@ -342,3 +345,39 @@ def test_merits_are_what_paths_use_of_a_life_from_a_slot_on():
         assert merits[0, first] == pytest.approx(bound.usage.by_life[1:, life[0, first]].sum(axis=0))
         told += bool(merits.any())
     assert told > 20
+
+
+#: An instance with long pauses, so that boxes are narrowed to starts after them, where hardly any box is halved.
+_PAUSES = """
+import numpy as np
+from instances.coupled import Instance
+from instances.states import DOWN, RECLAIMED, UP
+from offline.coupled.rents import learning
+from offline.coupled.rents.search import RentBound
+
+learning._FIRST_HALVINGS = learning.MOST_HALVINGS = 1
+draw = np.random.default_rng(4)
+workers = int(draw.integers(2, 5))
+lots = draw.random((workers, 110))
+states = np.where(lots < 0.7, UP, np.where(lots < 0.9, RECLAIMED, DOWN)).astype(np.uint8)
+for pause in (20, 62):
+    states[:, pause : pause + int(draw.integers(18, 30))] = RECLAIMED
+tasks, iterations, t_prog, t_data = (int(draw.integers(*ends)) for ends in ((1, 4), (2, 5), (1, 4), (0, 2)))
+instance = Instance(
+    tasks=tasks, iterations=iterations, n_com=1, t_prog=t_prog, t_data=t_data,
+    w=(1,) * workers, mu=(None,) * workers, states=states,
+)
+bound = RentBound(instance, iterations)
+for _ in range(900):
+    bound.work(int(draw.integers(0, 90)), 111)
+print(bound.bound)
+"""
+
+
+def test_no_kernel_looks_beyond_an_array():
+    """Interpreted, where that is an error: after slots without a start a box may start after those it computes from."""
+    environment = os.environ | {"NUMBA_DISABLE_JIT": "1"}
+    script = [sys.executable, "-c", _PAUSES]
+    done = subprocess.run(script, check=False, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert int(done.stdout) >= 89
