@@ -133,9 +133,15 @@ def encode(value: Any) -> str:
     return msgspec.json.encode(value).decode()
 
 
-def excerpt(text: str) -> str:
-    """Return a text as a message can quote it: on one line, and not too long of it."""
-    return repr(_cut(text))
+def excerpt(value: object) -> str:
+    """Return a text as a message can quote it, on one line, and not too long of it; so for what should have been one.
+
+    Examples
+    --------
+    >>> excerpt("a b"), excerpt(3)
+    ("'a b'", '3')
+    """
+    return repr(_cut(str(value))) if isinstance(value, str) else _cut(repr(value))
 
 
 def quoted(value: object) -> str:
