@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from instances.errors import InputError, printable
-from instances.textio import encode
+from instances.textio import as_unicode, encode
 
 __all__ = ["Refusals", "Table", "bad_input"]
 
@@ -158,4 +158,4 @@ def _unicode(value: Any) -> Any:
         return {_unicode(key): _unicode(each) for key, each in value.items()}
     if isinstance(value, list | tuple):
         return [_unicode(each) for each in value]
-    return value.encode(errors="backslashreplace").decode() if isinstance(value, str) else value
+    return as_unicode(value) if isinstance(value, str) else value

@@ -37,6 +37,10 @@ class InputError(HindschedError, ValueError):
         """Return the same error, told to lie in ``file`` (kept if a file is already named)."""
         return InputError(self.expected, place=self.place, file=self.file or file)
 
+    def at(self, place: str | None) -> InputError:
+        """Return the same error, told to lie at another place."""
+        return InputError(self.expected, place=place, file=self.file)
+
 
 def printable(text: str) -> str:
     r"""Return text in which nothing commands a terminal: names of files and keys may hold anything.

@@ -16,6 +16,7 @@ import msgspec
 from instances.errors import InputError
 
 __all__ = [
+    "as_unicode",
     "convert",
     "encode",
     "excerpt",
@@ -131,6 +132,17 @@ def convert(value: object, kind: type[T], place: str = "") -> T:
 def encode(value: Any) -> str:
     """Return compact JSON; floats in their shortest form that reads back equal."""
     return msgspec.json.encode(value).decode()
+
+
+def as_unicode(name: str) -> str:
+    r"""Return a file's name as rows and JSON can hold it: where it is no Unicode, its bytes are spelled out.
+
+    Examples
+    --------
+    >>> as_unicode("caf\udce9.json")
+    'caf\\udce9.json'
+    """
+    return name.encode(errors="backslashreplace").decode()
 
 
 def excerpt(value: object) -> str:

@@ -94,7 +94,7 @@ def _campaign(file: _File, folder: Path) -> Campaign:
             sources += _sources(table, folder)
         except InputError as error:
             place = f"instances[{i}]" + (f".{error.place}" if error.place else "")
-            raise InputError(error.expected, place=place, file=error.file) from None
+            raise error.at(place) from None
     if not sources:
         raise InputError("no instance, expected at least one", place="instances")
     if not 0 < file.time_limit_s < inf:
@@ -113,7 +113,7 @@ def _campaign(file: _File, folder: Path) -> Campaign:
     try:
         campaign.jobs(folder)  # refuses options and policies before any work is done
     except InputError as error:
-        raise InputError(error.expected, place=keys.get(error.place or "", error.place), file=error.file) from None
+        raise error.at(keys.get(error.place or "", error.place)) from None
     return campaign
 
 

@@ -15,10 +15,10 @@ from typing import Any
 
 import instances
 from bench.campaign.engine import Job, code_digest, source_digest
-from bench.campaign.sources import Source, as_unicode
+from bench.campaign.sources import Source
 from bench.family import Family, Limit, Options, Played, family_named
 from instances import InputError
-from instances.textio import read_bytes, write_text
+from instances.textio import as_unicode, read_bytes, write_text
 from offline.results import Number
 from online.loading import aside, source_files
 

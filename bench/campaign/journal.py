@@ -56,8 +56,7 @@ def in_row(place: str) -> Iterator[None]:
     try:
         yield
     except InputError as error:
-        where = ", ".join(part for part in (place, error.place) if part)
-        raise InputError(error.expected, place=where, file=error.file) from None
+        raise error.at(", ".join(part for part in (place, error.place) if part)) from None
 
 
 def _whole_lines(text: bytes) -> tuple[list[tuple[str, bytes]], int]:

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import instances
+from instances.textio import as_unicode
 
-__all__ = ["Given", "Source", "as_unicode", "from_file"]
+__all__ = ["Given", "Source", "from_file"]
 
 
 class Source(Protocol):
@@ -65,14 +66,3 @@ class Given:
 def from_file(path: str | os.PathLike[str]) -> Given:
     """Read an instance file; its content, not its path, is what a campaign remembers."""
     return Given(as_unicode(os.fspath(path)), "files", instances.read(path))
-
-
-def as_unicode(name: str) -> str:
-    r"""Return a file's name as rows can hold it: where it is no Unicode, its bytes are spelled out.
-
-    Examples
-    --------
-    >>> as_unicode("caf\udce9.json")
-    'caf\\udce9.json'
-    """
-    return name.encode(errors="backslashreplace").decode()
