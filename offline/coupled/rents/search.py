@@ -7,6 +7,7 @@ the bound is the least one of a subproblem. That one is worked on.
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Iterator
 
 import numpy as np
@@ -53,7 +54,10 @@ class RentBound:
         self._distances: Distances | None = None
         self.usage = Usage(iterations)
         self._root = Subproblem(instance, iterations)
-        self._parts = [self._root]
+        self._parts = [
+            (0, 0, self._root)
+        ]  # a heap, by bound and age; some bounds are larger by now, and some have been divided
+        self._num_parts = 1  # that there have been
         self._going = self._raise()
 
     @property
@@ -116,16 +120,24 @@ class RentBound:
                     return
 
     def _least(self) -> Subproblem:
-        """Return the subproblem with the least bound."""
-        return min(self._parts, key=lambda part: part.bound)
+        """Return the subproblem with the least bound, the oldest of several."""
+        while True:
+            bound, number, part = self._parts[0]
+            if part.halves is not None:
+                heapq.heappop(self._parts)
+            elif part.bound > bound:
+                heapq.heapreplace(self._parts, (part.bound, number, part))
+            else:
+                return part
 
     def _divide(self, part: Subproblem, graph: Graph) -> bool:
         """Divide a subproblem, by the slot before which an iteration ends, one in which its paths differ most."""
         if len(self._parts) * graph.sendable.size > _MOST_KEPT or not part.divide(graph):
             return False
         assert part.halves is not None
-        self._parts.remove(part)
-        self._parts += part.halves
+        for half in part.halves:
+            heapq.heappush(self._parts, (half.bound, self._num_parts, half))
+            self._num_parts += 1
         return True
 
     def certificate(self) -> Rents | None:
