@@ -67,11 +67,9 @@ class ChannelBounds:
         if name == "paying" and self._rounds == 1:
             return 0
         first = [other for other in self._raised if self._leads(other)]
-        if first == ["paying"]:
-            return PAYING_SHARE if name == "paying" else LESSER_SHARE
         rents = RENT_SHARE if first == ["rents"] else RENT_SHARE // 2 if "rents" in first else 0
         rents = max(LESSER_SHARE, rents >> self._vain)
-        return rents if name == "rents" else max(LESSER_SHARE, RENT_SHARE - rents)
+        return rents if name == "rents" else max(LESSER_SHARE, PAYING_SHARE - PAYING_SHARE * rents // RENT_SHARE)
 
     def work(self, incumbent: Incumbent, steps: int, known: int) -> None:
         """Spend the bounds' part of a round of ``steps``; ``known`` is the best bound of the other searches."""

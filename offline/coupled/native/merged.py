@@ -5,7 +5,7 @@ are free. The bound by rents (package `offline.coupled.rents`) charges them, but
 relaxed search with k iterations and slot t are merged into one node (k, t), with all who hold the program in any of
 them; an iteration from s to t computes from slot ``top`` at the latest, the last from which workers can compute it
 together if those of node (k - 1, s) hold the program. An arc is paid as that of the graph of the rents is. What is
-proven follows below, in three parts.
+proven follows below, in four parts.
 
 *Holders.* In every schedule of the part within the horizon, node (k, t) exists if iterations 1..k are complete within
 t slots, and all who then hold the program, and to whom it is of use, are among its holders; the k-th computes from the
@@ -22,6 +22,12 @@ makespan within the horizon, by Proposition 3.
 *Fixing.* For the same reason no such schedule has an iteration whose arc, with the least path to it and from it, costs
 more than 0: that arc is left out, or its ``top`` made lower. Then fewer workers may hold the program, and more arcs are
 left out.
+
+*Members.* Let worker q, who can hold X tasks, be a member of an iteration. It pays its rent r in full, and the others
+hold m - X tasks at least. What tasks cost at least, fractional, is convex in their number; so if the m-th costs u, the
+iteration pays r - u X more than the least, or more. Where that, for all arcs, slots c and W, with the least path to and
+from them, is more than 0, no such schedule has q in that iteration. Nor does one compute from a slot c from which all
+cost more than 0.
 """
 
 from __future__ import annotations
@@ -52,6 +58,7 @@ from offline.coupled.native.prefetch import Prefetch, free_finish
 from offline.coupled.native.ranking import arrange
 from offline.coupled.native.scratch import Scratch
 from offline.coupled.native.state_tables import Table
+from offline.coupled.native.witnesses import Witnesses, recall, remember
 
 __all__ = [
     "ArcRoom",
@@ -67,6 +74,7 @@ __all__ = [
     "unfold",
     "use",
     "weigh",
+    "weigh_members",
 ]
 
 
@@ -89,13 +97,18 @@ class ArcRoom(NamedTuple):
     c: Counts
     iw: Counts
     knapsack: Knapsack
+    witnesses: Witnesses
 
 
-def make_arc_room(iterations: int, width: int, workers: int) -> ArcRoom:
+def make_arc_room(iterations: int, width: int, workers: int, witnesses: Witnesses) -> ArcRoom:
     """Room for arcs between so many nodes of each number of iterations."""
     arcs = (iterations + 1, width, width)
     return ArcRoom(
-        np.full(arcs, FAR_AWAY, np.int64), np.zeros(arcs, np.int32), np.zeros(arcs, np.int32), make_knapsack(workers)
+        np.full(arcs, FAR_AWAY, np.int64),
+        np.zeros(arcs, np.int32),
+        np.zeros(arcs, np.int32),
+        make_knapsack(workers),
+        witnesses,
     )
 
 
@@ -117,6 +130,7 @@ class Merged(NamedTuple):
     c: Counts
     iw: Counts
     knapsack: Knapsack
+    witnesses: Witnesses
 
 
 def make_merged(early: Ints, late: Ints, workers: int, room: ArcRoom) -> Merged:
@@ -135,6 +149,7 @@ def make_merged(early: Ints, late: Ints, workers: int, room: ArcRoom) -> Merged:
         c=room.c,
         iw=room.iw,
         knapsack=room.knapsack,
+        witnesses=room.witnesses,
     )
 
 
@@ -174,7 +189,7 @@ def narrow(
 
 
 @kernel
-def together(table: Table, problem: Problem, scratch: Scratch, s: int, e: int) -> int:
+def together(table: Table, problem: Problem, scratch: Scratch, witnesses: Witnesses, s: int, e: int) -> int:
     """Return the last slot from which an iteration in s..e can compute; -1 if none can; e if that is too much effort.
 
     `prepare` and `arrange` were called.
@@ -191,6 +206,7 @@ def together(table: Table, problem: Problem, scratch: Scratch, s: int, e: int) -
         members = scratch.tree.members[:size]
         if can_serve_all(table, problem, scratch, members, s, c, counters[WORK], size) != NO:
             best = thr = c
+            remember(table, scratch.needs, witnesses, s, e, c, members, size)
 
 
 @kernel
@@ -213,12 +229,12 @@ def unfold(
         if top >= 0:
             effort[SPENT] += 1 + problem.p // 16
             prepare(table, problem, scratch.needs, s, t - 1, held, end)
-            if is_new:
+            if is_new and recall(table, scratch.needs, merged.witnesses, s, t - 1) < top:
                 if not is_arranged:
                     effort[SPENT] += 1 + problem.p // 4
                     arrange(table, problem, scratch, s, t - 1, end)
                     is_arranged = True
-                top = min(top, together(table, problem, scratch, s, t - 1))
+                top = min(top, together(table, problem, scratch, merged.witnesses, s, t - 1))
         merged.top[k, row, column] = top
         if top >= 0:
             hold(problem, scratch.needs, merged.held[k, column], top)
@@ -352,6 +368,88 @@ def lower(
                 c -= 1
             merged.top[k, row, column] = c
     return left
+
+
+@kernel
+def weigh_members(
+    table: Table,
+    problem: Problem,
+    scratch: Scratch,
+    charges: Charges,
+    merged: Merged,
+    k: int,
+    before: Ints,
+    after: Ints,
+    least: Ints,
+    first: Flags,
+) -> None:
+    """Lower ``least[life]`` to what paths cost at least in whose k-th iteration the life computes.
+
+    ``first`` is set for the slots from which that iteration computes in some path of interest.
+
+    ``before`` are the least distances of the nodes that the arcs come from, ``after`` those from there to the end.
+    Paths that cost more than 0 are of no interest.
+    """
+    early, late, knapsack = merged.early, merged.late, merged.knapsack
+    for s in range(early[k - 1], late[k - 1] + 1):
+        row = s - early[k - 1]
+        for t in range(early[k], late[k] + 1):
+            column = t - early[k]
+            rest = before[row] + after[column]
+            if merged.top[k, row, column] < 0 or merged.cost[k, row, column] + rest > 0:
+                continue
+            num_able = _list_able(table, problem, scratch, merged, k, s, t)
+            for c in range(merged.top[k, row, column], s - 1, -1):
+                if problem.n_com * (c - s) < problem.m * problem.t_data:
+                    break
+                base = rest - charges.pi[k] * programs_sent(problem, s, c)
+                if base > 0:
+                    break
+                num_fit = _list_payers(table, problem, scratch, charges, knapsack, num_able, k, c, t)
+                price = cheapest(problem, scratch, knapsack, num_fit, -1)
+                if price < 0 or base + price > 0:
+                    continue
+                for iw in range(problem.work.size):
+                    if problem.work[iw] > t - c:
+                        break
+                    price = cheapest(problem, scratch, knapsack, num_fit, iw)
+                    if price < 0 or base + price > 0:
+                        continue
+                    first[c] = True
+                    _weigh_each(problem, charges, knapsack, num_fit, k, t, iw, base + price, least)
+
+
+@kernel
+def _weigh_each(
+    problem: Problem,
+    charges: Charges,
+    knapsack: Knapsack,
+    num_fit: int,
+    k: int,
+    t: int,
+    iw: int,
+    total: int,
+    least: Ints,
+) -> None:
+    """Lower ``least[life]`` for those of ``fit[:num_fit]`` who have W slots.
+
+    ``total`` is the least cost of all paths with this c and W, and `cheapest` was called for them, which has put those
+    taken in front, the last with the last of the tasks.
+    """
+    j = 0
+    left = problem.m - knapsack.item_tasks[0]
+    while left > 0:
+        j += 1
+        left -= knapsack.item_tasks[j]
+    last_price, last_tasks = knapsack.item_price[j], knapsack.item_tasks[j]
+    w = problem.work[iw]
+    for i in range(num_fit):
+        q = knapsack.fit[i]
+        x = min(knapsack.fit_tasks[i], problem.caps[iw, q])
+        if x > 0 and knapsack.fit_up[i] >= w:
+            more = (knapsack.fit_price[i] * last_tasks - last_price * x) // last_tasks
+            life = charges.life[t - 1, q]
+            least[life] = min(least[life], total + max(0, more))
 
 
 @kernel

@@ -45,6 +45,7 @@ from offline.backends.cpsat_runs import solve_interruptibly
 from offline.coupled.emit import IterationPlan
 from offline.coupled.native.constants import NEVER, YES
 from offline.coupled.native.kernels import Flags, Ints
+from offline.coupled.native.paying_search import Possible
 from offline.coupled.native.plan import service_of
 from offline.coupled.native.state_tables import Table
 from offline.coupled.native.transfer import make_flow, make_participants, send
@@ -83,6 +84,7 @@ def ask(
     used: Sequence[int],
     unused: Sequence[int],
     *,
+    possible: Possible | None = None,
     is_own: bool = False,
     budget: float = math.inf,
     left_s: float = math.inf,
@@ -97,12 +99,14 @@ def ask(
         (K + 1,), windows; those of k = 0 are slot 0.
     used, unused
         Lives that compute in some iteration, and lives that do in none.
+    possible
+        Who can compute in schedules of interest, and from which slots on; None: all.
     is_own
         Without stand-by: who is sent the program computes in the same iteration.
     budget, left_s
         CP-SAT's deterministic time, and the seconds, that it may take.
     """
-    part = _PartModel(tables, early, late, unused, is_own)
+    part = _PartModel(tables, early, late, unused, is_own, possible)
     if not part.is_possible or not part.use(used):
         return Reply(False, None, 0.0, len(part.model.proto.variables))
     solver = cp_model.CpSolver()
@@ -130,7 +134,15 @@ def ask(
 class _PartModel:
     """The model; ``is_possible`` is False if it is seen at once that there is no solution."""
 
-    def __init__(self, tables: Tables, early: Ints, late: Ints, unused: Sequence[int], is_own: bool) -> None:
+    def __init__(
+        self,
+        tables: Tables,
+        early: Ints,
+        late: Ints,
+        unused: Sequence[int],
+        is_own: bool,
+        possible: Possible | None = None,
+    ) -> None:
         instance = tables.instance
         self.model = cp_model.CpModel()
         self.is_possible = True
@@ -141,26 +153,28 @@ class _PartModel:
         self._up_before = tables.up_slots(0, np.arange(int(late[-1]) + 1)[:, None])  # of each life, before each slot
         self._is_own = is_own
         self._iterations: list[_Iteration] = []
-        fit = [self._fit(*early[[k, k + 1]], *late[[k, k + 1]]) for k in range(len(early) - 1)]
+        self._possible = possible
+        fit = [self._fit(k, *early[[k, k + 1]], *late[[k, k + 1]]) for k in range(len(early) - 1)]
         last_use = np.max([np.where(fits > 0, k, -1) for k, fits in enumerate(fit)], axis=0)
         starts: dict[int, Any] = {0: self.model.new_constant(1)}
         for k, fits in enumerate(fit):
             ends = {t: self.model.new_bool_var("") for t in range(int(early[k + 1]), int(late[k + 1]) + 1)}
             self.model.add_exactly_one(ends.values())
-            if not self._add(starts, ends, fits, last_use >= k):
+            if not self._add(k, starts, ends, fits, last_use >= k):
                 self.is_possible = False
                 return
             starts = ends
         self._send()
 
-    def _firsts(self, s0: int, t1: int) -> range:
-        """Return the slots in which an iteration can begin to compute, between a slot s0 or later and t1."""
-        return range(s0 + -(-self._instance.tasks * self._instance.t_data // self._instance.channels), t1)
+    def _firsts(self, k: int, s0: int, t1: int) -> list[int]:
+        """Return the slots in which iteration k + 1 can begin to compute, from slot s0 or later to t1."""
+        slots = range(s0 + -(-self._instance.tasks * self._instance.t_data // self._instance.channels), t1)
+        return [c for c in slots if self._possible is None or self._possible.first[k + 1, c]]
 
-    def _fit(self, s0: int, t0: int, s1: int, t1: int) -> Ints:
-        """Return the most tasks for each life, of an iteration from slot s0..s1 to t0..t1."""
+    def _fit(self, k: int, s0: int, t0: int, s1: int, t1: int) -> Ints:
+        """Return the most tasks for each life, of iteration k + 1, from slot s0..s1 to t0..t1."""
         instance, tables, up = self._instance, self._tables, self._up_before
-        c = np.array(self._firsts(s0, t1))
+        c = np.array(self._firsts(k, s0, t1), np.int64)
         if not c.size:
             return np.zeros_like(self._most)
         fit = np.minimum((up[t1] - up[c]) // self._w, self._most)
@@ -169,14 +183,16 @@ class _PartModel:
             fit = np.minimum(fit, room // instance.t_data)
         fit[~((tables.first <= c[:, None]) & (c[:, None] <= tables.last))] = 0
         fit[:, tables.last < t0 - 1] = 0
+        if self._possible is not None:
+            fit[:, ~self._possible.member[k + 1]] = 0
         most: Ints = np.maximum(0, fit.max(axis=0))
         return most
 
-    def _add(self, starts: dict[int, Any], ends: dict[int, Any], fit: Ints, of_use: Flags) -> bool:
-        """Add an iteration between these slots; False if it has no room, or its members cannot take all tasks."""
+    def _add(self, k: int, starts: dict[int, Any], ends: dict[int, Any], fit: Ints, of_use: Flags) -> bool:
+        """Add iteration k + 1 between these slots; False if it has no room, or its members cannot take all tasks."""
         model, instance, tables, up = self.model, self._instance, self._tables, self._up_before
         s0, t0, t1 = min(starts), min(ends), max(ends)
-        firsts = {c: model.new_bool_var("") for c in self._firsts(s0, t1)}
+        firsts = {c: model.new_bool_var("") for c in self._firsts(k, s0, t1)}
         if int(fit.sum()) < instance.tasks:
             return False
         slot = cp_model.LinearExpr.weighted_sum

@@ -58,6 +58,7 @@ from offline.coupled.native.prefetch import Prefetch, free_finish
 from offline.coupled.native.ranking import arrange
 from offline.coupled.native.scratch import Scratch
 from offline.coupled.native.state_tables import Table
+from offline.coupled.native.witnesses import Witnesses, recall
 
 __all__ = ["Outlook", "PayingLabels", "find_path", "make_paying_labels", "trace_label"]
 
@@ -159,7 +160,10 @@ def find_path(
                 arc, rest = outlook.arc[k, row, column], outlook.rest[k, column]
                 if arc >= FAR_AWAY or rest >= FAR_AWAY or labels.cost[i] + arc + rest > 0:
                     continue
-                n = _extend(table, problem, scratch, charges, outlook, labels, k, i, t, low, n, row, column, end)
+                witnesses = merged.witnesses
+                n = _extend(
+                    table, problem, scratch, charges, witnesses, outlook, labels, k, i, t, low, n, row, column, end
+                )
                 if n < 0:
                     return STOPPED
         first[k + 1] = n
@@ -178,6 +182,7 @@ def _extend(
     problem: Problem,
     scratch: Scratch,
     charges: Charges,
+    witnesses: Witnesses,
     outlook: Outlook,
     labels: PayingLabels,
     k: int,
@@ -213,11 +218,12 @@ def _extend(
             continue
         if not is_asked:
             is_asked = True
-            arrange(table, problem, scratch, s, e, end)
-            last = together(table, problem, scratch, s, e)
-            if last < c:
-                c = last + 1
-                continue
+            if recall(table, scratch.needs, witnesses, s, e) < c:
+                arrange(table, problem, scratch, s, e, end)
+                last = together(table, problem, scratch, witnesses, s, e)
+                if last < c:
+                    c = last + 1
+                    continue
         cost = least = base + price
         outlook.reached[k, column] = True
         # All that could hold the program afterwards do.

@@ -4,7 +4,12 @@ Multipliers are learnt from the paths of labels that they do not exclude yet, fi
 they do not refute a horizon, the schedules are divided, by when an iteration ends, or by whether a life computes in
 any. A life that does is sent a program in some iteration in which it can be: in such a part it pays the least of those
 values in any case, and nothing else, as what all others pay is then no more than what the other programs are worth. One
-that does not may have any rents. Parts with few ends left are asked of CP-SAT first (module `part_model`).
+that does not may have any rents.
+
+Before that, it is found who can compute when at all, and CP-SAT is asked about parts with few arcs (module
+`part_model`). How much that takes differs by orders of magnitude, from instance to instance and from part to part. So
+what is asked, and with what budget, follows from what could be told lately; and CP-SAT has a part of the time only for
+what it could not.
 """
 
 from __future__ import annotations
@@ -16,30 +21,36 @@ import numpy as np
 
 from offline.coupled.emit import IterationPlan, end_of
 from offline.coupled.native.constants import (
+    ENOUGH,
     FAR_AWAY,
     FEW_ARCS,
+    FIRST_CREDIT,
+    FIRST_MORE,
+    FIRST_RATE,
     FIRST_STRIDE,
     GROWTH,
-    MODEL_BUDGET,
+    LEAST_BUDGET,
     MODEL_EFFORT,
+    MORE_ARCS,
+    MORE_TIME,
     MOST_ARCS,
+    MOST_BUDGET,
     MOST_PARTS_KEPT,
-    MOST_PATIENCE,
-    MUCH_LESS,
     NARROWED,
+    NEAR_END,
     NEVER_PAID,
+    NEW_RATE,
     NEW_USE,
     OWN,
     PART_VALUE_STEP,
-    PATIENT_ARCS,
     PAYING_PATIENCE,
     PAYING_STEP,
     PAYING_TURNS,
     REFUTED,
     SOME_LEFT_OUT,
-    SOME_PARTS,
     STOPPED,
     TURN_EFFORT,
+    VAIN_PART,
     VALUE_STEP,
     VARIABLE_EFFORT,
 )
@@ -71,9 +82,9 @@ class _Part:
         self.used: tuple[tuple[int, int], ...] = ()
         self.unused: tuple[tuple[int, int], ...] = ()
         self.value_step = VALUE_STEP
-        self.num_tries = 0  # of models that could not tell, of this part and those that it is of
         self._tables: Tables | None = None
         self.usage = np.zeros(0)  # how many of lately found paths use each life
+        self.nearest: Charges | None = None  # those that came nearest to refuting the last horizon
         self.widest: PayingSearch | None = None
         self.search: PayingSearch | None = None
 
@@ -90,7 +101,6 @@ class _Part:
         half.search = None if self.search is None else self.search.copy()
         half.widest = self.widest
         half.value_step = PART_VALUE_STEP
-        half.num_tries = self.num_tries
         return half
 
     def refuted(self, horizon: int) -> None:
@@ -123,6 +133,9 @@ class _Part:
         for q, t in self.used:
             rents[:, life[t, q]] = 0
             paid += int(pi[_cheapest(graph, pi, int(life[t, q]))])
+        possible = None if self.search is None else self.search.possible_for(life)
+        if possible is not None:
+            rents[~possible.member] = NEVER_PAID
         return Charges(life, rents, pi, paid)
 
     def step(self, graph: Graph, charges: Charges, path: Path, momentum: Momentum, length: float) -> None:
@@ -145,6 +158,13 @@ class _Part:
             doubt[tables.facts.life[t, q]] = 0.0
         life = int(np.argmax(doubt))
         return (int(tables.owner[life]), int(tables.first[life])) if doubt[life] > 0.0 else None
+
+    @property
+    def has_lives_to_divide(self) -> bool:
+        """Whether all ends but the last are fixed, and nothing is known of any life."""
+        assert self.search is not None
+        is_fixed = bool((self.search.early == self.search.late)[:-1].all())
+        return is_fixed and not self.used and not self.unused
 
     def nbytes(self) -> int:
         """Memory taken."""
@@ -179,9 +199,13 @@ class PayingBound:
         self.cost = FAR_AWAY
         self._plan: tuple[IterationPlan, ...] = ()
         self.few_arcs = FEW_ARCS  # between the nodes of a part that CP-SAT is asked about
+        self._rate = FIRST_RATE  # CP-SAT's deterministic time for them, by the arcs for each iteration
+        self._has_told = False  # whether it ever could tell
+        self._effort = FIRST_CREDIT  # of all else so far
+        self._vain_effort = 0  # CP-SAT's, where it could not tell
         self.most_arcs = MOST_ARCS  # of a part that multipliers are learnt for
         self._limit = 0  # makespans of interest are smaller
-        self._parts: list[_Part] = []
+        self._parts: list[_Part] = []  # those whose bounds are below the limit, one at least
         self._room: Room | None = None
         self._is_finished = False
         self._going = self._raise()
@@ -201,6 +225,7 @@ class PayingBound:
             return 0
         spent = next(self._going, None)
         self._is_finished = spent is None
+        self._effort += spent or 0
         return spent or 0
 
     def offer(self, incumbent: Incumbent) -> None:
@@ -211,7 +236,7 @@ class PayingBound:
     def _raise(self) -> Iterator[int]:
         """Refute ever larger horizons of the part with the least bound, the last made of several; yields the effort.
 
-        It yields 0 to wait.
+        Where few slots are left, the largest one of interest at once. It yields 0 to wait.
         """
         never = np.full(self.iterations + 1, FAR_AWAY)
         self._room = Room(self._workspace.problem.p, self.iterations)
@@ -227,20 +252,29 @@ class PayingBound:
                 continue
             if part.stride < 0:
                 part.stride = min((self._limit - 1 - part.bound) // 4, 1 + part.bound // FIRST_STRIDE)
-            horizon = min(part.bound + part.stride, self._limit - 1, tables.slots)
+            horizon = min(self._limit - 1, tables.slots)
+            is_last = horizon - self.bound <= horizon // NEAR_END
+            if not is_last:
+                horizon = min(horizon, part.bound + part.stride)
             is_refuted = yield from self._refute(part, tables, horizon)
             if is_refuted is None:  # too many arcs
-                if horizon == part.bound:
+                if horizon == part.bound or is_last:
                     yield 0
                     self.most_arcs += self.most_arcs // GROWTH  # as the rounds
                 part.stride = (horizon - part.bound) // 2
             elif is_refuted:
-                part.refuted(horizon)
+                self._note_refuted(part, horizon)
                 part.stride = 2 * part.stride + 1
-            elif horizon > part.bound:
+            elif horizon > part.bound and not is_last:
                 part.stride = (horizon - part.bound) // 2
             elif not (yield from self._end(part, tables, horizon)):
                 return
+
+    def _note_refuted(self, part: _Part, horizon: int) -> None:
+        """Note that a part has no schedule within the horizon; one that is of no interest any more is forgotten."""
+        part.refuted(horizon)
+        if part.bound >= self._limit and len(self._parts) > 1:
+            self._parts.remove(part)
 
     def _refute(self, part: _Part, tables: Tables, horizon: int) -> Generator[int, None, bool | None]:
         """Tell whether it could be refuted that a part has a makespan within the horizon; None: too many arcs."""
@@ -251,7 +285,7 @@ class PayingBound:
             return True
         early, late = np.array(graph.early), np.array(graph.late)
         search = part.search
-        if search is not None and search.horizon != horizon:
+        if search is not None and search.horizon < horizon:
             search = None
         if search is None and part.widest is not None and part.widest.horizon >= horizon:
             search = part.widest.copy()
@@ -273,12 +307,10 @@ class PayingBound:
         """Learn multipliers until they refute the horizon, then True, or do not get better."""
         momentum = part.learner.begin(graph)
         best, since, num_arcs, stopped = -np.inf, 0, 0, 0
+        part.nearest = None
         if not (yield from search.unfold()):
             return True
-        patience = PAYING_PATIENCE
-        if len(self._parts) > SOME_PARTS:
-            patience = max(patience, min(MOST_PATIENCE, PATIENT_ARCS // search.most_arcs()))
-        for turn in range(PAYING_TURNS * patience // PAYING_PATIENCE):
+        for turn in range(PAYING_TURNS):
             charges = part.charges(graph)
             if (yield from search.weigh(charges)) > 0:
                 return True
@@ -300,9 +332,10 @@ class PayingBound:
             length = cost / SCALE
             if label >= 0 or stopped:
                 since += 1
-            if label >= 0 and length > best + 0.03 * abs(best):
+            if label >= 0 and (part.nearest is None or length > best + 0.03 * abs(best)):
                 best, since = length, 0
-            if since >= patience:
+                part.nearest = charges
+            if since >= PAYING_PATIENCE:
                 return False
             if graph.tables is self._rents.tables:  # or else more slots are looked at by now
                 self._rents.usage.add(path)
@@ -310,19 +343,29 @@ class PayingBound:
             part.step(graph, charges, path, momentum, max(-length, 0.01 * graph.horizon))
         return False
 
-    def _settle(self, part: _Part, tables: Tables) -> Generator[int, None, bool | None]:
-        """Ask CP-SAT whether there can be schedules in a part, if it has few arcs left; None if it cannot tell."""
+    def _is_small(self, part: _Part) -> bool:
+        """Whether CP-SAT is to be asked about a part, given what that has cost lately."""
+        assert part.search is not None
+        if part.search.most_arcs() > max(self.few_arcs, self.iterations):
+            self.few_arcs += 1 + self.few_arcs // MORE_ARCS
+            return False
+        return VAIN_PART * self._vain_effort <= self._effort
+
+    def _budget(self, part: _Part) -> float:
+        """Return the deterministic time that CP-SAT has for a part."""
+        assert part.search is not None
+        return min(MOST_BUDGET, max(LEAST_BUDGET, self._rate * part.search.most_arcs() / self.iterations))
+
+    def _settle(self, part: _Part, tables: Tables, budget: float) -> Generator[int, None, bool | None]:
+        """Ask CP-SAT whether there can be schedules in a part; None if it cannot tell within the budget."""
         search = part.search
         assert search is not None
         num_arcs = search.most_arcs()
-        if num_arcs > max(self.few_arcs, self.iterations):
-            return None
         with self._workspace.watch.stopped():
             from offline.coupled.native import part_model
         life = tables.facts.life
         used, unused = ([int(life[t, q]) for q, t in those] for those in (part.used, part.unused))
         left_s = self._workspace.watch.left_s()
-        budget = MODEL_BUDGET * 2**part.num_tries
         reply = part_model.ask(
             tables,
             self._workspace.table,
@@ -330,6 +373,7 @@ class PayingBound:
             search.late,
             used,
             unused,
+            possible=search.possible_for(life),
             is_own=self._is_own,
             budget=budget,
             left_s=math.inf if left_s is None else left_s,
@@ -338,26 +382,40 @@ class PayingBound:
             last = end_of(self._workspace.instance, reply.plan[-1])
             assert last is not None
             self.cost, self._plan = last + 1, reply.plan
+        effort = reply.num_variables * VARIABLE_EFFORT + int(reply.spent * MODEL_EFFORT)
         if reply.is_possible is None:
-            part.num_tries += 1
-            if num_arcs > self.iterations:
-                self.few_arcs = min(self.few_arcs, num_arcs - num_arcs // 4)
-        elif reply.spent < budget / MUCH_LESS:
+            self._vain_effort += effort
+            self._effort -= effort  # as it is counted with the rest
+            self._rate *= MORE_TIME if self._has_told else FIRST_MORE
+            self.few_arcs = min(self.few_arcs, num_arcs - num_arcs // 4)
+        else:
+            self._has_told = True
+            self._rate += NEW_RATE * (ENOUGH * reply.spent * self.iterations / num_arcs - self._rate)
             self.few_arcs = max(self.few_arcs, 2 * num_arcs)
-        yield reply.num_variables * VARIABLE_EFFORT + int(reply.spent * MODEL_EFFORT)
+        yield effort
         return reply.is_possible
 
     def _end(self, part: _Part, tables: Tables, horizon: int) -> Generator[int, None, bool]:
         """Refute a horizon that multipliers do not, find a schedule, or divide the part; False if none can be done."""
         assert part.search is not None
-        while True:
-            is_possible = yield from self._settle(part, tables)
-            if is_possible is False:
-                part.refuted(horizon)
-            if is_possible is not None or self._divide(part):
-                return True
-            if part.search.most_arcs() > self.iterations:
+        is_possible = None
+        if part.nearest is not None and not (yield from part.search.exclude(part.nearest)):
+            is_possible = False
+        budget = self._budget(part)
+        if is_possible is None and part.has_lives_to_divide:  # which is worse than to ask for long
+            while is_possible is None and budget <= MOST_BUDGET:
+                is_possible = yield from self._settle(part, tables, budget)
+                budget *= 2
+        elif is_possible is None and self._is_small(part):
+            is_possible = yield from self._settle(part, tables, budget)
+        while is_possible is None and not self._divide(part):
+            if part.search.most_arcs() > max(self.few_arcs, FEW_ARCS):
                 return False
+            budget *= 2  # there is nothing else to be done
+            is_possible = yield from self._settle(part, tables, budget)
+        if is_possible is False:
+            self._note_refuted(part, horizon)
+        return True
 
     def _divide(self, part: _Part) -> bool:
         """Divide a part by the slot in which an iteration ends, or by whether a life is used; False if it cannot be."""

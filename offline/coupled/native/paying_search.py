@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator
 from copy import copy
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from instances.coupled.model import Instance
 from offline.coupled.native.constants import BEYOND, FAR_AWAY, FIND_EFFORT, PAUSE_EFFORT, SPENT
-from offline.coupled.native.kernels import Flags, Ints
+from offline.coupled.native.kernels import Counts, Flags, Ints
 from offline.coupled.native.merged import (
     ArcRoom,
     Charges,
@@ -22,13 +22,15 @@ from offline.coupled.native.merged import (
     trace,
     unfold,
     weigh,
+    weigh_members,
 )
 from offline.coupled.native.paying import Outlook, PayingLabels, find_path, make_paying_labels, trace_label
+from offline.coupled.native.witnesses import make_witnesses
 from offline.coupled.native.workspace import Workspace
 from offline.coupled.rents.distances import Path
 from offline.limits import Limits
 
-__all__ = ["PayingSearch", "Room", "rehearse"]
+__all__ = ["PayingSearch", "Possible", "Room", "rehearse"]
 
 
 class Room:
@@ -37,18 +39,30 @@ class Room:
     def __init__(self, workers: int, iterations: int) -> None:
         self._workers, self._iterations = workers, iterations
         self.labels: PayingLabels = make_paying_labels(workers, iterations)
+        self._witnesses = make_witnesses(workers)
         self._arcs: dict[int, ArcRoom] = {}
 
     def arcs(self, width: int) -> ArcRoom:
         """Return room for arcs between so many nodes of each number of iterations."""
         if width not in self._arcs:
-            self._arcs[width] = make_arc_room(self._iterations, width, self._workers)
+            self._arcs[width] = make_arc_room(self._iterations, width, self._workers, self._witnesses)
         return self._arcs[width]
 
     def nbytes(self) -> int:
         """Memory taken."""
         labels = sum(array.nbytes for array in self.labels[:-1])
         return labels + sum(room.cost.nbytes + room.c.nbytes + room.iw.nbytes for room in self._arcs.values())
+
+
+class Possible(NamedTuple):
+    """Who can compute in schedules of interest: lives, as numbered by worker and slot in ``life``, by iteration.
+
+    ``first`` are the slots from which iterations can compute.
+    """
+
+    life: Counts
+    member: Flags
+    first: Flags
 
 
 class PayingSearch:
@@ -73,6 +87,7 @@ class PayingSearch:
         self.iterations, self.horizon = len(early) - 1, int(late[-1])
         self._merged: Merged | None = None
         self._from = self._to = np.zeros((0, 0), np.int64)
+        self._possible: Possible | None = None
 
     def narrow(self) -> Generator[int, None, bool]:
         """Make the windows as narrow as the free-prefetch bound allows; yields the effort, False if none is left."""
@@ -158,6 +173,31 @@ class PayingSearch:
         self._keep(np.any(merged.top >= 0, axis=1))
         return num_arcs
 
+    def exclude(self, charges: Charges) -> Generator[int, None, bool]:
+        """Find who can compute in which iterations of paths that cost 0 or less, and from which slots on.
+
+        Yields the effort, False if there is no such path.
+        """
+        if (yield from self.weigh(charges)) > 0:
+            return False
+        merged = self._merged
+        assert merged is not None
+        least = np.full(charges.rents.shape, FAR_AWAY, np.int64)
+        is_first = np.zeros((self.iterations + 1, self.horizon + 1), np.bool_)
+        for k in range(1, self.iterations + 1):
+            distances = self._from[k - 1], self._to[k]
+            yield self._run(weigh_members, charges, merged, k, *distances, least[k], is_first[k])[1]
+        known = self.possible_for(charges.life)
+        if known is not None:
+            least[~known.member] = FAR_AWAY
+            is_first &= known.first[:, : is_first.shape[1]]
+        self._possible = Possible(charges.life, least <= 0, is_first)
+        return True
+
+    def possible_for(self, life: Counts) -> Possible | None:
+        """Return what `exclude` has found, if lives are numbered as they were then."""
+        return self._possible if self._possible is not None and self._possible.life is life else None
+
     def _keep(self, are_there: Flags) -> None:
         """Leave out all nodes but these."""
         merged = self._merged
@@ -235,7 +275,13 @@ def rehearse() -> None:
     search = PayingSearch(Workspace(tiny, Limits()), np.array([0, 1]), np.array([0, 6]), Room(2, 1))
     life = np.tile(np.arange(2, dtype=np.int32), (6, 1))
     charges = Charges(life, np.zeros((2, 2), np.int64), np.ones(2, np.int64), 0)
-    for going in (search.narrow(), search.unfold(), search.weigh(charges), search.fix(charges)):
+    for going in (
+        search.narrow(),
+        search.unfold(),
+        search.weigh(charges),
+        search.fix(charges),
+        search.exclude(charges),
+    ):
         for _ in going:
             pass
     for _ in search.find(charges):

@@ -46,6 +46,8 @@ from offline.coupled.native.constants import (
     FIRST_WIDTH,
     GROWTH,
     IMPROVE_SHARE,
+    LAST_BEAMS,
+    LAST_SHARE,
     LEAST_WIDTH,
     MOST_PLACES,
     MOST_WIDTH,
@@ -103,6 +105,7 @@ class _Beams:
         self._width = max(least, min(FIRST_WIDTH, MOST_PLACES // places))
         self._seed = self._taken = 0
         self.last: Beam | None = None
+        self.was_vain = False
 
     def work(self, incumbent: Incumbent, steps: int) -> int:
         """Run the next beam; return the steps of a round in which it would have had its share, 0 if that is this one.
@@ -112,8 +115,9 @@ class _Beams:
         if self._taken <= 2 * steps:
             self._seed += 1
             self.last = Beam(self._workspace, self._mode, self._iterations, self._width, self._seed)
-            before = self._workspace.effort_spent()
+            before, cost = self._workspace.effort_spent(), incumbent.cost
             self.last.work(incumbent)
+            self.was_vain = incumbent.cost == cost
             self._taken = (self._workspace.effort_spent() - before) // (BEAM_SHARE * PER_STEP)
             if self._taken < steps:
                 self._width = max(self._width, min(2 * self._width, MOST_WIDTH // self._workspace.problem.words))
@@ -211,7 +215,8 @@ class Portfolio:
                 self._channel.advise(incumbent)
             steps += steps if steps < DOUBLED_TO * self._first_round else steps // GROWTH
             if not is_proven and self.bound() < incumbent.cost:
-                over = self._beams.work(incumbent, steps)
+                is_last = self._is_near_end(incumbent) and self._beams.was_vain
+                over = self._beams.work(incumbent, steps // LAST_BEAMS if is_last else steps)
                 if over and self._channel is not None:
                     self._channel.work(incumbent, over // 2, self.bound())
                 self._improve(incumbent, mode, iterations, max(steps, over // 2))
@@ -224,6 +229,10 @@ class Portfolio:
         best = self.bound()
         is_near = search.bound + abs(best) // NEAR >= best
         return NEAR_SHARE * steps if is_near and not was_vain else steps
+
+    def _is_near_end(self, incumbent: Incumbent) -> bool:
+        """Whether little of the gap is left."""
+        return incumbent.cost - self.bound() <= abs(incumbent.cost) // NEAR_END
 
     def _improve(self, incumbent: Incumbent, mode: int, iterations: int, steps: int) -> None:
         """Look for better schedules around the best one, now or beside; who needs no such search never loads it."""
@@ -243,8 +252,8 @@ class Portfolio:
                 self._beside = Beside(self._improver)
         if self._beside is None:
             cost = incumbent.cost
-            if self._vain_walks >= SOME_VAIN and cost - self.bound() <= cost // NEAR_END:
-                share = VAIN_SHARE
+            if self._vain_walks >= SOME_VAIN:
+                share = LAST_SHARE if self._is_near_end(incumbent) else VAIN_SHARE
             self._improver.work(workspace, incumbent, share * steps)
             self._vain_walks = self._vain_walks + 1 if incumbent.cost == cost else 0
         else:

@@ -1,26 +1,32 @@
 """Labels that pay rents: the pieces against the normal form, the bound against the optimum."""
 
+from collections import Counter
+
 import numpy as np
 import pytest
 
 import offline.coupled
 from bench.coupled.studies.rent_bounds import small_instance
 from instances import check
+from instances.states import DOWN, UP
 from offline.coupled.emit import emit
+from offline.coupled.native import paying_bound
 from offline.coupled.native.constants import NEVER, REFUTED, STAND_BY
 from offline.coupled.native.iteration import prepare
+from offline.coupled.native.kernels import Ints
 from offline.coupled.native.label_search import Incumbent
 from offline.coupled.native.merged import Charges, make_arc_room, make_merged, together
 from offline.coupled.native.paying_bound import PayingBound
 from offline.coupled.native.paying_search import PayingSearch, Room
 from offline.coupled.native.ranking import arrange
+from offline.coupled.native.witnesses import make_witnesses, recall
 from offline.coupled.native.workspace import Workspace
 from offline.coupled.rents.multipliers import SCALE, _divide
 from offline.coupled.rents.search import RentBound
 from offline.limits import Limits
 from tests.cases.normal_form import whole, words_of
 from tests.cases.rents import filled, ran, whole_graph
-from tests.offline.coupled.native.test_holders import some_iteration
+from tests.offline.coupled.native.test_holders import P, some_iteration
 
 
 def test_the_last_slot_from_which_members_can_compute_together():
@@ -32,11 +38,33 @@ def test_the_last_slot_from_which_members_can_compute_together():
         scratch.effort[:] = 0, NEVER, NEVER
         prepare(table, problem, scratch.needs, plain.s, plain.e, words_of(plain.held, workspace), plain.horizon)
         arrange(table, problem, scratch, plain.s, plain.e, plain.horizon)
-        last = together(table, problem, scratch, plain.s, plain.e)
+        last = together(table, problem, scratch, make_witnesses(P), plain.s, plain.e)
         slots = [c for work, members, c in plain.member_sets(plain.s - 1) if plain.can_serve(members, work, c, ())]
         assert last == max(slots, default=-1)
         found.append(last)
     assert 20 < sum(last >= 0 for last in found) < 180
+
+
+def test_members_that_could_compute_with_these_holders_are_known_again_with_others():
+    known = lost = 0
+    for seed in range(200):
+        plain = some_iteration(seed)
+        workspace = whole(plain.instance)
+        table, problem, scratch = workspace.table, workspace.problem, workspace.scratch
+        scratch.effort[:] = 0, NEVER, NEVER
+        witnesses = make_witnesses(P)
+        for held in ([], *([q] for q in range(P)), range(P), [0], []):
+            prepare(table, problem, scratch.needs, plain.s, plain.e, words_of(set(held), workspace), plain.horizon)
+            before = recall(table, scratch.needs, witnesses, plain.s, plain.e)
+            arrange(table, problem, scratch, plain.s, plain.e, plain.horizon)
+            last = together(table, problem, scratch, witnesses, plain.s, plain.e)
+            assert before <= last
+            known += before >= 0
+            lost += before < 0 <= last
+            assert recall(table, scratch.needs, witnesses, plain.s, plain.e) == max(last, before)
+            assert recall(table, scratch.needs, witnesses, plain.s, plain.e + 1) == -1
+    assert known > 100
+    assert lost > 20
 
 
 class Question:
@@ -63,7 +91,7 @@ class Question:
 @pytest.mark.parametrize("block", range(4))
 def test_what_an_optimal_schedule_does_is_never_left_out(block):
     """Whatever the multipliers: its arcs stay, and labels are found that cost no more than 0."""
-    left_out = asked = 0
+    left_out = asked = excluded = 0
     for number in range(30 * block, 30 * block + 30):
         question = Question(number)
         if question.optimum is None:
@@ -74,6 +102,8 @@ def test_what_an_optimal_schedule_does_is_never_left_out(block):
         assert ran(search.narrow())
         assert ran(search.unfold())
         ends = (0, *check(question.instance, question.schedule).outcome.ends)
+        life = question.graph.tables.facts.life
+        computing = np.array([list(letters) for letters in question.schedule.letters]) == "C"
         at_first = search.most_arcs()
         for _ in range(6):
             charges = question.charges(draw)
@@ -89,17 +119,26 @@ def test_what_an_optimal_schedule_does_is_never_left_out(block):
             assert ran(search.weigh(charges)) <= 0
             assert ran(search.find(charges)) != REFUTED
             left_out += at_first - left
+            assert ran(search.exclude(charges))
+            possible = search.possible_for(life)
+            excluded += np.sum(~possible.member[1:])
             for k in range(1, len(ends)):
                 assert search.early[k] <= ends[k] <= search.late[k]
+                members = np.flatnonzero(computing[:, ends[k] - 1])
+                assert possible.member[k, life[ends[k] - 1, members]].all()
+                assert possible.first[k, ends[k - 1] + np.argmax(computing[:, ends[k - 1] : ends[k]].any(axis=0))]
             asked += 1
     assert asked > 60
     assert left_out > 100
+    assert excluded > 100
 
 
 @pytest.mark.parametrize("block", range(4))
-def test_never_above_the_optimum_and_schedules_never_below(block):
+def test_never_above_the_optimum_and_schedules_never_below(block, monkeypatch):
     met = found = 0
     for number in range(30 * block, 30 * block + 30):
+        # Horizons grow step by step, or are the largest one of interest at once.
+        monkeypatch.setattr(paying_bound, "NEAR_END", (64, 1)[number // 4 % 2])
         instance = small_instance(number, seed=8)
         answer = offline.coupled.solve(instance, solver="native")
         optimum = instance.slots + 1 if answer.value is None else answer.value
@@ -127,10 +166,90 @@ def test_never_above_the_optimum_and_schedules_never_below(block):
     assert found >= 8
 
 
+def members_in_doubt(question: Question, charges: Charges, top: Ints) -> set[int]:
+    """The lives that compute in some path of one iteration that costs 0 or less, by the definition of what it costs."""
+    instance, letters = question.instance, question.instance.prefix(question.optimum)
+    found = set()
+    for t in range(1, question.optimum + 1):
+        for c in range(int(top[t]) + 1):
+            left = instance.channels * c - instance.tasks * instance.t_data
+            programs = min(left // instance.t_prog, instance.num_workers if c >= instance.t_prog else 0)
+            for length in range(1, t - c + 1) if left >= 0 else ():
+                tasks = {}
+                for q, row in enumerate(letters):
+                    computing = row[c:t]
+                    if (
+                        computing[0] == UP == computing[-1]
+                        and DOWN not in computing
+                        and (computing == UP).sum() >= length
+                    ):
+                        born = max(np.flatnonzero(row[:c] == DOWN), default=-1) + 1
+                        units = int((row[born:c] == UP).sum()) - instance.t_prog
+                        most = min(instance.capacities[q], length // instance.w[q])
+                        tasks[q] = 0 if units < 0 else min(most, units // instance.t_data) if instance.t_data else most
+                rents = {q: int(charges.rents[1, charges.life[t - 1, q]]) for q, x in tasks.items() if x}
+                for q, rent in rents.items():
+                    cost, wanted = rent - int(charges.pi[1]) * programs, instance.tasks - tasks[q]
+                    for other in sorted(rents.keys() - {q}, key=lambda other: rents[other] / tasks[other]):
+                        taken = max(0, min(wanted, tasks[other]))
+                        cost, wanted = cost + rents[other] * taken / tasks[other], wanted - taken
+                    if wanted <= 0 and cost <= 0:
+                        found.add(int(charges.life[t - 1, q]))
+    return found
+
+
+def test_members_that_are_left_out_are_on_no_path_of_interest():
+    in_doubt = left_out = 0
+    for number in range(400):
+        question = Question(number)
+        if question.optimum is None or question.instance.iterations > 1:
+            continue
+        room = Room(question.instance.num_workers, 1)
+        search = PayingSearch(question.workspace, np.array(question.graph.early), np.array(question.graph.late), room)
+        assert ran(search.narrow())
+        assert ran(search.unfold())
+        charges = question.charges(np.random.default_rng(number))
+        assert ran(search.exclude(charges))
+        top = np.full(question.optimum + 1, -1)
+        top[search._merged.early[1] : search._merged.late[1] + 1] = search._merged.top[1, 0, : search.most_arcs()]
+        plain = members_in_doubt(question, charges, top)
+        possible = set(np.flatnonzero(search.possible_for(charges.life).member[1]).tolist())
+        assert plain <= possible
+        in_doubt += len(plain)
+        left_out += len(question.graph.tables.owner) - len(possible)
+    assert in_doubt > 50
+    assert left_out > 50
+
+
+def test_multipliers_are_learnt_as_long_as_they_get_better(monkeypatch):
+    """Not only as often as they may stay as they are."""
+    monkeypatch.setattr(paying_bound, "PAYING_PATIENCE", 1)
+    searches = []
+    find = PayingSearch.find
+    monkeypatch.setattr(PayingSearch, "find", lambda self, charges: searches.append(self) or find(self, charges))
+    most = 0
+    for number in range(60):
+        instance = small_instance(number, seed=8)
+        answer = offline.coupled.solve(instance, solver="native")
+        if answer.value is None:
+            continue
+        rents = RentBound(instance, instance.iterations)
+        while rents.work(0, answer.value + 1):
+            pass
+        bound = PayingBound(Workspace(instance, Limits()), rents, STAND_BY)
+        bound.few_arcs = 0
+        del searches[:]
+        for _ in range(200):
+            if not bound.work(answer.value, answer.value + 1):  # which cannot be refuted
+                break
+        most = max(most, *Counter(id(search) for search in searches).values(), 0)
+    assert most > 3
+
+
 def test_no_node_is_beyond_its_window():
     """Windows differ in length and the arrays do not: what lies beyond the shorter ones is never looked at."""
     early, late = np.array([0, 4, 9]), np.array([0, 5, 30])
-    merged = make_merged(early, late, 2, make_arc_room(2, 22, 2))
+    merged = make_merged(early, late, 2, make_arc_room(2, 22, 2, make_witnesses(2)))
     columns = np.arange(22)
     for k in (1, 2):
         is_arc = (columns <= late[k - 1] - early[k - 1])[:, None] & (columns <= late[k] - early[k])
