@@ -1,6 +1,7 @@
 """Labels that pay rents: the pieces against the normal form, the bound against the optimum."""
 
 from collections import Counter
+from collections.abc import Iterator
 
 import numpy as np
 import pytest
@@ -221,6 +222,18 @@ def test_members_that_are_left_out_are_on_no_path_of_interest():
     assert left_out > 50
 
 
+def bounds_with_rents(number: int) -> Iterator[tuple[int, PayingBound]]:
+    """Optima of so many small instances, and the bounds by labels, which have not begun; rents look at all slots."""
+    for n in range(number):
+        instance = small_instance(n, seed=8)
+        optimum = offline.coupled.solve(instance, solver="native").value
+        if optimum is not None:
+            rents = RentBound(instance, instance.iterations)
+            while rents.work(0, optimum + 1):
+                pass
+            yield optimum, PayingBound(Workspace(instance, Limits()), rents, STAND_BY)
+
+
 def test_multipliers_are_learnt_as_long_as_they_get_better(monkeypatch):
     """Not only as often as they may stay as they are."""
     monkeypatch.setattr(paying_bound, "PAYING_PATIENCE", 1)
@@ -228,19 +241,11 @@ def test_multipliers_are_learnt_as_long_as_they_get_better(monkeypatch):
     find = PayingSearch.find
     monkeypatch.setattr(PayingSearch, "find", lambda self, charges: searches.append(self) or find(self, charges))
     most = 0
-    for number in range(60):
-        instance = small_instance(number, seed=8)
-        answer = offline.coupled.solve(instance, solver="native")
-        if answer.value is None:
-            continue
-        rents = RentBound(instance, instance.iterations)
-        while rents.work(0, answer.value + 1):
-            pass
-        bound = PayingBound(Workspace(instance, Limits()), rents, STAND_BY)
+    for optimum, bound in bounds_with_rents(60):
         bound.few_arcs = 0
         del searches[:]
         for _ in range(200):
-            if not bound.work(answer.value, answer.value + 1):  # which cannot be refuted
+            if not bound.work(optimum, optimum + 1):  # which cannot be refuted
                 break
         most = max(most, *Counter(id(search) for search in searches).values(), 0)
     assert most > 3
@@ -259,21 +264,13 @@ def test_no_node_is_beyond_its_window():
 
 def test_more_arcs_are_taken_each_time_that_there_are_too_many():
     waited = met = 0
-    for number in range(60):
-        instance = small_instance(number, seed=8)
-        answer = offline.coupled.solve(instance, solver="native")
-        if answer.value is None:
-            continue
-        rents = RentBound(instance, instance.iterations)
-        while rents.work(0, answer.value + 1):  # they look at all slots, in the end
-            pass
-        bound = PayingBound(Workspace(instance, Limits()), rents, STAND_BY)
+    for optimum, bound in bounds_with_rents(60):
         bound.most_arcs = least = 2
         for _ in range(1_000):
-            if not bound.work(0, answer.value) and bound.bound == answer.value:
+            if not bound.work(0, optimum) and bound.bound == optimum:
                 break
-        assert bound.bound <= answer.value
+        assert bound.bound <= optimum
         waited += bound.most_arcs > least
-        met += bound.bound == answer.value
+        met += bound.bound == optimum
     assert waited >= 10
     assert met >= 40
