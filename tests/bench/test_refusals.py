@@ -267,6 +267,7 @@ class Interrupting:
             signal.raise_signal(signal.SIGINT)
 
 
+signal.signal(signal.SIGINT, signal.default_int_handler)  # also if the tests run in the background, where it is ignored
 sys.meta_path.insert(0, Interrupting())
 sys.argv = ["hindsched", "--help"]
 """
