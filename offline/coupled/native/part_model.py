@@ -205,6 +205,7 @@ class _PartModel:
             if t >= t0:
                 model.add_bool_or([*(v for e, v in ends.items() if e > t), ~advance])
         length = sum(advances.values())
+        self._leave_out_arcs(k, starts, firsts, ends)
 
         tasks: dict[int, Any] = {}
         member: dict[int, Any] = {}
@@ -221,9 +222,11 @@ class _PartModel:
         model.add(sum(tasks.values()) == instance.tasks)
         lives = np.array(list(tasks))
         for t, advance in advances.items():
-            away = [tasks[life] for life in lives[up[t + 1, lives] == up[t, lives]].tolist()]
+            away = lives[up[t + 1, lives] == up[t, lives]].tolist()
             if away:
-                model.add(sum(away) + instance.tasks * advance <= instance.tasks)
+                model.add(sum(tasks[life] for life in away) + instance.tasks * advance <= instance.tasks)
+            for life in away:  # which is tighter where each has few of the tasks
+                model.add_implication(advance, ~member[life])
 
         sendable = of_use & (up[max(firsts)] - up[s0] >= instance.t_prog)
         if self._is_own:
@@ -241,6 +244,16 @@ class _PartModel:
                 model.add_implication(is_sent, member[life])
         self._iterations.append(_Iteration(starts, firsts, tasks, member, program))
         return True
+
+    def _leave_out_arcs(self, k: int, starts: dict[int, Any], firsts: dict[int, Any], ends: dict[int, Any]) -> None:
+        """Let iteration k + 1 compute from no slot after the last that is possible between a start and an end."""
+        if self._possible is None:
+            return
+        for s, is_start in starts.items():
+            for t, is_end in ends.items():
+                last = self._possible.last_first(k + 1, s, t)
+                if any(last < c < t for c in firsts):
+                    self.model.add_bool_or([~is_start, ~is_end, *(v for c, v in firsts.items() if c <= last)])
 
     def _send(self) -> None:
         """Who computes is sent the program before."""

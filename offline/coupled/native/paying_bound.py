@@ -9,7 +9,7 @@ that does not may have any rents.
 Before that, it is found who can compute when at all, and CP-SAT is asked about parts with few arcs (module
 `part_model`). How much that takes differs by orders of magnitude, from instance to instance and from part to part. So
 what is asked, and with what budget, follows from what could be told lately; and CP-SAT has a part of the time only for
-what it could not.
+what it could not, but for parts that are no larger than the last that it could tell about.
 """
 
 from __future__ import annotations
@@ -199,6 +199,7 @@ class PayingBound:
         self.cost = FAR_AWAY
         self._plan: tuple[IterationPlan, ...] = ()
         self.few_arcs = FEW_ARCS  # between the nodes of a part that CP-SAT is asked about
+        self._sure_arcs = 0  # up to so many it is asked about whatever it has taken in vain
         self._rate = FIRST_RATE  # CP-SAT's deterministic time for them, by the arcs for each iteration
         self._has_told = False  # whether it ever could tell
         self._effort = FIRST_CREDIT  # of all else so far
@@ -349,7 +350,7 @@ class PayingBound:
         if part.search.most_arcs() > max(self.few_arcs, self.iterations):
             self.few_arcs += 1 + self.few_arcs // MORE_ARCS
             return False
-        return VAIN_PART * self._vain_effort <= self._effort
+        return part.search.most_arcs() <= self._sure_arcs or VAIN_PART * self._vain_effort <= self._effort
 
     def _budget(self, part: _Part) -> float:
         """Return the deterministic time that CP-SAT has for a part."""
@@ -388,10 +389,12 @@ class PayingBound:
             self._effort -= effort  # as it is counted with the rest
             self._rate *= MORE_TIME if self._has_told else FIRST_MORE
             self.few_arcs = min(self.few_arcs, num_arcs - num_arcs // 4)
+            self._sure_arcs = min(self._sure_arcs, num_arcs // 2)
         else:
             self._has_told = True
             self._rate += NEW_RATE * (ENOUGH * reply.spent * self.iterations / num_arcs - self._rate)
             self.few_arcs = max(self.few_arcs, 2 * num_arcs)
+            self._sure_arcs = max(self._sure_arcs, num_arcs)
         yield effort
         return reply.is_possible
 

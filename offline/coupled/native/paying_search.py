@@ -57,12 +57,18 @@ class Room:
 class Possible(NamedTuple):
     """Who can compute in schedules of interest: lives, as numbered by worker and slot in ``life``, by iteration.
 
-    ``first`` are the slots from which iterations can compute.
+    ``first`` are the slots from which iterations can compute; ``early`` and ``top`` are those of a `Merged`.
     """
 
     life: Counts
     member: Flags
     first: Flags
+    early: Ints
+    top: Counts
+
+    def last_first(self, k: int, s: int, t: int) -> int:
+        """Return the last slot from which iteration k can compute between slots s and t; -1 if it can from none."""
+        return int(self.top[k, s - self.early[k - 1], t - self.early[k]])
 
 
 class PayingSearch:
@@ -174,7 +180,7 @@ class PayingSearch:
         return num_arcs
 
     def exclude(self, charges: Charges) -> Generator[int, None, bool]:
-        """Find who can compute in which iterations of paths that cost 0 or less, and from which slots on.
+        """Find who can compute in which iterations of paths that cost 0 or less, and when.
 
         Yields the effort, False if there is no such path.
         """
@@ -191,7 +197,7 @@ class PayingSearch:
         if known is not None:
             least[~known.member] = FAR_AWAY
             is_first &= known.first[:, : is_first.shape[1]]
-        self._possible = Possible(charges.life, least <= 0, is_first)
+        self._possible = Possible(charges.life, least <= 0, is_first, merged.early, merged.top)
         return True
 
     def possible_for(self, life: Counts) -> Possible | None:

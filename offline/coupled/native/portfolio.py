@@ -62,7 +62,6 @@ from offline.coupled.native.constants import (
     STAND_BY,
     TOO_MANY_PLACES,
     VAIN_DIVE,
-    VAIN_SHARE,
 )
 from offline.coupled.native.label_search import Incumbent, LabelSearch
 from offline.coupled.native.subproblems import ChannelBound
@@ -253,7 +252,8 @@ class Portfolio:
         if self._beside is None:
             cost = incumbent.cost
             if self._vain_walks >= SOME_VAIN:
-                share = LAST_SHARE if self._is_near_end(incumbent) else VAIN_SHARE
+                is_last = self._is_near_end(incumbent)
+                share = LAST_SHARE if is_last else max(LAST_SHARE, share >> (self._vain_walks // SOME_VAIN))
             self._improver.work(workspace, incumbent, share * steps)
             self._vain_walks = self._vain_walks + 1 if incumbent.cost == cost else 0
         else:

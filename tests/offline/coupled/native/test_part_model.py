@@ -1,5 +1,7 @@
 """The model of a part: there is a schedule where it finds one, and where it finds none there is none."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -9,6 +11,7 @@ from instances import check
 from instances.coupled import Instance
 from offline.coupled.emit import emit
 from offline.coupled.native.part_model import ask
+from offline.coupled.native.paying_search import Possible
 from offline.coupled.native.state_tables import StateTables, Table
 from offline.coupled.rents.tables import Tables
 from tests.cases.rents import filled, whole_graph
@@ -71,6 +74,45 @@ def test_there_is_a_schedule_or_none(block, stand_by):
             refuted += 1
     assert answered >= 15
     assert refuted >= 3
+
+
+def test_slots_to_compute_from_between_a_start_and_an_end():
+    """Drawn at random: a schedule that is found keeps them, and if there is none the optimal one does not."""
+    replies = []
+    for number in range(60):
+        instance = small_instance(number, seed=9)
+        answer = offline.coupled.solve(instance, solver="native")
+        if answer.value is None:
+            continue
+        k, n = instance.iterations, answer.value + 1
+        tables, known = filled(instance, answer.value).tables, states(instance, answer.value)
+        draw = np.random.default_rng(number)
+        top = draw.integers(-1, n, (k + 1, n, n), dtype=np.int32)
+        top[draw.random(top.shape) < 0.5] = n  # any slot
+        lives = np.ones((k + 1, len(tables.owner)), np.bool_)
+        possible = Possible(tables.facts.life, lives, np.ones((k + 1, n), np.bool_), np.zeros(k + 1, np.int64), top)
+        ends = np.array((0, *check(instance, answer.schedule).outcome.ends))
+        computing = np.array([list(letters) for letters in answer.schedule.letters]) == "C"
+        firsts = [s + int(np.argmax(computing[:, s:t].any(axis=0))) for s, t in pairwise(ends.tolist())]
+
+        if number % 2:
+            top[np.arange(1, k + 1), ends[:-1], ends[1:]] = firsts
+
+        def keeps(firsts: list[int], ends=ends, possible=possible) -> bool:
+            arcs = zip(pairwise(ends.tolist()), firsts, strict=True)
+            return all(c <= possible.last_first(i, s, t) for i, ((s, t), c) in enumerate(arcs, 1))
+
+        for early, late in (windows(tables, answer.value), (ends, ends)):
+            reply = ask(tables, known, early, late, [], [], possible=possible)
+            assert reply.is_possible is not None
+            assert reply.is_possible or not keeps(firsts)
+            if reply.is_possible:
+                verdict = check(instance, emit(instance, reply.plan))
+                assert verdict.is_valid, verdict
+        if reply.is_possible:
+            assert keeps([each.start for each in reply.plan])
+        replies.append(reply.is_possible)
+    assert 10 <= sum(replies) <= len(replies) - 10
 
 
 def test_lives_that_compute_or_do_not():

@@ -127,7 +127,9 @@ def test_what_an_optimal_schedule_does_is_never_left_out(block):
                 assert search.early[k] <= ends[k] <= search.late[k]
                 members = np.flatnonzero(computing[:, ends[k] - 1])
                 assert possible.member[k, life[ends[k] - 1, members]].all()
-                assert possible.first[k, ends[k - 1] + np.argmax(computing[:, ends[k - 1] : ends[k]].any(axis=0))]
+                c = ends[k - 1] + np.argmax(computing[:, ends[k - 1] : ends[k]].any(axis=0))
+                assert possible.first[k, c]
+                assert possible.last_first(k, ends[k - 1], ends[k]) >= c
             asked += 1
     assert asked > 60
     assert left_out > 100
