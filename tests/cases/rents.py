@@ -1,7 +1,14 @@
-"""What tests of the bounds by rents begin with: tables of an instance's first slots, and the graph within a horizon."""
+"""What tests of the bounds by rents begin with: tables of an instance's first slots, and the graph within a horizon.
+
+And which of its arcs a schedule uses.
+"""
+
+from itertools import pairwise
 
 import numpy as np
 
+from instances import check
+from instances.coupled import Instance, Schedule
 from offline.coupled.rents.distances import Distances
 from offline.coupled.rents.kernels.facts import FAR
 from offline.coupled.rents.tables import Graph, Tables
@@ -27,3 +34,10 @@ def whole_graph(tables: Tables, horizon: int) -> Graph:
     """Return the graph of all nodes within a horizon."""
     k = tables.instance.iterations
     return Graph(tables, k, horizon, np.zeros(k + 1, np.int64), np.full(k + 1, FAR))
+
+
+def arcs_of(instance: Instance, schedule: Schedule) -> list[tuple[int, int, int]]:
+    """Return of each iteration of a schedule where it starts, from which slot on it computes, and the slot after it."""
+    computing = np.array([list(letters) for letters in schedule.letters]) == "C"
+    ends = (0, *check(instance, schedule).outcome.ends)
+    return [(s, s + int(np.argmax(computing[:, s:t].any(axis=0))), t) for s, t in pairwise(ends)]

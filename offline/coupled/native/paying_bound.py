@@ -9,7 +9,7 @@ that does not may have any rents.
 Before that, it is found who can compute when at all, and CP-SAT is asked about parts with few arcs (module
 `part_model`). How much that takes differs by orders of magnitude, from instance to instance and from part to part. So
 what is asked, and with what budget, follows from what could be told lately; and CP-SAT has a part of the time only for
-what it could not, but for parts that are no larger than the last that it could tell about.
+what it could not, but for parts as small as those that it could tell about lately.
 """
 
 from __future__ import annotations
@@ -199,7 +199,7 @@ class PayingBound:
         self.cost = FAR_AWAY
         self._plan: tuple[IterationPlan, ...] = ()
         self.few_arcs = FEW_ARCS  # between the nodes of a part that CP-SAT is asked about
-        self._sure_arcs = 0  # up to so many it is asked about whatever it has taken in vain
+        self._sure_arcs = 0  # with so many or fewer it is asked, whatever it has taken in vain
         self._rate = FIRST_RATE  # CP-SAT's deterministic time for them, by the arcs for each iteration
         self._has_told = False  # whether it ever could tell
         self._effort = FIRST_CREDIT  # of all else so far
@@ -347,10 +347,11 @@ class PayingBound:
     def _is_small(self, part: _Part) -> bool:
         """Whether CP-SAT is to be asked about a part, given what that has cost lately."""
         assert part.search is not None
-        if part.search.most_arcs() > max(self.few_arcs, self.iterations):
+        num_arcs = part.search.most_arcs()
+        if num_arcs > max(self.few_arcs, self.iterations):
             self.few_arcs += 1 + self.few_arcs // MORE_ARCS
             return False
-        return part.search.most_arcs() <= self._sure_arcs or VAIN_PART * self._vain_effort <= self._effort
+        return num_arcs <= self._sure_arcs or VAIN_PART * self._vain_effort <= self._effort
 
     def _budget(self, part: _Part) -> float:
         """Return the deterministic time that CP-SAT has for a part."""

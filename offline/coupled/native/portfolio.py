@@ -251,9 +251,9 @@ class Portfolio:
                 self._beside = Beside(self._improver)
         if self._beside is None:
             cost = incumbent.cost
-            if self._vain_walks >= SOME_VAIN:
-                is_last = self._is_near_end(incumbent)
-                share = LAST_SHARE if is_last else max(LAST_SHARE, share >> (self._vain_walks // SOME_VAIN))
+            halvings = self._vain_walks // SOME_VAIN
+            if halvings:
+                share = LAST_SHARE if self._is_near_end(incumbent) else max(LAST_SHARE, share >> halvings)
             self._improver.work(workspace, incumbent, share * steps)
             self._vain_walks = self._vain_walks + 1 if incumbent.cost == cost else 0
         else:

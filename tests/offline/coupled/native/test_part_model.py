@@ -1,7 +1,5 @@
 """The model of a part: there is a schedule where it finds one, and where it finds none there is none."""
 
-from itertools import pairwise
-
 import numpy as np
 import pytest
 
@@ -14,7 +12,7 @@ from offline.coupled.native.part_model import ask
 from offline.coupled.native.paying_search import Possible
 from offline.coupled.native.state_tables import StateTables, Table
 from offline.coupled.rents.tables import Tables
-from tests.cases.rents import filled, whole_graph
+from tests.cases.rents import arcs_of, filled, whole_graph
 
 
 def windows(tables: Tables, horizon: int):
@@ -91,26 +89,22 @@ def test_slots_to_compute_from_between_a_start_and_an_end():
         top[draw.random(top.shape) < 0.5] = n  # any slot
         lives = np.ones((k + 1, len(tables.owner)), np.bool_)
         possible = Possible(tables.facts.life, lives, np.ones((k + 1, n), np.bool_), np.zeros(k + 1, np.int64), top)
-        ends = np.array((0, *check(instance, answer.schedule).outcome.ends))
-        computing = np.array([list(letters) for letters in answer.schedule.letters]) == "C"
-        firsts = [s + int(np.argmax(computing[:, s:t].any(axis=0))) for s, t in pairwise(ends.tolist())]
-
+        arcs = arcs_of(instance, answer.schedule)
+        ends = np.array([0, *(t for _, _, t in arcs)])
+        firsts = [c for _, c, _ in arcs]
         if number % 2:
             top[np.arange(1, k + 1), ends[:-1], ends[1:]] = firsts
-
-        def keeps(firsts: list[int], ends=ends, possible=possible) -> bool:
-            arcs = zip(pairwise(ends.tolist()), firsts, strict=True)
-            return all(c <= possible.last_first(i, s, t) for i, ((s, t), c) in enumerate(arcs, 1))
+        last_firsts = [possible.last_first(i, s, t) for i, (s, _, t) in enumerate(arcs, 1)]
 
         for early, late in (windows(tables, answer.value), (ends, ends)):
             reply = ask(tables, known, early, late, [], [], possible=possible)
             assert reply.is_possible is not None
-            assert reply.is_possible or not keeps(firsts)
+            assert reply.is_possible or not np.less_equal(firsts, last_firsts).all()
             if reply.is_possible:
                 verdict = check(instance, emit(instance, reply.plan))
                 assert verdict.is_valid, verdict
         if reply.is_possible:
-            assert keeps([each.start for each in reply.plan])
+            assert np.less_equal([each.start for each in reply.plan], last_firsts).all()
         replies.append(reply.is_possible)
     assert 10 <= sum(replies) <= len(replies) - 10
 

@@ -26,7 +26,7 @@ from offline.coupled.rents.multipliers import SCALE, _divide
 from offline.coupled.rents.search import RentBound
 from offline.limits import Limits
 from tests.cases.normal_form import whole, words_of
-from tests.cases.rents import filled, ran, whole_graph
+from tests.cases.rents import arcs_of, filled, ran, whole_graph
 from tests.offline.coupled.native.test_holders import P, some_iteration
 
 
@@ -102,7 +102,7 @@ def test_what_an_optimal_schedule_does_is_never_left_out(block):
         search = PayingSearch(question.workspace, np.array(question.graph.early), np.array(question.graph.late), room)
         assert ran(search.narrow())
         assert ran(search.unfold())
-        ends = (0, *check(question.instance, question.schedule).outcome.ends)
+        arcs = arcs_of(question.instance, question.schedule)
         life = question.graph.tables.facts.life
         computing = np.array([list(letters) for letters in question.schedule.letters]) == "C"
         at_first = search.most_arcs()
@@ -123,13 +123,12 @@ def test_what_an_optimal_schedule_does_is_never_left_out(block):
             assert ran(search.exclude(charges))
             possible = search.possible_for(life)
             excluded += np.sum(~possible.member[1:])
-            for k in range(1, len(ends)):
-                assert search.early[k] <= ends[k] <= search.late[k]
-                members = np.flatnonzero(computing[:, ends[k] - 1])
-                assert possible.member[k, life[ends[k] - 1, members]].all()
-                c = ends[k - 1] + np.argmax(computing[:, ends[k - 1] : ends[k]].any(axis=0))
+            for k, (s, c, t) in enumerate(arcs, 1):
+                assert search.early[k] <= t <= search.late[k]
+                members = np.flatnonzero(computing[:, t - 1])
+                assert possible.member[k, life[t - 1, members]].all()
                 assert possible.first[k, c]
-                assert possible.last_first(k, ends[k - 1], ends[k]) >= c
+                assert possible.last_first(k, s, t) >= c
             asked += 1
     assert asked > 60
     assert left_out > 100
