@@ -94,6 +94,7 @@ DOMINANCE_EFFORT = 1 << 16  # for one question about dominance
 FIRST_ROUND = 20_000
 DOUBLED_TO = 2  # times the first round; so far each is twice the last one
 GROWTH = 2  # a later one is larger than the last by that divided by this
+SECOND_SHARE = 16  # what the exact search has of the first, once there have been dives: few small ones need more
 NEAR = 8  # a bound is near the best one if it is at most that divided by this below
 NEAR_SHARE = 2  # what the relaxed search has of every round while its bound is near the best, and rises
 CHANNEL_SHARE = 4  # what the channel bound has of every round, if its bound is the better one

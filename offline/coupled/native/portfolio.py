@@ -4,7 +4,8 @@ Most instances need one best-first search of a few milliseconds. What a first ro
 is attacked in rounds of growing effort, each shared by searches with labels of their own:
 
 exact
-    the best-first search of module `best_first`; ends with the proof;
+    the best-first search of module `best_first`; ends with the proof; where it is not enough alone, it often is with a
+    schedule to compare with, so its second turn is a long one, right after the first dives;
 relaxed
     the same with n_com binding the computing workers only and stand-by allowed, which is easy
     (no choice of holders) and gives a bound with stand-by and without;
@@ -58,6 +59,7 @@ from offline.coupled.native.constants import (
     OWN,
     PER_STEP,
     RELAXED,
+    SECOND_SHARE,
     SOME_VAIN,
     STAND_BY,
     TOO_MANY_PLACES,
@@ -209,6 +211,8 @@ class Portfolio:
                 is_vain = incumbent.cost == cost if search.is_dive else search.bound == bound
                 (vain.add if is_vain else vain.discard)(search)
             self._look_beside(incumbent)
+            if steps == self._first_round:
+                is_proven = is_proven or exact.work(incumbent, SECOND_SHARE * steps)
             if self._channel is not None and not is_proven:
                 self._channel.work(incumbent, steps, self.bound())
                 self._channel.advise(incumbent)

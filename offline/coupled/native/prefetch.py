@@ -77,9 +77,11 @@ def make_prefetch(slots: int) -> Prefetch:
 def more_prefetch(old: Prefetch, slots: int) -> Prefetch:
     """Return the same with room for so many slots."""
     new = make_prefetch(slots)
-    for more, less in zip(new, old, strict=True):
+    for more, less in ((new.finish, old.finish), (new.most, old.most), (new.scan, old.scan)):
         more[: len(less)] = less
-    new.floor[len(old.floor) :] = old.floor[-1]
+    if old.floor[[0, -1]].any():  # or else none was told, and memory that is never looked at costs nothing
+        new.floor[: len(old.floor)] = old.floor
+        new.floor[len(old.floor) :] = old.floor[-1]
     return new
 
 

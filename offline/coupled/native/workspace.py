@@ -66,9 +66,9 @@ class Workspace:
         self.bytes_beside: Callable[[], int] = lambda: 0
         self._memory_limit_mb = limits.memory_limit_mb
         self._states = StateTables(provide, instance.num_workers, self.slots, first_block)
-        #: When iterations can end; and an estimate of it that does not jump, without what `raise_floor` told.
+        #: When iterations can end.
         self.prefetch: Prefetch = make_prefetch(self._states.capacity)
-        self.smooth: Prefetch = make_prefetch(self._states.capacity)
+        self._smooth: Prefetch | None = None
         self.scratch: Scratch = make_scratch(self.problem, max(1, self._states.capacity), FIRST_FOUND)
         self._merit = self.scratch.ranking.merit
 
@@ -89,8 +89,16 @@ class Workspace:
         self.claim(length)
         self._states.grow(length)
         self.prefetch = more_prefetch(self.prefetch, self._states.capacity)
-        self.smooth = more_prefetch(self.smooth, self._states.capacity)
+        if self._smooth is not None:
+            self._smooth = more_prefetch(self._smooth, self._states.capacity)
         self._renew(self.scratch.found.c.size)
+
+    @property
+    def smooth(self) -> Prefetch:
+        """An estimate of when iterations can end that does not jump: without what `raise_floor` told."""
+        if self._smooth is None:
+            self._smooth = make_prefetch(self._states.capacity)
+        return self._smooth
 
     def raise_floor(self, floor: Ints) -> None:
         """Tell that no iteration which starts in slot t ends before slot ``floor[t]``, see `prefetch.Prefetch`."""
