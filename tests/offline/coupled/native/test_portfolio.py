@@ -47,6 +47,14 @@ def test_in_rounds_the_answer_is_the_same(block):
                 assert result.schedule is None or check(instance, result.schedule).is_valid
 
 
+def test_the_exact_search_has_a_long_turn_before_bounds_and_walks_that_take_longer():
+    """As it needs a schedule to compare with, and no more: 0.2 s, where a round of the bounds takes some seconds."""
+    instance = paper(m=5, n_com=20, wmin=1, scenario=2, trial=2, slots=1_000_000)
+    result = Portfolio(instance, Limits()).solve(Objective.MAKESPAN, stand_by=False)
+    assert (result.status, result.value) == (Status.OPTIMAL, 105)
+    assert result.certificate is None  # the bound by rents has not begun
+
+
 def test_a_beam_survives_the_growth_of_its_tables():
     """What an expansion has found is lost when tables grow, so they have to grow before."""
     found = 0
