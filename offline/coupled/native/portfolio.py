@@ -212,7 +212,7 @@ class Portfolio:
                 (vain.add if is_vain else vain.discard)(search)
             self._look_beside(incumbent)
             if steps == self._first_round:
-                is_proven = is_proven or exact.work(incumbent, SECOND_SHARE * steps)
+                is_proven = is_proven or self._prove(exact, incumbent, SECOND_SHARE * steps)
             if self._channel is not None and not is_proven:
                 self._channel.work(incumbent, steps, self.bound())
                 self._channel.advise(incumbent)
@@ -223,7 +223,11 @@ class Portfolio:
                 if over and self._channel is not None:
                     self._channel.work(incumbent, over // 2, self.bound())
                 self._improve(incumbent, mode, iterations, max(steps, over // 2))
-            is_proven = is_proven or self.bound() >= incumbent.cost or exact.work(incumbent, steps)
+            is_proven = is_proven or self._prove(exact, incumbent, steps)
+
+    def _prove(self, exact: LabelSearch, incumbent: Incumbent, steps: int) -> bool:
+        """Tell whether the incumbent is proven optimal; the exact search works for that unless it meets a bound."""
+        return self.bound() >= incumbent.cost or exact.work(incumbent, steps)
 
     def _share(self, search: LabelSearch, steps: int, was_vain: bool) -> int:
         """Return what a dive, or the relaxed search, has of a round; ``was_vain`` tells of its last one."""
