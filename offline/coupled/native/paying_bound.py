@@ -265,15 +265,18 @@ class PayingBound:
                 part.stride = (horizon - part.bound) // 2
             elif is_refuted:
                 self._note_refuted(part, horizon)
-                part.stride = 2 * part.stride + 1
             elif horizon > part.bound and not is_last:
-                part.stride = (horizon - part.bound) // 2
+                if (yield from self._ask(part, tables)) is False:
+                    self._note_refuted(part, horizon)
+                else:
+                    part.stride = (horizon - part.bound) // 2
             elif not (yield from self._end(part, tables, horizon)):
                 return
 
     def _note_refuted(self, part: _Part, horizon: int) -> None:
         """Note that a part has no schedule within the horizon; one that is of no interest any more is forgotten."""
         part.refuted(horizon)
+        part.stride = 2 * part.stride + 1
         if part.bound >= self._limit and len(self._parts) > 1:
             self._parts.remove(part)
 
@@ -399,19 +402,29 @@ class PayingBound:
         yield effort
         return reply.is_possible
 
+    def _ask(self, part: _Part, tables: Tables, most: float = 0.0) -> Generator[int, None, bool | None]:
+        """Tell whether there can be schedules in a part that multipliers do not refute; None if that is not known.
+
+        CP-SAT is asked about a small one, or about any if budgets up to ``most`` are to be tried.
+        """
+        assert part.search is not None
+        if part.nearest is not None and not (yield from part.search.exclude(part.nearest)):
+            return False
+        if not most and not self._is_small(part):
+            return None
+        budget = self._budget(part)
+        is_possible = yield from self._settle(part, tables, budget)
+        while is_possible is None and 2 * budget <= most:
+            budget *= 2
+            is_possible = yield from self._settle(part, tables, budget)
+        return is_possible
+
     def _end(self, part: _Part, tables: Tables, horizon: int) -> Generator[int, None, bool]:
         """Refute a horizon that multipliers do not, find a schedule, or divide the part; False if none can be done."""
+        most = MOST_BUDGET if part.has_lives_to_divide else 0.0  # to divide by lives is worse than to ask for long
+        is_possible = yield from self._ask(part, tables, most)
         assert part.search is not None
-        is_possible = None
-        if part.nearest is not None and not (yield from part.search.exclude(part.nearest)):
-            is_possible = False
-        budget = self._budget(part)
-        if is_possible is None and part.has_lives_to_divide:  # which is worse than to ask for long
-            while is_possible is None and budget <= MOST_BUDGET:
-                is_possible = yield from self._settle(part, tables, budget)
-                budget *= 2
-        elif is_possible is None and self._is_small(part):
-            is_possible = yield from self._settle(part, tables, budget)
+        budget = max(most, self._budget(part))
         while is_possible is None and not self._divide(part):
             if part.search.most_arcs() > max(self.few_arcs, FEW_ARCS):
                 return False

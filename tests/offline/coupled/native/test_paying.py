@@ -11,7 +11,7 @@ from bench.coupled.studies.rent_bounds import small_instance
 from instances import check
 from instances.states import DOWN, UP
 from offline.coupled.emit import emit
-from offline.coupled.native import paying_bound
+from offline.coupled.native import part_model, paying_bound
 from offline.coupled.native.constants import NEVER, REFUTED, STAND_BY
 from offline.coupled.native.iteration import prepare
 from offline.coupled.native.kernels import Ints
@@ -275,3 +275,25 @@ def test_more_arcs_are_taken_each_time_that_there_are_too_many():
         met += bound.bound == optimum
     assert waited >= 10
     assert met >= 40
+
+
+def test_small_parts_are_asked_about_ahead_of_their_bounds(monkeypatch):
+    """About more than one slot at once, as steps of one are many where multipliers refute nothing."""
+    refuted = []
+    ask = part_model.ask
+
+    def note(tables, states, early, late, *rest, **given):
+        reply = ask(tables, states, early, late, *rest, **given)
+        if reply.is_possible is False:
+            refuted.append(int(late[-1]) - int(early[-1]) + 1)
+        return reply
+
+    monkeypatch.setattr(part_model, "ask", note)
+    monkeypatch.setattr(paying_bound, "PAYING_TURNS", 1)  # so that multipliers refute little
+    for optimum, bound in bounds_with_rents(60):
+        bound.few_arcs = 10_000
+        for _ in range(200):
+            if not bound.work(0, optimum + 20):
+                break
+    assert refuted.count(1) >= 1
+    assert max(refuted) >= 2
