@@ -35,6 +35,7 @@ class ScalePage:
             "coupled_scale_open": self.still_open,
             "coupled_scale_k": self.by_iterations,
             "coupled_scale_real": self.real,
+            "coupled_scale_threads": self.by_threads,
             "coupled_scale_number": self.number,
         }
 
@@ -97,6 +98,20 @@ class ScalePage:
         """Return optima and times, or what is proven, on real traces."""
         rows = [[row["instance"], _cell(row)] for row in _rows("coupled_scale") if row["p"] is None]
         return text_table(["instance", "optimum"], rows)
+
+    def by_threads(self) -> str:
+        """Return optima and times, or what is proven and the gap, by how many threads the solver may use."""
+        rows = _rows("coupled_scale_threads")
+        lines: dict[tuple[int, ...], list[str]] = {}
+        for row in rows:
+            point = (row["p"], row["m"], row["n_com"], row["wmin"])
+            found = None if row["status"] in PROVEN else _gap(row)
+            said = _cell(row) + ("" if found is None else f" ({100 * found:.1f} %)")
+            lines.setdefault(point, [count(value) for value in point]).append(said)
+        names = [
+            f"{number} thread{'s' if number > 1 else ''}" for number in dict.fromkeys(row["threads"] for row in rows)
+        ]
+        return text_table(["p", "m", "n_com", "wmin", *names], list(lines.values()))
 
     def number(self, what: str, search: str = "now") -> str:
         """Return a number over the generated instances: how many, ``proven``, or the ``median`` or ``most`` of gaps.

@@ -35,7 +35,14 @@ from instances.textio import write_text
 )
 @options.solver
 @options.time_limit(60.0)
-@click.option("--processor", is_flag=True, help="Let times and limit be of the processor's time, not of what goes by.")
+@click.option(
+    "--threads", type=options.NUMBERS, default="1", show_default=True, help="Threads a solver may use, in turn."
+)
+@click.option(
+    "--processor",
+    is_flag=True,
+    help="Let times and limit be of the processor's time, of all threads together, not of what goes by.",
+)
 @options.kept_in("scale")
 @options.as_json
 def scale(
@@ -49,6 +56,7 @@ def scale(
     traces: Path | None,
     solver: str,
     time_limit_s: float,
+    threads: Sequence[int],
     processor: bool,
     results: Path,
     as_json: bool,
@@ -77,10 +85,10 @@ def scale(
     sources += spot_sources()
     if traces is not None:
         sources += lanl_sources(traces)
-    rows = races.race(sources, [solver], results, time_limit_s=time_limit_s, is_processor=processor)
-    scaled = races.scale_rows(sources, rows)
+    rows = races.race(sources, [solver], results, time_limit_s=time_limit_s, is_processor=processor, threads=threads)
+    scaled = races.scale_rows([source for source in sources for _ in threads], rows)
     races.draw_scale(scaled, results / "scale.svg")
-    columns = ("instance", "status", "value", "bound", "gap", "seconds")
+    columns = ("instance", *(("threads",) if len(threads) > 1 else ()), "status", "value", "bound", "gap", "seconds")
     write_text(results / "table.md", markdown_table(rows, columns))
     frame = pd.DataFrame(scaled, columns=list(races.SCALE_COLUMNS))
     write_text(results / "coupled_scale.csv", frame.convert_dtypes().to_csv(index=False))

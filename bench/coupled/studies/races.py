@@ -27,7 +27,8 @@ PROVEN = ("optimal", "infeasible")
 
 #: The instance, the parameters it was generated with, and what a solver found of it.
 SCALE_COLUMNS = (
-    "instance", "p", "m", "n_com", "wmin", "iterations", "trial", "status", "value", "bound", "seconds", "time_limit_s"
+    "instance", "p", "m", "n_com", "wmin", "iterations", "trial", "status", "value", "bound", "seconds", "time_limit_s",
+    "threads",
 )  # fmt: skip
 
 
@@ -39,14 +40,15 @@ def race(
     time_limit_s: float,
     stand_by: bool = True,
     is_processor: bool = False,
+    threads: Sequence[int] = (1,),
 ) -> list[dict[str, Any]]:
-    """Let every solver solve every instance, one at a time in one process, and return the rows.
+    """Let every solver solve every instance, with so many threads each, one at a time in one process; return the rows.
 
     The time is the solver's own, ``runtime_s`` of its result: neither imports, compilation (a first call is made on a
     tiny instance) and the drawing of states count, nor the replay of the schedule by the checker, which is the same
     for all. Instances take turns: all solvers on one before the next one, so that a machine whose speed drifts is the
-    same for all. With ``is_processor`` limit and time are of the processor's time, not of what goes by; libraries that
-    are given a limit of their own still count what goes by.
+    same for all. With ``is_processor`` limit and time are of the processor's time, of all threads together, not of what
+    goes by; libraries that are given a limit of their own still count what goes by.
 
     Raises
     ------
@@ -55,13 +57,14 @@ def race(
     """
     jobs = [
         Job(
-            f"race|{code_digest()}|{source.identity}|{solver}|{time_limit_s}|{stand_by}|{is_processor}",
-            f"{solver} on {source.name}",
+            f"race|{code_digest()}|{source.identity}|{solver}|{time_limit_s}|{stand_by}|{is_processor}|{number}",
+            f"{solver} on {source.name}" + (f", {number} threads" if number > 1 else ""),
             _time,
-            (source, solver, time_limit_s, stand_by, is_processor),
+            (source, solver, time_limit_s, stand_by, is_processor, number),
         )
         for source in sources
         for solver in solvers
+        for number in threads
     ]
     with Journal(folder) as journal:
         run_jobs("race", jobs, journal, num_processes=1)
@@ -167,12 +170,14 @@ def scale_rows(sources: Sequence[Source], rows: Sequence[dict[str, Any]]) -> lis
     ]
 
 
-def _time(source: Source, solver: str, time_limit_s: float, stand_by: bool, is_processor: bool) -> dict[str, Any]:
+def _time(
+    source: Source, solver: str, time_limit_s: float, stand_by: bool, is_processor: bool, threads: int
+) -> dict[str, Any]:
     instance = source.load()
     _ = instance.states
     _warm(solver)
     with by_processor_time() if is_processor else nullcontext():
-        result = offline.solve(instance, solver=solver, time_limit_s=time_limit_s, stand_by=stand_by)
+        result = offline.solve(instance, solver=solver, time_limit_s=time_limit_s, stand_by=stand_by, threads=threads)
     return {
         "kind": "race",
         "instance": source.name,
@@ -181,6 +186,7 @@ def _time(source: Source, solver: str, time_limit_s: float, stand_by: bool, is_p
         "solver": solver,
         "time_limit_s": time_limit_s,
         "stand_by": stand_by,
+        "threads": threads,
         "status": str(result.status),
         "value": result.value,
         "bound": result.bound,

@@ -12,10 +12,9 @@ from bench.coupled.studies.races import SCALE_COLUMNS
 from instances.errors import InputError
 
 
-def row(p, wmin, status, value, bound, seconds):
-    return dict(
-        zip(SCALE_COLUMNS, (f"p{p}w{wmin}", p, 20, 5, wmin, 10, 0, status, value, bound, seconds, 60.0), strict=True)
-    )
+def row(p, wmin, status, value, bound, seconds, threads=1):
+    values = (f"p{p}w{wmin}", p, 20, 5, wmin, 10, 0, status, value, bound, seconds, 60.0, threads)
+    return dict(zip(SCALE_COLUMNS, values, strict=True))
 
 
 @pytest.fixture
@@ -35,6 +34,10 @@ def page(monkeypatch):
             row(500, 2, "feasible", 100, 90, 60.0),
         ],
         "coupled_scale_long": [row(500, 1, "feasible", 125, 104, 600.0)],
+        "coupled_scale_threads": [
+            row(500, 1, "feasible", 125, 100, 60.0),
+            row(500, 1, "optimal", 120, 120, 42.1, threads=2),
+        ],
     }
     monkeypatch.setattr(scale_page, "published_table", lambda name: pd.DataFrame(tables[name]))
     return scale_page.ScalePage()
@@ -89,6 +92,12 @@ def test_a_gap_that_is_not_known_stays_among_the_others(page):
         page.number("most", "then")
 
 
+def test_threads_stand_beside_each_other(page):
+    header, _, line = page.by_threads().splitlines()
+    assert header == "| p | m | n_com | wmin | 1 thread | 2 threads |"
+    assert line == "| 500 | 20 | 5 | 1 | **100 to 125** (25.0 %) | 120 [42] |"
+
+
 def test_the_command_keeps_the_table(tmp_path):
     arguments = [
         "scale",
@@ -105,12 +114,13 @@ def test_the_command_keeps_the_table(tmp_path):
         "--slots",
         "500",
     ]
-    arguments += ["--processor", "--results", str(tmp_path), "--json"]
+    arguments += ["--processor", "--threads", "1,2", "--results", str(tmp_path), "--json"]
     rows = [
         json.loads(line) for line in CliRunner().invoke(bench, arguments, catch_exceptions=False).stdout.splitlines()
     ]
     table = pd.read_csv(tmp_path / "coupled_scale.csv")
     assert list(table.columns) == list(SCALE_COLUMNS)
     assert [one["instance"] for one in rows] == table["instance"].tolist()
-    assert table["iterations"].tolist()[:2] == [1, 2]
-    assert table["p"].isna().sum() == len(table) - 2  # spot zones, which nobody generated
+    assert [one["threads"] for one in rows] == table["threads"].tolist()
+    assert table[["iterations", "threads"]].to_numpy().tolist()[:4] == [[1, 1], [1, 2], [2, 1], [2, 2]]
+    assert table["p"].isna().sum() == len(table) - 4  # spot zones, which nobody generated
