@@ -103,10 +103,10 @@ PAYING_SHARE = 28  # what that by labels that pay rents has, less the part of it
 LESSER_SHARE = 1  # what a bound has that is behind
 FIRST_IMPROVE_SHARE = 4  # what the walks around the best schedule have of the first round: most need no more
 IMPROVE_SHARE = 8  # and of every other one
-SOME_VAIN = 2  # rounds of walks in vain, after which they have half, and after as many more half of that; or beams
+SOME_VAIN = 2  # rounds of walks in vain, after which they have half, and after as many more half of that
 LAST_SHARE = 1  # the least that they have, and what they have after as many if the end is near too
 NEAR_END = 64  # the end is near if what is left of the gap is this part of the makespan, or less
-LAST_BEAMS = 8  # what the share of beams is divided by after some in vain, or after one if the end is near
+LAST_BEAMS = 8  # what the share of beams is divided by then, after one that found nothing better
 VAIN_DIVE = 4  # what the share of a dive is divided by that found nothing better the last time
 BEAM_SHARE = 4  # the next beam is twice as wide if this one had less of its round
 

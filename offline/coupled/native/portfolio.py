@@ -104,24 +104,22 @@ class _Beams:
         places = workspace.problem.p * workspace.problem.m
         least = LEAST_WIDTH if places < TOO_MANY_PLACES else 1
         self._width = max(least, min(FIRST_WIDTH, MOST_PLACES // places))
-        self._seed = self._taken = self._saved = 0
+        self._seed = self._taken = 0
         self.last: Beam | None = None
-        self.vain = 0  # that found nothing better, one after the other
+        self.was_vain = False
 
     def work(self, incumbent: Incumbent, steps: int) -> int:
         """Run the next beam; return the steps of a round in which it would have had its share, 0 if that is this one.
 
-        None is run before half of the share of the last one has been saved since; the steps returned are its own.
+        None is run while the last one has had more than its share of two such rounds; the steps returned are its own.
         """
-        self._saved += steps
-        if self._taken <= 2 * self._saved:
+        if self._taken <= 2 * steps:
             self._seed += 1
             self.last = Beam(self._workspace, self._mode, self._iterations, self._width, self._seed)
             before, cost = self._workspace.effort_spent(), incumbent.cost
             self.last.work(incumbent)
-            self.vain = self.vain + 1 if incumbent.cost == cost else 0
+            self.was_vain = incumbent.cost == cost
             self._taken = (self._workspace.effort_spent() - before) // (BEAM_SHARE * PER_STEP)
-            self._saved = 0
             if self._taken < steps:
                 self._width = max(self._width, min(2 * self._width, MOST_WIDTH // self._workspace.problem.words))
             else:
@@ -220,7 +218,7 @@ class Portfolio:
                 self._channel.advise(incumbent)
             steps += steps if steps < DOUBLED_TO * self._first_round else steps // GROWTH
             if not is_proven and self.bound() < incumbent.cost:
-                is_last = self._beams.vain >= (1 if self._is_near_end(incumbent) else SOME_VAIN)
+                is_last = self._is_near_end(incumbent) and self._beams.was_vain
                 over = self._beams.work(incumbent, steps // LAST_BEAMS if is_last else steps)
                 if over and self._channel is not None:
                     self._channel.work(incumbent, over // 2, self.bound())

@@ -91,19 +91,6 @@ def test_beams_do_not_grow_without_end(monkeypatch) -> None:
     assert widths == [20, 40, 80, 100, 100, 100]
 
 
-def test_the_next_beam_waits_until_half_of_what_the_last_took_is_saved() -> None:
-    workspace = Workspace(paper(m=5, n_com=5, wmin=2, scenario=0, trial=0, slots=2000), Limits())
-    beams, incumbent = portfolio._Beams(workspace, STAND_BY, 5), Incumbent(workspace, 5)
-    taken = beams.work(incumbent, 1)  # it has a step for each call
-    first, calls = beams.last, 0
-    while beams.last is first:
-        beams.work(incumbent, 1)
-        calls += 1
-    assert taken > 4
-    assert calls == -(-taken // 2)
-    assert beams.vain == 1  # which found nothing better than the first
-
-
 @pytest.mark.parametrize("looks", [1, 2, 3, 5, 8])
 def test_a_bound_is_a_bound_whenever_the_search_is_stopped(looks):
     for number in range(60):
