@@ -7,9 +7,10 @@ values in any case, and nothing else, as what all others pay is then no more tha
 that does not may have any rents.
 
 Before that, it is found who can compute when at all, and CP-SAT is asked about parts with few arcs (module
-`part_model`). How much that takes differs by orders of magnitude, from instance to instance and from part to part. So
-what is asked, and with what budget, follows from what could be told lately; and CP-SAT has a part of the time only for
-what it could not, but for parts as small as those that it could tell about lately.
+`part_model`), ahead of their bounds too: whoever refutes a step, the next one is twice as long. How much that takes
+differs by orders of magnitude, from instance to instance and from part to part. So what is asked, and with what budget,
+follows from what could be told lately; and CP-SAT has a part of the time only for what it could not, but for parts as
+small as those that it could tell about lately.
 """
 
 from __future__ import annotations
@@ -82,6 +83,7 @@ class _Part:
         self.used: tuple[tuple[int, int], ...] = ()
         self.unused: tuple[tuple[int, int], ...] = ()
         self.value_step = VALUE_STEP
+        self._is_eager = True
         self._tables: Tables | None = None
         self.usage = np.zeros(0)  # how many of lately found paths use each life
         self.nearest: Charges | None = None  # those that came nearest to refuting the last horizon
@@ -104,11 +106,21 @@ class _Part:
         return half
 
     def refuted(self, horizon: int) -> None:
-        """Note that none has a makespan up to a horizon; what was left out for it tells nothing of larger ones."""
+        """Note that none has a makespan up to a horizon; what was left out for it tells nothing of larger ones.
+
+        The next step is twice as long, but for the first after one that failed.
+        """
         self.bound = horizon + 1
+        self.stride += self.stride + 1 if self._is_eager else 0
+        self._is_eager = True
         self.search = None
         if self.widest is not None and self.widest.horizon <= horizon:
             self.widest = None
+
+    def failed(self, horizon: int) -> None:
+        """Note that a horizon could not be refuted: the next step is half as long."""
+        self.stride = (horizon - self.bound) // 2
+        self._is_eager = False
 
     def halves_by_end(self, k: int, t: int) -> tuple[_Part, _Part]:
         """Return those whose iteration k ends within t slots, and the others."""
@@ -269,14 +281,13 @@ class PayingBound:
                 if (yield from self._ask(part, tables)) is False:
                     self._note_refuted(part, horizon)
                 else:
-                    part.stride = (horizon - part.bound) // 2
+                    part.failed(horizon)
             elif not (yield from self._end(part, tables, horizon)):
                 return
 
     def _note_refuted(self, part: _Part, horizon: int) -> None:
         """Note that a part has no schedule within the horizon; one that is of no interest any more is forgotten."""
         part.refuted(horizon)
-        part.stride = 2 * part.stride + 1
         if part.bound >= self._limit and len(self._parts) > 1:
             self._parts.remove(part)
 
