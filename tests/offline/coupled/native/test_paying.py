@@ -22,7 +22,7 @@ from offline.coupled.native.paying_search import PayingSearch, Room
 from offline.coupled.native.ranking import arrange
 from offline.coupled.native.witnesses import make_witnesses, recall
 from offline.coupled.native.workspace import Workspace
-from offline.coupled.rents.multipliers import SCALE, _divide
+from offline.coupled.rents.multipliers import SCALE, Learner, _divide
 from offline.coupled.rents.search import RentBound
 from offline.limits import Limits
 from tests.cases.normal_form import whole, words_of
@@ -297,3 +297,13 @@ def test_small_parts_are_asked_about_ahead_of_their_bounds(monkeypatch):
                 break
     assert refuted.count(1) >= 1
     assert max(refuted) >= 2
+
+
+def test_steps_grow_while_none_fails():
+    learner = Learner(small_instance(0, seed=8), 1)
+    part = paying_bound._Part(learner, np.zeros(2, np.int64), np.full(2, 100), bound=10, stride=1)
+    steps = []
+    for refuted, horizon in ((True, 11), (False, 15), (True, 13), (True, 15), (True, 19)):
+        (part.refuted if refuted else part.failed)(horizon)
+        steps.append((part.bound, part.stride))
+    assert steps == [(12, 3), (12, 1), (14, 1), (16, 3), (20, 7)]
