@@ -11,6 +11,7 @@ from bench.coupled.studies.races import PROVEN, draw_scale, gap
 from bench.report.markdown import text_table
 from bench.report.marks import Picture
 from bench.report.tables import NOTHING, count
+from bench.report.words import plural
 from bench.results.frames import told_records
 from bench.results.published import published_table
 from instances.errors import InputError
@@ -71,7 +72,7 @@ class ScalePage:
             old = old_rows.get(row["instance"])
             if old is None or {row["status"], old["status"]} <= set(PROVEN):
                 continue
-            gaps = [NOTHING if found is None else f"{100 * found:.1f} %" for found in (_gap(old), _gap(row))]
+            gaps = [NOTHING if found is None else _percent(found, 1) for found in (_gap(old), _gap(row))]
             point = [count(row[name]) for name in ("p", "m", "n_com", "wmin")]
             rows.append([*point, _span(old), gaps[0], _span(row), gaps[1]])
         return text_table(["p", "m", "n_com", "wmin", was, "gap", said, f"gap {said}"], rows)
@@ -106,11 +107,9 @@ class ScalePage:
         for row in rows:
             point = (row["p"], row["m"], row["n_com"], row["wmin"])
             found = None if row["status"] in PROVEN else _gap(row)
-            said = _cell(row) + ("" if found is None else f" ({100 * found:.1f} %)")
+            said = _cell(row) + ("" if found is None else f" ({_percent(found, 1)})")
             lines.setdefault(point, [count(value) for value in point]).append(said)
-        names = [
-            f"{number} thread{'s' if number > 1 else ''}" for number in dict.fromkeys(row["threads"] for row in rows)
-        ]
+        names = [plural(number, "thread") for number in dict.fromkeys(row["threads"] for row in rows)]
         return text_table(["p", "m", "n_com", "wmin", *names], list(lines.values()))
 
     def number(self, what: str, search: str = "now") -> str:

@@ -86,7 +86,7 @@ def scale(
     if traces is not None:
         sources += lanl_sources(traces)
     rows = races.race(sources, [solver], results, time_limit_s=time_limit_s, is_processor=processor, threads=threads)
-    scaled = races.scale_rows([source for source in sources for _ in threads], rows)
+    scaled = races.scale_rows(sources, rows)
     races.draw_scale(scaled, results / "scale.svg")
     columns = ("instance", *(("threads",) if len(threads) > 1 else ()), "status", "value", "bound", "gap", "seconds")
     write_text(results / "table.md", markdown_table(rows, columns))

@@ -163,10 +163,11 @@ def gap(value: int | Fraction | None, bound: int | Fraction | None) -> float | N
 
 def scale_rows(sources: Sequence[Source], rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return rows of `SCALE_COLUMNS`, with None for the parameters of an instance that was not generated."""
+    points = {source.name: source.point or {} for source in sources}
     return [
-        {name: ((source.point or {}) | row).get(name) for name in SCALE_COLUMNS}
+        {name: (points[row["instance"]] | row).get(name) for name in SCALE_COLUMNS}
         | {"seconds": float(f"{row['seconds']:.3g}")}
-        for source, row in zip(sources, rows, strict=True)
+        for row in rows
     ]
 
 

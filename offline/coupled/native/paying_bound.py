@@ -83,7 +83,7 @@ class _Part:
         self.used: tuple[tuple[int, int], ...] = ()
         self.unused: tuple[tuple[int, int], ...] = ()
         self.value_step = VALUE_STEP
-        self._is_eager = True
+        self._is_eager = True  # the last step has not failed: after one that is refuted the next may be longer
         self._tables: Tables | None = None
         self.usage = np.zeros(0)  # how many of lately found paths use each life
         self.nearest: Charges | None = None  # those that came nearest to refuting the last horizon
