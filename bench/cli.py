@@ -40,9 +40,9 @@ def _run() -> NoReturn:
     # what takes a while to load is loaded here, where an interruption is told like any other
     import click
 
-    from bench.commands.group import hindsched
-    from bench.progress import tell_of_compilation
-    from instances.errors import HindschedError, InputError
+    from hindsched.bench.commands.group import hindsched
+    from hindsched.bench.progress import tell_of_compilation
+    from hindsched.instances.errors import HindschedError, InputError
 
     tell_of_compilation()
     try:

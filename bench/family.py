@@ -11,21 +11,19 @@ from dataclasses import asdict, dataclass, field, is_dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-import instances
-import offline
-import online
-from instances import InputError, SelfCheckError, Verdict
-from instances.families import BUILT_IN, names, part
-from instances.textio import excerpt
-from offline.results import Number, Result, Sense, Status
+from hindsched import instances, offline, online
+from hindsched.instances import InputError, SelfCheckError, Verdict
+from hindsched.instances.families import BUILT_IN, names, part
+from hindsched.instances.textio import excerpt
+from hindsched.offline.results import Number, Result, Sense, Status
 
 if TYPE_CHECKING:
     import click
     import pandas as pd
     from matplotlib.figure import Figure
 
-    from bench.campaign.sources import Source
-    from bench.report.marks import Published
+    from hindsched.bench.campaign.sources import Source
+    from hindsched.bench.report.marks import Published
 
 __all__ = ["Family", "Limit", "Options", "Played", "family_named", "family_of", "shown"]
 
@@ -41,7 +39,7 @@ class Options:
     solve
         Further options of the family's ``solve``, as pairs.
     solver, time_limit_s
-        As in `offline.solve`.
+        As in `hindsched.offline.solve`.
     seed
         Seed of policies that draw; every run derives its own from it and the instance.
     check_slots
@@ -67,7 +65,7 @@ class Limit:
     Parameters
     ----------
     status, value, lower, upper, by
-        As in `offline.Result`.
+        As in `hindsched.offline.Result`.
     """
 
     status: Status

@@ -10,8 +10,8 @@ from typing import Any
 
 import click
 
-from instances.errors import InputError, printable
-from instances.textio import as_unicode, encode
+from hindsched.instances.errors import InputError, printable
+from hindsched.instances.textio import as_unicode, encode
 
 __all__ = ["Refusals", "Table", "bad_input"]
 

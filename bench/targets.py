@@ -11,9 +11,9 @@ from typing import Any
 
 import click
 
-from instances import InputError, write
-from instances.families import part
-from instances.textio import open_stream
+from hindsched.instances import InputError, write
+from hindsched.instances.families import part
+from hindsched.instances.textio import open_stream
 
 __all__ = ["expect_folder", "expect_writable", "schedule_targets", "write_instance"]
 

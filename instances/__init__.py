@@ -4,10 +4,10 @@ This package knows none of the others. Families of problems live in sub-packages
 families share lies beside them, and the ``"format"`` of a file decides whose it is.
 """
 
-from instances.chains import Chain, fit
-from instances.errors import HindschedError, InputError, SelfCheckError
-from instances.files import check, is_made_for, read, read_schedule, write, write_schedule
-from instances.verdict import Verdict
+from hindsched.instances.chains import Chain, fit
+from hindsched.instances.errors import HindschedError, InputError, SelfCheckError
+from hindsched.instances.files import check, is_made_for, read, read_schedule, write, write_schedule
+from hindsched.instances.verdict import Verdict
 
 __all__ = [
     "Chain",
@@ -23,3 +23,8 @@ __all__ = [
     "write",
     "write_schedule",
 ]
+
+if __name__ == "instances":  # its name in release 0.1
+    from hindsched.old_names import redirect
+
+    redirect(__name__)

@@ -10,8 +10,8 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
-from instances.errors import InputError
-from instances.states import DOWN, RECLAIMED, UP, States
+from hindsched.instances.errors import InputError
+from hindsched.instances.states import DOWN, RECLAIMED, UP, States
 
 __all__ = ["Chain", "StateStream", "fit"]
 
@@ -110,7 +110,7 @@ class StateStream:
     chain
         The worker's chain.
     generator
-        Its own random stream (see `instances.streams.stream`).
+        Its own random stream (see `hindsched.instances.streams.stream`).
     start
         The state in slot 0.
     """
@@ -161,7 +161,7 @@ class StateStream:
 
     def _walk(self, states: npt.NDArray[np.uint8]) -> None:
         """Fill the states in machine code."""
-        from instances.kernels.walk import walk  # noqa: PLC0415  # numba, for long streams only
+        from hindsched.instances.kernels.walk import walk  # noqa: PLC0415  # numba, for long streams only
 
         bounds, order = np.array([self._stay, self._second]).T.copy(), np.array(self._order)
         numbers = np.empty(_WORTH_COMPILING)  # a few at a time, so that they stay near the processor

@@ -23,6 +23,7 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
@@ -30,7 +31,7 @@ from hashlib import sha256
 from importlib.metadata import version
 from io import BytesIO
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, overload
 
 from filelock import FileLock, Timeout
 from numba import njit
@@ -38,7 +39,7 @@ from numba.core import caching
 from numba.core import config as numba_config
 from numba.core import types as numba_types
 
-__all__ = ["LOGGER", "Kernels", "folder_name", "kernels_of"]
+__all__ = ["LOGGER", "folder_name", "inlined", "kernel", "sources_of"]
 
 #: The logger that is told when compilation begins; nobody listens unless a program attaches a handler.
 LOGGER = "hindsched.compiling"
@@ -50,86 +51,145 @@ _IndexDataCacheFile: Any = caching.IndexDataCacheFile
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-
-class Kernels:
-    """The decorator for the kernels of some sources.
-
-    With a signature it compiles the function when its module is imported, without one at the first call; either way
-    machine code that was made before is loaded instead. Where no folder can be written nothing is kept.
-
-    Parameters
-    ----------
-    sources
-        All that the machine code is made from: folders, whose Python files count, and single files.
-    name
-        Starts the name of the folder for the machine code.
-    """
-
-    def __init__(self, sources: tuple[Path, ...], name: str) -> None:
-        self.sources = sources
-        self.name = name
-
-    def __call__(self, *signature: str, **options: Any) -> Callable[[Function], Function]:
-        """Return the decorator for one signature, or none, and numba's options."""
-
-        def compiled(function: Function) -> Function:
-            made: Any = njit(**options, no_cfunc_wrapper=True)(function)
-            if made is not function:  # numba can be told not to compile at all
-                self._keep(made, function, "")
-                if signature:
-                    for one in signature:
-                        made.compile(one)
-                    made.disable_compile()
-                else:
-
-                    @cache
-                    def inner() -> Any:
-                        called: Any = njit(**options, no_cfunc_wrapper=True, no_cpython_wrapper=True)(function)
-                        self._keep(called, function, "inner")
-                        return called
-
-                    _hand_on(made, inner)
-            kernel: Function = made
-            return kernel
-
-        return compiled
-
-    def _keep(self, made: Any, function: Callable[..., Any], place: str) -> None:
-        folder = _cache_folder(self.sources, self.name)
-        if folder is not None:
-            made._cache = _cache_of(function, folder / place)
-            _let_go_when_compiled(made)
+_IMPORT = re.compile(
+    r"^[ \t]*(?:import (?P<whole>[\w.]+)|from (?P<source>[\w.]+) import (?P<names>\([^)]*\)|[^\n]*))", re.MULTILINE
+)
 
 
-def kernels_of(sources: Path, name: str, *others: Path) -> Kernels:
-    """Return the decorator for the kernels whose sources lie in one folder.
+@overload
+def kernel(function: Function, /) -> Function: ...
+
+
+@overload
+def kernel(*signatures: str, allocates: bool = False, **options: Any) -> Callable[[Function], Function]: ...
+
+
+def kernel(*given: Any, allocates: bool = False, **options: Any) -> Any:
+    """Compile a function to machine code and keep the code on disk.
+
+    Use it bare (``@kernel``), with options (``@kernel(nogil=True)``), or with signatures
+    (``@kernel("int64(int64)")``). With signatures the function is compiled when its module is imported, otherwise at
+    its first call. Machine code made before is loaded instead.
 
     Parameters
     ----------
-    sources
-        The folder; all its Python files count as sources of each kernel.
-    name
-        Starts the name of the folder for the machine code.
-    others
-        Folders and files elsewhere whose functions or constants the kernels use.
+    *given
+        The function, or the signatures that it is compiled for.
+    allocates
+        Whether the function makes arrays. Only then does numba count references to arrays, which takes longer than the
+        work of most kernels.
+    **options
+        Options of ``numba.njit``. Division by zero gives inf or nan as in C, unless ``error_model="python"`` is given.
     """
-    return Kernels((sources, *others), name)
+    if given and callable(given[0]):
+        return _compiled(given[0], (), _nrt=allocates, **options)
+    return lambda function: _compiled(function, given, _nrt=allocates, **options)
 
 
-def folder_name(sources: tuple[Path, ...], name: str) -> str:
-    """Return the name of the folder for machine code made from these sources by this compiler."""
-    digest = sha256("".join(f"{package} {version(package)} " for package in ("numba", "llvmlite", "numpy")).encode())
-    for source in (*sources, Path(__file__)):
-        for file in sorted(source.glob("*.py")) if source.is_dir() else [source]:
-            digest.update(file.name.encode() + b"\0" + sha256(file.read_bytes()).digest())
-    return f"{name}-{digest.hexdigest()[:16]}"
+def inlined(function: Function) -> Function:
+    """Compile a part of a longer kernel as if its text stood where it is called."""
+    return _compiled(function, (), _nrt=False, inline="always")
+
+
+def _compiled(function: Function, signatures: tuple[str, ...], **options: Any) -> Function:
+    options = {"error_model": "numpy", **options}
+    made: Any = njit(**options, no_cfunc_wrapper=True)(function)
+    if made is not function:  # numba can be configured not to compile at all
+        _keep(made, function, "")
+        if signatures:
+            for signature in signatures:
+                made.compile(signature)
+            made.disable_compile()
+        else:
+
+            @cache
+            def inner() -> Any:
+                called: Any = njit(**options, no_cfunc_wrapper=True, no_cpython_wrapper=True)(function)
+                _keep(called, function, "inner")
+                return called
+
+            _hand_on(made, inner)
+    compiled: Function = made
+    return compiled
+
+
+def _keep(made: Any, function: Callable[..., Any], place: str) -> None:
+    folder = _cache_folder(Path(function.__code__.co_filename))
+    if folder is not None:
+        made._cache = _cache_of(function, folder / place)
+        _release_when_compiled(made)
+
+
+def sources_of(file: Path) -> list[Path]:
+    """Return the files that the machine code of a module is made from: the module and all that it imports.
+
+    Only modules of the same package count, or, for a module outside any package, modules in the same folder. Imports
+    are followed from file to file.
+    """
+    root, package = _package_of(file)
+    found: dict[Path, None] = {}
+    waiting = [file]
+    while waiting:
+        source = waiting.pop()
+        if source not in found:
+            found[source] = None
+            waiting.extend(_imported_by(source, root, package))
+    return sorted(found)
+
+
+def _package_of(file: Path) -> tuple[Path, str | None]:
+    """Return the folder that holds the top package of a module, and the name of that package; None without one."""
+    folder, package = file.parent, None
+    while (folder / "__init__.py").exists():
+        folder, package = folder.parent, folder.name
+    return folder, package
 
 
 @cache
-def _cache_folder(sources: tuple[Path, ...], name: str) -> Path | None:
-    folder = folder_name(sources, name)
+def _imported_by(file: Path, root: Path, package: str | None) -> tuple[Path, ...]:
+    found: list[Path] = []
+    for match in _IMPORT.finditer(file.read_text(encoding="utf-8")):
+        module = match["whole"] or match["source"]
+        if package is None or module.split(".")[0] == package:
+            names = re.findall(r"(\w+)(?:\s+as\s+\w+)?", match["names"] or "")
+            found.extend(_files_of(root, module, names))
+    return tuple(found)
+
+
+def _files_of(root: Path, module: str, names: list[str]) -> Iterator[Path]:
+    """Return the files of a module, or those of its submodules where only these are imported."""
+    place = root.joinpath(*module.split("."))
+    submodules = [place / f"{name}.py" for name in names if (place / f"{name}.py").exists()]
+    yield from submodules
+    if len(submodules) < len(names) or not names:
+        yield from (file for file in (place.with_suffix(".py"), place / "__init__.py") if file.exists())
+
+
+def folder_name(file: Path) -> str:
+    """Return the name of the folder for the machine code of a module, made by this compiler from these sources."""
+    digest = sha256(_compiler().encode())
+    root, _ = _package_of(file)
+    for source in (*sources_of(file), Path(__file__)):
+        inside = source.relative_to(root) if source.is_relative_to(root) else Path(source.name)
+        digest.update(str(inside).encode() + b"\0" + _digest(source))
+    return f"{file.stem}-{digest.hexdigest()[:16]}"
+
+
+@cache
+def _compiler() -> str:
+    return "".join(f"{package} {version(package)} " for package in ("numba", "llvmlite", "numpy"))
+
+
+@cache
+def _digest(source: Path) -> bytes:
+    return sha256(source.read_bytes()).digest()
+
+
+@cache
+def _cache_folder(file: Path) -> Path | None:
+    folder = folder_name(file)
     user = Path(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"))
-    for parent in (config.CACHE_DIR, sources[0] / "__pycache__", user / "hindsched"):
+    for parent in (config.CACHE_DIR, file.parent / "__pycache__", user / "hindsched"):
         if parent and _is_writable(Path(parent) / folder):
             return Path(parent) / folder
     return None
@@ -175,7 +235,7 @@ def _hand_on(made: Any, inner: Callable[[], Any]) -> None:
     made.inner = inner
 
 
-def _let_go_when_compiled(made: Any) -> None:
+def _release_when_compiled(made: Any) -> None:
     """Let other processes have the kernel, if it was held to be compiled, whether that succeeds or not."""
     compile_one = made.compile
 
@@ -183,7 +243,7 @@ def _let_go_when_compiled(made: Any) -> None:
         try:
             return compile_one(signature)
         finally:
-            made._cache._cache_file.let_go()
+            made._cache._cache_file.release()
 
     made.compile = compiled
 
@@ -220,7 +280,7 @@ class _CheckedFiles(_IndexDataCacheFile):  # type: ignore[misc]
             data = self._made_for(key)  # it may have been made while we waited
         return data
 
-    def let_go(self) -> None:
+    def release(self) -> None:
         """Let other processes compile the function, or load it."""
         self._lock.release()
 

@@ -14,8 +14,8 @@ from importlib.metadata import entry_points
 from types import ModuleType
 from typing import Any
 
-from instances.errors import InputError
-from instances.textio import excerpt, quoted
+from hindsched.instances.errors import InputError
+from hindsched.instances.textio import excerpt, quoted
 
 __all__ = ["BUILT_IN", "GROUP", "PACKAGES", "family_of_format", "names", "part", "register", "unregister"]
 
@@ -81,7 +81,7 @@ def part(family: str, package: str) -> Any:
         For a family that does not exist; the message lists those that do.
     """
     if family in BUILT_IN:
-        return import_module(f"{package}.{family}")
+        return import_module(f"hindsched.{package}.{family}")
     module = _registered.get(family)
     if module is None:
         module = _installed(family)

@@ -6,10 +6,10 @@ import os
 from collections.abc import Callable
 from typing import Any
 
-from instances.errors import InputError
-from instances.families import family_of_format, part
-from instances.textio import encode, quoted, read_json, write_text
-from instances.verdict import Verdict
+from hindsched.instances.errors import InputError
+from hindsched.instances.families import family_of_format, part
+from hindsched.instances.textio import encode, quoted, read_json, write_text
+from hindsched.instances.verdict import Verdict
 
 __all__ = ["check", "is_made_for", "read", "read_schedule", "write", "write_schedule"]
 

@@ -15,8 +15,8 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from instances.errors import InputError
-from instances.states import RECLAIMED, UP, States
+from hindsched.instances.errors import InputError
+from hindsched.instances.states import RECLAIMED, UP, States
 
 __all__ = ["UNOBSERVED", "Interval", "Presence", "Seconds", "exact_seconds", "observed_spans", "to_states"]
 

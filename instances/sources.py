@@ -11,11 +11,11 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from instances.chains import Chain, StateStream
-from instances.errors import InputError
-from instances.states import DOWN, MOST_SLOTS, UP, States
-from instances.streams import stream
-from instances.textio import excerpt
+from hindsched.instances.chains import Chain, StateStream
+from hindsched.instances.errors import InputError
+from hindsched.instances.states import DOWN, MOST_SLOTS, UP, States
+from hindsched.instances.streams import stream
+from hindsched.instances.textio import excerpt
 
 __all__ = ["STARTS", "Drawn", "Known", "StateSource"]
 
@@ -58,7 +58,7 @@ class Known:
         if states.ndim != 2 or states.dtype.kind not in "iu":
             raise InputError(
                 f"shape {states.shape} of {states.dtype}, expected workers by slots of 0 (UP), 1 (RECLAIMED) or 2 "
-                "(DOWN); instances.coupled.arrays.from_states takes booleans and letters",
+                "(DOWN); hindsched.instances.coupled.arrays.from_states takes booleans and letters",
                 place="states",
             )
         if states.shape[1] == 0:
@@ -100,7 +100,7 @@ class Drawn:
     chains
         p chains.
     key
-        Names the streams: worker q draws from ``stream(*key, q)`` (see `instances.streams.stream`).
+        Names the streams: worker q draws from ``stream(*key, q)`` (see `hindsched.instances.streams.stream`).
     slots
         N.
     start

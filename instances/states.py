@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from instances.errors import InputError
+from hindsched.instances.errors import InputError
 
 __all__ = [
     "DOWN",

@@ -13,7 +13,7 @@ from typing import Any, NoReturn, TypeVar
 
 import msgspec
 
-from instances.errors import InputError
+from hindsched.instances.errors import InputError
 
 __all__ = [
     "as_unicode",

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from instances.showing import Shown
+from hindsched.instances.showing import Shown
 
 __all__ = ["Verdict"]
 

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from numbers import Integral, Real
 
-from instances.errors import InputError
+from hindsched.instances.errors import InputError
 
 __all__ = ["NO_LIMITS", "Limits", "OutOfTimeError", "Stopwatch", "by_processor_time"]
 

@@ -7,7 +7,7 @@ from enum import StrEnum
 from fractions import Fraction
 from typing import Any
 
-from instances.showing import Shown
+from hindsched.instances.showing import Shown
 
 __all__ = ["Number", "Result", "Sense", "Status"]
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from instances.errors import InputError
-from instances.families import part
-from offline.results import Result
+from hindsched.instances.errors import InputError
+from hindsched.instances.families import part
+from hindsched.offline.results import Result
 
 __all__ = ["solve"]
 
@@ -17,7 +17,7 @@ def solve(instance: Any, *arguments: Any, **options: Any) -> Result:
     Parameters
     ----------
     instance
-        As returned by `instances.read`, or made by a family's own types.
+        As returned by `hindsched.instances.read`, or made by a family's own types.
     *arguments, **options
         Those of the family's own ``solve`` (`offline.coupled.solve`, ...); every family takes ``time_limit_s``.
 
@@ -28,7 +28,7 @@ def solve(instance: Any, *arguments: Any, **options: Any) -> Result:
 
     Examples
     --------
-    >>> from instances.coupled import Instance
+    >>> from hindsched.instances.coupled import Instance
     >>> pair = Instance.from_letters(["uuruu", "uruuu"], w=[1, 2], tasks=2, t_prog=1, n_com=1)
     >>> answer = solve(pair, solver="brute")
     >>> print(answer.status, answer.value, answer.lower, answer.upper)

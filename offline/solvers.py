@@ -10,7 +10,7 @@ from importlib.util import find_spec
 from types import MappingProxyType
 from typing import Any
 
-from instances.errors import InputError
+from hindsched.instances.errors import InputError
 
 __all__ = ["AUTO", "Solver", "by_name", "named"]
 

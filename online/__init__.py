@@ -4,6 +4,11 @@ This package knows ``instances`` only. Families of problems live in sub-packages
 families share lies beside them.
 """
 
-from online.policies import make_policy, our_policy_names, policy_names, run_policy
+from hindsched.online.policies import make_policy, our_policy_names, policy_names, run_policy
 
 __all__ = ["make_policy", "our_policy_names", "policy_names", "run_policy"]
+
+if __name__ == "online":  # its name in release 0.1
+    from hindsched.old_names import redirect
+
+    redirect(__name__)

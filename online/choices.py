@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from enum import StrEnum
 from typing import TypeVar
 
-from instances.errors import InputError
-from instances.textio import excerpt
+from hindsched.instances.errors import InputError
+from hindsched.instances.textio import excerpt
 
 __all__ = ["member"]
 
@@ -19,7 +19,7 @@ def member(names: type[Name], name: str, *, place: str) -> Name:
 
     Examples
     --------
-    >>> from online.coupled.options import Service
+    >>> from hindsched.online.coupled.options import Service
     >>> member(Service, "begun", place="service")
     <Service.BEGUN: 'begun'>
     """

@@ -16,8 +16,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from instances.errors import InputError
-from instances.textio import excerpt
+from hindsched.instances.errors import InputError
+from hindsched.instances.textio import excerpt
 
 __all__ = ["GROUP", "aside", "by_name", "expect_family", "load_entry_point", "load_file", "own_policy", "source_files"]
 
@@ -252,7 +252,7 @@ def expect_family(made: object, family: str, place: str) -> None:
     ...     family = "bags"
     >>> expect_family(Mine(), "coupled", "mine.py:Mine")
     Traceback (most recent call last):
-    instances.errors.InputError: policy mine.py:Mine: for the family bags, expected one for coupled
+    hindsched.instances.errors.InputError: policy mine.py:Mine: for the family bags, expected one for coupled
     """
     told = getattr(made, "family", None)
     if told is not None and told != family:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from instances.errors import InputError
-from instances.families import part
+from hindsched.instances.errors import InputError
+from hindsched.instances.families import part
 
 __all__ = ["make_policy", "our_policy_names", "policy_names", "run_policy"]
 
@@ -43,7 +43,7 @@ def make_policy(text: str, *, family: str, **options: Any) -> Any:
     family
         For which family of problems it is asked.
     **options
-        Those of the family's own ``make_policy`` (`online.coupled.make_policy`, ...).
+        Those of the family's own ``make_policy`` (`hindsched.online.coupled.make_policy`, ...).
 
     Raises
     ------
@@ -59,11 +59,11 @@ def run_policy(instance: Any, policy: Any, *arguments: Any, **options: Any) -> A
     Parameters
     ----------
     instance
-        As returned by `instances.read`, or made by a family's own types.
+        As returned by `hindsched.instances.read`, or made by a family's own types.
     policy
         See `make_policy`.
     *arguments, **options
-        Those of the family's own ``run_policy`` (`online.coupled.run_policy`, ...).
+        Those of the family's own ``run_policy`` (`hindsched.online.coupled.run_policy`, ...).
 
     Raises
     ------
@@ -72,7 +72,7 @@ def run_policy(instance: Any, policy: Any, *arguments: Any, **options: Any) -> A
 
     Examples
     --------
-    >>> from instances.coupled import Instance
+    >>> from hindsched.instances.coupled import Instance
     >>> pair = Instance.from_letters(["uuuu", "uruu"], w=[1, 1], tasks=2)
     >>> run_policy(pair, "RANDOM", seed=1, engine="plain").makespan
     3

@@ -4,13 +4,13 @@ This package knows ``instances`` only: it decides ENCD on the graph (`solve_encd
 solves the instances is another package's affair.
 """
 
-from reductions.direct import Decision
-from reductions.direct import solve as solve_encd
-from reductions.encd import Biclique, Encd
-from reductions.graphs import from_matrix, read_graph, write_graph
-from reductions.largest import Measure, largest
-from reductions.reduction import Reduction, Size
-from reductions.to_coupled import REDUCTIONS, ToMu1, ToMuInf
+from hindsched.reductions.direct import Decision
+from hindsched.reductions.direct import solve as solve_encd
+from hindsched.reductions.encd import Biclique, Encd
+from hindsched.reductions.graphs import from_matrix, read_graph, write_graph
+from hindsched.reductions.largest import Measure, largest
+from hindsched.reductions.reduction import Reduction, Size
+from hindsched.reductions.to_coupled import REDUCTIONS, ToMu1, ToMuInf
 
 __all__ = [
     "REDUCTIONS",
@@ -28,3 +28,8 @@ __all__ = [
     "solve_encd",
     "write_graph",
 ]
+
+if __name__ == "reductions":  # its name in release 0.1
+    from hindsched.old_names import redirect
+
+    redirect(__name__)

@@ -9,7 +9,7 @@ from itertools import combinations
 
 import networkx as nx
 
-from reductions.encd import Biclique, Encd, Node
+from hindsched.reductions.encd import Biclique, Encd, Node
 
 __all__ = ["Decision", "enumerate_all", "solve", "widest"]
 
@@ -33,7 +33,7 @@ def solve(problem: Encd, *, time_limit_s: float | None = None) -> Decision:
 
     Examples
     --------
-    >>> from reductions.graphs import from_matrix
+    >>> from hindsched.reductions.graphs import from_matrix
     >>> solve(Encd(from_matrix([[1, 1, 0], [1, 1, 1]]), a=2, b=2)).biclique
     Biclique(v=(0, 1), w=(2, 3))
     """
@@ -49,7 +49,7 @@ def widest(graph: nx.Graph[Node], a: int, at_least: int) -> Decision:
 
     Examples
     --------
-    >>> from reductions.graphs import from_matrix
+    >>> from hindsched.reductions.graphs import from_matrix
     >>> graph = from_matrix([[1, 1, 0], [1, 1, 1], [0, 1, 1]])
     >>> widest(graph, a=2, at_least=1).biclique.w, widest(graph, a=2, at_least=3)
     ((3, 4), Decision(exists=False, biclique=None))
@@ -65,7 +65,7 @@ def enumerate_all(problem: Encd) -> Iterator[Biclique]:
 
     Examples
     --------
-    >>> from reductions.graphs import from_matrix
+    >>> from hindsched.reductions.graphs import from_matrix
     >>> [biclique.v for biclique in enumerate_all(Encd(from_matrix([[1, 1], [1, 0], [1, 1]]), a=2, b=2))]
     [(0, 2)]
     """

@@ -15,7 +15,7 @@ import networkx as nx
 import numpy as np
 import numpy.typing as npt
 
-from instances.errors import InputError
+from hindsched.instances.errors import InputError
 
 __all__ = ["Biclique", "Encd", "check_graph", "sides"]
 

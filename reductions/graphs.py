@@ -12,9 +12,9 @@ import networkx as nx
 import numpy as np
 import numpy.typing as npt
 
-from instances.errors import InputError
-from instances.textio import excerpt, read_bytes, write_text
-from reductions.encd import Node, check_graph, sides
+from hindsched.instances.errors import InputError
+from hindsched.instances.textio import excerpt, read_bytes, write_text
+from hindsched.reductions.encd import Node, check_graph, sides
 
 __all__ = ["from_matrix", "label", "read_graph", "write_graph"]
 

@@ -9,9 +9,9 @@ from typing import Any
 import networkx as nx
 import numpy as np
 
-from reductions.complement import most_nodes
-from reductions.direct import Decision, widest
-from reductions.encd import Biclique, Encd, check_graph
+from hindsched.reductions.complement import most_nodes
+from hindsched.reductions.direct import Decision, widest
+from hindsched.reductions.encd import Biclique, Encd, check_graph
 
 __all__ = ["Measure", "Widest", "largest", "size_of"]
 
@@ -62,7 +62,7 @@ def largest(graph: nx.Graph[Any], measure: Measure, search: Widest = widest, *, 
 
     Examples
     --------
-    >>> from reductions.graphs import from_matrix
+    >>> from hindsched.reductions.graphs import from_matrix
     >>> graph = from_matrix([[1, 1, 1, 1], [0, 1, 1, 0], [0, 1, 1, 0]])
     >>> for measure in Measure:
     ...     found = largest(graph, measure).biclique

@@ -16,15 +16,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from instances import check
-from instances.coupled import Instance, Schedule
-from instances.coupled.rounds import compute_from, schedule_rounds
-from instances.coupled.schedule import COMPUTE
-from instances.errors import InputError
-from instances.states import DOWN, RECLAIMED, UP, States
-from reductions.encd import Biclique, Encd
-from reductions.graphs import from_matrix
-from reductions.reduction import Size
+from hindsched.instances import check
+from hindsched.instances.coupled import Instance, Schedule
+from hindsched.instances.coupled.rounds import compute_from, schedule_rounds
+from hindsched.instances.coupled.schedule import COMPUTE
+from hindsched.instances.errors import InputError
+from hindsched.instances.states import DOWN, RECLAIMED, UP, States
+from hindsched.reductions.encd import Biclique, Encd
+from hindsched.reductions.graphs import from_matrix
+from hindsched.reductions.reduction import Size
 
 __all__ = ["REDUCTIONS", "ToMu1", "ToMuInf", "Trail", "unsound", "with_down"]
 
@@ -174,7 +174,7 @@ def unsound() -> Encd:
     Examples
     --------
     >>> instance, _ = ToMu1().apply(unsound())
-    >>> from instances.states import to_letters
+    >>> from hindsched.instances.states import to_letters
     >>> to_letters(instance.states), to_letters(with_down(instance).states)
     (['uru'], ['udu'])
     """

@@ -9,11 +9,10 @@ import pytest
 from click.testing import CliRunner
 
 import hindsched as hs
-import instances
-import offline
-from bench.commands.group import hindsched as front_door
-from bench.results.frames import read_results
-from bench.results.ratios import summary
+from hindsched import instances, offline
+from hindsched.bench.commands.group import hindsched as front_door
+from hindsched.bench.results.frames import read_results
+from hindsched.bench.results.ratios import summary
 
 
 class First:

@@ -1,4 +1,4 @@
-"""What is installed: five packages from one place, typed, light to import, with a console script that runs."""
+"""What is installed: one package, typed, light to import, with a console script that runs."""
 
 import importlib.util
 import os
@@ -24,20 +24,36 @@ def run(*command: str | Path, **kwargs) -> str:
     return done.stdout
 
 
-def test_the_five_packages_come_from_one_place():
-    places = set()
+def test_the_packages_are_folders_of_the_repository_linked_into_one():
     for name in PACKAGES:
-        spec = importlib.util.find_spec(name)
+        spec = importlib.util.find_spec(f"hindsched.{name}")
         assert spec is not None
         assert spec.origin is not None, f"{name} is a namespace, not ours"
-        places.add(Path(spec.origin).resolve().parent.parent)
-    assert places == {ROOT}
+        assert Path(spec.origin).resolve().parent.parent == ROOT
+
+
+@pytest.mark.parametrize("name", PACKAGES)
+def test_old_names_give_the_same_modules_and_warn(name):
+    modules = [f"{name}.{path.stem}" for path in sorted((ROOT / name).glob("*.py")) if path.stem != "__init__"]
+    code = (
+        "import sys, warnings; from importlib import import_module\n"
+        "with warnings.catch_warnings(record=True) as caught:\n"
+        f"    warnings.simplefilter('always'); import {name}\n"
+        f"assert [w.category for w in caught] == [DeprecationWarning], caught\n"
+        f"for name in {[name, *modules[:1]]}:\n"
+        "    module = import_module(f'hindsched.{name}')\n"
+        "    assert import_module(name) is module and module.__spec__.name == f'hindsched.{name}'\n"
+    )
+    run(sys.executable, "-c", code, cwd=ROOT)
 
 
 @pytest.mark.parametrize(
     "statement",
-    [f"import {name}" for name in (*PACKAGES, "hindsched")]
-    + ["import sys; sys.argv = ['hindsched', '--help']; import bench.commands.group"],
+    [
+        "import hindsched",
+        *(f"import hindsched.{name}" for name in PACKAGES),
+        "import sys; sys.argv = ['hindsched', '--help']; import hindsched.bench.commands.group",
+    ],
 )
 def test_imports_are_light(statement):
     check = f"{statement}; import sys; print(sorted(set({HEAVY}) & set(sys.modules)))"
@@ -52,15 +68,16 @@ def wheel(tmp_path_factory) -> Path:
     return built
 
 
-def test_the_wheel_holds_the_packages_and_the_one_import_and_nothing_else(wheel):
+def test_the_wheel_holds_one_package_and_nothing_else(wheel):
     names = zipfile.ZipFile(wheel).namelist()
     assert wheel.name.startswith("hindsched-")
-    assert {name.split("/")[0] for name in names if ".dist-info" not in name} == {*PACKAGES, "hindsched.py"}
-    for package in PACKAGES:
-        assert f"{package}/py.typed" in names
-    assert {"bench/report/templates/report.html", "bench/report/templates/report.css"} <= set(names)
+    assert {name.split("/")[0] for name in names if ".dist-info" not in name} == {"hindsched"}
+    assert {name.split("/")[1] for name in names if name.endswith("/__init__.py")} == {"__init__.py", *PACKAGES}
+    assert "hindsched/py.typed" in names
+    assert {"hindsched/bench/report/templates/report.html", "hindsched/bench/report/templates/report.css"} <= set(names)
     data = [path.relative_to(ROOT).as_posix() for path in (ROOT / "instances" / "data").rglob("*") if path.is_file()]
-    assert {"instances/data/spot_aws_v100/LICENSE", "instances/data/spot_aws_v100/NOTICE"} <= set(data) <= set(names)
+    assert "instances/data/spot_aws_v100/LICENSE" in data
+    assert {f"hindsched/{path}" for path in data} <= set(names)
 
 
 @pytest.mark.parametrize("kind", ["wheel", "editable"])
@@ -74,7 +91,7 @@ def test_both_kinds_of_install_give_a_console_script_that_runs(kind, wheel, tmp_
     (site / "dependencies.pth").write_text(ours + "\n")
     what = [wheel] if kind == "wheel" else ["--no-build-isolation", "--editable", ROOT]
     run(sys.executable, "-m", "pip", "--python", python, "install", "--quiet", "--no-deps", "--no-index", *what)
-    place = run(python, "-c", "import bench; print(bench.__file__)", cwd=tmp_path).strip()
+    place = run(python, "-c", "import hindsched.bench; print(hindsched.bench.__file__)", cwd=tmp_path).strip()
     expected = site if kind == "wheel" else ROOT
     assert Path(place).resolve().is_relative_to(expected.resolve())
     out = run(environment / "bin" / "hindsched", "generate", "--small", "--slots", "5", cwd=tmp_path)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from bench.report import plots
-from bench.results.frames import in_order, records
-from bench.results.ratios import with_ratios
+from hindsched.bench.report import plots
+from hindsched.bench.results.frames import in_order, records
+from hindsched.bench.results.ratios import with_ratios
 
 if TYPE_CHECKING:
     import pandas as pd

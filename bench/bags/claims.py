@@ -6,11 +6,19 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from bench.bags.cells import ORACLE
-from instances.bags import Store, ideal_time
-from instances.bags.generate import REFERENCE_SPEED, SLOT_S, SPEEDS, TRACE_SLOTS, classroom, paper, segment_ticks
-from instances.states import UP
-from online.bags import PAPER_POLICIES
+from hindsched.bench.bags.cells import ORACLE
+from hindsched.instances.bags import Store, ideal_time
+from hindsched.instances.bags.generate import (
+    REFERENCE_SPEED,
+    SLOT_S,
+    SPEEDS,
+    TRACE_SLOTS,
+    classroom,
+    paper,
+    segment_ticks,
+)
+from hindsched.instances.states import UP
+from hindsched.online.bags import PAPER_POLICIES
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -66,7 +74,7 @@ def findings(cells: pd.DataFrame) -> list[Finding]:
     Parameters
     ----------
     cells
-        As returned by `bench.bags.cells.cells`.
+        As returned by `hindsched.bench.bags.cells.cells`.
     """
     mine = cells[cells["machines"].isin(["M01", "M04"])]
     told = [claim(mine) for claim in _CLAIMS]

@@ -10,27 +10,27 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import msgspec
 
-from bench.bags import flags
-from bench.bags.paper import USUAL_SLOTS, Paper, starts
-from bench.bags.zones import Zone
-from bench.commands.options import LARGEST
-from bench.family import Family, Limit, Options, Played
-from instances.bags import Instance, Store, ideal_time
-from instances.bags.generate import MIXES, SETS
-from instances.errors import InputError
-from instances.textio import convert, excerpt
-from offline.bags import solve
-from offline.results import Result
-from online.bags import make_policy, run_policy
-from online.bags.options import HANDOVERS, RunOptions
-from online.bags.policies import FcfsPrdctDmd
-from online.bags.predictors import PREDICTORS
+from hindsched.bench.bags import flags
+from hindsched.bench.bags.paper import USUAL_SLOTS, Paper, starts
+from hindsched.bench.bags.zones import Zone
+from hindsched.bench.commands.options import LARGEST
+from hindsched.bench.family import Family, Limit, Options, Played
+from hindsched.instances.bags import Instance, Store, ideal_time
+from hindsched.instances.bags.generate import MIXES, SETS
+from hindsched.instances.errors import InputError
+from hindsched.instances.textio import convert, excerpt
+from hindsched.offline.bags import solve
+from hindsched.offline.results import Result
+from hindsched.online.bags import make_policy, run_policy
+from hindsched.online.bags.options import HANDOVERS, RunOptions
+from hindsched.online.bags.policies import FcfsPrdctDmd
+from hindsched.online.bags.predictors import PREDICTORS
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from bench.campaign.sources import Source
-    from bench.report.marks import Published
+    from hindsched.bench.campaign.sources import Source
+    from hindsched.bench.report.marks import Published
 
 __all__ = ["FAMILY"]
 
@@ -155,7 +155,7 @@ class _Bags(Family):
         return flags.generate(**given)
 
     def presence(self, instance: Any) -> Sequence[str]:
-        from bench.commands.traces import presence_of
+        from hindsched.bench.commands.traces import presence_of
 
         return presence_of(instance.states, [f"machine {q}" for q in range(len(instance.states))])
 
@@ -190,22 +190,22 @@ class _Bags(Family):
         ]
 
     def reproduce(self, folder: Path, *, num_processes: int, dask: str | None, as_json: bool, **given: Any) -> None:
-        from bench.bags.reproduction import reproduce
+        from hindsched.bench.bags.reproduction import reproduce
 
         reproduce(folder, num_processes=num_processes, dask=dask, as_json=as_json, **given)
 
     def published(self) -> Published:
-        from bench.bags import pages
+        from hindsched.bench.bags import pages
 
         return pages.Published()
 
     def draw(self, instance: Any, schedule: Any) -> Figure:
-        from bench.bags.gantt import draw
+        from hindsched.bench.bags.gantt import draw
 
         return draw(instance, schedule)
 
     def draw_pair(self, instance: Any, best: Any, run: Any, policy: str, name: str) -> Figure:
-        from bench.bags.gantt import draw_pair
+        from hindsched.bench.bags.gantt import draw_pair
 
         return draw_pair(instance, best, run, policy, name)
 

@@ -7,12 +7,12 @@ from typing import Any, cast
 
 import click
 
-from bench.commands.options import ABOVE_ZERO, COUNT, POSITIVE, given_flags, say_unused
-from bench.commands.traces import chosen_nodes, read_traces, trace_options
-from instances.bags import Store
-from instances.bags.generate import MIXES, SETS
-from online.bags.options import HANDOVERS, MAX_COPIES
-from online.bags.predictors import PREDICTORS
+from hindsched.bench.commands.options import ABOVE_ZERO, COUNT, POSITIVE, given_flags, say_unused
+from hindsched.bench.commands.traces import chosen_nodes, read_traces, trace_options
+from hindsched.instances.bags import Store
+from hindsched.instances.bags.generate import MIXES, SETS
+from hindsched.online.bags.options import HANDOVERS, MAX_COPIES
+from hindsched.online.bags.predictors import PREDICTORS
 
 __all__ = ["FLAGS", "generate", "import_trace"]
 
@@ -172,7 +172,7 @@ FLAGS: Mapping[str, Sequence[click.Option]] = {
 
 def generate(*, small: bool, seed: int, slots: int | None, **given: Any) -> Any:
     """Return an instance of the paper's experiment on the substitute trace, or a small random one."""
-    from instances.bags import generate as make
+    from hindsched.instances.bags import generate as make
 
     if not small:
         return make.paper(slots=slots, seed=seed, **given)
@@ -188,7 +188,7 @@ def generate(*, small: bool, seed: int, slots: int | None, **given: Any) -> Any:
 
 def import_trace(traces: Sequence[str], *, nodes: str | None, absent: str, **given: Any) -> tuple[Any, Sequence[str]]:
     """Return an instance whose machines are the nodes of a trace, and what its reader takes for granted."""
-    from instances.bags.imported import from_trace
+    from hindsched.instances.bags.imported import from_trace
 
     trace, given = read_traces(traces, given)
     chosen = chosen_nodes(trace, nodes)

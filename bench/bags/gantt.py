@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bench.report import plots
-from instances.bags import Instance, Run, Schedule
-from instances.states import DOWN, RECLAIMED, UP
+from hindsched.bench.report import plots
+from hindsched.instances.bags import Instance, Run, Schedule
+from hindsched.instances.states import DOWN, RECLAIMED, UP
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

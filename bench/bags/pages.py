@@ -1,7 +1,7 @@
 """What the documentation says of the published rows of bags: every number and table of it, written from the rows.
 
 The rows are ``bench/data/bags_cells.csv`` (`bench.bags.cells`), ``bags_verified.csv`` (`bench.bags.verify`) and
-``bags_speed.csv`` (`bench.bags.speed`).
+``bags_speed.csv`` (`hindsched.bench.bags.speed`).
 """
 
 from __future__ import annotations
@@ -11,16 +11,16 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bench.bags.cells import ORACLE, draw_bars, ordered
-from bench.bags.claims import findings
-from bench.bags.verify import CLAIMS
-from bench.report import plots
-from bench.report.markdown import text_table
-from bench.report.marks import Picture, Writer
-from bench.report.tables import NOTHING, count, interval, number, share
-from bench.results.frames import records
-from bench.results.published import published_table
-from instances.errors import InputError
+from hindsched.bench.bags.cells import ORACLE, draw_bars, ordered
+from hindsched.bench.bags.claims import findings
+from hindsched.bench.bags.verify import CLAIMS
+from hindsched.bench.report import plots
+from hindsched.bench.report.markdown import text_table
+from hindsched.bench.report.marks import Picture, Writer
+from hindsched.bench.report.tables import NOTHING, count, interval, number, share
+from hindsched.bench.results.frames import records
+from hindsched.bench.results.published import published_table
+from hindsched.instances.errors import InputError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -51,7 +51,7 @@ class Published:
     folder = "bags"
 
     def writers(self) -> dict[str, Writer]:
-        """Return who writes the marked parts of pages (see `bench.report.marks`), by name."""
+        """Return who writes the marked parts of pages (see `hindsched.bench.report.marks`), by name."""
         tables = (self.claims, self.cells, self.gaps, self.verified, self.speed)
         counts = (self.runs, self.optima, self.optimal, self.verified_on)
         means = (self.slowdown, self.on_demand, self.ratio, self.closed, self.gain, self.waits)

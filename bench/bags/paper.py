@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, ClassVar
 
-from instances.bags import Instance
-from instances.bags.clock import Period, period
-from instances.bags.generate import MIXES, SLOT_S, paper
+from hindsched.instances.bags import Instance
+from hindsched.instances.bags.clock import Period, period
+from hindsched.instances.bags.generate import MIXES, SLOT_S, paper
 
 __all__ = ["WEEK_SLOTS", "Paper", "starts"]
 
@@ -23,7 +23,7 @@ USUAL_SLOTS = WEEK_SLOTS
 
 @dataclass(frozen=True, slots=True)
 class Paper:
-    """An instance of the paper's experiment (see `instances.bags.generate.paper`).
+    """An instance of the paper's experiment (see `hindsched.instances.bags.generate.paper`).
 
     Saves on demand are allowed, so that all four schedulers run on the same instance; each is measured by the optimum
     of what it may do.

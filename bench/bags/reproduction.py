@@ -8,20 +8,20 @@ from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bench.bags.cells import cells, draw_bars, optima
-from bench.bags.claims import Finding, findings
-from bench.bags.paper import Paper, starts
-from bench.bags.zones import PREDICTOR, Zone, days
-from bench.campaign.plan import Campaign, results_of_rows, run_campaign
-from bench.family import Options
-from bench.output import Table
-from bench.report import plots
-from bench.report.markdown import markdown_table
-from bench.results.frames import records, told_records
-from bench.results.ratios import contradictions
-from instances.bags import Store
-from instances.errors import SelfCheckError
-from instances.textio import write_text
+from hindsched.bench.bags.cells import cells, draw_bars, optima
+from hindsched.bench.bags.claims import Finding, findings
+from hindsched.bench.bags.paper import Paper, starts
+from hindsched.bench.bags.zones import PREDICTOR, Zone, days
+from hindsched.bench.campaign.plan import Campaign, results_of_rows, run_campaign
+from hindsched.bench.family import Options
+from hindsched.bench.output import Table
+from hindsched.bench.report import plots
+from hindsched.bench.report.markdown import markdown_table
+from hindsched.bench.results.frames import records, told_records
+from hindsched.bench.results.ratios import contradictions
+from hindsched.instances.bags import Store
+from hindsched.instances.errors import SelfCheckError
+from hindsched.instances.textio import write_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -73,7 +73,7 @@ def reproduce(
         Receives ``runs.jsonl``, from which a later call goes on, ``cells.csv``, ``optima.md``, ``bars-*.svg``,
         ``claims.csv`` and ``claims.md``.
     num_processes, dask
-        As for `bench.campaign.engine.run_jobs`.
+        As for `hindsched.bench.campaign.engine.run_jobs`.
     as_json
         Print JSON lines.
     number

@@ -10,14 +10,14 @@ from itertools import product
 from statistics import median
 from typing import Any, TypeAlias
 
-from bench.bags.paper import Paper, starts
-from bench.machine import machine
-from instances.bags import Instance, Store
-from instances.bags.generate import SLOT_S, classroom, segment_ticks
-from instances.errors import SelfCheckError
-from offline.bags import solve
-from offline.results import Status
-from online.bags import PAPER_POLICIES, POLICIES, make_policy, run_policy
+from hindsched.bench.bags.paper import Paper, starts
+from hindsched.bench.machine import machine
+from hindsched.instances.bags import Instance, Store
+from hindsched.instances.bags.generate import SLOT_S, classroom, segment_ticks
+from hindsched.instances.errors import SelfCheckError
+from hindsched.offline.bags import solve
+from hindsched.offline.results import Status
+from hindsched.online.bags import PAPER_POLICIES, POLICIES, make_policy, run_policy
 
 __all__ = ["COLUMNS", "how_many", "large", "measure"]
 

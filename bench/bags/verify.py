@@ -9,16 +9,16 @@ from typing import Any
 
 import numpy as np
 
-from bench.coupled.studies.verify.failures import place_of
-from instances.bags import Instance, Store, check
-from instances.bags.generate import small
-from instances.errors import SelfCheckError
-from instances.states import DOWN, RECLAIMED, UP
-from instances.streams import stream
-from offline.bags import solve
-from offline.bags.brute import optimum
-from offline.results import Status
-from online.bags import HANDOVERS, POLICIES, run_policy
+from hindsched.bench.coupled.studies.verify.failures import place_of
+from hindsched.instances.bags import Instance, Store, check
+from hindsched.instances.bags.generate import small
+from hindsched.instances.errors import SelfCheckError
+from hindsched.instances.states import DOWN, RECLAIMED, UP
+from hindsched.instances.streams import stream
+from hindsched.offline.bags import solve
+from hindsched.offline.bags.brute import optimum
+from hindsched.offline.results import Status
+from hindsched.online.bags import HANDOVERS, POLICIES, run_policy
 
 __all__ = ["CLAIMS", "dealt", "interval_instance", "splits", "verify"]
 

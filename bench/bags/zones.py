@@ -7,10 +7,10 @@ from dataclasses import asdict, dataclass
 from functools import cache
 from typing import Any, ClassVar
 
-from instances.bags import Instance
-from instances.bags.imported import from_trace
-from instances.traces import Trace, read_packaged
-from online.bags.predictors import SPOT, SPOT_SLOT_S
+from hindsched.instances.bags import Instance
+from hindsched.instances.bags.imported import from_trace
+from hindsched.instances.traces import Trace, read_packaged
+from hindsched.online.bags.predictors import SPOT, SPOT_SLOT_S
 
 __all__ = ["PREDICTOR", "Zone", "days"]
 

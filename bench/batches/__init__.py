@@ -1,5 +1,5 @@
 """Batches on volunteers in campaigns: the adapter, the paper's experiment, pictures."""
 
-from bench.batches.family import FAMILY
+from hindsched.bench.batches.family import FAMILY
 
 __all__ = ["FAMILY"]

@@ -9,17 +9,16 @@ from typing import Any
 
 import numpy as np
 
-import instances
-import offline
-from bench.batches.family import expect_sandwich
-from bench.batches.paper.runs import TIMES
-from bench.campaign.engine import Job, run_jobs
-from bench.campaign.jobs import job_key
-from bench.campaign.journal import Journal
-from instances.batches import Habits, Instance, Rung, Volunteers
-from instances.batches.generate import paper
-from instances.errors import SelfCheckError
-from online.batches import Options, run_policy
+from hindsched import instances, offline
+from hindsched.bench.batches.family import expect_sandwich
+from hindsched.bench.batches.paper.runs import TIMES
+from hindsched.bench.campaign.engine import Job, run_jobs
+from hindsched.bench.campaign.jobs import job_key
+from hindsched.bench.campaign.journal import Journal
+from hindsched.instances.batches import Habits, Instance, Rung, Volunteers
+from hindsched.instances.batches.generate import paper
+from hindsched.instances.errors import SelfCheckError
+from hindsched.online.batches import Options, run_policy
 
 __all__ = ["COLUMNS", "CROWDS", "compare"]
 
@@ -71,7 +70,7 @@ def compare(
     workers, tasks, batches, seed
         W, N, M, and what names the volunteers.
     num_processes
-        As for `bench.campaign.engine.run_jobs`.
+        As for `hindsched.bench.campaign.engine.run_jobs`.
 
     Raises
     ------

@@ -15,30 +15,29 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import click
 
-import instances
-import offline
-from bench.batches import flags
-from bench.batches.sources import Drawn, drawn_sources
-from bench.family import Family, Played
-from bench.family import Options as Asked
-from instances import InputError, SelfCheckError, Verdict
-from instances.batches import Instance, Run, Rung
-from instances.batches.check import expect_run
-from instances.batches.cuts import FORMAT, read_claim
-from instances.textio import convert, read_json
-from offline.batches import Hindsight
-from offline.results import Result, Sense
-from online.batches import Options, Policy, make_policy, run_policy
-from online.batches.algorithms import expect_margins
-from online.batches.options import CHOICES
-from online.batches.outcome import Simulation, simulation
-from online.batches.policies import POLICIES
+from hindsched import instances, offline
+from hindsched.bench.batches import flags
+from hindsched.bench.batches.sources import Drawn, drawn_sources
+from hindsched.bench.family import Family, Played
+from hindsched.bench.family import Options as Asked
+from hindsched.instances import InputError, SelfCheckError, Verdict
+from hindsched.instances.batches import Instance, Run, Rung
+from hindsched.instances.batches.check import expect_run
+from hindsched.instances.batches.cuts import FORMAT, read_claim
+from hindsched.instances.textio import convert, read_json
+from hindsched.offline.batches import Hindsight
+from hindsched.offline.results import Result, Sense
+from hindsched.online.batches import Options, Policy, make_policy, run_policy
+from hindsched.online.batches.algorithms import expect_margins
+from hindsched.online.batches.options import CHOICES
+from hindsched.online.batches.outcome import Simulation, simulation
+from hindsched.online.batches.policies import POLICIES
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from bench.campaign.sources import Source
-    from bench.report.marks import Published
+    from hindsched.bench.campaign.sources import Source
+    from hindsched.bench.report.marks import Published
 
 __all__ = ["FAMILY"]
 
@@ -201,7 +200,7 @@ class _Batches(Family):
         return flags.import_trace(traces, **given)
 
     def presence(self, instance: Any) -> Sequence[str]:
-        from bench.commands.traces import presence_within, told_presence
+        from hindsched.bench.commands.traces import presence_within, told_presence
 
         since, until = instance.start, instance.end
         up = instance.window(since, until)
@@ -219,22 +218,22 @@ class _Batches(Family):
 
     def reproduce(self, folder: Path, *, num_processes: int, dask: str | None, as_json: bool, **given: Any) -> None:
         """Run the paper's 36 settings again, and go through its claims."""
-        from bench.batches.paper.page import reproduce
+        from hindsched.bench.batches.paper.page import reproduce
 
         reproduce(folder, num_processes=num_processes, dask=dask, as_json=as_json, **given)
 
     def published(self) -> Published:
-        from bench.batches import pages
+        from hindsched.bench.batches import pages
 
         return pages.Published()
 
     def draw(self, instance: Any, schedule: Any) -> Figure:
-        from bench.batches.gantt import draw
+        from hindsched.bench.batches.gantt import draw
 
         return draw(instance, _run(schedule))
 
     def draw_pair(self, instance: Any, best: Any, run: Any, policy: str, name: str) -> Figure:
-        from bench.batches.gantt import draw_pair
+        from hindsched.bench.batches.gantt import draw_pair
 
         return draw_pair(instance, best, run, policy, name)
 

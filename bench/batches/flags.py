@@ -8,12 +8,12 @@ from typing import Any
 
 import click
 
-from bench.commands.options import COUNT, NUMBERS, POSITIVE, Number, given_flags, say_unused
-from bench.commands.traces import read_traces, trace_options
-from instances.batches import Compute, Instance, Rung
-from instances.batches.generate import back_to_back, paper, small
-from instances.batches.volunteers import DAY
-from instances.errors import InputError
+from hindsched.bench.commands.options import COUNT, NUMBERS, POSITIVE, Number, given_flags, say_unused
+from hindsched.bench.commands.traces import read_traces, trace_options
+from hindsched.instances.batches import Compute, Instance, Rung
+from hindsched.instances.batches.generate import back_to_back, paper, small
+from hindsched.instances.batches.volunteers import DAY
+from hindsched.instances.errors import InputError
 
 __all__ = ["DURATION", "FLAGS", "generate", "import_trace"]
 
@@ -153,7 +153,7 @@ def import_trace(
     **given: Any,
 ) -> tuple[Instance, Sequence[str]]:
     """Return an instance whose workers are the nodes of a trace, and what its reader takes for granted."""
-    from instances.batches.imported import from_trace
+    from hindsched.instances.batches.imported import from_trace
 
     trace, given = read_traces(traces, given)
     first = first_day * DAY

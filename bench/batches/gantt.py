@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import instances
-from bench.report import plots
-from instances.batches import Instance, Run
-from instances.batches.run import NOTHING
-from instances.errors import InputError
+from hindsched import instances
+from hindsched.bench.report import plots
+from hindsched.instances.batches import Instance, Run
+from hindsched.instances.batches.run import NOTHING
+from hindsched.instances.errors import InputError
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -11,15 +11,15 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from bench.batches.paper import page
-from bench.batches.paper.claims import findings
-from bench.batches.paper.rows import published
-from bench.batches.paper.theorem import Tally
-from bench.report.markdown import text_table
-from bench.report.marks import Picture, Writer
-from bench.report.tables import NOTHING, count, number, share
-from instances.errors import InputError
-from online.batches.periods import requests_for
+from hindsched.bench.batches.paper import page
+from hindsched.bench.batches.paper.claims import findings
+from hindsched.bench.batches.paper.rows import published
+from hindsched.bench.batches.paper.theorem import Tally
+from hindsched.bench.report.markdown import text_table
+from hindsched.bench.report.marks import Picture, Writer
+from hindsched.bench.report.tables import NOTHING, count, number, share
+from hindsched.instances.errors import InputError
+from hindsched.online.batches.periods import requests_for
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -41,7 +41,7 @@ class Published:
     folder = "batches"
 
     def writers(self) -> dict[str, Writer]:
-        """Return who writes the marked parts of pages (see `bench.report.marks`), by name."""
+        """Return who writes the marked parts of pages (see `hindsched.bench.report.marks`), by name."""
         tables = (
             self.claims,
             self.settings,

@@ -6,18 +6,17 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import instances
-import offline
-from bench.batches.family import expect_sandwich
-from bench.batches.paper.runs import TIMES
-from bench.campaign.engine import Job, run_jobs
-from bench.campaign.jobs import job_key
-from bench.campaign.journal import Journal
-from instances.batches import Instance, Rung, Volunteers
-from instances.batches.generate import paper
-from instances.batches.volunteers import DAY, WEEK
-from instances.errors import SelfCheckError
-from online.batches import Options, Simulation, run_policy
+from hindsched import instances, offline
+from hindsched.bench.batches.family import expect_sandwich
+from hindsched.bench.batches.paper.runs import TIMES
+from hindsched.bench.campaign.engine import Job, run_jobs
+from hindsched.bench.campaign.jobs import job_key
+from hindsched.bench.campaign.journal import Journal
+from hindsched.instances.batches import Instance, Rung, Volunteers
+from hindsched.instances.batches.generate import paper
+from hindsched.instances.batches.volunteers import DAY, WEEK
+from hindsched.instances.errors import SelfCheckError
+from hindsched.online.batches import Options, Simulation, run_policy
 
 __all__ = ["COLUMNS", "measure"]
 
@@ -66,7 +65,7 @@ def measure(
     crowds
         Of the third question.
     num_processes
-        As for `bench.campaign.engine.run_jobs`.
+        As for `hindsched.bench.campaign.engine.run_jobs`.
 
     Raises
     ------

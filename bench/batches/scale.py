@@ -8,13 +8,12 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-import instances
-import offline
-from bench.machine import machine
-from instances.batches import Instance, Rung, Volunteers
-from instances.batches.generate import paper
-from instances.batches.volunteers import DAY
-from online.batches import Options, run_policy
+from hindsched import instances, offline
+from hindsched.bench.machine import machine
+from hindsched.instances.batches import Instance, Rung, Volunteers
+from hindsched.instances.batches.generate import paper
+from hindsched.instances.batches.volunteers import DAY
+from hindsched.online.batches import Options, run_policy
 
 __all__ = ["COLUMNS", "measure"]
 

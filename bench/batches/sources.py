@@ -9,10 +9,10 @@ from typing import Annotated, Any, ClassVar
 
 import msgspec
 
-from bench.commands.options import LARGEST
-from instances.batches import Instance
-from instances.batches.generate import paper
-from instances.textio import convert
+from hindsched.bench.commands.options import LARGEST
+from hindsched.instances.batches import Instance
+from hindsched.instances.batches.generate import paper
+from hindsched.instances.textio import convert
 
 __all__ = ["Drawn", "drawn_sources"]
 
@@ -22,7 +22,7 @@ _Count = Annotated[int, msgspec.Meta(ge=0, le=LARGEST)]
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
-    """Batches on drawn volunteers (see `instances.batches.generate.paper`)."""
+    """Batches on drawn volunteers (see `hindsched.instances.batches.generate.paper`)."""
 
     family: ClassVar[str] = "batches"
 

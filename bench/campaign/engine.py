@@ -23,10 +23,10 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
-from bench.campaign.journal import Journal
-from bench.progress import counting, tell_of_compilation
-from instances.errors import InputError
-from instances.families import BUILT_IN, names, part
+from hindsched.bench.campaign.journal import Journal
+from hindsched.bench.progress import counting, tell_of_compilation
+from hindsched.instances.errors import InputError
+from hindsched.instances.families import BUILT_IN, names, part
 
 __all__ = ["FailedJobsError", "Job", "code_digest", "provenance", "run_jobs", "source_digest"]
 

@@ -32,11 +32,11 @@ from typing import Annotated, Any
 
 import msgspec
 
-from bench.campaign.plan import Campaign, readings_of
-from bench.campaign.sources import Source, from_file
-from bench.family import Options, family_named
-from instances.errors import InputError
-from instances.textio import convert, read_bytes
+from hindsched.bench.campaign.plan import Campaign, readings_of
+from hindsched.bench.campaign.sources import Source, from_file
+from hindsched.bench.family import Options, family_named
+from hindsched.instances.errors import InputError
+from hindsched.instances.textio import convert, read_bytes
 
 __all__ = ["read_campaign"]
 

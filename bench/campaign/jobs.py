@@ -13,14 +13,14 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-import instances
-from bench.campaign.engine import Job, code_digest, source_digest
-from bench.campaign.sources import Source
-from bench.family import Family, Limit, Options, Played, family_named
-from instances import InputError
-from instances.textio import as_unicode, read_bytes, write_text
-from offline.results import Number
-from online.loading import aside, source_files
+from hindsched import instances
+from hindsched.bench.campaign.engine import Job, code_digest, source_digest
+from hindsched.bench.campaign.sources import Source
+from hindsched.bench.family import Family, Limit, Options, Played, family_named
+from hindsched.instances import InputError
+from hindsched.instances.textio import as_unicode, read_bytes, write_text
+from hindsched.offline.results import Number
+from hindsched.online.loading import aside, source_files
 
 __all__ = [
     "answered",
@@ -57,7 +57,7 @@ def policy_job(source: Source, policy: Any, options: Options) -> Job:
     source
         The instance.
     policy
-        A text as for `online.make_policy`, or an object.
+        A text as for `hindsched.online.make_policy`, or an object.
     options
         Of the run. Files that they name count by their content; where workers are elsewhere, they must find them too.
     """

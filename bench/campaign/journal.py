@@ -18,8 +18,8 @@ from typing import Any, TypeVar
 import msgspec
 from filelock import FileLock, Timeout
 
-from instances.errors import InputError
-from instances.textio import read_bytes
+from hindsched.instances.errors import InputError
+from hindsched.instances.textio import read_bytes
 
 __all__ = ["Journal", "in_row", "read_rows"]
 

@@ -8,15 +8,15 @@ from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bench.campaign.engine import Job, run_jobs
-from bench.campaign.jobs import label_of, optimum_job, policy_job
-from bench.campaign.journal import Journal
-from bench.campaign.sources import Source
-from bench.family import Options, family_named
-from instances.errors import InputError
+from hindsched.bench.campaign.engine import Job, run_jobs
+from hindsched.bench.campaign.jobs import label_of, optimum_job, policy_job
+from hindsched.bench.campaign.journal import Journal
+from hindsched.bench.campaign.sources import Source
+from hindsched.bench.family import Options, family_named
+from hindsched.instances.errors import InputError
 
 if TYPE_CHECKING:
-    from bench.results.frames import Results
+    from hindsched.bench.results.frames import Results
 
 __all__ = ["Campaign", "expand_policies", "held_rows", "readings_of", "results_of_rows", "run_campaign"]
 
@@ -30,7 +30,7 @@ class Campaign:
     sources
         The instances, with unique names, of any families.
     policies
-        As for `online.make_policy`, names or objects; ``all`` stands for the built-in ones of each family.
+        As for `hindsched.online.make_policy`, names or objects; ``all`` stands for the built-in ones of each family.
     readings
         The options of the runs; all have the same solver and time limit. Of the options of a run, each family takes
         those that it has.
@@ -174,7 +174,7 @@ def run_campaign(
     folder
         Receives ``runs.jsonl`` and the schedules of the optima.
     num_processes, dask
-        As for `bench.campaign.engine.run_jobs`.
+        As for `hindsched.bench.campaign.engine.run_jobs`.
 
     Raises
     ------
@@ -213,7 +213,7 @@ def results_of_rows(rows: Sequence[tuple[str, Mapping[str, Any]]], folder: Path)
     InputError
         For a row that somebody broke.
     """
-    from bench.results.frames import results_of
+    from hindsched.bench.results.frames import results_of
 
     try:
         return results_of(rows)

@@ -10,14 +10,14 @@ from typing import Any
 import msgspec
 import numpy as np
 
-import instances
-from bench.campaign.journal import Journal, in_row, read_rows
-from bench.family import Options, shown
-from bench.results.frames import expect_run
-from instances.errors import InputError
-from instances.streams import stream
-from instances.textio import convert
-from online.loading import aside
+from hindsched import instances
+from hindsched.bench.campaign.journal import Journal, in_row, read_rows
+from hindsched.bench.family import Options, shown
+from hindsched.bench.results.frames import expect_run
+from hindsched.instances.errors import InputError
+from hindsched.instances.streams import stream
+from hindsched.instances.textio import convert
+from hindsched.online.loading import aside
 
 __all__ = ["recheck", "sample"]
 

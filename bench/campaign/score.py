@@ -7,18 +7,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import instances
-from bench.campaign.engine import FailedJobsError, run_jobs
-from bench.campaign.jobs import label_of, schedule_path, simulate
-from bench.campaign.journal import Journal
-from bench.campaign.plan import Campaign, held_rows, results_of_rows
-from bench.campaign.sources import Source
-from bench.family import Options, family_named
-from bench.results.frames import GROUP, Results, in_order, records
-from bench.results.ratios import csv_text, of_runs, summary, with_ratios
-from bench.results.stats import quantile
-from instances.errors import InputError
-from instances.textio import write_text
+from hindsched import instances
+from hindsched.bench.campaign.engine import FailedJobsError, run_jobs
+from hindsched.bench.campaign.jobs import label_of, schedule_path, simulate
+from hindsched.bench.campaign.journal import Journal
+from hindsched.bench.campaign.plan import Campaign, held_rows, results_of_rows
+from hindsched.bench.campaign.sources import Source
+from hindsched.bench.family import Options, family_named
+from hindsched.bench.results.frames import GROUP, Results, in_order, records
+from hindsched.bench.results.ratios import csv_text, of_runs, summary, with_ratios
+from hindsched.bench.results.stats import quantile
+from hindsched.instances.errors import InputError
+from hindsched.instances.textio import write_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -38,7 +38,7 @@ class Score:
     results
         The runs and optima of this call, under the present names of the instances.
     table
-        The one ratio table (see `bench.results.ratios.summary`).
+        The one ratio table (see `hindsched.bench.results.ratios.summary`).
     files
         What was written.
     failure
@@ -69,14 +69,14 @@ def score(
     sources
         The instances, with unique names.
     policies
-        As for `online.make_policy`, names or objects, or ``all``.
+        As for `hindsched.online.make_policy`, names or objects, or ``all``.
     options
         What is done with each.
     folder
         Receives ``runs.jsonl``, ``table.csv``, ``ratios.csv``, ``ratios.svg``, ``example.svg`` and the
         schedules of the optima.
     num_processes, dask
-        As for `bench.campaign.engine.run_jobs`.
+        As for `hindsched.bench.campaign.engine.run_jobs`.
 
     Raises
     ------
@@ -116,8 +116,8 @@ def score(
 
 
 def _draw_ratios(ratios: pd.DataFrame, path: Path) -> Path:
-    from bench.report import plots
-    from bench.report.items import ratio_label
+    from hindsched.bench.report import plots
+    from hindsched.bench.report.items import ratio_label
 
     parts = list(ratios.groupby(list(GROUP), sort=True))
     figure, axes = plots.new_figure(len(parts), heights=(4.2,) * len(parts))
@@ -155,7 +155,7 @@ def _example(ratios: pd.DataFrame, usable: set[str]) -> dict[str, Any] | None:
 
 def _draw_example(source: Source, optimum: Path, policy: Any, options: Options, path: Path) -> Path | None:
     """Draw the run and, in a file of its own, the optimum's schedule; nothing where the family draws no schedules."""
-    from bench.report import plots
+    from hindsched.bench.report import plots
 
     family = family_named(source.family)
     instance = source.load()

@@ -6,8 +6,8 @@ import os
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-import instances
-from instances.textio import as_unicode
+from hindsched import instances
+from hindsched.instances.textio import as_unicode
 
 __all__ = ["Given", "Source", "from_file"]
 

@@ -9,10 +9,10 @@ from tempfile import TemporaryDirectory
 
 import click
 
-from bench.campaign.engine import Job, run_jobs
-from bench.campaign.journal import Journal
-from bench.campaign.plan import Campaign
-from bench.family import Options, family_named
+from hindsched.bench.campaign.engine import Job, run_jobs
+from hindsched.bench.campaign.journal import Journal
+from hindsched.bench.campaign.plan import Campaign
+from hindsched.bench.family import Options, family_named
 
 __all__ = ["warm_up"]
 

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from bench.commands import options
-from bench.output import Table, bad_input
+from hindsched.bench.commands import options
+from hindsched.bench.output import Table, bad_input
 
 if TYPE_CHECKING:
     import networkx as nx
 
-    from reductions import Decision
+    from hindsched.reductions import Decision
 
 _COLUMNS = ("file", "exists", "v", "w")
 
@@ -52,11 +52,11 @@ def biclique(
     GRAPH is an edge list (.edgelist) or the rows of the 0/1 biadjacency matrix, V by W (.txt). Nodes are named as in
     the edge list, or by their row and column, from 0. Where the time limit came first, exists is null.
     """
-    from bench.coupled.studies.bicliques import decide, expect_way, largest_biclique
-    from bench.progress import working
-    from instances.errors import InputError
-    from offline.limits import Limits
-    from reductions import Encd, Measure, read_graph
+    from hindsched.bench.coupled.studies.bicliques import decide, expect_way, largest_biclique
+    from hindsched.bench.progress import working
+    from hindsched.instances.errors import InputError
+    from hindsched.offline.limits import Limits
+    from hindsched.reductions import Encd, Measure, read_graph
 
     if (largest is None) != (a is not None and b is not None) or (largest is not None and (a or b)):
         raise click.UsageError("expected -a A and -b B together, or --largest alone")
@@ -82,7 +82,7 @@ def biclique(
 
 
 def _shown(graph: nx.Graph[Any], decision: Decision, as_json: bool) -> dict[str, Any]:
-    from reductions.graphs import label
+    from hindsched.reductions.graphs import label
 
     found = decision.biclique
     row: dict[str, Any] = {"exists": decision.exists, "v": None, "w": None}

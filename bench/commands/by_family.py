@@ -9,10 +9,10 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from bench.commands.options import flag_of
-from bench.family import Family, family_named
-from instances.errors import InputError
-from instances.families import family_of_format, names
+from hindsched.bench.commands.options import flag_of
+from hindsched.bench.family import Family, family_named
+from hindsched.instances.errors import InputError
+from hindsched.instances.families import family_of_format, names
 
 __all__ = ["FamilyCommand", "family_option", "own_flags", "policy_options"]
 

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import click
 
-from bench.campaign.journal import Journal
-from bench.commands import options
-from instances.errors import InputError
-from instances.textio import write_bytes, write_text
+from hindsched.bench.campaign.journal import Journal
+from hindsched.bench.commands import options
+from hindsched.instances.errors import InputError
+from hindsched.instances.textio import write_bytes, write_text
 
 
 @click.command(short_help="Run a whole campaign from a file.")
@@ -50,10 +50,10 @@ def campaign(
 
     Each run and each optimum is one row in runs.jsonl. Stopped at any moment, the same command resumes.
     """  # noqa: D301  # click reads the control character
-    from bench.campaign.file import read_campaign
-    from bench.campaign.plan import results_of_rows, run_campaign
-    from bench.results.ratios import csv_text, summary
-    from bench.results.show import show_table
+    from hindsched.bench.campaign.file import read_campaign
+    from hindsched.bench.campaign.plan import results_of_rows, run_campaign
+    from hindsched.bench.results.ratios import csv_text, summary
+    from hindsched.bench.results.show import show_table
 
     plan = read_campaign(file)
     try:

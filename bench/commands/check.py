@@ -7,10 +7,10 @@ from typing import Any
 
 import click
 
-from bench.commands.by_family import FamilyCommand, own_flags
-from bench.commands.options import as_json
-from bench.family import family_of
-from bench.output import Table
+from hindsched.bench.commands.by_family import FamilyCommand, own_flags
+from hindsched.bench.commands.options import as_json
+from hindsched.bench.family import family_of
+from hindsched.bench.output import Table
 
 
 @click.command(cls=FamilyCommand, short_help="Replay a schedule against the rules of its family.")
@@ -22,7 +22,7 @@ def check(file: str, schedule: str, as_json: bool, own: dict[str, Any]) -> None:
 
     SCHEDULE may be any certificate of the family: a schedule, a run, rents, prices, cuts.
     """
-    import instances
+    from hindsched import instances
 
     instance = instances.read(file)
     family = family_of(instance)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import click
 
-from bench.commands import options
-from bench.output import Table
+from hindsched.bench.commands import options
+from hindsched.bench.output import Table
 
 
 @click.command("compile", short_help="Compile ahead what the first runs would.")
@@ -21,8 +21,8 @@ def compile_(families: tuple[str, ...], jobs: int, as_json: bool) -> None:
     """
     import time
 
-    from bench.campaign.warm_up import warm_up
-    from instances.families import names
+    from hindsched.bench.campaign.warm_up import warm_up
+    from hindsched.instances.families import names
 
     table = Table({"families": "families", "runs": "runs", "runtime_s": "seconds"}, as_json=as_json)
     begun = time.monotonic()

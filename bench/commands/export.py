@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from bench.family import family_of
+from hindsched.bench.family import family_of
 
 
 @click.command(short_help="Write an instance or a schedule for another tool.")
@@ -16,9 +16,9 @@ def export(file: str, schedule: str | None, output: str) -> None:
 
     Of the family grid: a workload for Batsim (JSON), or a schedule as Batsim's table of jobs (CSV), which evalys draws.
     """
-    import instances
-    from bench.commands.valid import made_of_valid
-    from instances.textio import write_text
+    from hindsched import instances
+    from hindsched.bench.commands.valid import made_of_valid
+    from hindsched.instances.textio import write_text
 
     instance = instances.read(file)
     make = family_of(instance).export

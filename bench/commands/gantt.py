@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from bench.family import family_of
+from hindsched.bench.family import family_of
 
 
 @click.command(short_help="Draw a schedule over the states of the machines.")
@@ -13,9 +13,9 @@ from bench.family import family_of
 @click.option("-o", "--output", required=True, metavar="OUT", help="A .svg, .pdf or .png file.")
 def gantt(file: str, schedule: str, output: str) -> None:
     """Draw SCHEDULE on the instance in FILE, if it obeys the rules."""
-    import instances
-    from bench.commands.valid import made_of_valid
-    from bench.report import plots
+    from hindsched import instances
+    from hindsched.bench.commands.valid import made_of_valid
+    from hindsched.bench.report import plots
 
     instance = instances.read(file)
     plots.save(made_of_valid(family_of(instance).draw, instance, schedule, "not drawn"), output)

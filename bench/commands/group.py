@@ -4,28 +4,28 @@ from __future__ import annotations
 
 import click
 
-from bench.commands.biclique import biclique
-from bench.commands.campaign import campaign
-from bench.commands.check import check
-from bench.commands.compile_ import compile_
-from bench.commands.export import export
-from bench.commands.gantt import gantt
-from bench.commands.generate import generate
-from bench.commands.import_ import import_
-from bench.commands.leaderboard import leaderboard
-from bench.commands.measure.group import bench
-from bench.commands.online_optimum import online_optimum
-from bench.commands.recheck import recheck
-from bench.commands.reduce import reduce
-from bench.commands.report import report
-from bench.commands.reproduce import reproduce
-from bench.commands.score import score
-from bench.commands.simulate import simulate
-from bench.commands.solve import solve
-from bench.commands.verify.bags import verify_bags
-from bench.commands.verify.reductions import verify_reductions
-from bench.commands.verify.simulator import verify_simulator
-from bench.commands.verify.solvers import verify_solvers
+from hindsched.bench.commands.biclique import biclique
+from hindsched.bench.commands.campaign import campaign
+from hindsched.bench.commands.check import check
+from hindsched.bench.commands.compile_ import compile_
+from hindsched.bench.commands.export import export
+from hindsched.bench.commands.gantt import gantt
+from hindsched.bench.commands.generate import generate
+from hindsched.bench.commands.import_ import import_
+from hindsched.bench.commands.leaderboard import leaderboard
+from hindsched.bench.commands.measure.group import bench
+from hindsched.bench.commands.online_optimum import online_optimum
+from hindsched.bench.commands.recheck import recheck
+from hindsched.bench.commands.reduce import reduce
+from hindsched.bench.commands.report import report
+from hindsched.bench.commands.reproduce import reproduce
+from hindsched.bench.commands.score import score
+from hindsched.bench.commands.simulate import simulate
+from hindsched.bench.commands.solve import solve
+from hindsched.bench.commands.verify.bags import verify_bags
+from hindsched.bench.commands.verify.reductions import verify_reductions
+from hindsched.bench.commands.verify.simulator import verify_simulator
+from hindsched.bench.commands.verify.solvers import verify_solvers
 
 __all__ = ["hindsched"]
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import click
 
-from bench.commands import options
-from bench.output import Refusals, Table
+from hindsched.bench.commands import options
+from hindsched.bench.output import Refusals, Table
 
 
 @click.command(short_help="Rank a policy of yours on held-out instances.")
@@ -24,7 +24,7 @@ def leaderboard(policies: tuple[str, ...], rebuild: bool, jobs: int, results: Pa
     36 instances of the paper's kind (p = 20, K = 10, m = 5 and 10, n_com = 5 and 20, wmin = 1 to 3) of a seed of their
     own. What the built-in policies do there is published; only those that you name are run.
     """
-    from bench.coupled import leaderboard as data
+    from hindsched.bench.coupled import leaderboard as data
 
     if rebuild:
         data.rebuild(results, num_processes=jobs)

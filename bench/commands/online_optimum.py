@@ -7,9 +7,9 @@ from typing import Any
 
 import click
 
-from bench.commands import options
-from bench.commands.by_family import FamilyCommand, own_flags, policy_options
-from bench.output import Refusals, Table
+from hindsched.bench.commands import options
+from hindsched.bench.commands.by_family import FamilyCommand, own_flags, policy_options
+from hindsched.bench.output import Refusals, Table
 
 
 @click.command("online-optimum", cls=FamilyCommand, short_help="Find the best that any on-line policy can expect.")
@@ -61,10 +61,10 @@ def online_optimum(
     of a Markov decision process. A policy's ratio to the hindsight optimum is the product of its fault, over the
     on-line optimum, and of the price of not knowing the future, the on-line over the hindsight optimum.
     """
-    import instances
-    from bench.campaign.plan import expand_policies
-    from bench.coupled.online_optimum import COLUMNS, compare, saying
-    from bench.family import Options, family_of
+    from hindsched import instances
+    from hindsched.bench.campaign.plan import expand_policies
+    from hindsched.bench.coupled.online_optimum import COLUMNS, compare, saying
+    from hindsched.bench.family import Options, family_of
 
     headings = {name: name.replace("_", " ") for name in COLUMNS}
     spare = ("price_low", "price_high", "paths", "states", "unfinished", "seconds", "how")

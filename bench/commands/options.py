@@ -60,9 +60,9 @@ def bound_option() -> click.Option:
 
 def expect_solver(name: str, family: str) -> None:
     """Raise `InputError` for a solver that cannot run here: before any work is done."""
-    from bench.family import family_named
-    from instances import InputError
-    from instances.textio import excerpt
+    from hindsched.bench.family import family_named
+    from hindsched.instances import InputError
+    from hindsched.instances.textio import excerpt
 
     available = family_named(family).solvers()
     if name not in ("auto", *available):

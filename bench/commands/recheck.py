@@ -6,8 +6,8 @@ from pathlib import Path
 
 import click
 
-from bench.commands import options
-from bench.output import Table
+from hindsched.bench.commands import options
+from hindsched.bench.output import Table
 
 
 @click.command(short_help="Make rows of a campaign anew and compare.")
@@ -24,8 +24,8 @@ def recheck(results: Path, count: int, seed: int, most_slots: int, as_json: bool
     The instance is generated from its parameters, the run made by the plain simulator, and every slot replayed by the
     checker. Exit code 1 when a row differs.
     """
-    from bench.campaign import recheck as again
-    from bench.progress import counting
+    from hindsched.bench.campaign import recheck as again
+    from hindsched.bench.progress import counting
 
     rows = again.sample(results, count, seed=seed, most_slots=most_slots)
     keys = ("instance", "policy", "value", "again", "differs")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import click
 
-from bench.commands import options
-from bench.targets import write_instance
+from hindsched.bench.commands import options
+from hindsched.bench.targets import write_instance
 
 
 @click.command(short_help="Write the instance that a biclique question reduces to.")
@@ -26,7 +26,7 @@ def reduce(graph: str, a: int, b: int, target: str, output: str) -> None:
     GRAPH is an edge list (.edgelist: a node of V and a node of W a line) or the rows of the 0/1 biadjacency matrix, V
     by W (.txt). A worker stands for a node of V, a slot for a node of W, in the order of the file.
     """
-    from reductions import REDUCTIONS, Encd, read_graph
+    from hindsched.reductions import REDUCTIONS, Encd, read_graph
 
     instance, _ = REDUCTIONS[target].apply(Encd(read_graph(graph), a, b))
     write_instance(instance, output)

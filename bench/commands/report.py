@@ -6,9 +6,9 @@ from pathlib import Path
 
 import click
 
-from bench.commands import options
-from bench.output import Table
-from bench.report.parts import SHORT, Part
+from hindsched.bench.commands import options
+from hindsched.bench.output import Table
+from hindsched.bench.report.parts import SHORT, Part
 
 
 @click.command(short_help="Write a page of results: ratios, profiles, tables.")
@@ -36,8 +36,8 @@ def report(
     .csv.xz, .parquet). The page holds everything: no network. Equal rows give an equal page. A click on a heading
     sorts a table; on paper the page is complete.
     """
-    from bench.report.page import default_output, write_report
-    from instances import SelfCheckError
+    from hindsched.bench.report.page import default_output, write_report
+    from hindsched.instances import SelfCheckError
 
     if short and only is not None:
         raise click.UsageError("--short goes without --only")

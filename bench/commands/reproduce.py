@@ -7,9 +7,9 @@ from typing import Any
 
 import click
 
-from bench.commands import options
-from bench.commands.by_family import FamilyCommand, family_option
-from bench.family import family_named
+from hindsched.bench.commands import options
+from hindsched.bench.commands.by_family import FamilyCommand, family_option
+from hindsched.bench.family import family_named
 
 
 @click.command(cls=FamilyCommand, short_help="Run a published experiment again and rebuild its tables.")

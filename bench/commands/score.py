@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from bench.commands import options
-from bench.commands.by_family import FamilyCommand, family_option, policy_options
-from bench.family import Options, family_named
+from hindsched.bench.commands import options
+from hindsched.bench.commands.by_family import FamilyCommand, family_option, policy_options
+from hindsched.bench.family import Options, family_named
 
 if TYPE_CHECKING:
-    from bench.campaign.sources import Source
+    from hindsched.bench.campaign.sources import Source
 
 
 @click.command(cls=FamilyCommand, short_help="Score policies against the hindsight optimum.")
@@ -46,9 +46,9 @@ def score(
     Without FILE: draws of the family's published experiment, at the point that the options name, and real machines.
     An interrupted call resumes; rows already in the results folder are not made again.
     """
-    from bench.campaign import score as main_job
-    from bench.campaign.sources import from_file
-    from bench.results.show import show_table
+    from hindsched.bench.campaign import score as main_job
+    from hindsched.bench.campaign.sources import from_file
+    from hindsched.bench.results.show import show_table
 
     sources: list[Source]
     if files:

@@ -6,10 +6,10 @@ from typing import Any
 
 import click
 
-from bench.commands import options
-from bench.commands.by_family import FamilyCommand, own_flags, policy_options
-from bench.family import Options, family_named, family_of
-from bench.output import Refusals, Table
+from hindsched.bench.commands import options
+from hindsched.bench.commands.by_family import FamilyCommand, own_flags, policy_options
+from hindsched.bench.family import Options, family_named, family_of
+from hindsched.bench.output import Refusals, Table
 
 
 @click.command(cls=FamilyCommand, short_help="Run policies on each instance.")
@@ -29,11 +29,11 @@ def simulate(
     own: dict[str, Any],
 ) -> int:
     """Run policies on each instance; an outcome is null where the run did not get so far."""
-    import instances
-    from bench.campaign.plan import expand_policies
-    from bench.progress import working
-    from bench.targets import schedule_targets
-    from online.loading import aside
+    from hindsched import instances
+    from hindsched.bench.campaign.plan import expand_policies
+    from hindsched.bench.progress import working
+    from hindsched.bench.targets import schedule_targets
+    from hindsched.online.loading import aside
 
     refusals = Refusals()
     known: dict[str, Any] = {}

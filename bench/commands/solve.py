@@ -6,10 +6,10 @@ from typing import Any
 
 import click
 
-from bench.commands import options
-from bench.commands.by_family import FamilyCommand, own_flags
-from bench.family import family_of
-from bench.output import Refusals, Table
+from hindsched.bench.commands import options
+from hindsched.bench.commands.by_family import FamilyCommand, own_flags
+from hindsched.bench.family import family_of
+from hindsched.bench.output import Refusals, Table
 
 
 @click.command(cls=FamilyCommand, short_help="Find the hindsight optimum of each instance.")
@@ -29,9 +29,9 @@ def solve(
     own: dict[str, Any],
 ) -> int:
     """Find the hindsight optimum of each instance, with a checked schedule and a proven bound."""
-    import instances
-    from bench.progress import working
-    from bench.targets import expect_writable, schedule_targets
+    from hindsched import instances
+    from hindsched.bench.progress import working
+    from hindsched.bench.targets import expect_writable, schedule_targets
 
     targets = schedule_targets(out, [(file, "") for file in files], is_one=len(files) == 1)
     table = Table(None, as_json, title="Hindsight optima", spare=("bound", "solver", "objective", "runtime_s"))

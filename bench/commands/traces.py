@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from instances.errors import InputError
-from instances.states import UP, States
+from hindsched.instances.errors import InputError
+from hindsched.instances.states import UP, States
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from instances.traces import Trace
+    from hindsched.instances.traces import Trace
 
 __all__ = [
     "Attendance",
@@ -62,7 +62,7 @@ def trace_options() -> list[click.Option]:
 
 def read_traces(traces: Sequence[str], given: Mapping[str, Any]) -> tuple[Trace, dict[str, Any]]:
     """Return the trace that the options mean, and the other options."""
-    from instances.traces import read
+    from hindsched.instances.traces import read
 
     others = dict(given)
     columns: dict[str, str] = {}
@@ -84,7 +84,7 @@ def named_traces(texts: Sequence[str]) -> dict[str, Trace]:
     InputError
         For an empty name, and for that of drawn machines.
     """
-    from instances.traces import read
+    from hindsched.instances.traces import read
 
     files: dict[str, list[str]] = {}
     for text in texts:
@@ -116,7 +116,7 @@ def presence_of(states: States, names: Sequence[str]) -> list[str]:
 
     Examples
     --------
-    >>> from instances.states import from_letters
+    >>> from hindsched.instances.states import from_letters
     >>> for line in presence_of(from_letters(["uudu", "uuuu"]), ["a", "b"]):
     ...     print(line)
     UP in the 4 slots: 87.5% of all

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-import instances
-from instances.errors import InputError
+from hindsched import instances
+from hindsched.instances.errors import InputError
 
 __all__ = ["made_of_valid"]
 

@@ -1,5 +1,5 @@
 """OFF-LINE-COUPLED in campaigns: its adapter, the paper's experiment, its studies."""
 
-from bench.coupled.family import FAMILY
+from hindsched.bench.coupled.family import FAMILY
 
 __all__ = ["FAMILY"]

@@ -8,15 +8,15 @@ from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import instances
-from bench.campaign.engine import Job, run_jobs
-from bench.campaign.jobs import job_key, load_shared, names_of
-from bench.campaign.journal import Journal
-from bench.coupled.optima import known_optima
-from bench.coupled.paper import Paper
-from instances.errors import SelfCheckError
-from instances.textio import write_text
-from online.coupled import OURS, run_policy
+from hindsched import instances
+from hindsched.bench.campaign.engine import Job, run_jobs
+from hindsched.bench.campaign.jobs import job_key, load_shared, names_of
+from hindsched.bench.campaign.journal import Journal
+from hindsched.bench.coupled.optima import known_optima
+from hindsched.bench.coupled.paper import Paper
+from hindsched.instances.errors import SelfCheckError
+from hindsched.instances.textio import write_text
+from hindsched.online.coupled import OURS, run_policy
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -46,13 +46,13 @@ def run_ours(
     Parameters
     ----------
     sources
-        See `bench.coupled.optima.experiment`.
+        See `hindsched.bench.coupled.optima.experiment`.
     folder
         Receives ``runs.jsonl``, ``beyond_runs.csv`` and ``beyond_speed.csv``.
     policies
-        Some of `online.coupled.OURS`.
+        Some of `hindsched.online.coupled.OURS`.
     num_processes
-        As for `bench.campaign.engine.run_jobs`.
+        As for `hindsched.bench.campaign.engine.run_jobs`.
     only_made
         Make no run; write the tables of those that the folder holds, up to the first that it does not. Whether a run
         is among them depends on no result, not even on how long it took.
@@ -105,8 +105,8 @@ def write_tables(found: Sequence[Mapping[str, Any]], policies: Sequence[str], fo
 
 
 def _run(source: Paper, policies: Sequence[str], least: int | None) -> dict[str, Any]:
-    from online.coupled.ours.names import own_named
-    from online.coupled.visible import Problem
+    from hindsched.online.coupled.ours.names import own_named
+    from hindsched.online.coupled.visible import Problem
 
     instance = load_shared(source)
     problem = Problem.of(instance)

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bench.coupled.beyond import POINT
-from bench.coupled.optima import known_optima
-from bench.report.markdown import text_table
-from bench.report.tables import NOTHING, count, interval, number, share
-from bench.results.frames import records
-from bench.results.published import published_table
-from bench.results.ratios import SHARES, distribution, ends, intervals, with_ratios
-from instances.errors import InputError
-from online.coupled import OURS
+from hindsched.bench.coupled.beyond import POINT
+from hindsched.bench.coupled.optima import known_optima
+from hindsched.bench.report.markdown import text_table
+from hindsched.bench.report.tables import NOTHING, count, interval, number, share
+from hindsched.bench.results.frames import records
+from hindsched.bench.results.published import published_table
+from hindsched.bench.results.ratios import SHARES, distribution, ends, intervals, with_ratios
+from hindsched.instances.errors import InputError
+from hindsched.online.coupled import OURS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -49,7 +49,7 @@ class BeyondPage:
         self._printed = printed
 
     def writers(self) -> dict[str, Callable[..., str]]:
-        """Return who writes the marked parts of pages (see `bench.report.marks`), by name."""
+        """Return who writes the marked parts of pages (see `hindsched.bench.report.marks`), by name."""
         return {
             "beyond": self.table,
             "beyond_by": self.by,
@@ -254,7 +254,7 @@ class BeyondPage:
 
     def leaderboard(self) -> str:
         """Return the leaderboard of the known policies."""
-        from bench.coupled.leaderboard import board
+        from hindsched.bench.coupled.leaderboard import board
 
         rows = []
         for row in board({}):

@@ -6,24 +6,23 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import instances
-import offline
-from bench.campaign.jobs import simulate
-from bench.coupled.gantt import draw_gantt
-from bench.coupled.paper import Paper
-from bench.family import Options, family_named
-from bench.report import plots, tables
-from bench.report.html import Figure
-from bench.results.frames import records
-from bench.results.stats import quantile
-from instances import HindschedError, Verdict
-from instances.coupled import Instance, Schedule
-from online.coupled import POLICIES
+from hindsched import instances, offline
+from hindsched.bench.campaign.jobs import simulate
+from hindsched.bench.coupled.gantt import draw_gantt
+from hindsched.bench.coupled.paper import Paper
+from hindsched.bench.family import Options, family_named
+from hindsched.bench.report import plots, tables
+from hindsched.bench.report.html import Figure
+from hindsched.bench.results.frames import records
+from hindsched.bench.results.stats import quantile
+from hindsched.instances import HindschedError, Verdict
+from hindsched.instances.coupled import Instance, Schedule
+from hindsched.online.coupled import POLICIES
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from bench.report.items import Files
+    from hindsched.bench.report.items import Files
 
 __all__ = ["Example", "drawn_example", "find_example"]
 
@@ -55,7 +54,7 @@ def find_example(ratios: pd.DataFrame) -> Example | None:
     Parameters
     ----------
     ratios
-        As returned by `bench.results.ratios.with_ratios`, of one combination of options.
+        As returned by `hindsched.bench.results.ratios.with_ratios`, of one combination of options.
     """
     known = ratios[ratios["policy"].isin([policy for policy in POLICIES if policy != "RANDOM"])]
     if len(known) == 0:

@@ -10,28 +10,28 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 import click
 import msgspec
 
-import instances
-from bench.commands.options import LARGEST
-from bench.coupled import flags
-from bench.coupled.paper import Paper
-from bench.family import Family, Options, Played
-from bench.progress import working
-from instances.coupled import Outcome
-from instances.errors import InputError, SelfCheckError
-from instances.sources import STARTS
-from instances.textio import convert, excerpt
-from instances.verdict import Verdict
-from offline.coupled import Objective, solve, write_model
-from offline.results import Result
-from online.coupled.options import Comparison, Estimator, Service, Ties
-from online.coupled.runs import run_policy
+from hindsched import instances
+from hindsched.bench.commands.options import LARGEST
+from hindsched.bench.coupled import flags
+from hindsched.bench.coupled.paper import Paper
+from hindsched.bench.family import Family, Options, Played
+from hindsched.bench.progress import working
+from hindsched.instances.coupled import Outcome
+from hindsched.instances.errors import InputError, SelfCheckError
+from hindsched.instances.sources import STARTS
+from hindsched.instances.textio import convert, excerpt
+from hindsched.instances.verdict import Verdict
+from hindsched.offline.coupled import Objective, solve, write_model
+from hindsched.offline.results import Result
+from hindsched.online.coupled.options import Comparison, Estimator, Service, Ties
+from hindsched.online.coupled.runs import run_policy
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
-    from bench.campaign.sources import Source
-    from bench.report.marks import Published
+    from hindsched.bench.campaign.sources import Source
+    from hindsched.bench.report.marks import Published
 
 __all__ = ["FAMILY"]
 
@@ -164,7 +164,7 @@ class _Coupled(Family):
         return flags.import_trace(traces, **given)
 
     def presence(self, instance: Any) -> Sequence[str]:
-        from bench.commands.traces import presence_of
+        from hindsched.bench.commands.traces import presence_of
 
         return presence_of(instance.states, [instance.name_of(q) for q in range(instance.num_workers)])
 
@@ -194,7 +194,7 @@ class _Coupled(Family):
         ]
 
     def usual_sources(self, **given: Any) -> list[Source]:
-        from bench.coupled.real import spot_sources
+        from hindsched.bench.coupled.real import spot_sources
 
         m, n_com, wmin, p, iterations = (given[name] for name in ("m", "n_com", "wmin", "p", "iterations"))
         drawn = product(range(given["scenarios"]), range(given["trials"]))
@@ -205,49 +205,49 @@ class _Coupled(Family):
         return sources + spot_sources()
 
     def rehearse(self) -> None:
-        from offline.coupled.native.improve import improver
-        from offline.coupled.rents import search
+        from hindsched.offline.coupled.native.improve import improver
+        from hindsched.offline.coupled.rents import search
 
         improver.warm_up()
         search.rehearse()
 
     def reproduce(self, folder: Path, *, num_processes: int, dask: str | None, as_json: bool, **given: Any) -> None:
-        from bench.coupled.reproduction import reproduce
+        from hindsched.bench.coupled.reproduction import reproduce
 
         reproduce(folder, num_processes=num_processes, dask=dask, as_json=as_json, **given)
 
     def published(self) -> Published:
-        from bench.coupled import pages
+        from hindsched.bench.coupled import pages
 
         return pages.Published()
 
     def draw(self, instance: Any, schedule: Any) -> Figure:
-        from bench.coupled.gantt import draw
+        from hindsched.bench.coupled.gantt import draw
 
         return draw(instance, schedule)
 
     def draw_pair(self, instance: Any, best: Any, run: Any, policy: str, name: str) -> Figure:
-        from bench.coupled.gantt import draw_pair
+        from hindsched.bench.coupled.gantt import draw_pair
 
         return draw_pair(instance, best, run, policy, name)
 
     def groups(self, policies: Sequence[str]) -> dict[str, list[str]] | None:
-        from bench.coupled.report_parts import by_builder
+        from hindsched.bench.coupled.report_parts import by_builder
 
         return by_builder(policies)
 
     def findings(self, runs: pd.DataFrame, reference: str) -> list[str]:
-        from bench.coupled.report_parts import findings
+        from hindsched.bench.coupled.report_parts import findings
 
         return findings(runs, reference)
 
     def report_items(self, runs: pd.DataFrame, reference: str, files: Any) -> list[Any]:
-        from bench.coupled.report_parts import against
+        from hindsched.bench.coupled.report_parts import against
 
         return against(runs, reference, files)
 
     def example(self, ratios: pd.DataFrame, files: Any) -> Any:
-        from bench.coupled.example import drawn_example, find_example
+        from hindsched.bench.coupled.example import drawn_example, find_example
 
         found = find_example(ratios)
         return None if found is None else drawn_example(found, files)

@@ -7,9 +7,18 @@ from typing import Any, cast
 
 import click
 
-from bench.commands.options import ABOVE_ZERO, COUNT, N_COM, NUMBERS, POSITIVE, bound_option, given_flags, say_unused
-from bench.commands.traces import chosen_nodes, read_traces, trace_options
-from online.coupled.options import Comparison, Estimator, Service, Ties
+from hindsched.bench.commands.options import (
+    ABOVE_ZERO,
+    COUNT,
+    N_COM,
+    NUMBERS,
+    POSITIVE,
+    bound_option,
+    given_flags,
+    say_unused,
+)
+from hindsched.bench.commands.traces import chosen_nodes, read_traces, trace_options
+from hindsched.online.coupled.options import Comparison, Estimator, Service, Ties
 
 __all__ = ["FLAGS", "generate", "import_trace"]
 
@@ -196,7 +205,7 @@ def generate(*, small: bool, drawn: bool, seed: int, slots: int | None, **given:
 
     The first N states of an instance do not depend on ``slots``.
     """
-    from instances.coupled import generate as make
+    from hindsched.instances.coupled import generate as make
 
     if small and drawn:
         raise click.UsageError("--drawn goes with the paper's instances, not with --small")
@@ -217,7 +226,7 @@ def import_trace(
     The traces are one Failure Trace Archive event table, or sampled CSV files, one per node. A slot is UP only if the
     node is available during all of it.
     """
-    from instances.coupled.imported import from_trace, usual_training
+    from hindsched.instances.coupled.imported import from_trace, usual_training
 
     trace, given = read_traces(traces, given)
     chosen = chosen_nodes(trace, nodes)

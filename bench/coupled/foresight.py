@@ -15,23 +15,23 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bench.campaign import score as main_job
-from bench.campaign.sources import Given, Source
-from bench.family import Options
-from bench.results.ratios import with_ratios
-from bench.results.stats import quantile
-from instances.chains import Chain
-from instances.coupled.imported import from_trace
-from instances.coupled.model import Instance
-from instances.errors import InputError
-from instances.sources import Drawn
-from instances.states import UP
-from instances.streams import stream
+from hindsched.bench.campaign import score as main_job
+from hindsched.bench.campaign.sources import Given, Source
+from hindsched.bench.family import Options
+from hindsched.bench.results.ratios import with_ratios
+from hindsched.bench.results.stats import quantile
+from hindsched.instances.chains import Chain
+from hindsched.instances.coupled.imported import from_trace
+from hindsched.instances.coupled.model import Instance
+from hindsched.instances.errors import InputError
+from hindsched.instances.sources import Drawn
+from hindsched.instances.states import UP
+from hindsched.instances.streams import stream
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from instances.traces.trace import Trace
+    from hindsched.instances.traces.trace import Trace
 
 __all__ = ["AXES", "COLUMNS", "Point", "draw", "draw_map", "drawn_sources", "map_of", "ratios_of", "trace_sources"]
 
@@ -179,7 +179,7 @@ def trace_sources(
     tasks
         Values of the axis.
     absent
-        As for `instances.coupled.imported.from_trace`.
+        As for `hindsched.instances.coupled.imported.from_trace`.
 
     Raises
     ------
@@ -329,7 +329,7 @@ def draw_map(table: pd.DataFrame, path: Path) -> None:
     """Draw the median ratio of each policy along each axis, the middle half around it, and real machines beside."""
     from matplotlib.ticker import FixedLocator, NullLocator
 
-    from bench.report import plots
+    from hindsched.bench.report import plots
 
     axes_shown = [axis for axis in AXES if axis in set(table["axis"])]
     figure, grid = plots.new_grid(-(-len(axes_shown) // 3), 3)

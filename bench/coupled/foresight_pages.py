@@ -10,13 +10,13 @@ from functools import cache
 from math import isinf
 from typing import TYPE_CHECKING, Any
 
-from bench.coupled import foresight
-from bench.report.markdown import text_table
-from bench.report.marks import Picture, Writer
-from bench.report.tables import MINUS, NOTHING, count, share
-from bench.results.frames import records
-from bench.results.published import published_table
-from instances.errors import InputError
+from hindsched.bench.coupled import foresight
+from hindsched.bench.report.markdown import text_table
+from hindsched.bench.report.marks import Picture, Writer
+from hindsched.bench.report.tables import MINUS, NOTHING, count, share
+from hindsched.bench.results.frames import records
+from hindsched.bench.results.published import published_table
+from hindsched.instances.errors import InputError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -38,7 +38,7 @@ class ForesightPages:
     """The writers of docs/online_optimum.md and docs/foresight.md."""
 
     def writers(self) -> dict[str, Writer]:
-        """Return who writes the marked parts (see `bench.report.marks`), by name."""
+        """Return who writes the marked parts (see `hindsched.bench.report.marks`), by name."""
         tables = (self.online_optima, self.online_sizes, self.free_prefetch)
         more = (self.foresight_map, self.markov_tests, self.markov_estimates, self.markov_costs)
         numbers = (

@@ -7,10 +7,10 @@ from itertools import groupby
 from math import ceil
 from typing import TYPE_CHECKING, Any
 
-import instances
-from bench.report import plots
-from instances.coupled import Instance, Schedule
-from instances.states import DOWN, RECLAIMED
+from hindsched import instances
+from hindsched.bench.report import plots
+from hindsched.instances.coupled import Instance, Schedule
+from hindsched.instances.states import DOWN, RECLAIMED
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -77,7 +77,7 @@ def draw_gantt(
     instance, schedule
         What to draw; workers from top to bottom, w beside their names.
     ends
-        Where iterations end (see `instances.Verdict`); a line is drawn at each.
+        Where iterations end (see `hindsched.instances.Verdict`); a line is drawn at each.
     title
         Above the picture.
     slots

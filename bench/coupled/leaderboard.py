@@ -13,20 +13,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-import instances
-import offline
-from bench.campaign.engine import Job, code_digest, run_jobs
-from bench.campaign.jobs import job_key, label_of, load_shared
-from bench.campaign.journal import Journal
-from bench.coupled.beyond_page import read_data
-from bench.coupled.paper import Paper
-from bench.progress import counting
-from bench.results.frames import told_records
-from bench.results.ratios import distribution, with_ratios
-from instances.errors import InputError, SelfCheckError
-from instances.textio import write_text
-from online.coupled import OURS, POLICIES, make_policy, run_policy
-from online.loading import aside, by_name
+from hindsched import instances, offline
+from hindsched.bench.campaign.engine import Job, code_digest, run_jobs
+from hindsched.bench.campaign.jobs import job_key, label_of, load_shared
+from hindsched.bench.campaign.journal import Journal
+from hindsched.bench.coupled.beyond_page import read_data
+from hindsched.bench.coupled.paper import Paper
+from hindsched.bench.progress import counting
+from hindsched.bench.results.frames import told_records
+from hindsched.bench.results.ratios import distribution, with_ratios
+from hindsched.instances.errors import InputError, SelfCheckError
+from hindsched.instances.textio import write_text
+from hindsched.online.coupled import OURS, POLICIES, make_policy, run_policy
+from hindsched.online.loading import aside, by_name
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -130,7 +129,7 @@ def play(policy: Any) -> list[int | None]:
     Parameters
     ----------
     policy
-        As for `online.coupled.make_policy`: a name, ``path/to/file.py:ClassName``, or an object.
+        As for `hindsched.online.coupled.make_policy`: a name, ``path/to/file.py:ClassName``, or an object.
 
     Raises
     ------

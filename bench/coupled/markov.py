@@ -15,19 +15,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from bench.campaign.sources import Given, Source
-from bench.coupled.foresight import ratios_of, trace_sources
-from bench.results.stats import quantile
-from instances.chains import Chain, fit
-from instances.coupled.model import Instance
-from instances.states import DOWN, UP, States
-from instances.textio import read_bytes, write_text
-from online.coupled.estimates import Estimates
+from hindsched.bench.campaign.sources import Given, Source
+from hindsched.bench.coupled.foresight import ratios_of, trace_sources
+from hindsched.bench.results.stats import quantile
+from hindsched.instances.chains import Chain, fit
+from hindsched.instances.coupled.model import Instance
+from hindsched.instances.states import DOWN, UP, States
+from hindsched.instances.textio import read_bytes, write_text
+from hindsched.online.coupled.estimates import Estimates
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from instances.traces.trace import Trace
+    from hindsched.instances.traces.trace import Trace
 
 __all__ = ["ESTIMATE_COLUMNS", "TEST_COLUMNS", "costs", "costs_of", "drawn_again", "estimates", "keep", "rows_of_tests"]
 
@@ -183,7 +183,7 @@ def costs(instance: Instance) -> dict[str, Instance]:
 
 def drawn_again(instance: Instance, key: Sequence[str | int]) -> Instance:
     """Return the instance with states drawn from its chains instead of the real ones."""
-    from instances.sources import Drawn
+    from hindsched.instances.sources import Drawn
 
     chains: list[Chain] = [chain for chain in instance.chains if chain is not None]
     return instance.replace(states=Drawn(chains, tuple(key), instance.slots, start="stationary"))

@@ -19,22 +19,22 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from bench.campaign.engine import code_digest
-from bench.family import Options, family_of
-from instances.chains import Chain
-from instances.coupled.generate import paper
-from instances.coupled.model import Instance
-from instances.errors import InputError, SelfCheckError
-from instances.sources import Drawn
-from instances.textio import write_text
-from offline.results import Status
-from online.coupled import make_policy, simulate
-from online.coupled.optimum import OnlineOptimum, Optimal, online_optimum
-from online.coupled.optimum.hindsight import expected_hindsight
-from online.coupled.optimum.penalised import Charge, Penalised
-from online.coupled.optimum.solve import problem_of
-from online.coupled.optimum.space import Space
-from online.loading import aside, by_name
+from hindsched.bench.campaign.engine import code_digest
+from hindsched.bench.family import Options, family_of
+from hindsched.instances.chains import Chain
+from hindsched.instances.coupled.generate import paper
+from hindsched.instances.coupled.model import Instance
+from hindsched.instances.errors import InputError, SelfCheckError
+from hindsched.instances.sources import Drawn
+from hindsched.instances.textio import write_text
+from hindsched.offline.results import Status
+from hindsched.online.coupled import make_policy, simulate
+from hindsched.online.coupled.optimum import OnlineOptimum, Optimal, online_optimum
+from hindsched.online.coupled.optimum.hindsight import expected_hindsight
+from hindsched.online.coupled.optimum.penalised import Charge, Penalised
+from hindsched.online.coupled.optimum.solve import problem_of
+from hindsched.online.coupled.optimum.space import Space
+from hindsched.online.loading import aside, by_name
 
 __all__ = ["COLUMNS", "RELAXED", "STUDY", "Cell", "collect", "compare", "measured", "relaxed", "sample_path", "saying"]
 
@@ -110,7 +110,7 @@ def compare(
     instance
         Its chains count, and of its states those in slot 0 only.
     policies
-        As for `online.coupled.make_policy`.
+        As for `hindsched.online.coupled.make_policy`.
     options
         Of the policies and of the solver.
     paths, seed
@@ -118,7 +118,7 @@ def compare(
     tolerance, most_states
         Of `online.coupled.optimum.online_optimum`. Where there are too many states, the on-line optimum is None.
     is_charged
-        Whether to add the bound of `online.coupled.optimum.penalised`, the charge chosen on other paths.
+        Whether to add the bound of `hindsched.online.coupled.optimum.penalised`, the charge chosen on other paths.
     progress
         Is told in one line how far it is.
     refuse
@@ -361,9 +361,9 @@ def relaxed(folder: Path) -> list[dict[str, Any]]:
 
     The optima are the published ones; the rows are written to free_prefetch.csv.
     """
-    from bench.coupled.optima import known_optima
-    from bench.results.frames import records
-    from offline.coupled.free_prefetch import free_prefetch_bound
+    from hindsched.bench.coupled.optima import known_optima
+    from hindsched.bench.results.frames import records
+    from hindsched.offline.coupled.free_prefetch import free_prefetch_bound
 
     optima = known_optima()
     chosen = optima[(optima["m"] == 5) & optima["wmin"].isin([1, 2, 4]) & (optima["trial"] == 0)]

@@ -7,14 +7,14 @@ from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import offline
-from bench.campaign.engine import Job, run_jobs
-from bench.campaign.jobs import answered, job_key, load_shared, names_of
-from bench.campaign.journal import Journal
-from bench.coupled.paper import Paper
-from bench.family import Options
-from bench.results.published import published_table
-from instances.textio import write_text
+from hindsched import offline
+from hindsched.bench.campaign.engine import Job, run_jobs
+from hindsched.bench.campaign.jobs import answered, job_key, load_shared, names_of
+from hindsched.bench.campaign.journal import Journal
+from hindsched.bench.coupled.paper import Paper
+from hindsched.bench.family import Options
+from hindsched.bench.results.published import published_table
+from hindsched.instances.textio import write_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -148,7 +148,7 @@ def distribution(optima: pd.DataFrame, ending: str = "") -> pd.DataFrame:
 
 def draw_distribution(summary: pd.DataFrame, path: Path) -> None:
     """Draw the median optimum against wmin for each m and n_com, with the middle half of the instances around it."""
-    from bench.report import plots
+    from hindsched.bench.report import plots
 
     figure, (axes,) = plots.new_figure(heights=(4.5,))
     styles = zip(plots.COLOURS, ("-", "--", ":", "-.") * 2, strict=False)

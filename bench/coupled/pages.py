@@ -13,20 +13,20 @@ from importlib.resources import as_file, files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bench.coupled import optima, reproduction
-from bench.coupled.beyond_page import BeyondPage
-from bench.coupled.foresight_pages import ForesightPages
-from bench.coupled.printed_page import PrintedTables
-from bench.coupled.rents_page import RentsPage
-from bench.coupled.scale_page import ScalePage
-from bench.coupled.versus import diff_by_wmin
-from bench.report import pictures, plots
-from bench.report.markdown import text_table
-from bench.report.marks import Picture, Writer
-from bench.report.tables import MINUS, NOTHING, count, interval, number, share
-from bench.results.frames import read_results, records
-from bench.results.ratios import distribution, ends, in_median_order, with_ratios
-from instances.errors import InputError
+from hindsched.bench.coupled import optima, reproduction
+from hindsched.bench.coupled.beyond_page import BeyondPage
+from hindsched.bench.coupled.foresight_pages import ForesightPages
+from hindsched.bench.coupled.printed_page import PrintedTables
+from hindsched.bench.coupled.rents_page import RentsPage
+from hindsched.bench.coupled.scale_page import ScalePage
+from hindsched.bench.coupled.versus import diff_by_wmin
+from hindsched.bench.report import pictures, plots
+from hindsched.bench.report.markdown import text_table
+from hindsched.bench.report.marks import Picture, Writer
+from hindsched.bench.report.tables import MINUS, NOTHING, count, interval, number, share
+from hindsched.bench.results.frames import read_results, records
+from hindsched.bench.results.ratios import distribution, ends, in_median_order, with_ratios
+from hindsched.instances.errors import InputError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -56,7 +56,7 @@ class Published:
     folder = "."
 
     def writers(self) -> dict[str, Writer]:
-        """Return who writes the marked parts of pages (see `bench.report.marks`), by name."""
+        """Return who writes the marked parts of pages (see `hindsched.bench.report.marks`), by name."""
         tables = (self.versus, self.ratios, self.medians, self.optima)
         numbers = (self.runs, self.instances, self.impossible, self.fails, self.rank, self.first, self.spearman)
         more = (self.ratio, self.slower, self.duel, self.rescued, self.longer)
@@ -82,7 +82,7 @@ class Published:
     @cached_property
     def _of(self) -> dict[str, pd.DataFrame]:
         """The runs under each reading, the value under its name too."""
-        with as_file(files("bench").joinpath("data/paper_runs.csv.xz")) as path:
+        with as_file(files("hindsched.bench").joinpath("data/paper_runs.csv.xz")) as path:
             runs = read_results(path).runs
         runs["makespan"] = runs["value"]
         return {reading: runs[runs["estimator"] == reading].reset_index(drop=True) for reading in READINGS}

@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any, ClassVar
 
-from instances.coupled import Instance, generate
-from instances.sources import STARTS
+from hindsched.instances.coupled import Instance, generate
+from hindsched.instances.sources import STARTS
 
 __all__ = ["Paper"]
 
 
 @dataclass(frozen=True, slots=True)
 class Paper:
-    """A draw of the paper's generator (see `instances.coupled.generate.paper`)."""
+    """A draw of the paper's generator (see `hindsched.instances.coupled.generate.paper`)."""
 
     family: ClassVar[str] = "coupled"
 

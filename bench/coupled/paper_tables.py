@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from importlib.resources import as_file, files
 from typing import TYPE_CHECKING, Any
 
-from instances.errors import InputError
-from instances.textio import read_bytes
-from online.coupled import POLICIES
+from hindsched.instances.errors import InputError
+from hindsched.instances.textio import read_bytes
+from hindsched.online.coupled import POLICIES
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -46,7 +46,7 @@ def printed_tables() -> pd.DataFrame:
     >>> float(tables.set_index(["table", "policy"])["diff"]["I", "E-IE"])
     53.93
     """
-    with as_file(files("bench").joinpath("data/paper_tables.csv")) as path:
+    with as_file(files("hindsched.bench").joinpath("data/paper_tables.csv")) as path:
         return read_tables(path)
 
 

@@ -1,7 +1,7 @@
 """What the documentation says of the paper's printed tables: how close each reading comes, and what luck can do.
 
 Written from the published metrics of readings and seeds (``bench/data/paper_readings.csv``, by ``hindsched bench
-readings``) and the printed figures (`bench.coupled.paper_tables`); no number here is written by hand.
+readings``) and the printed figures (`hindsched.bench.coupled.paper_tables`); no number here is written by hand.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from operator import itemgetter
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
-from bench.coupled.paper_tables import SUBSETS, TABLES, compare_metrics, printed_tables
-from bench.coupled.reproduction import READINGS
-from bench.coupled.studies.readings import published_metrics
-from bench.report.markdown import text_table
-from bench.report.tables import MINUS, NOTHING, count
-from bench.results.frames import in_order, records
+from hindsched.bench.coupled.paper_tables import SUBSETS, TABLES, compare_metrics, printed_tables
+from hindsched.bench.coupled.reproduction import READINGS
+from hindsched.bench.coupled.studies.readings import published_metrics
+from hindsched.bench.report.markdown import text_table
+from hindsched.bench.report.tables import MINUS, NOTHING, count
+from hindsched.bench.results.frames import in_order, records
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -36,14 +36,14 @@ class PrintedTables:
     Parameters
     ----------
     metrics
-        As `bench.coupled.studies.readings.metrics_of` returns them; None: those published with the toolkit.
+        As `hindsched.bench.coupled.studies.readings.metrics_of` returns them; None: those published with the toolkit.
     """
 
     def __init__(self, metrics: pd.DataFrame | None = None) -> None:
         self._given = metrics
 
     def writers(self) -> dict[str, Callable[..., str]]:
-        """Return who writes the marked parts of pages (see `bench.report.marks`), by name."""
+        """Return who writes the marked parts of pages (see `hindsched.bench.report.marks`), by name."""
         return {"printed_section": self.section}
 
     def section(self) -> str:

@@ -6,11 +6,11 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from bench.campaign.sources import Given, Source
-from instances.coupled.imported import from_trace
-from instances.coupled.model import Instance
-from instances.errors import InputError
-from instances.traces import Trace, read, read_packaged
+from hindsched.bench.campaign.sources import Given, Source
+from hindsched.instances.coupled.imported import from_trace
+from hindsched.instances.coupled.model import Instance
+from hindsched.instances.errors import InputError
+from hindsched.instances.traces import Trace, read, read_packaged
 
 __all__ = ["lanl_sources", "spot_sources"]
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from bench.report.markdown import text_table
-from bench.report.tables import count, share
-from bench.results.frames import records
-from bench.results.published import published_table
-from instances.errors import InputError
+from hindsched.bench.report.markdown import text_table
+from hindsched.bench.report.tables import count, share
+from hindsched.bench.results.frames import records
+from hindsched.bench.results.published import published_table
+from hindsched.instances.errors import InputError
 
 __all__ = ["RentsPage"]
 
@@ -18,7 +18,7 @@ class RentsPage:
     """The writers of the part."""
 
     def writers(self) -> dict[str, Callable[..., str]]:
-        """Return who writes the marked parts of pages (see `bench.report.marks`), by name."""
+        """Return who writes the marked parts of pages (see `hindsched.bench.report.marks`), by name."""
         return {"rents": self.table, "rents_cells": self.cells, "rents_number": self.number}
 
     def table(self) -> str:

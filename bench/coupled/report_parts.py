@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from math import isnan
 from typing import TYPE_CHECKING
 
-from bench.coupled.versus import COLUMNS, diff_by_wmin, versus
-from bench.report import pictures, plots, tables
-from bench.report.html import Cell, Figure, PageTable
-from bench.report.items import Files, panel_title, panels_of
-from bench.results.frames import in_order, records
+from hindsched.bench.coupled.versus import COLUMNS, diff_by_wmin, versus
+from hindsched.bench.report import pictures, plots, tables
+from hindsched.bench.report.html import Cell, Figure, PageTable
+from hindsched.bench.report.items import Files, panel_title, panels_of
+from hindsched.bench.results.frames import in_order, records
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -125,7 +125,7 @@ def _by_wmin(runs: pd.DataFrame, metrics: pd.DataFrame, reference: str, files: F
 
 
 def versus_table(table: pd.DataFrame, *, caption: str, file: str, note: str = "", is_narrow: bool = False) -> PageTable:
-    """Return the metrics against a reference (see `bench.coupled.versus.versus`), the fastest first."""
+    """Return the metrics against a reference (see `hindsched.bench.coupled.versus.versus`), the fastest first."""
     rows = []
     for row in records(table.sort_values("diff", kind="stable")):
         diff = tables.NOTHING if isnan(row["diff"]) else f"{row['diff']:+.1f}".replace("-", tables.MINUS)

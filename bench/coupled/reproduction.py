@@ -7,14 +7,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bench.campaign.plan import Campaign, results_of_rows, run_campaign
-from bench.coupled.paper import Paper
-from bench.coupled.paper_tables import TABLES
-from bench.coupled.versus import diff_by_wmin, versus
-from bench.family import Options, family_named
-from bench.results.frames import records
-from instances.textio import write_bytes, write_text
-from online.coupled import POLICIES
+from hindsched.bench.campaign.plan import Campaign, results_of_rows, run_campaign
+from hindsched.bench.coupled.paper import Paper
+from hindsched.bench.coupled.paper_tables import TABLES
+from hindsched.bench.coupled.versus import diff_by_wmin, versus
+from hindsched.bench.family import Options, family_named
+from hindsched.bench.results.frames import records
+from hindsched.instances.textio import write_bytes, write_text
+from hindsched.online.coupled import POLICIES
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -50,9 +50,9 @@ class Reading:
     tells
         What it is, in a few words.
     options
-        Options of the run (see `online.coupled.RunOptions`).
+        Options of the run (see `hindsched.online.coupled.RunOptions`).
     instance
-        Fields of `bench.coupled.paper.Paper`.
+        Fields of `hindsched.bench.coupled.paper.Paper`.
     """
 
     name: str
@@ -152,7 +152,7 @@ def tables(runs: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     -------
     pandas.DataFrame
         One row per reading, table and policy: ``reading``, ``table`` (I: m = 5, II: m = 10) and the columns of
-        `bench.coupled.versus.versus`.
+        `hindsched.bench.coupled.versus.versus`.
     """
     import pandas as pd
 
@@ -176,7 +176,7 @@ def compare(found: pd.DataFrame, other: pd.DataFrame, called: str) -> pd.DataFra
     found
         As returned by `tables`.
     other
-        ``table``, ``policy`` and `bench.coupled.paper_tables.METRICS`, each policy once a table.
+        ``table``, ``policy`` and `hindsched.bench.coupled.paper_tables.METRICS`, each policy once a table.
     called
         What the other tables are called.
 
@@ -232,7 +232,7 @@ def closeness(found: pd.DataFrame, printed: pd.DataFrame) -> pd.DataFrame:
 
 
 def write_compact(runs: Mapping[str, pd.DataFrame], path: Path) -> None:
-    """Write the runs as a compressed table, a row per run, that `bench.results.frames.read_results` reads."""
+    """Write the runs as a compressed table, a row per run, that `hindsched.bench.results.frames.read_results` reads."""
     import lzma
 
     import pandas as pd
@@ -245,7 +245,7 @@ def write_compact(runs: Mapping[str, pd.DataFrame], path: Path) -> None:
 
 def draw_figure_2(runs: Mapping[str, pd.DataFrame], path: Path) -> None:
     """Draw %diff against wmin: a row of panels for each reading, a panel for each m."""
-    from bench.report import pictures, plots
+    from hindsched.bench.report import pictures, plots
 
     figure, panels = plots.new_grid(len(runs), len(TABLES))
     for row, (name, frame) in zip(panels, runs.items(), strict=True):
@@ -279,7 +279,7 @@ def reproduce(
     folder
         Receives the rows and tables; what it holds is not made again.
     num_processes, dask
-        As for `bench.campaign.engine.run_jobs`.
+        As for `hindsched.bench.campaign.engine.run_jobs`.
     as_json
         Whether to print JSON.
     readings
@@ -287,14 +287,14 @@ def reproduce(
     figures
         A file of figures to compare with; None: the paper's.
     check_slots, time_limit_s
-        As in `bench.family.Options`.
+        As in `hindsched.bench.family.Options`.
     seed, **points
-        As for `bench.coupled.optima.experiment`.
+        As for `hindsched.bench.coupled.optima.experiment`.
     """
-    from bench.coupled import paper_tables
-    from bench.coupled.optima import experiment
-    from bench.output import Table
-    from bench.report.markdown import markdown_table
+    from hindsched.bench.coupled import paper_tables
+    from hindsched.bench.coupled.optima import experiment
+    from hindsched.bench.output import Table
+    from hindsched.bench.report.markdown import markdown_table
 
     other = paper_tables.printed_tables() if figures is None else paper_tables.read_tables(figures)
     names = list(dict.fromkeys(READINGS if "all" in readings else readings))

@@ -7,14 +7,14 @@ import statistics
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from bench.coupled.studies.races import PROVEN, draw_scale, gap
-from bench.report.markdown import text_table
-from bench.report.marks import Picture
-from bench.report.tables import NOTHING, count
-from bench.report.words import plural
-from bench.results.frames import told_records
-from bench.results.published import published_table
-from instances.errors import InputError
+from hindsched.bench.coupled.studies.races import PROVEN, draw_scale, gap
+from hindsched.bench.report.markdown import text_table
+from hindsched.bench.report.marks import Picture
+from hindsched.bench.report.tables import NOTHING, count
+from hindsched.bench.report.words import plural
+from hindsched.bench.results.frames import told_records
+from hindsched.bench.results.published import published_table
+from hindsched.instances.errors import InputError
 
 __all__ = ["ScalePage"]
 
@@ -30,7 +30,7 @@ class ScalePage:
     """The writers of the part."""
 
     def writers(self) -> dict[str, Callable[..., str]]:
-        """Return who writes the marked parts of pages (see `bench.report.marks`), by name."""
+        """Return who writes the marked parts of pages (see `hindsched.bench.report.marks`), by name."""
         return {
             "coupled_scale": self.table,
             "coupled_scale_open": self.still_open,

@@ -1,5 +1,5 @@
 """Campaigns, tables and pictures of the family `grid`."""
 
-from bench.grid.family import FAMILY
+from hindsched.bench.grid.family import FAMILY
 
 __all__ = ["FAMILY"]

@@ -12,16 +12,15 @@ from functools import lru_cache
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, ClassVar
 
-import instances
-import offline
-from bench.family import Family, Limit, Options, Played
-from bench.grid import flags
-from instances.errors import InputError, SelfCheckError
-from instances.grid import Schedule, write_schedule
-from instances.grid.model import LATEST
-from offline.results import Result, Status
-from online.grid.options import BUILT_IN, CHOICES, differing
-from online.grid.policies import OPTIONS, make_policy, run_policy
+from hindsched import instances, offline
+from hindsched.bench.family import Family, Limit, Options, Played
+from hindsched.bench.grid import flags
+from hindsched.instances.errors import InputError, SelfCheckError
+from hindsched.instances.grid import Schedule, write_schedule
+from hindsched.instances.grid.model import LATEST
+from hindsched.offline.results import Result, Status
+from hindsched.online.grid.options import BUILT_IN, CHOICES, differing
+from hindsched.online.grid.policies import OPTIONS, make_policy, run_policy
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -29,9 +28,9 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
-    from bench.campaign.sources import Source
-    from bench.grid.pages import Published
-    from instances.grid import Instance
+    from hindsched.bench.campaign.sources import Source
+    from hindsched.bench.grid.pages import Published
+    from hindsched.instances.grid import Instance
 
 __all__ = ["FAMILY"]
 
@@ -89,7 +88,7 @@ class _Grid(Family):
 
     def solved_in_runs(self, options: Options) -> tuple[object, ...]:
         """Return how the optimum over the accepted jobs is found, where a run that refuses some asks for it."""
-        from bench.campaign.engine import code_digest
+        from hindsched.bench.campaign.engine import code_digest
 
         if options.time_limit_s is None:
             return ()
@@ -110,7 +109,7 @@ class _Grid(Family):
         return len(schedule) <= _KEPT_JOBS
 
     def from_point(self, point: Mapping[str, Any]) -> Any:
-        from bench.grid.sources import from_point
+        from hindsched.bench.grid.sources import from_point
 
         return from_point(dict(point))
 
@@ -139,13 +138,13 @@ class _Grid(Family):
         return flags.import_log(traces, **given)
 
     def sources(self, table: Mapping[str, Any]) -> list[Source]:
-        from bench.grid.sources import sources
+        from hindsched.bench.grid.sources import sources
 
         return sources(dict(table))
 
     def usual_sources(self, **given: Any) -> list[Source]:
         """Return small random workloads, and windows of KTH-SP2."""
-        from bench.grid.sources import Generated, Window
+        from hindsched.bench.grid.sources import Generated, Window
 
         nodes, slot_s, jobs, load, mix = (given[name] for name in ("nodes", "slot_s", "num_jobs", "load", "mix"))
         drawn = range(given["seed"], given["seed"] + given["draws"])
@@ -153,30 +152,30 @@ class _Grid(Family):
         return [*(Generated(nodes, slot_s, jobs, load, seed, mix) for seed in drawn), *windows]
 
     def reproduce(self, folder: Path, *, num_processes: int, dask: str | None, as_json: bool, **given: Any) -> None:
-        from bench.grid.paper.page import reproduce
+        from hindsched.bench.grid.paper.page import reproduce
 
         reproduce(folder, num_processes=num_processes, dask=dask, as_json=as_json, **given)
 
     def published(self) -> Published:
-        from bench.grid.pages import Published
+        from hindsched.bench.grid.pages import Published
 
         return Published()
 
     def export(self, instance: Instance, schedule: Any | None) -> str:
         """Return a workload for Batsim, or its table of jobs."""
-        from instances.grid.batsim import jobs_csv, to_batsim
+        from hindsched.instances.grid.batsim import jobs_csv, to_batsim
 
         if schedule is None:
             return to_batsim(instance)
         return jobs_csv(instance, _schedule(schedule, "export"))
 
     def draw(self, instance: Instance, schedule: Any) -> Figure:
-        from bench.grid.gantt import draw
+        from hindsched.bench.grid.gantt import draw
 
         return draw(instance, _schedule(schedule, "gantt"))
 
     def draw_pair(self, instance: Instance, best: Any, run: Any, policy: str, name: str) -> Figure:
-        from bench.grid.gantt import draw_pair
+        from hindsched.bench.grid.gantt import draw_pair
 
         return draw_pair(instance, best, run, policy, name)
 
@@ -186,12 +185,12 @@ class _Grid(Family):
         return ~failed
 
     def findings(self, runs: pd.DataFrame, reference: str) -> list[str]:
-        from bench.grid.report_parts import findings
+        from hindsched.bench.grid.report_parts import findings
 
         return findings(runs)
 
     def report_items(self, runs: pd.DataFrame, reference: str, files: Any) -> list[Any]:
-        from bench.grid.report_parts import waits
+        from hindsched.bench.grid.report_parts import waits
 
         return waits(runs, files)
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import click
 
-from bench.commands.options import ABOVE_ZERO, COUNT, NUMBERS, POSITIVE, bound_option
-from instances.errors import InputError
-from online.grid.options import CHOICES
+from hindsched.bench.commands.options import ABOVE_ZERO, COUNT, NUMBERS, POSITIVE, bound_option
+from hindsched.instances.errors import InputError
+from hindsched.online.grid.options import CHOICES
 
 __all__ = ["FLAGS", "PACKAGED", "generate", "import_log"]
 
@@ -17,7 +17,7 @@ __all__ = ["FLAGS", "PACKAGED", "generate", "import_log"]
 PACKAGED = "kth_sp2"
 _KINDS = ("swf", "gwf", "batsim")
 _MIXES = ("wide", "narrow")
-#: Of `bench.grid.paper.runs`, which is not loaded for a help text.
+#: Of `hindsched.bench.grid.paper.runs`, which is not loaded for a help text.
 _PARTS = ("paper", "overlay", "size", "reach", "log", "whole")
 
 _HELP = {
@@ -124,17 +124,17 @@ FLAGS: Mapping[str, Sequence[click.Option]] = {
 
 def generate(*, num_jobs: int, mix: str, **given: Any) -> Any:
     """Return a random workload."""
-    from instances.grid import generate as make
+    from hindsched.instances.grid import generate as make
 
     return make.generate(jobs=num_jobs, mix=make.WIDE if mix == "wide" else make.NARROW, **given)
 
 
 def import_log(logs: Sequence[str], *, kind: str, nodes: int | None, **given: Any) -> tuple[Any, Sequence[str]]:
     """Return the instance that one log, or a workload of Batsim, describes, and what could not be used of it."""
-    from instances.grid.batsim import from_batsim
-    from instances.grid.kth_sp2 import NODES, kth_sp2
-    from instances.grid.workloads import import_log as read
-    from instances.textio import read_json
+    from hindsched.instances.grid.batsim import from_batsim
+    from hindsched.instances.grid.kth_sp2 import NODES, kth_sp2
+    from hindsched.instances.grid.workloads import import_log as read
+    from hindsched.instances.textio import read_json
 
     if len(logs) != 1:
         raise InputError(f"{len(logs)} files, expected one log", place="import")

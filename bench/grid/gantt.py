@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import instances
-from bench.report import plots
-from instances.errors import InputError
-from instances.grid import Instance, Schedule
-from instances.grid.schedule import node_runs
+from hindsched import instances
+from hindsched.bench.report import plots
+from hindsched.instances.errors import InputError
+from hindsched.instances.grid import Instance, Schedule
+from hindsched.instances.grid.schedule import node_runs
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

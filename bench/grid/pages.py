@@ -12,14 +12,14 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bench.grid.paper.claims import Finding, findings
-from bench.grid.paper.published import published_rows
-from bench.grid.paper.tables import Rows, interval, mean_wait_s, pick, tables
-from bench.report.markdown import text_table
-from bench.report.marks import Picture, Writer
-from bench.report.tables import MINUS, NOTHING, count
-from bench.results.published import published_table
-from instances.errors import InputError
+from hindsched.bench.grid.paper.claims import Finding, findings
+from hindsched.bench.grid.paper.published import published_rows
+from hindsched.bench.grid.paper.tables import Rows, interval, mean_wait_s, pick, tables
+from hindsched.bench.report.markdown import text_table
+from hindsched.bench.report.marks import Picture, Writer
+from hindsched.bench.report.tables import MINUS, NOTHING, count
+from hindsched.bench.results.published import published_table
+from hindsched.instances.errors import InputError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -42,7 +42,7 @@ class Published:
     folder = "grid"
 
     def writers(self) -> Mapping[str, Writer]:
-        """Return who writes the marked parts of pages (see `bench.report.marks`), by name."""
+        """Return who writes the marked parts of pages (see `hindsched.bench.report.marks`), by name."""
         parts = (self.ran, self.methods, self.degrees, self.overlays, self.claim, self.centre, self.log, self.whole)
         more = (self.rungs, self.bounds, self.nodes, self.verdicts, self.wait, self.slowest, self.mean_width)
         return {writer.__name__: writer for writer in (*parts, *more)}
@@ -72,7 +72,7 @@ class Published:
         return self._frame("days")
 
     def _draw(self, path: Path) -> None:
-        from bench.grid.paper.page import draw_utilisation
+        from hindsched.bench.grid.paper.page import draw_utilisation
 
         draw_utilisation(self._rows, path)
 
@@ -167,7 +167,7 @@ class Published:
 
     def log(self) -> str:
         """Return mean waits on the real log."""
-        from bench.grid.paper.page import log_table
+        from hindsched.bench.grid.paper.page import log_table
 
         lines = []
         for line in log_table(self._rows):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from bench.report.html import Cell, PageTable
-from bench.report.items import Files
-from bench.results.frames import in_order, records
+from hindsched.bench.report.html import Cell, PageTable
+from hindsched.bench.report.items import Files
+from hindsched.bench.results.frames import in_order, records
 
 if TYPE_CHECKING:
     import pandas as pd

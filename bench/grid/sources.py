@@ -9,10 +9,10 @@ from typing import Annotated, Any, ClassVar
 
 import msgspec
 
-from instances.errors import InputError
-from instances.grid import Instance, generate
-from instances.grid.kth_sp2 import kth_sp2
-from instances.textio import convert, excerpt
+from hindsched.instances.errors import InputError
+from hindsched.instances.grid import Instance, generate
+from hindsched.instances.grid.kth_sp2 import kth_sp2
+from hindsched.instances.textio import convert, excerpt
 
 __all__ = ["Generated", "Window", "from_point", "sources"]
 
@@ -23,7 +23,7 @@ _MIXES = {"wide": generate.WIDE, "narrow": generate.NARROW}
 
 @dataclass(frozen=True, slots=True)
 class Generated:
-    """A random workload (see `instances.grid.generate`); ``share`` is its load."""
+    """A random workload (see `hindsched.instances.grid.generate`); ``share`` is its load."""
 
     family: ClassVar[str] = "grid"
 
@@ -68,7 +68,7 @@ class Generated:
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """Some jobs of KTH-SP2 (see `instances.grid.kth_sp2`)."""
+    """Some jobs of KTH-SP2 (see `hindsched.instances.grid.kth_sp2`)."""
 
     family: ClassVar[str] = "grid"
 

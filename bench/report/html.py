@@ -67,7 +67,7 @@ def render(template: str, values: Mapping[str, Any]) -> str:
     from markupsafe import Markup
 
     environment = Environment(
-        loader=PackageLoader("bench.report"),
+        loader=PackageLoader("hindsched.bench.report"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,

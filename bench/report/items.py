@@ -7,15 +7,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bench.family import Family, family_named
-from bench.report import pictures, plots, tables, words
-from bench.report.html import Figure, PageTable
-from bench.report.svg import inline_svg
-from bench.results.frames import in_order, records
-from bench.results.ratios import NOTE, cluster_words, csv_text, distribution, in_median_order
-from bench.results.show import HEADINGS, readable
-from instances.errors import InputError
-from instances.textio import write_text
+from hindsched.bench.family import Family, family_named
+from hindsched.bench.report import pictures, plots, tables, words
+from hindsched.bench.report.html import Figure, PageTable
+from hindsched.bench.report.svg import inline_svg
+from hindsched.bench.results.frames import in_order, records
+from hindsched.bench.results.ratios import NOTE, cluster_words, csv_text, distribution, in_median_order
+from hindsched.bench.results.show import HEADINGS, readable
+from hindsched.instances.errors import InputError
+from hindsched.instances.textio import write_text
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -25,8 +25,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from instances.errors import InputError
-from instances.textio import read_bytes, write_text
+from hindsched.instances.errors import InputError
+from hindsched.instances.textio import read_bytes, write_text
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -8,16 +8,16 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bench.family import Family, family_named
-from bench.report import items, tables, words
-from bench.report.html import Figure, PageTable, render
-from bench.report.items import Files
-from bench.report.parts import SHORT, Part
-from bench.report.pictures import short_names
-from bench.results.frames import GROUP, in_order, read_results
-from bench.results.ratios import contradictions, distribution, medians, profile, with_ratios
-from instances.errors import InputError
-from instances.textio import write_text
+from hindsched.bench.family import Family, family_named
+from hindsched.bench.report import items, tables, words
+from hindsched.bench.report.html import Figure, PageTable, render
+from hindsched.bench.report.items import Files
+from hindsched.bench.report.parts import SHORT, Part
+from hindsched.bench.report.pictures import short_names
+from hindsched.bench.results.frames import GROUP, in_order, read_results
+from hindsched.bench.results.ratios import contradictions, distribution, medians, profile, with_ratios
+from hindsched.instances.errors import InputError
+from hindsched.instances.textio import write_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -104,7 +104,7 @@ def write_report(
     Parameters
     ----------
     results
-        See `bench.results.frames.read_results`.
+        See `hindsched.bench.results.frames.read_results`.
     folder
         Made if needed; files of the same names are replaced.
     reference

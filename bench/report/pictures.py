@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from bench.results.frames import records
-from bench.results.stats import ecdf, thinned
+from hindsched.bench.results.frames import records
+from hindsched.bench.results.stats import ecdf, thinned
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -193,7 +193,7 @@ def draw_diff(axes: Axes, table: pd.DataFrame, shown: Sequence[str], *, referenc
     axes
         To draw on.
     table
-        Of one panel, as returned by `bench.coupled.versus.diff_by_wmin`.
+        Of one panel, as returned by `hindsched.bench.coupled.versus.diff_by_wmin`.
     shown
         Those that get a line.
     reference
@@ -232,7 +232,7 @@ def draw_ranges(axes: Axes, table: pd.DataFrame, *, xlabel: str) -> Axes:
     axes
         To draw on; the first row of the table is at the top.
     table
-        As returned by `bench.results.ratios.distribution`, of one point. Where a quartile falls on
+        As returned by `hindsched.bench.results.ratios.distribution`, of one point. Where a quartile falls on
         unfinished runs its bar goes on to the right with an arrow.
     xlabel
         Of the axis.

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bench.results.stats import ecdf
+from hindsched.bench.results.stats import ecdf
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -46,8 +46,8 @@ def save(figure: Figure, path: Any) -> None:
     """Write a figure; the ending (.svg, .pdf, .png) says how. Equal figures give equal files."""
     from pathlib import Path
 
-    from instances.errors import InputError
-    from instances.textio import write_bytes
+    from hindsched.instances.errors import InputError
+    from hindsched.instances.textio import write_bytes
 
     suffix = Path(path).suffix
     ending = suffix.removeprefix(".").lower()
@@ -79,7 +79,7 @@ def draw_ecdf(axes: Axes, ratios: pd.DataFrame, policies: Sequence[str], *, xlab
     axes
         To draw on.
     ratios
-        As returned by `bench.results.ratios.with_ratios`.
+        As returned by `hindsched.bench.results.ratios.with_ratios`.
     policies
         With a curve, in the order of the legend.
     xlabel, title

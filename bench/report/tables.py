@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from math import isfinite, isnan, log
 from typing import TYPE_CHECKING, Any
 
-from bench.family import Family
-from bench.report.html import Cell, PageTable
-from bench.results.frames import in_order, records
-from bench.results.ratios import ends
+from hindsched.bench.family import Family
+from hindsched.bench.report.html import Cell, PageTable
+from hindsched.bench.results.frames import in_order, records
+from hindsched.bench.results.ratios import ends
 
 if TYPE_CHECKING:
     import pandas as pd

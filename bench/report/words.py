@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from math import isfinite
 from typing import TYPE_CHECKING
 
-from bench.family import Family, family_named
-from bench.report.tables import count, interval, number, share
-from bench.results.frames import PROVENANCE, Results, records
-from bench.results.ratios import ends, in_median_order
-from offline.results import Sense
+from hindsched.bench.family import Family, family_named
+from hindsched.bench.report.tables import count, interval, number, share
+from hindsched.bench.results.frames import PROVENANCE, Results, records
+from hindsched.bench.results.ratios import ends, in_median_order
+from hindsched.offline.results import Sense
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -63,9 +63,9 @@ def findings(
     runs
         All of them.
     overall
-        Their distribution (see `bench.results.ratios.distribution`); empty without any ratio.
+        Their distribution (see `hindsched.bench.results.ratios.distribution`); empty without any ratio.
     medians
-        See `bench.results.ratios.medians`; None without any ratio.
+        See `hindsched.bench.results.ratios.medians`; None without any ratio.
     family
         Whose runs they are.
     """

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import msgspec
 
-from bench.campaign.journal import Journal, in_row, read_rows
-from bench.family import Family, family_named
-from instances.errors import InputError
-from instances.families import BUILT_IN
-from instances.textio import convert, excerpt, read_bytes
+from hindsched.bench.campaign.journal import Journal, in_row, read_rows
+from hindsched.bench.family import Family, family_named
+from hindsched.instances.errors import InputError
+from hindsched.instances.families import BUILT_IN
+from hindsched.instances.textio import convert, excerpt, read_bytes
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -15,5 +15,5 @@ def published_table(name: str) -> pd.DataFrame:
     """Return the table ``bench/data/NAME.csv``, with the types that pandas finds."""
     import pandas as pd
 
-    with files("bench").joinpath(f"data/{name}.csv").open("rb") as file:
+    with files("hindsched.bench").joinpath(f"data/{name}.csv").open("rb") as file:
         return pd.read_csv(file)

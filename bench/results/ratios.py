@@ -19,10 +19,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from bench.family import family_named
-from bench.results.frames import GROUP, in_order, records, told_records
-from bench.results.stats import percentiles, quantile, resample, resampled_means, resampled_medians
-from instances.errors import SelfCheckError
+from hindsched.bench.family import family_named
+from hindsched.bench.results.frames import GROUP, in_order, records, told_records
+from hindsched.bench.results.stats import percentiles, quantile, resample, resampled_means, resampled_medians
+from hindsched.instances.errors import SelfCheckError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -184,7 +184,7 @@ def distribution(ratios: pd.DataFrame, by: Sequence[str] = ()) -> pd.DataFrame:
           else over instances;
         - ``optimal``, ``within10``, ``within30``, ``within100``: the shares of all runs that are proven optimal, and
           proven to be at most 1.1, 1.3 and 2 times the optimum; ``optimal_high`` is the share that may be optimal.
-        - the means over finished runs of the columns that the family names (`bench.family.Family.averages`).
+        - the means over finished runs of the columns that the family names (`hindsched.bench.family.Family.averages`).
 
         Numbers of nothing are NaN.
     """
@@ -323,7 +323,7 @@ def summary(runs: pd.DataFrame) -> pd.DataFrame:
     Parameters
     ----------
     runs
-        As in `bench.results.frames.Results`.
+        As in `hindsched.bench.results.frames.Results`.
 
     Returns
     -------
@@ -363,7 +363,7 @@ def of_runs(ratios: pd.DataFrame) -> pd.DataFrame:
     pandas.DataFrame
         ``family``, ``population``, ``options``, ``instance``, ``policy``; ``value`` (missing: unfinished), ``optimum``
         (missing: not proven), and the ratio by its ends ``low`` and ``high``, in the order of instances and policies;
-        then what else the families tell of a run (`bench.family.Family.columns`).
+        then what else the families tell of a run (`hindsched.bench.family.Family.columns`).
     """
     import pandas as pd
 

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from bench.family import family_named
-from bench.output import Table
-from bench.results.frames import GROUP, Results, records
-from bench.results.ratios import NOTE, cluster_words, ends, in_median_order, of_runs, plain, with_ratios
+from hindsched.bench.family import family_named
+from hindsched.bench.output import Table
+from hindsched.bench.results.frames import GROUP, Results, records
+from hindsched.bench.results.ratios import NOTE, cluster_words, ends, in_median_order, of_runs, plain, with_ratios
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -62,7 +62,7 @@ def show_table(results: Results, table: pd.DataFrame, as_json: bool) -> None:
     results
         What the table is of.
     table
-        As returned by `bench.results.ratios.summary`.
+        As returned by `hindsched.bench.results.ratios.summary`.
     as_json
         Whether to print JSON.
     """

@@ -1,10 +1,10 @@
 """Bags of identical tasks on desktop machines that are switched on and off (docs/bags/model.md)."""
 
-from instances.bags.check import RULES, Outcome, check, is_made_for
-from instances.bags.files import INSTANCE_FORMATS, read_instance, write_instance
-from instances.bags.ideal import ideal_time
-from instances.bags.model import Instance, Store
-from instances.bags.schedule import SCHEDULE_FORMATS, Run, Save, Schedule, read_schedule, write_schedule
+from hindsched.instances.bags.check import RULES, Outcome, check, is_made_for
+from hindsched.instances.bags.files import INSTANCE_FORMATS, read_instance, write_instance
+from hindsched.instances.bags.ideal import ideal_time
+from hindsched.instances.bags.model import Instance, Store
+from hindsched.instances.bags.schedule import SCHEDULE_FORMATS, Run, Save, Schedule, read_schedule, write_schedule
 
 __all__ = [
     "INSTANCE_FORMATS",

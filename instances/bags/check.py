@@ -14,10 +14,10 @@ from math import ceil, floor
 
 import numpy as np
 
-from instances.bags.model import Instance
-from instances.bags.schedule import Instant, Run, Save, Schedule
-from instances.states import DOWN, UP
-from instances.verdict import Verdict
+from hindsched.instances.bags.model import Instance
+from hindsched.instances.bags.schedule import Instant, Run, Save, Schedule
+from hindsched.instances.states import DOWN, UP
+from hindsched.instances.verdict import Verdict
 
 __all__ = ["RULES", "Outcome", "check", "is_made_for"]
 

@@ -6,10 +6,10 @@ from typing import Annotated, Any
 
 import msgspec
 
-from instances import states as st
-from instances.bags.model import Instance
-from instances.errors import InputError
-from instances.textio import convert, encode, quoted
+from hindsched.instances import states as st
+from hindsched.instances.bags.model import Instance
+from hindsched.instances.errors import InputError
+from hindsched.instances.textio import convert, encode, quoted
 
 __all__ = ["INSTANCE_FORMATS", "read_instance", "write_instance"]
 

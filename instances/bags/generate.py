@@ -9,11 +9,11 @@ from math import floor
 
 import numpy as np
 
-from instances import states as st
-from instances.bags.clock import Period, period
-from instances.bags.model import MOST, WEEK_S, Instance, Store
-from instances.errors import InputError
-from instances.streams import stream
+from hindsched.instances import states as st
+from hindsched.instances.bags.clock import Period, period
+from hindsched.instances.bags.model import MOST, WEEK_S, Instance, Store
+from hindsched.instances.errors import InputError
+from hindsched.instances.streams import stream
 
 __all__ = ["MIXES", "SETS", "TRACE_SLOTS", "classroom", "paper", "segment_ticks", "small"]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from instances.bags.model import Instance
+from hindsched.instances.bags.model import Instance
 
 __all__ = ["ideal_time"]
 
@@ -15,7 +15,7 @@ def ideal_time(instance: Instance) -> int:
 
     Examples
     --------
-    >>> from instances.bags.generate import paper
+    >>> from hindsched.instances.bags.generate import paper
     >>> round(ideal_time(paper("M01", tasks=75, slots=1)) / 60_000, 2)
     53.18
     """

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from math import floor
 
-from instances.bags.generate import segment_ticks
-from instances.bags.model import WEEK_S, Instance, Store
-from instances.errors import InputError
-from instances.intervals import Seconds
-from instances.traces.text import to_length, to_moment
-from instances.traces.trace import Absence, Nodes, Trace
+from hindsched.instances.bags.generate import segment_ticks
+from hindsched.instances.bags.model import WEEK_S, Instance, Store
+from hindsched.instances.errors import InputError
+from hindsched.instances.intervals import Seconds
+from hindsched.instances.traces.text import to_length, to_moment
+from hindsched.instances.traces.trace import Absence, Nodes, Trace
 
 __all__ = ["from_trace"]
 
@@ -38,18 +38,18 @@ def from_trace(
     Parameters
     ----------
     trace
-        See `instances.traces.read`.
+        See `hindsched.instances.traces.read`.
     tasks, checkpoints, reference_s, store, on_demand
         See `paper`.
     slot_s, start, slots, nodes, absent
-        The window, see `instances.traces.Trace.states`; a slot is a whole number of milliseconds.
+        The window, see `hindsched.instances.traces.Trace.states`; a slot is a whole number of milliseconds.
     kinds
         The type of all machines, or of each.
 
     Raises
     ------
     InputError
-        As `instances.traces.Trace.states` and `Instance`, and for slots that are no whole milliseconds.
+        As `hindsched.instances.traces.Trace.states` and `Instance`, and for slots that are no whole milliseconds.
     """
     if checkpoints < 0:
         raise InputError(f"{checkpoints}, expected an integer >= 0", place="checkpoints")

@@ -13,9 +13,9 @@ from typing import Any, ClassVar, SupportsIndex
 
 import numpy as np
 
-from instances import states as st
-from instances.errors import InputError
-from instances.textio import excerpt
+from hindsched.instances import states as st
+from hindsched.instances.errors import InputError
+from hindsched.instances.textio import excerpt
 
 __all__ = ["MOST", "WEEK_S", "Instance", "Store"]
 

@@ -8,8 +8,8 @@ from fractions import Fraction
 from math import floor
 from typing import Any, ClassVar, TypeAlias
 
-from instances.errors import InputError
-from instances.textio import encode, excerpt, quoted
+from hindsched.instances.errors import InputError
+from hindsched.instances.textio import encode, excerpt, quoted
 
 __all__ = ["SCHEDULE_FORMATS", "Instant", "Run", "Save", "Schedule", "read_schedule", "write_schedule"]
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from instances.errors import InputError
+from hindsched.instances.errors import InputError
 
 __all__ = ["LATEST", "Availability", "Ints", "Known", "Source"]
 

@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from instances.batches.model import Compute, Instance
-from instances.batches.run import NOTHING, Contacts, Run, Rung
-from instances.errors import InputError
-from instances.verdict import Verdict
+from hindsched.instances.batches.model import Compute, Instance
+from hindsched.instances.batches.run import NOTHING, Contacts, Run, Rung
+from hindsched.instances.errors import InputError
+from hindsched.instances.verdict import Verdict
 
 __all__ = ["Outcome", "check_run", "expect_run", "outcome_of"]
 
@@ -67,7 +67,7 @@ def check_run(instance: Instance, schedule: Run, of: Run | None = None) -> Verdi
 
     Three times the rows are gone through: what they say (F, V5), what it means (V5, V6, V1, F, V4, V2), and whether
     a certificate keeps to its rung (H2, H1). The verdict does not depend on the fingerprint (see
-    `instances.is_made_for`).
+    `hindsched.instances.is_made_for`).
 
     Parameters
     ----------

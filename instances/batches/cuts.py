@@ -15,11 +15,11 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from instances.batches.model import Compute, Instance
-from instances.batches.run import Contacts, Run, Rung
-from instances.errors import InputError
-from instances.textio import convert, encode
-from instances.verdict import Verdict
+from hindsched.instances.batches.model import Compute, Instance
+from hindsched.instances.batches.run import Contacts, Run, Rung
+from hindsched.instances.errors import InputError
+from hindsched.instances.textio import convert, encode
+from hindsched.instances.verdict import Verdict
 
 __all__ = ["FORMAT", "Bounds", "Claim", "Cut", "check_claim", "format_claim", "read_claim"]
 

@@ -8,11 +8,11 @@ from typing import Annotated, Any
 
 import msgspec
 
-from instances.batches.availability import Availability
-from instances.batches.model import Compute, Instance
-from instances.batches.volunteers import Habits, Volunteers
-from instances.errors import InputError
-from instances.textio import convert, encode, quoted
+from hindsched.instances.batches.availability import Availability
+from hindsched.instances.batches.model import Compute, Instance
+from hindsched.instances.batches.volunteers import Habits, Volunteers
+from hindsched.instances.errors import InputError
+from hindsched.instances.textio import convert, encode, quoted
 
 __all__ = ["INSTANCE_FORMATS", "read_instance", "write_instance"]
 

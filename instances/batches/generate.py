@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from instances.batches.model import Compute, Instance
-from instances.batches.volunteers import DAY, WEEK, Habits, Volunteers, merged
-from instances.errors import InputError
-from instances.streams import stream
+from hindsched.instances.batches.model import Compute, Instance
+from hindsched.instances.batches.volunteers import DAY, WEEK, Habits, Volunteers, merged
+from hindsched.instances.errors import InputError
+from hindsched.instances.streams import stream
 
 __all__ = ["back_to_back", "paper", "small"]
 

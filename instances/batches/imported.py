@@ -7,12 +7,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from instances.batches.availability import LATEST, Availability, Ints, narrow
-from instances.batches.model import Compute, Instance
-from instances.batches.volunteers import Habits, Volunteers
-from instances.errors import InputError
-from instances.intervals import Interval, Presence, Seconds
-from instances.traces.trace import Trace
+from hindsched.instances.batches.availability import LATEST, Availability, Ints, narrow
+from hindsched.instances.batches.model import Compute, Instance
+from hindsched.instances.batches.volunteers import Habits, Volunteers
+from hindsched.instances.errors import InputError
+from hindsched.instances.intervals import Interval, Presence, Seconds
+from hindsched.instances.traces.trace import Trace
 
 __all__ = ["from_trace"]
 
@@ -37,7 +37,7 @@ def from_trace(
     Parameters
     ----------
     trace
-        See `instances.traces.read`.
+        See `hindsched.instances.traces.read`.
     tasks, batches, start, compute
         See `Instance`; in seconds from ``origin`` on.
     c
@@ -55,7 +55,7 @@ def from_trace(
 
     Examples
     --------
-    >>> from instances.intervals import Presence
+    >>> from hindsched.instances.intervals import Presence
     >>> node = (Interval(100, 105, Presence.AVAILABLE), Interval(105, 109, Presence.UNAVAILABLE))
     >>> instance = from_trace(Trace(("a",), (node,)), tasks=1, batches=[(0, 9)], c=2, homogeneous=True)
     >>> instance.up.of_worker(0).tolist(), instance.c

@@ -11,9 +11,9 @@ from functools import cached_property
 from operator import index
 from typing import Any, ClassVar, SupportsIndex
 
-from instances.batches.availability import LATEST, Availability, Ints, Known, Source
-from instances.errors import InputError
-from instances.textio import excerpt
+from hindsched.instances.batches.availability import LATEST, Availability, Ints, Known, Source
+from hindsched.instances.errors import InputError
+from hindsched.instances.textio import excerpt
 
 __all__ = ["Compute", "Instance"]
 

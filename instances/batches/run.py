@@ -12,8 +12,8 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from instances.errors import InputError
-from instances.textio import convert, encode, excerpt, quoted
+from hindsched.instances.errors import InputError
+from hindsched.instances.textio import convert, encode, excerpt, quoted
 
 __all__ = [
     "FORMAT",

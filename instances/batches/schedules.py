@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from instances.batches.check import check_run, expect_run
-from instances.batches.cuts import FORMAT as CLAIM_FORMAT
-from instances.batches.cuts import Claim, check_claim, format_claim, read_claim
-from instances.batches.model import Instance
-from instances.batches.run import FORMAT as RUN_FORMAT
-from instances.batches.run import Run, read_run, write_run
-from instances.verdict import Verdict
+from hindsched.instances.batches.check import check_run, expect_run
+from hindsched.instances.batches.cuts import FORMAT as CLAIM_FORMAT
+from hindsched.instances.batches.cuts import Claim, check_claim, format_claim, read_claim
+from hindsched.instances.batches.model import Instance
+from hindsched.instances.batches.run import FORMAT as RUN_FORMAT
+from hindsched.instances.batches.run import Run, read_run, write_run
+from hindsched.instances.verdict import Verdict
 
 __all__ = ["SCHEDULE_FORMATS", "check", "read_schedule", "write_schedule"]
 

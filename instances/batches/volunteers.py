@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from instances.batches.availability import LATEST, Availability, Ints, Source, narrow
-from instances.errors import InputError
-from instances.streams import stream
+from hindsched.instances.batches.availability import LATEST, Availability, Ints, Source, narrow
+from hindsched.instances.errors import InputError
+from hindsched.instances.streams import stream
 
 __all__ = ["DAY", "HOUR", "WEEK", "Habits", "Volunteer", "Volunteers", "draw", "merged"]
 

@@ -1,12 +1,12 @@
 """OFF-LINE-COUPLED: tightly-coupled iterative applications on volatile workers (docs/model.md)."""
 
-from instances.coupled.certificates import SCHEDULE_FORMATS, check, read_schedule, write_schedule
-from instances.coupled.check import Outcome
-from instances.coupled.files import INSTANCE_FORMATS, read_instance, write_instance
-from instances.coupled.model import Instance
-from instances.coupled.rent_proof import LeastMakespan
-from instances.coupled.rents import Division, Multipliers, Rents
-from instances.coupled.schedule import Configuration, Schedule
+from hindsched.instances.coupled.certificates import SCHEDULE_FORMATS, check, read_schedule, write_schedule
+from hindsched.instances.coupled.check import Outcome
+from hindsched.instances.coupled.files import INSTANCE_FORMATS, read_instance, write_instance
+from hindsched.instances.coupled.model import Instance
+from hindsched.instances.coupled.rent_proof import LeastMakespan
+from hindsched.instances.coupled.rents import Division, Multipliers, Rents
+from hindsched.instances.coupled.schedule import Configuration, Schedule
 
 __all__ = [
     "INSTANCE_FORMATS",

@@ -7,10 +7,10 @@ from typing import Any, Literal
 
 import numpy as np
 
-from instances import states as st
-from instances.chains import Chain, fit
-from instances.coupled.model import Instance
-from instances.errors import InputError
+from hindsched.instances import states as st
+from hindsched.instances.chains import Chain, fit
+from hindsched.instances.coupled.model import Instance
+from hindsched.instances.errors import InputError
 
 __all__ = ["from_states"]
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from instances.coupled.check import check as check_schedule
-from instances.coupled.files import SCHEDULE_FORMATS as SCHEDULES
-from instances.coupled.files import read_schedule as read_letters
-from instances.coupled.files import write_schedule as write_letters
-from instances.coupled.model import Instance
-from instances.coupled.rent_proof import check_rents
-from instances.coupled.rents import FORMAT, Rents, format_rents, read_rents
-from instances.coupled.schedule import Schedule
-from instances.verdict import Verdict
+from hindsched.instances.coupled.check import check as check_schedule
+from hindsched.instances.coupled.files import SCHEDULE_FORMATS as SCHEDULES
+from hindsched.instances.coupled.files import read_schedule as read_letters
+from hindsched.instances.coupled.files import write_schedule as write_letters
+from hindsched.instances.coupled.model import Instance
+from hindsched.instances.coupled.rent_proof import check_rents
+from hindsched.instances.coupled.rents import FORMAT, Rents, format_rents, read_rents
+from hindsched.instances.coupled.schedule import Schedule
+from hindsched.instances.verdict import Verdict
 
 __all__ = ["SCHEDULE_FORMATS", "check", "read_schedule", "write_schedule"]
 
@@ -37,7 +37,7 @@ def write_schedule(schedule: Schedule | Rents) -> str:
 
 
 def check(instance: Instance, schedule: Schedule | Rents) -> Verdict:
-    """Replay a schedule (`instances.coupled.check`), or evaluate rents (`check_rents`).
+    """Replay a schedule (`hindsched.instances.coupled.check`), or evaluate rents (`check_rents`).
 
     Raises
     ------

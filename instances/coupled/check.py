@@ -10,11 +10,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from instances.coupled.model import Instance
-from instances.coupled.schedule import COMPUTE, DATA, ENROLLED_IDLE, NOT_ENROLLED, PROGRAM, Schedule
-from instances.errors import InputError
-from instances.states import DOWN, UP
-from instances.verdict import Verdict
+from hindsched.instances.coupled.model import Instance
+from hindsched.instances.coupled.schedule import COMPUTE, DATA, ENROLLED_IDLE, NOT_ENROLLED, PROGRAM, Schedule
+from hindsched.instances.errors import InputError
+from hindsched.instances.states import DOWN, UP
+from hindsched.instances.verdict import Verdict
 
 __all__ = ["Outcome", "check"]
 
@@ -88,7 +88,7 @@ def check(instance: Instance, schedule: Schedule) -> Verdict:
 
     Examples
     --------
-    >>> from instances.coupled import Configuration
+    >>> from hindsched.instances.coupled import Configuration
     >>> pair = Instance.from_letters(["uuuu", "uruu"], w=[1, 1], tasks=2, t_prog=1)
     >>> enrol = Configuration(0, {0: 1, 1: 1})
     >>> print(check(pair, Schedule(pair.fingerprint, ("PIIC", "PIIC"), (enrol,))))

@@ -2,7 +2,7 @@
 
 ``coupled/1`` spells out every state; ``coupled/2`` names what they are drawn from, so that a million slots are a few
 lines: each worker's ``markov`` chain, and ``"states": {"key": [...], "slots": N}`` beside the workers (see
-`instances.sources.Drawn`). ``schedule/1`` is a schedule.
+`hindsched.instances.sources.Drawn`). ``schedule/1`` is a schedule.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from typing import Annotated, Any
 
 import msgspec
 
-from instances import states as st
-from instances.chains import Chain
-from instances.coupled.model import Instance
-from instances.coupled.schedule import Configuration, Schedule
-from instances.errors import InputError
-from instances.sources import STARTS, Drawn
-from instances.textio import convert, encode, excerpt, quoted
+from hindsched.instances import states as st
+from hindsched.instances.chains import Chain
+from hindsched.instances.coupled.model import Instance
+from hindsched.instances.coupled.schedule import Configuration, Schedule
+from hindsched.instances.errors import InputError
+from hindsched.instances.sources import STARTS, Drawn
+from hindsched.instances.textio import convert, encode, excerpt, quoted
 
 __all__ = [
     "INSTANCE_FORMATS",
@@ -190,7 +190,7 @@ def read_schedule(document: dict[str, Any]) -> Schedule:
     Raises
     ------
     InputError
-        Naming the place. Whether the schedule obeys the rules is for `instances.check` to say.
+        Naming the place. Whether the schedule obeys the rules is for `hindsched.instances.check` to say.
     """
     _expect_format(document, *SCHEDULE_FORMATS)
     head = convert(document, _ScheduleFile)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from instances import states as st
-from instances.chains import Chain
-from instances.coupled.model import MOST, Instance
-from instances.errors import InputError
-from instances.sources import STARTS, Drawn, Known
-from instances.streams import stream
+from hindsched.instances import states as st
+from hindsched.instances.chains import Chain
+from hindsched.instances.coupled.model import MOST, Instance
+from hindsched.instances.errors import InputError
+from hindsched.instances.sources import STARTS, Drawn, Known
+from hindsched.instances.streams import stream
 
 __all__ = ["paper", "small"]
 
@@ -59,7 +59,7 @@ def paper(
     mu
         Most tasks a worker may hold at once; unbounded in the paper (docs/model.md section 8).
     start
-        How workers begin: ``up`` as in the paper, or ``stationary`` (see `instances.sources.Drawn`).
+        How workers begin: ``up`` as in the paper, or ``stationary`` (see `hindsched.instances.sources.Drawn`).
     drawn
         Whether the states are drawn as far as somebody looks, instead of all at once. They are the same states, but
         the instance is another one to fingerprints and files (see `Instance.fingerprint`).

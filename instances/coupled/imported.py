@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
-from instances.chains import fit
-from instances.coupled.model import Instance
-from instances.errors import InputError
-from instances.intervals import Seconds
-from instances.traces.text import to_length, to_moment
-from instances.traces.trace import Absence, Nodes, Trace
+from hindsched.instances.chains import fit
+from hindsched.instances.coupled.model import Instance
+from hindsched.instances.errors import InputError
+from hindsched.instances.intervals import Seconds
+from hindsched.instances.traces.text import to_length, to_moment
+from hindsched.instances.traces.trace import Absence, Nodes, Trace
 
 __all__ = ["from_trace", "usual_training"]
 
@@ -38,7 +38,7 @@ def usual_training(
     Raises
     ------
     InputError
-        As `instances.traces.Trace.window`.
+        As `hindsched.instances.traces.Trace.window`.
     """
     whole = trace.window(slot_s=slot_s, nodes=nodes)
     if start is not None:
@@ -74,7 +74,7 @@ def from_trace(
     Parameters
     ----------
     trace
-        See `instances.traces.read`.
+        See `hindsched.instances.traces.read`.
     tasks, iterations, n_com, t_prog, t_data
         The application and the master, see `Instance`.
     w, mu
@@ -89,11 +89,11 @@ def from_trace(
     Raises
     ------
     InputError
-        As `instances.traces.Trace.states` and `Instance`, and for one training slot, which has no transition.
+        As `hindsched.instances.traces.Trace.states` and `Instance`, and for one training slot, which has no transition.
 
     Examples
     --------
-    >>> from instances.intervals import Interval, Presence
+    >>> from hindsched.instances.intervals import Interval, Presence
     >>> trace = Trace(("a",), ((Interval(0, 30, Presence.AVAILABLE), Interval(30, 60, Presence.UNAVAILABLE)),))
     >>> instance = from_trace(trace, tasks=1, slot_s=10, train_slots=3)
     >>> instance.states.tolist(), instance.chains[0].rows[0]

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, SupportsIndex, cast
 import numpy as np
 import numpy.typing as npt
 
-from instances import states as st
-from instances.errors import InputError
-from instances.sources import Drawn, Known, StateSource
-from instances.textio import excerpt
+from hindsched.instances import states as st
+from hindsched.instances.errors import InputError
+from hindsched.instances.sources import Drawn, Known, StateSource
+from hindsched.instances.textio import excerpt
 
 if TYPE_CHECKING:
-    from instances.chains import Chain
+    from hindsched.instances.chains import Chain
 
 __all__ = ["MOST", "Instance"]
 
@@ -192,7 +192,7 @@ class Instance:
 
     @cached_property
     def up_words(self) -> npt.NDArray[np.uint64]:
-        """Where each worker is UP, as bits for kernels (see `instances.states.pack_up`)."""
+        """Where each worker is UP, as bits for kernels (see `hindsched.instances.states.pack_up`)."""
         words = st.pack_up(self.states)
         words.setflags(write=False)
         return words

@@ -1,4 +1,4 @@
-"""The evaluation of a claim of rents (module `instances.coupled.rents`).
+"""The evaluation of a claim of rents (module `hindsched.instances.coupled.rents`).
 
 All slots, windows, arcs and costs are found again from the instance: this module shares no code with any solver
 (docs/model.md sections 3 and 4).
@@ -13,11 +13,11 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from instances.coupled.model import Instance
-from instances.coupled.rents import Division, Multipliers, Part, Rents
-from instances.errors import InputError
-from instances.states import DOWN, UP
-from instances.verdict import Verdict
+from hindsched.instances.coupled.model import Instance
+from hindsched.instances.coupled.rents import Division, Multipliers, Part, Rents
+from hindsched.instances.errors import InputError
+from hindsched.instances.states import DOWN, UP
+from hindsched.instances.verdict import Verdict
 
 __all__ = ["LeastMakespan", "check_rents"]
 

@@ -4,7 +4,7 @@ A life is a longest run of a worker's slots without DOWN. Each life has a rent f
 and each iteration a value for every program that its channel can send; the rents that a life could pay after it was
 sent a program never exceed what that program is worth. A claim adds the distance of every node (k, t), *k iterations
 are complete and t slots gone*; or it divides the schedules by when an iteration ends, and has a claim for each half.
-Module `instances.coupled.rent_proof` evaluates it.
+Module `hindsched.instances.coupled.rent_proof` evaluates it.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from typing import Annotated, Any, ClassVar, TypeAlias
 
 import msgspec
 
-from instances.errors import InputError
-from instances.textio import convert, encode
+from hindsched.instances.errors import InputError
+from hindsched.instances.textio import convert, encode
 
 __all__ = ["FORMAT", "MOST_DIVISIONS", "Division", "Multipliers", "Part", "Rents", "format_rents", "read_rents"]
 

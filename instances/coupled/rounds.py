@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from instances.coupled.model import Instance
-from instances.coupled.schedule import COMPUTE, ENROLLED_IDLE, NOT_ENROLLED, Configuration, Schedule
-from instances.errors import InputError
-from instances.frozen import FrozenDict
-from instances.states import UP
+from hindsched.instances.coupled.model import Instance
+from hindsched.instances.coupled.schedule import COMPUTE, ENROLLED_IDLE, NOT_ENROLLED, Configuration, Schedule
+from hindsched.instances.errors import InputError
+from hindsched.instances.frozen import FrozenDict
+from hindsched.instances.states import UP
 
 __all__ = ["Round", "compute_from", "schedule_rounds"]
 
@@ -63,7 +63,7 @@ def compute_from(instance: Instance, tasks: Mapping[int, int], start: int) -> Ro
 def schedule_rounds(instance: Instance, rounds: Iterable[Round], slots: int | None = None) -> Schedule:
     """Return the schedule of rounds that follow one another.
 
-    Whether it obeys the rules is for `instances.check` to say.
+    Whether it obeys the rules is for `hindsched.instances.check` to say.
 
     Parameters
     ----------

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
-from instances.errors import InputError
-from instances.frozen import FrozenDict
+from hindsched.instances.errors import InputError
+from hindsched.instances.frozen import FrozenDict
 
 __all__ = ["COMPUTE", "DATA", "ENROLLED_IDLE", "NOT_ENROLLED", "PROGRAM", "Configuration", "Schedule"]
 

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from instances.errors import InputError
-from instances.grid.model import Instance
-from instances.grid.schedule import Schedule, node_runs
-from instances.grid.workloads import instance_of
-from instances.textio import encode, excerpt
+from hindsched.instances.errors import InputError
+from hindsched.instances.grid.model import Instance
+from hindsched.instances.grid.schedule import Schedule, node_runs
+from hindsched.instances.grid.workloads import instance_of
+from hindsched.instances.textio import encode, excerpt
 
 __all__ = ["COLUMNS", "Workload", "from_batsim", "jobs_csv", "to_batsim"]
 

@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from instances.errors import InputError
-from instances.grid.model import Instance, Ints
-from instances.grid.schedule import SCHEDULE_FORMATS, Schedule, node_runs
-from instances.verdict import Verdict
+from hindsched.instances.errors import InputError
+from hindsched.instances.grid.model import Instance, Ints
+from hindsched.instances.grid.schedule import SCHEDULE_FORMATS, Schedule, node_runs
+from hindsched.instances.verdict import Verdict
 
 __all__ = ["Outcome", "check_schedule"]
 

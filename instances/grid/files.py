@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from instances.errors import InputError
-from instances.grid.model import FIELDS, LATEST, Instance
-from instances.textio import quoted
+from hindsched.instances.errors import InputError
+from hindsched.instances.grid.model import FIELDS, LATEST, Instance
+from hindsched.instances.textio import quoted
 
 __all__ = ["INSTANCE_FORMATS", "read_instance", "write_instance"]
 
@@ -39,7 +39,7 @@ def read_instance(document: Mapping[str, Any]) -> Instance:
     >>> read_instance({"format": "grid/1", "nodes": 2, "slot_s": 60, "jobs": [[0, 1, 5], [0, 3, 5]]})
     Traceback (most recent call last):
         ...
-    instances.errors.InputError: jobs[1].width: 3, expected an integer from 1 to 2, the nodes
+    hindsched.instances.errors.InputError: jobs[1].width: 3, expected an integer from 1 to 2, the nodes
     """
     if "format" not in document:
         raise InputError('missing key, expected "grid/1"', place="format")

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from itertools import accumulate
 from statistics import NormalDist
 
-from instances.errors import InputError
-from instances.grid.model import LATEST, MOST_NODES, Instance
-from instances.streams import stream
-from instances.textio import excerpt
+from hindsched.instances.errors import InputError
+from hindsched.instances.grid.model import LATEST, MOST_NODES, Instance
+from hindsched.instances.streams import stream
+from hindsched.instances.textio import excerpt
 
 __all__ = ["NARROW", "WIDE", "Mix", "generate"]
 

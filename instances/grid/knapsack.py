@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from instances.errors import InputError
+from hindsched.instances.errors import InputError
 
 __all__ = ["SAFE", "Numbers", "most_load"]
 

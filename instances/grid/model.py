@@ -13,7 +13,7 @@ from typing import Any, ClassVar, SupportsIndex
 import numpy as np
 import numpy.typing as npt
 
-from instances.errors import InputError
+from hindsched.instances.errors import InputError
 
 __all__ = ["FIELDS", "LATEST", "MOST_NODES", "Instance", "Ints"]
 

@@ -9,9 +9,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from instances.errors import InputError
-from instances.grid.model import Instance
-from instances.textio import encode
+from hindsched.instances.errors import InputError
+from hindsched.instances.grid.model import Instance
+from hindsched.instances.textio import encode
 
 __all__ = ["PRICE_FORMATS", "Prices", "Resource", "read_prices", "write_prices"]
 
@@ -43,7 +43,7 @@ class Resource:
 
 @dataclass(frozen=True, slots=True)
 class Prices:
-    """A certificate as its file says it; what it proves is for `instances.grid.check` to say.
+    """A certificate as its file says it; what it proves is for `hindsched.instances.grid.check` to say.
 
     Parameters
     ----------

@@ -9,9 +9,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from instances.errors import InputError
-from instances.grid.model import Instance, Ints
-from instances.textio import encode
+from hindsched.instances.errors import InputError
+from hindsched.instances.grid.model import Instance, Ints
+from hindsched.instances.textio import encode
 
 __all__ = ["SCHEDULE_FORMATS", "Schedule", "node_runs", "node_text", "read_schedule", "write_schedule"]
 
@@ -25,7 +25,7 @@ _DIGITS = 18
 
 @dataclass(frozen=True, slots=True)
 class Schedule:
-    """A schedule as its file says it; what it claims is for `instances.grid.check` to judge.
+    """A schedule as its file says it; what it claims is for `hindsched.instances.grid.check` to judge.
 
     Parameters
     ----------

@@ -10,11 +10,11 @@ from fractions import Fraction
 from math import ceil
 from operator import itemgetter
 
-from instances.errors import InputError
-from instances.grid.model import Instance
-from instances.intervals import Seconds
-from instances.textio import excerpt
-from instances.traces.text import read_lines, seconds
+from hindsched.instances.errors import InputError
+from hindsched.instances.grid.model import Instance
+from hindsched.instances.intervals import Seconds
+from hindsched.instances.textio import excerpt
+from hindsched.instances.traces.text import read_lines, seconds
 
 __all__ = ["KINDS", "UNUSABLE", "WIDE", "Imported", "import_log", "instance_of"]
 

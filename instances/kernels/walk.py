@@ -1,30 +1,16 @@
-"""The states of a worker over many slots: the twin of the loop in `instances.chains.StateStream`."""
+"""The states of a worker over many slots: the twin of the loop in `hindsched.instances.chains.StateStream`."""
 
 from __future__ import annotations
-
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from instances.compiling import kernels_of
+from hindsched.instances.compiling import kernel
 
 __all__ = ["walk"]
 
-Function = TypeVar("Function", bound=Callable[..., Any])
 
-_kernels = kernels_of(Path(__file__).parent, "states")
-
-
-def kernel(signature: str) -> Callable[[Function], Function]:
-    """Compile a function for these types when its module is imported, or load it as it was compiled before."""
-    made: Callable[[Function], Function] = _kernels(signature)
-    return made
-
-
-@kernel("int64(float64[::1], float64[:,::1], int64[:,::1], int64, uint8[::1])")
+@kernel("int64(float64[::1], float64[:,::1], int64[:,::1], int64, uint8[::1])", allocates=True)
 def walk(
     numbers: npt.NDArray[np.float64],
     bounds: npt.NDArray[np.float64],

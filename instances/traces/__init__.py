@@ -1,12 +1,12 @@
 """Availability of real machines: readers of traces, and the states they give."""
 
-from instances.traces.event_log import read_event_log
-from instances.traces.event_table import read_event_table
-from instances.traces.json_samples import read_json_samples
-from instances.traces.packaged import packaged_traces, read_packaged
-from instances.traces.reader import read
-from instances.traces.samples import read_samples
-from instances.traces.trace import Trace, Window
+from hindsched.instances.traces.event_log import read_event_log
+from hindsched.instances.traces.event_table import read_event_table
+from hindsched.instances.traces.json_samples import read_json_samples
+from hindsched.instances.traces.packaged import packaged_traces, read_packaged
+from hindsched.instances.traces.reader import read
+from hindsched.instances.traces.samples import read_samples
+from hindsched.instances.traces.trace import Trace, Window
 
 __all__ = [
     "Trace",

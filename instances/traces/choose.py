@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from heapq import heappop, heappush, heappushpop
 from typing import TypeAlias
 
-from instances.errors import InputError
-from instances.intervals import Seconds
+from hindsched.instances.errors import InputError
+from hindsched.instances.intervals import Seconds
 
 __all__ = ["observed", "place"]
 

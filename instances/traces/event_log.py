@@ -7,10 +7,10 @@ import re
 from fractions import Fraction
 from heapq import heappop, heappush
 
-from instances.errors import InputError
-from instances.intervals import Interval, Presence, Seconds, simplest
-from instances.traces.text import excerpt, read_lines, seconds
-from instances.traces.trace import Trace
+from hindsched.instances.errors import InputError
+from hindsched.instances.intervals import Interval, Presence, Seconds, simplest
+from hindsched.instances.traces.text import excerpt, read_lines, seconds
+from hindsched.instances.traces.trace import Trace
 
 __all__ = ["FIRST_LINE", "read_event_log"]
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 from collections import Counter
 
-from instances.errors import InputError
-from instances.intervals import Interval, Presence, Seconds
-from instances.traces.text import excerpt, read_lines, seconds
-from instances.traces.trace import Trace
+from hindsched.instances.errors import InputError
+from hindsched.instances.intervals import Interval, Presence, Seconds
+from hindsched.instances.traces.text import excerpt, read_lines, seconds
+from hindsched.instances.traces.trace import Trace
 
 __all__ = ["read_event_table"]
 

@@ -7,11 +7,19 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from instances.errors import InputError
-from instances.intervals import Interval, Seconds, simplest
-from instances.traces.samples import COUNTED, Meaning, counted, from_samples, meaning_of, node_of, said_of_ones
-from instances.traces.text import excerpt, read_lines, to_length, to_moment
-from instances.traces.trace import Trace
+from hindsched.instances.errors import InputError
+from hindsched.instances.intervals import Interval, Seconds, simplest
+from hindsched.instances.traces.samples import (
+    COUNTED,
+    Meaning,
+    counted,
+    from_samples,
+    meaning_of,
+    node_of,
+    said_of_ones,
+)
+from hindsched.instances.traces.text import excerpt, read_lines, to_length, to_moment
+from hindsched.instances.traces.trace import Trace
 
 __all__ = ["read_json_samples"]
 

@@ -11,10 +11,10 @@ from functools import cache
 from importlib.resources import as_file, files
 from importlib.resources.abc import Traversable
 
-from instances.errors import InputError
-from instances.traces.samples import node_of, read_samples
-from instances.traces.text import excerpt
-from instances.traces.trace import Trace
+from hindsched.instances.errors import InputError
+from hindsched.instances.traces.samples import node_of, read_samples
+from hindsched.instances.traces.text import excerpt
+from hindsched.instances.traces.trace import Trace
 
 __all__ = ["packaged_traces", "read_packaged"]
 
@@ -67,7 +67,7 @@ def read_packaged(name: str) -> Trace:
 
 
 def _data() -> Traversable:
-    return files("instances") / "data"
+    return files("hindsched.instances") / "data"
 
 
 def _samples(folder: Traversable) -> list[Traversable]:

@@ -6,15 +6,15 @@ import os
 from collections.abc import Mapping
 from enum import StrEnum
 
-from instances.errors import InputError
-from instances.intervals import Seconds
-from instances.traces.event_log import FIRST_LINE, read_event_log
-from instances.traces.event_table import read_event_table
-from instances.traces.json_samples import read_json_samples
-from instances.traces.packaged import packaged_traces, read_packaged
-from instances.traces.samples import Meaning, read_samples
-from instances.traces.text import read_lines
-from instances.traces.trace import Trace
+from hindsched.instances.errors import InputError
+from hindsched.instances.intervals import Seconds
+from hindsched.instances.traces.event_log import FIRST_LINE, read_event_log
+from hindsched.instances.traces.event_table import read_event_table
+from hindsched.instances.traces.json_samples import read_json_samples
+from hindsched.instances.traces.packaged import packaged_traces, read_packaged
+from hindsched.instances.traces.samples import Meaning, read_samples
+from hindsched.instances.traces.text import read_lines
+from hindsched.instances.traces.trace import Trace
 
 __all__ = ["read"]
 

@@ -14,10 +14,10 @@ from itertools import pairwise
 from pathlib import Path
 from statistics import median_low
 
-from instances.errors import InputError
-from instances.intervals import Interval, Presence, Seconds, simplest
-from instances.traces.text import excerpt, moment, read_lines, seconds
-from instances.traces.trace import Trace
+from hindsched.instances.errors import InputError
+from hindsched.instances.intervals import Interval, Presence, Seconds, simplest
+from hindsched.instances.traces.text import excerpt, moment, read_lines, seconds
+from hindsched.instances.traces.trace import Trace
 
 __all__ = [
     "COLUMNS",

@@ -11,9 +11,9 @@ from datetime import UTC, datetime, timedelta
 from fractions import Fraction
 from io import BytesIO
 
-from instances.errors import InputError
-from instances.intervals import Seconds, exact_seconds, simplest
-from instances.textio import excerpt, read_bytes
+from hindsched.instances.errors import InputError
+from hindsched.instances.intervals import Seconds, exact_seconds, simplest
+from hindsched.instances.textio import excerpt, read_bytes
 
 __all__ = ["MOST_BYTES", "excerpt", "moment", "read_lines", "seconds", "to_length", "to_moment"]
 

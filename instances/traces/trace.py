@@ -11,11 +11,11 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from instances.errors import InputError
-from instances.intervals import UNOBSERVED, Interval, Seconds, observed_spans, simplest, to_states
-from instances.states import DOWN, MOST_SLOTS, RECLAIMED, States
-from instances.traces import choose
-from instances.traces.text import excerpt, to_length, to_moment
+from hindsched.instances.errors import InputError
+from hindsched.instances.intervals import UNOBSERVED, Interval, Seconds, observed_spans, simplest, to_states
+from hindsched.instances.states import DOWN, MOST_SLOTS, RECLAIMED, States
+from hindsched.instances.traces import choose
+from hindsched.instances.traces.text import excerpt, to_length, to_moment
 
 __all__ = ["Absence", "Nodes", "Trace", "Window"]
 
@@ -70,7 +70,7 @@ class Trace:
 
     Examples
     --------
-    >>> from instances.intervals import Presence
+    >>> from hindsched.instances.intervals import Presence
     >>> trace = Trace(("a",), ((Interval(0, 25, Presence.AVAILABLE), Interval(25, 40, Presence.UNAVAILABLE)),))
     >>> trace.states(slot_s=10).tolist(), trace.states(slot_s=10, absent="reclaimed").tolist()
     ([[0, 0, 2, 2]], [[0, 0, 1, 1]])

@@ -22,7 +22,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
-from offline.limits import OutOfTimeError, Stopwatch
+from hindsched.offline.limits import OutOfTimeError, Stopwatch
 
 __all__ = ["Growth", "HorizonSearch", "Question", "Reply", "Rounds", "doubling", "short_steps"]
 

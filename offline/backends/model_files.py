@@ -8,8 +8,8 @@ from enum import StrEnum
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from instances.errors import InputError
-from instances.textio import write_bytes
+from hindsched.instances.errors import InputError
+from hindsched.instances.textio import write_bytes
 
 __all__ = ["PROGRAM_FORMS", "PROTO_FORMS", "ModelForm", "expect_form", "write_whole"]
 

@@ -15,8 +15,8 @@ from enum import StrEnum
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
-from instances.errors import InputError
-from offline.limits import Limits, Stopwatch
+from hindsched.instances.errors import InputError
+from hindsched.offline.limits import Limits, Stopwatch
 
 if TYPE_CHECKING:
     import pulp

@@ -11,9 +11,9 @@ from math import ceil
 
 import numpy as np
 
-from instances.states import UP, States
-from offline.bags.closed import least
-from offline.bags.stretches import Ints, Stretches
+from hindsched.instances.states import UP, States
+from hindsched.offline.bags.closed import least
+from hindsched.offline.bags.stretches import Ints, Stretches
 
 __all__ = ["area", "count", "fluid", "fluid_ticks", "up_time"]
 
@@ -76,11 +76,11 @@ def fluid_ticks(stretches: Stretches, states: States, slot: int, tasks: int, seg
     Notes
     -----
     It bounds every play of shared disks: at most n machines serve at an instant, and a segment is never done twice. On
-    demand it is the optimum (`offline.bags.fluid`). O(p N) array steps up to tau; sums are exact, by speed.
+    demand it is the optimum (`hindsched.offline.bags.fluid`). O(p N) array steps up to tau; sums are exact, by speed.
 
     Examples
     --------
-    >>> from instances.states import from_letters
+    >>> from hindsched.instances.states import from_letters
     >>> states = from_letters(["uu", "ud"])
     >>> both = Stretches.of_states(states, [10, 15], slot=10)
     >>> fluid_ticks(both, states, 10, tasks=2, segments=1)

@@ -22,9 +22,9 @@ from typing import TypeAlias
 
 import numpy as np
 
-from instances.bags import Instance
-from instances.errors import InputError
-from instances.states import DOWN, UP
+from hindsched.instances.bags import Instance
+from hindsched.instances.errors import InputError
+from hindsched.instances.states import DOWN, UP
 
 __all__ = ["MAX_STATES", "optimum"]
 

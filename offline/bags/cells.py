@@ -18,11 +18,11 @@ from typing import Any
 import numpy as np
 from ortools.sat.python import cp_model
 
-from offline.backends.cpsat_runs import solve_interruptibly
-from offline.bags.levels import earliest_starts, latest_ends
-from offline.bags.matching import Segment
-from offline.bags.stretches import Stretches
-from offline.limits import Limits, Stopwatch
+from hindsched.offline.backends.cpsat_runs import solve_interruptibly
+from hindsched.offline.bags.levels import earliest_starts, latest_ends
+from hindsched.offline.bags.matching import Segment
+from hindsched.offline.bags.stretches import Stretches
+from hindsched.offline.limits import Limits, Stopwatch
 
 __all__ = ["Answer", "decide"]
 
@@ -145,7 +145,7 @@ def decide(
 
     Examples
     --------
-    >>> from instances.states import from_letters
+    >>> from hindsched.instances.states import from_letters
     >>> both = Stretches.of_states(from_letters(["uuuu", "uduu"]), [5, 6], slot=4)
     >>> decide(both, 2, 2, 15, Limits()).exists, decide(both, 2, 2, 14, Limits()).exists
     (True, False)

@@ -13,14 +13,14 @@ from math import ceil
 
 from ortools.sat.python import cp_model
 
-from instances.bags import Instance
-from instances.errors import InputError
-from offline.backends.cpsat_runs import solve_interruptibly
-from offline.bags.found import Found
-from offline.bags.matching import Segment
-from offline.bags.plays import of_chains
-from offline.bags.stretches import Stretches
-from offline.limits import Limits
+from hindsched.instances.bags import Instance
+from hindsched.instances.errors import InputError
+from hindsched.offline.backends.cpsat_runs import solve_interruptibly
+from hindsched.offline.bags.found import Found
+from hindsched.offline.bags.matching import Segment
+from hindsched.offline.bags.plays import of_chains
+from hindsched.offline.bags.stretches import Stretches
+from hindsched.offline.limits import Limits
 
 __all__ = ["solve"]
 

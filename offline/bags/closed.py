@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from offline.bags.stretches import Ints, Stretches
+from hindsched.offline.bags.stretches import Ints, Stretches
 
 __all__ = ["alone", "alone_ends", "kept_on_disk", "least", "up_ticks", "whole_by", "whole_segments"]
 
@@ -66,7 +66,7 @@ def whole_segments(stretches: Stretches, tasks: int, segments: int, *, low: int 
 
     Examples
     --------
-    >>> from instances.states import from_letters
+    >>> from hindsched.instances.states import from_letters
     >>> halves = Stretches.of_states(from_letters(["uduu", "uuuu"]), [10, 15], slot=10)
     >>> whole_segments(halves, tasks=2, segments=2)
     30
@@ -86,7 +86,7 @@ def kept_on_disk(stretches: Stretches, tasks: int, segments: int, *, low: int = 
 
     Examples
     --------
-    >>> from instances.states import from_letters
+    >>> from hindsched.instances.states import from_letters
     >>> kept_on_disk(Stretches.of_states(from_letters(["uduu"]), [15], slot=10), tasks=1, segments=2)
     40
     """
@@ -126,7 +126,7 @@ def alone_ends(stretches: Stretches, segments: int) -> list[tuple[int, int, int]
 
     Examples
     --------
-    >>> from instances.states import from_letters
+    >>> from hindsched.instances.states import from_letters
     >>> alone_ends(Stretches.of_states(from_letters(["udu", "uuu"]), [8, 12], slot=10), segments=3)
     [(0, 0, 8), (2, 8, 20), (1, 20, 28)]
     """

@@ -14,10 +14,10 @@ import numpy as np
 import numpy.typing as npt
 from ortools.sat.python import cp_model
 
-from offline.backends.cpsat_runs import solve_interruptibly
-from offline.bags.closed import least
-from offline.bags.stretches import Ints, Stretches
-from offline.limits import Limits, Stopwatch
+from hindsched.offline.backends.cpsat_runs import solve_interruptibly
+from hindsched.offline.bags.closed import least
+from hindsched.offline.bags.stretches import Ints, Stretches
+from hindsched.offline.limits import Limits, Stopwatch
 
 __all__ = ["composition"]
 
@@ -35,8 +35,8 @@ def composition(
     --------
     By 9 there are four positions, but who takes the slow one has no time left for his other segment:
 
-    >>> from instances.states import from_letters
-    >>> from offline.bags.bounds import area
+    >>> from hindsched.instances.states import from_letters
+    >>> from hindsched.offline.bags.bounds import area
     >>> both = Stretches.of_states(from_letters(["uuu", "uuu"]), [3, 9], slot=6)
     >>> area(both, 2, 2), composition(both, 2, 2)
     (9, 12)

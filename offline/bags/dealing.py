@@ -13,8 +13,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from offline.bags.matching import Segment
-from offline.bags.stretches import Stretches
+from hindsched.offline.bags.matching import Segment
+from hindsched.offline.bags.stretches import Stretches
 
 __all__ = ["deal"]
 
@@ -24,7 +24,7 @@ def deal(stretches: Stretches, tasks: int, segments: int, tau: int) -> list[list
 
     Examples
     --------
-    >>> from instances.states import from_letters
+    >>> from hindsched.instances.states import from_letters
     >>> deal(Stretches.of_states(from_letters(["uu", "ud"]), [4, 4], slot=6), 2, 2, 12)
     [[(0, 0, 4), (0, 4, 8)], [(1, 0, 4), (0, 8, 12)]]
     >>> deal(Stretches.of_states(from_letters(["uu", "uu", "uu"]), [2, 8, 8], slot=6), 2, 2, 9) is None

@@ -1,18 +1,18 @@
 """The solvers of this family: one table, one signature, one function to call them all.
 
-Every solver is a function ``(instance, limits) -> Found``, see `offline.bags.found`.
+Every solver is a function ``(instance, limits) -> Found``, see `hindsched.offline.bags.found`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from instances.bags import Instance, Store, check
-from instances.errors import SelfCheckError
-from offline.bags.found import Found
-from offline.limits import Limits, Stopwatch
-from offline.results import Result, Sense, Status
-from offline.solvers import AUTO, Solver, by_name, named
+from hindsched.instances.bags import Instance, Store, check
+from hindsched.instances.errors import SelfCheckError
+from hindsched.offline.bags.found import Found
+from hindsched.offline.limits import Limits, Stopwatch
+from hindsched.offline.results import Result, Sense, Status
+from hindsched.offline.solvers import AUTO, Solver, by_name, named
 
 __all__ = ["SOLVERS", "available_solvers", "solve"]
 
@@ -21,32 +21,32 @@ SOLVERS: Mapping[str, Solver] = by_name(
     Solver(
         "closed",
         "closed forms: private stores, one segment or one task, or shared on demand",
-        "offline.bags.entries",
+        "hindsched.offline.bags.entries",
         function="closed_forms",
     ),
     Solver(
         "matching",
         "polynomial matching of positions, for two segments, shared, not on demand",
-        "offline.bags.entries",
+        "hindsched.offline.bags.entries",
         function="matching",
     ),
     Solver(
         "levels",
         "bounds, target greedy, annealed levels and exact decisions, for shared stores, not on demand",
-        "offline.bags.entries",
+        "hindsched.offline.bags.entries",
         requires=("numba", "ortools"),
         function="levels",
     ),
     Solver(
         "chains",
         "CP-SAT model of every segment of every task, not on demand, small",
-        "offline.bags.chain_model",
+        "hindsched.offline.bags.chain_model",
         requires=("ortools",),
     ),
     Solver(
         "ticks",
         "integer linear program with a variable for each level and tick, through PuLP, shared, not on demand, tiny",
-        "offline.bags.time_model",
+        "hindsched.offline.bags.time_model",
         requires=("pulp",),
     ),
 )

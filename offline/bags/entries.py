@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from instances.bags import Instance
-from instances.errors import InputError
-from offline.bags import bounds, closed, plays
-from offline.bags.fluid import schedule_by
-from offline.bags.found import Found
-from offline.bags.matching import pairs_by, two_segments
-from offline.bags.search import lower_bound, shared_search
-from offline.bags.stretches import Stretches
-from offline.limits import Limits, Stopwatch
+from hindsched.instances.bags import Instance
+from hindsched.instances.errors import InputError
+from hindsched.offline.bags import bounds, closed, plays
+from hindsched.offline.bags.fluid import schedule_by
+from hindsched.offline.bags.found import Found
+from hindsched.offline.bags.matching import pairs_by, two_segments
+from hindsched.offline.bags.search import lower_bound, shared_search
+from hindsched.offline.bags.stretches import Stretches
+from hindsched.offline.limits import Limits, Stopwatch
 
 __all__ = ["closed_forms", "levels", "matching"]
 

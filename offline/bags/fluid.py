@@ -29,8 +29,8 @@ from typing import TypeAlias
 
 import numpy as np
 
-from instances.bags import Instance, Run, Save, Schedule
-from instances.states import UP
+from hindsched.instances.bags import Instance, Run, Save, Schedule
+from hindsched.instances.states import UP
 
 __all__ = ["schedule_by"]
 
@@ -84,7 +84,7 @@ def schedule_by(instance: Instance, tau: Fraction) -> Schedule:
     instance
         Shared, on demand.
     tau
-        Its `offline.bags.bounds.fluid_ticks`.
+        Its `hindsched.offline.bags.bounds.fluid_ticks`.
 
     Notes
     -----

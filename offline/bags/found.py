@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from instances.bags import Schedule
+from hindsched.instances.bags import Schedule
 
 __all__ = ["Found"]
 

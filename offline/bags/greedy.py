@@ -12,9 +12,9 @@ from __future__ import annotations
 import heapq
 from random import Random
 
-from offline.bags.levels import latest_ends
-from offline.bags.matching import Segment
-from offline.bags.stretches import Stretches
+from hindsched.offline.bags.levels import latest_ends
+from hindsched.offline.bags.matching import Segment
+from hindsched.offline.bags.stretches import Stretches
 
 __all__ = ["greedy_by"]
 
@@ -45,7 +45,7 @@ def greedy_by(
 
     Examples
     --------
-    >>> from instances.states import from_letters
+    >>> from hindsched.instances.states import from_letters
     >>> both = Stretches.of_states(from_letters(["uuuu", "uduu"]), [5, 6], slot=4)
     >>> greedy_by(both, 2, 2, 16)
     [[(0, 0, 5), (2, 8, 14)], [(0, 5, 10), (0, 10, 15)]]

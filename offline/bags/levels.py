@@ -15,9 +15,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from offline.bags.closed import alone_ends
-from offline.bags.matching import Segment
-from offline.bags.stretches import Ints, Positions, Stretches
+from hindsched.offline.bags.closed import alone_ends
+from hindsched.offline.bags.matching import Segment
+from hindsched.offline.bags.stretches import Ints, Positions, Stretches
 
 __all__ = ["Grid", "chains_of", "earliest_starts", "find_levels", "grid_by", "latest_ends"]
 
@@ -142,7 +142,7 @@ def find_levels(
     tuple or None
         Level and cell of each position; None if the search has not found any, which proves nothing.
     """
-    from offline.bags.native.annealing import THRESHOLDS, anneal
+    from hindsched.offline.bags.native.annealing import THRESHOLDS, anneal
 
     size = grid.stretch.size
     if size < tasks * segments:

@@ -37,8 +37,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from offline.bags.closed import least
-from offline.bags.stretches import Stretches
+from hindsched.offline.bags.closed import least
+from hindsched.offline.bags.stretches import Stretches
 
 __all__ = ["Segment", "most_seconds", "pairs_by", "two_segments"]
 
@@ -85,7 +85,7 @@ def two_segments(stretches: Stretches, tasks: int, *, low: int = 0) -> int | Non
 
     Examples
     --------
-    >>> from instances.states import from_letters
+    >>> from hindsched.instances.states import from_letters
     >>> two_segments(Stretches.of_states(from_letters(["udu", "uuu"]), [8, 12], slot=10), tasks=2)
     28
     """

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from offline.bags.closed import whole_by
-from offline.bags.matching import Segment
-from offline.bags.plays import chains_in_turn
-from offline.bags.stretches import Ints, Stretches
+from hindsched.offline.bags.closed import whole_by
+from hindsched.offline.bags.matching import Segment
+from hindsched.offline.bags.plays import chains_in_turn
+from hindsched.offline.bags.stretches import Ints, Stretches
 
 __all__ = ["Peeled", "peel"]
 
@@ -50,7 +50,7 @@ def peel(stretches: Stretches, tasks: int, segments: int, tau: int) -> Peeled | 
 
     Examples
     --------
-    >>> from instances.states import from_letters
+    >>> from hindsched.instances.states import from_letters
     >>> lone = Stretches.of_states(from_letters(["uuduuuuu"]), [4], slot=10)
     >>> peeled = peel(lone, tasks=8, segments=2, tau=80)
     >>> len(peeled.chains), peeled.chains[-1], peeled.stretches.start.tolist()

@@ -7,10 +7,10 @@ from fractions import Fraction
 
 import numpy as np
 
-from instances.bags import Instance, Run, Save, Schedule
-from offline.bags.closed import up_ticks
-from offline.bags.matching import Segment
-from offline.bags.stretches import Ints, Stretches
+from hindsched.instances.bags import Instance, Run, Save, Schedule
+from hindsched.offline.bags.closed import up_ticks
+from hindsched.offline.bags.matching import Segment
+from hindsched.offline.bags.stretches import Ints, Stretches
 
 __all__ = ["chains_in_turn", "of_chains", "of_disks"]
 

@@ -13,15 +13,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from instances.states import States
-from offline.bags import bounds, closed
-from offline.bags.dealing import deal
-from offline.bags.greedy import greedy_by
-from offline.bags.levels import chains_of, find_levels, grid_by
-from offline.bags.matching import Segment
-from offline.bags.peeling import peel
-from offline.bags.stretches import Stretches
-from offline.limits import Limits, Stopwatch
+from hindsched.instances.states import States
+from hindsched.offline.bags import bounds, closed
+from hindsched.offline.bags.dealing import deal
+from hindsched.offline.bags.greedy import greedy_by
+from hindsched.offline.bags.levels import chains_of, find_levels, grid_by
+from hindsched.offline.bags.matching import Segment
+from hindsched.offline.bags.peeling import peel
+from hindsched.offline.bags.stretches import Stretches
+from hindsched.offline.limits import Limits, Stopwatch
 
 __all__ = ["Bracket", "lower_bound", "shared_search"]
 
@@ -194,7 +194,7 @@ class _Search:
 
     def _compose(self) -> bool:
         """Raise the lower bound by the composition bound; return whether there is something left to look for."""
-        from offline.bags.composition import composition
+        from hindsched.offline.bags.composition import composition
 
         found = self.found
         assert found.lower is not None
@@ -252,7 +252,7 @@ class _Search:
 
     def _decide(self, tau: int, effort: float) -> bool | None:
         """Ask whether a play ends by tau, and take note of the answer; None if it takes too long."""
-        from offline.bags.cells import decide
+        from hindsched.offline.bags.cells import decide
 
         found = self.found
         if self.watch.is_over():

@@ -18,7 +18,7 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from instances.states import DOWN, RECLAIMED, UP, States
+from hindsched.instances.states import DOWN, RECLAIMED, UP, States
 
 __all__ = ["Ints", "Positions", "Stretches"]
 
@@ -99,7 +99,7 @@ class Stretches:
 
         Examples
         --------
-        >>> from instances.states import from_letters
+        >>> from hindsched.instances.states import from_letters
         >>> found = Stretches.of_states(from_letters(["uruduu", "rdddud"]), [3, 2], slot=10)
         >>> found.machine.tolist(), found.first_run.tolist(), found.start.tolist(), found.end.tolist()
         ([0, 0, 1], [0, 2, 3, 4], [0, 20, 40, 40], [10, 30, 60, 50])

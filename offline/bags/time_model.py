@@ -10,14 +10,14 @@ from __future__ import annotations
 import numpy as np
 import pulp
 
-from instances.bags import Instance
-from instances.errors import InputError
-from offline.backends.pulp_runs import MilpSolver, is_available, run
-from offline.bags.found import Found
-from offline.bags.matching import Segment
-from offline.bags.plays import of_chains
-from offline.bags.stretches import Stretches
-from offline.limits import Limits
+from hindsched.instances.bags import Instance
+from hindsched.instances.errors import InputError
+from hindsched.offline.backends.pulp_runs import MilpSolver, is_available, run
+from hindsched.offline.bags.found import Found
+from hindsched.offline.bags.matching import Segment
+from hindsched.offline.bags.plays import of_chains
+from hindsched.offline.bags.stretches import Stretches
+from hindsched.offline.limits import Limits
 
 __all__ = ["MAX_VARIABLES", "solve"]
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from instances.batches import Claim, Contacts, Instance, Run, Rung
-from instances.batches.cuts import Cut
+from hindsched.instances.batches import Claim, Contacts, Instance, Run, Rung
+from hindsched.instances.batches.cuts import Cut
 
 __all__ = ["BatchAnswer", "Hindsight", "Play", "contacts_of"]
 

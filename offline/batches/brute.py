@@ -9,8 +9,8 @@ from collections import Counter
 from functools import cache
 from itertools import product
 
-from instances.batches import Compute, Instance, Run, Rung
-from instances.errors import InputError
+from hindsched.instances.batches import Compute, Instance, Run, Rung
+from hindsched.instances.errors import InputError
 
 __all__ = ["best_satisfied", "least_latency"]
 

@@ -10,9 +10,9 @@ from collections import Counter
 
 import numpy as np
 
-from instances.batches import Compute, Instance, Run, Rung
-from instances.errors import InputError
-from offline.limits import Limits
+from hindsched.instances.batches import Compute, Instance, Run, Rung
+from hindsched.instances.errors import InputError
+from hindsched.offline.limits import Limits
 
 __all__ = ["best_satisfied", "least_latency"]
 
@@ -126,7 +126,7 @@ class _Model:
     def solve(self, limits: Limits) -> int | None:
         from ortools.sat.python import cp_model
 
-        from offline.backends.cpsat_runs import solve_interruptibly
+        from hindsched.offline.backends.cpsat_runs import solve_interruptibly
 
         solver = cp_model.CpSolver()
         solver.parameters.num_workers = limits.threads

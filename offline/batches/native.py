@@ -6,13 +6,13 @@ from collections.abc import Callable
 
 import numpy as np
 
-from instances.batches import Compute, Instance, Run, Rung
-from instances.batches.cuts import Cut
-from instances.errors import InputError
-from offline.batches.answer import BatchAnswer, Play
-from offline.batches.kernels import ends, traffic
-from offline.batches.kernels.compiling import Ints, Shorts
-from offline.batches.kernels.field import NEVER, Field, advance_all
+from hindsched.instances.array_types import Int32s, Ints
+from hindsched.instances.batches import Compute, Instance, Run, Rung
+from hindsched.instances.batches.cuts import Cut
+from hindsched.instances.errors import InputError
+from hindsched.offline.batches.answer import BatchAnswer, Play
+from hindsched.offline.batches.kernels import ends, traffic
+from hindsched.offline.batches.kernels.field import NEVER, Field, advance_all
 
 __all__ = ["Batches"]
 
@@ -265,7 +265,7 @@ def _last_before(low: int, high: int, is_enough: Callable[[int], bool]) -> int:
     return low
 
 
-def _place(seconds: Shorts, time: int) -> int:
+def _place(seconds: Int32s, time: int) -> int:
     """Return the first place of sorted seconds that is not before a time; of one kind, so that nothing is copied."""
     return int(np.searchsorted(seconds, seconds.dtype.type(time)))
 
@@ -274,7 +274,7 @@ def _ints(size: int, value: int = 0) -> Ints:
     return np.full(size, value, dtype=np.int64)
 
 
-def _shorts(size: int) -> Shorts:
+def _shorts(size: int) -> Int32s:
     return np.zeros(size, dtype=np.int32)
 
 

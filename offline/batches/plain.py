@@ -13,10 +13,10 @@ from itertools import zip_longest
 
 import numpy as np
 
-from instances.batches import Compute, Instance, Run, Rung
-from instances.batches.cuts import Cut
-from instances.errors import InputError
-from offline.batches.answer import BatchAnswer, Play
+from hindsched.instances.batches import Compute, Instance, Run, Rung
+from hindsched.instances.batches.cuts import Cut
+from hindsched.instances.errors import InputError
+from hindsched.offline.batches.answer import BatchAnswer, Play
 
 __all__ = ["Batches"]
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from instances.batches import Instance, Run, Rung
-from instances.batches.check import check_run, expect_run
-from instances.batches.cuts import Bounds
-from instances.errors import InputError, SelfCheckError
-from offline.batches.answer import BatchAnswer, Hindsight
-from offline.limits import Limits, Stopwatch
-from offline.results import Result, Sense, Status
-from offline.solvers import AUTO, Solver, by_name, named
+from hindsched.instances.batches import Instance, Run, Rung
+from hindsched.instances.batches.check import check_run, expect_run
+from hindsched.instances.batches.cuts import Bounds
+from hindsched.instances.errors import InputError, SelfCheckError
+from hindsched.offline.batches.answer import BatchAnswer, Hindsight
+from hindsched.offline.limits import Limits, Stopwatch
+from hindsched.offline.results import Result, Sense, Status
+from hindsched.offline.solvers import AUTO, Solver, by_name, named
 
 __all__ = ["SOLVERS", "available_solvers", "solve"]
 
@@ -20,14 +20,14 @@ SOLVERS: Mapping[str, Solver] = by_name(
     Solver(
         "native",
         "earliest ends, and flows by sweeps and augmenting paths, at any size",
-        "offline.batches.native",
+        "hindsched.offline.batches.native",
         requires=("numba",),
         function="Batches",
     ),
     Solver(
         "plain",
         "second for second, and an explicit network solved by SciPy, to be read and to compare with",
-        "offline.batches.plain",
+        "hindsched.offline.batches.plain",
         requires=("scipy",),
         function="Batches",
     ),

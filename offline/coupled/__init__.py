@@ -1,9 +1,9 @@
 """OFF-LINE-COUPLED: tightly-coupled iterative applications on volatile workers, every state known (docs/model.md)."""
 
-from offline.coupled.dispatch import SOLVERS, available_solvers, solve
-from offline.coupled.free_prefetch import free_prefetch_bound
-from offline.coupled.model_export import write_model
-from offline.coupled.objectives import CoupledResult, Objective
+from hindsched.offline.coupled.dispatch import SOLVERS, available_solvers, solve
+from hindsched.offline.coupled.free_prefetch import free_prefetch_bound
+from hindsched.offline.coupled.model_export import write_model
+from hindsched.offline.coupled.objectives import CoupledResult, Objective
 
 __all__ = [
     "SOLVERS",

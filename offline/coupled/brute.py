@@ -27,13 +27,13 @@ from itertools import combinations, product
 from math import prod
 from typing import NamedTuple
 
-from instances.coupled.model import Instance
-from instances.coupled.schedule import Configuration, Schedule
-from instances.errors import InputError
-from instances.states import DOWN, UP
-from offline.coupled.objectives import CoupledResult, Objective
-from offline.limits import Limits, Stopwatch
-from offline.results import Result, Status
+from hindsched.instances.coupled.model import Instance
+from hindsched.instances.coupled.schedule import Configuration, Schedule
+from hindsched.instances.errors import InputError
+from hindsched.instances.states import DOWN, UP
+from hindsched.offline.coupled.objectives import CoupledResult, Objective
+from hindsched.offline.limits import Limits, Stopwatch
+from hindsched.offline.results import Result, Status
 
 __all__ = ["MAX_STATES", "solve"]
 

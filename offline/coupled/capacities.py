@@ -22,8 +22,8 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
-from instances.coupled.model import Instance
-from instances.states import DOWN, UP
+from hindsched.instances.coupled.model import Instance
+from hindsched.instances.states import DOWN, UP
 
 __all__ = ["Capacities", "Life"]
 

@@ -1,4 +1,4 @@
-"""Optima by CP-SAT: the model of `slot_cpsat` under a growing horizon (`offline.backends.horizons`).
+"""Optima by CP-SAT: the model of `slot_cpsat` under a growing horizon (`hindsched.offline.backends.horizons`).
 
 ``cpsat`` settles one more iteration at a time, between proven windows, so that the models stay small however many slots
 are known. ``cpsat-whole`` leaves every slot to one model: the horizon is that of a greedy schedule, or doubles where
@@ -13,16 +13,16 @@ from math import ceil
 
 from ortools.sat.python import cp_model
 
-from instances.coupled.model import Instance
-from instances.errors import SelfCheckError
-from offline.backends.cpsat_runs import solve_interruptibly
-from offline.backends.horizons import Question, Reply, doubling
-from offline.backends.model_files import PROTO_FORMS, expect_form, write_whole
-from offline.coupled.emit import IterationPlan
-from offline.coupled.objectives import CoupledResult, Objective
-from offline.coupled.slot_cpsat import SlotModel
-from offline.coupled.slot_windows import SlotRounds, Window, windows_to_write
-from offline.limits import NO_LIMITS, Limits, Stopwatch
+from hindsched.instances.coupled.model import Instance
+from hindsched.instances.errors import SelfCheckError
+from hindsched.offline.backends.cpsat_runs import solve_interruptibly
+from hindsched.offline.backends.horizons import Question, Reply, doubling
+from hindsched.offline.backends.model_files import PROTO_FORMS, expect_form, write_whole
+from hindsched.offline.coupled.emit import IterationPlan
+from hindsched.offline.coupled.objectives import CoupledResult, Objective
+from hindsched.offline.coupled.slot_cpsat import SlotModel
+from hindsched.offline.coupled.slot_windows import SlotRounds, Window, windows_to_write
+from hindsched.offline.limits import NO_LIMITS, Limits, Stopwatch
 
 __all__ = ["solve", "solve_whole", "write_model"]
 
@@ -53,7 +53,7 @@ def write_model(
 ) -> None:
     """Write the model of the makespan as CP-SAT's proto: text to a ``.pbtxt`` file, binary to a ``.pb`` file.
 
-    Parameters and errors are those of `offline.coupled.ilp.write_program`.
+    Parameters and errors are those of `hindsched.offline.coupled.ilp.write_program`.
     """
     expect_form(path, PROTO_FORMS)
     windows = windows_to_write(instance, horizon, with_pairs=False)

@@ -8,18 +8,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from enum import StrEnum
 
-from instances import check
-from instances.coupled.model import Instance
-from instances.coupled.schedule import NOT_ENROLLED, Schedule
-from instances.errors import InputError, SelfCheckError
-from instances.sources import Known
-from instances.states import DOWN, UP
-from offline.coupled.no_communication.team_periods import is_easy
-from offline.coupled.no_communication.team_solvers import TeamSolver
-from offline.coupled.objectives import CoupledResult, Objective
-from offline.limits import Limits
-from offline.results import Status
-from offline.solvers import AUTO, Solver, by_name, named
+from hindsched.instances import check
+from hindsched.instances.coupled.model import Instance
+from hindsched.instances.coupled.schedule import NOT_ENROLLED, Schedule
+from hindsched.instances.errors import InputError, SelfCheckError
+from hindsched.instances.sources import Known
+from hindsched.instances.states import DOWN, UP
+from hindsched.offline.coupled.no_communication.team_periods import is_easy
+from hindsched.offline.coupled.no_communication.team_solvers import TeamSolver
+from hindsched.offline.coupled.objectives import CoupledResult, Objective
+from hindsched.offline.limits import Limits
+from hindsched.offline.results import Status
+from hindsched.offline.solvers import AUTO, Solver, by_name, named
 
 __all__ = ["SOLVERS", "SolverName", "available_solvers", "confirm", "solve"]
 
@@ -42,53 +42,53 @@ SOLVERS: Mapping[str, Solver] = by_name(
     Solver(
         SolverName.NATIVE,
         "best-first search over (slot, holders of the program), for the general problem at any size",
-        "offline.coupled.native.portfolio",
+        "hindsched.offline.coupled.native.portfolio",
         requires=("numba",),
     ),
     Solver(
         SolverName.CPSAT,
         "slot-level CP-SAT model of the general problem, between proven windows",
-        "offline.coupled.cpsat",
+        "hindsched.offline.coupled.cpsat",
         requires=("ortools",),
     ),
     Solver(
         SolverName.CPSAT_WHOLE,
         "the same model over the whole horizon, without proven windows, to be measured against",
-        "offline.coupled.cpsat",
+        "hindsched.offline.coupled.cpsat",
         requires=("ortools",),
         function="solve_whole",
     ),
     Solver(
         SolverName.PERIODS,
         "polynomial, without communication where no availability period of a worker is interrupted",
-        "offline.coupled.no_communication.questions",
+        "hindsched.offline.coupled.no_communication.questions",
         options=(("solver", TeamSolver.PERIODS),),
     ),
     Solver(
         SolverName.CORE,
         "k-subset intersection on 64-bit words, for instances without communication",
-        "offline.coupled.no_communication.questions",
+        "hindsched.offline.coupled.no_communication.questions",
         requires=("numba",),
         options=(("solver", TeamSolver.CORE),),
     ),
     Solver(
         SolverName.ILP_HIGHS,
         "integer linear program of the general problem, through PuLP, solved by HiGHS",
-        "offline.coupled.ilp",
+        "hindsched.offline.coupled.ilp",
         requires=("pulp", "highspy"),
         function="solve_by_highs",
     ),
     Solver(
         SolverName.ILP_CBC,
         "the same program, solved by CBC",
-        "offline.coupled.ilp",
+        "hindsched.offline.coupled.ilp",
         requires=("pulp",),
         function="solve_by_cbc",
     ),
     Solver(
         SolverName.BRUTE,
         "exhaustive search over slot-by-slot decisions, for tiny instances",
-        "offline.coupled.brute",
+        "hindsched.offline.coupled.brute",
     ),
 )
 

@@ -19,9 +19,17 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from instances.coupled.model import Instance
-from instances.coupled.schedule import COMPUTE, DATA, ENROLLED_IDLE, NOT_ENROLLED, PROGRAM, Configuration, Schedule
-from instances.states import DOWN, UP
+from hindsched.instances.coupled.model import Instance
+from hindsched.instances.coupled.schedule import (
+    COMPUTE,
+    DATA,
+    ENROLLED_IDLE,
+    NOT_ENROLLED,
+    PROGRAM,
+    Configuration,
+    Schedule,
+)
+from hindsched.instances.states import DOWN, UP
 
 __all__ = ["IterationPlan", "emit", "end_of", "holds_program", "receive"]
 

@@ -25,9 +25,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import groupby
 
-from instances.coupled.model import Instance
-from offline.coupled.objectives import Objective
-from offline.coupled.prefetch_relaxation import Budget, PrefetchRelaxation
+from hindsched.instances.coupled.model import Instance
+from hindsched.offline.coupled.objectives import Objective
+from hindsched.offline.coupled.prefetch_relaxation import Budget, PrefetchRelaxation
 
 __all__ = ["FreePrefetch", "free_prefetch_bound"]
 

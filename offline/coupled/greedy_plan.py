@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from instances.coupled.model import Instance
-from instances.states import DOWN, UP
-from offline.coupled.emit import IterationPlan, end_of, holds_program, receive
-from offline.coupled.prefetch_relaxation import Budget, PrefetchRelaxation, RelaxedIteration
-from offline.limits import Stopwatch
+from hindsched.instances.coupled.model import Instance
+from hindsched.instances.states import DOWN, UP
+from hindsched.offline.coupled.emit import IterationPlan, end_of, holds_program, receive
+from hindsched.offline.coupled.prefetch_relaxation import Budget, PrefetchRelaxation, RelaxedIteration
+from hindsched.offline.limits import Stopwatch
 
 __all__ = ["greedy_plan"]
 

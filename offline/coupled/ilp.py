@@ -10,15 +10,15 @@ import os
 from collections.abc import Sequence
 from math import ceil
 
-from instances.coupled.model import Instance
-from offline.backends.horizons import Question, Reply, short_steps
-from offline.backends.model_files import PROGRAM_FORMS, ModelForm, expect_form, write_whole
-from offline.backends.pulp_runs import MilpSolver, run
-from offline.coupled.emit import IterationPlan
-from offline.coupled.objectives import CoupledResult, Objective
-from offline.coupled.slot_ilp import SlotProgram
-from offline.coupled.slot_windows import SlotRounds, Window, windows_to_write, windows_with_pairs
-from offline.limits import NO_LIMITS, Limits, Stopwatch
+from hindsched.instances.coupled.model import Instance
+from hindsched.offline.backends.horizons import Question, Reply, short_steps
+from hindsched.offline.backends.model_files import PROGRAM_FORMS, ModelForm, expect_form, write_whole
+from hindsched.offline.backends.pulp_runs import MilpSolver, run
+from hindsched.offline.coupled.emit import IterationPlan
+from hindsched.offline.coupled.objectives import CoupledResult, Objective
+from hindsched.offline.coupled.slot_ilp import SlotProgram
+from hindsched.offline.coupled.slot_windows import SlotRounds, Window, windows_to_write, windows_with_pairs
+from hindsched.offline.limits import NO_LIMITS, Limits, Stopwatch
 
 __all__ = ["solve_by_cbc", "solve_by_highs", "write_program"]
 

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import os
 
-from instances.coupled.model import Instance
-from instances.errors import InputError
-from offline.backends.model_files import PROGRAM_FORMS, PROTO_FORMS, ModelForm, expect_form
-from offline.coupled.dispatch import SolverName
-from offline.coupled.emit import end_of
-from offline.coupled.greedy_plan import greedy_plan
-from offline.coupled.no_communication.common_slots import Aim
-from offline.coupled.no_communication.questions import problem_of
-from offline.coupled.prefetch_relaxation import PrefetchRelaxation
-from offline.limits import Limits, OutOfTimeError, Stopwatch
-from offline.solvers import AUTO
+from hindsched.instances.coupled.model import Instance
+from hindsched.instances.errors import InputError
+from hindsched.offline.backends.model_files import PROGRAM_FORMS, PROTO_FORMS, ModelForm, expect_form
+from hindsched.offline.coupled.dispatch import SolverName
+from hindsched.offline.coupled.emit import end_of
+from hindsched.offline.coupled.greedy_plan import greedy_plan
+from hindsched.offline.coupled.no_communication.common_slots import Aim
+from hindsched.offline.coupled.no_communication.questions import problem_of
+from hindsched.offline.coupled.prefetch_relaxation import PrefetchRelaxation
+from hindsched.offline.limits import Limits, OutOfTimeError, Stopwatch
+from hindsched.offline.solvers import AUTO
 
 __all__ = ["write_model"]
 
@@ -51,7 +51,7 @@ def write_model(
     solver
         ``auto``, or the solver whose model is meant: ``cpsat``, ``ilp-highs``, ``ilp-cbc``. It does not solve.
     stand_by
-        As for `offline.solve`.
+        As for `hindsched.offline.solve`.
     time_limit_s
         Seconds after which a model too large is given up; None: no limit.
 
@@ -65,12 +65,12 @@ def write_model(
         raise InputError(f"{solver!r} has no model to write, expected one of {', '.join(_FORMS)}", place="solver")
     is_program = expect_form(path, _FORMS[solver]) in PROGRAM_FORMS
     if not (instance.t_prog or instance.t_data) and instance.iterations == 1:
-        from offline.coupled.no_communication import team_cpsat, team_ilp
+        from hindsched.offline.coupled.no_communication import team_cpsat, team_ilp
 
         problem = problem_of(instance, Aim.EARLIEST)
         (team_ilp.write_model if is_program else team_cpsat.write_model)(problem, path)
         return
-    from offline.coupled import cpsat, ilp
+    from hindsched.offline.coupled import cpsat, ilp
 
     limits = Limits(time_limit_s)
     plan = greedy_plan(PrefetchRelaxation(instance), instance.iterations, Stopwatch(limits))

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from instances.errors import InputError
-from offline.results import Result, Sense, Status
+from hindsched.instances.errors import InputError
+from hindsched.offline.results import Result, Sense, Status
 
 __all__ = ["CoupledResult", "Objective"]
 

@@ -28,8 +28,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from instances.coupled.model import Instance
-from instances.states import DOWN, UP
+from hindsched.instances.coupled.model import Instance
+from hindsched.instances.states import DOWN, UP
 
 __all__ = ["Budget", "PrefetchRelaxation", "RelaxedIteration"]
 

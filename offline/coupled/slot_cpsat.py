@@ -58,11 +58,11 @@ from typing import Any
 import numpy as np
 from ortools.sat.python import cp_model
 
-from instances.coupled.model import Instance
-from instances.states import DOWN, UP
-from offline.coupled.emit import IterationPlan
-from offline.coupled.slot_windows import Window
-from offline.limits import OutOfTimeError, Stopwatch
+from hindsched.instances.coupled.model import Instance
+from hindsched.instances.states import DOWN, UP
+from hindsched.offline.coupled.emit import IterationPlan
+from hindsched.offline.coupled.slot_windows import Window
+from hindsched.offline.limits import OutOfTimeError, Stopwatch
 
 __all__ = ["SlotModel"]
 

@@ -73,12 +73,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from instances.coupled.model import Instance
-from instances.errors import SelfCheckError
-from offline.coupled.capacities import Capacities, Life
-from offline.coupled.emit import IterationPlan
-from offline.coupled.slot_windows import Window
-from offline.limits import OutOfTimeError, Stopwatch
+from hindsched.instances.coupled.model import Instance
+from hindsched.instances.errors import SelfCheckError
+from hindsched.offline.coupled.capacities import Capacities, Life
+from hindsched.offline.coupled.emit import IterationPlan
+from hindsched.offline.coupled.slot_windows import Window
+from hindsched.offline.limits import OutOfTimeError, Stopwatch
 
 if TYPE_CHECKING:
     import pulp

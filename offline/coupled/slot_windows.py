@@ -11,16 +11,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from instances.coupled.model import Instance
-from instances.errors import InputError, SelfCheckError
-from offline.backends.horizons import Growth, HorizonSearch, Question, Reply
-from offline.coupled.emit import IterationPlan, emit, end_of
-from offline.coupled.free_prefetch import FreePrefetch
-from offline.coupled.greedy_plan import greedy_plan
-from offline.coupled.objectives import CoupledResult, Objective
-from offline.coupled.prefetch_relaxation import PrefetchRelaxation
-from offline.limits import Limits, Stopwatch
-from offline.results import Status
+from hindsched.instances.coupled.model import Instance
+from hindsched.instances.errors import InputError, SelfCheckError
+from hindsched.offline.backends.horizons import Growth, HorizonSearch, Question, Reply
+from hindsched.offline.coupled.emit import IterationPlan, emit, end_of
+from hindsched.offline.coupled.free_prefetch import FreePrefetch
+from hindsched.offline.coupled.greedy_plan import greedy_plan
+from hindsched.offline.coupled.objectives import CoupledResult, Objective
+from hindsched.offline.coupled.prefetch_relaxation import PrefetchRelaxation
+from hindsched.offline.limits import Limits, Stopwatch
+from hindsched.offline.results import Status
 
 __all__ = ["SlotRounds", "Window", "windows_to_write", "windows_with_pairs", "windows_within"]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from instances.grid import Instance
-from instances.grid.model import Ints
+from hindsched.instances.grid import Instance
+from hindsched.instances.grid.model import Ints
 
 __all__ = ["fits", "pieces", "split"]
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from instances.errors import InputError
-from instances.grid import Instance
-from offline.grid.found import Found
-from offline.limits import Limits
+from hindsched.instances.errors import InputError
+from hindsched.instances.grid import Instance
+from hindsched.offline.grid.found import Found
+from hindsched.offline.limits import Limits
 
 __all__ = ["MOST_JOBS", "least_start", "solve"]
 

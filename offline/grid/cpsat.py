@@ -8,11 +8,11 @@ from itertools import pairwise
 import numpy as np
 from ortools.sat.python import cp_model
 
-from instances.errors import SelfCheckError
-from instances.grid import Instance
-from instances.grid.model import Ints
-from offline.backends.cpsat_runs import solve_interruptibly
-from offline.limits import Limits
+from hindsched.instances.errors import SelfCheckError
+from hindsched.instances.grid import Instance
+from hindsched.instances.grid.model import Ints
+from hindsched.offline.backends.cpsat_runs import solve_interruptibly
+from hindsched.offline.limits import Limits
 
 __all__ = ["search"]
 

@@ -15,10 +15,10 @@ import highspy
 import numpy as np
 import numpy.typing as npt
 
-from instances.grid import Instance
-from instances.grid.model import Ints
-from offline.grid.native.ascent import Floats
-from offline.grid.native.covers import fill, lift, pack
+from hindsched.instances.grid import Instance
+from hindsched.instances.grid.model import Ints
+from hindsched.offline.grid.native.ascent import Floats
+from hindsched.offline.grid.native.covers import fill, lift, pack
 
 __all__ = ["Cuts"]
 

@@ -1,18 +1,18 @@
 """The solvers of this family: one table, one signature, one function to call them all.
 
-Every solver is a function ``(instance, limits) -> Found``, see `offline.grid.found`.
+Every solver is a function ``(instance, limits) -> Found``, see `hindsched.offline.grid.found`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from instances.errors import SelfCheckError
-from instances.grid import Instance, Prices, Schedule, check
-from offline.grid.found import Found, coloured
-from offline.limits import Limits, Stopwatch
-from offline.results import Result, Sense, Status
-from offline.solvers import AUTO, Solver, by_name, named
+from hindsched.instances.errors import SelfCheckError
+from hindsched.instances.grid import Instance, Prices, Schedule, check
+from hindsched.offline.grid.found import Found, coloured
+from hindsched.offline.limits import Limits, Stopwatch
+from hindsched.offline.results import Result, Sense, Status
+from hindsched.offline.solvers import AUTO, Solver, by_name, named
 
 __all__ = ["SOLVERS", "available_solvers", "confirm", "solve"]
 
@@ -21,17 +21,17 @@ SOLVERS: Mapping[str, Solver] = by_name(
     Solver(
         "cpsat",
         "local search, prices, and CP-SAT on what they leave of each block of time",
-        "offline.grid.exact",
+        "hindsched.offline.grid.exact",
         requires=("highspy", "numba", "ortools"),
     ),
     Solver(
         "bounds",
         "local search and prices alone, for any number of jobs",
-        "offline.grid.exact",
+        "hindsched.offline.grid.exact",
         requires=("highspy", "numba"),
         function="solve_bounds",
     ),
-    Solver("brute", "serial generation over all orders, for at most seven jobs", "offline.grid.brute"),
+    Solver("brute", "serial generation over all orders, for at most seven jobs", "hindsched.offline.grid.brute"),
 )
 
 

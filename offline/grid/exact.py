@@ -6,16 +6,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from instances.errors import InputError
-from instances.grid import Instance
-from instances.grid.model import Ints
-from offline.grid.blocks import fits, pieces, split
-from offline.grid.found import Found
-from offline.grid.holding import held_back
-from offline.grid.prices import SCALE, Priced, certificate, priced
-from offline.grid.program import Charged, charged
-from offline.grid.search import best_of_rules, improved, in_order, total_wait
-from offline.limits import Limits, Stopwatch
+from hindsched.instances.errors import InputError
+from hindsched.instances.grid import Instance
+from hindsched.instances.grid.model import Ints
+from hindsched.offline.grid.blocks import fits, pieces, split
+from hindsched.offline.grid.found import Found
+from hindsched.offline.grid.holding import held_back
+from hindsched.offline.grid.prices import SCALE, Priced, certificate, priced
+from hindsched.offline.grid.program import Charged, charged
+from hindsched.offline.grid.search import best_of_rules, improved, in_order, total_wait
+from hindsched.offline.limits import Limits, Stopwatch
 
 __all__ = ["solve", "solve_bounds"]
 
@@ -188,8 +188,8 @@ def _price(blocks: list[_Block], limits: Limits, watch: Stopwatch, share: float,
 
 def _search_exactly(blocks: list[_Block], limits: Limits, watch: Stopwatch, counts: dict[str, int]) -> None:
     """Search each block within the windows that its prices leave, the least gap first; large ones by pieces."""
-    from offline.grid.cpsat import search
-    from offline.grid.neighbourhood import refined
+    from hindsched.offline.grid.cpsat import search
+    from hindsched.offline.grid.neighbourhood import refined
 
     gaps = []
     for block in blocks:

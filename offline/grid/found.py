@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
 
-from instances.grid import Instance, Prices, Schedule
-from instances.grid.schedule import SCHEDULE_FORMATS
+from hindsched.instances.grid import Instance, Prices, Schedule
+from hindsched.instances.grid.schedule import SCHEDULE_FORMATS
 
 __all__ = ["Found", "coloured"]
 

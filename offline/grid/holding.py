@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from instances.grid import Instance
-from instances.grid.model import Ints
-from offline.grid.native.generation import queue
-from offline.grid.native.holding import hold
-from offline.limits import Stopwatch
+from hindsched.instances.grid import Instance
+from hindsched.instances.grid.model import Ints
+from hindsched.offline.grid.native.generation import queue
+from hindsched.offline.grid.native.holding import hold
+from hindsched.offline.limits import Stopwatch
 
 __all__ = ["held_back", "queued", "rules"]
 

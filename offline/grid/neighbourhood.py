@@ -8,11 +8,11 @@ from __future__ import annotations
 import numpy as np
 from ortools.sat.python import cp_model
 
-from instances.grid import Instance
-from instances.grid.model import Ints
-from offline.backends.cpsat_runs import solve_interruptibly
-from offline.grid.search import in_order, total_wait
-from offline.limits import Limits, Stopwatch
+from hindsched.instances.grid import Instance
+from hindsched.instances.grid.model import Ints
+from hindsched.offline.backends.cpsat_runs import solve_interruptibly
+from hindsched.offline.grid.search import in_order, total_wait
+from hindsched.offline.limits import Limits, Stopwatch
 
 __all__ = ["refined"]
 

@@ -14,10 +14,10 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from instances.grid import Instance, Prices, Resource
-from instances.grid.model import Ints
-from offline.grid.native.ascent import ascend
-from offline.limits import Stopwatch
+from hindsched.instances.grid import Instance, Prices, Resource
+from hindsched.instances.grid.model import Ints
+from hindsched.offline.grid.native.ascent import ascend
+from hindsched.offline.limits import Stopwatch
 
 __all__ = ["SCALE", "Priced", "certificate", "priced", "windows_of"]
 

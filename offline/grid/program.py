@@ -16,13 +16,13 @@ from dataclasses import dataclass
 import highspy
 import numpy as np
 
-from instances.grid import Instance, Resource
-from instances.grid.model import Ints
-from offline.grid.cuts import Cuts
-from offline.grid.native.ascent import Floats
-from offline.grid.native.covers import cheapest
-from offline.grid.prices import SCALE, windows_of
-from offline.limits import Stopwatch
+from hindsched.instances.grid import Instance, Resource
+from hindsched.instances.grid.model import Ints
+from hindsched.offline.grid.cuts import Cuts
+from hindsched.offline.grid.native.ascent import Floats
+from hindsched.offline.grid.native.covers import cheapest
+from hindsched.offline.grid.prices import SCALE, windows_of
+from hindsched.offline.limits import Stopwatch
 
 __all__ = ["Charged", "charged"]
 
@@ -142,7 +142,7 @@ def charged(instance: Instance, starts: Ints, watch: Stopwatch, until_s: float |
     Notes
     -----
     Each round solves the program to its end, then adds rows: the nodes where they are overbooked, else known cuts that
-    are exceeded, else new ones (`offline.grid.cuts`). Bounds never fall, and the best prices are kept.
+    are exceeded, else new ones (`hindsched.offline.grid.cuts`). Bounds never fall, and the best prices are kept.
 
     References
     ----------

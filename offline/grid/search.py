@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from instances.grid import Instance
-from instances.grid.model import Ints
-from offline.grid.holding import queued, rules
-from offline.grid.native.generation import generate, improve
-from offline.limits import Stopwatch
+from hindsched.instances.grid import Instance
+from hindsched.instances.grid.model import Ints
+from hindsched.offline.grid.holding import queued, rules
+from hindsched.offline.grid.native.generation import generate, improve
+from hindsched.offline.limits import Stopwatch
 
 __all__ = ["best_of_rules", "improved", "in_order", "total_wait"]
 

@@ -79,6 +79,6 @@ O(min(p, N) p N / 64), the beam of width b O(b m p N / 64).
 10 ms: time limits and Ctrl-C act there. What is proven by then comes from `core_bounds`.
 """
 
-from offline.kmis.shared_slots import SharedSlots, earliest_common_slots, max_common_slots
+from hindsched.offline.kmis.shared_slots import SharedSlots, earliest_common_slots, max_common_slots
 
 __all__ = ["SharedSlots", "earliest_common_slots", "max_common_slots"]

@@ -9,9 +9,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from offline.kmis.kernels.packing import pair_bound
-from offline.kmis.kernels.roots import core_of
-from offline.kmis.matrix import Matrix
+from hindsched.offline.kmis.kernels.packing import pair_bound
+from hindsched.offline.kmis.kernels.roots import core_of
+from hindsched.offline.kmis.matrix import Matrix
 
 __all__ = ["earliest_bound", "widest_bound"]
 

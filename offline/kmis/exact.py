@@ -8,13 +8,13 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from offline.kmis.core_bounds import earliest_bound, widest_bound
-from offline.kmis.kernels.attempt import at_once
-from offline.kmis.kernels.search_layout import DONE, PAUSED
-from offline.kmis.matrix import Matrix, octets_of
-from offline.kmis.shared_slots import SharedSlots
-from offline.kmis.sides import column_shares, decide, shares_visited, sides_for
-from offline.limits import Limits, Stopwatch
+from hindsched.offline.kmis.core_bounds import earliest_bound, widest_bound
+from hindsched.offline.kmis.kernels.attempt import at_once
+from hindsched.offline.kmis.kernels.search_layout import DONE, PAUSED
+from hindsched.offline.kmis.matrix import Matrix, octets_of
+from hindsched.offline.kmis.shared_slots import SharedSlots
+from hindsched.offline.kmis.sides import column_shares, decide, shares_visited, sides_for
+from hindsched.offline.limits import Limits, Stopwatch
 
 __all__ = ["earliest", "exists", "widest"]
 

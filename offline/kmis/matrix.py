@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from offline.kmis.kernels.compiled import Words
-from offline.kmis.kernels.incumbent import beam as best_of_beam
-from offline.kmis.kernels.incumbent import shrink
-from offline.kmis.kernels.packing import orient
+from hindsched.instances.array_types import Words
+from hindsched.offline.kmis.kernels.incumbent import beam as best_of_beam
+from hindsched.offline.kmis.kernels.incumbent import shrink
+from hindsched.offline.kmis.kernels.packing import orient
 
 __all__ = ["Matrix", "octets_of"]
 

@@ -11,9 +11,9 @@ from types import ModuleType
 import numpy as np
 import numpy.typing as npt
 
-from instances.errors import InputError
-from offline.limits import Limits, Stopwatch
-from offline.results import Status
+from hindsched.instances.errors import InputError
+from hindsched.offline.limits import Limits, Stopwatch
+from hindsched.offline.results import Status
 
 __all__ = ["SharedSlots", "earliest_common_slots", "max_common_slots"]
 
@@ -80,7 +80,7 @@ def max_common_slots(
 
     Notes
     -----
-    Maximum k-subset intersection, NP-hard (Theorem 4.1 of the paper). `offline.kmis` tells the
+    Maximum k-subset intersection, NP-hard (Theorem 4.1 of the paper). `hindsched.offline.kmis` tells the
     algorithm and proves its bounds.
 
     Examples
@@ -136,7 +136,7 @@ def earliest_common_slots(up: Booleans, m: int, w: int, time_limit_s: float | No
 
 @cache
 def _exact() -> ModuleType:
-    from offline.kmis import exact
+    from hindsched.offline.kmis import exact
 
     return exact
 

@@ -6,11 +6,11 @@ from functools import cache, lru_cache
 
 import numpy as np
 
-from offline.kmis.kernels.attempt import SHORT, WIDEST
-from offline.kmis.kernels.compiled import Table, Tables
-from offline.kmis.kernels.estimate import split, visited
-from offline.kmis.kernels.roots import arrange, rooted
-from offline.kmis.kernels.search_layout import (
+from hindsched.instances.array_types import Reals
+from hindsched.offline.kmis.kernels.attempt import SHORT, WIDEST
+from hindsched.offline.kmis.kernels.estimate import split, visited
+from hindsched.offline.kmis.kernels.roots import arrange, rooted
+from hindsched.offline.kmis.kernels.search_layout import (
     ANY,
     FOUND,
     FRAME_FIELDS,
@@ -32,9 +32,9 @@ from offline.kmis.kernels.search_layout import (
     STEPS,
     TOP,
 )
-from offline.kmis.kernels.tree_search import search
-from offline.kmis.matrix import Matrix
-from offline.limits import Stopwatch
+from hindsched.offline.kmis.kernels.tree_search import search
+from hindsched.offline.kmis.matrix import Matrix
+from hindsched.offline.limits import Stopwatch
 
 __all__ = ["Side", "column_shares", "decide", "shares_visited", "sides_for"]
 
@@ -108,7 +108,7 @@ class Side:
 
 
 @lru_cache(maxsize=64)
-def shares_visited(kx: int) -> Table:
+def shares_visited(kx: int) -> Reals:
     """Return the table of `visited`."""
     shares = np.empty((MOST_STEPS + 1, LEVELS + 2))
     visited(kx, shares)
@@ -116,7 +116,7 @@ def shares_visited(kx: int) -> Table:
 
 
 @cache
-def column_shares() -> Tables:
+def column_shares() -> Reals:
     """Return the tables of `visited` for 0 to ``WIDEST`` columns."""
     return np.stack([shares_visited(max(1, kx)) for kx in range(WIDEST + 1)])
 

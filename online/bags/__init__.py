@@ -1,11 +1,11 @@
 """Schedulers of bags that see only the past: the simulator, the four of the paper, the protocol for your own."""
 
-from online.bags.options import ENGINES, HANDOVERS, MAX_COPIES, Engine, Handover, RunOptions
-from online.bags.policies import PAPER_POLICIES, POLICIES, make_policy
-from online.bags.predictors import PREDICTORS, Hour, Predictor, make_predictor
-from online.bags.runs import run_policy
-from online.bags.simulate import PolicyRun, simulate
-from online.bags.visible import Copy, Policy, Problem, Visible
+from hindsched.online.bags.options import ENGINES, HANDOVERS, MAX_COPIES, Engine, Handover, RunOptions
+from hindsched.online.bags.policies import PAPER_POLICIES, POLICIES, make_policy
+from hindsched.online.bags.predictors import PREDICTORS, Hour, Predictor, make_predictor
+from hindsched.online.bags.runs import run_policy
+from hindsched.online.bags.simulate import PolicyRun, simulate
+from hindsched.online.bags.visible import Copy, Policy, Problem, Visible
 
 __all__ = [
     "ENGINES",

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from instances.bags.clock import Period, period
-from instances.errors import InputError
-from online.bags.progress import PARTS
-from online.bags.visible import Copy, Problem
+from hindsched.instances.bags.clock import Period, period
+from hindsched.instances.errors import InputError
+from hindsched.online.bags.progress import PARTS
+from hindsched.online.bags.visible import Copy, Problem
 
 __all__ = ["day_tolerance_of", "deadline", "tolerance"]
 
@@ -29,7 +29,7 @@ def tolerance(problem: Problem, instant: int, origin: int, by_day: Fraction | No
 
     Examples
     --------
-    >>> from instances.bags import Instance
+    >>> from hindsched.instances.bags import Instance
     >>> lone = Instance.from_letters(["u"], ticks=[1], slot=1, tasks=1, segments=2)
     >>> tolerance(Problem.of(lone), 0, 0), tolerance(Problem.of(lone), 0, PARTS)
     (Fraction(1, 5), Fraction(1, 6))
@@ -52,7 +52,7 @@ def deadline(problem: Problem, copy: Copy, by_day: Fraction | None = None) -> in
 
     Examples
     --------
-    >>> from instances.bags import Instance
+    >>> from hindsched.instances.bags import Instance
     >>> lone = Instance.from_letters(["u"], ticks=[7], slot=1, tasks=1, segments=1)
     >>> deadline(Problem.of(lone), Copy(0, 0, since=10, origin=0, base=7))
     19

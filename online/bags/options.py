@@ -11,11 +11,11 @@ from enum import StrEnum
 from fractions import Fraction
 from typing import Any
 
-from instances.bags.model import Instance
-from instances.errors import InputError
-from online.bags.deadlines import day_tolerance_of
-from online.bags.predictors import Predictor, make_predictor
-from online.choices import member
+from hindsched.instances.bags.model import Instance
+from hindsched.instances.errors import InputError
+from hindsched.online.bags.deadlines import day_tolerance_of
+from hindsched.online.bags.predictors import Predictor, make_predictor
+from hindsched.online.choices import member
 
 __all__ = ["ENGINES", "HANDOVERS", "MAX_COPIES", "Engine", "Handover", "RunOptions"]
 
@@ -59,9 +59,9 @@ class RunOptions:
         Of the schedulers that replicate: only tasks with fewer live copies are.
     day_tolerance
         Of the schedulers with deadlines: a number, or None (or ``"formula"``) for the formula (see
-        `online.bags.deadlines.tolerance`). It is kept as a fraction.
+        `hindsched.online.bags.deadlines.tolerance`). It is kept as a fraction.
     predictor
-        Of the scheduler that predicts: a predictor or the name of one (see `online.bags.make_predictor`).
+        Of the scheduler that predicts: a predictor or the name of one (see `hindsched.online.bags.make_predictor`).
     training
         Other states for a predictor to learn from.
     engine

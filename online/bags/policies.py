@@ -5,12 +5,12 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
-from online.bags.deadlines import deadline
-from online.bags.level import Level, Pace
-from online.bags.options import MAX_COPIES, RunOptions
-from online.bags.predictors import Predictor, make_predictor
-from online.bags.visible import Copy, Policy, Problem, Visible
-from online.loading import own_policy
+from hindsched.online.bags.deadlines import deadline
+from hindsched.online.bags.level import Level, Pace
+from hindsched.online.bags.options import MAX_COPIES, RunOptions
+from hindsched.online.bags.predictors import Predictor, make_predictor
+from hindsched.online.bags.visible import Copy, Policy, Problem, Visible
+from hindsched.online.loading import own_policy
 
 __all__ = ["PAPER_POLICIES", "POLICIES", "Fcfs", "FcfsAt", "FcfsPrdctDmd", "FcfsTr", "make_policy"]
 
@@ -36,7 +36,7 @@ class FcfsAt(Fcfs):
     Parameters
     ----------
     day_tolerance
-        See `online.bags.deadlines.tolerance`.
+        See `hindsched.online.bags.deadlines.tolerance`.
     """
 
     name = "FCFS-AT"

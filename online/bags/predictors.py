@@ -15,12 +15,12 @@ from typing import Any, Protocol, TypeAlias, runtime_checkable
 import numpy as np
 import numpy.typing as npt
 
-from instances.bags.clock import HOUR_MS, HOURS_PER_WEEK, WEEK_MS, hour_of_week
-from instances.bags.model import Instance
-from instances.errors import InputError
-from instances.states import DOWN, UP, States
-from online.bags.visible import Problem
-from online.loading import load_entry_point, load_file
+from hindsched.instances.bags.clock import HOUR_MS, HOURS_PER_WEEK, WEEK_MS, hour_of_week
+from hindsched.instances.bags.model import Instance
+from hindsched.instances.errors import InputError
+from hindsched.instances.states import DOWN, UP, States
+from hindsched.online.bags.visible import Problem
+from hindsched.online.loading import load_entry_point, load_file
 
 __all__ = ["PREDICTORS", "Clairvoyant", "Hour", "Never", "Noisy", "Oracle", "Predictor", "Seen", "make_predictor"]
 
@@ -121,9 +121,9 @@ class Noisy:
 
     Examples
     --------
-    >>> from instances.states import from_letters
+    >>> from hindsched.instances.states import from_letters
     >>> states = from_letters(["uu", "ud"])
-    >>> from instances.bags import Instance
+    >>> from hindsched.instances.bags import Instance
     >>> problem = Problem.of(Instance(tasks=1, segments=1, slot=1, ticks=[1, 1], states=states))
     >>> Noisy(1000, 0, seed=7).answers(problem, states).tolist()
     [[False, False], [True, False]]
@@ -278,8 +278,8 @@ def _noisy(text: str) -> Noisy:
 
 
 def _training(text: str, training: Instance | None) -> Instance:
-    from instances.bags.files import read_instance  # noqa: PLC0415  # not for those who name no file
-    from instances.textio import read_json  # noqa: PLC0415
+    from hindsched.instances.bags.files import read_instance  # noqa: PLC0415  # not for those who name no file
+    from hindsched.instances.textio import read_json  # noqa: PLC0415
 
     _, colon, path = text.partition(":")
     if path == SPOT:
@@ -301,8 +301,8 @@ def _usual_hour(text: str) -> Hour:
 @cache
 def _first_half_of_the_zones() -> Instance:
     """Return the first half of the spot zones that come with the package; instances are cut from the second."""
-    from instances.bags.imported import from_trace  # noqa: PLC0415
-    from instances.traces import read_packaged  # noqa: PLC0415
+    from hindsched.instances.bags.imported import from_trace  # noqa: PLC0415
+    from hindsched.instances.traces import read_packaged  # noqa: PLC0415
 
     whole = from_trace(read_packaged(SPOT), tasks=1, slot_s=SPOT_SLOT_S)
     return whole.replace(states=whole.states[:, : whole.slots // 2])
@@ -311,7 +311,7 @@ def _first_half_of_the_zones() -> Instance:
 @cache
 def _usual_training() -> Instance:
     """Return the states that ``hour`` learns from where nothing else is named: a class-room trace of its own."""
-    from instances.bags.generate import paper  # noqa: PLC0415
+    from hindsched.instances.bags.generate import paper  # noqa: PLC0415
 
     return paper("M01", seed=_TRAINING_SEED)
 

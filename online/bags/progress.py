@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from instances.bags.schedule import Instant
+from hindsched.instances.bags.schedule import Instant
 
 __all__ = ["PARTS", "advanced", "in_segments", "segments_saved", "ticks_left", "ticks_of_first"]
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from instances.bags.model import Instance
-from instances.errors import InputError
-from online.bags.options import Engine, RunOptions
-from online.bags.policies import POLICIES, make_policy
-from online.bags.simulate import PolicyRun, simulate
-from online.bags.visible import Policy
+from hindsched.instances.bags.model import Instance
+from hindsched.instances.errors import InputError
+from hindsched.online.bags.options import Engine, RunOptions
+from hindsched.online.bags.policies import POLICIES, make_policy
+from hindsched.online.bags.simulate import PolicyRun, simulate
+from hindsched.online.bags.visible import Policy
 
 __all__ = ["run_policy"]
 
@@ -27,7 +27,7 @@ def run_policy(
     instance
         The instance.
     policy
-        A policy, or the name of one; see `online.bags.make_policy`.
+        A policy, or the name of one; see `hindsched.online.bags.make_policy`.
     options
         How it is run; None: every option at its default. Those of a policy do not count where it is made already.
     **changes
@@ -52,7 +52,7 @@ def run_policy(
     asked = (options or RunOptions()).changed(**changes)
     made = make_policy(policy, asked) if isinstance(policy, str) else policy
     if asked.engine is not Engine.PLAIN and getattr(made, "name", None) in POLICIES:
-        from online.bags.kernels.driver import can_run, run_kernel  # noqa: PLC0415  # numba, only where it is wanted
+        from hindsched.online.bags.kernels.driver import can_run, run_kernel  # noqa: PLC0415  # numba, only where it is wanted
 
         if can_run(instance, made):
             return run_kernel(instance, made, handover=asked.handover, schedule=asked.schedule)

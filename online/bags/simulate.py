@@ -1,6 +1,6 @@
 """The plain simulator: rules B1 to B6 of docs/bags/model.md section 2, with a policy that answers who asks.
 
-It is written to be read; `online.bags.kernels` has the fast one.
+It is written to be read; `hindsched.online.bags.kernels` has the fast one.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ from typing import TypeVar
 
 import numpy as np
 
-from instances.bags.model import Instance
-from instances.bags.schedule import Run, Save, Schedule
-from instances.errors import HindschedError, InputError
-from instances.showing import Shown
-from instances.states import DOWN, UP
-from online.bags.options import Handover
-from online.bags.predictors import Clairvoyant, Hour, Predictor, Seen
-from online.bags.progress import advanced, in_segments, segments_saved, ticks_left, ticks_of_first
-from online.bags.visible import Copy, Ledger, Migrating, Policy, Problem, Timed, Visible
-from online.choices import member
+from hindsched.instances.bags.model import Instance
+from hindsched.instances.bags.schedule import Run, Save, Schedule
+from hindsched.instances.errors import HindschedError, InputError
+from hindsched.instances.showing import Shown
+from hindsched.instances.states import DOWN, UP
+from hindsched.online.bags.options import Handover
+from hindsched.online.bags.predictors import Clairvoyant, Hour, Predictor, Seen
+from hindsched.online.bags.progress import advanced, in_segments, segments_saved, ticks_left, ticks_of_first
+from hindsched.online.bags.visible import Copy, Ledger, Migrating, Policy, Problem, Timed, Visible
+from hindsched.online.choices import member
 
 __all__ = ["PolicyRun", "expect_shared", "predictor_of", "simulate"]
 
@@ -43,7 +43,7 @@ class PolicyRun(Shown):
     completed
         How many tasks were completed.
     schedule
-        What was done, for `instances.bags.check` to replay; None where it was not asked for.
+        What was done, for `hindsched.instances.bags.check` to replay; None where it was not asked for.
     """
 
     policy: str
@@ -76,7 +76,7 @@ def simulate(instance: Instance, policy: Policy, *, handover: str = Handover.IMM
 
     Examples
     --------
-    >>> from online.bags.policies import make_policy
+    >>> from hindsched.online.bags.policies import make_policy
     >>> pair = Instance.from_letters(["uuud", "uduu"], ticks=[3, 2], slot=4, tasks=2, segments=2)
     >>> run = simulate(pair, make_policy("FCFS"))
     >>> run.turnaround, [(r.machine, r.task, r.start, r.end) for r in run.schedule.runs]

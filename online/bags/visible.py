@@ -13,17 +13,17 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 
-from instances.bags.model import Instance, Store
-from instances.errors import InputError
-from instances.states import UP, States
-from online.bags.progress import ticks_left
+from hindsched.instances.bags.model import Instance, Store
+from hindsched.instances.errors import InputError
+from hindsched.instances.states import UP, States
+from hindsched.online.bags.progress import ticks_left
 
 __all__ = ["Copy", "History", "Ledger", "Migrating", "Policy", "Problem", "Timed", "Visible"]
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """The instance without its states; the fields are those of `instances.bags.Instance`."""
+    """The instance without its states; the fields are those of `hindsched.instances.bags.Instance`."""
 
     tasks: int
     segments: int
@@ -95,7 +95,7 @@ class Copy:
     since
         The instant of its assignment.
     origin
-        The state it started from then, in parts (see `online.bags.progress`).
+        The state it started from then, in parts (see `hindsched.online.bags.progress`).
     base
         UP ticks to the end of the task, as of the assignment.
     """
@@ -244,7 +244,7 @@ class Policy(Protocol):
     """An on-line scheduler: a name, and an answer to each machine that asks.
 
     A policy with a memory starts afresh at instant 0. What else it may have: `Timed`, `Migrating`, and an attribute
-    ``predictor`` (see `online.bags.predictors`), whose predictions save and endanger.
+    ``predictor`` (see `hindsched.online.bags.predictors`), whose predictions save and endanger.
 
     Examples
     --------
@@ -255,8 +255,8 @@ class Policy(Protocol):
     ...
     ...     def choose(self, machine, instant, visible):
     ...         return max(visible.waiting, default=None)
-    >>> from instances.bags import Instance
-    >>> from online.bags.simulate import simulate
+    >>> from hindsched.instances.bags import Instance
+    >>> from hindsched.online.bags.simulate import simulate
     >>> pair = Instance.from_letters(["uuu", "uru"], ticks=[2, 1], slot=1, tasks=2, segments=1)
     >>> run = simulate(pair, Last())
     >>> run.turnaround, run.schedule.runs[0].task

@@ -9,11 +9,11 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable
 from typing import TypeAlias
 
-from instances.batches.model import Instance
-from instances.errors import InputError
-from online.batches.options import Options
-from online.batches.periods import period, requests_for
-from online.batches.visible import Answer, Problem, Visible
+from hindsched.instances.batches.model import Instance
+from hindsched.instances.errors import InputError
+from hindsched.online.batches.options import Options
+from hindsched.online.batches.periods import period, requests_for
+from hindsched.online.batches.visible import Answer, Problem, Visible
 
 __all__ = ["Copying", "OneBurst", "Periodic", "Predicting", "Predictor", "expect_margins", "history", "speed"]
 

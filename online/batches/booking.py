@@ -12,10 +12,10 @@ from heapq import heapify, heappop, heappush
 
 import numpy as np
 
-from online.batches.algorithms import expect_margins
-from online.batches.options import Options
-from online.batches.periods import requests_for
-from online.batches.visible import Answer, Problem, Visible
+from hindsched.online.batches.algorithms import expect_margins
+from hindsched.online.batches.options import Options
+from hindsched.online.batches.periods import requests_for
+from hindsched.online.batches.visible import Answer, Problem, Visible
 
 __all__ = ["Booking", "calls_wanted", "chance_of_record"]
 
@@ -111,7 +111,7 @@ class Booking:
     Notes
     -----
     Memory: a few numbers for each worker and booked batch. Some 60 us a contact; the kernel
-    (`online.batches.kernels.ledger`) makes the same runs in a dozen.
+    (`hindsched.online.batches.kernels.ledger`) makes the same runs in a dozen.
     """
 
     name = "booking"

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
-from instances.errors import InputError
+from hindsched.instances.errors import InputError
 
 __all__ = ["CHOICES", "Options"]
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from instances.batches.model import Instance
-from instances.batches.run import NOTHING, Contacts, Run
+from hindsched.instances.batches.model import Instance
+from hindsched.instances.batches.run import NOTHING, Contacts, Run
 
 __all__ = ["Simulation", "simulation"]
 

@@ -76,7 +76,7 @@ def period(active: int, margin: int, workers: int, requests: int) -> int:
     active
         P.
     margin
-        W (L_i - S_i), see `instances.batches.model.Instance.margin`.
+        W (L_i - S_i), see `hindsched.instances.batches.model.Instance.margin`.
     workers
         W.
     requests

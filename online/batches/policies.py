@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from online.batches.algorithms import Copying, OneBurst, Periodic, Predicting, history, speed
-from online.batches.booking import Booking
-from online.batches.options import Options
-from online.batches.visible import Policy
-from online.loading import own_policy
+from hindsched.online.batches.algorithms import Copying, OneBurst, Periodic, Predicting, history, speed
+from hindsched.online.batches.booking import Booking
+from hindsched.online.batches.options import Options
+from hindsched.online.batches.visible import Policy
+from hindsched.online.loading import own_policy
 
 __all__ = ["PAPER", "POLICIES", "make_policy"]
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import sys
 from dataclasses import replace
 
-from instances.batches.model import Instance
-from instances.errors import InputError
-from online.batches.algorithms import expect_margins
-from online.batches.options import Options
-from online.batches.outcome import Simulation, simulation
-from online.batches.policies import POLICIES, make_policy
-from online.batches.simulate import simulate
-from online.batches.visible import Policy
+from hindsched.instances.batches.model import Instance
+from hindsched.instances.errors import InputError
+from hindsched.online.batches.algorithms import expect_margins
+from hindsched.online.batches.options import Options
+from hindsched.online.batches.outcome import Simulation, simulation
+from hindsched.online.batches.policies import POLICIES, make_policy
+from hindsched.online.batches.simulate import simulate
+from hindsched.online.batches.visible import Policy
 
 __all__ = ["ENGINES", "run_policy"]
 
@@ -35,7 +35,7 @@ def run_policy(
     instance
         The instance.
     policy
-        A name or an object, see `online.batches.make_policy`.
+        A name or an object, see `hindsched.online.batches.make_policy`.
     options
         The readings.
     engine
@@ -60,10 +60,10 @@ def run_policy(
     if not is_kernels and engine == "kernel":
         raise InputError(f"the kernel runs the built-in masters, not {policy!r}", place="engine")
     made = make_policy(policy, replace(options))  # it may keep them; the run's are its own
-    is_loaded = "online.batches.kernels.driver" in sys.modules
+    is_loaded = "hindsched.online.batches.kernels.driver" in sys.modules
     wants_kernel = engine == "kernel" or (engine == "auto" and (is_loaded or instance.num_workers > _FEW_WORKERS))
     if isinstance(policy, str) and is_kernels and wants_kernel:
-        from online.batches.kernels.driver import run_kernel  # noqa: PLC0415  # numba, only where it is wanted
+        from hindsched.online.batches.kernels.driver import run_kernel  # noqa: PLC0415  # numba, only where it is wanted
 
         expect_margins(policy, instance)
         done = run_kernel(instance, policy, options)

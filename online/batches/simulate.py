@@ -16,13 +16,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from instances.batches.model import Compute, Instance
-from instances.batches.run import NOTHING, Contacts
-from instances.errors import HindschedError, InputError
-from online.batches.options import Options
-from online.batches.outcome import Simulation, simulation
-from online.batches.periods import period, requests_for
-from online.batches.visible import Policy, Problem, Visible, active_before
+from hindsched.instances.batches.model import Compute, Instance
+from hindsched.instances.batches.run import NOTHING, Contacts
+from hindsched.instances.errors import HindschedError, InputError
+from hindsched.online.batches.options import Options
+from hindsched.online.batches.outcome import Simulation, simulation
+from hindsched.online.batches.periods import period, requests_for
+from hindsched.online.batches.visible import Policy, Problem, Visible, active_before
 
 __all__ = ["SPREAD", "WORD", "first_call", "name_of", "simulate"]
 

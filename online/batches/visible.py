@@ -14,7 +14,7 @@ from typing import Any, Protocol, TypeAlias, runtime_checkable
 import numpy as np
 import numpy.typing as npt
 
-from instances.batches.model import Instance
+from hindsched.instances.batches.model import Instance
 
 __all__ = ["Answer", "Policy", "Problem", "Visible", "active_before"]
 
@@ -140,7 +140,7 @@ class Policy(Protocol):
     ...                 self.sent[batch] += 1
     ...                 return (batch, self.sent[batch] - 1), visible.now + 1
     ...         return None, visible.now + 1
-    >>> from online.batches.simulate import simulate
+    >>> from hindsched.online.batches.simulate import simulate
     >>> pair = Instance(tasks=2, batches=[(0, 4)], c=[1, 2], up=[[(0, 2), (3, 6)], [(0, 9)]])
     >>> simulate(pair, Eager()).satisfied
     (2,)

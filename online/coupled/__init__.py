@@ -1,13 +1,13 @@
 """OFF-LINE-COUPLED on line: tightly-coupled iterative applications on volatile workers, the future unknown."""
 
-from online.coupled.checking import check_policy
-from online.coupled.criteria import TIES
-from online.coupled.estimates import ESTIMATORS
-from online.coupled.options import Comparison, Engine, Estimator, RunOptions, Service, Ties
-from online.coupled.policies import OURS, POLICIES, make_policy
-from online.coupled.runs import ENGINES, run_policy
-from online.coupled.simulate import SERVICES, Run, simulate
-from online.coupled.visible import Decision, Policy, Visible
+from hindsched.online.coupled.checking import check_policy
+from hindsched.online.coupled.criteria import TIES
+from hindsched.online.coupled.estimates import ESTIMATORS
+from hindsched.online.coupled.options import Comparison, Engine, Estimator, RunOptions, Service, Ties
+from hindsched.online.coupled.policies import OURS, POLICIES, make_policy
+from hindsched.online.coupled.runs import ENGINES, run_policy
+from hindsched.online.coupled.simulate import SERVICES, Run, simulate
+from hindsched.online.coupled.visible import Decision, Policy, Visible
 
 __all__ = [
     "ENGINES",

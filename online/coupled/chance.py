@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from instances.streams import stream
-from online.coupled.visible import Visible
+from hindsched.instances.streams import stream
+from hindsched.online.coupled.visible import Visible
 
 __all__ = ["Random"]
 

@@ -6,15 +6,15 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from instances.chains import Chain
-from instances.coupled.check import check
-from instances.coupled.generate import paper, small
-from instances.coupled.model import Instance
-from instances.coupled.schedule import Schedule
-from instances.errors import InputError, SelfCheckError
-from instances.states import DOWN, UP
-from online.coupled.simulate import Run, simulate
-from online.coupled.visible import Policy
+from hindsched.instances.chains import Chain
+from hindsched.instances.coupled.check import check
+from hindsched.instances.coupled.generate import paper, small
+from hindsched.instances.coupled.model import Instance
+from hindsched.instances.coupled.schedule import Schedule
+from hindsched.instances.errors import InputError, SelfCheckError
+from hindsched.instances.states import DOWN, UP
+from hindsched.online.coupled.simulate import Run, simulate
+from hindsched.online.coupled.visible import Policy
 
 __all__ = ["check_policy"]
 
@@ -40,7 +40,7 @@ def check_policy(policy: Policy) -> None:
 
     Examples
     --------
-    >>> from online.coupled.policies import make_policy
+    >>> from hindsched.online.coupled.policies import make_policy
     >>> check_policy(make_policy("IE"))
     """
     if not isinstance(policy, Policy) or not isinstance(policy.name, str) or not policy.name:

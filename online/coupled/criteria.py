@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-from online.coupled.estimates import Estimate, log_sum
-from online.coupled.options import Ties
+from hindsched.online.coupled.estimates import Estimate, log_sum
+from hindsched.online.coupled.options import Ties
 
 __all__ = ["TIES", "TIE_TOLERANCE", "Criterion", "is_better", "score"]
 

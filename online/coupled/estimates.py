@@ -13,10 +13,10 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from instances.chains import Chain
-from instances.errors import InputError
-from online.coupled.options import Estimator, member
-from online.coupled.sums import Modes, modes, sums
+from hindsched.instances.chains import Chain
+from hindsched.instances.errors import InputError
+from hindsched.online.coupled.options import Estimator, member
+from hindsched.online.coupled.sums import Modes, modes, sums
 
 __all__ = ["ESTIMATORS", "Estimate", "Estimates", "SetEstimate"]
 

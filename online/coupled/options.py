@@ -9,8 +9,8 @@ from dataclasses import dataclass, fields, replace
 from enum import StrEnum
 from typing import Any
 
-from instances.errors import InputError
-from online.choices import member
+from hindsched.instances.errors import InputError
+from hindsched.online.choices import member
 
 __all__ = ["Comparison", "Engine", "Estimator", "RunOptions", "Service", "Ties", "member"]
 
@@ -119,7 +119,7 @@ class RunOptions:
     (True, True)
     >>> RunOptions().changed(ties="first")
     Traceback (most recent call last):
-    instances.errors.InputError: ties: 'first', expected one of lowest, highest
+    hindsched.instances.errors.InputError: ties: 'first', expected one of lowest, highest
     """
 
     estimator: Estimator = Estimator.PRINTED

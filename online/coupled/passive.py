@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from online.coupled.criteria import Criterion, is_better, score
-from online.coupled.estimates import Estimate, Estimates, whole_slots
-from online.coupled.options import Estimator, Ties
-from online.coupled.visible import Problem, Visible
+from hindsched.online.coupled.criteria import Criterion, is_better, score
+from hindsched.online.coupled.estimates import Estimate, Estimates, whole_slots
+from hindsched.online.coupled.options import Estimator, Ties
+from hindsched.online.coupled.visible import Problem, Visible
 
 __all__ = ["Builder", "Candidate", "Passive", "elapsed", "estimates_for"]
 

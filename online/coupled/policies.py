@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from online.coupled.chance import Random
-from online.coupled.criteria import Criterion
-from online.coupled.options import RunOptions
-from online.coupled.ours.names import OURS, own_named
-from online.coupled.passive import Passive
-from online.coupled.proactive import Proactive
-from online.coupled.visible import Policy
-from online.loading import own_policy
+from hindsched.online.coupled.chance import Random
+from hindsched.online.coupled.criteria import Criterion
+from hindsched.online.coupled.options import RunOptions
+from hindsched.online.coupled.ours.names import OURS, own_named
+from hindsched.online.coupled.passive import Passive
+from hindsched.online.coupled.proactive import Proactive
+from hindsched.online.coupled.visible import Policy
+from hindsched.online.loading import own_policy
 
 __all__ = ["OURS", "POLICIES", "criteria_of", "make_policy"]
 

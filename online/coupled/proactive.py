@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from online.coupled.criteria import Criterion, is_better, score
-from online.coupled.estimates import Estimate, Estimates
-from online.coupled.options import RunOptions
-from online.coupled.passive import Builder, elapsed, estimates_for
-from online.coupled.visible import Visible
+from hindsched.online.coupled.criteria import Criterion, is_better, score
+from hindsched.online.coupled.estimates import Estimate, Estimates
+from hindsched.online.coupled.options import RunOptions
+from hindsched.online.coupled.passive import Builder, elapsed, estimates_for
+from hindsched.online.coupled.visible import Visible
 
 __all__ = ["Proactive"]
 
@@ -19,7 +19,7 @@ class Proactive:
 
     The candidate is built as if no task were allocated, though what enrolled workers have received counts. The
     configuration held is measured with W less the computation done, and its RECLAIMED members as if they were UP.
-    (So under the comparison ``updated``; for the others see `online.coupled.options.Comparison`.)
+    (So under the comparison ``updated``; for the others see `hindsched.online.coupled.options.Comparison`.)
 
     Parameters
     ----------

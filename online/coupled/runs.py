@@ -6,16 +6,16 @@ import sys
 from dataclasses import replace
 from typing import Any
 
-from instances.coupled.model import Instance
-from instances.coupled.schedule import Schedule
-from instances.errors import InputError
-from online.coupled.criteria import Criterion
-from online.coupled.estimates import ESTIMATORS
-from online.coupled.options import Engine, RunOptions, Ties
-from online.coupled.ours.planner import Planner
-from online.coupled.policies import OURS, POLICIES, criteria_of, make_policy
-from online.coupled.simulate import SERVICES, Run, limit_of, simulate
-from online.coupled.visible import Policy
+from hindsched.instances.coupled.model import Instance
+from hindsched.instances.coupled.schedule import Schedule
+from hindsched.instances.errors import InputError
+from hindsched.online.coupled.criteria import Criterion
+from hindsched.online.coupled.estimates import ESTIMATORS
+from hindsched.online.coupled.options import Engine, RunOptions, Ties
+from hindsched.online.coupled.ours.planner import Planner
+from hindsched.online.coupled.policies import OURS, POLICIES, criteria_of, make_policy
+from hindsched.online.coupled.simulate import SERVICES, Run, limit_of, simulate
+from hindsched.online.coupled.visible import Policy
 
 __all__ = ["ENGINES", "run_policy"]
 
@@ -37,7 +37,7 @@ def run_policy(instance: Instance, policy: str | Policy, options: RunOptions | N
     instance
         The instance.
     policy
-        A name or an object, see `online.coupled.make_policy`.
+        A name or an object, see `hindsched.online.coupled.make_policy`.
     options
         How it is run; None: every option at its default.
     **changes
@@ -76,18 +76,20 @@ def run_policy(instance: Instance, policy: str | Policy, options: RunOptions | N
             f"not {asked_for!r} with {instance.num_workers} and {instance.tasks}",
             place="engine",
         )
-    driver = "online.coupled.ours.kernels.driver" if policy in OURS else "online.coupled.kernels.driver"
+    driver = (
+        "hindsched.online.coupled.ours.kernels.driver" if policy in OURS else "hindsched.online.coupled.kernels.driver"
+    )
     is_worth_it = limit > _FEW_SLOTS or driver in sys.modules
     if engine is Engine.PLAIN or not can_compile or (engine is Engine.AUTO and not is_worth_it):
         run = simulate(instance, made, service=asked.service, slots=limit)
         return run if recorded is None else replace(run, schedule=_first(run.schedule, recorded))
     recorded = limit if recorded is None else recorded
     if isinstance(made, Planner):
-        from online.coupled.ours.kernels.driver import run_kernel as run_ours  # noqa: PLC0415  # numba
+        from hindsched.online.coupled.ours.kernels.driver import run_kernel as run_ours  # noqa: PLC0415  # numba
 
         return _run(made.name, instance, run_ours(instance, made, limit=limit, schedule_slots=recorded))
-    from online.coupled.kernels import layout  # noqa: PLC0415  # numba, only where it is wanted
-    from online.coupled.kernels.driver import run_kernel  # noqa: PLC0415
+    from hindsched.online.coupled.kernels import layout  # noqa: PLC0415  # numba, only where it is wanted
+    from hindsched.online.coupled.kernels.driver import run_kernel  # noqa: PLC0415
 
     switch, build = criteria_of(made.name)
     criteria = list(Criterion)

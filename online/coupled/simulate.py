@@ -8,13 +8,21 @@ from dataclasses import dataclass
 from operator import index
 from types import MappingProxyType
 
-from instances.coupled.model import Instance
-from instances.coupled.schedule import COMPUTE, DATA, ENROLLED_IDLE, NOT_ENROLLED, PROGRAM, Configuration, Schedule
-from instances.errors import HindschedError, InputError
-from instances.showing import Shown
-from instances.states import DOWN, LETTERS, UP
-from online.coupled.options import Service, member
-from online.coupled.visible import Decision, History, Policy, Problem, Visible
+from hindsched.instances.coupled.model import Instance
+from hindsched.instances.coupled.schedule import (
+    COMPUTE,
+    DATA,
+    ENROLLED_IDLE,
+    NOT_ENROLLED,
+    PROGRAM,
+    Configuration,
+    Schedule,
+)
+from hindsched.instances.errors import HindschedError, InputError
+from hindsched.instances.showing import Shown
+from hindsched.instances.states import DOWN, LETTERS, UP
+from hindsched.online.coupled.options import Service, member
+from hindsched.online.coupled.visible import Decision, History, Policy, Problem, Visible
 
 __all__ = ["SERVICES", "Execution", "Run", "limit_of", "simulate"]
 
@@ -37,7 +45,7 @@ class Run(Shown):
     iterations
         Iterations completed.
     schedule
-        What was done, slot by slot, for `instances.check` to replay.
+        What was done, slot by slot, for `hindsched.instances.check` to replay.
     slots
         Slots simulated: the makespan, or all that were allowed.
     """
@@ -74,7 +82,7 @@ def simulate(instance: Instance, policy: Policy, *, service: str = SERVICES[0], 
 
     Examples
     --------
-    >>> from online.coupled.policies import make_policy
+    >>> from hindsched.online.coupled.policies import make_policy
     >>> pair = Instance.from_letters(["uuuu", "uruu"], w=[1, 1], tasks=2)
     >>> run = simulate(pair, make_policy("RANDOM", seed=1))
     >>> run.makespan, run.schedule.letters

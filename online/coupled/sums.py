@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from instances.chains import Chain
+from hindsched.instances.chains import Chain
 
 __all__ = ["RELATIVE_ERROR", "Modes", "modes", "sums", "sums_closed", "sums_truncated"]
 

@@ -12,9 +12,9 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 
-from instances.chains import Chain
-from instances.coupled.model import Instance
-from instances.states import UP, States
+from hindsched.instances.chains import Chain
+from hindsched.instances.coupled.model import Instance
+from hindsched.instances.states import UP, States
 
 __all__ = ["Decision", "History", "Policy", "Problem", "Visible"]
 
@@ -108,7 +108,7 @@ class Visible:
     iteration_start
         The first slot of the present iteration: the one after the last iteration's end.
     now
-        p states of this slot (see `instances.states`: `UP`, `RECLAIMED`, `DOWN`).
+        p states of this slot (see `hindsched.instances.states`: `UP`, `RECLAIMED`, `DOWN`).
     tasks
         The configuration as it stands: tasks x_q of each enrolled worker, 0 on stand-by. A worker that
         is DOWN in this slot is no longer in it.
@@ -189,8 +189,8 @@ class Policy(Protocol):
     ...         if visible.is_complete:
     ...             return None
     ...         return {visible.up[0]: visible.problem.tasks} if visible.up else {}
-    >>> from instances.coupled import Instance
-    >>> from online.coupled.simulate import simulate
+    >>> from hindsched.instances.coupled import Instance
+    >>> from hindsched.online.coupled.simulate import simulate
     >>> simulate(Instance.from_letters(["dru", "ruu"], w=[1, 1], tasks=1), First()).makespan
     2
     """

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from heapq import heappop, heappush
 
-from instances.grid import Instance
-from online.grid.options import AsapCounted, AsapPinned, Easy, Fcfs, Queue
-from online.grid.runs import Run
+from hindsched.instances.grid import Instance
+from hindsched.online.grid.options import AsapCounted, AsapPinned, Easy, Fcfs, Queue
+from hindsched.online.grid.runs import Run
 
 __all__ = ["place", "simulate_asap_counted", "simulate_asap_pinned", "simulate_easy", "simulate_fcfs", "simulate_queue"]
 

@@ -10,11 +10,11 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from instances.grid import Instance
-from online.grid.draws import WORDS_PER_JOB, Draws, words
-from online.grid.options import Dgs
-from online.grid.overlays import Cyclon, static_lists
-from online.grid.runs import Counters, Run
+from hindsched.instances.grid import Instance
+from hindsched.online.grid.draws import WORDS_PER_JOB, Draws, words
+from hindsched.online.grid.options import Dgs
+from hindsched.online.grid.overlays import Cyclon, static_lists
+from hindsched.online.grid.runs import Counters, Run
 
 __all__ = ["Booking", "Grid", "Offer", "Schedules", "Search", "simulate_dgs"]
 
@@ -184,7 +184,7 @@ def simulate_dgs(instance: Instance, options: Dgs) -> Run:
     instance
         The instance; the jobs of a slot are settled in order of the file, each before the next is looked at.
     options
-        See `online.grid.options.Dgs`.
+        See `hindsched.online.grid.options.Dgs`.
 
     Notes
     -----

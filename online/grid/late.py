@@ -2,7 +2,7 @@
 
 docs/grid/model.md section 3.7. Overlay, draws, reach and promises are those of dgs, so that what the vow costs can be
 told from what decentralisation costs. What is said here is when somebody looks, and at which jobs; what is free where
-is asked of `Books`, here by the plain simulator's, in `online.grid.kernels.driver` by those of the kernels.
+is asked of `Books`, here by the plain simulator's, in `hindsched.online.grid.kernels.driver` by those of the kernels.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from collections.abc import Sequence
 from heapq import heappop, heappush
 from typing import Any, Protocol
 
-from instances.grid import Instance
-from online.grid.dgs import Booking, Grid, Offer, Search
-from online.grid.draws import WORDS_PER_JOB, Draws, words
-from online.grid.options import Dgs, Late
-from online.grid.runs import LateCounters, Run
+from hindsched.instances.grid import Instance
+from hindsched.online.grid.dgs import Booking, Grid, Offer, Search
+from hindsched.online.grid.draws import WORDS_PER_JOB, Draws, words
+from hindsched.online.grid.options import Dgs, Late
+from hindsched.online.grid.runs import LateCounters, Run
 
 __all__ = ["Books", "Waiting", "simulate_late"]
 
@@ -50,7 +50,7 @@ def simulate_late(instance: Instance, options: Late) -> Run:
     instance
         The instance.
     options
-        See `online.grid.options.Late`.
+        See `hindsched.online.grid.options.Late`.
 
     Notes
     -----

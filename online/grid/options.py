@@ -6,7 +6,7 @@ import dataclasses
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from instances.errors import InputError
+from hindsched.instances.errors import InputError
 
 __all__ = [
     "BUILT_IN",

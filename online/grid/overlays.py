@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from online.grid.draws import Draws, words
+from hindsched.online.grid.draws import Draws, words
 
 __all__ = ["Cyclon", "Entry", "static_lists"]
 

@@ -6,11 +6,11 @@ import traceback
 from collections.abc import Mapping
 from heapq import heappop, heappush
 
-from instances.errors import HindschedError, InputError, SelfCheckError
-from instances.grid import Instance, check
-from instances.grid.generate import Mix, generate
-from online.grid.runs import Run
-from online.grid.visible import Answer, Job, Scheduler, Visible
+from hindsched.instances.errors import HindschedError, InputError, SelfCheckError
+from hindsched.instances.grid import Instance, check
+from hindsched.instances.grid.generate import Mix, generate
+from hindsched.online.grid.runs import Run
+from hindsched.online.grid.visible import Answer, Job, Scheduler, Visible
 
 __all__ = ["check_policy", "simulate"]
 
@@ -23,7 +23,7 @@ def simulate(instance: Instance, scheduler: Scheduler) -> Run:
     instance
         Its jobs are revealed slot by slot.
     scheduler
-        Who chooses (see `online.grid.visible.Scheduler`).
+        Who chooses (see `hindsched.online.grid.visible.Scheduler`).
 
     Raises
     ------

@@ -6,16 +6,16 @@ import dataclasses
 import sys
 from typing import Any, TypeAlias
 
-from instances.errors import InputError
-from instances.grid import Instance
-from online.grid import baselines
-from online.grid.dgs import simulate_dgs
-from online.grid.late import simulate_late
-from online.grid.options import BUILT_IN, CHOICES, AsapCounted, AsapPinned, BuiltIn, Dgs, Easy, Fcfs, Late
-from online.grid.own import simulate
-from online.grid.runs import Run
-from online.grid.visible import Scheduler
-from online.loading import own_policy
+from hindsched.instances.errors import InputError
+from hindsched.instances.grid import Instance
+from hindsched.online.grid import baselines
+from hindsched.online.grid.dgs import simulate_dgs
+from hindsched.online.grid.late import simulate_late
+from hindsched.online.grid.options import BUILT_IN, CHOICES, AsapCounted, AsapPinned, BuiltIn, Dgs, Easy, Fcfs, Late
+from hindsched.online.grid.own import simulate
+from hindsched.online.grid.runs import Run
+from hindsched.online.grid.visible import Scheduler
+from hindsched.online.loading import own_policy
 
 __all__ = ["ENGINES", "OPTIONS", "POLICIES", "Policy", "make_policy", "run_plain", "run_policy"]
 
@@ -128,7 +128,7 @@ def run_policy(instance: Instance, policy: Policy | str, *, engine: str = ENGINE
         if engine == "kernel":
             raise InputError(f"the kernel runs the built-in schedulers, not {policy.name!r}", place="engine")
         return simulate(instance, policy)
-    is_loaded = "online.grid.kernels.driver" in sys.modules
+    is_loaded = "hindsched.online.grid.kernels.driver" in sys.modules
     is_small = (
         len(instance) <= _FEW_JOBS
         and instance.nodes <= _FEW_NODES
@@ -136,7 +136,7 @@ def run_policy(instance: Instance, policy: Policy | str, *, engine: str = ENGINE
     )
     if engine == "plain" or (engine == "auto" and is_small and not is_loaded):
         return run_plain(instance, policy)
-    from online.grid.kernels.driver import run_kernel  # noqa: PLC0415  # numba, only where it is wanted
+    from hindsched.online.grid.kernels.driver import run_kernel  # noqa: PLC0415  # numba, only where it is wanted
 
     return run_kernel(instance, policy)
 

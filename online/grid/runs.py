@@ -9,9 +9,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from instances.errors import InputError
-from instances.grid import Instance, Schedule
-from instances.grid.model import Ints
+from hindsched.instances.errors import InputError
+from hindsched.instances.grid import Instance, Schedule
+from hindsched.instances.grid.model import Ints
 
 __all__ = ["Counters", "LateCounters", "Metrics", "Run", "Utilisation"]
 
@@ -190,7 +190,7 @@ class Run:
         return nodes
 
     def schedule(self) -> Schedule:
-        """Return the schedule for `instances.grid.check` to judge; O(allocated nodes)."""
+        """Return the schedule for `hindsched.instances.grid.check` to judge; O(allocated nodes)."""
         starts = [None if start == self.FAILED else start for start in self.starts.tolist()]
         return Schedule.of(self.instance, starts, [self.nodes(j) for j in range(len(starts))])
 

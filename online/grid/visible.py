@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeAlias, runtime_checkable
 
-from instances.errors import InputError
+from hindsched.instances.errors import InputError
 
 __all__ = ["Allocation", "Answer", "Job", "Scheduler", "Visible"]
 
@@ -21,7 +21,7 @@ class Job:
     index
         Its number, from 0 in order of submission.
     submit, width, length
-        As in `instances.grid.Instance`.
+        As in `hindsched.instances.grid.Instance`.
     """
 
     index: int

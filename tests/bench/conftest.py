@@ -2,7 +2,7 @@
 
 import pytest
 
-from bench.cli import main
+from hindsched.bench.cli import main
 
 
 @pytest.fixture

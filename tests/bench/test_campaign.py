@@ -11,14 +11,14 @@ import time
 
 import pytest
 
-from bench.campaign.file import read_campaign
-from bench.campaign.plan import Campaign, results_of_rows, run_campaign
-from bench.campaign.sources import Given
-from bench.coupled.paper import Paper
-from bench.family import Options
-from instances import InputError, write
-from instances.bags.generate import small as small_bag
-from instances.coupled.generate import small
+from hindsched.bench.campaign.file import read_campaign
+from hindsched.bench.campaign.plan import Campaign, results_of_rows, run_campaign
+from hindsched.bench.campaign.sources import Given
+from hindsched.bench.coupled.paper import Paper
+from hindsched.bench.family import Options
+from hindsched.instances import InputError, write
+from hindsched.instances.bags.generate import small as small_bag
+from hindsched.instances.coupled.generate import small
 
 SMALL = """
 policies = ["IE", "P-IP", "mine.py:Mine"]
@@ -113,8 +113,8 @@ def test_only_the_first_slots_are_replayed_where_that_is_asked(tmp_path):
 RUN = """
 import sys
 from pathlib import Path
-from bench.campaign.plan import run_campaign
-from bench.campaign.file import read_campaign
+from hindsched.bench.campaign.plan import run_campaign
+from hindsched.bench.campaign.file import read_campaign
 run_campaign(read_campaign(sys.argv[1]), Path(sys.argv[2]), num_processes=2)
 """
 
@@ -204,7 +204,7 @@ def test_an_optimum_that_fails_names_its_instance(folder, hindsched):
 def test_a_full_disk_is_bad_luck_and_no_contradiction(folder, hindsched, monkeypatch, command):
     (folder / "out").mkdir()
     (folder / "out" / "runs.jsonl").symlink_to("/dev/full")
-    monkeypatch.setattr("bench.campaign.journal.Journal._read", lambda journal: None)  # the device has no end
+    monkeypatch.setattr("hindsched.bench.campaign.journal.Journal._read", lambda journal: None)  # the device has no end
     code, out, error = hindsched(command, folder / RUNS[command], "--results", folder / "out", "--jobs", 1)
     assert (code, out) == (2, "")
     said = "row not written: No space left on device; the rows before it are safe: the same command resumes"

@@ -11,10 +11,10 @@ from pathlib import Path
 import click
 import pytest
 
-import instances
-from bench.commands.group import hindsched as front_door
-from instances.coupled import Instance, generate
-from instances.coupled.generate import paper, small
+from hindsched import instances
+from hindsched.bench.commands.group import hindsched as front_door
+from hindsched.instances.coupled import Instance, generate
+from hindsched.instances.coupled.generate import paper, small
 
 KEYS_SOLVE = [
     *("file", "status", "objective", "value", "lower", "upper", "by", "runtime_s", "bound", "solver"),
@@ -78,14 +78,14 @@ def test_help_and_version(hindsched):
 
 def test_asked_to_end_it_ends_as_interrupted(hindsched, tiny, monkeypatch):
     before = signal.getsignal(signal.SIGTERM)
-    monkeypatch.setattr("bench.coupled.family.solve", lambda *_, **__: signal.raise_signal(signal.SIGTERM))
+    monkeypatch.setattr("hindsched.bench.coupled.family.solve", lambda *_, **__: signal.raise_signal(signal.SIGTERM))
     code, out, err = hindsched("solve", tiny)
     assert (code, out, err.strip()) == (130, "", "hindsched: interrupted")
     assert signal.getsignal(signal.SIGTERM) is before
 
 
 def run_in_shell(line):
-    script = f"{sys.executable} -c 'from bench.cli import main; main()' {line}"
+    script = f"{sys.executable} -c 'from hindsched.bench.cli import main; main()' {line}"
     return subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=False, timeout=600)
 
 

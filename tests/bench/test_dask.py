@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from bench.campaign.engine import Job, run_jobs
-from bench.campaign.journal import Journal
-from bench.campaign.score import score
-from bench.campaign.sources import Given
-from bench.family import Options
-from instances import InputError
-from instances.coupled import Instance
-from online.coupled import run_policy
+from hindsched.bench.campaign.engine import Job, run_jobs
+from hindsched.bench.campaign.journal import Journal
+from hindsched.bench.campaign.score import score
+from hindsched.bench.campaign.sources import Given
+from hindsched.bench.family import Options
+from hindsched.instances import InputError
+from hindsched.instances.coupled import Instance
+from hindsched.online.coupled import run_policy
 
 ROOT = Path(__file__).resolve().parents[2]
 SLEEPERS = """
@@ -91,9 +91,9 @@ def test_what_is_no_address_is_one_line_and_nothing_else(tmp_path):
     jobs = "[Job(str(i), str(i), print, ()) for i in range(2)]"
     program = f"""
 from pathlib import Path
-from bench.campaign.engine import Job, run_jobs
-from bench.campaign.journal import Journal
-from instances.errors import InputError
+from hindsched.bench.campaign.engine import Job, run_jobs
+from hindsched.bench.campaign.journal import Journal
+from hindsched.instances.errors import InputError
 with Journal(Path({str(tmp_path)!r})) as journal:
     for address in ("foo", "foo:bar"):
         try:

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from bench.results.ratios import (
+from hindsched.bench.results.ratios import (
     contradictions,
     distribution,
     in_median_order,
@@ -14,7 +14,7 @@ from bench.results.ratios import (
     profile,
     with_ratios,
 )
-from bench.results.stats import percentiles, quantile, resample, resampled_means, resampled_medians, thinned
+from hindsched.bench.results.stats import percentiles, quantile, resample, resampled_means, resampled_medians, thinned
 
 INF = math.inf
 

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from bench.campaign.engine import FailedJobsError, Job, code_digest, run_jobs
-from bench.campaign.journal import Journal
-from instances import InputError
+from hindsched.bench.campaign.engine import FailedJobsError, Job, code_digest, run_jobs
+from hindsched.bench.campaign.journal import Journal
+from hindsched.instances import InputError
 
 
 def square(number: int) -> dict[str, int]:
@@ -66,8 +66,8 @@ def test_progress_is_told_on_standard_error(tmp_path, capsys):
 CAMPAIGN = """
 import os, sys, time
 from pathlib import Path
-from bench.campaign.engine import Job, code_digest, run_jobs
-from bench.campaign.journal import Journal
+from hindsched.bench.campaign.engine import Job, code_digest, run_jobs
+from hindsched.bench.campaign.journal import Journal
 
 def sleep(folder):
     (Path(folder) / f"{os.getpid()}.worker").touch()
@@ -133,7 +133,7 @@ def test_a_long_group_hands_over_what_it_has(tmp_path, monkeypatch):
             super().append_all(rows)
 
     group = [Job(str(i), str(i), where, (i,), group="one") for i in range(5)]
-    monkeypatch.setattr("bench.campaign.engine._HAND_OVER_S", 0.0)
+    monkeypatch.setattr("hindsched.bench.campaign.engine._HAND_OVER_S", 0.0)
     with Watching(tmp_path) as journal:
         run_jobs("test", group, journal, num_processes=2)
         assert [journal[str(i)]["number"] for i in range(5)] == list(range(5))
@@ -141,7 +141,7 @@ def test_a_long_group_hands_over_what_it_has(tmp_path, monkeypatch):
 
 
 def test_the_rest_of_a_long_group_goes_to_the_process_that_holds_what_it_shares(tmp_path, monkeypatch):
-    monkeypatch.setattr("bench.campaign.engine._HAND_OVER_S", 0.0)
+    monkeypatch.setattr("hindsched.bench.campaign.engine._HAND_OVER_S", 0.0)
     groups = [Job(str(i), str(i), where, (i,), group=str(i // 8)) for i in range(24)]
     with Journal(tmp_path) as journal:
         run_jobs("test", groups, journal, num_processes=2)
@@ -185,9 +185,9 @@ def test_a_lost_worker_is_told_in_one_line(tmp_path):
 
 
 def elsewhere(number: int) -> dict[str, int]:
-    import bench.campaign.engine
+    from hindsched.bench.campaign import engine as bench_campaign_engine
 
-    bench.campaign.engine.provenance = lambda: {"code": "other"}
+    bench_campaign_engine.provenance = lambda: {"code": "other"}
     return {"number": number}
 
 

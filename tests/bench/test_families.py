@@ -14,16 +14,16 @@ import click
 import pytest
 from click.testing import CliRunner
 
-import instances
-from bench.campaign.engine import code_digest
-from bench.campaign.jobs import optimum_job, policy_job
-from bench.commands.group import hindsched
-from bench.coupled.paper import Paper
-from bench.family import Family, Options, Played, family_named
-from instances import InputError, Verdict
-from instances.families import names, register, unregister
-from instances.textio import encode
-from offline.results import Result, Sense, Status
+from hindsched import instances
+from hindsched.bench.campaign.engine import code_digest
+from hindsched.bench.campaign.jobs import optimum_job, policy_job
+from hindsched.bench.commands.group import hindsched
+from hindsched.bench.coupled.paper import Paper
+from hindsched.bench.family import Family, Options, Played, family_named
+from hindsched.instances import InputError, Verdict
+from hindsched.instances.families import names, register, unregister
+from hindsched.instances.textio import encode
+from hindsched.offline.results import Result, Sense, Status
 
 # --- the family: sixty lines ------------------------------------------------------------------------------------------
 
@@ -195,7 +195,7 @@ def test_another_family_changes_no_key_of_this_one(tmp_path):
 
 def test_a_folder_of_another_family_changes_no_key(tmp_path, monkeypatch):
     """As if somebody added a file to another family's folder: the digest of this one stays."""
-    from bench.campaign import engine
+    from hindsched.bench.campaign import engine
 
     root = tmp_path / "house"
     for place in ("instances/coupled", "offline/coupled", "offline/kmis", "online"):

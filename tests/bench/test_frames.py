@@ -7,16 +7,16 @@ from itertools import product
 import pandas as pd
 import pytest
 
-from bench.bags.paper import Paper as Bag
-from bench.batches.sources import Drawn
-from bench.campaign.plan import Campaign, readings_of, run_campaign
-from bench.coupled.paper import Paper
-from bench.family import Options, family_named
-from bench.grid.sources import Generated
-from bench.results.frames import read_results, told_records
-from bench.results.ratios import summary
-from instances import InputError
-from instances.families import BUILT_IN
+from hindsched.bench.bags.paper import Paper as Bag
+from hindsched.bench.batches.sources import Drawn
+from hindsched.bench.campaign.plan import Campaign, readings_of, run_campaign
+from hindsched.bench.coupled.paper import Paper
+from hindsched.bench.family import Options, family_named
+from hindsched.bench.grid.sources import Generated
+from hindsched.bench.results.frames import read_results, told_records
+from hindsched.bench.results.ratios import summary
+from hindsched.instances import InputError
+from hindsched.instances.families import BUILT_IN
 
 POINT = {"p": 20, "m": 5, "n_com": None, "wmin": 2, "iterations": 10, "scenario": 3, "trial": 1, "seed": 7, "slots": 90}
 SETTING = "paper p=20 m=5 n_com=none wmin=2 K=10"

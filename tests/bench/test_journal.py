@@ -8,8 +8,8 @@ import textwrap
 
 import pytest
 
-from bench.campaign.journal import Journal, read_rows
-from instances import InputError
+from hindsched.bench.campaign.journal import Journal, read_rows
+from hindsched.instances import InputError
 
 
 def test_rows_survive_closing(tmp_path):
@@ -55,7 +55,7 @@ def test_two_campaigns_in_one_folder_are_refused(tmp_path):
 def test_a_killed_writer_leaves_whole_rows_and_no_lock(tmp_path):
     code = textwrap.dedent(f"""
         import itertools
-        from bench.campaign.journal import Journal
+        from hindsched.bench.campaign.journal import Journal
         with Journal({str(tmp_path)!r}) as journal:
             for i in itertools.count():
                 journal.append({{"key": str(i), "padding": "x" * 5000}})

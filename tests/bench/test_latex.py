@@ -1,13 +1,13 @@
 """The report for a paper: tables as LaTeX, pictures as PDF, with the same cells as on a terminal."""
 
-from bench.campaign.score import score
-from bench.campaign.sources import Given
-from bench.family import Options
-from bench.report.page import write_report
-from bench.results.frames import records
-from bench.results.ratios import in_median_order
-from bench.results.show import readable
-from instances.coupled.generate import small
+from hindsched.bench.campaign.score import score
+from hindsched.bench.campaign.sources import Given
+from hindsched.bench.family import Options
+from hindsched.bench.report.page import write_report
+from hindsched.bench.results.frames import records
+from hindsched.bench.results.ratios import in_median_order
+from hindsched.bench.results.show import readable
+from hindsched.instances.coupled.generate import small
 
 
 def test_tables_and_pictures_for_a_paper(tmp_path):

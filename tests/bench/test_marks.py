@@ -3,8 +3,8 @@
 import pandas as pd
 import pytest
 
-from bench.report.marks import Picture, fill, rebuild
-from instances.errors import InputError
+from hindsched.bench.report.marks import Picture, fill, rebuild
+from hindsched.instances.errors import InputError
 
 WRITERS = {"twice": lambda word: str(2 * int(word)), "rows": lambda: "| a |\n|---|\n| 1 |\n"}
 PAGE = """# Page

@@ -6,8 +6,8 @@ import sys
 
 import pytest
 
-from bench.output import Refusals, Table
-from instances.errors import InputError
+from hindsched.bench.output import Refusals, Table
+from hindsched.instances.errors import InputError
 
 ROW = {"file": "red\x1b[31m[bold]x.json", "value": 12, "mean": 1.25, "more": "a" * 30}
 COLUMNS = {name: name for name in ROW}

@@ -5,11 +5,11 @@ import math
 import pandas as pd
 import pytest
 
-from bench.coupled.gantt import draw_gantt
-from bench.report import plots
-from instances import InputError
-from instances.coupled.generate import small
-from online.coupled import POLICIES, make_policy, simulate
+from hindsched.bench.coupled.gantt import draw_gantt
+from hindsched.bench.report import plots
+from hindsched.instances import InputError
+from hindsched.instances.coupled.generate import small
+from hindsched.online.coupled import POLICIES, make_policy, simulate
 
 INF = math.inf
 

@@ -7,12 +7,12 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 
-from bench.commands.group import hindsched
-from bench.results.frames import read_results, records
-from bench.results.ratios import STATISTICS, ends, plain, summary
-from bench.results.show import between
-from bench.results.stats import ecdf
-from instances import SelfCheckError
+from hindsched.bench.commands.group import hindsched
+from hindsched.bench.results.frames import read_results, records
+from hindsched.bench.results.ratios import STATISTICS, ends, plain, summary
+from hindsched.bench.results.show import between
+from hindsched.bench.results.stats import ecdf
+from hindsched.instances import SelfCheckError
 
 CAMPAIGN = """
 policies = ["IP", "IE", "RANDOM"]
@@ -101,7 +101,7 @@ def test_a_statistic_among_unfinished_runs_is_a_bound_and_never_a_number(tmp_pat
 def test_no_number_of_the_table_for_people_hides_an_unfinished_part(tmp_path):
     (tmp_path / "runs.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows_of([None, None, None, 20])))
     table = summary(read_results(tmp_path).runs)
-    from bench.results.show import show_table
+    from hindsched.bench.results.show import show_table
 
     result = CliRunner()
     with result.isolation() as streams:

@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from bench.campaign.plan import Campaign, run_campaign
-from bench.coupled.paper import Paper
-from bench.family import Options
+from hindsched.bench.campaign.plan import Campaign, run_campaign
+from hindsched.bench.coupled.paper import Paper
+from hindsched.bench.family import Options
 
 
 @pytest.fixture(scope="module")

@@ -9,11 +9,11 @@ from pathlib import Path
 import click
 import pytest
 
-import instances
-from bench.commands.group import hindsched as front_door
-from bench.commands.options import Number
-from instances.bags.generate import small as small_bag
-from instances.coupled.generate import paper, small
+from hindsched import instances
+from hindsched.bench.commands.group import hindsched as front_door
+from hindsched.bench.commands.options import Number
+from hindsched.instances.bags.generate import small as small_bag
+from hindsched.instances.coupled.generate import paper, small
 
 POLICIES = """
 print("loaded")
@@ -115,9 +115,9 @@ def test_every_number_is_finite(hindsched, folder):
 )
 def test_what_cannot_be_written_is_refused_before_the_work(hindsched, folder, monkeypatch, arguments, said):
     (folder / "held" / "6.schedule.json").mkdir(parents=True)
-    verify = "bench.coupled.studies.verify"
+    verify = "hindsched.bench.coupled.studies.verify"
     works = (f"{verify}.theorem.verify", f"{verify}.twins.agree", f"{verify}.agreement.agree")
-    for work in ("bench.coupled.family.solve", "bench.bags.verify.verify", *works):
+    for work in ("hindsched.bench.coupled.family.solve", "hindsched.bench.bags.verify.verify", *works):
         monkeypatch.setattr(work, lambda *_, **__: pytest.fail("at work"))
     code, out, err = hindsched(*arguments)
     assert (code, out) == (2, "")
@@ -160,7 +160,7 @@ def test_the_other_files_go_on_where_one_schedule_cannot_be_written(hindsched, f
 
 
 def test_two_policies_of_one_name_are_refused_before_the_work(hindsched, folder, chance, monkeypatch):
-    for work in ("bench.coupled.family.run_policy", "bench.coupled.leaderboard.run_policy"):
+    for work in ("hindsched.bench.coupled.family.run_policy", "hindsched.bench.coupled.leaderboard.run_policy"):
         monkeypatch.setattr(work, lambda *_, **__: pytest.fail("at work"))
     pair = ("--policy", "mine.py:Loud", "--policy", "mine.py:Twin")
     for arguments, said in (
@@ -176,7 +176,7 @@ def test_two_policies_of_one_name_are_refused_before_the_work(hindsched, folder,
 
 
 def test_what_other_peoples_code_prints_is_no_result(hindsched, folder, chance, monkeypatch):
-    from bench.coupled import leaderboard
+    from hindsched.bench.coupled import leaderboard
 
     known = leaderboard.read_data("leaderboard").head(1)
     first = leaderboard.sources()[:1]
@@ -193,7 +193,7 @@ def test_what_other_peoples_code_prints_is_no_result(hindsched, folder, chance, 
 
 
 def test_a_policy_that_fails_does_not_stop_the_others(hindsched, folder, chance, monkeypatch):
-    from bench.coupled import leaderboard
+    from hindsched.bench.coupled import leaderboard
 
     first = leaderboard.sources()[:1]
     known = leaderboard.read_data("leaderboard").head(1)
@@ -274,7 +274,7 @@ sys.argv = ["hindsched", "--help"]
 
 
 @pytest.mark.parametrize(
-    "start", ["from bench.cli import main; main()", "runpy.run_module('hindsched', None, '__main__')"]
+    "start", ["from hindsched.bench.cli import main; main()", "runpy.run_module('hindsched', None, '__main__')"]
 )
 def test_an_interruption_while_it_loads_is_told_like_any_other(start):
     ran = subprocess.run([sys.executable, "-c", INTERRUPTED + start], capture_output=True, text=True, check=False)
@@ -294,8 +294,8 @@ def test_a_time_out_is_a_result(hindsched, folder, chance):
 
 
 def test_a_seed_that_no_row_can_keep_is_refused_at_once(hindsched, folder, monkeypatch):
-    monkeypatch.setattr("bench.campaign.score.run_jobs", lambda *_, **__: pytest.fail("at work"))
-    monkeypatch.setattr("bench.coupled.family.run_policy", lambda *_, **__: pytest.fail("at work"))
+    monkeypatch.setattr("hindsched.bench.campaign.score.run_jobs", lambda *_, **__: pytest.fail("at work"))
+    monkeypatch.setattr("hindsched.bench.coupled.family.run_policy", lambda *_, **__: pytest.fail("at work"))
     for arguments in (("score",), ("simulate", "5.json"), ("generate",)):
         code, out, err = hindsched(*arguments, "--seed", 2**63)
         assert (code, out) == (2, "")

@@ -9,15 +9,15 @@ from html.parser import HTMLParser
 import pandas as pd
 import pytest
 
-from bench.campaign.score import score
-from bench.campaign.sources import Given
-from bench.coupled.paper import Paper
-from bench.family import Options
-from bench.report.page import write_report
-from bench.report.parts import SHORT, Part
-from bench.report.svg import inline_svg
-from instances.coupled.generate import small
-from online.coupled import POLICIES
+from hindsched.bench.campaign.score import score
+from hindsched.bench.campaign.sources import Given
+from hindsched.bench.coupled.paper import Paper
+from hindsched.bench.family import Options
+from hindsched.bench.report.page import write_report
+from hindsched.bench.report.parts import SHORT, Part
+from hindsched.bench.report.svg import inline_svg
+from hindsched.instances.coupled.generate import small
+from hindsched.online.coupled import POLICIES
 
 VOID = {"meta", "link", "br", "img"}
 

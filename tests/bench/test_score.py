@@ -5,14 +5,15 @@ import sys
 
 import pytest
 
-import instances.bags
-from bench.campaign.jobs import policy_job
-from bench.campaign.score import score
-from bench.campaign.sources import Given, from_file
-from bench.family import Options
-from instances import InputError
-from instances.coupled import Instance
-from instances.coupled.generate import small
+from hindsched import instances
+from hindsched.bench.campaign.jobs import policy_job
+from hindsched.bench.campaign.score import score
+from hindsched.bench.campaign.sources import Given, from_file
+from hindsched.bench.family import Options
+from hindsched.instances import InputError
+from hindsched.instances import bags as instances_bags
+from hindsched.instances.coupled import Instance
+from hindsched.instances.coupled.generate import small
 
 INSTANCE = small(5, p=3, slots=30, tasks=2, iterations=2, up=0.8, down=0.05)
 
@@ -46,7 +47,7 @@ def test_an_option_given_at_its_default_is_the_same_job():
 
 
 def test_a_file_that_an_option_names_counts_by_its_content(tmp_path):
-    bag = instances.bags.Instance.from_letters(["uudu"], ticks=[9], slot=4, tasks=1, segments=1, on_demand=True)
+    bag = instances_bags.Instance.from_letters(["uudu"], ticks=[9], slot=4, tasks=1, segments=1, on_demand=True)
     source = Given("bag", "files", bag)
     states, own = tmp_path / "states.json", tmp_path / "mine.py"
     for predictor in (f"hour:{states}", f"{own}:Mine"):

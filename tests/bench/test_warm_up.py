@@ -2,8 +2,8 @@
 
 import json
 
-from bench.campaign.warm_up import warm_up
-from bench.family import family_named
+from hindsched.bench.campaign.warm_up import warm_up
+from hindsched.bench.family import family_named
 
 
 def test_every_policy_of_a_family_is_run():

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from instances.bags import Instance, Store
-from instances.bags.generate import small
-from instances.streams import stream
+from hindsched.instances.bags import Instance, Store
+from hindsched.instances.bags.generate import small
+from hindsched.instances.streams import stream
 
 
 def letters(*rows: str, ticks: list[int], **others: Any) -> Instance:

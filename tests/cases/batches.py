@@ -5,9 +5,9 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator, Sequence
 
-from instances.batches import Contacts, Instance, Run
-from instances.batches.generate import small
-from online.batches import POLICIES, Options, Simulation, run_policy
+from hindsched.instances.batches import Contacts, Instance, Run
+from hindsched.instances.batches.generate import small
+from hindsched.online.batches import POLICIES, Options, Simulation, run_policy
 
 DAY = 86_400
 

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 import numpy as np
 from hypothesis import strategies as st
 
-from instances import check
-from instances.coupled import Instance
-from instances.coupled.generate import small
-from offline.coupled.no_communication.common_slots import Aim, CommonSlots
-from offline.coupled.objectives import CoupledResult, Objective
-from offline.results import Status
+from hindsched.instances import check
+from hindsched.instances.coupled import Instance
+from hindsched.instances.coupled.generate import small
+from hindsched.offline.coupled.no_communication.common_slots import Aim, CommonSlots
+from hindsched.offline.coupled.objectives import CoupledResult, Objective
+from hindsched.offline.results import Status
 
 # ------------------------------------------------------------------------------------------------- random instances
 

@@ -7,8 +7,8 @@ import random
 
 import numpy as np
 
-from instances.grid import Instance, Prices, Resource, Schedule
-from online.grid.options import CHOICES, Dgs
+from hindsched.instances.grid import Instance, Prices, Resource, Schedule
+from hindsched.online.grid.options import CHOICES, Dgs
 
 
 def random_instance(

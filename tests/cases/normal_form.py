@@ -7,11 +7,11 @@ import numpy as np
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import maximum_flow
 
-from instances.coupled import Instance
-from instances.states import DOWN, UP
-from offline.coupled.native.kernels import add, has
-from offline.coupled.native.workspace import Workspace
-from offline.limits import Limits
+from hindsched.instances.coupled import Instance
+from hindsched.instances.states import DOWN, UP
+from hindsched.offline.coupled.native.bitsets import add, has
+from hindsched.offline.coupled.native.workspace import Workspace
+from hindsched.offline.limits import Limits
 
 
 def words_of(workers: set[int], workspace: Workspace) -> np.ndarray:

@@ -7,11 +7,11 @@ from itertools import pairwise
 
 import numpy as np
 
-from instances import check
-from instances.coupled import Instance, Schedule
-from offline.coupled.rents.distances import Distances
-from offline.coupled.rents.kernels.facts import FAR
-from offline.coupled.rents.tables import Graph, Tables
+from hindsched.instances import check
+from hindsched.instances.coupled import Instance, Schedule
+from hindsched.offline.coupled.rents.distances import Distances
+from hindsched.offline.coupled.rents.kernels.facts import FAR
+from hindsched.offline.coupled.rents.tables import Graph, Tables
 
 
 def ran(generator):

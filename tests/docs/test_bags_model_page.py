@@ -4,9 +4,9 @@ import json
 import re
 from pathlib import Path
 
-import instances
-from instances.bags import RULES, check, read_instance, read_schedule
-from online.bags import MAX_COPIES, PAPER_POLICIES, POLICIES
+from hindsched import instances
+from hindsched.instances.bags import RULES, check, read_instance, read_schedule
+from hindsched.online.bags import MAX_COPIES, PAPER_POLICIES, POLICIES
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "bags" / "model.md").read_text(encoding="utf-8")

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from instances.grid import Instance, Prices, Schedule, check, read_instance
-from instances.grid.generate import NARROW, WIDE
-from instances.grid.kth_sp2 import kth_sp2
-from instances.grid.workloads import UNUSABLE
-from online.grid import OPTIONS, POLICIES, Counters, Metrics
-from online.grid.options import CHOICES
-from online.grid.runs import LateCounters
+from hindsched.instances.grid import Instance, Prices, Schedule, check, read_instance
+from hindsched.instances.grid.generate import NARROW, WIDE
+from hindsched.instances.grid.kth_sp2 import kth_sp2
+from hindsched.instances.grid.workloads import UNUSABLE
+from hindsched.online.grid import OPTIONS, POLICIES, Counters, Metrics
+from hindsched.online.grid.options import CHOICES
+from hindsched.online.grid.runs import LateCounters
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "grid" / "model.md").read_text(encoding="utf-8")

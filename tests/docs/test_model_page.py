@@ -6,14 +6,13 @@ from pathlib import Path
 
 import pytest
 
-import instances
-import offline
-import online.coupled
-from bench.cli import main
-from instances.coupled import Instance, Schedule
-from instances.states import to_letters
-from offline.coupled import free_prefetch_bound
-from online.coupled.visible import Problem
+from hindsched import instances, offline
+from hindsched.bench.cli import main
+from hindsched.instances.coupled import Instance, Schedule
+from hindsched.instances.states import to_letters
+from hindsched.offline.coupled import free_prefetch_bound
+from hindsched.online import coupled as online_coupled
+from hindsched.online.coupled.visible import Problem
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "model.md").read_text(encoding="utf-8")
@@ -95,7 +94,7 @@ def test_the_schedule_is_made_for_the_instance_valid_and_optimal(example):
         "free-prefetch bound": free_prefetch_bound(instance, "makespan"),
         "hindsight optimum": offline.solve(instance, solver="brute").value,
         "hindsight optimum without stand-by": offline.solve(instance, solver="brute", stand_by=False).value,
-        "makespan of IE": online.coupled.run_policy(instance, "IE", engine="plain").makespan,
+        "makespan of IE": online_coupled.run_policy(instance, "IE", engine="plain").makespan,
     }
 
 
@@ -125,13 +124,13 @@ def test_the_heuristics_named_are_those_there_are():
     text = section(6)
     proactive = [cell for row in table("| | IP | IE | IY | IAY |", text) for cell in row[1:]]
     passive = [row[0] for row in table("| name | criterion | better |", text)]
-    assert [*passive, *proactive, "RANDOM"] == list(online.coupled.POLICIES)
+    assert [*passive, *proactive, "RANDOM"] == list(online_coupled.POLICIES)
 
 
 def test_what_a_policy_sees_is_what_the_table_says():
     rows = table("| attribute | what it is |", section(6))
     seen = {name.partition("(")[0] for row in rows for name in names(row[0])}
-    visible = online.coupled.Visible
+    visible = online_coupled.Visible
     there = {name for name in (*visible.__slots__, *vars(visible)) if not name.startswith("_")}
     assert seen == there - {"history"}
     problem = next(names(row[1]) for row in rows if names(row[0]) == {"problem"})

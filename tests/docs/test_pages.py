@@ -8,14 +8,14 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 
-import bench.batches.pages
-import bench.coupled.pages
-import bench.grid.pages
-from bench.commands.group import hindsched
-from bench.family import family_named
-from bench.report.marks import rebuild
-from instances.errors import InputError
-from instances.families import BUILT_IN
+from hindsched.bench.batches import pages as bench_batches_pages
+from hindsched.bench.commands.group import hindsched
+from hindsched.bench.coupled import pages as bench_coupled_pages
+from hindsched.bench.family import family_named
+from hindsched.bench.grid import pages as bench_grid_pages
+from hindsched.bench.report.marks import rebuild
+from hindsched.instances.errors import InputError
+from hindsched.instances.families import BUILT_IN
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -23,7 +23,7 @@ DOCS = ROOT / "docs"
 
 @pytest.fixture(scope="module")
 def published():
-    return bench.coupled.pages.Published()
+    return bench_coupled_pages.Published()
 
 
 @pytest.mark.parametrize("family", BUILT_IN)
@@ -37,9 +37,9 @@ def test_every_part_says_what_the_rows_say(family):
 
 def test_numbers_of_the_grid_are_those_of_the_bare_rows(tmp_path):
     """Count again with nothing but the file, and find a changed number."""
-    with files("bench").joinpath("data/grid_runs.csv").open("rb") as file:
+    with files("hindsched.bench").joinpath("data/grid_runs.csv").open("rb") as file:
         runs = pd.read_csv(file)
-    rows = bench.grid.pages.Published()
+    rows = bench_grid_pages.Published()
     mine = runs[(runs["part"] == "paper") & (runs["mix"] == "wide") & (runs["load"] == 0.95)]
     queue = mine[mine["policy"] == "queue"]
     wait = (60 * queue["total_wait"] / (queue["jobs"] - queue["failed"])).mean()
@@ -58,8 +58,8 @@ def test_numbers_of_the_grid_are_those_of_the_bare_rows(tmp_path):
 
 def test_numbers_on_batches_are_those_of_the_bare_rows():
     """Count again with nothing but the file."""
-    published = bench.batches.pages.Published()
-    with files("bench").joinpath("data/batches_runs.csv").open("rb") as file:
+    published = bench_batches_pages.Published()
+    with files("hindsched.bench").joinpath("data/batches_runs.csv").open("rb") as file:
         rows = pd.read_csv(file)
     mine = rows[(rows["policy"] == "A3-speed") & (rows["first"] == "spread") & (rows["copies_lambda"] == 2)]
     mine = mine[(mine["deadline_s"] == 8 * mine["c"]) & (mine["tasks"] == 1024)]
@@ -71,7 +71,7 @@ def test_numbers_on_batches_are_those_of_the_bare_rows():
         both = rows[rows[f"{better}_batches"].notna()]
         assert (both[f"{better}_batches"] >= both[f"{worse}_batches"]).all()
         assert (both[f"{better}_tasks"] >= both[f"{worse}_tasks"]).all()
-    with files("bench").joinpath("data/batches_requests.csv").open("rb") as file:
+    with files("hindsched.bench").joinpath("data/batches_requests.csv").open("rb") as file:
         asked = pd.read_csv(file)
     carried = asked[(asked["question"] == "closing") & (asked["overdue"] == "carry")]
     assert published.stuck("carry") == f"{carried['stuck'].sum():.0f}"
@@ -79,7 +79,7 @@ def test_numbers_on_batches_are_those_of_the_bare_rows():
     assert published.clairvoyance("copies_per_task", "A3-speed", "2") == f"{two['copies_per_task'].item():.2f}"
     compared = asked[asked["stream_tasks"].notna()]
     assert (compared["stream_tasks"] >= compared["satisfied_tasks"]).all()
-    with files("bench").joinpath("data/batches_booking.csv").open("rb") as file:
+    with files("hindsched.bench").joinpath("data/batches_booking.csv").open("rb") as file:
         masters = pd.read_csv(file)
     mine = masters[(masters["crowd"] == "paper") & (masters["c"] == 7200) & (masters["copies_lambda"] == 2)]
     ours, others = mine[mine["policy"] == "booking"], mine[mine["policy"] != "booking"]
@@ -106,7 +106,7 @@ def test_a_changed_number_row_and_picture_are_found_and_mended(published, tmp_pa
 
 def test_numbers_are_those_of_the_bare_rows(published):
     """Count again with nothing but the file: a run that did not finish is beyond every bound, or just at its limit."""
-    with files("bench").joinpath("data/paper_runs.csv.xz").open("rb") as file:
+    with files("hindsched.bench").joinpath("data/paper_runs.csv.xz").open("rb") as file:
         rows = pd.read_csv(file, compression="xz", low_memory=False)
     rows = rows[rows["estimator"] == "printed"]
     mine = rows[(rows["policy"] == "RANDOM") & rows["optimum"].notna()]
@@ -135,7 +135,7 @@ class _Two:
 
 
 def test_the_command_tells_by_its_exit_code(tmp_path, monkeypatch):
-    monkeypatch.setattr(bench.coupled.pages, "Published", _Two)
+    monkeypatch.setattr(bench_coupled_pages, "Published", _Two)
     page = tmp_path / "page.md"
     page.write_text("It is <!-- number: two -->3<!-- end -->.\n")
     arguments = ["bench", "pages", "--docs", str(tmp_path)]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from instances.families import BUILT_IN, part
+from hindsched.instances.families import BUILT_IN, part
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = sorted((ROOT / "docs").rglob("*.md"))
@@ -61,7 +61,7 @@ def test_the_site_is_built_without_a_warning(tmp_path):
     done = subprocess.run([*command, ROOT / "docs", tmp_path], capture_output=True, text=True, cwd=ROOT, check=False)
     assert done.returncode == 0, done.stderr
     page = (tmp_path / "api.html").read_text(encoding="utf-8")
-    assert 'id="offline.solve"' in page
+    assert 'id="hindsched.offline.solve"' in page
     assert not re.findall(r'(?:src|href)="https?://[^"]+\.(?:js|css|woff2?)', page), "read without a network"
 
 

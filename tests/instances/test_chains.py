@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from instances import Chain, InputError, fit
-from instances.chains import StateStream
-from instances.states import DOWN, RECLAIMED, UP
-from instances.streams import stream
+from hindsched.instances import Chain, InputError, fit
+from hindsched.instances.chains import StateStream
+from hindsched.instances.states import DOWN, RECLAIMED, UP
+from hindsched.instances.streams import stream
 
 STATES = (UP, RECLAIMED, DOWN)
 ALWAYS_UP = Chain(((1, 0, 0), (0.2, 0.5, 0.3), (1, 0, 0)))

@@ -14,48 +14,71 @@ import pytest
 from filelock import FileLock
 from numba.core.errors import TypingError
 
-from instances import compiling
+from hindsched.instances import compiling
 
 HOME = Path(compiling.__file__).parents[1]
 
 
+def forget_sources() -> None:
+    """Read sources again, as a new process would."""
+    for remembered in (compiling._cache_folder, compiling._imported_by, compiling._digest, compiling._compiler):
+        remembered.cache_clear()
+
+
 def test_machine_code_is_kept_for_these_sources_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "a.py").write_text("a = 1\n")
-    folder = compiling.folder_name((tmp_path,), "some")
-    assert folder == compiling.folder_name((tmp_path,), "some")
-    assert folder != compiling.folder_name((tmp_path,), "other")
-    (tmp_path / "b.py").write_text("b = 1\n")
-    with_b = compiling.folder_name((tmp_path,), "some")
-    assert with_b != folder
-    elsewhere = tmp_path / "elsewhere"
-    elsewhere.mkdir()
-    (elsewhere / "c.py").write_text("c = 1\n")
-    with_c = compiling.folder_name((tmp_path, elsewhere / "c.py"), "some")
-    assert with_c != with_b
-    (elsewhere / "c.py").write_text("c = 2\n")
-    assert compiling.folder_name((tmp_path, elsewhere / "c.py"), "some") not in (with_b, with_c)
+    def folder() -> str:
+        forget_sources()
+        return compiling.folder_name(tmp_path / "a.py")
+
+    (tmp_path / "a.py").write_text("from b import (\n    one,\n    two as three,\n)\n")
+    alone = folder()
+    assert alone == folder()
+    (tmp_path / "c.py").write_text("one = 1\n")
+    assert folder() == alone  # nothing imports it
+    (tmp_path / "b.py").write_text("from c import one\ntwo = 2\n")
+    with_b = folder()
+    assert with_b != alone
+    (tmp_path / "c.py").write_text("one = 2\n")
+    assert folder() not in (with_b, alone)
     monkeypatch.setattr(compiling, "version", lambda package: "0.0")
-    assert compiling.folder_name((tmp_path,), "some") != with_b
+    assert folder() not in (with_b, alone)
+
+
+def test_sources_are_followed_within_a_package_only(tmp_path: Path) -> None:
+    for name, text in {
+        "house/__init__.py": "",
+        "house/room/__init__.py": "from house import cellar\n",
+        "house/room/kernels.py": "import numpy\nimport house.attic\nfrom house.room import shelf, box\n",
+        "house/room/shelf.py": "from other import x\n",
+        "house/attic.py": "from house.room.kernels import y\n",
+        "house/cellar.py": "",
+        "other.py": "",
+    }.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    forget_sources()
+    found = [
+        str(file.relative_to(tmp_path / "house")) for file in compiling.sources_of(tmp_path / "house/room/kernels.py")
+    ]
+    assert found == ["attic.py", "cellar.py", "room/__init__.py", "room/kernels.py", "room/shelf.py"]
 
 
 HELPER = """
-from instances.compiling import kernels_of
-from pathlib import Path
+from hindsched.instances.compiling import kernel
 
-kernel = kernels_of(Path(__file__).parent, "test")
-
-@kernel()
+@kernel
 def step(number):
     return number + 1
 """
 USER = """
-from helper_of_a_test import kernel, step
+from helper_of_a_test import step
+from hindsched.instances.compiling import kernel
 
 @kernel("int64(int64)")
 def twice(number):
     return step(step(number))
 
-@kernel()
+@kernel
 def any_kind(number):
     return step(number)
 """
@@ -78,7 +101,7 @@ def load(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Load:
         for name in ("helper_of_a_test", "user_of_a_test"):
             sys.modules.pop(name, None)
         importlib.invalidate_caches()
-        compiling._cache_folder.cache_clear()
+        forget_sources()
         return importlib.import_module("user_of_a_test")
 
     return imported
@@ -162,7 +185,7 @@ def test_a_constant_is_compiled_as_any_other_value(load: Load, tmp_path: Path) -
     (tmp_path / "sources" / "user_of_a_test.py").write_text(
         USER
         + """
-@kernel()
+@kernel
 def with_constants(number):
     return step(7) + step(number) + step(True) + step(bool(number))
 """
@@ -188,7 +211,7 @@ print(sum(module.any_kind.stats.cache_misses.values()), sum(module.step.inner().
 def test_processes_that_start_together_compile_once(load: Load, tmp_path: Path) -> None:
     """`twice` is compiled when its module is imported, and with it `step`; `any_kind` at its call."""
     assert callable(load)  # the sources are written
-    program = RUN.format(paths=[str(tmp_path / "sources"), str(HOME)], code=str(tmp_path / "code"))
+    program = RUN.format(paths=[str(tmp_path / "sources"), str(HOME.parent)], code=str(tmp_path / "code"))
     command = [sys.executable, "-c", program]
     together = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(3)]
     missed = [[int(word) for word in process.communicate()[0].split()] for process in together]
@@ -233,42 +256,26 @@ def origin(module: str) -> Path:
     return Path(spec.origin)
 
 
-FOLDERS = sorted(
-    {
-        file.parent
-        for package in ("instances", "offline", "online")
-        for file in (HOME / package).rglob("*.py")
-        if kernels_in(file)
+FILES = [
+    file
+    for package in ("instances", "offline", "online")
+    for file in (HOME / package).rglob("*.py")
+    if kernels_in(file)
+]
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.relative_to(HOME)))
+def test_all_that_kernels_use_counts_as_their_source(file: Path) -> None:
+    used = {
+        node.id
+        for function in kernels_in(file)
+        for part in function.body
+        for node in ast.walk(part)
+        if isinstance(node, ast.Name)
     }
-)
-
-
-@pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: str(folder.relative_to(HOME)))
-def test_all_that_kernels_use_counts_as_their_source(folder: Path) -> None:
-    for file in sorted(folder.glob("*.py")):
-        used = {
-            node.id
-            for function in kernels_in(file)
-            for part in function.body
-            for node in ast.walk(part)
-            if isinstance(node, ast.Name)
-        }
-        if not used:
-            continue
-        module = importlib.import_module(".".join(file.relative_to(HOME).with_suffix("").parts))
-        sources = set(sources_of(module))
-        assert file in sources
-        for node in ast.walk(ast.parse(file.read_text())):
-            if not isinstance(node, ast.ImportFrom) or node.module is None or node.level:
-                continue
-            if node.module.split(".")[0] in ("instances", "offline", "online"):
-                names = {alias.asname or alias.name for alias in node.names} & used
-                assert not names or origin(node.module) in sources, (file, node.module, names)
-
-
-def sources_of(module: ModuleType) -> list[Path]:
-    """Return the files whose content names the folder of a module's machine code."""
-    decorator = module.__dict__["kernel"]
-    kept = decorator if isinstance(decorator, compiling.Kernels) else decorator.__globals__["_kernels"]
-    assert isinstance(kept, compiling.Kernels)
-    return [file for source in kept.sources for file in (source.glob("*.py") if source.is_dir() else [source])]
+    sources = compiling.sources_of(file)
+    assert file in sources
+    for node in ast.walk(ast.parse(file.read_text())):
+        if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("hindsched."):
+            names = {alias.asname or alias.name for alias in node.names} & used
+            assert not names or origin(node.module) in sources, (file, node.module, names)

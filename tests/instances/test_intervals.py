@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from instances import InputError
-from instances.intervals import Interval, Presence, exact_seconds, to_states
-from instances.states import DOWN, RECLAIMED, UP, to_letters
-from instances.traces import Trace
+from hindsched.instances import InputError
+from hindsched.instances.intervals import Interval, Presence, exact_seconds, to_states
+from hindsched.instances.states import DOWN, RECLAIMED, UP, to_letters
+from hindsched.instances.traces import Trace
 
 A, X, C = Presence.AVAILABLE, Presence.UNAVAILABLE, Presence.CLAIMED
 

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from instances.errors import InputError
-from instances.states import UP
-from instances.traces import packaged_traces, read, read_packaged, read_samples
+from hindsched.instances.errors import InputError
+from hindsched.instances.states import UP
+from hindsched.instances.traces import packaged_traces, read, read_packaged, read_samples
 
 ROOT = Path(__file__).resolve().parents[2]
 DATA = ROOT / "instances" / "data"
@@ -79,8 +79,9 @@ def test_packaged_traces_are_found_inside_an_archive(tmp_path):
                 out.write(file, file.relative_to(ROOT).as_posix())
     code = (
         f"import sys; sys.path.insert(0, {str(archive)!r})\n"
-        "import instances; assert 'packages.zip' in instances.__file__\n"
-        "from instances.traces import *; t = read_packaged(*packaged_traces()); print(*t.nodes, len(t.intervals[0]))"
+        "from hindsched import instances; assert 'packages.zip' in instances.__file__\n"
+        "from hindsched.instances.traces import *; t = read_packaged(*packaged_traces());"
+        "print(*t.nodes, len(t.intervals[0]))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path, check=False)
     trace = read_packaged("spot_aws_v100")

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from instances import Chain, InputError
-from instances.sources import Drawn, Known
+from hindsched.instances import Chain, InputError
+from hindsched.instances.sources import Drawn, Known
 
 CHAINS = [
     Chain(((0.9, 0.05, 0.05), (0.2, 0.7, 0.1), (0.3, 0.3, 0.4))),

@@ -3,8 +3,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from instances import InputError
-from instances.states import DOWN, LETTERS, RECLAIMED, UP, from_letters, pack_up, to_letters
+from hindsched.instances import InputError
+from hindsched.instances.states import DOWN, LETTERS, RECLAIMED, UP, from_letters, pack_up, to_letters
 
 
 @some.composite

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-import instances
-from instances import InputError
+from hindsched import instances
+from hindsched.instances import InputError
 
 LONG = "x" * 5000
 

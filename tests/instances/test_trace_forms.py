@@ -5,10 +5,10 @@ import json
 
 import pytest
 
-from instances import InputError
-from instances.coupled.imported import from_trace, usual_training
-from instances.states import to_letters
-from instances.traces import read, text
+from hindsched.instances import InputError
+from hindsched.instances.coupled.imported import from_trace, usual_training
+from hindsched.instances.states import to_letters
+from hindsched.instances.traces import read, text
 
 
 def letters(trace, **choice):

@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from instances import InputError
-from instances.intervals import Interval, Presence
-from instances.states import RECLAIMED, UP, to_letters
-from instances.traces import Trace, read, read_event_table, read_samples
+from hindsched.instances import InputError
+from hindsched.instances.intervals import Interval, Presence
+from hindsched.instances.states import RECLAIMED, UP, to_letters
+from hindsched.instances.traces import Trace, read, read_event_table, read_samples
 
 A, X, C = Presence.AVAILABLE, Presence.UNAVAILABLE, Presence.CLAIMED
 

@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from instances import InputError
-from instances.intervals import Interval, Presence
-from instances.traces import Trace
+from hindsched.instances import InputError
+from hindsched.instances.intervals import Interval, Presence
+from hindsched.instances.traces import Trace
 
 
 def node(*spans):

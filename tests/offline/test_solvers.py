@@ -8,19 +8,20 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-import offline.coupled
-from instances import InputError, SelfCheckError
-from instances.coupled import Instance, Schedule
-from offline import Result, Solver, Status
-from offline.coupled import CoupledResult, Objective
-from offline.limits import Limits, Stopwatch
+from hindsched import offline
+from hindsched.instances import InputError, SelfCheckError
+from hindsched.instances.coupled import Instance, Schedule
+from hindsched.offline import Result, Solver, Status
+from hindsched.offline import coupled as offline_coupled
+from hindsched.offline.coupled import CoupledResult, Objective
+from hindsched.offline.limits import Limits, Stopwatch
 
 PAIR = Instance.from_letters(["uuruu", "uruuu"], w=[1, 2], tasks=2, t_prog=1, n_com=1)
 
 
 def test_importing_the_package_loads_no_solver() -> None:
     code = (
-        "import sys, offline.coupled; offline.coupled.available_solvers();"
+        "import sys, hindsched.offline.coupled; hindsched.offline.coupled.available_solvers();"
         "print([m for m in sys.modules if 'ortools' in m])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -28,16 +29,16 @@ def test_importing_the_package_loads_no_solver() -> None:
 
 
 def test_the_table_of_solvers() -> None:
-    assert set(offline.coupled.available_solvers()) <= set(offline.coupled.SOLVERS)
-    assert {"cpsat", "brute"} <= set(offline.coupled.SOLVERS)
-    for name, solver in offline.coupled.SOLVERS.items():
+    assert set(offline_coupled.available_solvers()) <= set(offline_coupled.SOLVERS)
+    assert {"cpsat", "brute"} <= set(offline_coupled.SOLVERS)
+    for name, solver in offline_coupled.SOLVERS.items():
         assert solver.name == name
         assert solver.description
-    assert offline.solve(PAIR).solver == offline.coupled.available_solvers()[0]
+    assert offline.solve(PAIR).solver == offline_coupled.available_solvers()[0]
 
 
 def test_a_solver_that_is_not_installed_says_so() -> None:
-    absent = Solver("absent", "needs what nobody has", "offline.absent", requires=("no_such_package",))
+    absent = Solver("absent", "needs what nobody has", "hindsched.offline.absent", requires=("no_such_package",))
     assert not absent.is_available()
     with pytest.raises(InputError, match=r"^solver: absent needs no_such_package to be installed$"):
         absent.load()
@@ -46,7 +47,10 @@ def test_a_solver_that_is_not_installed_says_so() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"solver": "magic"}, f"solver: 'magic', expected auto or one of {', '.join(offline.coupled.SOLVERS)}"),
+        (
+            {"solver": "magic"},
+            f"solver: 'magic', expected auto or one of {', '.join(offline_coupled.SOLVERS)}",
+        ),
         ({"objective": "speed"}, "objective: 'speed', expected makespan or iterations"),
         ({"time_limit_s": 0}, "time limit: 0, expected seconds > 0"),
         ({"time_limit_s": float("nan")}, "time limit: nan, expected seconds > 0"),
@@ -88,7 +92,7 @@ def test_no_schedule_goes_unchecked(claim: str, monkeypatch: pytest.MonkeyPatch)
     else:
         assert honest.value is not None
         result = replace(honest, value=honest.value - 1, lower=honest.value - 1, upper=honest.value - 1)
-    monkeypatch.setattr("offline.coupled.dispatch.SOLVERS", {"liar": lie(result)})
+    monkeypatch.setattr("hindsched.offline.coupled.dispatch.SOLVERS", {"liar": lie(result)})
     with pytest.raises(SelfCheckError):
         offline.solve(PAIR, solver="liar")
 
@@ -131,7 +135,7 @@ def test_a_stopwatch_runs_forwards() -> None:
 
 def test_more_iterations_than_slots_are_infeasible_at_once() -> None:
     instance = Instance.from_letters(["uuu"], w=[1], tasks=1, iterations=2**31 - 1)
-    for solver in offline.coupled.available_solvers():
+    for solver in offline_coupled.available_solvers():
         result = offline.solve(instance, solver=solver)
         assert (result.status, result.value, result.bound) == (offline.Status.INFEASIBLE, None, None)
 

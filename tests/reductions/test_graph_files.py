@@ -8,9 +8,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from instances import InputError
-from reductions import Encd, from_matrix, read_graph, write_graph
-from reductions.graphs import label
+from hindsched.instances import InputError
+from hindsched.reductions import Encd, from_matrix, read_graph, write_graph
+from hindsched.reductions.graphs import label
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)

@@ -9,16 +9,27 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bench.coupled.studies.bicliques import WAYS, decide, largest_biclique
-from bench.coupled.studies.verify.graphs import Case, small
-from bench.coupled.studies.verify.theorem import CounterExampleError, check_case, verify
-from instances import InputError, check
-from instances.coupled import Configuration, Schedule
-from offline.limits import Limits
-from reductions import REDUCTIONS, Biclique, Decision, Encd, Measure, ToMu1, ToMuInf, from_matrix, largest, solve_encd
-from reductions.direct import enumerate_all
-from reductions.largest import size_of
-from reductions.to_coupled import with_down
+from hindsched.bench.coupled.studies.bicliques import WAYS, decide, largest_biclique
+from hindsched.bench.coupled.studies.verify.graphs import Case, small
+from hindsched.bench.coupled.studies.verify.theorem import CounterExampleError, check_case, verify
+from hindsched.instances import InputError, check
+from hindsched.instances.coupled import Configuration, Schedule
+from hindsched.offline.limits import Limits
+from hindsched.reductions import (
+    REDUCTIONS,
+    Biclique,
+    Decision,
+    Encd,
+    Measure,
+    ToMu1,
+    ToMuInf,
+    from_matrix,
+    largest,
+    solve_encd,
+)
+from hindsched.reductions.direct import enumerate_all
+from hindsched.reductions.largest import size_of
+from hindsched.reductions.to_coupled import with_down
 
 
 @st.composite

@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from instances.batches import Instance, Volunteers
-from instances.batches.volunteers import DAY
-from instances.streams import stream
-from online.batches import Options, Visible, simulate
-from online.batches.visible import Answer
+from hindsched.instances.batches import Instance, Volunteers
+from hindsched.instances.batches.volunteers import DAY
+from hindsched.instances.streams import stream
+from hindsched.online.batches import Options, Visible, simulate
+from hindsched.online.batches.visible import Answer
 
 __all__ = ["PERIODS_H", "arrivals"]
 

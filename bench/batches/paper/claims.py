@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from bench.batches.paper.theorem import Tally
-from online.batches.periods import poisson_tail, requests_for
+from hindsched.bench.batches.paper.theorem import Tally
+from hindsched.online.batches.periods import poisson_tail, requests_for
 
 __all__ = ["Finding", "findings"]
 

@@ -7,19 +7,19 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from bench.batches.paper.arrivals import arrivals
-from bench.batches.paper.claims import Finding, findings
-from bench.batches.paper.rows import RUN_COLUMNS, flat
-from bench.batches.paper.runs import Setup, run_experiment
-from bench.batches.paper.theorem import Tally, verify
-from bench.campaign.engine import Job, run_jobs
-from bench.campaign.jobs import job_key
-from bench.campaign.journal import Journal
-from bench.output import Table
-from bench.report import plots
-from bench.report.markdown import markdown_table
-from instances.errors import InputError
-from instances.textio import write_text
+from hindsched.bench.batches.paper.arrivals import arrivals
+from hindsched.bench.batches.paper.claims import Finding, findings
+from hindsched.bench.batches.paper.rows import RUN_COLUMNS, flat
+from hindsched.bench.batches.paper.runs import Setup, run_experiment
+from hindsched.bench.batches.paper.theorem import Tally, verify
+from hindsched.bench.campaign.engine import Job, run_jobs
+from hindsched.bench.campaign.jobs import job_key
+from hindsched.bench.campaign.journal import Journal
+from hindsched.bench.output import Table
+from hindsched.bench.report import plots
+from hindsched.bench.report.markdown import markdown_table
+from hindsched.instances.errors import InputError
+from hindsched.instances.textio import write_text
 
 __all__ = ["draw_requests", "draw_satisfied", "reproduce"]
 
@@ -70,11 +70,11 @@ def reproduce(
         and ``.md``; ``requests.svg`` and ``satisfied.svg``; ``batches_runs.csv``, ``batches_arrivals.csv`` and
         ``batches_theorem.csv``, from which the documentation is written.
     num_processes, dask
-        As for `bench.campaign.engine.run_jobs`.
+        As for `hindsched.bench.campaign.engine.run_jobs`.
     as_json
         Print JSON lines.
     days, batches, scale, seed
-        See `bench.batches.paper.runs.Setup`.
+        See `hindsched.bench.batches.paper.runs.Setup`.
     held
         Make nothing new; tell of what the folder holds.
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from bench.results.frames import told_records
-from bench.results.published import published_table
+from hindsched.bench.results.frames import told_records
+from hindsched.bench.results.published import published_table
 
 __all__ = ["RUN_COLUMNS", "flat", "published"]
 

@@ -12,18 +12,17 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-import instances
-import offline
-from bench.batches.family import expect_sandwich
-from bench.campaign.engine import Job, run_jobs
-from bench.campaign.jobs import job_key
-from bench.campaign.journal import Journal
-from instances.batches import Instance, Rung, Volunteers
-from instances.batches.generate import paper
-from instances.batches.volunteers import DAY, WEEK
-from instances.errors import SelfCheckError
-from offline.batches import Hindsight
-from online.batches import Options, Simulation, run_policy
+from hindsched import instances, offline
+from hindsched.bench.batches.family import expect_sandwich
+from hindsched.bench.campaign.engine import Job, run_jobs
+from hindsched.bench.campaign.jobs import job_key
+from hindsched.bench.campaign.journal import Journal
+from hindsched.instances.batches import Instance, Rung, Volunteers
+from hindsched.instances.batches.generate import paper
+from hindsched.instances.batches.volunteers import DAY, WEEK
+from hindsched.instances.errors import SelfCheckError
+from hindsched.offline.batches import Hindsight
+from hindsched.online.batches import Options, Simulation, run_policy
 
 __all__ = ["DAYS", "TASKS", "TIMES", "Setting", "Setup", "experiment", "run_experiment"]
 

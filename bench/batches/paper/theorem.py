@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import product
 
-from instances.batches import Instance
-from online.batches import Options, run_policy
+from hindsched.instances.batches import Instance
+from hindsched.online.batches import Options, run_policy
 
 __all__ = ["Tally", "verify"]
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import click
 
-from bench.commands import options
-from bench.output import Table
+from hindsched.bench.commands import options
+from hindsched.bench.output import Table
 
 
 @click.command("bags", short_help="Time schedulers and optima of bags of tasks.")
@@ -32,8 +32,8 @@ def bags(number: int, is_large: bool, results: Path, as_json: bool) -> None:
     """
     import pandas as pd
 
-    from bench.bags.speed import COLUMNS, how_many, measure
-    from bench.progress import counting
+    from hindsched.bench.bags.speed import COLUMNS, how_many, measure
+    from hindsched.bench.progress import counting
 
     with counting("runs and optima", how_many(number, is_large=is_large), 0) as counter:
         rows = measure(number, is_large=is_large, step=counter.step)

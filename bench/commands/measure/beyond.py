@@ -7,8 +7,8 @@ from pathlib import Path
 
 import click
 
-from bench.commands import options
-from bench.output import Table
+from hindsched.bench.commands import options
+from hindsched.bench.output import Table
 
 
 @click.command(short_help="Run our own policies on the paper's experiment.")
@@ -44,11 +44,11 @@ def beyond(
     Horizon 1,000,000 slots, p = 20, K = 10. Interrupted, it resumes. Writes beyond_runs.csv (a row an instance, the
     makespans of all policies) and beyond_speed.csv into the results folder; docs/beyond.md shows them.
     """
-    from bench.coupled import optima
-    from bench.coupled.beyond import run_ours
-    from bench.results.frames import records
-    from instances import InputError
-    from online.coupled import OURS
+    from hindsched.bench.coupled import optima
+    from hindsched.bench.coupled.beyond import run_ours
+    from hindsched.bench.results.frames import records
+    from hindsched.instances import InputError
+    from hindsched.online.coupled import OURS
 
     for policy in policies:
         if policy not in OURS:

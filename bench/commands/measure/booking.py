@@ -6,9 +6,9 @@ from pathlib import Path
 
 import click
 
-from bench.commands import options
-from bench.output import Table
-from instances.textio import write_text
+from hindsched.bench.commands import options
+from hindsched.bench.output import Table
+from hindsched.instances.textio import write_text
 
 
 @click.command(short_help="Compare the batch master that books its calls with the paper's.")
@@ -27,8 +27,8 @@ def booking(workers: int, tasks: int, batches: int, seed: int, jobs: int, result
     """
     import pandas as pd
 
-    from bench.batches import beyond
-    from bench.results.frames import told_records
+    from hindsched.bench.batches import beyond
+    from hindsched.bench.results.frames import told_records
 
     rows = beyond.compare(results, workers=workers, tasks=tasks, batches=batches, seed=seed, num_processes=jobs)
     frame = pd.DataFrame(rows, columns=list(beyond.COLUMNS)).round(4)

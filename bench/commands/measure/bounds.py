@@ -7,9 +7,9 @@ from pathlib import Path
 
 import click
 
-from bench.commands import options
-from bench.output import Table
-from instances.textio import write_text
+from hindsched.bench.commands import options
+from hindsched.bench.output import Table
+from hindsched.instances.textio import write_text
 
 
 @click.command(short_help="Measure schedules and bounds on windows of a real log (grid).")
@@ -33,7 +33,7 @@ def bounds(
 
     Each schedule and each certificate is checked. The table is written to grid_bounds.csv too.
     """
-    from bench.grid.studies.windows import COLUMNS, WINDOWS, measure
+    from hindsched.bench.grid.studies.windows import COLUMNS, WINDOWS, measure
 
     chosen = [window for window in WINDOWS if counts is None or window[1] in counts]
     chosen = [(first, jobs, limit_s or usual_s) for first, jobs, usual_s in chosen]

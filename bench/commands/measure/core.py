@@ -7,10 +7,10 @@ from pathlib import Path
 
 import click
 
-from bench.commands import options
-from bench.output import Table
-from bench.report.markdown import markdown_table
-from instances.textio import write_text
+from hindsched.bench.commands import options
+from hindsched.bench.output import Table
+from hindsched.bench.report.markdown import markdown_table
+from hindsched.instances.textio import write_text
 
 _GROUPS = ("small", "hard", "markov", "growth")
 
@@ -67,10 +67,10 @@ def core(
 
     Writes table.csv, tables.md, targets.md and core.svg. An interrupted run resumes.
     """
-    from bench.coupled.studies.core_race import duels, report
-    from bench.coupled.studies.core_race.cells import cells_of
-    from bench.coupled.studies.core_race.sides import SIDES, make_sides
-    from bench.machine import machine
+    from hindsched.bench.coupled.studies.core_race import duels, report
+    from hindsched.bench.coupled.studies.core_race.cells import cells_of
+    from hindsched.bench.coupled.studies.core_race.sides import SIDES, make_sides
+    from hindsched.bench.machine import machine
 
     if sides is not None:
         names = tuple(sides.split(","))

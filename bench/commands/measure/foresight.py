@@ -7,10 +7,10 @@ from typing import Any
 
 import click
 
-from bench.commands import options
-from bench.commands.traces import named_traces
-from bench.output import Table
-from instances.textio import write_text
+from hindsched.bench.commands import options
+from hindsched.bench.commands.traces import named_traces
+from hindsched.bench.output import Table
+from hindsched.instances.textio import write_text
 
 _AXES = ("task", "channels", "program", "workers", "lost", "away")
 
@@ -68,9 +68,9 @@ def foresight(
     Task length and absences over the mean availability period, n_com over m, T_prog over the task length, p over m,
     and the share of absences that are DOWN. Writes foresight.csv and foresight.svg; interrupted, it resumes.
     """
-    from bench.coupled import foresight as study
-    from bench.results.frames import records
-    from instances.traces import read_packaged
+    from hindsched.bench.coupled import foresight as study
+    from hindsched.bench.results.frames import records
+    from hindsched.instances.traces import read_packaged
 
     sources = study.drawn_sources(axes or _AXES, instances, seed)
     if spot:

@@ -4,25 +4,25 @@ from __future__ import annotations
 
 import click
 
-from bench.commands.measure.bags import bags
-from bench.commands.measure.beyond import beyond
-from bench.commands.measure.booking import booking
-from bench.commands.measure.bounds import bounds
-from bench.commands.measure.core import core
-from bench.commands.measure.foresight import foresight
-from bench.commands.measure.markov import markov
-from bench.commands.measure.nodes import nodes
-from bench.commands.measure.online_optimum import online_optimum
-from bench.commands.measure.optima import optima
-from bench.commands.measure.pages import pages
-from bench.commands.measure.readings import readings
-from bench.commands.measure.rents import rents
-from bench.commands.measure.requests import requests
-from bench.commands.measure.rungs import rungs
-from bench.commands.measure.scale import scale
-from bench.commands.measure.simulator import simulator
-from bench.commands.measure.solvers import solvers
-from bench.commands.measure.volunteers import volunteers
+from hindsched.bench.commands.measure.bags import bags
+from hindsched.bench.commands.measure.beyond import beyond
+from hindsched.bench.commands.measure.booking import booking
+from hindsched.bench.commands.measure.bounds import bounds
+from hindsched.bench.commands.measure.core import core
+from hindsched.bench.commands.measure.foresight import foresight
+from hindsched.bench.commands.measure.markov import markov
+from hindsched.bench.commands.measure.nodes import nodes
+from hindsched.bench.commands.measure.online_optimum import online_optimum
+from hindsched.bench.commands.measure.optima import optima
+from hindsched.bench.commands.measure.pages import pages
+from hindsched.bench.commands.measure.readings import readings
+from hindsched.bench.commands.measure.rents import rents
+from hindsched.bench.commands.measure.requests import requests
+from hindsched.bench.commands.measure.rungs import rungs
+from hindsched.bench.commands.measure.scale import scale
+from hindsched.bench.commands.measure.simulator import simulator
+from hindsched.bench.commands.measure.solvers import solvers
+from hindsched.bench.commands.measure.volunteers import volunteers
 
 __all__ = ["bench"]
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import click
 
-from bench.commands import options
-from bench.commands.traces import named_traces
-from bench.output import Table
+from hindsched.bench.commands import options
+from hindsched.bench.commands.traces import named_traces
+from hindsched.bench.output import Table
 
 
 @click.command(short_help="Test whether real machines are Markov (coupled).")
@@ -47,10 +47,10 @@ def markov(
     markov_costs.csv: ratios with chains of the training window, with those of the instance's own window, which nobody
     could know, and on states drawn from the chains instead of the real ones. Rows of other machines stay in them.
     """
-    from bench.coupled import markov as study
-    from bench.results.frames import records
-    from instances.errors import InputError
-    from instances.traces import read_packaged
+    from hindsched.bench.coupled import markov as study
+    from hindsched.bench.results.frames import records
+    from hindsched.instances.errors import InputError
+    from hindsched.instances.traces import read_packaged
 
     named = named_traces(traces) if traces else {"spot": read_packaged("spot_aws_v100")}
     if len(named) > 1:

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import click
 
-from bench.commands import options
-from bench.output import Table
+from hindsched.bench.commands import options
+from hindsched.bench.output import Table
 
 
 @click.command(short_help="Measure time and memory on large grids (grid).")
@@ -24,8 +24,8 @@ def nodes(sizes: Sequence[int], num_jobs: int, seed: int, results: Path, as_json
     """
     import pandas as pd
 
-    from bench.grid.studies.nodes import COLUMNS, measure
-    from instances.textio import write_text
+    from hindsched.bench.grid.studies.nodes import COLUMNS, measure
+    from hindsched.instances.textio import write_text
 
     rows = list(measure(sizes, num_jobs, seed))
     table = Table({name: name for name in COLUMNS}, as_json, title="dgs, seconds of the processor")

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import click
 
-from bench.commands import options
-from bench.output import Table
+from hindsched.bench.commands import options
+from hindsched.bench.output import Table
 
 
 @click.command("online-optimum", short_help="Find on-line optima of small instances (coupled).")
@@ -42,7 +42,7 @@ def online_optimum(
     The rows of hindsched online-optimum for each; they are kept in the results folder, and what is there is not made
     again. All of them are written to online_optimum.csv; what --relaxed measures, to free_prefetch.csv.
     """
-    from bench.coupled import online_optimum as study
+    from hindsched.bench.coupled import online_optimum as study
 
     if relaxed:
         table = Table({name: name.replace("_", " ") for name in study.RELAXED}, as_json, title="Free prefetch, p = 20")

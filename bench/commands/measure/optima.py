@@ -7,10 +7,10 @@ from pathlib import Path
 
 import click
 
-from bench.commands import options
-from bench.output import Table
-from bench.report.markdown import markdown_table
-from instances.textio import write_text
+from hindsched.bench.commands import options
+from hindsched.bench.output import Table
+from hindsched.bench.report.markdown import markdown_table
+from hindsched.instances.textio import write_text
 
 
 @click.command(short_help="Find the optima of the paper's experiment.")
@@ -48,9 +48,9 @@ def optima(
     Horizon 1,000,000 slots, p = 20, K = 10. Writes optima.csv (one row per instance, with its fingerprint),
     distribution.csv and optima.svg; interrupted, it resumes.
     """
-    from bench.coupled import optima as data
-    from bench.family import Options
-    from bench.results.frames import told_records
+    from hindsched.bench.coupled import optima as data
+    from hindsched.bench.family import Options
+    from hindsched.bench.results.frames import told_records
 
     sources = data.experiment(ms=ms, n_coms=n_coms, wmins=wmins, scenarios=scenarios, trials=trials, seed=seed)
     settings = {"stand-by": (True,), "no-stand-by": (False,), "both": (True, False)}[setting]

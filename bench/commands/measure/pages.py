@@ -8,8 +8,8 @@ from pathlib import Path
 
 import click
 
-from bench.commands import options
-from bench.output import Table
+from hindsched.bench.commands import options
+from hindsched.bench.output import Table
 
 
 @click.command("pages", short_help="Write the documentation's numbers from the published rows.")
@@ -26,9 +26,9 @@ def pages(docs: Path, is_check: bool, as_json: bool) -> None:
     A part is marked by a comment that says who writes it and what of: <!-- number: ratio printed E-IE median --> or
     <!-- table: versus I -->, up to <!-- end -->. A picture is drawn anew where the numbers that it shows changed.
     """
-    from bench.family import family_named
-    from bench.report.marks import rebuild
-    from instances.families import BUILT_IN
+    from hindsched.bench.family import family_named
+    from hindsched.bench.report.marks import rebuild
+    from hindsched.instances.families import BUILT_IN
 
     changes = []
     for family in BUILT_IN:

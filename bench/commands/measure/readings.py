@@ -7,8 +7,8 @@ from pathlib import Path
 
 import click
 
-from bench.commands import options
-from bench.output import Table
+from hindsched.bench.commands import options
+from hindsched.bench.output import Table
 
 _READINGS = ("printed", "conditional", "undivided", "held-frozen", "candidate-fresh", "frozen")
 
@@ -55,13 +55,13 @@ def readings(
     """
     import pandas as pd
 
-    from bench.coupled import paper_tables, reproduction
-    from bench.coupled.optima import SLOTS, experiment
-    from bench.coupled.studies import readings as study
-    from bench.results.frames import records
-    from instances.errors import InputError
-    from instances.textio import write_text
-    from online.coupled import POLICIES
+    from hindsched.bench.coupled import paper_tables, reproduction
+    from hindsched.bench.coupled.optima import SLOTS, experiment
+    from hindsched.bench.coupled.studies import readings as study
+    from hindsched.bench.results.frames import records
+    from hindsched.instances.errors import InputError
+    from hindsched.instances.textio import write_text
+    from hindsched.online.coupled import POLICIES
 
     chosen = [reproduction.READINGS[name] for name in dict.fromkeys(readings)]
     for name in policies:

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import click
 
-from bench.commands import options
-from bench.output import Table
-from instances.textio import write_text
+from hindsched.bench.commands import options
+from hindsched.bench.output import Table
+from hindsched.instances.textio import write_text
 
 
 @click.command(short_help="Measure the bound by rents against optima (coupled).")
@@ -28,7 +28,7 @@ def rents(instances: int, seed: int, cells: bool, seconds: int, results: Path, a
     """
     import pandas as pd
 
-    from bench.coupled.studies.rent_bounds import CELL_COLUMNS, COLUMNS, measure, measure_cells
+    from hindsched.bench.coupled.studies.rent_bounds import CELL_COLUMNS, COLUMNS, measure, measure_cells
 
     columns: tuple[str, ...] = CELL_COLUMNS if cells else COLUMNS
     rows = measure_cells(results, seconds) if cells else measure(results, instances, seed)

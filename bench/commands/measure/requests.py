@@ -6,9 +6,9 @@ from pathlib import Path
 
 import click
 
-from bench.commands import options
-from bench.output import Table
-from instances.textio import write_text
+from hindsched.bench.commands import options
+from hindsched.bench.output import Table
+from hindsched.instances.textio import write_text
 
 
 @click.command(short_help="Measure what three readings of the paper on batches decide.")
@@ -32,8 +32,8 @@ def requests(
     """
     import pandas as pd
 
-    from bench.batches.requests import COLUMNS, measure
-    from bench.results.frames import told_records
+    from hindsched.bench.batches.requests import COLUMNS, measure
+    from hindsched.bench.results.frames import told_records
 
     size = {"workers": workers, "tasks": tasks, "batches": batches, "crowds": crowds, "seed": seed}
     rows = measure(results, **size, num_processes=jobs)

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import click
 
-from bench.commands import options
-from bench.output import Table
+from hindsched.bench.commands import options
+from hindsched.bench.output import Table
 
 
 @click.command(short_help="Tell apart what a decentralised scheduler waits for (grid).")
@@ -20,8 +20,8 @@ def rungs(results: Path, as_json: bool) -> None:
     """
     import pandas as pd
 
-    from bench.grid.studies.rungs import COLUMNS, measure
-    from instances.textio import write_text
+    from hindsched.bench.grid.studies.rungs import COLUMNS, measure
+    from hindsched.instances.textio import write_text
 
     rows = measure(results)
     table = Table({name: name for name in COLUMNS}, as_json, title="Rungs, total waits in slots")

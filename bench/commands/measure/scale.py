@@ -7,10 +7,10 @@ from pathlib import Path
 
 import click
 
-from bench.commands import options
-from bench.output import Table
-from bench.report.markdown import markdown_table
-from instances.textio import write_text
+from hindsched.bench.commands import options
+from hindsched.bench.output import Table
+from hindsched.bench.report.markdown import markdown_table
+from hindsched.instances.textio import write_text
 
 
 @click.command(short_help="Measure how a solver's time grows.")
@@ -68,10 +68,10 @@ def scale(
     """
     import pandas as pd
 
-    from bench.campaign.sources import Source
-    from bench.coupled.paper import Paper
-    from bench.coupled.real import lanl_sources, spot_sources
-    from bench.coupled.studies import races
+    from hindsched.bench.campaign.sources import Source
+    from hindsched.bench.coupled.paper import Paper
+    from hindsched.bench.coupled.real import lanl_sources, spot_sources
+    from hindsched.bench.coupled.studies import races
 
     sources: list[Source] = [
         Paper(m, n_com, wmin, 0, trial, slots, 0, p, k)

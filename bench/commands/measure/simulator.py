@@ -6,10 +6,10 @@ from pathlib import Path
 
 import click
 
-from bench.commands import options
-from bench.output import Table
-from bench.report.markdown import markdown_table
-from instances.textio import write_text
+from hindsched.bench.commands import options
+from hindsched.bench.output import Table
+from hindsched.bench.report.markdown import markdown_table
+from hindsched.instances.textio import write_text
 
 
 @click.command("simulator", short_help="Time the two simulators side by side.")
@@ -38,12 +38,12 @@ def simulator(
     Medians over the instances; processor time of runs whose states are drawn already. The last column is the kernel's
     alone, on runs of up to 1,000,000 slots. Runs that differ end the command with exit code 3. Writes table.md.
     """
-    from bench.campaign.plan import expand_policies
-    from bench.coupled.studies import simulator_race as racing
-    from bench.family import Options
-    from bench.progress import counting
-    from instances import InputError
-    from online.coupled import POLICIES
+    from hindsched.bench.campaign.plan import expand_policies
+    from hindsched.bench.coupled.studies import simulator_race as racing
+    from hindsched.bench.family import Options
+    from hindsched.bench.progress import counting
+    from hindsched.instances import InputError
+    from hindsched.online.coupled import POLICIES
 
     run = Options(run=(("estimator", estimator),))
     names = expand_policies(policies, ["coupled"], run)["coupled"]

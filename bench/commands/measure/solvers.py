@@ -8,10 +8,10 @@ from typing import Any
 
 import click
 
-from bench.commands import options
-from bench.output import Table
-from bench.report.markdown import markdown_table
-from instances.textio import write_text
+from hindsched.bench.commands import options
+from hindsched.bench.output import Table
+from hindsched.bench.report.markdown import markdown_table
+from hindsched.instances.textio import write_text
 
 
 @click.command(short_help="Time exact solvers against each other.")
@@ -48,7 +48,7 @@ def solvers(
     For each K the instances are spread evenly over the points m, n_com, wmin. Ratios are times over those of the first
     solver on the same instance; a stopped solve counts with its time limit, so its ratio is a lower bound.
     """
-    from bench.coupled.studies import races
+    from hindsched.bench.coupled.studies import races
 
     sources = races.spread(ms, n_coms, wmins, iterations, instances, slots)
     rows = races.race(sources, solvers, results, time_limit_s=time_limit_s)

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import click
 
-from bench.commands import options
-from bench.output import Table
-from instances.textio import write_text
+from hindsched.bench.commands import options
+from hindsched.bench.output import Table
+from hindsched.instances.textio import write_text
 
 
 @click.command(short_help="Measure time and memory of batches on many volunteers.")
@@ -28,7 +28,7 @@ def volunteers(
     """
     import pandas as pd
 
-    from bench.batches import scale
+    from hindsched.bench.batches import scale
 
     results.mkdir(parents=True, exist_ok=True)  # before the work, which takes minutes
     rows = scale.measure(workers=workers, days=days, tasks=tasks, batches=batches, copies_lambda=copies_lambda)

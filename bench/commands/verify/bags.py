@@ -6,10 +6,10 @@ from pathlib import Path
 
 import click
 
-from bench.commands import options
-from bench.output import Table
-from bench.targets import expect_folder, expect_writable
-from instances.textio import write_text
+from hindsched.bench.commands import options
+from hindsched.bench.output import Table
+from hindsched.bench.targets import expect_folder, expect_writable
+from hindsched.instances.textio import write_text
 
 
 @click.command("verify-bags", short_help="Confirm the theorems about bags.")
@@ -33,8 +33,8 @@ def verify_bags(instances: int, seed: int, failures: Path, output: Path | None, 
     that are dealt in turn, with interval graphs; all schedulers run in both simulators and are checked. The first
     contradiction ends the command with exit code 3, and its instance is written to a file.
     """
-    from bench.bags.verify import CLAIMS, verify
-    from bench.progress import counting
+    from hindsched.bench.bags.verify import CLAIMS, verify
+    from hindsched.bench.progress import counting
 
     expect_folder(failures)
     if output is not None:

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import click
 
-from bench.commands import options
-from bench.output import Table
-from bench.targets import expect_folder
+from hindsched.bench.commands import options
+from hindsched.bench.output import Table
+from hindsched.bench.targets import expect_folder
 
 _COLUMNS = {
     "kind": "graphs of kind",
@@ -55,8 +55,8 @@ def verify_reductions(
     witnesses that map both ways, and no to no; the first failure ends the command with exit code 3, and its graph is
     written to a file. Then: why non-edges must be RECLAIMED, and that the problem is easy without RECLAIMED.
     """
-    from bench.coupled.studies.verify import blocks, theorem
-    from bench.progress import counting
+    from hindsched.bench.coupled.studies.verify import blocks, theorem
+    from hindsched.bench.progress import counting
 
     expect_folder(failures)
     chosen = tuple(dict.fromkeys(kinds)) or theorem.ALL_KINDS

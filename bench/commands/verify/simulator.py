@@ -6,9 +6,9 @@ from pathlib import Path
 
 import click
 
-from bench.commands import options
-from bench.output import Table
-from bench.targets import expect_folder
+from hindsched.bench.commands import options
+from hindsched.bench.output import Table
+from hindsched.bench.targets import expect_folder
 
 
 @click.command("verify-simulator", short_help="Compare the two simulators run for run.")
@@ -29,8 +29,8 @@ def verify_simulator(instances: int, seed: int, failures: Path, as_json: bool) -
     service and ways with ties take turns. Every schedule is checked. The first difference ends the command with exit
     code 3, and its instance is written to a file.
     """
-    from bench.coupled.studies.verify.twins import agree
-    from bench.progress import counting
+    from hindsched.bench.coupled.studies.verify.twins import agree
+    from hindsched.bench.progress import counting
 
     expect_folder(failures)
     with counting("instances", instances, 0) as counter:

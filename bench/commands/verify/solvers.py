@@ -6,9 +6,9 @@ from pathlib import Path
 
 import click
 
-from bench.commands import options
-from bench.output import Table
-from bench.targets import expect_folder
+from hindsched.bench.commands import options
+from hindsched.bench.output import Table
+from hindsched.bench.targets import expect_folder
 
 
 @click.command("verify-solvers", short_help="Compare the exact solvers.")
@@ -45,10 +45,10 @@ def verify_solvers(
     Every schedule is checked. The first disagreement ends the command with exit code 3, and its instance is written to
     a file.
     """
-    from bench.coupled.studies.verify.agreement import agree
-    from bench.coupled.studies.verify.blocks import verify_instances
-    from bench.coupled.studies.verify.general_agreement import agree_in_general
-    from bench.progress import counting
+    from hindsched.bench.coupled.studies.verify.agreement import agree
+    from hindsched.bench.coupled.studies.verify.blocks import verify_instances
+    from hindsched.bench.coupled.studies.verify.general_agreement import agree_in_general
+    from hindsched.bench.progress import counting
 
     expect_folder(failures)
     chosen = solvers or None

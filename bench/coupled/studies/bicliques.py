@@ -7,16 +7,16 @@ from typing import Any
 
 import networkx as nx
 
-from instances.errors import InputError, SelfCheckError
-from offline.coupled.no_communication import questions
-from offline.coupled.no_communication.team_solvers import BACKENDS
-from offline.coupled.objectives import Objective
-from offline.kmis.shared_slots import max_common_slots
-from offline.limits import Limits, Stopwatch
-from offline.results import Status
-from offline.solvers import AUTO, named
-from reductions import REDUCTIONS, Biclique, Decision, Encd, solve_encd
-from reductions.largest import Measure, Widest, largest
+from hindsched.instances.errors import InputError, SelfCheckError
+from hindsched.offline.coupled.no_communication import questions
+from hindsched.offline.coupled.no_communication.team_solvers import BACKENDS
+from hindsched.offline.coupled.objectives import Objective
+from hindsched.offline.kmis.shared_slots import max_common_slots
+from hindsched.offline.limits import Limits, Stopwatch
+from hindsched.offline.results import Status
+from hindsched.offline.solvers import AUTO, named
+from hindsched.reductions import REDUCTIONS, Biclique, Decision, Encd, solve_encd
+from hindsched.reductions.largest import Measure, Widest, largest
 
 __all__ = ["DIRECT", "WAYS", "decide", "expect_way", "largest_biclique"]
 
@@ -35,7 +35,7 @@ def decide(problem: Encd, via: str = DIRECT, solver: str = AUTO, limits: Limits 
     via
         One of `WAYS`.
     solver
-        For a reduction: ``auto`` or a back end of `offline.coupled.no_communication`.
+        For a reduction: ``auto`` or a back end of `hindsched.offline.coupled.no_communication`.
     limits
         None: no limit.
 
@@ -48,7 +48,7 @@ def decide(problem: Encd, via: str = DIRECT, solver: str = AUTO, limits: Limits 
 
     Examples
     --------
-    >>> from reductions import from_matrix
+    >>> from hindsched.reductions import from_matrix
     >>> problem = Encd(from_matrix([[1, 1, 0], [0, 1, 1]]), a=2, b=1)
     >>> [decide(problem, via).biclique for via in WAYS] == 3 * [Biclique((0, 1), (3,))]
     True

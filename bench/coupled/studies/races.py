@@ -11,14 +11,14 @@ from math import exp, log
 from pathlib import Path
 from typing import Any
 
-import offline
-from bench.campaign.engine import Job, code_digest, run_jobs
-from bench.campaign.journal import Journal
-from bench.campaign.sources import Source
-from bench.coupled.paper import Paper
-from instances.coupled.generate import small
-from instances.errors import SelfCheckError
-from offline.limits import by_processor_time
+from hindsched import offline
+from hindsched.bench.campaign.engine import Job, code_digest, run_jobs
+from hindsched.bench.campaign.journal import Journal
+from hindsched.bench.campaign.sources import Source
+from hindsched.bench.coupled.paper import Paper
+from hindsched.instances.coupled.generate import small
+from hindsched.instances.errors import SelfCheckError
+from hindsched.offline.limits import by_processor_time
 
 __all__ = ["PROVEN", "SCALE_COLUMNS", "compare", "draw_scale", "gap", "race", "scale_rows", "spread"]
 
@@ -128,7 +128,7 @@ def draw_scale(rows: Sequence[Mapping[str, Any]], path: Path) -> None:
 
     The rows have `SCALE_COLUMNS`.
     """
-    from bench.report import plots
+    from hindsched.bench.report import plots
 
     paper = [row for row in rows if row["p"] is not None]
     axes_of = {"p": "workers p", "m": "tasks m", "n_com": "n_com", "wmin": "wmin", "iterations": "iterations K"}

@@ -14,19 +14,19 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from bench.campaign.engine import Job, run_jobs
-from bench.campaign.jobs import job_key, load_shared, simulate
-from bench.campaign.journal import Journal
-from bench.coupled.paper import Paper
-from bench.coupled.paper_tables import TABLES
-from bench.coupled.reproduction import READINGS, Reading
-from bench.coupled.versus import versus
-from bench.family import Options, family_named
-from bench.results.frames import read_results
-from bench.results.published import published_table
-from instances.errors import InputError, SelfCheckError
-from instances.textio import read_bytes, write_text
-from online.coupled import POLICIES
+from hindsched.bench.campaign.engine import Job, run_jobs
+from hindsched.bench.campaign.jobs import job_key, load_shared, simulate
+from hindsched.bench.campaign.journal import Journal
+from hindsched.bench.coupled.paper import Paper
+from hindsched.bench.coupled.paper_tables import TABLES
+from hindsched.bench.coupled.reproduction import READINGS, Reading
+from hindsched.bench.coupled.versus import versus
+from hindsched.bench.family import Options, family_named
+from hindsched.bench.results.frames import read_results
+from hindsched.bench.results.published import published_table
+from hindsched.instances.errors import InputError, SelfCheckError
+from hindsched.instances.textio import read_bytes, write_text
+from hindsched.online.coupled import POLICIES
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -172,7 +172,7 @@ def _runs(folder: Path) -> Iterator[dict[str, Any]]:
 
 def published_runs() -> pd.DataFrame:
     """Return the published runs of seed 0, under ``printed`` and ``conditional``, as `read_runs` does."""
-    with as_file(files("bench").joinpath("data/paper_runs.csv.xz")) as path:
+    with as_file(files("hindsched.bench").joinpath("data/paper_runs.csv.xz")) as path:
         runs = read_results(path).runs
     runs = runs.rename(columns={"value": "makespan", "estimator": "reading", "optimum_status": "status"})
     runs["makespan"] = runs["makespan"].astype("Int64")

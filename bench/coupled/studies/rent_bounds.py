@@ -9,16 +9,16 @@ from typing import Any
 
 import numpy as np
 
-import offline.coupled
-from bench.campaign.engine import Job, code_digest, run_jobs
-from bench.campaign.journal import Journal
-from bench.coupled.paper import Paper
-from bench.coupled.studies.verify.failures import place_of
-from instances import SelfCheckError, check
-from instances.coupled import Division, Instance, Rents
-from instances.states import DOWN, RECLAIMED, UP
-from instances.streams import stream
-from offline.coupled.rents.search import RentBound, rehearse
+from hindsched.bench.campaign.engine import Job, code_digest, run_jobs
+from hindsched.bench.campaign.journal import Journal
+from hindsched.bench.coupled.paper import Paper
+from hindsched.bench.coupled.studies.verify.failures import place_of
+from hindsched.instances import SelfCheckError, check
+from hindsched.instances.coupled import Division, Instance, Rents
+from hindsched.instances.states import DOWN, RECLAIMED, UP
+from hindsched.instances.streams import stream
+from hindsched.offline import coupled as offline_coupled
+from hindsched.offline.coupled.rents.search import RentBound, rehearse
 
 __all__ = ["CELLS", "CELL_COLUMNS", "COLUMNS", "measure", "measure_cells", "small_instance"]
 
@@ -178,7 +178,7 @@ def _measure_cell(p: int, m: int, n_com: int, wmin: int, seconds: int) -> dict[s
 
 def _judged(instance: Instance) -> dict[str, int]:
     """Return what counts for one instance."""
-    answer = offline.coupled.solve(instance, solver="native")
+    answer = offline_coupled.solve(instance, solver="native")
     is_infeasible = answer.value is None
     optimum = instance.slots + 1 if answer.value is None else int(answer.value)
     free = RentBound(instance, instance.iterations)

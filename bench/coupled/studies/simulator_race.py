@@ -11,11 +11,12 @@ from collections.abc import Callable, Sequence
 from statistics import median
 from typing import Any
 
-import online.coupled
-from bench.machine import machine
-from instances import SelfCheckError
-from instances.coupled import Instance
-from instances.coupled.generate import paper
+from hindsched import online
+from hindsched.bench.machine import machine
+from hindsched.instances import SelfCheckError
+from hindsched.instances.coupled import Instance
+from hindsched.instances.coupled.generate import paper
+from hindsched.online import coupled as online_coupled
 
 __all__ = ["kind_of", "loading_times", "race", "sample", "summary"]
 
@@ -60,7 +61,7 @@ def race(
     Parameters
     ----------
     policies
-        Of `online.coupled.POLICIES`.
+        Of `hindsched.online.coupled.POLICIES`.
     instances
         How many, see `sample`.
     slots
@@ -106,7 +107,7 @@ def race(
     return rows
 
 
-def _timed(instance: Instance, policy: str, **options: Any) -> tuple[float, online.coupled.Run]:
+def _timed(instance: Instance, policy: str, **options: Any) -> tuple[float, online_coupled.Run]:
     begun = time.process_time()
     run = online.run_policy(instance, policy, **options)
     return max(time.process_time() - begun, 1e-9), run
@@ -135,7 +136,8 @@ def summary(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
 def loading_times() -> dict[str, Any]:
     """Return processor seconds of a first run in a new process, with machine code kept and without, and the machine."""
     code = (
-        "import time, online; from instances import Chain; from instances.coupled import Instance\n"
+        "import time; from hindsched import online\n"
+        "from hindsched.instances import Chain; from hindsched.instances.coupled import Instance\n"
         "chain = Chain(((0.9, 0.05, 0.05),) * 3)\n"
         "pair = Instance.from_letters(['uuu', 'uuu'], w=[1, 1], tasks=2, chains=[chain] * 2)\n"
         "begun = time.process_time()\n"

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from bench.grid.paper.runs import CLASSES
-from bench.grid.paper.tables import Rows, interval, overlay_pairs, pick, seeds_to_tell
+from hindsched.bench.grid.paper.runs import CLASSES
+from hindsched.bench.grid.paper.tables import Rows, interval, overlay_pairs, pick, seeds_to_tell
 
 __all__ = ["Finding", "findings"]
 

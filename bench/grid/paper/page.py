@@ -7,14 +7,14 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from bench.grid.paper.claims import Finding, findings
-from bench.grid.paper.published import write_rows
-from bench.grid.paper.runs import PARTS, Setup, run_experiment
-from bench.grid.paper.tables import Rows, interval, mean_wait_s, pick, tables
-from bench.output import Table
-from bench.report import plots
-from bench.report.markdown import markdown_table
-from instances.textio import write_text
+from hindsched.bench.grid.paper.claims import Finding, findings
+from hindsched.bench.grid.paper.published import write_rows
+from hindsched.bench.grid.paper.runs import PARTS, Setup, run_experiment
+from hindsched.bench.grid.paper.tables import Rows, interval, mean_wait_s, pick, tables
+from hindsched.bench.output import Table
+from hindsched.bench.report import plots
+from hindsched.bench.report.markdown import markdown_table
+from hindsched.instances.textio import write_text
 
 __all__ = ["draw_utilisation", "log_table", "reproduce"]
 
@@ -48,11 +48,11 @@ def reproduce(
         (`bench.grid.paper.published`), and if all parts are run ``tables.md``, one CSV a table, ``claims.md``,
         ``claims.csv`` and ``utilisation.svg``.
     num_processes, dask
-        As for `bench.campaign.engine.run_jobs`.
+        As for `hindsched.bench.campaign.engine.run_jobs`.
     as_json
         Print JSON lines.
     seeds, scale, log, narrow_seeds, overlay_seeds, parts
-        See `bench.grid.paper.runs.Setup`.
+        See `hindsched.bench.grid.paper.runs.Setup`.
     """
     narrow = None if narrow_seeds is None else tuple(narrow_seeds)
     setup = Setup(tuple(seeds), scale, log, narrow, tuple(overlay_seeds), tuple(parts) or PARTS)

@@ -12,8 +12,8 @@ from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bench.grid.paper.tables import Rows
-from instances.textio import write_text
+from hindsched.bench.grid.paper.tables import Rows
+from hindsched.instances.textio import write_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -64,7 +64,9 @@ def _csv(rows: list[Any], columns: tuple[str, ...]) -> str:
 
 def published_rows() -> Rows:
     """Return the rows that come with the toolkit."""
-    texts = {name: files("bench").joinpath(f"data/grid_{name}.csv").read_text(encoding="utf-8") for name in TABLES}
+    texts = {
+        name: files("hindsched.bench").joinpath(f"data/grid_{name}.csv").read_text(encoding="utf-8") for name in TABLES
+    }
     return read_rows(texts)
 
 

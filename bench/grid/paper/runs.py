@@ -13,19 +13,19 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-import instances
-from bench.campaign.engine import Job, run_jobs
-from bench.campaign.jobs import job_key
-from bench.campaign.journal import Journal
-from bench.grid.paper.fluid import fluid_bound
-from instances.errors import SelfCheckError
-from instances.grid import Instance
-from instances.grid.generate import NARROW, WIDE, generate
-from instances.grid.kth_sp2 import NODES, kth_sp2
-from instances.grid.model import Ints
-from instances.grid.workloads import import_log, instance_of
-from instances.traces.text import read_lines
-from online.grid import Run, make_policy, run_policy
+from hindsched import instances
+from hindsched.bench.campaign.engine import Job, run_jobs
+from hindsched.bench.campaign.jobs import job_key
+from hindsched.bench.campaign.journal import Journal
+from hindsched.bench.grid.paper.fluid import fluid_bound
+from hindsched.instances.errors import SelfCheckError
+from hindsched.instances.grid import Instance
+from hindsched.instances.grid.generate import NARROW, WIDE, generate
+from hindsched.instances.grid.kth_sp2 import NODES, kth_sp2
+from hindsched.instances.grid.model import Ints
+from hindsched.instances.grid.workloads import import_log, instance_of
+from hindsched.instances.traces.text import read_lines
+from hindsched.online.grid import Run, make_policy, run_policy
 
 __all__ = ["CLASSES", "DEGREES", "LOADS", "MIXES", "PARTS", "Setup", "Workload", "experiment", "run_experiment"]
 
@@ -96,7 +96,7 @@ class Workload:
         One of `MIXES`; or a log: ``KTH-SP2``, or ``KTH-SP2 as requested``: each job as wide as it asked for, and jobs
         that did not run kept for a slot.
     nodes, jobs, load, seed
-        See `instances.grid.generate`.
+        See `hindsched.instances.grid.generate`.
     compress
         What gaps are multiplied by.
     log
@@ -279,7 +279,7 @@ def _row(part: str, workload: Workload, policy: str, options: dict[str, Any]) ->
 
 def _distinct(nodes: int, degree: int, seed: int) -> dict[str, int]:
     """Return how many nodes the searchers of a static overlay reach: the fewest, the mean to a node, the most."""
-    from online.grid.kernels.overlays import static_overlay
+    from hindsched.online.grid.kernels.overlays import static_overlay
 
     lists = static_overlay(nodes, degree, seed).lists
     reach = [np.unique(np.concatenate((own, lists[own].ravel()))).size for own in lists]

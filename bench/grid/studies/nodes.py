@@ -9,12 +9,12 @@ from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from typing import Any
 
-import instances
-from instances.errors import SelfCheckError
-from instances.grid import Instance
-from instances.grid.generate import generate
-from online.grid import make_policy, run_policy
-from online.grid.options import CHOICES
+from hindsched import instances
+from hindsched.instances.errors import SelfCheckError
+from hindsched.instances.grid import Instance
+from hindsched.instances.grid.generate import generate
+from hindsched.online.grid import make_policy, run_policy
+from hindsched.online.grid.options import CHOICES
 
 __all__ = ["COLUMNS", "measure"]
 
@@ -60,7 +60,7 @@ def measure(sizes: Sequence[int], jobs: int, seed: int) -> Iterator[dict[str, An
 
 
 def _row(nodes: int, overlay: str, jobs: int, seed: int) -> dict[str, Any]:
-    from online.grid.kernels.overlays import static_overlay
+    from hindsched.online.grid.kernels.overlays import static_overlay
 
     instance = generate(nodes=nodes, slot_s=_SLOT_S, jobs=jobs, load=_LOAD, seed=seed)
     policy = make_policy("dgs", overlay=overlay, seed=seed)

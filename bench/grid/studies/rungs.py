@@ -7,17 +7,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import instances
-import offline
-from bench.campaign.engine import Job, run_jobs
-from bench.campaign.jobs import job_key
-from bench.campaign.journal import Journal
-from instances.errors import SelfCheckError
-from instances.grid import Instance
-from instances.grid.generate import WIDE, generate
-from instances.grid.kth_sp2 import kth_sp2
-from online.grid import make_policy, run_policy
-from online.grid.runs import LateCounters
+from hindsched import instances, offline
+from hindsched.bench.campaign.engine import Job, run_jobs
+from hindsched.bench.campaign.jobs import job_key
+from hindsched.bench.campaign.journal import Journal
+from hindsched.instances.errors import SelfCheckError
+from hindsched.instances.grid import Instance
+from hindsched.instances.grid.generate import WIDE, generate
+from hindsched.instances.grid.kth_sp2 import kth_sp2
+from hindsched.online.grid import make_policy, run_policy
+from hindsched.online.grid.runs import LateCounters
 
 __all__ = ["COLUMNS", "RUNGS", "measure"]
 

@@ -8,17 +8,16 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
-import instances
-import offline
-from bench.campaign.engine import Job, run_jobs
-from bench.campaign.jobs import job_key
-from bench.campaign.journal import Journal
-from instances.errors import SelfCheckError
-from instances.grid import Instance
-from instances.grid.kth_sp2 import FIRST, JOBS, NODES, kth_sp2
-from instances.grid.workloads import import_log
-from offline.limits import by_processor_time
-from online.grid import run_policy
+from hindsched import instances, offline
+from hindsched.bench.campaign.engine import Job, run_jobs
+from hindsched.bench.campaign.jobs import job_key
+from hindsched.bench.campaign.journal import Journal
+from hindsched.instances.errors import SelfCheckError
+from hindsched.instances.grid import Instance
+from hindsched.instances.grid.kth_sp2 import FIRST, JOBS, NODES, kth_sp2
+from hindsched.instances.grid.workloads import import_log
+from hindsched.offline.limits import by_processor_time
+from hindsched.online.grid import run_policy
 
 __all__ = ["COLUMNS", "WINDOWS", "measure"]
 

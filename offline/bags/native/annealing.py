@@ -11,33 +11,21 @@ machine code and plain Python take the same steps.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any, TypeVar
-
 import numpy as np
 import numpy.typing as npt
 
-from instances.compiling import kernels_of
+from hindsched.instances.array_types import Ints
+from hindsched.instances.compiling import kernel
 
 __all__ = ["THRESHOLDS", "anneal", "random_step"]
 
-F = TypeVar("F", bound=Callable[..., Any])
-Ints = npt.NDArray[np.int64]
 
-_kernels: Any = kernels_of(Path(__file__).parent, "bags-search")
 _MULTIPLIER = 1_932_734_418  # below 2^31; times 2^32 and times 2^31, less 1, it is prime
 _LOW = (1 << 32) - 1
 _BITS = 10
 
 #: Quantiles of the exponential distribution: a rise up to a random one, times the temperature, is accepted.
 THRESHOLDS = -np.log((np.arange(1 << _BITS) + 0.5) / (1 << _BITS))
-
-
-def kernel(function: F) -> F:
-    """Compile a function on first use and keep the machine code on disk."""
-    made: F = _kernels(_nrt=False)(function)
-    return made
 
 
 @kernel

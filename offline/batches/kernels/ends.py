@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from offline.batches.kernels.compiling import Ints, kernel
-from offline.batches.kernels.field import NEVER, Field, finish, next_available
+from hindsched.instances.array_types import Ints
+from hindsched.instances.compiling import kernel
+from hindsched.offline.batches.kernels.field import NEVER, Field, finish, next_available
 
 __all__ = ["Earliest", "ends_in_order", "free_ends", "stream_ends"]
 
@@ -22,7 +23,7 @@ class Earliest(NamedTuple):
     batch: Ints  # (W,): for which batch the two hold
 
 
-@kernel()
+@kernel
 def _latest_allowed(field: Field, earliest: Earliest) -> int:
     """Return what an end must not pass to count: E, or less than the latest of the N."""
     if earliest.size[0] < field.tasks:
@@ -30,17 +31,17 @@ def _latest_allowed(field: Field, earliest: Earliest) -> int:
     return int(min(field.end, earliest.end[0] - 1))
 
 
-@kernel()
+@kernel
 def _put(earliest: Earliest, place: int, end: int, time: int, worker: int) -> None:
     earliest.end[place], earliest.time[place], earliest.worker[place] = end, time, worker
 
 
-@kernel()
+@kernel
 def _copy(earliest: Earliest, to: int, place: int) -> None:
     _put(earliest, to, earliest.end[place], earliest.time[place], earliest.worker[place])
 
 
-@kernel()
+@kernel
 def _keep(field: Field, earliest: Earliest, end: int, time: int, worker: int) -> None:
     """Put an end among the N earliest, in the place of the latest if there are N."""
     size = earliest.size[0]
@@ -66,7 +67,7 @@ def _keep(field: Field, earliest: Earliest, end: int, time: int, worker: int) ->
     _put(earliest, hole, end, time, worker)
 
 
-@kernel()
+@kernel
 def free_ends(field: Field, submission: int, earliest: Earliest) -> None:
     """Find the N earliest ends when everybody may be contacted in every available second."""
     earliest.size[0] = 0
@@ -84,7 +85,7 @@ def free_ends(field: Field, submission: int, earliest: Earliest) -> None:
             time, row = next_available(field, j, row, time + 1)
 
 
-@kernel()
+@kernel
 def _send(field: Field, earliest: Earliest, batch: int, time: int, j: int) -> int:
     """Append a task to a worker's queue, empty when the batch begins, and return when it ends."""
     if earliest.batch[j] != batch:
@@ -97,14 +98,14 @@ def _send(field: Field, earliest: Earliest, batch: int, time: int, j: int) -> in
     return int(end)
 
 
-@kernel()
+@kernel
 def ends_in_order(field: Field, earliest: Earliest, batch: int, times: Ints, workers: Ints, ends: Ints) -> None:
     """Write down when the tasks of these contacts end, in order of time."""
     for contact in range(times.size):
         ends[contact] = _send(field, earliest, batch, times[contact], workers[contact])
 
 
-@kernel()
+@kernel
 def stream_ends(field: Field, batch: int, first: int, earliest: Earliest) -> None:
     """Find the N earliest ends when the contacts are the run's, from its contact ``first`` on."""
     earliest.size[0] = 0

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from offline.batches.kernels.compiling import Ints, Shorts, kernel
+from hindsched.instances.array_types import Int32s, Ints
+from hindsched.instances.compiling import kernel
 
 __all__ = ["NEVER", "Field", "advance_all", "finish", "next_available"]
 
@@ -15,7 +16,7 @@ NEVER = 2**31 - 1
 class Field(NamedTuple):
     """An instance and a run's contacts."""
 
-    ups: Shorts  # (n, 2)
+    ups: Int32s  # (n, 2)
     place: Ints  # (W,): the first interval that ends after the submission of the batch at hand
     high: Ints  # (W,): the first row after a worker's last
     c: Ints
@@ -23,13 +24,13 @@ class Field(NamedTuple):
     end: int
     is_reliable: bool
     tasks: int
-    times: Shorts  # the run's contacts, in order of time
-    workers: Shorts
-    seconds: Shorts  # the seconds with contacts
-    counts: Shorts  # how many in each
+    times: Int32s  # the run's contacts, in order of time
+    workers: Int32s
+    seconds: Int32s  # the seconds with contacts
+    counts: Int32s  # how many in each
 
 
-@kernel()
+@kernel
 def advance_all(field: Field, submission: int) -> None:
     """Move every worker on to a later submission."""
     for j in range(field.place.size):
@@ -39,7 +40,7 @@ def advance_all(field: Field, submission: int) -> None:
         field.place[j] = row
 
 
-@kernel()
+@kernel
 def next_available(field: Field, j: int, row: int, earliest: int) -> tuple[int, int]:
     """Return a worker's first available second from ``earliest`` on, or ``NEVER``, and its row; search from a row."""
     stop = field.high[j]
@@ -50,7 +51,7 @@ def next_available(field: Field, j: int, row: int, earliest: int) -> tuple[int, 
     return int(max(earliest, field.ups[row, 0])), row
 
 
-@kernel()
+@kernel
 def finish(field: Field, j: int, row: int, begin: int) -> tuple[int, int]:
     """Return when a task ends that begins in ``begin``, or ``NEVER``, and the row; search from a row."""
     left = field.c[j]

@@ -12,8 +12,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from offline.batches.kernels.compiling import Ints, Shorts, kernel
-from offline.batches.kernels.field import Field
+from hindsched.instances.array_types import Int32s, Ints
+from hindsched.instances.compiling import kernel
+from hindsched.offline.batches.kernels.field import Field
 
 __all__ = ["FEW", "Crowd", "Flow", "augment", "bound", "gather", "most", "reaches", "sweep"]
 
@@ -27,39 +28,39 @@ class Crowd(NamedTuple):
     """The workers of one batch by c, with what is within reach of their intervals: little enough to stay in cache."""
 
     size: Ints  # (1,): how many
-    worker: Shorts  # (W,): who each is
-    c: Shorts
-    low: Shorts  # (W + 1,): its first row; the last row is before the next one's first
-    ups: Shorts  # (rows, 2): cut to the window
+    worker: Int32s  # (W,): who each is
+    c: Int32s
+    low: Int32s  # (W + 1,): its first row; the last row is before the next one's first
+    ups: Int32s  # (rows, 2): cut to the window
 
 
 class Flow(NamedTuple):
     """Which contacts go to whom; workers by their place in the crowd."""
 
     size: Ints  # (1,): pairs of a second and a worker
-    second: Shorts  # (N,): its place among the seconds
-    worker: Shorts  # (N,)
+    second: Int32s  # (N,): its place among the seconds
+    worker: Int32s  # (N,)
     rank: Ints  # (N,)
-    link: Shorts  # (N,): the next pair of the same worker
-    used: Shorts  # pairs in each second
-    bucket: Shorts  # workers to be released at each second: the first of a list
-    visited: Shorts  # in which search a second was reached
-    by_pair: Shorts  # from which pair of it
-    by_second: Shorts  # for the sake of which second
-    queue: Shorts
-    head: Shorts  # (W,): a worker's first pair
+    link: Int32s  # (N,): the next pair of the same worker
+    used: Int32s  # pairs in each second
+    bucket: Int32s  # workers to be released at each second: the first of a list
+    visited: Int32s  # in which search a second was reached
+    by_pair: Int32s  # from which pair of it
+    by_second: Int32s  # for the sake of which second
+    queue: Int32s
+    head: Int32s  # (W,): a worker's first pair
     held: Ints  # (W,): how many it has
     stamp: Ints  # (W,): in which evaluation these hold
-    next: Shorts  # (W,): the next worker in a bucket
+    next: Int32s  # (W,): the next worker in a bucket
     pool: Ints  # (W,): a heap of workers that are released and available
     epoch: Ints  # (2,): evaluations and searches so far
-    gain: Shorts  # contacts that workers alone would take in each second
+    gain: Int32s  # contacts that workers alone would take in each second
     best: Ints  # (2,): what was found last: a worker; or the least bound, and where its cut ends
-    search: Shorts  # (W,): in which search the next one holds
-    explored: Shorts  # (W,): a second of up to this rank opens no way that is not known
+    search: Int32s  # (W,): in which search the next one holds
+    explored: Int32s  # (W,): a second of up to this rank opens no way that is not known
 
 
-@kernel()
+@kernel
 def gather(field: Field, crowd: Crowd, submission: int, horizon: int) -> bool:
     """Bring together who can end a task in [submission, horizon); return whether there was room."""
     size = rows = 0
@@ -84,7 +85,7 @@ def gather(field: Field, crowd: Crowd, submission: int, horizon: int) -> bool:
     return True
 
 
-@kernel()
+@kernel
 def _row_at(crowd: Crowd, j: int, time: int) -> int:
     """Return the last row of a worker that begins by ``time``, or one before its first."""
     low, high = crowd.low[j], crowd.low[j + 1]
@@ -99,7 +100,7 @@ def _row_at(crowd: Crowd, j: int, time: int) -> int:
     return int(low - 1)
 
 
-@kernel()
+@kernel
 def _rank(field: Field, crowd: Crowd, j: int, row: int, time: int, deadline: int) -> int:
     """Return how many tasks of a worker fit between an available second, in this row, and the deadline."""
     if field.is_reliable:
@@ -111,7 +112,7 @@ def _rank(field: Field, crowd: Crowd, j: int, row: int, time: int, deadline: int
     return int(total // crowd.c[j])
 
 
-@kernel()
+@kernel
 def most(field: Field, crowd: Crowd, deadline: int) -> int:
     """Return N, or a bound below it on the tasks that can end by a deadline if every second may be a contact."""
     total = 0
@@ -124,7 +125,7 @@ def most(field: Field, crowd: Crowd, deadline: int) -> int:
     return total
 
 
-@kernel()
+@kernel
 def _latest(field: Field, crowd: Crowd, j: int, need: int, deadline: int) -> int:
     """Return a worker's latest available second from which ``need`` seconds of computing fit, or -1."""
     first = crowd.low[j]
@@ -141,13 +142,13 @@ def _latest(field: Field, crowd: Crowd, j: int, need: int, deadline: int) -> int
     return -1
 
 
-@kernel()
+@kernel
 def _touch(flow: Flow, j: int) -> None:
     if flow.stamp[j] != flow.epoch[0]:
         flow.stamp[j], flow.held[j], flow.head[j] = flow.epoch[0], 0, -1
 
 
-@kernel()
+@kernel
 def _last_by(field: Field, first: int, stop: int, time: int) -> int:
     """Return the place of the last second by ``time``, or one before the first."""
     low, high = first, stop
@@ -160,7 +161,7 @@ def _last_by(field: Field, first: int, stop: int, time: int) -> int:
     return low - 1
 
 
-@kernel()
+@kernel
 def _pair(flow: Flow, second: int, j: int, rank: int) -> None:
     place = flow.size[0]
     flow.size[0] = place + 1
@@ -171,7 +172,7 @@ def _pair(flow: Flow, second: int, j: int, rank: int) -> None:
     flow.used[second] += 1
 
 
-@kernel()
+@kernel
 def _release(field: Field, flow: Flow, j: int, time: int, first: int, stop: int) -> None:
     """Let a worker into the pool when the sweep comes to a time, if there is a contact from then back."""
     if time < 0:
@@ -182,7 +183,7 @@ def _release(field: Field, flow: Flow, j: int, time: int, first: int, stop: int)
         flow.bucket[place] = j
 
 
-@kernel()
+@kernel
 def _push(flow: Flow, size: int, begin: int, j: int) -> None:
     """Put a worker into the pool, a heap with the latest begin of the present interval first."""
     key = (np.int64(begin) << 31) | j
@@ -193,7 +194,7 @@ def _push(flow: Flow, size: int, begin: int, j: int) -> None:
     flow.pool[hole] = key
 
 
-@kernel()
+@kernel
 def _pop(flow: Flow, size: int) -> None:
     """Take the first worker out of a pool of this size."""
     key = flow.pool[size - 1]
@@ -211,7 +212,7 @@ def _pop(flow: Flow, size: int) -> None:
     flow.pool[hole] = key
 
 
-@kernel()
+@kernel
 def _enter(field: Field, crowd: Crowd, flow: Flow, size: int, j: int, first: int, place: int) -> int:
     """Let a worker into the pool if it is available, else later; return the size of the pool."""
     second = field.seconds[place]
@@ -225,7 +226,7 @@ def _enter(field: Field, crowd: Crowd, flow: Flow, size: int, j: int, first: int
     return size + 1
 
 
-@kernel()
+@kernel
 def _take(field: Field, crowd: Crowd, flow: Flow, size: int, first: int, place: int, is_careful: bool) -> int:
     """Look at one worker of the pool; return the new size, and put the worker into ``flow.best`` if it is available."""
     second = field.seconds[place]
@@ -246,7 +247,7 @@ def _take(field: Field, crowd: Crowd, flow: Flow, size: int, first: int, place: 
     return size - 1
 
 
-@kernel()
+@kernel
 def sweep(field: Field, crowd: Crowd, flow: Flow, deadline: int, first: int, stop: int, is_careful: bool) -> bool:
     """Serve contacts of the seconds [first, stop), the latest first; return whether N found a worker.
 
@@ -286,7 +287,7 @@ def sweep(field: Field, crowd: Crowd, flow: Flow, deadline: int, first: int, sto
     return False
 
 
-@kernel()
+@kernel
 def _tight_rank(flow: Flow, j: int, rank: int) -> int:
     """Return the least r from ``rank`` on such that a worker has r pairs of ranks up to r; 0 if there is none."""
     for r in range(rank, flow.held[j] + 1):
@@ -300,7 +301,7 @@ def _tight_rank(flow: Flow, j: int, rank: int) -> int:
     return 0
 
 
-@kernel()
+@kernel
 def _has(flow: Flow, j: int, second: int) -> bool:
     pair = flow.head[j]
     while pair >= 0:
@@ -310,7 +311,7 @@ def _has(flow: Flow, j: int, second: int) -> bool:
     return False
 
 
-@kernel()
+@kernel
 def _shift_along(field: Field, crowd: Crowd, flow: Flow, second: int, deadline: int) -> None:
     """Move the pairs on the path that led to a second, so that this second has room for a new one."""
     while flow.by_pair[second] >= 0:
@@ -324,7 +325,7 @@ def _shift_along(field: Field, crowd: Crowd, flow: Flow, second: int, deadline: 
         second = before
 
 
-@kernel()
+@kernel
 def augment(field: Field, crowd: Crowd, flow: Flow, deadline: int, first: int, stop: int) -> bool:
     """Serve one contact more by a shortest augmenting path; False if there is none.
 
@@ -373,7 +374,7 @@ def augment(field: Field, crowd: Crowd, flow: Flow, deadline: int, first: int, s
     return False
 
 
-@kernel()
+@kernel
 def _latest_contact(field: Field, crowd: Crowd, j: int, time: int, first: int, stop: int) -> int:
     """Return the place of the last second of [first, stop) by a time in which a worker is available, or -1."""
     while time >= 0:
@@ -390,7 +391,7 @@ def _latest_contact(field: Field, crowd: Crowd, j: int, time: int, first: int, s
     return -1
 
 
-@kernel()
+@kernel
 def bound(field: Field, crowd: Crowd, flow: Flow, fast: int, deadline: int, first: int, stop: int) -> int:
     """Return the least bound of the cuts that hold all seconds before one of [first, stop], and note that one.
 
@@ -423,7 +424,7 @@ def bound(field: Field, crowd: Crowd, flow: Flow, fast: int, deadline: int, firs
     return int(least)
 
 
-@kernel()
+@kernel
 def reaches(
     field: Field, crowd: Crowd, flow: Flow, deadline: int, first: int, stop: int, is_exact: bool
 ) -> tuple[bool, bool]:

@@ -21,8 +21,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from offline.coupled.native.best_first import Question, end_of_interest
-from offline.coupled.native.constants import (
+from hindsched.instances.array_types import Ints, Reals, Words
+from hindsched.instances.compiling import inlined, kernel
+from hindsched.offline.coupled.native.best_first import Question, end_of_interest
+from hindsched.offline.coupled.native.bitsets import assign, within
+from hindsched.offline.coupled.native.constants import (
     ANY,
     BEAM_EFFORT,
     BEAM_FOUND,
@@ -51,18 +54,17 @@ from offline.coupled.native.constants import (
     TRIED_TIMES,
     WAIT,
 )
-from offline.coupled.native.holders import expand
-from offline.coupled.native.iteration import prepare
-from offline.coupled.native.kernels import Ints, Reals, Words, assign, kernel, piece, within
-from offline.coupled.native.label_search import Incumbent, LabelSearch
-from offline.coupled.native.labels import Labels, more_labels
-from offline.coupled.native.parameters import Problem
-from offline.coupled.native.prefetch import Prefetch, compose
-from offline.coupled.native.prices import credit
-from offline.coupled.native.proposals import propose
-from offline.coupled.native.scratch import Scratch
-from offline.coupled.native.state_tables import Table
-from offline.coupled.native.workspace import Workspace
+from hindsched.offline.coupled.native.holders import expand
+from hindsched.offline.coupled.native.iteration import prepare
+from hindsched.offline.coupled.native.label_search import Incumbent, LabelSearch
+from hindsched.offline.coupled.native.labels import Labels, more_labels
+from hindsched.offline.coupled.native.parameters import Problem
+from hindsched.offline.coupled.native.prefetch import Prefetch, compose
+from hindsched.offline.coupled.native.prices import credit
+from hindsched.offline.coupled.native.proposals import propose
+from hindsched.offline.coupled.native.scratch import Scratch
+from hindsched.offline.coupled.native.state_tables import Table
+from hindsched.offline.coupled.native.workspace import Workspace
 
 __all__ = ["Beam"]
 
@@ -167,7 +169,7 @@ def _go_on(pool: Pool) -> None:
     pool.progress[END] = -1
 
 
-@piece
+@inlined
 def _collect(problem: Problem, scratch: Scratch, pool: Pool, label: int, e: int, ahead: int) -> None:
     """Put the holder sets found for an iteration after `label` that ended in slot e into the pool."""
     found = scratch.found

@@ -34,7 +34,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from offline.coupled.native.constants import (
+from hindsched.instances.compiling import inlined, kernel
+from hindsched.offline.coupled.native.bitsets import assign
+from hindsched.offline.coupled.native.constants import (
     BEST,
     BEYOND,
     COUNT,
@@ -54,15 +56,14 @@ from offline.coupled.native.constants import (
     SOLVED,
     SPENT,
 )
-from offline.coupled.native.dominance import is_dominated
-from offline.coupled.native.holders import expand
-from offline.coupled.native.iteration import prepare
-from offline.coupled.native.kernels import assign, kernel, piece
-from offline.coupled.native.labels import Labels, pop, push
-from offline.coupled.native.parameters import Problem
-from offline.coupled.native.prefetch import Prefetch, compose, free_finish, most_from
-from offline.coupled.native.scratch import Scratch
-from offline.coupled.native.state_tables import Table
+from hindsched.offline.coupled.native.dominance import is_dominated
+from hindsched.offline.coupled.native.holders import expand
+from hindsched.offline.coupled.native.iteration import prepare
+from hindsched.offline.coupled.native.labels import Labels, pop, push
+from hindsched.offline.coupled.native.parameters import Problem
+from hindsched.offline.coupled.native.prefetch import Prefetch, compose, free_finish, most_from
+from hindsched.offline.coupled.native.scratch import Scratch
+from hindsched.offline.coupled.native.state_tables import Table
 
 
 class Question(NamedTuple):
@@ -160,7 +161,7 @@ def run(
     return EXHAUSTED
 
 
-@piece
+@inlined
 def _first_finish(
     table: Table,
     problem: Problem,
@@ -189,7 +190,7 @@ def _first_finish(
     return first
 
 
-@piece
+@inlined
 def _cost_from(
     table: Table, problem: Problem, scratch: Scratch, prefetch: Prefetch, question: Question, done: int, e: int
 ) -> tuple[int, int, bool]:
@@ -205,7 +206,7 @@ def _cost_from(
     return ahead, -(done + 1 + ahead), ahead == 0
 
 
-@piece
+@inlined
 def _end_iteration(
     table: Table,
     problem: Problem,
@@ -244,7 +245,7 @@ def _end_iteration(
     return SLICE
 
 
-@piece
+@inlined
 def _enter(
     table: Table,
     problem: Problem,

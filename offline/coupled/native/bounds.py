@@ -10,16 +10,23 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING
 
-from offline.coupled.native.constants import CHANNEL_SHARE, LESSER_SHARE, PAYING_SHARE, PER_STEP, RENT_SHARE, SPENT
-from offline.coupled.native.label_search import Incumbent
-from offline.coupled.native.subproblems import ChannelBound
-from offline.coupled.native.workspace import Workspace
+from hindsched.offline.coupled.native.constants import (
+    CHANNEL_SHARE,
+    LESSER_SHARE,
+    PAYING_SHARE,
+    PER_STEP,
+    RENT_SHARE,
+    SPENT,
+)
+from hindsched.offline.coupled.native.label_search import Incumbent
+from hindsched.offline.coupled.native.subproblems import ChannelBound
+from hindsched.offline.coupled.native.workspace import Workspace
 
 if TYPE_CHECKING:
-    from instances.coupled.rents import Rents
-    from offline.coupled.native.paying_bound import PayingBound
-    from offline.coupled.rents.search import RentBound
-    from offline.coupled.rents.tables import Tables
+    from hindsched.instances.coupled.rents import Rents
+    from hindsched.offline.coupled.native.paying_bound import PayingBound
+    from hindsched.offline.coupled.rents.search import RentBound
+    from hindsched.offline.coupled.rents.tables import Tables
 
 __all__ = ["ChannelBounds", "could_be_served"]
 
@@ -142,7 +149,7 @@ class ChannelBounds:
 def could_be_served(workspace: Workspace) -> bool:
     """Whether the channel could ever carry the data of an iteration (module `offline.coupled.rents.kernels.carry`)."""
     _get_ready(workspace)
-    from offline.coupled.rents.kernels.carry import can_carry
+    from hindsched.offline.coupled.rents.kernels.carry import can_carry
 
     return can_carry(workspace.instance)
 
@@ -150,8 +157,8 @@ def could_be_served(workspace: Workspace) -> bool:
 def _rent_bounds(workspace: Workspace, mode: int, iterations: int) -> tuple[RentBound, PayingBound]:
     """Return the bound by rents, and that by labels that pay them."""
     _get_ready(workspace)
-    from offline.coupled.native.paying_bound import PayingBound
-    from offline.coupled.rents.search import RentBound
+    from hindsched.offline.coupled.native.paying_bound import PayingBound
+    from hindsched.offline.coupled.rents.search import RentBound
 
     rents = RentBound(workspace.instance, iterations)
     return rents, PayingBound(workspace, rents, mode)
@@ -165,8 +172,8 @@ def _get_ready(workspace: Workspace) -> None:
 
 @cache
 def _rehearse_once() -> None:
-    from offline.coupled.native import paying_search
-    from offline.coupled.rents import search
+    from hindsched.offline.coupled.native import paying_search
+    from hindsched.offline.coupled.rents import search
 
     search.rehearse()
     paying_search.rehearse()

@@ -10,7 +10,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from offline.coupled.native.constants import (
+from hindsched.instances.array_types import Ints, Words
+from hindsched.instances.compiling import inlined, kernel
+from hindsched.offline.coupled.native.bitsets import assign, has, within
+from hindsched.offline.coupled.native.constants import (
     BEYOND,
     CHAIN_LABELS,
     CHAINS,
@@ -26,14 +29,20 @@ from offline.coupled.native.constants import (
     STOPPED,
     SUM,
 )
-from offline.coupled.native.iteration import hold, programs_sent
-from offline.coupled.native.kernels import Ints, Words, assign, has, kernel, piece, within
-from offline.coupled.native.knapsack import Knapsack, cheapest, cheapest_below, list_able, list_fit, price_slots
-from offline.coupled.native.parameters import Problem
-from offline.coupled.native.prefetch import Prefetch, compose
-from offline.coupled.native.prices import Prices, charge
-from offline.coupled.native.scratch import Scratch
-from offline.coupled.native.state_tables import Table
+from hindsched.offline.coupled.native.iteration import hold, programs_sent
+from hindsched.offline.coupled.native.knapsack import (
+    Knapsack,
+    cheapest,
+    cheapest_below,
+    list_able,
+    list_fit,
+    price_slots,
+)
+from hindsched.offline.coupled.native.parameters import Problem
+from hindsched.offline.coupled.native.prefetch import Prefetch, compose
+from hindsched.offline.coupled.native.prices import Prices, charge
+from hindsched.offline.coupled.native.scratch import Scratch
+from hindsched.offline.coupled.native.state_tables import Table
 
 
 class Chains(NamedTuple):
@@ -215,7 +224,7 @@ def _is_dominated(
     return False
 
 
-@piece
+@inlined
 def _covers(table: Table, problem: Problem, chains: Chains, i: int, t: int) -> bool:
     """Return whether everybody in ``hoped`` holds the program by slot t, or could, if label i was reached before."""
     start, held = chains.start[i], chains.held[i]
@@ -288,7 +297,7 @@ def learn(
         label = i
 
 
-@piece
+@inlined
 def _count_end(chains: Chains, k: int, t: int) -> None:
     """Enter that a chain has slot t after its k-th iteration."""
     ends = chains.ends

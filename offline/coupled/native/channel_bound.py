@@ -57,15 +57,15 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from offline.coupled.native.chains import Chains, find_chain, learn, make_chains
-from offline.coupled.native.constants import CHAINS, LEAST, MOST, NEVER, OPEN, SPENT, STEPS, SUM
-from offline.coupled.native.kernels import kernel
-from offline.coupled.native.knapsack import Knapsack, make_knapsack
-from offline.coupled.native.parameters import Problem
-from offline.coupled.native.prefetch import Prefetch, compose
-from offline.coupled.native.prices import Prices, make_prices, set_prices
-from offline.coupled.native.scratch import Scratch
-from offline.coupled.native.state_tables import Table
+from hindsched.instances.compiling import kernel
+from hindsched.offline.coupled.native.chains import Chains, find_chain, learn, make_chains
+from hindsched.offline.coupled.native.constants import CHAINS, LEAST, MOST, NEVER, OPEN, SPENT, STEPS, SUM
+from hindsched.offline.coupled.native.knapsack import Knapsack, make_knapsack
+from hindsched.offline.coupled.native.parameters import Problem
+from hindsched.offline.coupled.native.prefetch import Prefetch, compose
+from hindsched.offline.coupled.native.prices import Prices, make_prices, set_prices
+from hindsched.offline.coupled.native.scratch import Scratch
+from hindsched.offline.coupled.native.state_tables import Table
 
 
 class Channel(NamedTuple):

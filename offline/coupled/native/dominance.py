@@ -29,14 +29,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from offline.coupled.native.constants import DOMINANCE_EFFORT, LIMIT, OWN, SPENT, STOP, YES
-from offline.coupled.native.iteration import is_up_throughout
-from offline.coupled.native.kernels import Words, add, assign, has, kernel, piece, popcount
-from offline.coupled.native.labels import Labels
-from offline.coupled.native.parameters import Problem
-from offline.coupled.native.scratch import Scratch
-from offline.coupled.native.state_tables import Table
-from offline.coupled.native.transfer import can_send
+from hindsched.instances.array_types import Words
+from hindsched.instances.compiling import inlined, kernel
+from hindsched.offline.coupled.native.bitsets import add, assign, has, popcount
+from hindsched.offline.coupled.native.constants import DOMINANCE_EFFORT, LIMIT, OWN, SPENT, STOP, YES
+from hindsched.offline.coupled.native.iteration import is_up_throughout
+from hindsched.offline.coupled.native.labels import Labels
+from hindsched.offline.coupled.native.parameters import Problem
+from hindsched.offline.coupled.native.scratch import Scratch
+from hindsched.offline.coupled.native.state_tables import Table
+from hindsched.offline.coupled.native.transfer import can_send
 
 
 @kernel
@@ -95,7 +97,7 @@ def covers(
     return bool(n >= 0)
 
 
-@piece
+@inlined
 def _missing(
     table: Table,
     problem: Problem,

@@ -10,7 +10,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from offline.coupled.native.constants import (
+from hindsched.instances.array_types import Ints, Words
+from hindsched.instances.compiling import inlined, kernel
+from hindsched.offline.coupled.native.bitsets import add, assign, has, within
+from hindsched.offline.coupled.native.constants import (
     EFFORT_LIMIT,
     FOUND_LIMIT,
     LIMIT,
@@ -26,14 +29,13 @@ from offline.coupled.native.constants import (
     WORK,
     YES,
 )
-from offline.coupled.native.iteration import most_tasks
-from offline.coupled.native.kernels import Ints, Words, add, assign, has, kernel, piece, within
-from offline.coupled.native.member_sets import advance, begin, is_known
-from offline.coupled.native.parameters import Problem
-from offline.coupled.native.ranking import are_symmetric, arrange
-from offline.coupled.native.scratch import Needs, Scratch
-from offline.coupled.native.state_tables import Table
-from offline.coupled.native.task_counts import share
+from hindsched.offline.coupled.native.iteration import most_tasks
+from hindsched.offline.coupled.native.member_sets import advance, begin, is_known
+from hindsched.offline.coupled.native.parameters import Problem
+from hindsched.offline.coupled.native.ranking import are_symmetric, arrange
+from hindsched.offline.coupled.native.scratch import Needs, Scratch
+from hindsched.offline.coupled.native.state_tables import Table
+from hindsched.offline.coupled.native.task_counts import share
 
 
 @kernel
@@ -141,7 +143,7 @@ def expand(
             thr = max(thr, min(e, _threshold(problem, scratch)))
 
 
-@piece
+@inlined
 def _enlist_all(table: Table, problem: Problem, scratch: Scratch, mode: int, c: int, last: bool) -> int:
     """Enlist the members found by `advance`, and all that could be on stand-by; return how many they are.
 
@@ -172,7 +174,7 @@ def _enlist_all(table: Table, problem: Problem, scratch: Scratch, mode: int, c: 
     return int(n)
 
 
-@piece
+@inlined
 def _serve(table: Table, problem: Problem, scratch: Scratch, s: int, c: int, size: int, n: int) -> bool:
     """Record the holder sets of one set of members: ``wanted`` if all participants can be served, else smaller ones.
 
@@ -189,7 +191,7 @@ def _serve(table: Table, problem: Problem, scratch: Scratch, s: int, c: int, siz
     return bool(possible == NO)
 
 
-@piece
+@inlined
 def _threshold(problem: Problem, scratch: Scratch) -> int:
     """Return the last slot c' such that a set found has everybody who could have the program by c'; NEVER for all."""
     best = -1
@@ -257,7 +259,7 @@ def _branch(table: Table, problem: Problem, scratch: Scratch, s: int, c: int, iw
     return True
 
 
-@piece
+@inlined
 def _hope(scratch: Scratch, size: int, num: int, total: int, d: int) -> None:
     """Write to ``hoped`` the holders if all that are still open at depth d could be served, beside those taken."""
     subsets = scratch.subsets
@@ -275,7 +277,7 @@ def _hope(scratch: Scratch, size: int, num: int, total: int, d: int) -> None:
         j += 1
 
 
-@piece
+@inlined
 def _record_so_far(scratch: Scratch, size: int, num: int, c: int, iw: int) -> None:
     """Record what can be done with the first `num` participants: a holder set, if not a maximal one."""
     hoped = scratch.subsets.hoped

@@ -51,11 +51,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from offline.coupled.native.constants import NEVER
-from offline.coupled.native.kernels import Words, add, has, kernel
-from offline.coupled.native.parameters import Problem
-from offline.coupled.native.scratch import Needs
-from offline.coupled.native.state_tables import Table
+from hindsched.instances.array_types import Words
+from hindsched.instances.compiling import kernel
+from hindsched.offline.coupled.native.bitsets import add, has
+from hindsched.offline.coupled.native.constants import NEVER
+from hindsched.offline.coupled.native.parameters import Problem
+from hindsched.offline.coupled.native.scratch import Needs
+from hindsched.offline.coupled.native.state_tables import Table
 
 
 @kernel

@@ -6,14 +6,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from offline.coupled.native.constants import SPENT
-from offline.coupled.native.iteration import most_tasks, prepare
-from offline.coupled.native.kernels import Ints, Words, kernel
-from offline.coupled.native.parameters import Problem
-from offline.coupled.native.payment import pay
-from offline.coupled.native.prices import Prices
-from offline.coupled.native.scratch import Scratch
-from offline.coupled.native.state_tables import Table
+from hindsched.instances.array_types import Ints, Words
+from hindsched.instances.compiling import kernel
+from hindsched.offline.coupled.native.constants import SPENT
+from hindsched.offline.coupled.native.iteration import most_tasks, prepare
+from hindsched.offline.coupled.native.parameters import Problem
+from hindsched.offline.coupled.native.payment import pay
+from hindsched.offline.coupled.native.prices import Prices
+from hindsched.offline.coupled.native.scratch import Scratch
+from hindsched.offline.coupled.native.state_tables import Table
 
 
 class Knapsack(NamedTuple):

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from offline.coupled.emit import IterationPlan
-from offline.coupled.native.best_first import Question, run
-from offline.coupled.native.constants import (
+from hindsched.offline.coupled.emit import IterationPlan
+from hindsched.offline.coupled.native.best_first import Question, run
+from hindsched.offline.coupled.native.constants import (
     BEST,
     CUT,
     DIVE_BONUS,
@@ -23,9 +23,9 @@ from offline.coupled.native.constants import (
     SLICE_STEPS,
     SOLVED,
 )
-from offline.coupled.native.labels import make_labels, more_labels
-from offline.coupled.native.plan import make_plan
-from offline.coupled.native.workspace import Workspace
+from hindsched.offline.coupled.native.labels import make_labels, more_labels
+from hindsched.offline.coupled.native.plan import make_plan
+from hindsched.offline.coupled.native.workspace import Workspace
 
 __all__ = ["Incumbent", "LabelSearch"]
 

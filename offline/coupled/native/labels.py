@@ -17,8 +17,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from offline.coupled.native.constants import COUNT, HEAP
-from offline.coupled.native.kernels import Flags, Ints, Words, kernel
+from hindsched.instances.array_types import Flags, Ints, Words
+from hindsched.instances.compiling import kernel
+from hindsched.offline.coupled.native.constants import COUNT, HEAP
 
 
 class Labels(NamedTuple):

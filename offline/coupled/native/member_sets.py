@@ -15,7 +15,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from offline.coupled.native.constants import (
+from hindsched.instances.array_types import Ints, Words
+from hindsched.instances.compiling import inlined, kernel
+from hindsched.offline.coupled.native.bitsets import add, assign, has, last_common_bit, within
+from hindsched.offline.coupled.native.constants import (
     DEPTH,
     FIRST_SLOT,
     FREE,
@@ -29,17 +32,16 @@ from offline.coupled.native.constants import (
     SPENT,
     WORK,
 )
-from offline.coupled.native.iteration import (
+from hindsched.offline.coupled.native.iteration import (
     last_before_data,
     most_tasks,
     needs_program,
     programs_sent,
 )
-from offline.coupled.native.kernels import Ints, Words, add, assign, has, kernel, last_common_bit, piece, within
-from offline.coupled.native.parameters import Problem
-from offline.coupled.native.ranking import are_symmetric
-from offline.coupled.native.scratch import Scratch
-from offline.coupled.native.state_tables import Table
+from hindsched.offline.coupled.native.parameters import Problem
+from hindsched.offline.coupled.native.ranking import are_symmetric
+from hindsched.offline.coupled.native.scratch import Scratch
+from hindsched.offline.coupled.native.state_tables import Table
 
 
 @kernel
@@ -100,7 +102,7 @@ def advance(table: Table, problem: Problem, scratch: Scratch, mode: int, e: int,
             return int(c)
 
 
-@piece
+@inlined
 def _next_work(table: Table, problem: Problem, scratch: Scratch, e: int, thr: int) -> bool:
     """Make the root of the tree for the next W with which m tasks could be held; False if there is none.
 
@@ -139,7 +141,7 @@ def _next_work(table: Table, problem: Problem, scratch: Scratch, e: int, thr: in
     return True
 
 
-@piece
+@inlined
 def _next_candidate(table: Table, problem: Problem, scratch: Scratch, mode: int, d: int, thr: int) -> int:
     """Return the next candidate to join the members at depth d, by its index; -1 if no set below is of interest.
 
@@ -183,7 +185,7 @@ def _next_candidate(table: Table, problem: Problem, scratch: Scratch, mode: int,
     return int(i)
 
 
-@piece
+@inlined
 def _tasks_with(table: Table, problem: Problem, scratch: Scratch, d: int, i: int) -> int:
     """Return how many tasks the members at depth d and candidate i could hold; -1 if a member could hold none."""
     tree = scratch.tree
@@ -199,7 +201,7 @@ def _tasks_with(table: Table, problem: Problem, scratch: Scratch, d: int, i: int
     return int(tasks)
 
 
-@piece
+@inlined
 def _descend(table: Table, problem: Problem, scratch: Scratch, d: int, i: int, e: int, thr: int, tasks: int) -> bool:
     """Make the node below d with candidate i among the members, who hold so many tasks; False if nothing lies there.
 

@@ -36,7 +36,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from offline.coupled.native.constants import (
+from hindsched.instances.array_types import Flags, Int32s, Ints, Reals, Words
+from hindsched.instances.compiling import kernel
+from hindsched.offline.coupled.native.constants import (
     ANY_SLOT,
     FAR_AWAY,
     LIMIT,
@@ -48,17 +50,23 @@ from offline.coupled.native.constants import (
     TOGETHER_EFFORT,
     WORK,
 )
-from offline.coupled.native.holders import can_serve_all
-from offline.coupled.native.iteration import hold, prepare, programs_sent
-from offline.coupled.native.kernels import Counts, Flags, Ints, Reals, Words, kernel
-from offline.coupled.native.knapsack import Knapsack, cheapest, cheapest_below, list_able, list_fit, make_knapsack
-from offline.coupled.native.member_sets import advance, begin
-from offline.coupled.native.parameters import Problem
-from offline.coupled.native.prefetch import Prefetch, free_finish
-from offline.coupled.native.ranking import arrange
-from offline.coupled.native.scratch import Scratch
-from offline.coupled.native.state_tables import Table
-from offline.coupled.native.witnesses import Witnesses, recall, remember
+from hindsched.offline.coupled.native.holders import can_serve_all
+from hindsched.offline.coupled.native.iteration import hold, prepare, programs_sent
+from hindsched.offline.coupled.native.knapsack import (
+    Knapsack,
+    cheapest,
+    cheapest_below,
+    list_able,
+    list_fit,
+    make_knapsack,
+)
+from hindsched.offline.coupled.native.member_sets import advance, begin
+from hindsched.offline.coupled.native.parameters import Problem
+from hindsched.offline.coupled.native.prefetch import Prefetch, free_finish
+from hindsched.offline.coupled.native.ranking import arrange
+from hindsched.offline.coupled.native.scratch import Scratch
+from hindsched.offline.coupled.native.state_tables import Table
+from hindsched.offline.coupled.native.witnesses import Witnesses, recall, remember
 
 __all__ = [
     "ArcRoom",
@@ -84,7 +92,7 @@ class Charges(NamedTuple):
     A program sent in it is worth ``pi[k]``; ``paid`` is what is paid in any case.
     """
 
-    life: Counts
+    life: Int32s
     rents: Ints
     pi: Ints
     paid: int
@@ -94,8 +102,8 @@ class ArcRoom(NamedTuple):
     """Room for what arcs cost, see `Merged`; all graphs of one size may share it, as it is filled anew by `weigh`."""
 
     cost: Ints
-    c: Counts
-    iw: Counts
+    c: Int32s
+    iw: Int32s
     knapsack: Knapsack
     witnesses: Witnesses
 
@@ -125,10 +133,10 @@ class Merged(NamedTuple):
     late: Ints
     held: Words
     is_new: Flags
-    top: Counts
+    top: Int32s
     cost: Ints
-    c: Counts
-    iw: Counts
+    c: Int32s
+    iw: Int32s
     knapsack: Knapsack
     witnesses: Witnesses
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from offline.coupled.native.kernels import Ints
+from hindsched.instances.array_types import Ints
 
 
 class Problem(NamedTuple):

@@ -40,16 +40,16 @@ from typing import Any, NamedTuple
 import numpy as np
 from ortools.sat.python import cp_model
 
-from instances.errors import SelfCheckError
-from offline.backends.cpsat_runs import solve_interruptibly
-from offline.coupled.emit import IterationPlan
-from offline.coupled.native.constants import NEVER, YES
-from offline.coupled.native.kernels import Flags, Ints
-from offline.coupled.native.paying_search import Possible
-from offline.coupled.native.plan import service_of
-from offline.coupled.native.state_tables import Table
-from offline.coupled.native.transfer import make_flow, make_participants, send
-from offline.coupled.rents.tables import Tables
+from hindsched.instances.array_types import Flags, Ints
+from hindsched.instances.errors import SelfCheckError
+from hindsched.offline.backends.cpsat_runs import solve_interruptibly
+from hindsched.offline.coupled.emit import IterationPlan
+from hindsched.offline.coupled.native.constants import NEVER, YES
+from hindsched.offline.coupled.native.paying_search import Possible
+from hindsched.offline.coupled.native.plan import service_of
+from hindsched.offline.coupled.native.state_tables import Table
+from hindsched.offline.coupled.native.transfer import make_flow, make_participants, send
+from hindsched.offline.coupled.rents.tables import Tables
 
 __all__ = ["Reply", "ask"]
 

@@ -35,7 +35,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from offline.coupled.native.constants import (
+from hindsched.instances.array_types import Flags, Ints, Reals, Words
+from hindsched.instances.compiling import kernel
+from hindsched.offline.coupled.native.bitsets import assign, within
+from hindsched.offline.coupled.native.constants import (
     DOMINANCE_EFFORT,
     DROPPED,
     FAR_AWAY,
@@ -48,17 +51,16 @@ from offline.coupled.native.constants import (
     STOP,
     STOPPED,
 )
-from offline.coupled.native.dominance import covers
-from offline.coupled.native.iteration import hold, programs_sent
-from offline.coupled.native.kernels import Flags, Ints, Reals, Words, assign, kernel, within
-from offline.coupled.native.knapsack import Knapsack, list_able, make_knapsack
-from offline.coupled.native.merged import Charges, Merged, price_below, together, use
-from offline.coupled.native.parameters import Problem
-from offline.coupled.native.prefetch import Prefetch, free_finish
-from offline.coupled.native.ranking import arrange
-from offline.coupled.native.scratch import Scratch
-from offline.coupled.native.state_tables import Table
-from offline.coupled.native.witnesses import Witnesses, recall
+from hindsched.offline.coupled.native.dominance import covers
+from hindsched.offline.coupled.native.iteration import hold, programs_sent
+from hindsched.offline.coupled.native.knapsack import Knapsack, list_able, make_knapsack
+from hindsched.offline.coupled.native.merged import Charges, Merged, price_below, together, use
+from hindsched.offline.coupled.native.parameters import Problem
+from hindsched.offline.coupled.native.prefetch import Prefetch, free_finish
+from hindsched.offline.coupled.native.ranking import arrange
+from hindsched.offline.coupled.native.scratch import Scratch
+from hindsched.offline.coupled.native.state_tables import Table
+from hindsched.offline.coupled.native.witnesses import Witnesses, recall
 
 __all__ = ["Outlook", "PayingLabels", "find_path", "make_paying_labels", "trace_label"]
 

@@ -20,8 +20,9 @@ from collections.abc import Generator, Iterator
 
 import numpy as np
 
-from offline.coupled.emit import IterationPlan, end_of
-from offline.coupled.native.constants import (
+from hindsched.instances.array_types import Ints
+from hindsched.offline.coupled.emit import IterationPlan, end_of
+from hindsched.offline.coupled.native.constants import (
     ENOUGH,
     FAR_AWAY,
     FEW_ARCS,
@@ -55,15 +56,14 @@ from offline.coupled.native.constants import (
     VALUE_STEP,
     VARIABLE_EFFORT,
 )
-from offline.coupled.native.kernels import Ints
-from offline.coupled.native.label_search import Incumbent
-from offline.coupled.native.merged import Charges
-from offline.coupled.native.paying_search import PayingSearch, Room
-from offline.coupled.native.workspace import Workspace
-from offline.coupled.rents.distances import Path
-from offline.coupled.rents.multipliers import SCALE, Learner, Momentum
-from offline.coupled.rents.search import RentBound
-from offline.coupled.rents.tables import Graph, Tables
+from hindsched.offline.coupled.native.label_search import Incumbent
+from hindsched.offline.coupled.native.merged import Charges
+from hindsched.offline.coupled.native.paying_search import PayingSearch, Room
+from hindsched.offline.coupled.native.workspace import Workspace
+from hindsched.offline.coupled.rents.distances import Path
+from hindsched.offline.coupled.rents.multipliers import SCALE, Learner, Momentum
+from hindsched.offline.coupled.rents.search import RentBound
+from hindsched.offline.coupled.rents.tables import Graph, Tables
 
 __all__ = ["PayingBound"]
 
@@ -378,7 +378,7 @@ class PayingBound:
         assert search is not None
         num_arcs = search.most_arcs()
         with self._workspace.watch.stopped():
-            from offline.coupled.native import part_model
+            from hindsched.offline.coupled.native import part_model
         life = tables.facts.life
         used, unused = ([int(life[t, q]) for q, t in those] for those in (part.used, part.unused))
         left_s = self._workspace.watch.left_s()

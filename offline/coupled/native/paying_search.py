@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from instances.coupled.model import Instance
-from offline.coupled.native.constants import BEYOND, FAR_AWAY, FIND_EFFORT, PAUSE_EFFORT, SPENT
-from offline.coupled.native.kernels import Counts, Flags, Ints
-from offline.coupled.native.merged import (
+from hindsched.instances.array_types import Flags, Int32s, Ints
+from hindsched.instances.coupled.model import Instance
+from hindsched.offline.coupled.native.constants import BEYOND, FAR_AWAY, FIND_EFFORT, PAUSE_EFFORT, SPENT
+from hindsched.offline.coupled.native.merged import (
     ArcRoom,
     Charges,
     Merged,
@@ -24,11 +24,11 @@ from offline.coupled.native.merged import (
     weigh,
     weigh_members,
 )
-from offline.coupled.native.paying import Outlook, PayingLabels, find_path, make_paying_labels, trace_label
-from offline.coupled.native.witnesses import make_witnesses
-from offline.coupled.native.workspace import Workspace
-from offline.coupled.rents.distances import Path
-from offline.limits import Limits
+from hindsched.offline.coupled.native.paying import Outlook, PayingLabels, find_path, make_paying_labels, trace_label
+from hindsched.offline.coupled.native.witnesses import make_witnesses
+from hindsched.offline.coupled.native.workspace import Workspace
+from hindsched.offline.coupled.rents.distances import Path
+from hindsched.offline.limits import Limits
 
 __all__ = ["PayingSearch", "Possible", "Room", "rehearse"]
 
@@ -60,11 +60,11 @@ class Possible(NamedTuple):
     ``first`` are the slots from which iterations can compute; ``early`` and ``top`` are those of a `Merged`.
     """
 
-    life: Counts
+    life: Int32s
     member: Flags
     first: Flags
     early: Ints
-    top: Counts
+    top: Int32s
 
     def last_first(self, k: int, s: int, t: int) -> int:
         """Return the last slot from which iteration k can compute between slots s and t; -1 if it can from none."""
@@ -200,7 +200,7 @@ class PayingSearch:
         self._possible = Possible(charges.life, least <= 0, is_first, merged.early, merged.top)
         return True
 
-    def possible_for(self, life: Counts) -> Possible | None:
+    def possible_for(self, life: Int32s) -> Possible | None:
         """Return what `exclude` has found, if lives are numbered as they were then."""
         return self._possible if self._possible is not None and self._possible.life is life else None
 

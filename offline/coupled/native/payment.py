@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from offline.coupled.native.kernels import Ints, kernel
+from hindsched.instances.array_types import Ints
+from hindsched.instances.compiling import kernel
 
 __all__ = ["pay"]
 

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from instances.errors import SelfCheckError
-from offline.coupled.emit import IterationPlan
-from offline.coupled.native.constants import LIMIT, NEVER, OWN, YES
-from offline.coupled.native.holders import can_serve_all
-from offline.coupled.native.iteration import prepare
-from offline.coupled.native.kernels import Ints, has
-from offline.coupled.native.labels import Labels
-from offline.coupled.native.parameters import Problem
-from offline.coupled.native.scratch import Scratch
-from offline.coupled.native.state_tables import Table
-from offline.coupled.native.transfer import Flow, Participants, send
+from hindsched.instances.array_types import Ints
+from hindsched.instances.errors import SelfCheckError
+from hindsched.offline.coupled.emit import IterationPlan
+from hindsched.offline.coupled.native.bitsets import has
+from hindsched.offline.coupled.native.constants import LIMIT, NEVER, OWN, YES
+from hindsched.offline.coupled.native.holders import can_serve_all
+from hindsched.offline.coupled.native.iteration import prepare
+from hindsched.offline.coupled.native.labels import Labels
+from hindsched.offline.coupled.native.parameters import Problem
+from hindsched.offline.coupled.native.scratch import Scratch
+from hindsched.offline.coupled.native.state_tables import Table
+from hindsched.offline.coupled.native.transfer import Flow, Participants, send
 
 
 def _chain(labels: Labels, label: int) -> list[int]:

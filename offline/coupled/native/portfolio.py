@@ -30,12 +30,12 @@ import time
 from functools import cache
 from typing import TYPE_CHECKING
 
-from instances.coupled.model import Instance
-from instances.coupled.rents import Rents
-from offline.coupled.emit import emit
-from offline.coupled.native.beam import Beam
-from offline.coupled.native.bounds import ChannelBounds, could_be_served
-from offline.coupled.native.constants import (
+from hindsched.instances.coupled.model import Instance
+from hindsched.instances.coupled.rents import Rents
+from hindsched.offline.coupled.emit import emit
+from hindsched.offline.coupled.native.beam import Beam
+from hindsched.offline.coupled.native.bounds import ChannelBounds, could_be_served
+from hindsched.offline.coupled.native.constants import (
     BEAM_SHARE,
     COUNT,
     DOMINATED,
@@ -65,16 +65,16 @@ from offline.coupled.native.constants import (
     TOO_MANY_PLACES,
     VAIN_DIVE,
 )
-from offline.coupled.native.label_search import Incumbent, LabelSearch
-from offline.coupled.native.subproblems import ChannelBound
-from offline.coupled.native.workspace import LimitError, Workspace
-from offline.coupled.objectives import CoupledResult, Objective
-from offline.limits import Limits
-from offline.results import Status
+from hindsched.offline.coupled.native.label_search import Incumbent, LabelSearch
+from hindsched.offline.coupled.native.subproblems import ChannelBound
+from hindsched.offline.coupled.native.workspace import LimitError, Workspace
+from hindsched.offline.coupled.objectives import CoupledResult, Objective
+from hindsched.offline.limits import Limits
+from hindsched.offline.results import Status
 
 if TYPE_CHECKING:
-    from offline.coupled.native.improve.beside import Beside
-    from offline.coupled.native.improve.improver import Improver
+    from hindsched.offline.coupled.native.improve.beside import Beside
+    from hindsched.offline.coupled.native.improve.improver import Improver
 
 __all__ = ["Portfolio", "solve", "warm_up"]
 
@@ -248,13 +248,13 @@ class Portfolio:
         workspace, share = self.workspace, IMPROVE_SHARE
         if self._improver is None:
             share = FIRST_IMPROVE_SHARE
-            from offline.coupled.native.improve import improver
+            from hindsched.offline.coupled.native.improve import improver
 
             with workspace.watch.stopped():
                 improver.warm_up()
             self._improver = improver.Improver(workspace.problem, mode, iterations, self._limits.seed)
             if self._limits.threads > 1:
-                from offline.coupled.native.improve.beside import Beside
+                from hindsched.offline.coupled.native.improve.beside import Beside
 
                 self._beside = Beside(self._improver)
         if self._beside is None:

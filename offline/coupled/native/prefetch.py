@@ -32,7 +32,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from offline.coupled.native.constants import (
+from hindsched.instances.array_types import Ints
+from hindsched.instances.compiling import kernel
+from hindsched.offline.coupled.native.constants import (
     BEYOND,
     FREE,
     FREE_EFFORT,
@@ -45,12 +47,11 @@ from offline.coupled.native.constants import (
     SPENT,
     STOP,
 )
-from offline.coupled.native.iteration import prepare_free
-from offline.coupled.native.kernels import Ints, kernel
-from offline.coupled.native.member_sets import advance, begin
-from offline.coupled.native.parameters import Problem
-from offline.coupled.native.scratch import Needs, Scratch
-from offline.coupled.native.state_tables import Table
+from hindsched.offline.coupled.native.iteration import prepare_free
+from hindsched.offline.coupled.native.member_sets import advance, begin
+from hindsched.offline.coupled.native.parameters import Problem
+from hindsched.offline.coupled.native.scratch import Needs, Scratch
+from hindsched.offline.coupled.native.state_tables import Table
 
 
 class Prefetch(NamedTuple):

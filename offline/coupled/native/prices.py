@@ -10,11 +10,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from offline.coupled.native.constants import FAINT, RATE, STEPS, UNIT
-from offline.coupled.native.kernels import Ints, Reals, Words, has, kernel, piece
-from offline.coupled.native.parameters import Problem
-from offline.coupled.native.scratch import Ranking
-from offline.coupled.native.state_tables import Table
+from hindsched.instances.array_types import Ints, Reals, Words
+from hindsched.instances.compiling import inlined, kernel
+from hindsched.offline.coupled.native.bitsets import has
+from hindsched.offline.coupled.native.constants import FAINT, RATE, STEPS, UNIT
+from hindsched.offline.coupled.native.parameters import Problem
+from hindsched.offline.coupled.native.scratch import Ranking
+from hindsched.offline.coupled.native.state_tables import Table
 
 
 class Prices(NamedTuple):
@@ -88,7 +90,7 @@ def set_prices(table: Table, problem: Problem, prices: Prices, end: int) -> None
             t = last + 1
 
 
-@piece
+@inlined
 def _set_values(problem: Problem, prices: Prices, end: int) -> None:
     """Set the weights of the steps, those with least left over heaviest, and with them the value of a program."""
     left_over, weight = prices.left_over, prices.weight
@@ -108,7 +110,7 @@ def _set_values(problem: Problem, prices: Prices, end: int) -> None:
                 prices.program_value[t] += problem.t_prog * weight[i]
 
 
-@piece
+@inlined
 def _add_step(problem: Problem, prices: Prices, q: int, i: int, first: int, last: int) -> None:
     """Divide what the i-th step is worth among the slots first..last, a period of worker q, as far as the step goes."""
     before, usage = prices.before, prices.usage

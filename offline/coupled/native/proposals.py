@@ -11,14 +11,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from offline.coupled.native.constants import MOST_WORKS, OWN, PER_WORK, SLACK, SPENT, TASTES, TRIES, YES
-from offline.coupled.native.holders import can_serve, enlist, record
-from offline.coupled.native.iteration import last_before_data, most_tasks, needs_program, programs_sent
-from offline.coupled.native.kernels import Words, add, assign, has, kernel, last_common_bit, piece
-from offline.coupled.native.member_sets import all_up, insert, is_known
-from offline.coupled.native.parameters import Problem
-from offline.coupled.native.scratch import Proposal, Scratch
-from offline.coupled.native.state_tables import Table
+from hindsched.instances.array_types import Words
+from hindsched.instances.compiling import inlined, kernel
+from hindsched.offline.coupled.native.bitsets import add, assign, has, last_common_bit
+from hindsched.offline.coupled.native.constants import MOST_WORKS, OWN, PER_WORK, SLACK, SPENT, TASTES, TRIES, YES
+from hindsched.offline.coupled.native.holders import can_serve, enlist, record
+from hindsched.offline.coupled.native.iteration import last_before_data, most_tasks, needs_program, programs_sent
+from hindsched.offline.coupled.native.member_sets import all_up, insert, is_known
+from hindsched.offline.coupled.native.parameters import Problem
+from hindsched.offline.coupled.native.scratch import Proposal, Scratch
+from hindsched.offline.coupled.native.state_tables import Table
 
 # What becomes of a worker without the program (``Proposal.fate``): it is left out; sent the program; sent it, but does
 # not compute; has been entered among the participants.
@@ -194,7 +196,7 @@ def _compute(
     return (0, c) if left > 0 else (size, start)
 
 
-@piece
+@inlined
 def _most_able(proposal: Proposal, num_sent: int) -> int:
     """Return which of those sent the program, by index, can hold most tasks, the first of equals; -1 if none can."""
     fate, tasks = proposal.fate, proposal.fresh_tasks

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from offline.coupled.native.iteration import is_up_throughout, needs_program
-from offline.coupled.native.kernels import kernel, piece
-from offline.coupled.native.parameters import Problem
-from offline.coupled.native.scratch import Ranking, Scratch
-from offline.coupled.native.state_tables import Table
+from hindsched.instances.compiling import inlined, kernel
+from hindsched.offline.coupled.native.iteration import is_up_throughout, needs_program
+from hindsched.offline.coupled.native.parameters import Problem
+from hindsched.offline.coupled.native.scratch import Ranking, Scratch
+from hindsched.offline.coupled.native.state_tables import Table
 
 
 @kernel
@@ -31,7 +31,7 @@ def arrange(table: Table, problem: Problem, scratch: Scratch, s: int, e: int, ho
     _sort(ranking)
 
 
-@piece
+@inlined
 def _next_down(table: Table, q: int, e: int, horizon: int) -> int:
     """Return the first slot after e in which worker q is DOWN, or the end of what is known or of interest."""
     top = min(table.length, horizon) - 1
@@ -46,7 +46,7 @@ def _next_down(table: Table, q: int, e: int, horizon: int) -> int:
     return high
 
 
-@piece
+@inlined
 def _sort(ranking: Ranking) -> None:
     """Sort the workers by key, symmetric ones beside each other; they are nearly in order from the last time."""
     workers, key, symmetry = ranking.workers, ranking.key, ranking.symmetry

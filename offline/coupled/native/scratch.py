@@ -6,10 +6,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from offline.coupled.native.constants import EFFORT_LIMIT, FOUND_LIMIT, LIMIT, NEVER, STOP
-from offline.coupled.native.kernels import Ints, Reals, Words
-from offline.coupled.native.parameters import Problem
-from offline.coupled.native.transfer import Flow, Participants, make_flow, make_participants
+from hindsched.instances.array_types import Ints, Reals, Words
+from hindsched.offline.coupled.native.constants import EFFORT_LIMIT, FOUND_LIMIT, LIMIT, NEVER, STOP
+from hindsched.offline.coupled.native.parameters import Problem
+from hindsched.offline.coupled.native.transfer import Flow, Participants, make_flow, make_participants
 
 
 class Needs(NamedTuple):

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from offline.coupled.native.kernels import Counts, Ints, piece
+from hindsched.instances.array_types import Int32s, Ints
+from hindsched.instances.compiling import inlined
 
 __all__ = ["least_slack"]
 
 
-@piece
+@inlined
 def least_slack(
-    cnt: Counts,
+    cnt: Int32s,
     worker: Ints,
     since: Ints,
     left: Ints,

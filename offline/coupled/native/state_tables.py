@@ -25,9 +25,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from instances.states import DOWN, UP
-from offline.coupled.native.constants import FIRST_BLOCK, PIECE
-from offline.coupled.native.kernels import Bytes, Counts, Words, kernel
+from hindsched.instances.array_types import Bytes, Int32s, Words
+from hindsched.instances.compiling import kernel
+from hindsched.instances.states import DOWN, UP
+from hindsched.offline.coupled.native.constants import FIRST_BLOCK, PIECE
 
 Provider = Callable[[int, int], NDArray[np.uint8]]
 """``provider(a, b)`` gives the states of slots a..b-1 as a p x (b-a) array; called in order."""
@@ -37,14 +38,14 @@ class Table(NamedTuple):
     """What the kernels see of `StateTables`; `length` slots are known."""
 
     up: Words
-    cnt: Counts
-    pos: Counts
-    down: Counts
+    cnt: Int32s
+    pos: Int32s
+    down: Int32s
     length: int
 
 
 @kernel
-def _append(up: Words, cnt: Counts, pos: Counts, down: Counts, start: int, block: Bytes) -> None:
+def _append(up: Words, cnt: Int32s, pos: Int32s, down: Int32s, start: int, block: Bytes) -> None:
     """Enter `block`, the states of the slots from `start` on."""
     p, n = block.shape
     for first in range(0, n, PIECE):

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from offline.coupled.native.channel_bound import Channel, make_channel, refute, split
-from offline.coupled.native.constants import (
+from hindsched.instances.array_types import Reals
+from hindsched.offline.coupled.native.channel_bound import Channel, make_channel, refute, split
+from hindsched.offline.coupled.native.constants import (
     MOST_CELLS,
     MOST_KEPT,
     NEVER,
@@ -16,10 +17,9 @@ from offline.coupled.native.constants import (
     ROUNDS_AT_ONCE,
     STOPPED,
 )
-from offline.coupled.native.kernels import Reals
-from offline.coupled.native.label_search import Incumbent
-from offline.coupled.native.prices import begin_prices, merits
-from offline.coupled.native.workspace import Workspace
+from hindsched.offline.coupled.native.label_search import Incumbent
+from hindsched.offline.coupled.native.prices import begin_prices, merits
+from hindsched.offline.coupled.native.workspace import Workspace
 
 __all__ = ["ChannelBound", "Subproblem"]
 

@@ -8,11 +8,11 @@ extension is the answer, otherwise it is a necessary condition, checked before t
 
 from __future__ import annotations
 
-from offline.coupled.native.constants import LIMIT, NO, SPENT, UNDECIDED, YES
-from offline.coupled.native.kernels import kernel, piece
-from offline.coupled.native.parameters import Problem
-from offline.coupled.native.state_tables import Table
-from offline.coupled.native.transfer import Flow, Participants, augment, can_send, send
+from hindsched.instances.compiling import inlined, kernel
+from hindsched.offline.coupled.native.constants import LIMIT, NO, SPENT, UNDECIDED, YES
+from hindsched.offline.coupled.native.parameters import Problem
+from hindsched.offline.coupled.native.state_tables import Table
+from hindsched.offline.coupled.native.transfer import Flow, Participants, augment, can_send, send
 
 
 @kernel
@@ -45,7 +45,7 @@ def share(table: Table, problem: Problem, flow: Flow, parts: Participants, s: in
     return _enumerate(table, problem, flow, parts, s, c, size, n)
 
 
-@piece
+@inlined
 def _share_by_room(table: Table, problem: Problem, flow: Flow, parts: Participants, c: int, size: int) -> bool:
     """Give one task to each that computes, and the others to those with most room; False if m are too many."""
     tasks, room = parts.tasks, flow.room
@@ -72,7 +72,7 @@ def _set_needs(problem: Problem, flow: Flow, parts: Participants, size: int, n: 
         flow.need[j] = parts.program[j] + (parts.tasks[j] * problem.t_data if j < size else 0)
 
 
-@piece
+@inlined
 def _extend(table: Table, problem: Problem, flow: Flow, parts: Participants, s: int, c: int, size: int, n: int) -> int:
     """Answer `share` as if data were divisible: extend one task each, unit by unit, as long as possible."""
     m, t_data, n_com = problem.m, problem.t_data, problem.n_com
@@ -100,7 +100,7 @@ def _extend(table: Table, problem: Problem, flow: Flow, parts: Participants, s: 
     return NO if want > 0 else YES
 
 
-@piece
+@inlined
 def _enumerate(
     table: Table, problem: Problem, flow: Flow, parts: Participants, s: int, c: int, size: int, n: int
 ) -> int:

@@ -18,10 +18,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from offline.coupled.native.constants import LIMIT, NO, SPENT, UNDECIDED, YES
-from offline.coupled.native.kernels import Bytes, Flags, Ints, kernel, piece
-from offline.coupled.native.slack import least_slack
-from offline.coupled.native.state_tables import Table
+from hindsched.instances.array_types import Bytes, Flags, Ints
+from hindsched.instances.compiling import inlined, kernel
+from hindsched.offline.coupled.native.constants import LIMIT, NO, SPENT, UNDECIDED, YES
+from hindsched.offline.coupled.native.slack import least_slack
+from hindsched.offline.coupled.native.state_tables import Table
 
 
 class Participants(NamedTuple):
@@ -122,7 +123,7 @@ def _has_slots(table: Table, parts: Participants, need: Ints, j: int, c: int) ->
     return bool(first < c and table.cnt[c, q] - table.cnt[first, q] >= need[j])
 
 
-@piece
+@inlined
 def _send_by_slack(table: Table, flow: Flow, parts: Participants, n: int, n_com: int, s: int, c: int) -> None:
     """Fill the slots s..c-1 in order, each with those that can least wait, until nothing is left to be sent."""
     sent, load, left, cnt = flow.sent, flow.load, flow.left, table.cnt

@@ -11,10 +11,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from offline.coupled.native.iteration import needs_program
-from offline.coupled.native.kernels import Ints, Words, add, kernel, popcount
-from offline.coupled.native.scratch import Needs
-from offline.coupled.native.state_tables import Table
+from hindsched.instances.array_types import Ints, Words
+from hindsched.instances.compiling import kernel
+from hindsched.offline.coupled.native.bitsets import add, popcount
+from hindsched.offline.coupled.native.iteration import needs_program
+from hindsched.offline.coupled.native.scratch import Needs
+from hindsched.offline.coupled.native.state_tables import Table
 
 __all__ = ["Witnesses", "make_witnesses", "recall", "remember"]
 

@@ -6,9 +6,10 @@ from collections.abc import Callable
 
 import numpy as np
 
-from instances.coupled.model import Instance
-from instances.states import States
-from offline.coupled.native.constants import (
+from hindsched.instances.array_types import Ints, Reals
+from hindsched.instances.coupled.model import Instance
+from hindsched.instances.states import States
+from hindsched.offline.coupled.native.constants import (
     EFFORT_LIMIT,
     EFFORT_PER_SECOND,
     FIRST_BLOCK,
@@ -20,12 +21,11 @@ from offline.coupled.native.constants import (
     SPENT,
     STOP,
 )
-from offline.coupled.native.kernels import Ints, Reals
-from offline.coupled.native.parameters import Problem, make_problem
-from offline.coupled.native.prefetch import Prefetch, make_prefetch, more_prefetch, raise_floor
-from offline.coupled.native.scratch import Scratch, make_scratch
-from offline.coupled.native.state_tables import StateTables, Table
-from offline.limits import Limits, Stopwatch
+from hindsched.offline.coupled.native.parameters import Problem, make_problem
+from hindsched.offline.coupled.native.prefetch import Prefetch, make_prefetch, more_prefetch, raise_floor
+from hindsched.offline.coupled.native.scratch import Scratch, make_scratch
+from hindsched.offline.coupled.native.state_tables import StateTables, Table
+from hindsched.offline.limits import Limits, Stopwatch
 
 __all__ = ["LimitError", "Workspace"]
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from offline.coupled.no_communication.common_slots import Booleans, CommonSlots, Integers
+from hindsched.offline.coupled.no_communication.common_slots import Booleans, CommonSlots, Integers
 
 __all__ = ["Board", "Opening", "openings"]
 
@@ -62,7 +62,7 @@ def openings(problem: CommonSlots) -> Iterator[Opening]:
 
     Examples
     --------
-    >>> from offline.coupled.no_communication.common_slots import Aim
+    >>> from hindsched.offline.coupled.no_communication.common_slots import Aim
     >>> problem = CommonSlots.of_rows(["1d1111", "110d11"], tasks=2, aim=Aim.ANY)
     >>> [(opening.start, opening.leader, opening.slots.tolist()) for opening in openings(problem)]
     [(0, None, [0, 1, 2]), (2, 0, [2, 3, 4, 5]), (4, 1, [4, 5])]

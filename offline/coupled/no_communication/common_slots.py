@@ -14,8 +14,8 @@ from enum import StrEnum
 import numpy as np
 import numpy.typing as npt
 
-from instances.errors import InputError, SelfCheckError
-from offline.results import Sense
+from hindsched.instances.errors import InputError, SelfCheckError
+from hindsched.offline.results import Sense
 
 __all__ = ["Aim", "CommonSlots", "Team", "value_of"]
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-from instances.errors import SelfCheckError
-from offline.coupled.no_communication import levels
-from offline.coupled.no_communication.common_slots import Aim, CommonSlots, Team, value_of
-from offline.limits import Stopwatch
-from offline.results import Result, Status
+from hindsched.instances.errors import SelfCheckError
+from hindsched.offline.coupled.no_communication import levels
+from hindsched.offline.coupled.no_communication.common_slots import Aim, CommonSlots, Team, value_of
+from hindsched.offline.limits import Stopwatch
+from hindsched.offline.results import Result, Status
 
 __all__ = ["conclude", "conclude_model"]
 

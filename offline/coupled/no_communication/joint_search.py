@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from offline.coupled.no_communication.boards import Board
-from offline.coupled.no_communication.common_slots import Aim, CommonSlots
-from offline.coupled.no_communication.kernels import joint
-from offline.kmis.kernels.search_layout import PAUSED
-from offline.kmis.matrix import octets_of
-from offline.limits import Stopwatch
+from hindsched.offline.coupled.no_communication.boards import Board
+from hindsched.offline.coupled.no_communication.common_slots import Aim, CommonSlots
+from hindsched.offline.coupled.no_communication.kernels import joint
+from hindsched.offline.kmis.kernels.search_layout import PAUSED
+from hindsched.offline.kmis.matrix import octets_of
+from hindsched.offline.limits import Stopwatch
 
 __all__ = ["search_jointly"]
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 
 import numpy as np
 
-from offline.coupled.no_communication.common_slots import Aim, Booleans, CommonSlots, Integers
+from hindsched.offline.coupled.no_communication.common_slots import Aim, Booleans, CommonSlots, Integers
 
 __all__ = ["bound", "bounds", "capacities", "hand_out", "lengths", "levels", "longest_stretches"]
 

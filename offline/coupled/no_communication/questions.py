@@ -20,17 +20,17 @@ from math import gcd
 
 import numpy as np
 
-from instances.coupled.model import Instance
-from instances.coupled.rounds import Round, compute_from, schedule_rounds
-from instances.errors import InputError
-from instances.states import DOWN, UP
-from offline.coupled.no_communication import levels
-from offline.coupled.no_communication.common_slots import Aim, CommonSlots, Team
-from offline.coupled.no_communication.team_solvers import answer
-from offline.coupled.objectives import CoupledResult, Objective
-from offline.limits import NO_LIMITS, Limits, Stopwatch
-from offline.results import Result, Sense, Status
-from offline.solvers import AUTO
+from hindsched.instances.coupled.model import Instance
+from hindsched.instances.coupled.rounds import Round, compute_from, schedule_rounds
+from hindsched.instances.errors import InputError
+from hindsched.instances.states import DOWN, UP
+from hindsched.offline.coupled.no_communication import levels
+from hindsched.offline.coupled.no_communication.common_slots import Aim, CommonSlots, Team
+from hindsched.offline.coupled.no_communication.team_solvers import answer
+from hindsched.offline.coupled.objectives import CoupledResult, Objective
+from hindsched.offline.limits import NO_LIMITS, Limits, Stopwatch
+from hindsched.offline.results import Result, Sense, Status
+from hindsched.offline.solvers import AUTO
 
 __all__ = ["earliest_finish", "exists", "largest_m", "largest_w", "problem_of", "solve"]
 

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from offline.coupled.no_communication.common_slots import Aim, CommonSlots, Team, value_of
-from offline.coupled.no_communication.conclude import conclude
-from offline.limits import NO_LIMITS, Limits, Stopwatch
-from offline.results import Result
+from hindsched.offline.coupled.no_communication.common_slots import Aim, CommonSlots, Team, value_of
+from hindsched.offline.coupled.no_communication.conclude import conclude
+from hindsched.offline.limits import NO_LIMITS, Limits, Stopwatch
+from hindsched.offline.results import Result
 
 __all__ = ["solve"]
 

@@ -19,15 +19,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from offline.coupled.no_communication.boards import Board, Opening, openings
-from offline.coupled.no_communication.common_slots import Aim, Booleans, CommonSlots, Integers, Team, value_of
-from offline.coupled.no_communication.conclude import conclude
-from offline.coupled.no_communication.joint_search import search_jointly
-from offline.coupled.no_communication.levels import bound, capacities, hand_out, lengths
-from offline.kmis import core_bounds, exact
-from offline.kmis.matrix import Matrix, octets_of
-from offline.limits import NO_LIMITS, Limits, Stopwatch
-from offline.results import Result, Status
+from hindsched.offline.coupled.no_communication.boards import Board, Opening, openings
+from hindsched.offline.coupled.no_communication.common_slots import Aim, Booleans, CommonSlots, Integers, Team, value_of
+from hindsched.offline.coupled.no_communication.conclude import conclude
+from hindsched.offline.coupled.no_communication.joint_search import search_jointly
+from hindsched.offline.coupled.no_communication.levels import bound, capacities, hand_out, lengths
+from hindsched.offline.kmis import core_bounds, exact
+from hindsched.offline.kmis.matrix import Matrix, octets_of
+from hindsched.offline.limits import NO_LIMITS, Limits, Stopwatch
+from hindsched.offline.results import Result, Status
 
 __all__ = ["solve"]
 
@@ -45,7 +45,7 @@ class _Interval(NamedTuple):
 
 
 class _Question(NamedTuple):
-    """A question of `offline.kmis`: whether ``goal`` copies share ``width`` columns.
+    """A question of `hindsched.offline.kmis`: whether ``goal`` copies share ``width`` columns.
 
     With goal <= 0 the leader does it alone.
     """

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from offline.backends.model_files import PROTO_FORMS, expect_form, write_whole
-from offline.coupled.no_communication import levels
-from offline.coupled.no_communication.common_slots import Aim, Booleans, CommonSlots, Team, value_of
-from offline.coupled.no_communication.conclude import conclude_model
-from offline.coupled.no_communication.team_greedy import greedy
-from offline.limits import NO_LIMITS, Limits, Stopwatch
-from offline.results import Result
+from hindsched.offline.backends.model_files import PROTO_FORMS, expect_form, write_whole
+from hindsched.offline.coupled.no_communication import levels
+from hindsched.offline.coupled.no_communication.common_slots import Aim, Booleans, CommonSlots, Team, value_of
+from hindsched.offline.coupled.no_communication.conclude import conclude_model
+from hindsched.offline.coupled.no_communication.team_greedy import greedy
+from hindsched.offline.limits import NO_LIMITS, Limits, Stopwatch
+from hindsched.offline.results import Result
 
 if TYPE_CHECKING:
     from ortools.sat.python import cp_model
@@ -121,7 +121,7 @@ def solve(problem: CommonSlots, limits: Limits = NO_LIMITS) -> Result:
     """
     from ortools.sat.python import cp_model
 
-    from offline.backends.cpsat_runs import solve_interruptibly
+    from hindsched.offline.backends.cpsat_runs import solve_interruptibly
 
     watch = Stopwatch(limits)
     incumbent = greedy(problem)

@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from offline.coupled.no_communication.common_slots import Aim, Booleans, CommonSlots, Integers, Team, value_of
-from offline.coupled.no_communication.levels import capacities, hand_out, levels, longest_stretches
+from hindsched.offline.coupled.no_communication.common_slots import Aim, Booleans, CommonSlots, Integers, Team, value_of
+from hindsched.offline.coupled.no_communication.levels import capacities, hand_out, levels, longest_stretches
 
 __all__ = ["greedy"]
 

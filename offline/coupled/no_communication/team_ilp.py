@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from offline.backends.model_files import PROGRAM_FORMS, ModelForm, expect_form, write_whole
-from offline.backends.pulp_runs import MilpSolver, run
-from offline.coupled.no_communication import levels as lv
-from offline.coupled.no_communication.common_slots import Aim, Booleans, CommonSlots, Team, value_of
-from offline.coupled.no_communication.conclude import conclude_model
-from offline.coupled.no_communication.team_greedy import greedy
-from offline.limits import NO_LIMITS, Limits, Stopwatch
-from offline.results import Result
+from hindsched.offline.backends.model_files import PROGRAM_FORMS, ModelForm, expect_form, write_whole
+from hindsched.offline.backends.pulp_runs import MilpSolver, run
+from hindsched.offline.coupled.no_communication import levels as lv
+from hindsched.offline.coupled.no_communication.common_slots import Aim, Booleans, CommonSlots, Team, value_of
+from hindsched.offline.coupled.no_communication.conclude import conclude_model
+from hindsched.offline.coupled.no_communication.team_greedy import greedy
+from hindsched.offline.limits import NO_LIMITS, Limits, Stopwatch
+from hindsched.offline.results import Result
 
 if TYPE_CHECKING:
     import pulp

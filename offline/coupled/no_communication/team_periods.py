@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from offline.coupled.no_communication.common_slots import (
+from hindsched.offline.coupled.no_communication.common_slots import (
     Aim,
     Booleans,
     CommonSlots,
@@ -18,10 +18,10 @@ from offline.coupled.no_communication.common_slots import (
     Team,
     value_of,
 )
-from offline.coupled.no_communication.conclude import conclude
-from offline.coupled.no_communication.levels import capacities, hand_out, levels
-from offline.limits import NO_LIMITS, Limits, Stopwatch
-from offline.results import Result
+from hindsched.offline.coupled.no_communication.conclude import conclude
+from hindsched.offline.coupled.no_communication.levels import capacities, hand_out, levels
+from hindsched.offline.limits import NO_LIMITS, Limits, Stopwatch
+from hindsched.offline.results import Result
 
 __all__ = ["is_easy", "solve"]
 

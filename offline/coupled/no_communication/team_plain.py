@@ -10,11 +10,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from offline.coupled.no_communication.common_slots import Aim, Booleans, CommonSlots, Team, value_of
-from offline.coupled.no_communication.conclude import conclude
-from offline.coupled.no_communication.levels import bound, capacities, hand_out, levels
-from offline.limits import NO_LIMITS, Limits, Stopwatch
-from offline.results import Result
+from hindsched.offline.coupled.no_communication.common_slots import Aim, Booleans, CommonSlots, Team, value_of
+from hindsched.offline.coupled.no_communication.conclude import conclude
+from hindsched.offline.coupled.no_communication.levels import bound, capacities, hand_out, levels
+from hindsched.offline.limits import NO_LIMITS, Limits, Stopwatch
+from hindsched.offline.results import Result
 
 __all__ = ["solve"]
 

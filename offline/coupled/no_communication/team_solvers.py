@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from enum import StrEnum
 
-from instances.errors import InputError
-from offline.backends.pulp_runs import MilpSolver
-from offline.coupled.no_communication.common_slots import CommonSlots
-from offline.coupled.no_communication.team_periods import is_easy
-from offline.limits import NO_LIMITS, Limits
-from offline.results import Result
-from offline.solvers import AUTO, Solver, by_name, named
+from hindsched.instances.errors import InputError
+from hindsched.offline.backends.pulp_runs import MilpSolver
+from hindsched.offline.coupled.no_communication.common_slots import CommonSlots
+from hindsched.offline.coupled.no_communication.team_periods import is_easy
+from hindsched.offline.limits import NO_LIMITS, Limits
+from hindsched.offline.results import Result
+from hindsched.offline.solvers import AUTO, Solver, by_name, named
 
 __all__ = ["BACKENDS", "TeamSolver", "answer", "available_backends", "choose"]
 
-_HERE = "offline.coupled.no_communication"
+_HERE = "hindsched.offline.coupled.no_communication"
 
 
 class TeamSolver(StrEnum):
@@ -91,7 +91,7 @@ def answer(problem: CommonSlots, solver: str = AUTO, limits: Limits = NO_LIMITS)
 
     Examples
     --------
-    >>> from offline.coupled.no_communication.common_slots import Aim
+    >>> from hindsched.offline.coupled.no_communication.common_slots import Aim
     >>> found = answer(CommonSlots.of_rows(["1101", "1011", "0111"], tasks=2, aim=Aim.WIDEST))
     >>> print(found.status, found.value, found.schedule)
     optimal 2 Team(tasks={0: 1, 1: 1}, slots=(0, 3))

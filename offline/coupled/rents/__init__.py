@@ -15,5 +15,5 @@ Read in this order:
 - `search`: which rents, and which horizons;
 - `kernels.carry`: whether the channel can ever carry an iteration.
 
-`instances.coupled.rents` evaluates the certificates; it shares no code with this package.
+`hindsched.instances.coupled.rents` evaluates the certificates; it shares no code with this package.
 """

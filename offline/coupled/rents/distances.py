@@ -8,11 +8,20 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from instances.coupled.model import Instance
-from offline.coupled.rents.kernels.compiling import Ints
-from offline.coupled.rents.kernels.facts import FAR, programs_sent
-from offline.coupled.rents.kernels.graph import Items, Level, cost, find_able, lay_floor, make_items, make_level, sweep
-from offline.coupled.rents.tables import Graph, Tables
+from hindsched.instances.array_types import Ints
+from hindsched.instances.coupled.model import Instance
+from hindsched.offline.coupled.rents.kernels.facts import FAR, programs_sent
+from hindsched.offline.coupled.rents.kernels.graph import (
+    Items,
+    Level,
+    cost,
+    find_able,
+    lay_floor,
+    make_items,
+    make_level,
+    sweep,
+)
+from hindsched.offline.coupled.rents.tables import Graph, Tables
 
 __all__ = ["MOST_HALVINGS", "Distances", "Path"]
 

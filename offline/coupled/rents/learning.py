@@ -9,13 +9,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from instances.coupled.model import Instance
-from instances.coupled.rents import MOST_DIVISIONS, Division, Multipliers
-from offline.coupled.rents.distances import MOST_HALVINGS, Distances, Path
-from offline.coupled.rents.kernels.compiling import Ints
-from offline.coupled.rents.kernels.facts import FAR
-from offline.coupled.rents.multipliers import SCALE, Learner, moved
-from offline.coupled.rents.tables import Graph, Tables
+from hindsched.instances.array_types import Ints
+from hindsched.instances.coupled.model import Instance
+from hindsched.instances.coupled.rents import MOST_DIVISIONS, Division, Multipliers
+from hindsched.offline.coupled.rents.distances import MOST_HALVINGS, Distances, Path
+from hindsched.offline.coupled.rents.kernels.facts import FAR
+from hindsched.offline.coupled.rents.multipliers import SCALE, Learner, moved
+from hindsched.offline.coupled.rents.tables import Graph, Tables
 
 __all__ = ["Subproblem", "Usage"]
 

@@ -8,10 +8,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from instances.coupled.model import Instance
-from offline.coupled.rents.distances import Path
-from offline.coupled.rents.kernels.compiling import Ints
-from offline.coupled.rents.tables import Graph, Tables
+from hindsched.instances.array_types import Ints
+from hindsched.instances.coupled.model import Instance
+from hindsched.offline.coupled.rents.distances import Path
+from hindsched.offline.coupled.rents.tables import Graph, Tables
 
 __all__ = ["SCALE", "Learner", "moved"]
 

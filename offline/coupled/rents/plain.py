@@ -7,9 +7,9 @@ from fractions import Fraction
 from math import floor
 from typing import NamedTuple
 
-from instances.coupled.model import Instance
-from instances.frozen import FrozenDict
-from instances.states import DOWN, UP
+from hindsched.instances.coupled.model import Instance
+from hindsched.instances.frozen import FrozenDict
+from hindsched.instances.states import DOWN, UP
 
 __all__ = ["Plain"]
 

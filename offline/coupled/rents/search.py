@@ -13,13 +13,13 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from instances.coupled.model import Instance
-from instances.coupled.rents import Rents
-from offline.coupled.rents.distances import Distances
-from offline.coupled.rents.kernels.carry import can_carry
-from offline.coupled.rents.learning import Subproblem, Usage
-from offline.coupled.rents.multipliers import SCALE, Learner
-from offline.coupled.rents.tables import Graph, Tables
+from hindsched.instances.coupled.model import Instance
+from hindsched.instances.coupled.rents import Rents
+from hindsched.offline.coupled.rents.distances import Distances
+from hindsched.offline.coupled.rents.kernels.carry import can_carry
+from hindsched.offline.coupled.rents.learning import Subproblem, Usage
+from hindsched.offline.coupled.rents.multipliers import SCALE, Learner
+from hindsched.offline.coupled.rents.tables import Graph, Tables
 
 __all__ = ["RentBound", "rehearse"]
 

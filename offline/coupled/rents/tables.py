@@ -7,12 +7,12 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from instances.coupled.model import Instance
-from instances.states import DOWN, UP
-from offline.coupled.rents.kernels.compiling import Ints
-from offline.coupled.rents.kernels.facts import FAR, Facts, make_facts, shorten
-from offline.coupled.rents.kernels.first_ends import first_end, reach
-from offline.coupled.rents.kernels.graph import Items
+from hindsched.instances.array_types import Ints
+from hindsched.instances.coupled.model import Instance
+from hindsched.instances.states import DOWN, UP
+from hindsched.offline.coupled.rents.kernels.facts import FAR, Facts, make_facts, shorten
+from hindsched.offline.coupled.rents.kernels.first_ends import first_end, reach
+from hindsched.offline.coupled.rents.kernels.graph import Items
 
 __all__ = ["Graph", "Tables"]
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from offline.grid.native.generation import Ints, kernel
+from hindsched.instances.array_types import Ints
+from hindsched.instances.compiling import kernel
 
 __all__ = ["ascend"]
 

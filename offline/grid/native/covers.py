@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from offline.grid.native.ascent import Floats
-from offline.grid.native.generation import Ints, kernel
+from hindsched.instances.array_types import Ints
+from hindsched.instances.compiling import kernel
+from hindsched.offline.grid.native.ascent import Floats
 
 __all__ = ["cheapest", "fill", "lift", "pack"]
 

@@ -6,28 +6,13 @@ integer arithmetic decides, and the random numbers are the kernel's own.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any, TypeVar
+from hindsched.instances.array_types import Ints
+from hindsched.instances.compiling import kernel
 
-import numpy as np
-import numpy.typing as npt
+__all__ = ["below", "generate", "improve", "queue"]
 
-from instances.compiling import kernels_of
 
-__all__ = ["Ints", "below", "generate", "improve", "kernel", "queue"]
-
-F = TypeVar("F", bound=Callable[..., Any])
-Ints = npt.NDArray[np.int64]
-
-_kernels: Any = kernels_of(Path(__file__).parent, "grid-search")
 _MODULUS = (1 << 31) - 1
-
-
-def kernel(function: F) -> F:
-    """Compile a function on first use and keep the machine code on disk."""
-    made: F = _kernels(_nrt=False)(function)
-    return made
 
 
 @kernel

@@ -6,7 +6,9 @@ released, what is released and fits starts, by rank. Only integers decide what a
 
 from __future__ import annotations
 
-from offline.grid.native.generation import Ints, below, kernel
+from hindsched.instances.array_types import Ints
+from hindsched.instances.compiling import kernel
+from hindsched.offline.grid.native.generation import below
 
 __all__ = ["hold", "released"]
 

@@ -4,22 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from offline.kmis.kernels.compiled import (
-    ALL,
-    NONE,
-    WORD,
-    Booleans,
-    Ints,
-    Table,
-    Tables,
-    Words,
-    kernel,
-)
-from offline.kmis.kernels.estimate import split
-from offline.kmis.kernels.incumbent import beam, shrink
-from offline.kmis.kernels.packing import orient, pack
-from offline.kmis.kernels.roots import arrange, rooted
-from offline.kmis.kernels.search_layout import (
+from hindsched.instances.array_types import Flags, Ints, Reals, Words
+from hindsched.instances.compiling import kernel
+from hindsched.offline.kmis.kernels.estimate import split
+from hindsched.offline.kmis.kernels.incumbent import beam, shrink
+from hindsched.offline.kmis.kernels.packing import orient, pack
+from hindsched.offline.kmis.kernels.roots import arrange, rooted
+from hindsched.offline.kmis.kernels.search_layout import (
     ANY,
     DONE,
     FOUND,
@@ -40,8 +31,9 @@ from offline.kmis.kernels.search_layout import (
     STATUS,
     TOP,
 )
-from offline.kmis.kernels.tree_search import search
-from offline.kmis.kernels.vectors import lowest, popcount
+from hindsched.offline.kmis.kernels.tree_search import search
+from hindsched.offline.kmis.kernels.vectors import lowest, popcount
+from hindsched.offline.kmis.kernels.words import ALL, NONE, WORD
 
 __all__ = ["SHORT", "WIDEST", "at_once"]
 
@@ -55,7 +47,7 @@ _UNEVEN = 1_000_000.0  # ns below which an uneven root is not split: its order b
 _STEPS = 500_000  # made at least before a search is given up
 
 
-@kernel("boolean(uint64[::1], int64[::1])")
+@kernel("boolean(uint64[::1], int64[::1])", allocates=True)
 def is_uneven(root: Words, numbers: Ints) -> bool:
     """Whether a quarter of the items has at least half as many bits again as another quarter."""
     n, stride = numbers[ROOT_ITEMS], numbers[ROOT_STRIDE]
@@ -68,7 +60,8 @@ def is_uneven(root: Words, numbers: Ints) -> bool:
 
 @kernel(
     "Tuple((float64, int64[::1], uint64[::1], int64[::1]))(uint64[:,::1], uint64[:,::1], int64, int64, int64, int64,"
-    " int64, float64[:,::1], float64[:,:,::1])"
+    " int64, float64[:,::1], float64[:,:,::1])",
+    allocates=True,
 )
 def plan(
     by_row: Words,
@@ -78,8 +71,8 @@ def plan(
     m: int,
     w: int,
     with_columns: int,
-    shares: Table,
-    column_shares: Tables,
+    shares: Reals,
+    column_shares: Reals,
 ) -> tuple[float, Ints, Words, Ints]:
     """Choose a side for the question whether m rows share w columns in the prefix, and its split.
 
@@ -109,7 +102,8 @@ def plan(
 
 @kernel(
     "Tuple((int64, int64[::1]))(uint64[:,::1], uint64[:,::1], int64, int64, int64, int64, int64[::1], uint64[::1],"
-    " int64[::1])"
+    " int64[::1])",
+    allocates=True,
 )
 def follow(
     by_row: Words,
@@ -162,7 +156,7 @@ def follow(
     return status, rows
 
 
-@kernel("int64(uint64[:,::1], int64[::1], int64, int64[::1])")
+@kernel("int64(uint64[:,::1], int64[::1], int64, int64[::1])", allocates=True)
 def shared(packed: Words, rows: Ints, m: int, columns: Ints) -> int:
     """Write the columns that the first m rows named share; return how many."""
     number = 0
@@ -177,9 +171,11 @@ def shared(packed: Words, rows: Ints, m: int, columns: Ints) -> int:
     return number
 
 
-@kernel("int64(b1[:,::1], int64, int64, int64, float64[:,::1], float64[:,:,::1], int64[::1], int64[::1])")
+@kernel(
+    "int64(b1[:,::1], int64, int64, int64, float64[:,::1], float64[:,:,::1], int64[::1], int64[::1])", allocates=True
+)
 def at_once(
-    up: Booleans, m: int, goal: int, is_earliest: int, shares: Table, column_shares: Tables, rows: Ints, columns: Ints
+    up: Flags, m: int, goal: int, is_earliest: int, shares: Reals, column_shares: Reals, rows: Ints, columns: Ints
 ) -> int:
     """Answer a question about a boolean array in one call.
 

@@ -7,7 +7,7 @@ from typing import Any
 from llvmlite import ir
 from numba import types
 
-from offline.kmis.kernels.vectors import (
+from hindsched.offline.kmis.kernels.vectors import (
     INT,
     LANES,
     MASK,

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from offline.kmis.kernels.compiled import ALL, WORD, Ints, Reals, Table, Words, kernel
-from offline.kmis.kernels.eights import fits8
-from offline.kmis.kernels.search_layout import (
+from hindsched.instances.array_types import Ints, Reals, Words
+from hindsched.instances.compiling import kernel
+from hindsched.offline.kmis.kernels.eights import fits8
+from hindsched.offline.kmis.kernels.search_layout import (
     LEVELS,
     MOST_STEPS,
     ROOT_DEPTH,
@@ -14,12 +15,13 @@ from offline.kmis.kernels.search_layout import (
     ROOT_SPLIT,
     ROOT_STRIDE,
 )
-from offline.kmis.kernels.vectors import lowest, popcount
+from hindsched.offline.kmis.kernels.vectors import lowest, popcount
+from hindsched.offline.kmis.kernels.words import ALL, WORD
 
 __all__ = ["cost_of", "dive", "split", "visited"]
 
 
-@kernel("void(uint64[::1], int64, int64, int64, int64, int64, int64, float64[::1], float64[::1])")
+@kernel("void(uint64[::1], int64, int64, int64, int64, int64, int64, float64[::1], float64[::1])", allocates=True)
 def dive(
     words: Words,
     stride: int,
@@ -78,8 +80,8 @@ def dive(
         sizes[level] /= max(1.0, visits[level])
 
 
-@kernel("void(int64, float64[:,::1])")
-def visited(kx: int, shares: Table) -> None:
+@kernel("void(int64, float64[:,::1])", allocates=True)
+def visited(kx: int, shares: Reals) -> None:
     """Fill ``shares[s, j]``: the part of all j-sets that a search split at level s visits.
 
     A j-set drawn at random has o items in group i, e in the early groups and the rest in later
@@ -115,11 +117,11 @@ def visited(kx: int, shares: Table) -> None:
             shares[s, j] = total * groups / max(1, seen)
 
 
-@kernel("float64(float64[::1], float64[::1], float64[:,::1], int64, int64, int64, int64, int64)")
+@kernel("float64(float64[::1], float64[::1], float64[:,::1], int64, int64, int64, int64, int64)", allocates=True)
 def cost_of(
     sets: Reals,
     sizes: Reals,
-    shares: Table,
+    shares: Reals,
     n: int,
     kx: int,
     depth: int,
@@ -151,8 +153,8 @@ def cost_of(
     return total * (1.0 + (kx / 12.0) ** 2)  # the more there is to choose, the longer the tail
 
 
-@kernel("float64(uint64[::1], int64[::1], int64, int64, int64, int64, float64[:,::1])")
-def split(root: Words, numbers: Ints, kx: int, ky: int, item_words: int, dives: int, shares: Table) -> float:
+@kernel("float64(uint64[::1], int64[::1], int64, int64, int64, int64, float64[:,::1])", allocates=True)
+def split(root: Words, numbers: Ints, kx: int, ky: int, item_words: int, dives: int, shares: Reals) -> float:
     """Choose the level at which a side is split, ``numbers[ROOT_SPLIT]``; return the nanoseconds expected then.
 
     ``numbers`` tells of the root, ``shares`` is the table of `visited` for kx.

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from offline.kmis.kernels.compiled import ALL, WORD, Ints, Words, kernel
-from offline.kmis.kernels.eights import count8
-from offline.kmis.kernels.roots import rooted
-from offline.kmis.kernels.search_layout import ROOT_ITEMS
-from offline.kmis.kernels.vectors import lowest, popcount
+from hindsched.instances.array_types import Ints, Words
+from hindsched.instances.compiling import kernel
+from hindsched.offline.kmis.kernels.eights import count8
+from hindsched.offline.kmis.kernels.roots import rooted
+from hindsched.offline.kmis.kernels.search_layout import ROOT_ITEMS
+from hindsched.offline.kmis.kernels.vectors import lowest, popcount
+from hindsched.offline.kmis.kernels.words import ALL, WORD
 
 __all__ = ["beam", "shrink"]
 
 
-@kernel("int64(uint64[:,::1], int64, int64, int64, uint64[::1], int64[::1])")
+@kernel("int64(uint64[:,::1], int64, int64, int64, uint64[::1], int64[::1])", allocates=True)
 def exchange(by_row: Words, p: int, prefix: int, best: int, members: Words, chosen: Ints) -> int:
     """Exchange one row for another as long as that leaves more than ``best`` common columns; return how many.
 
@@ -55,7 +57,7 @@ def exchange(by_row: Words, p: int, prefix: int, best: int, members: Words, chos
     return best
 
 
-@kernel("int64(uint64[:,::1], int64, int64, int64, int64, int64[::1])")
+@kernel("int64(uint64[:,::1], int64, int64, int64, int64, int64[::1])", allocates=True)
 def beam(by_row: Words, p: int, prefix: int, m: int, width: int, chosen: Ints) -> int:
     """Build row sets of size m one row at a time, keeping the ``width`` best of each size; improve the best at last.
 
@@ -144,7 +146,7 @@ def beam(by_row: Words, p: int, prefix: int, m: int, width: int, chosen: Ints) -
     return exchange(by_row, p, prefix, best, members[0], chosen[:m])
 
 
-@kernel("int64(uint64[:,::1], uint64[:,::1], int64, int64, int64, int64, int64, int64[::1])")
+@kernel("int64(uint64[:,::1], uint64[:,::1], int64, int64, int64, int64, int64, int64[::1])", allocates=True)
 def shrink(by_row: Words, by_column: Words, p: int, n: int, m: int, w: int, width: int, chosen: Ints) -> int:
     """Look for m rows with w >= 1 columns in a short prefix; return its length, n + 1 if none are found.
 

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from offline.kmis.kernels.compiled import NONE, WORD, Booleans, Words, kernel
-from offline.kmis.kernels.transpose import transpose64
-from offline.kmis.kernels.vectors import gather64, popcount
+from hindsched.instances.array_types import Flags, Words
+from hindsched.instances.compiling import kernel
+from hindsched.offline.kmis.kernels.transpose import transpose64
+from hindsched.offline.kmis.kernels.vectors import gather64, popcount
+from hindsched.offline.kmis.kernels.words import NONE, WORD
 
 __all__ = ["orient", "pack", "pair_bound"]
 
 
-@kernel("void(b1[:,::1], uint64[:,::1])")
-def pack(up: Booleans, packed: Words) -> None:
+@kernel("void(b1[:,::1], uint64[:,::1])", allocates=True)
+def pack(up: Flags, packed: Words) -> None:
     """Write the rows as words; what is past the last column is 0."""
     p, n = up.shape
     flags = up.reshape(p * n)
@@ -29,7 +31,7 @@ def pack(up: Booleans, packed: Words) -> None:
             packed[i, n >> 6] = word
 
 
-@kernel("void(uint64[:,::1], uint64[:,::1], uint64[:,::1])")
+@kernel("void(uint64[:,::1], uint64[:,::1], uint64[:,::1])", allocates=True)
 def orient(packed: Words, by_row: Words, by_column: Words) -> None:
     """Fill both structures of arrays from the packed rows.
 
@@ -49,7 +51,7 @@ def orient(packed: Words, by_row: Words, by_column: Words) -> None:
             transpose64(block, by_column[k], 64 * w)
 
 
-@kernel("int64(uint64[:,::1], int64)")
+@kernel("int64(uint64[:,::1], int64)", allocates=True)
 def pair_bound(packed: Words, m: int) -> int:
     """Return a bound on the columns m rows share: each row shares them with m - 1 others, and there are m such rows.
 

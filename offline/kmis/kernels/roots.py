@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from offline.kmis.kernels.compiled import ALL, NONE, WORD, Ints, Words, kernel
-from offline.kmis.kernels.eights import count8, fits8
-from offline.kmis.kernels.search_layout import (
+from hindsched.instances.array_types import Ints, Words
+from hindsched.instances.compiling import kernel
+from hindsched.offline.kmis.kernels.eights import count8, fits8
+from hindsched.offline.kmis.kernels.search_layout import (
     ROOT_BITS,
     ROOT_DEPTH,
     ROOT_ITEMS,
@@ -14,15 +15,16 @@ from offline.kmis.kernels.search_layout import (
     ROOT_SPLIT,
     ROOT_STRIDE,
 )
-from offline.kmis.kernels.squeeze import squeeze
-from offline.kmis.kernels.vectors import lowest, popcount
+from hindsched.offline.kmis.kernels.squeeze import squeeze
+from hindsched.offline.kmis.kernels.vectors import lowest, popcount
+from hindsched.offline.kmis.kernels.words import ALL, NONE, WORD
 
 __all__ = ["arrange", "core_of", "plant", "rooted"]
 
 _ENDLESS = 1 << 60  # more ones than a set has
 
 
-@kernel("int64(uint64[:,::1], int64, uint64[::1], int64, uint64[::1])")
+@kernel("int64(uint64[:,::1], int64, uint64[::1], int64, uint64[::1])", allocates=True)
 def keep(words: Words, depth: int, common: Words, need: int, alive: Words) -> int:
     """Take those from ``alive`` that share fewer than ``need`` ones with ``common``; return how many are left.
 
@@ -42,7 +44,8 @@ def keep(words: Words, depth: int, common: Words, need: int, alive: Words) -> in
 
 
 @kernel(
-    "int64(uint64[:,::1], uint64[:,::1], int64, int64, int64, int64, int64[::1], int64[::1], uint64[::1], int64[::1])"
+    "int64(uint64[:,::1], uint64[:,::1], int64, int64, int64, int64, int64[::1], int64[::1], uint64[::1], int64[::1])",
+    allocates=True,
 )
 def core_of(
     items: Words,
@@ -117,7 +120,8 @@ def core_of(
 
 @kernel(
     "int64(uint64[:,::1], uint64[:,::1], int64, int64[::1], int64, int64, int64,"
-    " uint64[::1], int64[::1], int64, uint64[::1])"
+    " uint64[::1], int64[::1], int64, uint64[::1])",
+    allocates=True,
 )
 def plant(
     items: Words,
@@ -158,7 +162,7 @@ def plant(
     return 64 * depth
 
 
-@kernel("void(uint64[::1], int64, int64, int64, int64, int64)")
+@kernel("void(uint64[::1], int64, int64, int64, int64, int64)", allocates=True)
 def arrange(root: Words, stride: int, depth: int, n: int, groups: int, falling: int) -> None:
     """Deal the items, sorted by rising size, out to the groups in turn, or reverse them.
 
@@ -187,7 +191,10 @@ def arrange(root: Words, stride: int, depth: int, n: int, groups: int, falling: 
         root[w * stride : w * stride + n] = line
 
 
-@kernel("Tuple((int64[::1], uint64[::1], int64[::1]))(uint64[:,::1], uint64[:,::1], int64, int64, int64, int64)")
+@kernel(
+    "Tuple((int64[::1], uint64[::1], int64[::1]))(uint64[:,::1], uint64[:,::1], int64, int64, int64, int64)",
+    allocates=True,
+)
 def rooted(items: Words, bits: Words, n_items: int, n_bits: int, kx: int, ky: int) -> tuple[Ints, Words, Ints]:
     """Return the root of a side: its numbers, its words and the names of its bits.
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from offline.kmis.kernels.compiled import ALL, NONE, WORD, Ints, Words, kernel
-from offline.kmis.kernels.vectors import lowest, popcount
+from hindsched.instances.array_types import Ints, Words
+from hindsched.instances.compiling import kernel
+from hindsched.offline.kmis.kernels.vectors import lowest, popcount
+from hindsched.offline.kmis.kernels.words import ALL, NONE, WORD
 
 __all__ = ["holders", "name"]
 
 
-@kernel("int64(uint64[:,::1], int64[::1], int64)")
+@kernel("int64(uint64[:,::1], int64[::1], int64)", allocates=True)
 def holders(bits: Words, solution: Ints, size: int) -> int:
     """Return the number of items that hold all the bits ``solution[:size]``."""
     number = 0
@@ -20,7 +22,7 @@ def holders(bits: Words, solution: Ints, size: int) -> int:
     return number
 
 
-@kernel("int64(uint64[::1], int64, int64, int64, uint64[::1], int64[::1], int64, int64[::1])")
+@kernel("int64(uint64[::1], int64, int64, int64, uint64[::1], int64[::1], int64, int64[::1])", allocates=True)
 def name(
     words: Words,
     at: int,

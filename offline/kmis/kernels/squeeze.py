@@ -6,15 +6,18 @@ much as looking at every bit: to drop bits by (degree), and to sort the candidat
 
 from __future__ import annotations
 
-from offline.kmis.kernels.compiled import NONE, Ints, Words, kernel
-from offline.kmis.kernels.transpose import transpose64
+from hindsched.instances.array_types import Ints, Words
+from hindsched.instances.compiling import kernel
+from hindsched.offline.kmis.kernels.transpose import transpose64
+from hindsched.offline.kmis.kernels.words import NONE
 
 __all__ = ["sort", "squeeze"]
 
 
 @kernel(
     "void(uint64[:,::1], uint64[::1], int64[::1], int64, int64, int64, uint64[::1], int64,"
-    " int64, uint64[::1], uint64[::1])"
+    " int64, uint64[::1], uint64[::1])",
+    allocates=True,
 )
 def squeeze(
     bits: Words,
@@ -55,7 +58,7 @@ def squeeze(
         words[to + q] = words[ids_at + q]
 
 
-@kernel("void(uint64[::1], int64, int64, int64, int64, int64[::1], int64[::1], uint64[::1])")
+@kernel("void(uint64[::1], int64, int64, int64, int64, int64[::1], int64[::1], uint64[::1])", allocates=True)
 def sort(
     words: Words,
     at: int,

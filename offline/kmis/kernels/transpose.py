@@ -7,7 +7,7 @@ from typing import Any
 from llvmlite import ir
 from numba import types
 
-from offline.kmis.kernels.vectors import INT, LANES, VECTOR, load, operation, store
+from hindsched.offline.kmis.kernels.vectors import INT, LANES, VECTOR, load, operation, store
 
 __all__ = ["transpose64"]
 

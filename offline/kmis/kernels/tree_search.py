@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from offline.kmis.kernels.compiled import ALL, NONE, WORD, Ints, Words, kernel
-from offline.kmis.kernels.eights import count8, pack8, pick8
-from offline.kmis.kernels.search_layout import (
+from hindsched.instances.array_types import Ints, Words
+from hindsched.instances.compiling import kernel
+from hindsched.offline.kmis.kernels.eights import count8, pack8, pick8
+from hindsched.offline.kmis.kernels.search_layout import (
     ANY,
     AT,
     BITS_AT,
@@ -37,16 +38,18 @@ from offline.kmis.kernels.search_layout import (
     STRIDE,
     TOP,
 )
-from offline.kmis.kernels.solutions import holders, name
-from offline.kmis.kernels.squeeze import sort, squeeze
-from offline.kmis.kernels.vectors import peak, popcount, sieve8, tally, zero8
+from hindsched.offline.kmis.kernels.solutions import holders, name
+from hindsched.offline.kmis.kernels.squeeze import sort, squeeze
+from hindsched.offline.kmis.kernels.vectors import peak, popcount, sieve8, tally, zero8
+from hindsched.offline.kmis.kernels.words import ALL, NONE, WORD
 
 __all__ = ["search"]
 
 
 @kernel(
     "void(uint64[::1], int64, int64, int64, uint64[:,::1], int64, int64, int64, int64,"
-    " int64[::1], int64[:,::1], uint64[::1], int64[::1], int64[::1], int64)"
+    " int64[::1], int64[:,::1], uint64[::1], int64[::1], int64[::1], int64)",
+    allocates=True,
 )
 def search(
     root: Words,

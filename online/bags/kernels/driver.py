@@ -6,19 +6,31 @@ from typing import Any
 
 import numpy as np
 
-from instances.bags.model import Instance
-from instances.bags.schedule import Run, Save, Schedule
-from instances.states import DOWN, UP
-from online.bags.kernels.layout import NEVER, NONE, Bytes, Desk, Ints, Log, Setting, kernel
-from online.bags.kernels.steps import advance, assign, choose, close_run, place, remove, restart, save, ticks_to_go
-from online.bags.kernels.ticks import first_ticks, reached
-from online.bags.level import Level, Pace
-from online.bags.options import Handover
-from online.bags.policies import Fcfs, FcfsAt, FcfsPrdctDmd, FcfsTr
-from online.bags.predictors import BUILT_IN
-from online.bags.progress import PARTS, in_segments
-from online.bags.simulate import PolicyRun, expect_shared, predictor_of
-from online.bags.visible import Policy, Problem
+from hindsched.instances.array_types import Bytes, Ints
+from hindsched.instances.bags.model import Instance
+from hindsched.instances.bags.schedule import Run, Save, Schedule
+from hindsched.instances.compiling import kernel
+from hindsched.instances.states import DOWN, UP
+from hindsched.online.bags.kernels.layout import NEVER, NONE, Desk, Log, Setting
+from hindsched.online.bags.kernels.steps import (
+    advance,
+    assign,
+    choose,
+    close_run,
+    place,
+    remove,
+    restart,
+    save,
+    ticks_to_go,
+)
+from hindsched.online.bags.kernels.ticks import first_ticks, reached
+from hindsched.online.bags.level import Level, Pace
+from hindsched.online.bags.options import Handover
+from hindsched.online.bags.policies import Fcfs, FcfsAt, FcfsPrdctDmd, FcfsTr
+from hindsched.online.bags.predictors import BUILT_IN
+from hindsched.online.bags.progress import PARTS, in_segments
+from hindsched.online.bags.simulate import PolicyRun, expect_shared, predictor_of
+from hindsched.online.bags.visible import Policy, Problem
 
 __all__ = ["can_run", "run_kernel"]
 
@@ -29,7 +41,7 @@ _SLOTS = 512
 _EXACT = 2**53
 
 
-@kernel()
+@kernel
 def _begin(setting: Setting, desk: Desk, log: Log, slot: int) -> None:
     """B1 and B2: who is UP; copies that fail, copies that are late."""
     instant = slot * setting.slot
@@ -48,7 +60,7 @@ def _begin(setting: Setting, desk: Desk, log: Log, slot: int) -> None:
             remove(desk, log, q, instant)
 
 
-@kernel()
+@kernel
 def _predict(setting: Setting, desk: Desk, log: Log, slot: int) -> None:
     """B3: save where a failure is predicted, and endanger."""
     desk.endangered[:] = 0
@@ -63,7 +75,7 @@ def _predict(setting: Setting, desk: Desk, log: Log, slot: int) -> None:
             desk.endangered[desk.task[q]] = 1
 
 
-@kernel()
+@kernel
 def _serve(setting: Setting, desk: Desk, q: int, instant: int) -> bool:
     task = choose(setting, desk, q, instant)
     if task != NONE:
@@ -71,7 +83,7 @@ def _serve(setting: Setting, desk: Desk, q: int, instant: int) -> bool:
     return task != NONE
 
 
-@kernel()
+@kernel
 def _ask(setting: Setting, desk: Desk, instant: int) -> None:
     """B4: idle machines ask, in the order of (idle since, index)."""
     number = 0
@@ -89,13 +101,13 @@ def _ask(setting: Setting, desk: Desk, instant: int) -> None:
             return
 
 
-@kernel()
+@kernel
 def _ends_segment(setting: Setting, desk: Desk, q: int) -> bool:
     first = first_ticks(desk.origin[q], setting.ticks[q])
     return bool(desk.is_up[q] and desk.done[q] >= first and (desk.done[q] - first) % setting.ticks[q] == 0)
 
 
-@kernel()
+@kernel
 def _complete(setting: Setting, desk: Desk, log: Log, instant: int) -> None:
     """B6: copies that have reached k; marks the machines that they free."""
     p = len(setting.ticks)
@@ -114,7 +126,7 @@ def _complete(setting: Setting, desk: Desk, log: Log, instant: int) -> None:
                 desk.marks[r] = 1
 
 
-@kernel()
+@kernel
 def _work(setting: Setting, desk: Desk, log: Log, start: int) -> int:
     """B5 and B6 in one slot; return the instant of the last completion in it if all is done, or its end."""
     p = len(setting.ticks)
@@ -139,7 +151,7 @@ def _work(setting: Setting, desk: Desk, log: Log, start: int) -> int:
                     break  # what is nothing to one is nothing to the others
 
 
-@kernel()
+@kernel
 def _run(setting: Setting, desk: Desk, log: Log, slots: int) -> int:
     """Play so many slots; return the turnaround, or `NONE`."""
     for slot in range(slots):
@@ -175,7 +187,7 @@ def can_run(instance: Instance, policy: object) -> bool:
 
 
 def run_kernel(instance: Instance, policy: Policy, *, handover: Handover, schedule: bool = True) -> PolicyRun:
-    """Run a built-in policy that `can_run` allows; the same as `online.bags.simulate.simulate`.
+    """Run a built-in policy that `can_run` allows; the same as `hindsched.online.bags.simulate.simulate`.
 
     Parameters
     ----------

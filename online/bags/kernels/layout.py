@@ -2,35 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any, NamedTuple, TypeAlias, TypeVar
+from typing import NamedTuple
 
-import numpy as np
-import numpy.typing as npt
+from hindsched.instances.array_types import Bytes, Ints
 
-from instances import states
-from instances.compiling import kernels_of
+__all__ = ["NEVER", "NONE", "Desk", "Log", "Setting"]
 
-__all__ = ["NEVER", "NONE", "Bytes", "Desk", "Ints", "Log", "Setting", "kernel"]
-
-Ints: TypeAlias = npt.NDArray[np.int64]
-Bytes: TypeAlias = npt.NDArray[np.uint8]
 
 #: No machine, no task, no run.
 NONE = -1
 #: An instant that never comes.
 NEVER = 2**62
-
-_FOLDER = Path(__file__).parent
-_kernels: Any = kernels_of(_FOLDER, "bags", Path(states.__file__), _FOLDER.parent / "progress.py")
-Function = TypeVar("Function", bound=Callable[..., Any])
-
-
-def kernel(**options: Any) -> Callable[[Function], Function]:
-    """Compile a function at its first call; none allocates, so nobody counts references to arrays: that took time."""
-    made: Callable[[Function], Function] = _kernels(error_model="numpy", _nrt=False, **options)
-    return made
 
 
 class Setting(NamedTuple):

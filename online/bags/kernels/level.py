@@ -1,19 +1,20 @@
-"""What LEVEL and PACE choose; the twin of `online.bags.level`. Stores are shared."""
+"""What LEVEL and PACE choose; the twin of `hindsched.online.bags.level`. Stores are shared."""
 
 from __future__ import annotations
 
-from online.bags.kernels.layout import NEVER, NONE, Desk, Setting, kernel
-from online.bags.kernels.ticks import first_ticks
+from hindsched.instances.compiling import kernel
+from hindsched.online.bags.kernels.layout import NEVER, NONE, Desk, Setting
+from hindsched.online.bags.kernels.ticks import first_ticks
 
 __all__ = ["ahead", "least_saved", "paced"]
 
 
-@kernel()
+@kernel
 def _waits(desk: Desk, task: int) -> bool:
     return not desk.is_done[task] and desk.copies[task] == 0
 
 
-@kernel()
+@kernel
 def least_saved(setting: Setting, desk: Desk, first: int) -> int:
     """Return the task that waits with the least saved; ``first`` is the first one that waits."""
     best = first
@@ -25,7 +26,7 @@ def least_saved(setting: Setting, desk: Desk, first: int) -> int:
     return best
 
 
-@kernel()
+@kernel
 def paced(setting: Setting, desk: Desk, q: int, instant: int, first: int) -> int:
     """Return the task that waits and whose pace the machine has; ``first`` is the first one that waits."""
     number, total, longest = 0, 0, 0
@@ -56,7 +57,7 @@ def paced(setting: Setting, desk: Desk, q: int, instant: int, first: int) -> int
     return best
 
 
-@kernel()
+@kernel
 def ahead(setting: Setting, desk: Desk, q: int, instant: int) -> int:
     """Return the task to replicate, every unfinished one has a copy; where the machine is ahead of all copies first."""
     for r in range(len(setting.ticks)):

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from online.bags.kernels.layout import NEVER, NONE, Desk, Log, Setting, kernel
-from online.bags.kernels.level import ahead, least_saved, paced
-from online.bags.kernels.ticks import first_ticks
-from online.bags.progress import PARTS
+from hindsched.instances.compiling import kernel
+from hindsched.online.bags.kernels.layout import NEVER, NONE, Desk, Log, Setting
+from hindsched.online.bags.kernels.level import ahead, least_saved, paced
+from hindsched.online.bags.kernels.ticks import first_ticks
+from hindsched.online.bags.progress import PARTS
 
 __all__ = ["advance", "assign", "choose", "close_run", "place", "remove", "restart", "save", "ticks_to_go"]
 
@@ -17,13 +18,13 @@ _WEEKEND = 5 * _DAY + 1260 * _MINUTE
 _DONE, _LOW = 0, 1  # in Desk.counts
 
 
-@kernel()
+@kernel
 def place(setting: Setting, task: int, q: int) -> int:
     """Return where the store has the state that machine q can start a task from."""
     return task * len(setting.ticks) + q if setting.is_private else task
 
 
-@kernel()
+@kernel
 def restart(setting: Setting, desk: Desk, q: int, origin: int) -> None:
     """Let the copy on a machine start from a state."""
     ticks = setting.ticks[q]
@@ -32,7 +33,7 @@ def restart(setting: Setting, desk: Desk, q: int, origin: int) -> None:
     desk.left[q] = first_ticks(origin, ticks) + (setting.segments - origin // PARTS - 1) * ticks
 
 
-@kernel()
+@kernel
 def ticks_to_go(setting: Setting, desk: Desk, q: int) -> int:
     """Return the UP ticks to the end of the segment a copy is in."""
     first = first_ticks(desk.origin[q], setting.ticks[q])
@@ -41,7 +42,7 @@ def ticks_to_go(setting: Setting, desk: Desk, q: int) -> int:
     return int(setting.ticks[q] - (desk.done[q] - first) % setting.ticks[q])
 
 
-@kernel()
+@kernel
 def save(setting: Setting, desk: Desk, q: int, state: int) -> bool:
     """Save a state of the copy on a machine, if it is greater than what is there."""
     here = place(setting, desk.task[q], q)
@@ -53,7 +54,7 @@ def save(setting: Setting, desk: Desk, q: int, state: int) -> bool:
     return True
 
 
-@kernel()
+@kernel
 def advance(setting: Setting, desk: Desk, ticks: int) -> None:
     """Let every copy on an UP machine work so many ticks, and save the ends of segments."""
     for q in range(len(setting.ticks)):
@@ -66,7 +67,7 @@ def advance(setting: Setting, desk: Desk, ticks: int) -> None:
                 save(setting, desk, q, segments * PARTS)
 
 
-@kernel()
+@kernel
 def _deadline(setting: Setting, since: int, origin: int, base: int) -> int:
     """Return when a copy is given up."""
     if setting.clock_ms >= 0:
@@ -83,7 +84,7 @@ def _deadline(setting: Setting, since: int, origin: int, base: int) -> int:
     return since + (base * (numerator + denominator) + denominator - 1) // denominator
 
 
-@kernel()
+@kernel
 def assign(setting: Setting, desk: Desk, q: int, task: int, instant: int) -> None:
     """Give a machine a copy of a task."""
     desk.task[q] = task
@@ -97,7 +98,7 @@ def assign(setting: Setting, desk: Desk, q: int, task: int, instant: int) -> Non
     desk.endangered[task] = 0
 
 
-@kernel()
+@kernel
 def close_run(desk: Desk, log: Log, q: int, instant: int) -> None:
     """Note a run that ends."""
     if desk.run_start[q] == NONE:
@@ -113,7 +114,7 @@ def close_run(desk: Desk, log: Log, q: int, instant: int) -> None:
     desk.run_start[q] = NONE
 
 
-@kernel()
+@kernel
 def remove(desk: Desk, log: Log, q: int, instant: int) -> None:
     """Take a machine's copy away."""
     close_run(desk, log, q, instant)
@@ -125,7 +126,7 @@ def remove(desk: Desk, log: Log, q: int, instant: int) -> None:
     desk.freed_at[q] = instant
 
 
-@kernel()
+@kernel
 def _first_waiting(setting: Setting, desk: Desk) -> int:
     low = desk.counts[_LOW]
     while low < setting.tasks and (desk.is_done[low] or desk.copies[low] > 0):
@@ -134,7 +135,7 @@ def _first_waiting(setting: Setting, desk: Desk) -> int:
     return low if low < setting.tasks else NONE
 
 
-@kernel()
+@kernel
 def _replicated(setting: Setting, desk: Desk) -> int:
     """Return the task to replicate; every task that is not done has a copy somewhere."""
     for q in range(len(setting.ticks)):
@@ -161,7 +162,7 @@ def _replicated(setting: Setting, desk: Desk) -> int:
     return best
 
 
-@kernel()
+@kernel
 def choose(setting: Setting, desk: Desk, q: int, instant: int) -> int:
     """Return the task for a machine that asks."""
     task = _first_waiting(setting, desk)

@@ -1,20 +1,20 @@
-"""How far a copy is; the twin of `online.bags.progress`."""
+"""How far a copy is; the twin of `hindsched.online.bags.progress`."""
 
 from __future__ import annotations
 
-from online.bags.kernels.layout import kernel
-from online.bags.progress import PARTS
+from hindsched.instances.compiling import kernel
+from hindsched.online.bags.progress import PARTS
 
 __all__ = ["first_ticks", "reached"]
 
 
-@kernel()
+@kernel
 def first_ticks(origin: int, ticks: int) -> int:
     """Return the UP ticks for the rest of the first segment."""
     return ((PARTS - origin % PARTS) * ticks + PARTS - 1) // PARTS
 
 
-@kernel()
+@kernel
 def reached(origin: int, ticks: int, done: int) -> int:
     """Return the state of a copy, exactly but for the last part."""
     first = first_ticks(origin, ticks)

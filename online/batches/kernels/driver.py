@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from instances.batches.model import Compute, Instance
-from instances.batches.run import NOTHING, Contacts
-from instances.batches.volunteers import WEEK
-from online.batches.booking import RECORD_S, Booking, calls_wanted
-from online.batches.kernels import layout
-from online.batches.kernels.compiling import Ints, Shorts
-from online.batches.kernels.loop import run
-from online.batches.options import Options
-from online.batches.periods import period, requests_for
-from online.batches.simulate import SPREAD, WORD
-from online.batches.visible import active_before
+from hindsched.instances.array_types import Int32s, Ints
+from hindsched.instances.batches.model import Compute, Instance
+from hindsched.instances.batches.run import NOTHING, Contacts
+from hindsched.instances.batches.volunteers import WEEK
+from hindsched.online.batches.booking import RECORD_S, Booking, calls_wanted
+from hindsched.online.batches.kernels import layout
+from hindsched.online.batches.kernels.loop import run
+from hindsched.online.batches.options import Options
+from hindsched.online.batches.periods import period, requests_for
+from hindsched.online.batches.simulate import SPREAD, WORD
+from hindsched.online.batches.visible import active_before
 
 __all__ = ["run_kernel"]
 
@@ -27,9 +27,9 @@ def run_kernel(instance: Instance, name: str, options: Options) -> tuple[Contact
     Parameters
     ----------
     instance
-        Of which the master takes the margins, see `online.batches.algorithms`.
+        Of which the master takes the margins, see `hindsched.online.batches.algorithms`.
     name
-        One of `online.batches.policies.POLICIES`.
+        One of `hindsched.online.batches.policies.POLICIES`.
     options
         The readings.
 
@@ -185,7 +185,7 @@ def _first_calls(instance: Instance, options: Options, first_period: int) -> Int
 
 
 def _contacts(record: layout.Record, size: int, tasks: int) -> Contacts:
-    sent: Shorts = record.task[:size]
+    sent: Int32s = record.task[:size]
     is_sent = sent >= 0
     nothing = np.int32(NOTHING)
     batch = np.where(is_sent, sent // np.int32(tasks), nothing)

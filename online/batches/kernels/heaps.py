@@ -6,13 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from online.batches.kernels.compiling import Ints, Reals, Shorts, kernel
-from online.batches.kernels.layout import CALLS, ENDS, SHIFT, UNFINISHED, Ends, State
+from hindsched.instances.array_types import Int32s, Ints, Reals
+from hindsched.instances.compiling import kernel
+from hindsched.online.batches.kernels.layout import CALLS, ENDS, SHIFT, UNFINISHED, Ends, State
 
 __all__ = ["heapify", "pop_end", "push_end", "replace_call", "reset_tasks", "set_key", "set_keys"]
 
 
-@kernel()
+@kernel
 def _sift_down(heap: Ints, size: int, hole: int, key: Any) -> None:
     while True:
         child = 2 * hole + 1
@@ -27,7 +28,7 @@ def _sift_down(heap: Ints, size: int, hole: int, key: Any) -> None:
     heap[hole] = key
 
 
-@kernel()
+@kernel
 def heapify(state: State) -> None:
     """Put the calls in the order of a heap."""
     size = state.at[CALLS]
@@ -35,7 +36,7 @@ def heapify(state: State) -> None:
         _sift_down(state.calls, size, place, state.calls[place])
 
 
-@kernel()
+@kernel
 def replace_call(state: State, time: int, worker: int) -> None:
     """Put a worker's next contact in the place of the first call; a negative time: take that away only."""
     size = state.at[CALLS]
@@ -48,7 +49,7 @@ def replace_call(state: State, time: int, worker: int) -> None:
         _sift_down(state.calls, size, 0, state.calls[size])
 
 
-@kernel()
+@kernel
 def push_end(state: State, ends: Ends, time: int, worker: int, task: int) -> None:
     """Note when a task will end; there must be room."""
     hole = state.at[ENDS]
@@ -65,7 +66,7 @@ def push_end(state: State, ends: Ends, time: int, worker: int, task: int) -> Non
     ends.task[hole] = task
 
 
-@kernel()
+@kernel
 def pop_end(state: State, ends: Ends) -> int:
     """Take away the next end and return its task."""
     first = ends.task[0]
@@ -89,8 +90,8 @@ def pop_end(state: State, ends: Ends) -> int:
     return int(first)
 
 
-@kernel()
-def set_key(keys: Reals, best: Shorts, task: int, key: float) -> None:
+@kernel
+def set_key(keys: Reals, best: Int32s, task: int, key: float) -> None:
     """Change how much a task needs to be sent; of equal ones the first stays the best."""
     keys[task] = key
     node = (task + keys.size) >> 1
@@ -100,15 +101,15 @@ def set_key(keys: Reals, best: Shorts, task: int, key: float) -> None:
         node >>= 1
 
 
-@kernel()
-def set_keys(keys: Reals, best: Shorts) -> None:
+@kernel
+def set_keys(keys: Reals, best: Int32s) -> None:
     """Bring the tree in order after changes of many keys."""
     for node in range(keys.size - 1, 0, -1):
         left, right = best[2 * node], best[2 * node + 1]
         best[node] = left if keys[left] >= keys[right] else right
 
 
-@kernel()
+@kernel
 def reset_tasks(state: State, tasks: int, key: float) -> None:
     """Begin a batch: no task has ended, all are alike."""
     state.at[UNFINISHED] = tasks

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from online.batches.kernels.compiling import Ints, Reals, Shorts
+from hindsched.instances.array_types import Int32s, Ints, Reals
 
 __all__ = [
     "BATCH",
@@ -76,7 +76,7 @@ BOOKED, CAME, OTHERS, LEAST_CHANCE, USUAL, SENT, ENDED, MEANS = range(8)
 class World(NamedTuple):
     """The instance, as far as the run needs it."""
 
-    ups: Shorts  # (n, 2)
+    ups: Int32s  # (n, 2)
     low: Ints  # (W,): the first row of each worker
     high: Ints  # (W,): the first row after its last
     c: Ints
@@ -135,9 +135,9 @@ class State(NamedTuple):
     last: Ints  # (W,): its last contact
     head: Ints  # (W,): its first task, by contact, of whose end the master has not heard; -1 if none
     tail: Ints  # (W,)
-    replays: Shorts  # (W, 2 * replays): the interval in which each replay began last
+    replays: Int32s  # (W, 2 * replays): the interval in which each replay began last
     keys: Reals  # (size,): how much each task needs to be sent; -inf when it has ended
-    best: Shorts  # (2 * size,): the neediest task below each node of a tree, 1 is its root
+    best: Int32s  # (2 * size,): the neediest task below each node of a tree, 1 is its root
     period_times: Ints
     period_values: Ints
     ledger: Ledger
@@ -146,18 +146,18 @@ class State(NamedTuple):
 class Record(NamedTuple):
     """The contacts."""
 
-    time: Shorts
-    worker: Shorts
-    task: Shorts  # batch * N + k, or -1
-    end: Shorts
-    link: Shorts  # the next task of the same worker, where the master hears at contacts
+    time: Int32s
+    worker: Int32s
+    task: Int32s  # batch * N + k, or -1
+    end: Int32s
+    link: Int32s  # the next task of the same worker, where the master hears at contacts
     need: Ints  # of BOOKING: what the worker had to compute up to this task's end, in its own time
     chance: Reals  # of BOOKING: that it ends in time, as it was when it was sent
-    sibling: Shorts  # of BOOKING: the next copy of the same task
+    sibling: Int32s  # of BOOKING: the next copy of the same task
 
 
 class Ends(NamedTuple):
     """A heap of ends to come."""
 
     key: Ints
-    task: Shorts
+    task: Int32s

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from online.batches import booking
-from online.batches.kernels.compiling import kernel
-from online.batches.kernels.heaps import reset_tasks, set_key, set_keys
-from online.batches.kernels.layout import (
+from hindsched.instances.compiling import kernel
+from hindsched.online.batches import booking
+from hindsched.online.batches.kernels.heaps import reset_tasks, set_key, set_keys
+from hindsched.online.batches.kernels.layout import (
     BATCH,
     BOOKED,
     CAME,
@@ -35,21 +35,21 @@ _REST_S, _KEPT, _LEAST_COMING = booking.REST_S, booking.KEPT, booking.LEAST_COMI
 _STEP, _MOST_WANTED, _REVISIONS, _GOLDEN = booking.STEP, booking.MOST_WANTED, booking.REVISIONS, booking.GOLDEN
 
 
-@kernel()
+@kernel
 def begin_booking(world: World, state: State) -> None:
     """Open the first batch."""
     state.ledger.means[USUAL], state.ledger.means[SENT], state.ledger.means[ENDED] = 0.5, 1.0, 0.5
     _open(world, state)
 
 
-@kernel()
+@kernel
 def _open(world: World, state: State) -> None:
     reset_tasks(state, world.tasks, 1.0)
     state.ledger.first[:] = -1
     state.at[REVISION] = 0
 
 
-@kernel()
+@kernel
 def close_booking(world: World, rules: Rules, state: State, batch: int) -> None:
     """Count who came, and go on to the next batch."""
     at, means, booked = state.at, state.ledger.means, state.ledger.booked
@@ -65,7 +65,7 @@ def close_booking(world: World, rules: Rules, state: State, batch: int) -> None:
     _open(world, state)
 
 
-@kernel()
+@kernel
 def hear_booking(world: World, state: State, record: Record, task: int, worker: int) -> None:
     """Hear that a copy has ended."""
     batch, k = task // world.tasks, task % world.tasks
@@ -78,7 +78,7 @@ def hear_booking(world: World, state: State, record: Record, task: int, worker: 
         state.at[UNFINISHED] -= 1
 
 
-@kernel()
+@kernel
 def _forget(state: State, record: Record, k: int, worker: int, instead: int) -> bool:
     """Take a worker's copy out of the list of a task, or put another row in its place; return whether there was one."""
     before, row = -1, state.ledger.first[k]
@@ -97,7 +97,7 @@ def _forget(state: State, record: Record, k: int, worker: int, instead: int) -> 
     return True
 
 
-@kernel()
+@kernel
 def _note(state: State, record: Record, k: int, row: int) -> None:
     """Note a copy as the last of a task, or in the place of one that this worker has."""
     if _forget(state, record, k, record.worker[row], row):
@@ -112,7 +112,7 @@ def _note(state: State, record: Record, k: int, row: int) -> None:
     record.sibling[last] = row
 
 
-@kernel()
+@kernel
 def _own_time(world: World, state: State, j: int, now: int) -> int:
     """Return a worker's available seconds before now, from its first row on, and find its first row of late."""
     ledger, place = state.ledger, state.place[j]
@@ -128,7 +128,7 @@ def _own_time(world: World, state: State, j: int, now: int) -> int:
     return int(ledger.own[j] + now - world.ups[place, 0])
 
 
-@kernel()
+@kernel
 def _seconds_before(world: World, state: State, j: int, now: int, until: int) -> int:
     """Return a worker's available seconds of late before a second that is not after now."""
     since, total = now - _RECORD_S, 0
@@ -137,7 +137,7 @@ def _seconds_before(world: World, state: State, j: int, now: int, until: int) ->
     return total
 
 
-@kernel()
+@kernel
 def _chance(world: World, state: State, j: int, now: int, length: int, need: int) -> float:
     """Return the chance that a worker advances by ``need`` seconds in the next ``length`` ones, by its own past."""
     usual = float(state.ledger.means[USUAL])
@@ -168,7 +168,7 @@ def _chance(world: World, state: State, j: int, now: int, length: int, need: int
     return (count + _DOUBT * usual) / (_MOMENTS + _DOUBT)
 
 
-@kernel()
+@kernel
 def send_booking(world: World, state: State, record: Record, row: int, j: int, now: int) -> int:
     """Note a call, and return the task to send, batch * N + k, or -1; what its worker has to do is noted."""
     at, ledger = state.at, state.ledger
@@ -200,7 +200,7 @@ def send_booking(world: World, state: State, record: Record, row: int, j: int, n
     return int(batch * world.tasks + k)
 
 
-@kernel()
+@kernel
 def _revise(world: World, state: State, record: Record, now: int) -> None:
     """Reckon all chances anew, a few times a batch."""
     at, batch = state.at, state.at[BATCH]
@@ -220,7 +220,7 @@ def _revise(world: World, state: State, record: Record, now: int) -> None:
     set_keys(state.keys, state.best)
 
 
-@kernel()
+@kernel
 def _still(record: Record, row: int, now: int, deadline: int) -> float:
     """Return the chance that a copy still ends in time."""
     first = np.int64(record.time[row]) + record.need[row]
@@ -229,7 +229,7 @@ def _still(record: Record, row: int, now: int, deadline: int) -> float:
     return left / (1 - record.chance[row] + left) if left != 0 else 0.0
 
 
-@kernel()
+@kernel
 def _to_book(rules: Rules, state: State) -> float:
     """Return how many calls to book for a batch."""
     means = state.ledger.means
@@ -237,7 +237,7 @@ def _to_book(rules: Rules, state: State) -> float:
     return float(max(0.0, rules.calls - means[OTHERS]) / min(1.0, max(_LEAST_COMING, coming)))
 
 
-@kernel()
+@kernel
 def book(world: World, rules: Rules, state: State, j: int, now: int) -> int:
     """Return when a worker shall call again, or -1 for never."""
     at, ledger, num = state.at, state.ledger, world.deadlines.size
@@ -264,7 +264,7 @@ def book(world: World, rules: Rules, state: State, j: int, now: int) -> int:
     return _slot(world, state, j, now, place)
 
 
-@kernel()
+@kernel
 def _again(world: World, state: State, j: int, now: int, to_book: float) -> int:
     """Return when a worker shall call once more in the present batch, or -1."""
     batch, ledger = state.at[BATCH], state.ledger
@@ -278,14 +278,14 @@ def _again(world: World, state: State, j: int, now: int, to_book: float) -> int:
     return int(call)
 
 
-@kernel()
+@kernel
 def _share(world: World, state: State, j: int, now: int) -> float:
     """Return the share of the last two weeks in which a worker was available."""
     known = min(_RECORD_S, now - world.firsts[j])
     return float((_seconds_before(world, state, j, now, now) + 1) / (known + 1))
 
 
-@kernel()
+@kernel
 def _slot(world: World, state: State, j: int, now: int, place: int) -> int:
     """Return a second in the first part of a batch's time, longer for who computes fast and is often there."""
     length = world.deadlines[place] - world.submissions[place]

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from instances.batches.run import NOTHING
-from online.batches.kernels.compiling import Ints, Shorts, kernel
-from online.batches.kernels.heaps import heapify, pop_end, push_end, replace_call
-from online.batches.kernels.layout import (
+from hindsched.instances.array_types import Int32s, Ints
+from hindsched.instances.batches.run import NOTHING
+from hindsched.instances.compiling import kernel
+from hindsched.online.batches.kernels.heaps import heapify, pop_end, push_end, replace_call
+from hindsched.online.batches.kernels.layout import (
     BOOKING,
     CALLS,
     CONTACTS,
@@ -20,9 +21,9 @@ from online.batches.kernels.layout import (
     State,
     World,
 )
-from online.batches.kernels.ledger import begin_booking, book, close_booking, hear_booking, send_booking
-from online.batches.kernels.masters import begin, call_again, choose, close, finish, shift
-from online.batches.kernels.workers import compute, next_available
+from hindsched.online.batches.kernels.ledger import begin_booking, book, close_booking, hear_booking, send_booking
+from hindsched.online.batches.kernels.masters import begin, call_again, choose, close, finish, shift
+from hindsched.online.batches.kernels.workers import compute, next_available
 
 __all__ = ["run"]
 
@@ -31,7 +32,7 @@ _WORKER = (1 << SHIFT) - 1
 
 
 @kernel(allocates=True)
-def _longer(array: Shorts) -> Shorts:
+def _longer(array: Int32s) -> Int32s:
     more = np.empty(array.size + max(array.size, 1024), dtype=np.int32)
     more[: array.size] = array
     return more
@@ -59,7 +60,7 @@ def _more_ends(ends: Ends) -> Ends:
     return Ends(key, task)
 
 
-@kernel()
+@kernel
 def _first_calls(world: World, state: State, firsts: Ints) -> None:
     size = 0
     for j in range(world.c.size):
@@ -71,7 +72,7 @@ def _first_calls(world: World, state: State, firsts: Ints) -> None:
     heapify(state)
 
 
-@kernel()
+@kernel
 def _finish(world: World, rules: Rules, state: State, record: Record, task: int, j: int, now: int) -> None:
     if rules.algorithm == BOOKING:
         hear_booking(world, state, record, task, j)
@@ -79,7 +80,7 @@ def _finish(world: World, rules: Rules, state: State, record: Record, task: int,
         finish(world, rules, state, record, task, now)
 
 
-@kernel()
+@kernel
 def _hear(world: World, rules: Rules, state: State, record: Record, j: int, now: int) -> None:
     """Tell the master of the ends of the worker that calls."""
     row = state.head[j]
@@ -89,7 +90,7 @@ def _hear(world: World, rules: Rules, state: State, record: Record, j: int, now:
     state.head[j] = row
 
 
-@kernel()
+@kernel
 def _note(state: State, record: Record, j: int, row: int) -> None:
     """Remember a task of whose end the master will hear at a contact."""
     record.link[row] = -1
@@ -100,7 +101,7 @@ def _note(state: State, record: Record, j: int, row: int) -> None:
     state.tail[j] = row
 
 
-@kernel()
+@kernel
 def _contact(world: World, rules: Rules, state: State, record: Record, ends: Ends, now: int) -> None:
     at = state.at
     j = state.calls[0] & _WORKER

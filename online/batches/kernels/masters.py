@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from online.batches.kernels.compiling import Shorts, kernel
-from online.batches.kernels.heaps import reset_tasks, set_key
-from online.batches.kernels.layout import (
+from hindsched.instances.array_types import Int32s
+from hindsched.instances.compiling import kernel
+from hindsched.online.batches.kernels.heaps import reset_tasks, set_key
+from hindsched.online.batches.kernels.layout import (
     BATCH,
     CONTACTS,
     COPIES,
@@ -22,7 +23,7 @@ from online.batches.kernels.layout import (
     State,
     World,
 )
-from online.batches.kernels.workers import missed_most
+from hindsched.online.batches.kernels.workers import missed_most
 
 __all__ = ["begin", "call_again", "choose", "close", "finish", "shift"]
 
@@ -30,7 +31,7 @@ __all__ = ["begin", "call_again", "choose", "close", "finish", "shift"]
 _MOST_ACTIVE, _LONGEST, _MOST = 2**27, 2**40, 2**62
 
 
-@kernel()
+@kernel
 def begin(world: World, rules: Rules, state: State, period: int) -> None:
     """Note the first period and open the first batch."""
     _set_period(state, world.start, period)
@@ -38,12 +39,12 @@ def begin(world: World, rules: Rules, state: State, period: int) -> None:
         _open(world, rules, state)
 
 
-@kernel()
+@kernel
 def _open(world: World, rules: Rules, state: State) -> None:
     reset_tasks(state, world.tasks, 0.0 if rules.predictor == COPIES else 1.0)
 
 
-@kernel()
+@kernel
 def _set_period(state: State, now: int, period: int) -> None:
     at = state.at
     at[PERIOD] = period
@@ -54,8 +55,8 @@ def _set_period(state: State, now: int, period: int) -> None:
         at[TOO_LARGE] = 1
 
 
-@kernel()
-def _count_until(times: Shorts, size: int, until: int) -> int:
+@kernel
+def _count_until(times: Int32s, size: int, until: int) -> int:
     """Return how many of the first ``size`` times are not after ``until``."""
     low, high = 0, size
     while low < high:
@@ -67,7 +68,7 @@ def _count_until(times: Shorts, size: int, until: int) -> int:
     return low
 
 
-@kernel()
+@kernel
 def _next_batch(world: World, rules: Rules, state: State, record: Record, now: int) -> None:
     at = state.at
     at[BATCH] += 1
@@ -93,14 +94,14 @@ def _next_batch(world: World, rules: Rules, state: State, record: Record, now: i
         _open(world, rules, state)
 
 
-@kernel()
+@kernel
 def close(world: World, rules: Rules, state: State, record: Record, now: int, batch: int) -> None:
     """Close a batch at its deadline, if it is still the present one and the reading is to drop it."""
     if rules.drops and state.at[BATCH] == batch:
         _next_batch(world, rules, state, record, now)
 
 
-@kernel()
+@kernel
 def shift(world: World, rules: Rules, state: State, record: Record, now: int, batch: int) -> None:
     """Change the period by the requests that a batch got."""
     at = state.at
@@ -112,7 +113,7 @@ def shift(world: World, rules: Rules, state: State, record: Record, now: int, ba
         _set_period(state, now, max(1, at[PERIOD] * max(came, 1) // world.tasks))
 
 
-@kernel()
+@kernel
 def finish(world: World, rules: Rules, state: State, record: Record, task: int, now: int) -> None:
     """Hear that a copy has ended; the last task of the present batch opens the next one."""
     at = state.at
@@ -125,7 +126,7 @@ def finish(world: World, rules: Rules, state: State, record: Record, task: int, 
         _next_batch(world, rules, state, record, now)
 
 
-@kernel()
+@kernel
 def choose(world: World, rules: Rules, state: State, j: int, now: int) -> int:
     """Return the task to send, batch * N + k, or -1."""
     at = state.at
@@ -152,7 +153,7 @@ def choose(world: World, rules: Rules, state: State, j: int, now: int) -> int:
     return int(batch * world.tasks + k)
 
 
-@kernel()
+@kernel
 def call_again(world: World, rules: Rules, state: State, record: Record, now: int) -> int:
     """Return R, or -1 for never, and open the next batch if this contact sent the last task of one."""
     at = state.at

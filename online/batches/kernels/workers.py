@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from online.batches.kernels.compiling import kernel
-from online.batches.kernels.layout import NEVER, Rules, State, World
+from hindsched.instances.compiling import kernel
+from hindsched.online.batches.kernels.layout import NEVER, Rules, State, World
 
 __all__ = ["compute", "missed_most", "next_available"]
 
 _DAY, _WEEK = 86_400, 604_800
 
 
-@kernel()
+@kernel
 def next_available(world: World, state: State, j: int, earliest: int) -> int:
     """Return a worker's first available second from ``earliest`` on, or ``NEVER``."""
     place, stop = state.place[j], world.high[j]
@@ -22,7 +22,7 @@ def next_available(world: World, state: State, j: int, earliest: int) -> int:
     return int(max(earliest, world.ups[place, 0]))
 
 
-@kernel()
+@kernel
 def compute(world: World, state: State, j: int, now: int) -> int:
     """Append a task to a worker's queue and return when it ends, or ``NEVER``."""
     begin = max(now, state.busy[j])
@@ -47,7 +47,7 @@ def compute(world: World, state: State, j: int, now: int) -> int:
     return end
 
 
-@kernel()
+@kernel
 def missed_most(world: World, rules: Rules, state: State, j: int, now: int, deadline: int) -> bool:
     """Whether a worker would have missed more than half of the replays that are seen."""
     first, length, c = world.firsts[j], deadline - now, world.c[j]

@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from instances.coupled.model import Instance
-from online.coupled.kernels.compiling import Ints
-from online.coupled.visible import Problem
+from hindsched.instances.array_types import Ints
+from hindsched.instances.coupled.model import Instance
+from hindsched.online.coupled.visible import Problem
 
 __all__ = ["Application", "application_of"]
 

@@ -1,4 +1,4 @@
-"""A configuration built task by task: the twin of `online.coupled.passive.Builder`, for a first time.
+"""A configuration built task by task: the twin of `hindsched.online.coupled.passive.Builder`, for a first time.
 
 Two things make it fast, and neither changes what is built.
 
@@ -13,19 +13,20 @@ What was built stays in the trace, with a promise for each step: for the next `H
 or time counts, the winner's criterion stays above ``clear``, and that of all others below, if nobody new comes. (The
 winner: the less there is to receive the better, and of criterion Y the time is taken as late as it may be. The others:
 members are taken to have received what they can by then.) Steps from ``firm`` on have no such promise. See
-`online.coupled.kernels.review`.
+`hindsched.online.coupled.kernels.review`.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from online.coupled.kernels.compiling import NONE, ONE, WORD, kernel, lowest
-from online.coupled.kernels.criteria import CLEAR, HARD, best_value, is_hard, value
-from online.coupled.kernels.estimates import row_alone
-from online.coupled.kernels.layout import BY_Y, Application, Choice, Plans, Standing, Tables, Trace
-from online.coupled.kernels.nodes import fill, new_node
-from online.coupled.kernels.steps import exact_step
+from hindsched.instances.compiling import kernel
+from hindsched.online.coupled.kernels.criteria import CLEAR, HARD, best_value, is_hard, value
+from hindsched.online.coupled.kernels.estimates import row_alone
+from hindsched.online.coupled.kernels.layout import BY_Y, Application, Choice, Plans, Standing, Tables, Trace
+from hindsched.online.coupled.kernels.nodes import fill, new_node
+from hindsched.online.coupled.kernels.steps import exact_step
+from hindsched.online.coupled.kernels.words import NONE, ONE, WORD, lowest
 
 __all__ = ["HORIZON", "alone_for", "build", "need_for"]
 

@@ -1,16 +1,18 @@
-"""RANDOM: the twin of `online.coupled.chance`."""
+"""RANDOM: the twin of `hindsched.online.coupled.chance`."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from online.coupled.kernels.compiling import NONE, ONE, WORD, Ints, Words, kernel, lowest
-from online.coupled.kernels.layout import Application
+from hindsched.instances.array_types import Ints, Words
+from hindsched.instances.compiling import kernel
+from hindsched.online.coupled.kernels.layout import Application
+from hindsched.online.coupled.kernels.words import NONE, ONE, WORD, lowest
 
 __all__ = ["draw"]
 
 
-@kernel()
+@kernel
 def draw(application: Application, up: WORD, numbers: Words, drawn: int, built: Ints) -> int:
     """Fill ``built`` with tasks on random UP workers; return the place of the next number, -1 where they run out.
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from online.coupled.kernels.compiling import Ints, kernel
-from online.coupled.kernels.estimates import not_down_row, place_of_slots, whole_slots
-from online.coupled.kernels.layout import BY_E, BY_P, Tables
+from hindsched.instances.array_types import Ints
+from hindsched.instances.compiling import kernel
+from hindsched.online.coupled.kernels.estimates import not_down_row, place_of_slots, whole_slots
+from hindsched.online.coupled.kernels.layout import BY_E, BY_P, Tables
 
 __all__ = ["CLEAR", "HARD", "best_value", "is_hard", "value"]
 
@@ -25,7 +26,7 @@ def best_value(criterion: int, computation: float, chance: float, time: float) -
     Parameters
     ----------
     criterion
-        By number, see `online.coupled.kernels.layout`.
+        By number, see `hindsched.online.coupled.kernels.layout`.
     computation, chance
         E(W) and P_plus^(W-1).
     time

@@ -6,16 +6,16 @@ import weakref
 
 import numpy as np
 
-from instances.coupled.model import Instance
-from instances.coupled.schedule import NOT_ENROLLED, Configuration, Schedule
-from instances.sources import StateSource
-from instances.streams import stream
-from online.coupled import estimates as plain
-from online.coupled.kernels import layout, slots
-from online.coupled.kernels.application import application_of
-from online.coupled.kernels.compiling import Bytes, Ints, Words
-from online.coupled.kernels.masks import fill_masks
-from online.coupled.kernels.memory import Memory, memory_of, no_plans, no_tables
+from hindsched.instances.array_types import Bytes, Ints, Words
+from hindsched.instances.coupled.model import Instance
+from hindsched.instances.coupled.schedule import NOT_ENROLLED, Configuration, Schedule
+from hindsched.instances.sources import StateSource
+from hindsched.instances.streams import stream
+from hindsched.online.coupled import estimates as plain
+from hindsched.online.coupled.kernels import layout, slots
+from hindsched.online.coupled.kernels.application import application_of
+from hindsched.online.coupled.kernels.masks import fill_masks
+from hindsched.online.coupled.kernels.memory import Memory, memory_of, no_plans, no_tables
 
 __all__ = ["run_kernel"]
 

@@ -10,8 +10,10 @@ import math
 
 import numpy as np
 
-from online.coupled.kernels.compiling import WORD, Ints, Reals, Words, kernel
-from online.coupled.kernels.sums import estimate_set
+from hindsched.instances.array_types import Ints, Reals, Words
+from hindsched.instances.compiling import kernel
+from hindsched.online.coupled.kernels.sums import estimate_set
+from hindsched.online.coupled.kernels.words import WORD
 
 __all__ = [
     "E_C",
@@ -29,7 +31,7 @@ __all__ = [
 
 #: Columns of the table of sets; column 0 holds the set, as the bits of a float.
 LOG_P, E_C, E_GIVEN = 1, 2, 3
-#: Places in `online.coupled.estimates.ESTIMATORS`.
+#: Places in `hindsched.online.coupled.estimates.ESTIMATORS`.
 CONDITIONAL, UNDIVIDED = 1, 2
 
 _CEIL_SLACK = 1e-9
@@ -37,13 +39,13 @@ _LARGE_LOG = 700.0
 _GOLDEN = WORD(0x9E3779B97F4A7C15)
 
 
-@kernel()
+@kernel
 def place_of(members: WORD, mask: int) -> int:
     """Return where to look for a set first, in a table of ``mask + 1`` rows."""
     return int(np.int64((members * _GOLDEN) >> WORD(32))) & mask
 
 
-@kernel()
+@kernel
 def row_of_set(members: WORD, sets: Reals, keys: Words, count: Ints, modes: Reals, order: Ints) -> int:
     """Return the row of a set of workers, made now if it is new.
 
@@ -64,13 +66,13 @@ def row_of_set(members: WORD, sets: Reals, keys: Words, count: Ints, modes: Real
     return row
 
 
-@kernel()
+@kernel
 def undivided(e_c: float, log_p: float) -> float:
     """Return A / (1 + E_u) (``estimates.undivided``)."""
     return e_c / -math.expm1(log_p) if log_p < 0.0 else e_c
 
 
-@kernel()
+@kernel
 def row_alone(q: int, slots: int, alone: Reals, single: Reals, estimator: int) -> float:
     """Return E^(q)(n), the expected time worker q takes to be UP in n slots (``Estimates.duration_alone``).
 
@@ -97,7 +99,7 @@ def row_alone(q: int, slots: int, alone: Reals, single: Reals, estimator: int) -
     return value
 
 
-@kernel()
+@kernel
 def log_duration(work: int, log_p: float, e_c: float, e_given: float, estimator: int) -> float:
     """Return log E(W) for ``work`` slots of computation (``Estimates.log_duration``)."""
     if work == 1:
@@ -109,7 +111,7 @@ def log_duration(work: int, log_p: float, e_c: float, e_given: float, estimator:
     return math.log1p((work - 1) * e_c) - (work - 1) * log_p
 
 
-@kernel()
+@kernel
 def log_sum(log_a: float, b: float) -> float:
     """Return log(a + b) from log(a) and b >= 0, also where a is beyond the range of floats."""
     if log_a < _LARGE_LOG or b == np.inf:
@@ -121,13 +123,13 @@ def log_sum(log_a: float, b: float) -> float:
     return high + math.log1p(math.exp(low - high))
 
 
-@kernel()
+@kernel
 def whole_slots(duration: float) -> float:
     """Return the duration rounded up to slots, forgiving what rounding errors added to an integer."""
     return np.ceil(duration - _CEIL_SLACK) if duration < np.inf else np.inf
 
 
-@kernel()
+@kernel
 def place_of_slots(slots: float, mask: int) -> int:
     """Return where the row of log P_ND(t) lies, among ``mask + 1`` rows."""
     if slots >= 2.0**62:
@@ -136,7 +138,7 @@ def place_of_slots(slots: float, mask: int) -> int:
     return int(np.int64((word ^ (word >> WORD(14)) * WORD(0x2545F491)) & WORD(mask)))
 
 
-@kernel()
+@kernel
 def not_down_row(slots: float, keys: Reals, rows: Reals, stays: Reals, matrices: Reals) -> int:
     """Return the row of log P_ND(t) (in ``rows``) and P_ND(t) (in ``stays``) of all workers, made now if need be.
 
@@ -148,7 +150,7 @@ def not_down_row(slots: float, keys: Reals, rows: Reals, stays: Reals, matrices:
     return i
 
 
-@kernel()
+@kernel
 def _fill_row(i: int, slots: float, keys: Reals, rows: Reals, stays: Reals, matrices: Reals) -> None:
     keys[i] = slots
     mantissa, exponent = (0.5, 1025) if slots == np.inf else math.frexp(slots)
@@ -159,7 +161,7 @@ def _fill_row(i: int, slots: float, keys: Reals, rows: Reals, stays: Reals, matr
         stays[i, q] = math.exp(rows[i, q])
 
 
-@kernel()
+@kernel
 def _log_stays(matrix: Reals, digits: int, doublings: int) -> float:
     """Return log of the first row's sum of M^(digits 2^doublings), by repeated squaring."""
     a, b, c, d = matrix

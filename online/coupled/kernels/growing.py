@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from online.coupled.kernels.compiling import NONE, Words, kernel
-from online.coupled.kernels.estimates import place_of
+from hindsched.instances.array_types import Words
+from hindsched.instances.compiling import kernel
+from hindsched.online.coupled.kernels.estimates import place_of
+from hindsched.online.coupled.kernels.words import NONE
 
 __all__ = ["grow_sets"]
 
 
-@kernel()
+@kernel
 def grow_sets(old: Words, new: Words) -> None:
-    """Copy every set into an empty, larger table (see `online.coupled.kernels.estimates.row_of_set`)."""
+    """Copy every set into an empty, larger table (see `hindsched.online.coupled.kernels.estimates.row_of_set`)."""
     mask = new.shape[0] - 1
     for i in range(old.shape[0]):
         if old[i, 0] != NONE:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from online.coupled.kernels.application import Application
-from online.coupled.kernels.compiling import Bytes, Ints, Reals, Words
+from hindsched.instances.array_types import Bytes, Ints, Reals, Words
+from hindsched.online.coupled.kernels.application import Application
 
 __all__ = [
     "BY_AY",
@@ -47,12 +47,12 @@ class Choice(NamedTuple):
     estimator: int  # place in ESTIMATORS
     highest: bool
     service: int  # place in SERVICES
-    keeps_value: bool  # see `online.coupled.options.Comparison`
+    keeps_value: bool  # see `hindsched.online.coupled.options.Comparison`
     is_fresh: bool
 
 
 class Tables(NamedTuple):
-    """What the estimates remember of the chains (see `online.coupled.kernels.estimates`)."""
+    """What the estimates remember of the chains (see `hindsched.online.coupled.kernels.estimates`)."""
 
     modes: Reals  # (p, 4), sorted
     order: Ints  # the workers in that order

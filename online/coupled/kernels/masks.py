@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from instances.states import DOWN, UP
-from online.coupled.kernels.compiling import WORD, Bytes, Words, kernel
+from hindsched.instances.array_types import Bytes, Words
+from hindsched.instances.compiling import kernel
+from hindsched.instances.states import DOWN, UP
+from hindsched.online.coupled.kernels.words import WORD
 
 __all__ = ["fill_masks"]
 
 _TILE = 1024
 
 
-@kernel()
+@kernel
 def fill_masks(states: Bytes, first: int, up: Words, down: Words) -> None:
     """Fill the masks of slots ``first`` and on from the states, shape (p, N); ``up`` and ``down`` have N slots."""
     p, slots = states.shape

@@ -7,12 +7,12 @@ from functools import lru_cache
 
 import numpy as np
 
-from instances.chains import Chain
-from online.coupled import estimates as plain
-from online.coupled.kernels import layout
-from online.coupled.kernels.compiling import Reals
-from online.coupled.kernels.growing import grow_sets
-from online.coupled.sums import modes
+from hindsched.instances.array_types import Reals
+from hindsched.instances.chains import Chain
+from hindsched.online.coupled import estimates as plain
+from hindsched.online.coupled.kernels import layout
+from hindsched.online.coupled.kernels.growing import grow_sets
+from hindsched.online.coupled.sums import modes
 
 __all__ = ["Memory", "memory_of", "no_plans", "no_tables"]
 

@@ -6,16 +6,17 @@ import math
 
 import numpy as np
 
-from online.coupled.kernels.compiling import ONE, WORD, kernel
-from online.coupled.kernels.estimates import E_C, E_GIVEN, LOG_P, log_duration, row_of_set
-from online.coupled.kernels.layout import Application, Choice, Plans, Tables
+from hindsched.instances.compiling import kernel
+from hindsched.online.coupled.kernels.estimates import E_C, E_GIVEN, LOG_P, log_duration, row_of_set
+from hindsched.online.coupled.kernels.layout import Application, Choice, Plans, Tables
+from hindsched.online.coupled.kernels.words import ONE, WORD
 
 __all__ = ["fill", "new_node"]
 
 _LARGEST_LOG = 600.0
 
 
-@kernel()
+@kernel
 def new_node(plans: Plans, members: WORD, work: int) -> int:
     """Return a node about which nothing is known but its set and its W."""
     node: int = plans.num_nodes[0]
@@ -28,7 +29,7 @@ def new_node(plans: Plans, members: WORD, work: int) -> int:
     return node
 
 
-@kernel()
+@kernel
 def fill(application: Application, choice: Choice, tables: Tables, plans: Plans, node: int, q: int, x: int) -> None:
     """Compute what a node has to know of one more task, the x-th, on worker q.
 

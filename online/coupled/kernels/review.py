@@ -13,11 +13,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from online.coupled.kernels.build import HORIZON, alone_for, need_for
-from online.coupled.kernels.compiling import NONE, ONE, WORD, kernel, lowest
-from online.coupled.kernels.criteria import best_value, value
-from online.coupled.kernels.layout import BY_Y, Application, Choice, Plans, Standing, Tables, Trace
-from online.coupled.kernels.nodes import fill
+from hindsched.instances.compiling import kernel
+from hindsched.online.coupled.kernels.build import HORIZON, alone_for, need_for
+from hindsched.online.coupled.kernels.criteria import best_value, value
+from hindsched.online.coupled.kernels.layout import BY_Y, Application, Choice, Plans, Standing, Tables, Trace
+from hindsched.online.coupled.kernels.nodes import fill
+from hindsched.online.coupled.kernels.words import NONE, ONE, WORD, lowest
 
 __all__ = ["review"]
 

@@ -1,13 +1,14 @@
-"""Rules R1 to R5 slot by slot: the twin of `online.coupled.simulate`, for the built-in heuristics."""
+"""Rules R1 to R5 slot by slot: the twin of `hindsched.online.coupled.simulate`, for the built-in heuristics."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from online.coupled.kernels.build import HORIZON, build
-from online.coupled.kernels.chance import draw
-from online.coupled.kernels.compiling import NONE, ONE, WORD, Ints, Words, kernel, lowest
-from online.coupled.kernels.layout import (
+from hindsched.instances.array_types import Ints, Words
+from hindsched.instances.compiling import kernel
+from hindsched.online.coupled.kernels.build import HORIZON, build
+from hindsched.online.coupled.kernels.chance import draw
+from hindsched.online.coupled.kernels.layout import (
     BY_Y,
     COMPUTED,
     ENTRIES,
@@ -25,21 +26,22 @@ from online.coupled.kernels.layout import (
     Tables,
     Trace,
 )
-from online.coupled.kernels.review import review
-from online.coupled.kernels.steps import is_gain
+from hindsched.online.coupled.kernels.review import review
+from hindsched.online.coupled.kernels.steps import is_gain
+from hindsched.online.coupled.kernels.words import NONE, ONE, WORD, lowest
 
 __all__ = ["DONE", "MORE_ENTRIES", "MORE_NUMBERS", "MORE_SETS", "MORE_STATES", "run"]
 
 #: Why `run` returns: the run is over, or something must grow before it goes on.
 DONE, MORE_STATES, MORE_SETS, MORE_ENTRIES, MORE_NUMBERS = range(5)
 
-#: Places in `online.coupled.simulate.SERVICES`.
+#: Places in `hindsched.online.coupled.simulate.SERVICES`.
 BY_INDEX, BY_LONGEST = 0, 1
 
 _PROGRAM, _DATA, _COMPUTE, _IDLE = np.uint8(ord("P")), np.uint8(ord("D")), np.uint8(ord("C")), np.uint8(ord("I"))
 
 
-@kernel()
+@kernel
 def run(
     application: Application,
     choice: Choice,
@@ -263,7 +265,7 @@ def run(
     return code
 
 
-@kernel()
+@kernel
 def is_same(one: WORD, built: Ints, other: WORD, tasks: Ints) -> bool:
     """Whether two configurations, each a set and its tasks, are the same."""
     if one != other:
@@ -276,7 +278,7 @@ def is_same(one: WORD, built: Ints, other: WORD, tasks: Ints) -> bool:
     return True
 
 
-@kernel()
+@kernel
 def leave(leaving: WORD, t_prog: int, program: Ints, data: Ints, received: WORD) -> WORD:
     """Take data and partial programs from workers; return who still has something."""
     while leaving != NONE:
@@ -290,7 +292,7 @@ def leave(leaving: WORD, t_prog: int, program: Ints, data: Ints, received: WORD)
     return received
 
 
-@kernel()
+@kernel
 def note(slot: int, members: WORD, tasks: Ints, entries: Ints, num: int) -> int:
     """Write an entry of the schedule; return how long the list of entries is now."""
     entries[num] = slot
@@ -306,7 +308,7 @@ def note(slot: int, members: WORD, tasks: Ints, entries: Ints, num: int) -> int:
     return at
 
 
-@kernel()
+@kernel
 def first(waiting: WORD, service: int, need: Ints, program: Ints, data: Ints, t_prog: int) -> int:
     """Return who of the waiting workers is served next: by largest need, or who has begun to receive."""
     best = -1

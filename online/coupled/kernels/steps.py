@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from online.coupled.kernels.compiling import NONE, ONE, WORD, Ints, kernel, lowest
-from online.coupled.kernels.estimates import (
+from hindsched.instances.array_types import Ints
+from hindsched.instances.compiling import kernel
+from hindsched.online.coupled.kernels.estimates import (
     E_C,
     E_GIVEN,
     LOG_P,
@@ -14,16 +15,27 @@ from online.coupled.kernels.estimates import (
     row_of_set,
     whole_slots,
 )
-from online.coupled.kernels.layout import BY_E, BY_P, BY_Y, Application, Choice, Plans, Standing, Tables, Trace
+from hindsched.online.coupled.kernels.layout import (
+    BY_E,
+    BY_P,
+    BY_Y,
+    Application,
+    Choice,
+    Plans,
+    Standing,
+    Tables,
+    Trace,
+)
+from hindsched.online.coupled.kernels.words import NONE, ONE, WORD, lowest
 
 __all__ = ["TIE_TOLERANCE", "exact_step", "is_gain", "score"]
 
 TIE_TOLERANCE = 1e-12
 
 
-@kernel()
+@kernel
 def score(criterion: int, log_probability: float, log_duration: float, elapsed: int) -> float:
-    """Return the logarithm of the criterion's value (`online.coupled.criteria.score`)."""
+    """Return the logarithm of the criterion's value (`hindsched.online.coupled.criteria.score`)."""
     if criterion == BY_P:
         return log_probability
     if criterion == BY_E:
@@ -33,7 +45,7 @@ def score(criterion: int, log_probability: float, log_duration: float, elapsed: 
     return log_probability - log_duration
 
 
-@kernel()
+@kernel
 def exact_step(
     application: Application,
     choice: Choice,
@@ -82,7 +94,7 @@ def exact_step(
     return best
 
 
-@kernel()
+@kernel
 def score_of(
     application: Application,
     choice: Choice,
@@ -123,7 +135,7 @@ def score_of(
     return score(choice.switch, log_probability, log_e, elapsed)
 
 
-@kernel()
+@kernel
 def is_gain(
     application: Application,
     choice: Choice,

@@ -6,7 +6,9 @@ import math
 
 import numpy as np
 
-from online.coupled.kernels.compiling import ONE, WORD, Ints, Reals, kernel
+from hindsched.instances.array_types import Ints, Reals
+from hindsched.instances.compiling import kernel
+from hindsched.online.coupled.kernels.words import ONE, WORD
 
 __all__ = ["estimate_set"]
 
@@ -16,7 +18,7 @@ _MOST_SLOTS = 2.0**62
 
 @kernel(allocates=True)
 def estimate_set(members: WORD, modes: Reals, order: Ints) -> tuple[float, float, float, float]:
-    """Return p_plus, log_p_plus, e_c and e_given_success (see `online.coupled.estimates.SetEstimate`).
+    """Return p_plus, log_p_plus, e_c and e_given_success (see `hindsched.online.coupled.estimates.SetEstimate`).
 
     Parameters
     ----------

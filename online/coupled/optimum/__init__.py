@@ -4,8 +4,8 @@ Rules R1 to R5 on known Markov chains are a Markov decision process; here it is 
 (docs/online_optimum.md).
 """
 
-from online.coupled.optimum.policy import Optimal
-from online.coupled.optimum.solve import OnlineOptimum, horizon_value, online_optimum
-from online.coupled.optimum.space import Space
+from hindsched.online.coupled.optimum.policy import Optimal
+from hindsched.online.coupled.optimum.solve import OnlineOptimum, horizon_value, online_optimum
+from hindsched.online.coupled.optimum.space import Space
 
 __all__ = ["OnlineOptimum", "Optimal", "Space", "horizon_value", "online_optimum"]

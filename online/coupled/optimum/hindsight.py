@@ -11,10 +11,10 @@ from collections.abc import Iterator, Sequence
 from itertools import combinations, product
 from typing import NamedTuple
 
-from instances.coupled.model import Instance
-from instances.states import DOWN, UP
-from online.coupled.optimum.solve import expect_tolerance, problem_of
-from online.coupled.visible import Problem
+from hindsched.instances.coupled.model import Instance
+from hindsched.instances.states import DOWN, UP
+from hindsched.online.coupled.optimum.solve import expect_tolerance, problem_of
+from hindsched.online.coupled.visible import Problem
 
 __all__ = ["HindsightValue", "expected_hindsight", "hindsight_of_path"]
 
@@ -70,7 +70,7 @@ def expected_hindsight(
 
     Examples
     --------
-    >>> from instances.chains import Chain
+    >>> from hindsched.instances.chains import Chain
     >>> half = Chain(((0.5, 0.5, 0.0), (0.5, 0.5, 0.0), (0.0, 0.0, 1.0)))
     >>> pair = Instance.from_letters(["u", "u"], w=[2, 2], tasks=1, chains=[half, half])
     >>> found = expected_hindsight(pair, 10.0)

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from instances.coupled.model import Instance
-from online.coupled.optimum.solve import problem_of
-from online.coupled.optimum.space import Space
+from hindsched.instances.coupled.model import Instance
+from hindsched.online.coupled.optimum.solve import problem_of
+from hindsched.online.coupled.optimum.space import Space
 
 __all__ = ["Charge", "Penalised"]
 
@@ -48,7 +48,7 @@ class Penalised:
     instance
         Its workers, chains and lengths count, and of its states those in slot 0.
     most_states
-        As for `online.coupled.optimum.online_optimum`.
+        As for `hindsched.online.coupled.optimum.online_optimum`.
     """
 
     def __init__(self, instance: Instance, most_states: int = 20_000_000) -> None:
@@ -78,7 +78,7 @@ class Penalised:
 
         What is left at the end of the path counts as nothing, so that a short path gives a lower bound too.
         """
-        from online.coupled.optimum.kernels.paths import play  # noqa: PLC0415  # numba, only where it is wanted
+        from hindsched.online.coupled.optimum.kernels.paths import play  # noqa: PLC0415  # numba, only where it is wanted
 
         space, problem = self.space, self.problem
         path = np.ascontiguousarray(states[list(space.workers)].T, dtype=np.int64)

@@ -15,11 +15,11 @@ from itertools import combinations, product
 import numpy as np
 import numpy.typing as npt
 
-from instances.coupled.model import Instance
-from instances.errors import InputError
-from instances.states import DOWN, UP
-from online.coupled.optimum.solve import expect_tolerance, problem_of
-from online.coupled.visible import Problem
+from hindsched.instances.coupled.model import Instance
+from hindsched.instances.errors import InputError
+from hindsched.instances.states import DOWN, UP
+from hindsched.online.coupled.optimum.solve import expect_tolerance, problem_of
+from hindsched.online.coupled.visible import Problem
 
 __all__ = ["plain_horizon", "plain_optimum"]
 
@@ -61,7 +61,7 @@ def plain_optimum(instance: Instance, *, tolerance: float = 1e-10) -> float:
 
     Examples
     --------
-    >>> from instances.chains import Chain
+    >>> from hindsched.instances.chains import Chain
     >>> half = Chain(((0.5, 0.5, 0.0), (0.5, 0.5, 0.0), (0.0, 0.0, 1.0)))
     >>> alone = Instance.from_letters(["u"], w=[1], tasks=3, chains=[half])
     >>> round(plain_optimum(alone), 6)
@@ -83,7 +83,7 @@ def plain_horizon(instance: Instance, horizon: int, *, objective: str = "makespa
 
     Examples
     --------
-    >>> from instances.chains import Chain
+    >>> from hindsched.instances.chains import Chain
     >>> half = Chain(((0.5, 0.5, 0.0), (0.5, 0.5, 0.0), (0.0, 0.0, 1.0)))
     >>> alone = Instance.from_letters(["u"], w=[1], tasks=2, chains=[half])
     >>> plain_horizon(alone, 4, objective="iterations")

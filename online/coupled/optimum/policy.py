@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from instances.errors import InputError
-from instances.states import DOWN, RECLAIMED, UP
-from online.coupled.optimum.solve import OnlineOptimum
-from online.coupled.visible import Decision, Visible
+from hindsched.instances.errors import InputError
+from hindsched.instances.states import DOWN, RECLAIMED, UP
+from hindsched.online.coupled.optimum.solve import OnlineOptimum
+from hindsched.online.coupled.visible import Decision, Visible
 
 __all__ = ["Optimal"]
 

@@ -9,14 +9,14 @@ from functools import partial
 import numpy as np
 import numpy.typing as npt
 
-from instances.chains import Chain
-from instances.coupled.model import Instance
-from instances.errors import InputError
-from instances.showing import Shown
-from instances.states import UP
-from online.coupled.estimates import complete
-from online.coupled.optimum.space import Attempt, Space, Team
-from online.coupled.visible import Problem
+from hindsched.instances.chains import Chain
+from hindsched.instances.coupled.model import Instance
+from hindsched.instances.errors import InputError
+from hindsched.instances.showing import Shown
+from hindsched.instances.states import UP
+from hindsched.online.coupled.estimates import complete
+from hindsched.online.coupled.optimum.space import Attempt, Space, Team
+from hindsched.online.coupled.visible import Problem
 
 __all__ = ["Decisions", "OnlineOptimum", "expect_tolerance", "horizon_value", "online_optimum", "problem_of"]
 
@@ -256,7 +256,7 @@ class _Tables:
 
     def expectation(self) -> Reals:
         """Return the expectation of the values over the next states if nobody is served, in an array of its own."""
-        from online.coupled.optimum.kernels.sweeps import expect  # noqa: PLC0415  # numba, only where it is wanted
+        from hindsched.online.coupled.optimum.kernels.sweeps import expect  # noqa: PLC0415  # numba, only where it is wanted
 
         self.expected[:] = self.values
         expect(self.expected, 0, self.loads, self.space.chains)
@@ -264,7 +264,7 @@ class _Tables:
 
     def converge(self, done: Reals, tolerance: float, say: Callable[[str], None]) -> tuple[float, int]:
         """Sweep until the certificate holds; return its error and the number of sweeps."""
-        from online.coupled.optimum.kernels.sweeps import CHECK, SWEEP  # noqa: PLC0415
+        from hindsched.online.coupled.optimum.kernels.sweeps import CHECK, SWEEP  # noqa: PLC0415
 
         sweeps = 0
         before: Reals | None = None
@@ -306,7 +306,7 @@ class _Tables:
 
     def step(self, done: Reals, slot: float) -> None:
         """Take one step of a finite horizon back."""
-        from online.coupled.optimum.kernels.sweeps import STEP, settle  # noqa: PLC0415
+        from hindsched.online.coupled.optimum.kernels.sweeps import STEP, settle  # noqa: PLC0415
 
         before = self.values.copy()
         self.expectation()
@@ -317,7 +317,7 @@ class _Tables:
 
     def decisions(self, done: Reals) -> Decisions:
         """Return the best choices by the present values."""
-        from online.coupled.optimum.kernels.sweeps import CHECK  # noqa: PLC0415
+        from hindsched.online.coupled.optimum.kernels.sweeps import CHECK  # noqa: PLC0415
 
         self.expectation()
         self._attempts(done, 1.0, CHECK)
@@ -346,7 +346,7 @@ class _Tables:
         return self.gains[attempt.first : attempt.first + size]
 
     def _attempts(self, done: Reals, slot: float, mode: int) -> float:
-        from online.coupled.optimum.kernels.sweeps import attempt as go  # noqa: PLC0415
+        from hindsched.online.coupled.optimum.kernels.sweeps import attempt as go  # noqa: PLC0415
 
         space = self.space
         self.starts.fill(np.inf)
@@ -379,7 +379,7 @@ class _Tables:
         return change
 
     def _prepare(self, slot: float, mode: int, chosen: Numbers | None = None) -> float:
-        from online.coupled.optimum.kernels.sweeps import prepare  # noqa: PLC0415
+        from hindsched.online.coupled.optimum.kernels.sweeps import prepare  # noqa: PLC0415
 
         nothing = np.empty(0, dtype=np.int32)
         return float(

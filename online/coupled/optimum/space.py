@@ -19,10 +19,10 @@ from math import prod
 import numpy as np
 import numpy.typing as npt
 
-from instances.errors import InputError
-from instances.states import DOWN, RECLAIMED, UP
-from online.coupled.estimates import complete
-from online.coupled.visible import Problem
+from hindsched.instances.errors import InputError
+from hindsched.instances.states import DOWN, RECLAIMED, UP
+from hindsched.online.coupled.estimates import complete
+from hindsched.online.coupled.visible import Problem
 
 __all__ = ["Attempt", "Space", "Team"]
 
@@ -96,7 +96,7 @@ class Space:
 
     Examples
     --------
-    >>> from instances.coupled.generate import paper
+    >>> from hindsched.instances.coupled.generate import paper
     >>> drawn = paper(m=2, n_com=1, wmin=1, scenario=0, trial=0, slots=1, p=3)
     >>> space = Space(Problem.of(drawn))
     >>> space.preparing, space.computing

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from instances.states import DOWN, UP
-from online.coupled.ours.chances import Chances
-from online.coupled.visible import Visible
+from hindsched.instances.states import DOWN, UP
+from hindsched.online.coupled.ours.chances import Chances
+from hindsched.online.coupled.visible import Visible
 
 __all__ = ["CLEAR", "MOST_MOVES", "Builder", "is_less", "may_hold"]
 

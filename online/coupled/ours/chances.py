@@ -19,11 +19,11 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from instances.chains import Chain
-from instances.errors import InputError
-from instances.states import RECLAIMED, UP
-from online.coupled.estimates import complete
-from online.coupled.visible import Problem
+from hindsched.instances.chains import Chain
+from hindsched.instances.errors import InputError
+from hindsched.instances.states import RECLAIMED, UP
+from hindsched.online.coupled.estimates import complete
+from hindsched.online.coupled.visible import Problem
 
 __all__ = ["Attempt", "Chances", "Member", "Tables", "chances_of", "tables"]
 

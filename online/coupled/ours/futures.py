@@ -16,16 +16,16 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from instances.coupled.model import Instance
-from instances.states import DOWN, RECLAIMED, UP, States
-from online.coupled.estimates import complete
-from online.coupled.options import Service
-from online.coupled.ours.building import Builder, is_less
-from online.coupled.ours.chances import chances_of
-from online.coupled.ours.rules import Rules, Settings
-from online.coupled.ours.serving import arranged
-from online.coupled.simulate import Execution
-from online.coupled.visible import Problem, Visible
+from hindsched.instances.coupled.model import Instance
+from hindsched.instances.states import DOWN, RECLAIMED, UP, States
+from hindsched.online.coupled.estimates import complete
+from hindsched.online.coupled.options import Service
+from hindsched.online.coupled.ours.building import Builder, is_less
+from hindsched.online.coupled.ours.chances import chances_of
+from hindsched.online.coupled.ours.rules import Rules, Settings
+from hindsched.online.coupled.ours.serving import arranged
+from hindsched.online.coupled.simulate import Execution
+from hindsched.online.coupled.visible import Problem, Visible
 
 __all__ = ["FACTORS", "HORIZON", "best_plan", "drawn"]
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from online.coupled.ours.planner import Planner
-from online.coupled.ours.rules import Rules
+from hindsched.online.coupled.ours.planner import Planner
+from hindsched.online.coupled.ours.rules import Rules
 
 __all__ = ["OURS", "RULES", "own_named"]
 

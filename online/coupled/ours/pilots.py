@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from instances.sources import Drawn
-from online.coupled.estimates import complete
-from online.coupled.ours.rules import Rules, Settings
-from online.coupled.visible import Problem
+from hindsched.instances.sources import Drawn
+from hindsched.online.coupled.estimates import complete
+from hindsched.online.coupled.ours.rules import Rules, Settings
+from hindsched.online.coupled.visible import Problem
 
 __all__ = ["pilot_states", "settings_of", "value_of"]
 
@@ -69,7 +69,7 @@ def value_of(problem: Problem, stands_by: bool, prefetches: bool) -> float:
 
 def _length(problem: Problem, rules: Rules, settings: Settings) -> float:
     """Return the mean length of the iterations of a pilot run."""
-    from online.coupled.ours.kernels.driver import slots_per_iteration  # noqa: PLC0415  # numba
+    from hindsched.online.coupled.ours.kernels.driver import slots_per_iteration  # noqa: PLC0415  # numba
 
     return slots_per_iteration(problem, rules, settings, pilot_states(problem), ITERATIONS)
 

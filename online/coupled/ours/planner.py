@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from instances.states import DOWN
-from online.coupled.ours.building import Builder, is_less
-from online.coupled.ours.chances import chances_of
-from online.coupled.ours.futures import best_plan
-from online.coupled.ours.rules import Rules, Settings
-from online.coupled.ours.serving import arranged
-from online.coupled.visible import Decision, Problem, Visible
+from hindsched.instances.states import DOWN
+from hindsched.online.coupled.ours.building import Builder, is_less
+from hindsched.online.coupled.ours.chances import chances_of
+from hindsched.online.coupled.ours.futures import best_plan
+from hindsched.online.coupled.ours.rules import Rules, Settings
+from hindsched.online.coupled.ours.serving import arranged
+from hindsched.online.coupled.visible import Decision, Problem, Visible
 
 __all__ = ["Planner"]
 
@@ -36,7 +36,7 @@ class Planner:
     rules
         What it does beside planning.
     settings
-        What is set for the problem. None: found by pilot runs (`online.coupled.ours.pilots`) in slot 0.
+        What is set for the problem. None: found by pilot runs (`hindsched.online.coupled.ours.pilots`) in slot 0.
     """
 
     def __init__(self, name: str, rules: Rules, settings: Settings | None = None) -> None:
@@ -75,7 +75,7 @@ class Planner:
         """Return the settings for a problem."""
         if self._settings is not None:
             return self._settings
-        from online.coupled.ours.pilots import settings_of  # noqa: PLC0415  # loads numba
+        from hindsched.online.coupled.ours.pilots import settings_of  # noqa: PLC0415  # loads numba
 
         return settings_of(problem, self.rules)
 

@@ -25,7 +25,7 @@ class Rules:
     factors
         By which of these V is multiplied is chosen by pilots, too.
     futures
-        Plans are compared on so many sampled futures (`online.coupled.ours.futures`); 0: by J alone.
+        Plans are compared on so many sampled futures (`hindsched.online.coupled.ours.futures`); 0: by J alone.
     most_value
         For a larger V there are neither exchanges nor futures, and V is taken as it is.
     """

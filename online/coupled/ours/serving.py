@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from instances.states import UP
-from online.coupled.ours.building import may_hold
-from online.coupled.ours.rules import Rules
-from online.coupled.visible import Decision, Problem, Visible
+from hindsched.instances.states import UP
+from hindsched.online.coupled.ours.building import may_hold
+from hindsched.online.coupled.ours.rules import Rules
+from hindsched.online.coupled.visible import Decision, Problem, Visible
 
 __all__ = ["arranged"]
 

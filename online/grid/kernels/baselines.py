@@ -6,8 +6,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from online.grid.kernels.books import book_run, forget, least_start
-from online.grid.kernels.compiling import Book, Ints, Names, kernel
+from hindsched.instances.array_types import Int32s, Ints
+from hindsched.instances.compiling import kernel
+from hindsched.online.grid.kernels.books import book_run, forget, least_start
+from hindsched.online.grid.kernels.entries import Book
 
 __all__ = ["Running", "asap_counted", "asap_pinned", "easy", "fcfs", "place", "queue"]
 
@@ -25,7 +27,7 @@ class Running(NamedTuple):
         return cls(np.empty(most, dtype=np.int64), np.empty(most, dtype=np.int64), np.zeros(1, dtype=np.int64))
 
 
-@kernel()
+@kernel
 def _add(running: Running, end: int, value: int) -> None:
     i = running.number[0]
     running.number[0] += 1
@@ -35,7 +37,7 @@ def _add(running: Running, end: int, value: int) -> None:
     running.ends[i], running.values[i] = end, value
 
 
-@kernel()
+@kernel
 def _leave(running: Running, now: int) -> int:
     """Remove what is over and return the sum of its values."""
     total = 0
@@ -45,18 +47,18 @@ def _leave(running: Running, now: int) -> int:
     return total
 
 
-@kernel()
+@kernel
 def asap_pinned(
     submit: Ints,
     width: Ints,
     length: Ints,
     book: Book,
-    nodes: Names,
+    nodes: Int32s,
     known: Ints,
     free_at: Ints,
     scratch: Ints,
     starts: Ints,
-    held: Names,
+    held: Int32s,
 ) -> None:
     """Give each job the least start at which enough nodes stay free for it, and of these the lowest.
 
@@ -79,7 +81,7 @@ def asap_pinned(
                     break
 
 
-@kernel()
+@kernel
 def asap_counted(submit: Ints, width: Ints, length: Ints, nodes: int, time: Ints, used: Ints, starts: Ints) -> None:
     """Give each job the least start from which on it fits beside those promised before it.
 
@@ -113,7 +115,7 @@ def asap_counted(submit: Ints, width: Ints, length: Ints, nodes: int, time: Ints
             used[y] += width[j]
 
 
-@kernel()
+@kernel
 def _cut(time: Ints, used: Ints, i: int, last: int, slot: int) -> None:
     """Put a breakpoint at place i of the profile that ends before ``last``; what is used does not change."""
     for x in range(last, i, -1):
@@ -121,7 +123,7 @@ def _cut(time: Ints, used: Ints, i: int, last: int, slot: int) -> None:
     time[i], used[i] = slot, used[i - 1]
 
 
-@kernel()
+@kernel
 def fcfs(submit: Ints, width: Ints, length: Ints, nodes: int, running: Running, starts: Ints) -> None:
     """Start each job as soon as it fits and those before it have started."""
     free = nodes
@@ -137,7 +139,7 @@ def fcfs(submit: Ints, width: Ints, length: Ints, nodes: int, running: Running, 
         _add(running, now + length[j], width[j])
 
 
-@kernel()
+@kernel
 def queue(
     submit: Ints, width: Ints, length: Ints, rank: Ints, nodes: int, running: Running, waiting: Ints, starts: Ints
 ) -> None:
@@ -173,7 +175,7 @@ def queue(
         count = kept
 
 
-@kernel()
+@kernel
 def easy(submit: Ints, width: Ints, length: Ints, nodes: int, running: Running, waiting: Ints, starts: Ints) -> None:
     """Start the first of the queue as soon as it fits, and others if they do not delay it."""
     free = nodes
@@ -210,7 +212,7 @@ def easy(submit: Ints, width: Ints, length: Ints, nodes: int, running: Running, 
         last = kept
 
 
-@kernel()
+@kernel
 def _next_event(submit: Ints, coming: int, running: Running) -> int:
     """Return the slot in which something ends or comes next."""
     count = running.number[0]
@@ -221,7 +223,7 @@ def _next_event(submit: Ints, coming: int, running: Running) -> int:
     return int(min(submit[coming], running.ends[count - 1]))
 
 
-@kernel()
+@kernel
 def _reservation(running: Running, free: int, width: int) -> tuple[int, int]:
     """Return the slot in which a job fits by the ends of what runs, and how many nodes are free beside it then."""
     i = running.number[0]
@@ -233,9 +235,9 @@ def _reservation(running: Running, free: int, width: int) -> tuple[int, int]:
     return reserved, free - width
 
 
-@kernel()
+@kernel
 def place(
-    order: Ints, starts: Ints, width: Ints, length: Ints, offsets: Ints, is_free: Any, running: Running, held: Names
+    order: Ints, starts: Ints, width: Ints, length: Ints, offsets: Ints, is_free: Any, running: Running, held: Int32s
 ) -> None:
     """Give jobs in this order the lowest free nodes, written to ``held`` from the job's offset on.
 

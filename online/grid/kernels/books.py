@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from online.grid.kernels.compiling import Book, Ints, kernel
+from hindsched.instances.array_types import Ints
+from hindsched.instances.compiling import kernel
+from hindsched.online.grid.kernels.entries import Book
 
 __all__ = ["book_run", "forget", "is_free", "kth_least", "least_start", "next_free"]
 
 
-@kernel()
+@kernel
 def is_free(book: Book, node: int, start: int, end: int, known: int) -> bool:
     """Whether a node is free from start to end - 1, by what was confirmed before slot ``known``."""
     entry = book.head[node]
@@ -20,7 +22,7 @@ def is_free(book: Book, node: int, start: int, end: int, known: int) -> bool:
     return True
 
 
-@kernel()
+@kernel
 def next_free(book: Book, node: int, start: int, length: int, known: int) -> int:
     """Return the least slot >= start from which on the node is free for ``length`` slots."""
     entry = book.head[node]
@@ -33,7 +35,7 @@ def next_free(book: Book, node: int, start: int, length: int, known: int) -> int
     return start
 
 
-@kernel()
+@kernel
 def forget(book: Book, node: int, now: int) -> None:
     """Give back the entries of runs that are over."""
     entry = book.head[node]
@@ -45,7 +47,7 @@ def forget(book: Book, node: int, now: int) -> None:
     book.head[node] = entry
 
 
-@kernel()
+@kernel
 def book_run(book: Book, node: int, start: int, end: int, confirmed: int) -> None:
     """Write a run into the schedule of a node that is free for it."""
     entry = book.pool[0]
@@ -69,7 +71,7 @@ def book_run(book: Book, node: int, start: int, end: int, confirmed: int) -> Non
         book.after[before] = entry
 
 
-@kernel()
+@kernel
 def least_start(
     book: Book,
     nodes: Any,
@@ -119,7 +121,7 @@ def least_start(
             return start
 
 
-@kernel()
+@kernel
 def kth_least(values: Ints, count: int, k: int) -> int:
     """Return the k-th least (from 0) of the first ``count`` values; they are put in another order."""
     low, high = 0, count - 1

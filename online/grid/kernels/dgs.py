@@ -6,9 +6,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from online.grid.kernels.books import book_run, forget, is_free, least_start
-from online.grid.kernels.compiling import Book, Ints, Names, Words, below, kernel
-from online.grid.kernels.overlays import Overlay
+from hindsched.instances.array_types import Int32s, Ints, Words
+from hindsched.instances.compiling import kernel
+from hindsched.online.grid.kernels.books import book_run, forget, is_free, least_start
+from hindsched.online.grid.kernels.entries import Book, below
+from hindsched.online.grid.kernels.overlays import Overlay
 
 __all__ = ["COUNTED", "Choice", "Jobs", "Work", "run_jobs", "search"]
 
@@ -48,7 +50,7 @@ class Jobs(NamedTuple):
     width: Ints
     length: Ints
     starts: Ints
-    held: Names
+    held: Int32s
     offsets: Ints
 
 
@@ -83,16 +85,16 @@ class Work(NamedTuple):
         (fwd, most width) the nodes of each offer.
     """
 
-    pool: Names
+    pool: Int32s
     seen: Ints
-    nodes: Names
+    nodes: Int32s
     known: Ints
-    free: Names
+    free: Int32s
     free_at: Ints
     scratch: Ints
     offers: Ints
     order: Ints
-    offered: Names
+    offered: Int32s
 
     @classmethod
     def of(cls, nodes: int, degree: int, fwd: int, widest: int) -> Work:
@@ -111,7 +113,7 @@ class Work(NamedTuple):
         )
 
 
-@kernel()
+@kernel
 def run_jobs(
     jobs: Jobs,
     first: int,
@@ -152,7 +154,7 @@ def run_jobs(
         _confirm(jobs, j, searchers, found, overlay, book, work, counts)
 
 
-@kernel()
+@kernel
 def search(
     jobs: Jobs,
     j: int,
@@ -213,7 +215,7 @@ def search(
     return start
 
 
-@kernel()
+@kernel
 def _discover(
     node: int,
     count: int,
@@ -247,7 +249,7 @@ def _discover(
     return count, free
 
 
-@kernel()
+@kernel
 def _confirm(
     jobs: Jobs, j: int, searchers: int, found: int, overlay: Overlay, book: Book, work: Work, counts: Ints
 ) -> None:

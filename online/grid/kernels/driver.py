@@ -8,16 +8,17 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from instances.grid import Instance
-from instances.streams import stream
-from online.grid.dgs import Offer
-from online.grid.draws import WORDS_PER_JOB, words
-from online.grid.kernels import baselines, dgs, late
-from online.grid.kernels.compiling import Book, Ints, Names, Words
-from online.grid.kernels.overlays import Overlay, cyclon_round, static_overlay
-from online.grid.late import Waiting
-from online.grid.options import AsapCounted, AsapPinned, BuiltIn, Dgs, Easy, Fcfs, Late, Queue
-from online.grid.runs import Counters, Run
+from hindsched.instances.array_types import Int32s, Ints, Words
+from hindsched.instances.grid import Instance
+from hindsched.instances.streams import stream
+from hindsched.online.grid.dgs import Offer
+from hindsched.online.grid.draws import WORDS_PER_JOB, words
+from hindsched.online.grid.kernels import baselines, dgs, late
+from hindsched.online.grid.kernels.entries import Book
+from hindsched.online.grid.kernels.overlays import Overlay, cyclon_round, static_overlay
+from hindsched.online.grid.late import Waiting
+from hindsched.online.grid.options import AsapCounted, AsapPinned, BuiltIn, Dgs, Easy, Fcfs, Late, Queue
+from hindsched.online.grid.runs import Counters, Run
 
 __all__ = ["run_kernel"]
 
@@ -134,7 +135,7 @@ class _Dgs:
             every = self.options.every
             nodes, degree = self.overlay.lists.shape
             swap = min(self.options.swap, degree)  # nobody has more to send
-            work: Names = np.empty((6, swap + degree + 1), dtype=np.int32)
+            work: Int32s = np.empty((6, swap + degree + 1), dtype=np.int32)
             for number in range(last // every + 1):
                 if number > 0 and degree > 0:
                     drawn = words(nodes * (2 * swap - 1), "grid", "shuffle", self.options.seed, number)
@@ -187,13 +188,13 @@ class _LateBooks:
         self.choice = dgs.Choice(options.fwd, False, False, 1, options.explore == "further")
         self.work = dgs.Work.of(instance.nodes, self.overlay.lists.shape[1], options.fwd, widest)
         self.schedules = Book.of(instance.nodes, int(instance.width.sum()))
-        self.found: Names = np.empty(widest, dtype=np.int32)
+        self.found: Int32s = np.empty(widest, dtype=np.int32)
         self.counts = np.zeros(len(dgs.COUNTED), dtype=np.int64)
         self.stamp = 0
 
     def best(self, searchers: Sequence[int], now: int, width: int, length: int) -> Offer | None:
         self.job.submit[0], self.job.width[0], self.job.length[0] = now, width, length
-        drawn: Names = np.array(searchers, dtype=np.int32)
+        drawn: Int32s = np.array(searchers, dtype=np.int32)
         asked = self.overlay, self.schedules, self.choice, self.work, self.counts
         taken = late.best_offer(self.job, drawn, len(drawn), self.stamp, *asked)
         self.stamp += len(drawn)
@@ -201,10 +202,10 @@ class _LateBooks:
             return None
         return Offer(int(self.work.offers[taken]), taken, tuple(self.work.offered[taken, :width].tolist()))
 
-    def kept(self, nodes: list[int]) -> Names:
+    def kept(self, nodes: list[int]) -> Int32s:
         return np.array(nodes, dtype=np.int32)
 
-    def free(self, nodes: Names, now: int, width: int, length: int) -> tuple[int, ...] | None:
+    def free(self, nodes: Int32s, now: int, width: int, length: int) -> tuple[int, ...] | None:
         if late.first_free(self.schedules, nodes, width, now, now + length, self.found):
             return tuple(self.found[:width].tolist())
         return None

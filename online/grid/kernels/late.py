@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from online.grid.kernels.books import book_run, forget, is_free
-from online.grid.kernels.compiling import Book, Ints, Names, kernel
-from online.grid.kernels.dgs import Choice, Jobs, Work, search
-from online.grid.kernels.overlays import Overlay
+from hindsched.instances.array_types import Int32s, Ints
+from hindsched.instances.compiling import kernel
+from hindsched.online.grid.kernels.books import book_run, forget, is_free
+from hindsched.online.grid.kernels.dgs import Choice, Jobs, Work, search
+from hindsched.online.grid.kernels.entries import Book
+from hindsched.online.grid.kernels.overlays import Overlay
 
 __all__ = ["best_offer", "book_all", "first_free"]
 
 _ALWAYS = 2**62
 
 
-@kernel()
+@kernel
 def best_offer(
     job: Jobs,
-    searchers: Names,
+    searchers: Int32s,
     count: int,
     stamp: int,
     overlay: Overlay,
@@ -34,8 +36,8 @@ def best_offer(
     return taken
 
 
-@kernel()
-def first_free(book: Book, nodes: Names, width: int, now: int, end: int, found: Names) -> bool:
+@kernel
+def first_free(book: Book, nodes: Int32s, width: int, now: int, end: int, found: Int32s) -> bool:
     """Write the first nodes that are free from now to end - 1, and say whether they are as many as asked for."""
     taken = 0
     for i in range(len(nodes)):
@@ -50,8 +52,8 @@ def first_free(book: Book, nodes: Names, width: int, now: int, end: int, found: 
     return False
 
 
-@kernel()
-def book_all(book: Book, nodes: Names, start: int, end: int, now: int) -> None:
+@kernel
+def book_all(book: Book, nodes: Int32s, start: int, end: int, now: int) -> None:
     """Write a run into the schedules of nodes."""
     for i in range(len(nodes)):
         book_run(book, nodes[i], start, end, now)

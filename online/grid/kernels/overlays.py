@@ -6,8 +6,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from online.grid.draws import words
-from online.grid.kernels.compiling import Ints, Names, Words, below, kernel
+from hindsched.instances.array_types import Int32s, Ints, Words
+from hindsched.instances.compiling import kernel
+from hindsched.online.grid.draws import words
+from hindsched.online.grid.kernels.entries import below
 
 __all__ = ["Overlay", "cyclon_round", "static_overlay"]
 
@@ -23,8 +25,8 @@ class Overlay(NamedTuple):
         (M,) filled places of each node, and how many nodes list it.
     """
 
-    lists: Names
-    ages: Names
+    lists: Int32s
+    ages: Int32s
     sizes: Ints
     in_degrees: Ints
 
@@ -41,8 +43,8 @@ def static_overlay(nodes: int, degree: int, seed: int) -> Overlay:
     return Overlay(lists, np.zeros_like(lists), np.full(nodes, d, dtype=np.int64), in_degrees)
 
 
-@kernel()
-def _draw_lists(drawn: Words, pool: Names, lists: Names) -> None:
+@kernel
+def _draw_lists(drawn: Words, pool: Int32s, lists: Int32s) -> None:
     """Draw each node's list from all others; ``pool`` is 0, 1, ... before and after."""
     nodes, d = lists.shape
     for k in range(nodes):
@@ -55,8 +57,8 @@ def _draw_lists(drawn: Words, pool: Names, lists: Names) -> None:
             pool[i], pool[x] = pool[x], pool[i]
 
 
-@kernel()
-def cyclon_round(overlay: Overlay, swap: int, drawn: Words, work: Names) -> None:
+@kernel
+def cyclon_round(overlay: Overlay, swap: int, drawn: Words, work: Int32s) -> None:
     """Let every node shuffle once, on what it finds.
 
     Parameters
@@ -101,8 +103,8 @@ def cyclon_round(overlay: Overlay, swap: int, drawn: Words, work: Names) -> None
         _merge(lists[q], ages[q], overlay, q, work[message], work[message_ages], sends + 1, work[given], gives)
 
 
-@kernel()
-def _oldest(row: Names, row_ages: Names) -> int:
+@kernel
+def _oldest(row: Int32s, row_ages: Int32s) -> int:
     """Let the entries of a cache grow older by one, and return the first of the oldest."""
     for x in range(len(row)):
         row_ages[x] += 1  # of empty places too: whatever is put there brings its own
@@ -113,8 +115,8 @@ def _oldest(row: Names, row_ages: Names) -> int:
     return oldest
 
 
-@kernel()
-def _filled(row: Names, without: int, places: Names) -> int:
+@kernel
+def _filled(row: Int32s, without: int, places: Int32s) -> int:
     """Write the filled places of a cache but one, ascending, and return how many."""
     count = 0
     for x in range(len(row)):
@@ -123,16 +125,16 @@ def _filled(row: Names, without: int, places: Names) -> int:
     return count
 
 
-@kernel()
+@kernel
 def _merge(
-    row: Names,
-    row_ages: Names,
+    row: Int32s,
+    row_ages: Int32s,
     overlay: Overlay,
     k: int,
-    entries: Names,
-    entry_ages: Names,
+    entries: Int32s,
+    entry_ages: Int32s,
     count: int,
-    over: Names,
+    over: Int32s,
     most: int,
 ) -> None:
     """Take entries into the cache of node k: into empty places, then over the places ``over``, else not."""

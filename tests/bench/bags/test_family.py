@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-import instances
-from bench.bags.paper import Paper, starts
-from bench.campaign.sources import Given
-from bench.commands.group import hindsched
-from bench.family import Options, family_named
-from instances.bags import ideal_time
-from instances.bags.generate import paper
+from hindsched import instances
+from hindsched.bench.bags.paper import Paper, starts
+from hindsched.bench.campaign.sources import Given
+from hindsched.bench.commands.group import hindsched
+from hindsched.bench.family import Options, family_named
+from hindsched.instances.bags import ideal_time
+from hindsched.instances.bags.generate import paper
 from tests.cases.bags import letters, randoms
 
 

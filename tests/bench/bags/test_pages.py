@@ -6,19 +6,19 @@ from importlib.resources import files
 import pandas as pd
 import pytest
 
-from bench.bags.cells import COLUMNS, ORACLE
-from bench.bags.claims import Finding, findings
-from bench.bags.pages import Published
-from bench.bags.verify import CLAIMS
-from instances.errors import InputError
-from online.bags import PAPER_POLICIES
+from hindsched.bench.bags.cells import COLUMNS, ORACLE
+from hindsched.bench.bags.claims import Finding, findings
+from hindsched.bench.bags.pages import Published
+from hindsched.bench.bags.verify import CLAIMS
+from hindsched.instances.errors import InputError
+from hindsched.online.bags import PAPER_POLICIES
 
 CELL = ("M04", "shared", "weekday", "25", "1800", "9")
 
 
 @pytest.fixture(scope="module")
 def rows() -> list[dict[str, str]]:
-    with files("bench").joinpath("data/bags_cells.csv").open(encoding="utf-8") as file:
+    with files("hindsched.bench").joinpath("data/bags_cells.csv").open(encoding="utf-8") as file:
         found = list(csv.DictReader(file))
     assert tuple(found[0]) == COLUMNS
     return found

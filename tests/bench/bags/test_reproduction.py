@@ -6,13 +6,13 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from bench.bags import reproduction
-from bench.bags.cells import COLUMNS, ORACLE, cells, optima
-from bench.bags.claims import findings
-from bench.bags.zones import Zone, days
-from bench.family import family_named
-from bench.results.frames import read_results
-from online.bags import PAPER_POLICIES
+from hindsched.bench.bags import reproduction
+from hindsched.bench.bags.cells import COLUMNS, ORACLE, cells, optima
+from hindsched.bench.bags.claims import findings
+from hindsched.bench.bags.zones import Zone, days
+from hindsched.bench.family import family_named
+from hindsched.bench.results.frames import read_results
+from hindsched.online.bags import PAPER_POLICIES
 
 
 @pytest.fixture

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from bench.bags import speed
-from bench.commands.group import hindsched
-from online.bags import POLICIES
+from hindsched.bench.bags import speed
+from hindsched.bench.commands.group import hindsched
+from hindsched.online.bags import POLICIES
 
 
 @pytest.fixture

@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from bench.bags import verify as study
-from bench.bags.verify import CLAIMS, dealt, interval_instance, splits, verify
-from bench.commands.group import hindsched
-from instances.errors import SelfCheckError
+from hindsched.bench.bags import verify as study
+from hindsched.bench.bags.verify import CLAIMS, dealt, interval_instance, splits, verify
+from hindsched.bench.commands.group import hindsched
+from hindsched.instances.errors import SelfCheckError
 from tests.cases.bags import letters
 
 

@@ -10,17 +10,17 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-import instances
-from bench.batches.family import FAMILY, expect_sandwich
-from bench.commands.group import hindsched
-from bench.family import Options, Played
-from instances import SelfCheckError
-from instances.batches import Contacts, Instance, Run, Rung
-from instances.batches.cuts import FORMAT
-from instances.batches.generate import paper, small
-from offline import solve
-from online.batches import POLICIES, run_policy
-from online.batches import Options as OnlineOptions
+from hindsched import instances
+from hindsched.bench.batches.family import FAMILY, expect_sandwich
+from hindsched.bench.commands.group import hindsched
+from hindsched.bench.family import Options, Played
+from hindsched.instances import SelfCheckError
+from hindsched.instances.batches import Contacts, Instance, Run, Rung
+from hindsched.instances.batches.cuts import FORMAT
+from hindsched.instances.batches.generate import paper, small
+from hindsched.offline import solve
+from hindsched.online.batches import POLICIES, run_policy
+from hindsched.online.batches import Options as OnlineOptions
 
 
 def invoke(*arguments: object, code: int = 0) -> Any:

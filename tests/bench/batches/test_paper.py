@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bench.batches import pages
-from bench.batches.paper.arrivals import _told
-from bench.batches.paper.claims import findings
+from hindsched.bench.batches import pages
+from hindsched.bench.batches.paper.arrivals import _told
+from hindsched.bench.batches.paper.claims import findings
 
 
 def calls(**changes: dict[int, float]) -> list[dict[str, Any]]:

@@ -7,14 +7,14 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 
-from bench.commands.group import hindsched
-from bench.coupled import beyond_page, leaderboard
-from bench.coupled.beyond import POINT, run_ours
-from bench.coupled.beyond_page import BESIDE, BeyondPage, read_data
-from bench.coupled.optima import experiment, known_optima
-from bench.coupled.pages import Published
-from instances import InputError, SelfCheckError
-from online.coupled import OURS, POLICIES, run_policy
+from hindsched.bench.commands.group import hindsched
+from hindsched.bench.coupled import beyond_page, leaderboard
+from hindsched.bench.coupled.beyond import POINT, run_ours
+from hindsched.bench.coupled.beyond_page import BESIDE, BeyondPage, read_data
+from hindsched.bench.coupled.optima import experiment, known_optima
+from hindsched.bench.coupled.pages import Published
+from hindsched.instances import InputError, SelfCheckError
+from hindsched.online.coupled import OURS, POLICIES, run_policy
 
 
 def test_published_rows_are_what_the_policies_do(tmp_path) -> None:
@@ -175,6 +175,6 @@ def test_one_command_ranks_a_policy_of_ones_own(tmp_path, monkeypatch) -> None:
 
 def test_published_tables_are_small() -> None:
     for name in ("beyond_runs.csv", "beyond_speed.csv", "leaderboard.csv"):
-        text = files("bench").joinpath(f"data/{name}").read_bytes()
+        text = files("hindsched.bench").joinpath(f"data/{name}").read_bytes()
         assert len(text) < 300_000
-        assert pd.read_csv(files("bench").joinpath(f"data/{name}").open("rb")).notna().any(axis=1).all()
+        assert pd.read_csv(files("hindsched.bench").joinpath(f"data/{name}").open("rb")).notna().any(axis=1).all()

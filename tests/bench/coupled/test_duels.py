@@ -4,26 +4,26 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from bench.campaign.journal import Journal
-from bench.commands.measure.core import core
-from bench.coupled.studies.core_race import duels, eclat, report, sides
-from bench.coupled.studies.core_race.cells import LENGTH, Cell, cells_of
-from bench.coupled.studies.core_race.outcome import Outcome
-from bench.coupled.studies.core_race.sides import Side, make_sides
-from instances.errors import InputError, SelfCheckError
+from hindsched.bench.campaign.journal import Journal
+from hindsched.bench.commands.measure.core import core
+from hindsched.bench.coupled.studies.core_race import duels, eclat, report, sides
+from hindsched.bench.coupled.studies.core_race.cells import LENGTH, Cell, cells_of
+from hindsched.bench.coupled.studies.core_race.outcome import Outcome
+from hindsched.bench.coupled.studies.core_race.sides import Side, make_sides
+from hindsched.instances.errors import InputError, SelfCheckError
 
 CELL = Cell("small", 8, 60, 0.8, 3)
 REFERENCE = """
 import time
-import offline
+from hindsched import offline
 
 def largest_w(up, m, limit=60.0):
-    return offline.max_common_slots(up, m).value, 0.0
+    return hindsched.offline.max_common_slots(up, m).value, 0.0
 
 largest_w_plain = largest_w
 
 def earliest_prefix(up, m, w=20, limit=60.0):
-    found = offline.earliest_common_slots(up, m, w)
+    found = hindsched.offline.earliest_common_slots(up, m, w)
     return (found.value if found else None), 0.0
 """
 
@@ -194,7 +194,7 @@ def test_sides_that_cannot_run_say_why(tmp_path, monkeypatch):
 
 
 def test_command_writes_its_files(tmp_path, monkeypatch):
-    monkeypatch.setattr("bench.coupled.studies.core_race.cells._SMALL", ((8, 60, 0.8),))
+    monkeypatch.setattr("hindsched.bench.coupled.studies.core_race.cells._SMALL", ((8, 60, 0.8),))
     monkeypatch.setattr(duels, "loading_times", lambda folder: {"import_s": 0.5, "compile_s": 9.0})
     ran = CliRunner().invoke(
         core, ["--cells", "small", "--sides", "core", "--seeds", "1", "--results", str(tmp_path), "--json"]

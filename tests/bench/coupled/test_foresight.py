@@ -7,14 +7,14 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 
-import instances
-from bench.commands.group import hindsched
-from bench.commands.traces import named_traces
-from bench.coupled import foresight, markov
-from instances.chains import Chain, StateStream
-from instances.coupled import Instance
-from instances.errors import InputError
-from instances.streams import stream
+from hindsched import instances
+from hindsched.bench.commands.group import hindsched
+from hindsched.bench.commands.traces import named_traces
+from hindsched.bench.coupled import foresight, markov
+from hindsched.instances.chains import Chain, StateStream
+from hindsched.instances.coupled import Instance
+from hindsched.instances.errors import InputError
+from hindsched.instances.streams import stream
 
 CHAIN = Chain(((0.9, 0.06, 0.04), (0.3, 0.7, 0.0), (0.2, 0.0, 0.8)))
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-import offline
-from bench.coupled.optima import distribution, experiment, known_optima
-from offline.results import Status
+from hindsched import offline
+from hindsched.bench.coupled.optima import distribution, experiment, known_optima
+from hindsched.offline.results import Status
 
 
 @pytest.fixture(scope="module")

@@ -5,9 +5,9 @@ import math
 import pandas as pd
 import pytest
 
-from bench.coupled.paper_tables import METRICS, SUBSETS, compare_metrics, printed_tables, read_tables
-from instances import InputError
-from online.coupled import POLICIES
+from hindsched.bench.coupled.paper_tables import METRICS, SUBSETS, compare_metrics, printed_tables, read_tables
+from hindsched.instances import InputError
+from hindsched.online.coupled import POLICIES
 
 HEAD = "table,policy,fails,diff,wins,wins30,stdv"
 

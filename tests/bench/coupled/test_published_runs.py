@@ -6,22 +6,22 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import online.coupled
-from bench.campaign.jobs import simulate
-from bench.coupled.optima import known_optima
-from bench.coupled.paper import Paper
-from bench.family import Options, family_named
-from bench.results.frames import read_results
+from hindsched.bench.campaign.jobs import simulate
+from hindsched.bench.coupled.optima import known_optima
+from hindsched.bench.coupled.paper import Paper
+from hindsched.bench.family import Options, family_named
+from hindsched.bench.results.frames import read_results
+from hindsched.online import coupled as online_coupled
 
 
 @pytest.fixture(scope="module")
 def runs():
-    return read_results(Path(str(files("bench").joinpath("data/paper_runs.csv.xz")))).runs
+    return read_results(Path(str(files("hindsched.bench").joinpath("data/paper_runs.csv.xz")))).runs
 
 
 def test_every_heuristic_ran_on_every_instance(runs):
     counts = runs.groupby(["estimator", "fingerprint"])["policy"].agg(["size", "nunique"])
-    assert (counts == len(online.coupled.POLICIES)).all(axis=None)
+    assert (counts == len(online_coupled.POLICIES)).all(axis=None)
     assert counts.loc["printed"].shape[0] == 6000
 
 

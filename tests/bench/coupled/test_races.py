@@ -6,10 +6,10 @@ from dataclasses import replace
 import pytest
 from click.testing import CliRunner
 
-import offline
-from bench.commands.measure.group import bench
-from bench.coupled.studies.races import compare, race, spread
-from instances import SelfCheckError
+from hindsched import offline
+from hindsched.bench.commands.measure.group import bench
+from hindsched.bench.coupled.studies.races import compare, race, spread
+from hindsched.instances import SelfCheckError
 
 
 def row(solver, instance, seconds, status="optimal", iterations=2):

@@ -7,14 +7,14 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 
-from bench.commands.measure.readings import readings
-from bench.coupled.optima import experiment
-from bench.coupled.printed_page import PrintedTables
-from bench.coupled.reproduction import READINGS
-from bench.coupled.studies import readings as study
-from bench.coupled.versus import versus
-from instances import InputError
-from online.coupled import POLICIES, run_policy
+from hindsched.bench.commands.measure.readings import readings
+from hindsched.bench.coupled.optima import experiment
+from hindsched.bench.coupled.printed_page import PrintedTables
+from hindsched.bench.coupled.reproduction import READINGS
+from hindsched.bench.coupled.studies import readings as study
+from hindsched.bench.coupled.versus import versus
+from hindsched.instances import InputError
+from hindsched.online.coupled import POLICIES, run_policy
 
 HERE = {"n_coms": [5], "wmins": [1], "scenarios": [0], "slots": 3000}
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from bench.coupled.real import SPOT_SLOTS, SPOT_WINDOWS, WHOLE_START, lanl_sources, spot_sources
-from instances.errors import InputError
-from instances.states import DOWN, UP
+from hindsched.bench.coupled.real import SPOT_SLOTS, SPOT_WINDOWS, WHOLE_START, lanl_sources, spot_sources
+from hindsched.instances.errors import InputError
+from hindsched.instances.states import DOWN, UP
 
 
 def test_spot_instances_need_nothing_but_the_toolkit(monkeypatch, tmp_path):

@@ -6,13 +6,13 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 
-import online.coupled
-from bench.commands.reproduce import reproduce
-from bench.coupled import reproduction
-from bench.coupled.optima import experiment
-from bench.coupled.reproduction import READINGS, closeness, compare, run_readings, tables
-from bench.family import Options
-from bench.results.frames import read_results
+from hindsched.bench.commands.reproduce import reproduce
+from hindsched.bench.coupled import reproduction
+from hindsched.bench.coupled.optima import experiment
+from hindsched.bench.coupled.reproduction import READINGS, closeness, compare, run_readings, tables
+from hindsched.bench.family import Options
+from hindsched.bench.results.frames import read_results
+from hindsched.online import coupled as online_coupled
 
 COMPARISONS = ("frozen", "held-frozen", "candidate-fresh")
 
@@ -93,7 +93,7 @@ def test_the_command_writes_every_file_that_its_help_names(tmp_path):
     result = CliRunner().invoke(reproduce, [*arguments.split(), str(tmp_path)], catch_exceptions=False)
     rows = [json.loads(line) for line in result.stdout.splitlines()]
     assert [(row["reading"], row["policy"]) for row in rows] == [
-        (reading, policy) for reading in ("printed", "conditional") for policy in online.coupled.POLICIES
+        (reading, policy) for reading in ("printed", "conditional") for policy in online_coupled.POLICIES
     ]
     written = {path.name for path in tmp_path.iterdir()}
     assert written >= {"runs.jsonl", "runs.csv.xz", "figure2.svg"}
@@ -103,7 +103,7 @@ def test_the_command_writes_every_file_that_its_help_names(tmp_path):
 def figures(**changes):
     rows = [
         {"table": "I", "policy": policy, "fails": 0, "diff": float(i), "wins": 50, "wins30": 60, "stdv": 1.0}
-        for i, policy in enumerate(online.coupled.POLICIES)
+        for i, policy in enumerate(online_coupled.POLICIES)
     ]
     return pd.DataFrame(rows).assign(**changes)
 

@@ -6,10 +6,10 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 
-from bench.commands.measure.group import bench
-from bench.coupled import scale_page
-from bench.coupled.studies.races import SCALE_COLUMNS
-from instances.errors import InputError
+from hindsched.bench.commands.measure.group import bench
+from hindsched.bench.coupled import scale_page
+from hindsched.bench.coupled.studies.races import SCALE_COLUMNS
+from hindsched.instances.errors import InputError
 
 
 def row(p, wmin, status, value, bound, seconds, threads=1):

@@ -7,18 +7,18 @@ import networkx as nx
 import pytest
 from click.testing import CliRunner
 
-from bench.commands.biclique import biclique
-from bench.commands.reduce import reduce
-from bench.commands.verify.reductions import verify_reductions
-from bench.commands.verify.solvers import verify_solvers
-from bench.coupled.studies.verify import blocks
-from bench.coupled.studies.verify.agreement import QUESTIONS, agree, random_instance
-from bench.coupled.studies.verify.general_agreement import agree_in_general, general_instance
-from instances import InputError, SelfCheckError, read
-from offline.coupled.no_communication import team_plain as plain
-from offline.coupled.objectives import CoupledResult, Objective
-from offline.results import Status
-from reductions import Biclique, Encd, ToMu1, ToMuInf, from_matrix, read_graph, write_graph
+from hindsched.bench.commands.biclique import biclique
+from hindsched.bench.commands.reduce import reduce
+from hindsched.bench.commands.verify.reductions import verify_reductions
+from hindsched.bench.commands.verify.solvers import verify_solvers
+from hindsched.bench.coupled.studies.verify import blocks
+from hindsched.bench.coupled.studies.verify.agreement import QUESTIONS, agree, random_instance
+from hindsched.bench.coupled.studies.verify.general_agreement import agree_in_general, general_instance
+from hindsched.instances import InputError, SelfCheckError, read
+from hindsched.offline.coupled.no_communication import team_plain as plain
+from hindsched.offline.coupled.objectives import CoupledResult, Objective
+from hindsched.offline.results import Status
+from hindsched.reductions import Biclique, Encd, ToMu1, ToMuInf, from_matrix, read_graph, write_graph
 
 PATH = nx.Graph([("x", "1"), ("y", "1"), ("y", "2")])
 nx.set_node_attributes(PATH, {"x": 0, "y": 0, "1": 1, "2": 1}, "bipartite")
@@ -216,7 +216,7 @@ def test_a_disagreement_of_general_solvers_is_a_file_and_an_error(
     def lie(instance: object, objective: Objective, *_: object, **__: object) -> CoupledResult:
         return CoupledResult.of(Status.INFEASIBLE, objective, None, None, None, "cpsat", 0.0)
 
-    monkeypatch.setattr("offline.coupled.cpsat.solve", lie)
+    monkeypatch.setattr("hindsched.offline.coupled.cpsat.solve", lie)
     with pytest.raises(SelfCheckError, match="solvers disagree"):
         agree_in_general(instances=50, solvers=["native", "cpsat"], failures=tmp_path)
     (path,) = tmp_path.iterdir()

@@ -5,8 +5,8 @@ import math
 import pandas as pd
 import pytest
 
-from bench.coupled.versus import COLUMNS, diff_by_wmin, in_order, versus
-from instances import InputError
+from hindsched.bench.coupled.versus import COLUMNS, diff_by_wmin, in_order, versus
+from hindsched.instances import InputError
 
 
 def runs(*rows, **fixed):

@@ -7,19 +7,19 @@ from types import SimpleNamespace
 
 import pytest
 
-import instances
-from bench.campaign.jobs import optimum_job, policy_job
-from bench.campaign.recheck import recheck, sample
-from bench.family import Options, family_named
-from bench.grid import FAMILY
-from bench.grid.report_parts import findings, waits_table
-from bench.grid.sources import Generated, Window
-from bench.results.frames import records, results_of
-from bench.results.ratios import contradictions, profile, summary
-from instances.grid import Instance
-from instances.grid.kth_sp2 import kth_sp2
-from instances.grid.prices import Prices
-from offline.results import Result, Sense, Status
+from hindsched import instances
+from hindsched.bench.campaign.jobs import optimum_job, policy_job
+from hindsched.bench.campaign.recheck import recheck, sample
+from hindsched.bench.family import Options, family_named
+from hindsched.bench.grid import FAMILY
+from hindsched.bench.grid.report_parts import findings, waits_table
+from hindsched.bench.grid.sources import Generated, Window
+from hindsched.bench.results.frames import records, results_of
+from hindsched.bench.results.ratios import contradictions, profile, summary
+from hindsched.instances.grid import Instance
+from hindsched.instances.grid.kth_sp2 import kth_sp2
+from hindsched.instances.grid.prices import Prices
+from hindsched.offline.results import Result, Sense, Status
 from tests.cases.grid import random_instance, schedule_at, serial_starts
 
 
@@ -36,7 +36,7 @@ def by_enumeration(monkeypatch):
         return Result(Status.OPTIMAL, Sense.MIN, value, value, value, schedule, by="enumeration", runtime_s=0.0)
 
     monkeypatch.setitem(
-        sys.modules, "offline.grid", SimpleNamespace(solve=solve, available_solvers=lambda: ["enumeration"])
+        sys.modules, "hindsched.offline.grid", SimpleNamespace(solve=solve, available_solvers=lambda: ["enumeration"])
     )
 
 

@@ -5,13 +5,13 @@ import json
 import numpy as np
 import pytest
 
-from bench.grid.paper import page, runs
-from bench.grid.paper.claims import findings
-from bench.grid.paper.fluid import fluid_bound
-from bench.grid.paper.published import TABLES, read_rows, write_rows
-from bench.grid.paper.tables import interval, tables
-from instances.grid.kth_sp2 import kth_sp2
-from online.grid import run_policy
+from hindsched.bench.grid.paper import page, runs
+from hindsched.bench.grid.paper.claims import findings
+from hindsched.bench.grid.paper.fluid import fluid_bound
+from hindsched.bench.grid.paper.published import TABLES, read_rows, write_rows
+from hindsched.bench.grid.paper.tables import interval, tables
+from hindsched.instances.grid.kth_sp2 import kth_sp2
+from hindsched.online.grid import run_policy
 from tests.cases.grid import random_instance
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from instances.bags import Instance, Run, Save, Schedule, check, is_made_for, read_schedule, write_schedule
+from hindsched.instances.bags import Instance, Run, Save, Schedule, check, is_made_for, read_schedule, write_schedule
 from tests.cases.bags import letters
 
 HALF = Fraction(1, 2)

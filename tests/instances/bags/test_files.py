@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from instances.bags import Instance, Store, read_instance, write_instance
-from instances.errors import InputError
+from hindsched.instances.bags import Instance, Store, read_instance, write_instance
+from hindsched.instances.errors import InputError
 from tests.cases.bags import randoms
 
 GOOD: dict[str, Any] = {

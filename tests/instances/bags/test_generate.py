@@ -5,15 +5,15 @@ import hashlib
 import numpy as np
 import pytest
 
-from instances.bags import ideal_time
-from instances.bags.clock import Period, period
-from instances.bags.generate import classroom, paper, segment_ticks, small
-from instances.bags.imported import from_trace
-from instances.errors import InputError
-from instances.intervals import Interval, Presence
-from instances.states import DOWN, UP, to_letters
-from instances.streams import stream
-from instances.traces import Trace
+from hindsched.instances.bags import ideal_time
+from hindsched.instances.bags.clock import Period, period
+from hindsched.instances.bags.generate import classroom, paper, segment_ticks, small
+from hindsched.instances.bags.imported import from_trace
+from hindsched.instances.errors import InputError
+from hindsched.instances.intervals import Interval, Presence
+from hindsched.instances.states import DOWN, UP, to_letters
+from hindsched.instances.streams import stream
+from hindsched.instances.traces import Trace
 from tests.cases.bags import randoms
 
 

@@ -7,7 +7,7 @@ import random
 from collections import Counter
 from typing import Any
 
-from instances.batches import check, read_instance, read_schedule
+from hindsched.instances.batches import check, read_instance, read_schedule
 from tests.cases.batches_by_hand import POLICIES, ImpossibleError, Row, bound, calls, cornered, play, readings, verdict
 
 NO_ROWS: list[Any] = [

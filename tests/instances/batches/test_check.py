@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from instances import InputError
-from instances.batches import Instance, Rung, check, read_schedule
+from hindsched.instances import InputError
+from hindsched.instances.batches import Instance, Rung, check, read_schedule
 from tests.cases.batches import rare, readings, runs, varied
 
 PAIR = Instance(tasks=2, batches=[(1, 4), (5, 9)], c=[1, 2], up=[[(0, 2), (3, 6), (8, 12)], [(0, 9)]], start=1)

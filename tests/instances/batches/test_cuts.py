@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from instances import InputError
-from instances.batches import Claim, Compute, Instance, Run, Rung, check
-from instances.batches.cuts import Bounds
+from hindsched.instances import InputError
+from hindsched.instances.batches import Claim, Compute, Instance, Run, Rung, check
+from hindsched.instances.batches.cuts import Bounds
 from tests.cases.batches import any_run, rare, varied
 
 

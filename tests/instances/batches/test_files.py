@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from instances import InputError
-from instances.batches import (
+from hindsched.instances import InputError
+from hindsched.instances.batches import (
     Contacts,
     Instance,
     Run,
@@ -17,7 +17,7 @@ from instances.batches import (
     write_instance,
     write_schedule,
 )
-from instances.batches.generate import paper
+from hindsched.instances.batches.generate import paper
 from tests.cases.batches import runs, varied
 
 GOOD = {

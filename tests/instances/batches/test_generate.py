@@ -8,13 +8,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from instances import InputError
-from instances.batches import Habits, Volunteers
-from instances.batches.generate import paper, small
-from instances.batches.imported import from_trace
-from instances.batches.volunteers import DAY, draw
-from instances.streams import stream
-from instances.traces import read
+from hindsched.instances import InputError
+from hindsched.instances.batches import Habits, Volunteers
+from hindsched.instances.batches.generate import paper, small
+from hindsched.instances.batches.imported import from_trace
+from hindsched.instances.batches.volunteers import DAY, draw
+from hindsched.instances.streams import stream
+from hindsched.instances.traces import read
 
 FEW = Habits(days=40)
 

@@ -4,9 +4,9 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from instances import InputError, Verdict, check
-from instances.coupled import Configuration, Instance, Outcome, Schedule
-from instances.files import is_made_for
+from hindsched.instances import InputError, Verdict, check
+from hindsched.instances.coupled import Configuration, Instance, Outcome, Schedule
+from hindsched.instances.files import is_made_for
 
 Tasks = dict[int, int]
 AGAIN = {0: {0: 1}, 2: {0: 1}}

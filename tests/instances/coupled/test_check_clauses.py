@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from instances import Verdict, check
-from instances.coupled import Configuration, Instance, Schedule
+from hindsched.instances import Verdict, check
+from hindsched.instances.coupled import Configuration, Instance, Schedule
 
 Tasks = dict[int, int]
 

@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from instances import check
-from instances.coupled import Configuration, Instance, Schedule
-from instances.coupled.generate import small
-from instances.states import DOWN, RECLAIMED, to_letters
+from hindsched.instances import check
+from hindsched.instances.coupled import Configuration, Instance, Schedule
+from hindsched.instances.coupled.generate import small
+from hindsched.instances.states import DOWN, RECLAIMED, to_letters
 
 Tasks = dict[int, int]
 SEEDS = range(300)

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from instances import Chain, InputError, read, read_schedule, textio, write, write_schedule
-from instances.coupled import Configuration, Instance, Schedule, files
-from instances.coupled.generate import paper
-from instances.states import LETTERS, from_letters
+from hindsched.instances import Chain, InputError, read, read_schedule, textio, write, write_schedule
+from hindsched.instances.coupled import Configuration, Instance, Schedule, files
+from hindsched.instances.coupled.generate import paper
+from hindsched.instances.states import LETTERS, from_letters
 
 COUNTS = some.integers(0, 2**31 - 1)
 POSITIVE = some.integers(1, 2**31 - 1)

@@ -3,9 +3,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
-from instances import InputError, read, write
-from instances.coupled.generate import paper, small
-from instances.states import DOWN, RECLAIMED, UP
+from hindsched.instances import InputError, read, write
+from hindsched.instances.coupled.generate import paper, small
+from hindsched.instances.states import DOWN, RECLAIMED, UP
 
 POINT = {"m": 5, "n_com": 10, "wmin": 2, "scenario": 3, "trial": 4, "slots": 200, "seed": 5}
 

@@ -3,11 +3,11 @@ import re
 import numpy as np
 import pytest
 
-from instances import Chain, InputError, fit
-from instances.coupled.imported import from_trace
-from instances.intervals import Interval, Presence
-from instances.states import to_letters
-from instances.traces import Trace
+from hindsched.instances import Chain, InputError, fit
+from hindsched.instances.coupled.imported import from_trace
+from hindsched.instances.intervals import Interval, Presence
+from hindsched.instances.states import to_letters
+from hindsched.instances.traces import Trace
 
 
 def trace(**rows):

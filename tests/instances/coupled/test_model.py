@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from instances import Chain, InputError
-from instances.coupled import Configuration, Instance, Schedule, read_instance, write_instance
-from instances.coupled.generate import small
-from instances.states import from_letters
+from hindsched.instances import Chain, InputError
+from hindsched.instances.coupled import Configuration, Instance, Schedule, read_instance, write_instance
+from hindsched.instances.coupled.generate import small
+from hindsched.instances.states import from_letters
 
 CHAIN = Chain(((0.9, 0.1, 0), (0.5, 0.5, 0), (0, 0, 1)))
 OTHER_CHAIN = Chain(((0.8, 0.2, 0), (0.5, 0.5, 0), (0, 0, 1)))

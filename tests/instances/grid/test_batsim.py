@@ -7,9 +7,9 @@ import json
 
 import pytest
 
-from instances.errors import InputError
-from instances.grid import Instance, Schedule
-from instances.grid.batsim import COLUMNS, from_batsim, jobs_csv, to_batsim
+from hindsched.instances.errors import InputError
+from hindsched.instances.grid import Instance, Schedule
+from hindsched.instances.grid.batsim import COLUMNS, from_batsim, jobs_csv, to_batsim
 from tests.cases.grid import random_instance
 
 WORKLOAD = {

@@ -6,10 +6,10 @@ import random
 import numpy as np
 import pytest
 
-from instances.errors import InputError
-from instances.grid import Instance, Schedule, check, read_schedule, write_schedule
-from instances.grid.schedule import node_runs, node_text
-from instances.textio import read_json
+from hindsched.instances.errors import InputError
+from hindsched.instances.grid import Instance, Schedule, check, read_schedule, write_schedule
+from hindsched.instances.grid.schedule import node_runs, node_text
+from hindsched.instances.textio import read_json
 from tests.cases.grid import random_instance, random_schedule
 
 THREE = Instance(nodes=4, slot_s=60, submit=[0, 1, 1], width=[2, 3, 4], length=[3, 2, 1])

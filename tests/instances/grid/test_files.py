@@ -7,8 +7,8 @@ import pickle
 import numpy as np
 import pytest
 
-from instances.errors import InputError
-from instances.grid import Instance, read_instance, write_instance
+from hindsched.instances.errors import InputError
+from hindsched.instances.grid import Instance, read_instance, write_instance
 from tests.cases.grid import random_instance
 
 GOOD = {"format": "grid/1", "nodes": 3, "slot_s": 60, "jobs": [[0, 1, 5], [2, 3, 1]]}

@@ -5,8 +5,8 @@ from statistics import NormalDist
 
 import pytest
 
-from instances.errors import InputError
-from instances.grid.generate import NARROW, Mix, generate
+from hindsched.instances.errors import InputError
+from hindsched.instances.grid.generate import NARROW, Mix, generate
 from tests.cases.grid import raw_words
 
 

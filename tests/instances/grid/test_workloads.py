@@ -4,9 +4,9 @@ import gzip
 
 import pytest
 
-from instances.errors import InputError
-from instances.grid.kth_sp2 import kth_sp2
-from instances.grid.workloads import import_log
+from hindsched.instances.errors import InputError
+from hindsched.instances.grid.kth_sp2 import kth_sp2
+from hindsched.instances.grid.workloads import import_log
 
 #: job, submit, wait, run, processors, cpu, memory, requested processors
 LOG = """; a comment; of any length

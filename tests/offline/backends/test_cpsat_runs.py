@@ -6,12 +6,12 @@ import sys
 import textwrap
 from pathlib import Path
 
-import offline
+from hindsched import offline
 
 SCRIPT = """
 import os, signal, threading
 from ortools.sat.python import cp_model
-from offline.backends.cpsat_runs import solve_interruptibly
+from hindsched.offline.backends.cpsat_runs import solve_interruptibly
 
 signal.signal(signal.SIGINT, signal.default_int_handler)  # whoever runs the tests may ignore it
 

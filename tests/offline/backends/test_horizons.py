@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from offline.backends.horizons import Growth, HorizonSearch, Question, Reply, doubling, short_steps
-from offline.limits import Limits, OutOfTimeError, Stopwatch
+from hindsched.offline.backends.horizons import Growth, HorizonSearch, Question, Reply, doubling, short_steps
+from hindsched.offline.limits import Limits, OutOfTimeError, Stopwatch
 
 #: Every way the two families of solvers use the driver, and the others.
 WAYS = [(growth, is_stepwise) for growth in (doubling, short_steps) for is_stepwise in (True, False)]

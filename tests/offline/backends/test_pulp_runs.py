@@ -4,11 +4,11 @@ import numpy as np
 import pulp
 import pytest
 
-from instances import InputError
-from offline.backends.pulp_runs import run
-from offline.coupled.no_communication import team_ilp
-from offline.coupled.no_communication.common_slots import Aim, CommonSlots
-from offline.limits import Limits
+from hindsched.instances import InputError
+from hindsched.offline.backends.pulp_runs import run
+from hindsched.offline.coupled.no_communication import team_ilp
+from hindsched.offline.coupled.no_communication.common_slots import Aim, CommonSlots
+from hindsched.offline.limits import Limits
 
 SOLVERS = ["cbc", "highs"]
 

@@ -6,10 +6,10 @@ from fractions import Fraction
 
 import pytest
 
-from instances.states import UP
-from offline.bags import bounds, closed, solve
-from offline.bags.composition import composition
-from offline.bags.stretches import Stretches
+from hindsched.instances.states import UP
+from hindsched.offline.bags import bounds, closed, solve
+from hindsched.offline.bags.composition import composition
+from hindsched.offline.bags.stretches import Stretches
 from tests.cases.bags import chained, letters, randoms, tiny
 
 

@@ -7,11 +7,11 @@ from itertools import combinations
 import networkx as nx
 import pytest
 
-from instances.bags import check
-from instances.streams import stream
-from offline.bags import solve
-from offline.bags.matching import most_seconds, pairs_by, two_segments
-from offline.bags.stretches import Stretches
+from hindsched.instances.bags import check
+from hindsched.instances.streams import stream
+from hindsched.offline.bags import solve
+from hindsched.offline.bags.matching import most_seconds, pairs_by, two_segments
+from hindsched.offline.bags.stretches import Stretches
 from tests.cases.bags import chained
 
 

@@ -8,12 +8,12 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from instances.bags import Instance, check, read_schedule, write_schedule
-from instances.bags.generate import paper
-from instances.streams import stream
-from offline.bags import bounds, solve
-from offline.bags.fluid import schedule_by
-from offline.bags.stretches import Stretches
+from hindsched.instances.bags import Instance, check, read_schedule, write_schedule
+from hindsched.instances.bags.generate import paper
+from hindsched.instances.streams import stream
+from hindsched.offline.bags import bounds, solve
+from hindsched.offline.bags.fluid import schedule_by
+from hindsched.offline.bags.stretches import Stretches
 from tests.cases.bags import letters, randoms
 
 

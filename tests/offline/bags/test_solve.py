@@ -8,16 +8,16 @@ import numpy as np
 import pytest
 from ortools.sat.python import cp_model
 
-from instances.bags import Instance, Store, check
-from instances.bags.generate import paper
-from instances.errors import InputError
-from instances.states import DOWN
-from offline import limits
-from offline.bags import SOLVERS, cells, composition, entries, solve
-from offline.bags.brute import optimum
-from offline.bags.search import Bracket
-from offline.bags.stretches import Stretches
-from offline.results import Status
+from hindsched.instances.bags import Instance, Store, check
+from hindsched.instances.bags.generate import paper
+from hindsched.instances.errors import InputError
+from hindsched.instances.states import DOWN
+from hindsched.offline import limits
+from hindsched.offline.bags import SOLVERS, cells, composition, entries, solve
+from hindsched.offline.bags.brute import optimum
+from hindsched.offline.bags.search import Bracket
+from hindsched.offline.bags.stretches import Stretches
+from hindsched.offline.results import Status
 from tests.cases.bags import chained, letters, randoms, tiny
 
 VARIANTS = [(store, on_demand) for store in Store for on_demand in (False, True)]

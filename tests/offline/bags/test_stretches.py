@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from instances.bags import Instance
-from instances.states import DOWN, UP
-from offline.bags.stretches import Stretches
+from hindsched.instances.bags import Instance
+from hindsched.instances.states import DOWN, UP
+from hindsched.offline.bags.stretches import Stretches
 from tests.cases.bags import letters, tiny
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import random
 
-from instances.batches import Contacts, Run, read_instance
-from offline import solve
+from hindsched.instances.batches import Contacts, Run, read_instance
+from hindsched.offline import solve
 from tests.cases.batches_by_hand import Row, bound, calls, cornered, rung, verdict
 
 RUNGS = ("free", "traffic", "stream")

@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from instances import InputError, SelfCheckError, check
-from instances.batches import Instance, Run, Rung
-from instances.batches.cuts import Bounds
-from offline import solve
-from offline.batches import Hindsight, brute, cpsat, plain, solvers
-from offline.results import Status
-from online.batches import Options
+from hindsched.instances import InputError, SelfCheckError, check
+from hindsched.instances.batches import Instance, Run, Rung
+from hindsched.instances.batches.cuts import Bounds
+from hindsched.offline import solve
+from hindsched.offline.batches import Hindsight, brute, cpsat, plain, solvers
+from hindsched.offline.results import Status
+from hindsched.online.batches import Options
 from tests.cases.batches import any_run, rare, runs, tiny, varied
 
 
@@ -102,7 +102,7 @@ def test_where_the_three_rungs_differ() -> None:
 
 
 def instances_run(rows: list) -> Run:
-    from instances.batches import Contacts
+    from hindsched.instances.batches import Contacts
 
     return Run("", Contacts.of([tuple(row) for row in rows]))
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from instances import check
-from instances.coupled import Configuration, Instance
-from offline.coupled.emit import IterationPlan, emit, end_of
+from hindsched.instances import check
+from hindsched.instances.coupled import Configuration, Instance
+from hindsched.offline.coupled.emit import IterationPlan, emit, end_of
 
 
 def test_members_and_stand_by() -> None:

@@ -4,17 +4,17 @@ from itertools import product
 
 import pytest
 
-import offline.coupled
-from instances import check
-from instances.coupled import Instance
-from instances.coupled.generate import paper, small
-from instances.states import DOWN, UP
-from offline.coupled import free_prefetch as bounds
-from offline.coupled.emit import emit, end_of
-from offline.coupled.free_prefetch import FreePrefetch
-from offline.coupled.greedy_plan import greedy_plan
-from offline.coupled.prefetch_relaxation import PrefetchRelaxation
-from offline.limits import Limits, Stopwatch
+from hindsched.instances import check
+from hindsched.instances.coupled import Instance
+from hindsched.instances.coupled.generate import paper, small
+from hindsched.instances.states import DOWN, UP
+from hindsched.offline import coupled as offline_coupled
+from hindsched.offline.coupled import free_prefetch as bounds
+from hindsched.offline.coupled.emit import emit, end_of
+from hindsched.offline.coupled.free_prefetch import FreePrefetch
+from hindsched.offline.coupled.greedy_plan import greedy_plan
+from hindsched.offline.coupled.prefetch_relaxation import PrefetchRelaxation
+from hindsched.offline.limits import Limits, Stopwatch
 
 
 def tiny(seed: int) -> Instance:
@@ -78,7 +78,7 @@ def test_the_bound_is_monotone_and_composed() -> None:
     assert known == sorted(known)
     composed = prefetch.earliest_ends(4)
     assert composed[1:] == [ends[end + 1] for end in composed[:3]]
-    assert offline.coupled.free_prefetch_bound(instance.replace(iterations=4), "makespan") == composed[-1] + 1
+    assert offline_coupled.free_prefetch_bound(instance.replace(iterations=4), "makespan") == composed[-1] + 1
 
 
 def test_the_latest_ends_leave_room_for_the_rest() -> None:
@@ -111,13 +111,13 @@ def test_a_spent_budget_makes_the_bound_weaker_but_not_wrong(monkeypatch: pytest
 
 def test_many_slots_and_large_numbers() -> None:
     instance = paper(m=5, n_com=10, wmin=1, scenario=0, trial=0, slots=20_000)
-    assert offline.coupled.free_prefetch_bound(instance, "iterations") == len(
+    assert offline_coupled.free_prefetch_bound(instance, "iterations") == len(
         FreePrefetch(PrefetchRelaxation(instance)).earliest_ends()
     )
     huge = 2**31 - 1
     for changes in ({"t_prog": huge}, {"t_data": huge}, {"w": (huge,) * 20}, {"tasks": huge}):
-        assert offline.coupled.free_prefetch_bound(instance.replace(**changes), "makespan") is None
-        assert offline.coupled.free_prefetch_bound(instance.replace(**changes), "iterations") == 0
+        assert offline_coupled.free_prefetch_bound(instance.replace(**changes), "makespan") is None
+        assert offline_coupled.free_prefetch_bound(instance.replace(**changes), "iterations") == 0
 
 
 def test_the_greedy_schedule_is_a_schedule() -> None:

@@ -5,19 +5,20 @@ from pathlib import Path
 import pulp
 import pytest
 
-import offline.coupled
-from instances import InputError
-from instances.coupled import Instance
-from instances.coupled.generate import paper
-from offline import Status
-from offline.backends import horizons
-from offline.backends.pulp_runs import Claim
-from offline.coupled import Objective, ilp, slot_windows
-from offline.coupled.free_prefetch import FreePrefetch
-from offline.coupled.prefetch_relaxation import PrefetchRelaxation
-from offline.coupled.slot_ilp import SlotProgram
-from offline.coupled.slot_windows import Window, windows_with_pairs
-from offline.limits import Limits, OutOfTimeError, Stopwatch
+from hindsched import offline
+from hindsched.instances import InputError
+from hindsched.instances.coupled import Instance
+from hindsched.instances.coupled.generate import paper
+from hindsched.offline import Status
+from hindsched.offline import coupled as offline_coupled
+from hindsched.offline.backends import horizons
+from hindsched.offline.backends.pulp_runs import Claim
+from hindsched.offline.coupled import Objective, ilp, slot_windows
+from hindsched.offline.coupled.free_prefetch import FreePrefetch
+from hindsched.offline.coupled.prefetch_relaxation import PrefetchRelaxation
+from hindsched.offline.coupled.slot_ilp import SlotProgram
+from hindsched.offline.coupled.slot_windows import Window, windows_with_pairs
+from hindsched.offline.limits import Limits, OutOfTimeError, Stopwatch
 from tests.cases.coupled import assert_honest, proven_value, tiny
 
 RUNS = {"ilp-highs": ilp.solve_by_highs, "ilp-cbc": ilp.solve_by_cbc}
@@ -109,7 +110,7 @@ def test_the_paper_s_size(run: str, objective: Objective) -> None:
 def test_infeasible_is_proven_by_the_program(run: str, monkeypatch: pytest.MonkeyPatch) -> None:
     # each worker alone has time enough, so the bound says 5; one channel cannot serve both before they go
     instance = Instance.from_letters(["uuuud", "uuuud"], w=[1, 1], mu=[1, 1], tasks=2, t_prog=2, n_com=1)
-    assert offline.coupled.free_prefetch_bound(instance, "makespan") is not None
+    assert offline_coupled.free_prefetch_bound(instance, "makespan") is not None
     result = RUNS[run](instance, Objective.MAKESPAN, True, Limits())
     assert (result.status, result.value, result.bound, result.schedule) == (Status.INFEASIBLE, None, None, None)
     assert result.counts["programs"] == 1
@@ -140,7 +141,7 @@ def test_what_an_unproven_answer_means(
             solve(*args)  # type: ignore[arg-type]
         return Claim(has_solution, is_proven=False, bound=bound)
 
-    cheap = offline.coupled.free_prefetch_bound(PAPER, "makespan")
+    cheap = offline_coupled.free_prefetch_bound(PAPER, "makespan")
     best = BEST[Objective.MAKESPAN]
     assert cheap is not None
     monkeypatch.setattr(slot_windows, "greedy_plan", lambda *_: [])

@@ -9,15 +9,16 @@ from google.protobuf import text_format
 from ortools.sat import cp_model_pb2
 from ortools.sat.python import cp_model
 
-import offline.coupled
-from bench.cli import main
-from instances import InputError, write
-from instances.coupled import Instance
-from offline.backends.pulp_runs import run
-from offline.coupled.no_communication import team_cpsat as cpsat
-from offline.coupled.no_communication import team_ilp as ilp
-from offline.coupled.no_communication.common_slots import Aim, CommonSlots
-from offline.limits import Limits
+from hindsched import offline
+from hindsched.bench.cli import main
+from hindsched.instances import InputError, write
+from hindsched.instances.coupled import Instance
+from hindsched.offline import coupled as offline_coupled
+from hindsched.offline.backends.pulp_runs import run
+from hindsched.offline.coupled.no_communication import team_cpsat as cpsat
+from hindsched.offline.coupled.no_communication import team_ilp as ilp
+from hindsched.offline.coupled.no_communication.common_slots import Aim, CommonSlots
+from hindsched.offline.limits import Limits
 
 SIMPLE = Instance.from_letters(["uruur", "uuruu", "ruuuu"], w=[1, 1, 2], mu=[1, 1, 1], tasks=2)
 PROBLEM = CommonSlots.of_rows(["1101101", "10111d1", "0111111"], tasks=2, aim=Aim.WIDEST)
@@ -89,14 +90,14 @@ def test_a_folder_that_is_not_there_is_told_in_one_line(tmp_path: Path, name: st
 @pytest.mark.parametrize("name", ["model.mps", "model.pb", "model.pbtxt"])
 @pytest.mark.parametrize("instance", [SIMPLE, GENERAL])
 def test_the_model_in_the_file_has_the_same_optimum(instance: Instance, name: str, tmp_path: Path) -> None:
-    offline.coupled.write_model(instance, tmp_path / name)
+    offline_coupled.write_model(instance, tmp_path / name)
     last = 1 if instance is GENERAL else 0  # the general models count the last slot, not the slots
     assert value_in(tmp_path / name) + last == offline.solve(instance).value
     assert [path.name for path in tmp_path.iterdir()] == [name]
 
 
 def test_an_lp_file_can_be_read_by_a_person(tmp_path: Path) -> None:
-    offline.coupled.write_model(SIMPLE, tmp_path / "model.lp", solver="ilp-highs")
+    offline_coupled.write_model(SIMPLE, tmp_path / "model.lp", solver="ilp-highs")
     assert "all_tasks: x_0 + x_1 + x_2 = 2" in (tmp_path / "model.lp").read_text()
 
 
@@ -117,14 +118,14 @@ def test_what_cannot_be_written_leaves_nothing(
     instance: Instance, name: str, solver: str, complaint: str, tmp_path: Path
 ) -> None:
     with pytest.raises(InputError, match=complaint):
-        offline.coupled.write_model(instance, tmp_path / name, solver=solver)
+        offline_coupled.write_model(instance, tmp_path / name, solver=solver)
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_model_that_takes_too_long_is_given_up(tmp_path: Path) -> None:
     for name in ("model.lp", "model.pb"):
         with pytest.raises(InputError, match="the time was over"):
-            offline.coupled.write_model(GENERAL, tmp_path / name, time_limit_s=1e-9)
+            offline_coupled.write_model(GENERAL, tmp_path / name, time_limit_s=1e-9)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -132,7 +133,7 @@ def test_iterations_that_cannot_be_completed_are_told(tmp_path: Path) -> None:
     never = Instance.from_letters(["uddd", "dddu"], w=[1, 1], tasks=2, t_prog=1, mu=[1, 1])
     for name in ("model.lp", "model.pb"):
         with pytest.raises(InputError, match="provably take longer"):
-            offline.coupled.write_model(never, tmp_path / name)
+            offline_coupled.write_model(never, tmp_path / name)
 
 
 def hindsched(*arguments: str) -> int:

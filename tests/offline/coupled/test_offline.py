@@ -5,12 +5,13 @@ from collections.abc import Sequence
 
 import pytest
 
-import offline.coupled
-from instances.coupled import Instance
-from instances.coupled.generate import paper
-from offline import Status
-from offline.coupled import Objective, slot_windows
-from offline.coupled.emit import IterationPlan
+from hindsched import offline
+from hindsched.instances.coupled import Instance
+from hindsched.instances.coupled.generate import paper
+from hindsched.offline import Status
+from hindsched.offline import coupled as offline_coupled
+from hindsched.offline.coupled import Objective, slot_windows
+from hindsched.offline.coupled.emit import IterationPlan
 from tests.cases.coupled import proven_value, tiny
 
 SEEDS = range(120)
@@ -47,7 +48,7 @@ def test_all_solvers_agree(objective: Objective) -> None:
         for stand_by in (True, False):
             assert found["cpsat", stand_by] == found["brute", stand_by], (seed, stand_by)
         gains += found["brute", True] != found["brute", False]
-        bound = offline.coupled.free_prefetch_bound(instance, objective)
+        bound = offline_coupled.free_prefetch_bound(instance, objective)
         best = found["brute", True]
         if objective is Objective.ITERATIONS:
             assert bound is not None
@@ -205,7 +206,7 @@ def test_programs_in_advance_never_hurt() -> None:
 def test_twenty_workers_are_proven(m: int, n_com: int, monkeypatch: pytest.MonkeyPatch) -> None:
     instance = paper(m=m, n_com=n_com, wmin=1, scenario=0, trial=0, slots=1000, iterations=3)
     best = value(instance)
-    bound = offline.coupled.free_prefetch_bound(instance, "makespan")
+    bound = offline_coupled.free_prefetch_bound(instance, "makespan")
     assert best is not None
     assert bound is not None
     assert bound <= best

@@ -2,15 +2,15 @@
 
 import pytest
 
-import offline
-from instances import InputError
-from instances.coupled import Instance
-from instances.coupled.generate import paper
-from offline import Status
-from offline.coupled import Objective, brute, slot_windows
-from offline.coupled.slot_cpsat import SlotModel
-from offline.coupled.slot_windows import Window
-from offline.limits import Limits, OutOfTimeError, Stopwatch
+from hindsched import offline
+from hindsched.instances import InputError
+from hindsched.instances.coupled import Instance
+from hindsched.instances.coupled.generate import paper
+from hindsched.offline import Status
+from hindsched.offline.coupled import Objective, brute, slot_windows
+from hindsched.offline.coupled.slot_cpsat import SlotModel
+from hindsched.offline.coupled.slot_windows import Window
+from hindsched.offline.limits import Limits, OutOfTimeError, Stopwatch
 from tests.cases.coupled import assert_honest
 
 #: Two workers that are both needed, and eleven slots for two iterations.

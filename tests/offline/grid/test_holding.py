@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
-from instances.grid import Instance
-from instances.grid.kth_sp2 import kth_sp2
-from offline.grid.blocks import fits
-from offline.grid.holding import held_back, queued, rules
-from offline.grid.native.holding import hold
-from offline.grid.search import total_wait
-from offline.limits import Limits, Stopwatch
+from hindsched.instances.grid import Instance
+from hindsched.instances.grid.kth_sp2 import kth_sp2
+from hindsched.offline.grid.blocks import fits
+from hindsched.offline.grid.holding import held_back, queued, rules
+from hindsched.offline.grid.native.holding import hold
+from hindsched.offline.grid.search import total_wait
+from hindsched.offline.limits import Limits, Stopwatch
 from tests.cases.grid import random_instance
 
 

@@ -5,17 +5,17 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from instances.grid import Instance, check
-from instances.grid.generate import NARROW, generate
-from offline.grid import brute, search
-from offline.grid.blocks import fits, pieces
-from offline.grid.cuts import Cuts
-from offline.grid.native.covers import lift, pack
-from offline.grid.neighbourhood import refined
-from offline.grid.prices import SCALE, certificate, priced
-from offline.grid.program import charged
-from offline.grid.search import best_of_rules, improved, total_wait
-from offline.limits import Limits, Stopwatch
+from hindsched.instances.grid import Instance, check
+from hindsched.instances.grid.generate import NARROW, generate
+from hindsched.offline.grid import brute, search
+from hindsched.offline.grid.blocks import fits, pieces
+from hindsched.offline.grid.cuts import Cuts
+from hindsched.offline.grid.native.covers import lift, pack
+from hindsched.offline.grid.neighbourhood import refined
+from hindsched.offline.grid.prices import SCALE, certificate, priced
+from hindsched.offline.grid.program import charged
+from hindsched.offline.grid.search import best_of_rules, improved, total_wait
+from hindsched.offline.limits import Limits, Stopwatch
 from tests.cases.grid import random_instance
 
 WATCH = Stopwatch(Limits())

@@ -7,20 +7,20 @@ import sys
 import numpy as np
 import pytest
 
-import offline
-from instances.errors import InputError, SelfCheckError
-from instances.grid import Instance, Prices, check
-from offline.grid import SOLVERS, available_solvers
-from offline.grid.blocks import fits, split
-from offline.grid.brute import least_start
-from offline.grid.dispatch import confirm
-from offline.grid.found import coloured
-from offline.grid.native.generation import generate, queue
-from offline.grid.prices import SCALE, certificate, priced
-from offline.grid.search import best_of_rules, in_order, total_wait
-from offline.limits import Limits, Stopwatch
-from offline.results import Status
-from online.grid.policies import make_policy, run_policy
+from hindsched import offline
+from hindsched.instances.errors import InputError, SelfCheckError
+from hindsched.instances.grid import Instance, Prices, check
+from hindsched.offline.grid import SOLVERS, available_solvers
+from hindsched.offline.grid.blocks import fits, split
+from hindsched.offline.grid.brute import least_start
+from hindsched.offline.grid.dispatch import confirm
+from hindsched.offline.grid.found import coloured
+from hindsched.offline.grid.native.generation import generate, queue
+from hindsched.offline.grid.prices import SCALE, certificate, priced
+from hindsched.offline.grid.search import best_of_rules, in_order, total_wait
+from hindsched.offline.limits import Limits, Stopwatch
+from hindsched.offline.results import Status
+from hindsched.online.grid.policies import make_policy, run_policy
 from tests.cases.grid import random_instance, schedule_at, serial_starts
 
 
@@ -249,6 +249,6 @@ def test_answers_depend_on_nothing_but_the_seed() -> None:
 
 def test_importing_is_light() -> None:
     heavy = ("numba", "ortools", "scipy", "pandas", "matplotlib")
-    code = f"import sys, offline.grid; sys.exit(', '.join(m for m in {heavy} if m in sys.modules) or 0)"
+    code = f"import sys, hindsched.offline.grid; sys.exit(', '.join(m for m in {heavy} if m in sys.modules) or 0)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

@@ -6,13 +6,13 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from instances import InputError
-from offline import Status
-from offline.kmis import core_bounds, exact, matrix, sides
-from offline.kmis.kernels.packing import pack
-from offline.kmis.kernels.search_layout import ANY, DONE, MORE_BITS, MORE_ITEMS
-from offline.kmis.shared_slots import SharedSlots, earliest_common_slots, max_common_slots
-from offline.limits import Limits, Stopwatch
+from hindsched.instances import InputError
+from hindsched.offline import Status
+from hindsched.offline.kmis import core_bounds, exact, matrix, sides
+from hindsched.offline.kmis.kernels.packing import pack
+from hindsched.offline.kmis.kernels.search_layout import ANY, DONE, MORE_BITS, MORE_ITEMS
+from hindsched.offline.kmis.shared_slots import SharedSlots, earliest_common_slots, max_common_slots
+from hindsched.offline.limits import Limits, Stopwatch
 
 Up = npt.NDArray[np.bool_]
 

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from bench.bags.paper import Paper
-from bench.bags.zones import PREDICTOR, Zone, days
-from instances.bags import Instance, write_instance
-from instances.states import DOWN, UP
-from online.bags import HANDOVERS, PAPER_POLICIES, run_policy
-from online.bags.predictors import _first_half_of_the_zones
+from hindsched.bench.bags.paper import Paper
+from hindsched.bench.bags.zones import PREDICTOR, Zone, days
+from hindsched.instances.bags import Instance, write_instance
+from hindsched.instances.states import DOWN, UP
+from hindsched.online.bags import HANDOVERS, PAPER_POLICIES, run_policy
+from hindsched.online.bags.predictors import _first_half_of_the_zones
 from tests.cases.bags import randoms
 from tests.cases.bags_by_hand import Made, play
 

@@ -4,10 +4,10 @@ from fractions import Fraction
 
 import pytest
 
-from instances.errors import InputError
-from online.bags.deadlines import day_tolerance_of, deadline, tolerance
-from online.bags.progress import PARTS
-from online.bags.visible import Copy, Problem
+from hindsched.instances.errors import InputError
+from hindsched.online.bags.deadlines import day_tolerance_of, deadline, tolerance
+from hindsched.online.bags.progress import PARTS
+from hindsched.online.bags.visible import Copy, Problem
 from tests.cases.bags import letters
 
 HOUR = 3600

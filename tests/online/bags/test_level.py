@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from instances.bags import check
-from instances.bags.generate import paper
-from instances.errors import InputError
-from online.bags import make_policy, run_policy, simulate
-from online.bags.progress import PARTS
-from online.bags.visible import Ledger, Problem, Visible
+from hindsched.instances.bags import check
+from hindsched.instances.bags.generate import paper
+from hindsched.instances.errors import InputError
+from hindsched.online.bags import make_policy, run_policy, simulate
+from hindsched.online.bags.progress import PARTS
+from hindsched.online.bags.visible import Ledger, Problem, Visible
 from tests.cases.bags import letters
 
 

@@ -6,12 +6,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from instances.bags import write_instance
-from instances.bags.generate import paper
-from instances.errors import InputError
-from instances.states import DOWN, States
-from online.bags import Problem, make_predictor, run_policy
-from online.bags.predictors import Bits, Clairvoyant, Hour, Never, Seen, _mix
+from hindsched.instances.bags import write_instance
+from hindsched.instances.bags.generate import paper
+from hindsched.instances.errors import InputError
+from hindsched.instances.states import DOWN, States
+from hindsched.online.bags import Problem, make_predictor, run_policy
+from hindsched.online.bags.predictors import Bits, Clairvoyant, Hour, Never, Seen, _mix
 from tests.cases.bags import letters, randoms
 
 

@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from instances.bags import Instance, check
-from instances.errors import InputError
-from online.bags import Visible, make_policy, simulate
-from online.bags.policies import FcfsPrdctDmd
-from online.bags.predictors import Seen
+from hindsched.instances.bags import Instance, check
+from hindsched.instances.errors import InputError
+from hindsched.online.bags import Visible, make_policy, simulate
+from hindsched.online.bags.policies import FcfsPrdctDmd
+from hindsched.online.bags.predictors import Seen
 from tests.cases.bags import letters
 
 

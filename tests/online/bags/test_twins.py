@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
-from instances.bags import Instance, check
-from instances.bags.generate import classroom, paper
-from instances.errors import InputError
-from instances.states import RECLAIMED
-from online.bags import HANDOVERS, PAPER_POLICIES, POLICIES, make_policy, run_policy
+from hindsched.instances.bags import Instance, check
+from hindsched.instances.bags.generate import classroom, paper
+from hindsched.instances.errors import InputError
+from hindsched.instances.states import RECLAIMED
+from hindsched.online.bags import HANDOVERS, PAPER_POLICIES, POLICIES, make_policy, run_policy
 from tests.cases.bags import letters, randoms
 
 PREDICTORS = ("never", "always", "oracle", "noisy:700,200,3")

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from instances import check
-from instances.batches import Instance, read_instance
-from instances.batches.generate import paper, small
-from instances.batches.volunteers import Habits
-from instances.errors import InputError
-from online.batches import Options, Problem, Visible, run_policy, simulate
-from online.batches.booking import Booking, chance_of_record
+from hindsched.instances import check
+from hindsched.instances.batches import Instance, read_instance
+from hindsched.instances.batches.generate import paper, small
+from hindsched.instances.batches.volunteers import Habits
+from hindsched.instances.errors import InputError
+from hindsched.online.batches import Options, Problem, Visible, run_policy, simulate
+from hindsched.online.batches.booking import Booking, chance_of_record
 from tests.cases.batches_by_hand import cornered, readings
 
 

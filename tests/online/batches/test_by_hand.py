@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from instances import InputError
-from instances.batches import read_instance
-from online.batches import Options, run_policy
-from online.batches.simulate import Simulation
+from hindsched.instances import InputError
+from hindsched.instances.batches import read_instance
+from hindsched.online.batches import Options, run_policy
+from hindsched.online.batches.simulate import Simulation
 from tests.cases.batches_by_hand import DEFAULTS, POLICIES, ImpossibleError, Made, cornered, play, readings
 
 

@@ -6,10 +6,10 @@ from math import ceil
 
 import pytest
 
-from instances import InputError
-from instances.batches import Instance
-from online.batches import POLICIES, Options, run_policy
-from online.batches.periods import period, poisson_tail, requests_for
+from hindsched.instances import InputError
+from hindsched.instances.batches import Instance
+from hindsched.online.batches import POLICIES, Options, run_policy
+from hindsched.online.batches.periods import period, poisson_tail, requests_for
 
 
 def always(workers: int, end: int = 1000) -> list[list[tuple[int, int]]]:

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from instances import InputError
-from instances.batches import Instance, check
-from online.batches import POLICIES, Options, make_policy, run_policy, simulate
+from hindsched.instances import InputError
+from hindsched.instances.batches import Instance, check
+from hindsched.online.batches import POLICIES, Options, make_policy, run_policy, simulate
 from tests.cases.batches import rare, readings, varied, with_past
 
 PAIR = Instance(tasks=2, batches=[(2, 6)], c=[1, 2], up=[[(0, 3), (4, 9)], [(1, 9)]])

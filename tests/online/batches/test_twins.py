@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from instances.batches import Instance, check
-from instances.batches.generate import paper
-from instances.batches.volunteers import Habits
-from online.batches import Options, run_policy
-from online.batches.policies import PAPER
+from hindsched.instances.batches import Instance, check
+from hindsched.instances.batches.generate import paper
+from hindsched.instances.batches.volunteers import Habits
+from hindsched.online.batches import Options, run_policy
+from hindsched.online.batches.policies import PAPER
 from tests.cases.batches import readings, runs, varied, with_past
 
 
@@ -50,7 +50,9 @@ def test_twins_on_drawn_volunteers(policy: str) -> None:
 
 def test_twins_where_requests_times_workers_are_many(monkeypatch: pytest.MonkeyPatch) -> None:
     """The period is a quotient by 10 requests times the workers, here more than 2**36."""
-    monkeypatch.setattr("online.batches.periods.poisson_tail", lambda mean, wanted: float(mean >= wanted))  # it sums up
+    monkeypatch.setattr(
+        "hindsched.online.batches.periods.poisson_tail", lambda mean, wanted: float(mean >= wanted)
+    )  # it sums up
     sizes = [(instance.tasks * instance.num_workers, instance) for instance in map(varied, range(12))]
     chosen = [instance for size, instance in sizes if size >= 7]
     assert len(chosen) >= 3

@@ -2,12 +2,12 @@
 
 import pytest
 
-import online.coupled
-from bench.coupled.studies.verify.twins import compare_twins, options_of, random_instance
-from instances import Chain, InputError
-from instances.coupled import Instance
-from instances.coupled.generate import paper
-from online.coupled import POLICIES, Comparison, Estimator, RunOptions, make_policy, run_policy, simulate
+from hindsched.bench.coupled.studies.verify.twins import compare_twins, options_of, random_instance
+from hindsched.instances import Chain, InputError
+from hindsched.instances.coupled import Instance
+from hindsched.instances.coupled.generate import paper
+from hindsched.online import coupled as online_coupled
+from hindsched.online.coupled import POLICIES, Comparison, Estimator, RunOptions, make_policy, run_policy, simulate
 
 PROACTIVE = [name for name in POLICIES if "-" in name]
 OTHERS = [comparison for comparison in Comparison if comparison is not Comparison.UPDATED]
@@ -145,4 +145,4 @@ def test_a_policy_of_ones_own_is_offered_the_comparison(tmp_path) -> None:
         "    def __init__(self, comparison):\n        self.name = f'own {comparison}'\n"
         "    def choose(self, visible):\n        return None\n"
     )
-    assert online.coupled.make_policy(f"{path}:Own", comparison="frozen").name == "own frozen"
+    assert online_coupled.make_policy(f"{path}:Own", comparison="frozen").name == "own frozen"

@@ -6,17 +6,17 @@ from itertools import pairwise, product
 import numpy as np
 import pytest
 
-import instances
-from bench.coupled.online_optimum import _row, compare, sample_path
-from instances.chains import Chain
-from instances.coupled import Instance
-from instances.coupled.generate import paper, small
-from instances.errors import InputError
-from offline.solve import solve
-from online.coupled.optimum import Optimal, horizon_value, online_optimum
-from online.coupled.optimum.hindsight import expected_hindsight, hindsight_of_path
-from online.coupled.optimum.plain import plain_horizon, plain_optimum
-from online.coupled.simulate import simulate
+from hindsched import instances
+from hindsched.bench.coupled.online_optimum import _row, compare, sample_path
+from hindsched.instances.chains import Chain
+from hindsched.instances.coupled import Instance
+from hindsched.instances.coupled.generate import paper, small
+from hindsched.instances.errors import InputError
+from hindsched.offline.solve import solve
+from hindsched.online.coupled.optimum import Optimal, horizon_value, online_optimum
+from hindsched.online.coupled.optimum.hindsight import expected_hindsight, hindsight_of_path
+from hindsched.online.coupled.optimum.plain import plain_horizon, plain_optimum
+from hindsched.online.coupled.simulate import simulate
 
 
 def drawn_chain(draw):

@@ -6,26 +6,26 @@ from itertools import pairwise, product
 import numpy as np
 import pytest
 
-from bench.campaign.plan import expand_policies
-from bench.coupled.studies.verify.twins import random_instance
-from bench.family import Options
-from instances import Chain, InputError, check
-from instances.coupled import Instance
-from instances.coupled.generate import paper
-from instances.sources import Drawn
-from instances.states import DOWN, RECLAIMED, UP
-from instances.streams import stream
-from online.coupled import OURS, POLICIES, Decision, Visible, check_policy, make_policy, run_policy, simulate
-from online.coupled.estimates import complete
-from online.coupled.ours import futures, pilots
-from online.coupled.ours.building import Builder
-from online.coupled.ours.chances import Member, chances_of, tables
-from online.coupled.ours.kernels import driver, layout
-from online.coupled.ours.kernels.driver import tools_of
-from online.coupled.ours.names import RULES
-from online.coupled.ours.planner import Planner
-from online.coupled.ours.rules import Rules, Settings
-from online.coupled.visible import History, Problem
+from hindsched.bench.campaign.plan import expand_policies
+from hindsched.bench.coupled.studies.verify.twins import random_instance
+from hindsched.bench.family import Options
+from hindsched.instances import Chain, InputError, check
+from hindsched.instances.coupled import Instance
+from hindsched.instances.coupled.generate import paper
+from hindsched.instances.sources import Drawn
+from hindsched.instances.states import DOWN, RECLAIMED, UP
+from hindsched.instances.streams import stream
+from hindsched.online.coupled import OURS, POLICIES, Decision, Visible, check_policy, make_policy, run_policy, simulate
+from hindsched.online.coupled.estimates import complete
+from hindsched.online.coupled.ours import futures, pilots
+from hindsched.online.coupled.ours.building import Builder
+from hindsched.online.coupled.ours.chances import Member, chances_of, tables
+from hindsched.online.coupled.ours.kernels import driver, layout
+from hindsched.online.coupled.ours.kernels.driver import tools_of
+from hindsched.online.coupled.ours.names import RULES
+from hindsched.online.coupled.ours.planner import Planner
+from hindsched.online.coupled.ours.rules import Rules, Settings
+from hindsched.online.coupled.visible import History, Problem
 
 CHAINS = (
     Chain(((0.9, 0.07, 0.03), (0.2, 0.75, 0.05), (0.1, 0.1, 0.8))),

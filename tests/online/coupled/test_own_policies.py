@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from instances import InputError
-from instances.coupled import Instance
-from instances.states import UP
-from online.coupled import OURS, POLICIES, Policy, Visible, check_policy, make_policy, simulate
+from hindsched.instances import InputError
+from hindsched.instances.coupled import Instance
+from hindsched.instances.states import UP
+from hindsched.online.coupled import OURS, POLICIES, Policy, Visible, check_policy, make_policy, simulate
 
 FIRST_UP = """
 class FirstUp:

@@ -5,13 +5,13 @@ from itertools import pairwise, product
 import numpy as np
 import pytest
 
-from bench.coupled.online_optimum import sample_path
-from instances.chains import Chain
-from instances.coupled import Instance
-from instances.coupled.generate import paper
-from online.coupled.optimum import horizon_value, online_optimum
-from online.coupled.optimum.hindsight import hindsight_of_path
-from online.coupled.optimum.penalised import Charge, Penalised
+from hindsched.bench.coupled.online_optimum import sample_path
+from hindsched.instances.chains import Chain
+from hindsched.instances.coupled import Instance
+from hindsched.instances.coupled.generate import paper
+from hindsched.online.coupled.optimum import horizon_value, online_optimum
+from hindsched.online.coupled.optimum.hindsight import hindsight_of_path
+from hindsched.online.coupled.optimum.penalised import Charge, Penalised
 
 
 def pair_of(seed):

@@ -6,13 +6,13 @@ from collections.abc import Mapping
 
 import pytest
 
-from instances import Chain, InputError
-from instances.coupled import Instance
-from instances.coupled.generate import paper, small
-from online.coupled import ESTIMATORS, POLICIES, Run, Visible, make_policy, simulate
-from online.coupled.criteria import TIE_TOLERANCE, Criterion, is_better, score
-from online.coupled.estimates import Estimate, Estimates
-from online.coupled.passive import Builder
+from hindsched.instances import Chain, InputError
+from hindsched.instances.coupled import Instance
+from hindsched.instances.coupled.generate import paper, small
+from hindsched.online.coupled import ESTIMATORS, POLICIES, Run, Visible, make_policy, simulate
+from hindsched.online.coupled.criteria import TIE_TOLERANCE, Criterion, is_better, score
+from hindsched.online.coupled.estimates import Estimate, Estimates
+from hindsched.online.coupled.passive import Builder
 
 # Estimates of these chains are easy: work n on SAFE takes E = n with P = 1. RISKY goes DOWN in one slot of ten and is
 # never RECLAIMED: P_plus = 0.9, E_c = 0.9; work n has P = 0.9^(n-1), and under "printed" E = (1 + 0.9(n-1)) / P.

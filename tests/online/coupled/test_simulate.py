@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from instances import InputError, check
-from instances.coupled import Instance
-from instances.coupled.generate import paper, small
-from instances.states import UP
-from instances.streams import stream
-from online.coupled import POLICIES, SERVICES, Run, Visible, make_policy, simulate
+from hindsched.instances import InputError, check
+from hindsched.instances.coupled import Instance
+from hindsched.instances.coupled.generate import paper, small
+from hindsched.instances.states import UP
+from hindsched.instances.streams import stream
+from hindsched.online.coupled import POLICIES, SERVICES, Run, Visible, make_policy, simulate
 
 Choice = Mapping[int, int] | None
 

@@ -9,24 +9,25 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-import online.coupled
-from bench.commands.measure.simulator import simulator
-from bench.commands.verify.simulator import verify_simulator
-from bench.coupled.studies import simulator_race
-from bench.coupled.studies.verify import twins
-from bench.coupled.studies.verify.twins import compare_twins, options_of, random_instance
-from instances import Chain, InputError, SelfCheckError, check
-from instances.chains import StateStream
-from instances.coupled import Instance
-from instances.coupled.generate import paper, small
-from instances.sources import Drawn
-from instances.streams import stream
-from online.coupled import POLICIES, SERVICES, TIES, run_policy
-from online.coupled.estimates import Estimates
-from online.coupled.kernels import estimates as compiled
-from online.coupled.kernels import memory
-from online.coupled.kernels.memory import Memory
-from online.coupled.kernels.sums import estimate_set
+from hindsched import online
+from hindsched.bench.commands.measure.simulator import simulator
+from hindsched.bench.commands.verify.simulator import verify_simulator
+from hindsched.bench.coupled.studies import simulator_race
+from hindsched.bench.coupled.studies.verify import twins
+from hindsched.bench.coupled.studies.verify.twins import compare_twins, options_of, random_instance
+from hindsched.instances import Chain, InputError, SelfCheckError, check
+from hindsched.instances.chains import StateStream
+from hindsched.instances.coupled import Instance
+from hindsched.instances.coupled.generate import paper, small
+from hindsched.instances.sources import Drawn
+from hindsched.instances.streams import stream
+from hindsched.online import coupled as online_coupled
+from hindsched.online.coupled import POLICIES, SERVICES, TIES, run_policy
+from hindsched.online.coupled.estimates import Estimates
+from hindsched.online.coupled.kernels import estimates as compiled
+from hindsched.online.coupled.kernels import memory
+from hindsched.online.coupled.kernels.memory import Memory
+from hindsched.online.coupled.kernels.sums import estimate_set
 
 ALWAYS_UP = Chain(((1.0, 0.0, 0.0), (0.5, 0.5, 0.0), (0.5, 0.0, 0.5)))
 HALF_UP = Chain(((0.5, 0.5, 0.0), (0.5, 0.5, 0.0), (1.0, 0.0, 0.0)))
@@ -47,7 +48,7 @@ def test_instances_of_the_paper(m: int, n_com: int, wmin: int) -> None:
         assert compare_twins(instance, policy).slots > 20
 
 
-@pytest.mark.parametrize("estimator", online.coupled.ESTIMATORS)
+@pytest.mark.parametrize("estimator", online_coupled.ESTIMATORS)
 def test_every_combination_of_options(estimator: str) -> None:
     same = paper(m=6, n_com=1, wmin=1, scenario=2, trial=0, slots=120, p=6)
     alike = same.replace(chains=(same.chains[0],) * 6, w=(3,) * 6, mu=(2,) * 6)  # ties wherever one looks
@@ -64,7 +65,7 @@ def test_huge_numbers_overflow_nowhere() -> None:
         n_com=1, chains=[Chain(((0.9, 0.05, 0.05), (0.2, 0.7, 0.1), (0.1, 0.0, 0.9))), ALWAYS_UP],
     )  # fmt: skip
     for policy in POLICIES:
-        for estimator in online.coupled.ESTIMATORS:
+        for estimator in online_coupled.ESTIMATORS:
             compare_twins(pair, policy, estimator=estimator)
             compare_twins(pair.replace(t_prog=2, t_data=1, n_com=None), policy, estimator=estimator)
 
@@ -177,7 +178,7 @@ def test_chains_are_asked_for_where_they_are_needed(engine: str) -> None:
 def test_a_difference_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     real = online.run_policy
 
-    def wrong(instance: Instance, policy: str, **options: object) -> online.coupled.Run:
+    def wrong(instance: Instance, policy: str, **options: object) -> online_coupled.Run:
         if options["engine"] == "plain":
             options["seed"] = 99
         return real(instance, policy, **options)  # type: ignore[arg-type]
@@ -215,10 +216,10 @@ def test_estimates_of_sets(seed: int) -> None:
 
 def test_nothing_loads_numba_before_it_is_needed() -> None:
     code = (
-        "import sys, online; from instances.coupled.generate import paper;"
+        "import sys, online; from hindsched.instances.coupled.generate import paper;"
         "i = paper(m=5, n_com=5, wmin=1, scenario=0, trial=0, slots=3000, drawn=True);"
-        "online.run_policy(i, 'IP', slots=500); assert 'numba' not in sys.modules;"
-        "online.run_policy(i, 'IP'); assert 'numba' in sys.modules"
+        "hindsched.online.run_policy(i, 'IP', slots=500); assert 'numba' not in sys.modules;"
+        "hindsched.online.run_policy(i, 'IP'); assert 'numba' in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
 
@@ -253,7 +254,7 @@ def test_the_race_of_the_simulators(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 def test_the_race_tells_a_difference(monkeypatch: pytest.MonkeyPatch) -> None:
     real = online.run_policy
 
-    def wrong(instance: Instance, policy: str, **options: object) -> online.coupled.Run:
+    def wrong(instance: Instance, policy: str, **options: object) -> online_coupled.Run:
         return real(instance, policy, **{**options, "ties": "highest", "seed": len(str(options["engine"]))})  # type: ignore[arg-type]
 
     monkeypatch.setattr(online, "run_policy", wrong)

@@ -4,11 +4,11 @@ import itertools
 
 import pytest
 
-from instances.grid import Instance, check
-from instances.grid.kth_sp2 import kth_sp2
-from online.grid import AsapCounted, AsapPinned, Easy, Fcfs, Queue, run_policy
-from online.grid.baselines import place
-from online.grid.options import CHOICES
+from hindsched.instances.grid import Instance, check
+from hindsched.instances.grid.kth_sp2 import kth_sp2
+from hindsched.online.grid import AsapCounted, AsapPinned, Easy, Fcfs, Queue, run_policy
+from hindsched.online.grid.baselines import place
+from hindsched.online.grid.options import CHOICES
 from tests.cases.grid import random_instance, serial_starts
 
 POLICIES = [AsapPinned(), AsapCounted(), Fcfs(), Easy(), *map(Queue, CHOICES["rule"])]

@@ -4,11 +4,11 @@ import dataclasses
 
 import pytest
 
-from instances.grid import Instance, check
-from online.grid.dgs import simulate_dgs
-from online.grid.kernels.driver import run_kernel
-from online.grid.options import Dgs
-from online.grid.overlays import Cyclon, static_lists
+from hindsched.instances.grid import Instance, check
+from hindsched.online.grid.dgs import simulate_dgs
+from hindsched.online.grid.kernels.driver import run_kernel
+from hindsched.online.grid.options import Dgs
+from hindsched.online.grid.overlays import Cyclon, static_lists
 from tests.cases.grid import random_dgs, random_instance, raw_words
 
 

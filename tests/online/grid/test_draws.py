@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from instances.streams import stream
-from online.grid.draws import WORDS_PER_JOB, Draws, words
-from online.grid.kernels.compiling import below
+from hindsched.instances.streams import stream
+from hindsched.online.grid.draws import WORDS_PER_JOB, Draws, words
+from hindsched.online.grid.kernels.entries import below
 from tests.cases.grid import raw_words
 
 

@@ -2,12 +2,12 @@
 
 import pytest
 
-from instances.errors import InputError
-from instances.grid import Instance, check
-from online.grid.dgs import simulate_dgs
-from online.grid.late import simulate_late
-from online.grid.options import CHOICES, Dgs, Late
-from online.grid.policies import run_policy
+from hindsched.instances.errors import InputError
+from hindsched.instances.grid import Instance, check
+from hindsched.online.grid.dgs import simulate_dgs
+from hindsched.online.grid.late import simulate_late
+from hindsched.online.grid.options import CHOICES, Dgs, Late
+from hindsched.online.grid.policies import run_policy
 from tests.cases.grid import random_instance
 
 

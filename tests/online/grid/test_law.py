@@ -5,8 +5,8 @@ import random
 
 import pytest
 
-from online.grid import make_policy, run_policy
-from online.grid.options import CHOICES
+from hindsched.online.grid import make_policy, run_policy
+from hindsched.online.grid.options import CHOICES
 from tests.cases import grid_law
 from tests.cases.grid import random_dgs, random_instance, raw_words
 

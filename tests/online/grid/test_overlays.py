@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from online.grid.draws import words
-from online.grid.kernels.overlays import cyclon_round, static_overlay
-from online.grid.overlays import Cyclon, Entry, static_lists
+from hindsched.online.grid.draws import words
+from hindsched.online.grid.kernels.overlays import cyclon_round, static_overlay
+from hindsched.online.grid.overlays import Cyclon, Entry, static_lists
 from tests.cases.grid import raw_words
 
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from instances.errors import InputError
-from instances.grid import Instance, check
-from online.grid import OPTIONS, POLICIES, Dgs, Queue, check_policy, make_policy, run_policy, simulate
+from hindsched.instances.errors import InputError
+from hindsched.instances.grid import Instance, check
+from hindsched.online.grid import OPTIONS, POLICIES, Dgs, Queue, check_policy, make_policy, run_policy, simulate
 from tests.cases.grid import random_instance
 
 TRIO = Instance(nodes=2, slot_s=60, submit=[0, 0, 1], width=[1, 2, 1], length=[3, 1, 1])

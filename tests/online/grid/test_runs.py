@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from instances.errors import InputError
-from instances.grid import Instance
-from online.grid import Dgs, Run, run_policy
+from hindsched.instances.errors import InputError
+from hindsched.instances.grid import Instance
+from hindsched.online.grid import Dgs, Run, run_policy
 from tests.cases.grid import random_instance
 
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from instances.coupled import generate
-from instances.states import UP
+from hindsched.instances.coupled import generate
+from hindsched.instances.states import UP
 
 __all__ = ["GROUPS", "LENGTH", "Cell", "cells_of"]
 

@@ -17,14 +17,14 @@ from typing import Any
 
 import numpy as np
 
-from bench.campaign.engine import Job, code_digest
-from bench.campaign.journal import Journal
-from bench.coupled.studies.core_race.cells import Cell
-from bench.coupled.studies.core_race.outcome import Outcome
-from bench.coupled.studies.core_race.sides import MODELS, Side
-from bench.machine import machine
-from bench.progress import counting
-from instances.errors import SelfCheckError
+from hindsched.bench.campaign.engine import Job, code_digest
+from hindsched.bench.campaign.journal import Journal
+from hindsched.bench.coupled.studies.core_race.cells import Cell
+from hindsched.bench.coupled.studies.core_race.outcome import Outcome
+from hindsched.bench.coupled.studies.core_race.sides import MODELS, Side
+from hindsched.bench.machine import machine
+from hindsched.bench.progress import counting
+from hindsched.instances.errors import SelfCheckError
 
 __all__ = ["compare", "duel", "loading_times", "mean_ratio"]
 
@@ -144,7 +144,7 @@ def mean_ratio(ratios: Sequence[float]) -> float:
 
 def loading_times(folder: Path) -> dict[str, float]:
     """Return processor seconds of the first call in a new process: code compiled before, and nothing compiled yet."""
-    call = "import offline, numpy as np; offline.max_common_slots(np.ones((3, 4), dtype=bool), 2)"
+    call = "import hindsched.offline, numpy as np; hindsched.offline.max_common_slots(np.ones((3, 4), dtype=bool), 2)"
     timed = f"import time\nbegun = time.process_time()\n{call}\nprint(time.process_time() - begun)"
     key = f"loading|{machine()}|{code_digest()}"
     with Journal(folder) as journal:

@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bench.coupled.studies.core_race.cells import LENGTH
-from bench.coupled.studies.core_race.outcome import Outcome
+from hindsched.bench.coupled.studies.core_race.cells import LENGTH
+from hindsched.bench.coupled.studies.core_race.outcome import Outcome
 
 __all__ = ["Eclat", "earliest", "seeded", "widest"]
 

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from bench.coupled.studies.core_race.cells import GROUPS
-from bench.coupled.studies.core_race.duels import mean_ratio
-from bench.report import plots
-from bench.report.markdown import markdown_table
+from hindsched.bench.coupled.studies.core_race.cells import GROUPS
+from hindsched.bench.coupled.studies.core_race.duels import mean_ratio
+from hindsched.bench.report import plots
+from hindsched.bench.report.markdown import markdown_table
 
 __all__ = ["draw", "report", "targets"]
 

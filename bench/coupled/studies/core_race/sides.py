@@ -21,15 +21,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-import offline
-from bench.coupled.studies.core_race.cells import LENGTH
-from bench.coupled.studies.core_race.eclat import Eclat
-from bench.coupled.studies.core_race.outcome import Outcome
-from instances.errors import InputError
-from offline.coupled.no_communication.common_slots import Aim, CommonSlots
-from offline.coupled.no_communication.team_solvers import BACKENDS
-from offline.limits import Limits
-from offline.results import Status
+from hindsched import offline
+from hindsched.bench.coupled.studies.core_race.cells import LENGTH
+from hindsched.bench.coupled.studies.core_race.eclat import Eclat
+from hindsched.bench.coupled.studies.core_race.outcome import Outcome
+from hindsched.instances.errors import InputError
+from hindsched.offline.coupled.no_communication.common_slots import Aim, CommonSlots
+from hindsched.offline.coupled.no_communication.team_solvers import BACKENDS
+from hindsched.offline.limits import Limits
+from hindsched.offline.results import Status
 
 __all__ = ["MODELS", "SIDES", "Side", "make_sides"]
 

@@ -8,18 +8,18 @@ from typing import Any
 
 import numpy as np
 
-from bench.coupled.studies.verify.failures import place_of
-from instances.coupled import Instance
-from instances.errors import SelfCheckError
-from instances.states import DOWN, RECLAIMED, UP
-from instances.streams import stream
-from offline.coupled.dispatch import confirm
-from offline.coupled.no_communication import questions
-from offline.coupled.no_communication.team_periods import is_easy
-from offline.coupled.no_communication.team_solvers import available_backends
-from offline.coupled.objectives import CoupledResult, Objective
-from offline.limits import Limits
-from offline.results import Result
+from hindsched.bench.coupled.studies.verify.failures import place_of
+from hindsched.instances.coupled import Instance
+from hindsched.instances.errors import SelfCheckError
+from hindsched.instances.states import DOWN, RECLAIMED, UP
+from hindsched.instances.streams import stream
+from hindsched.offline.coupled.dispatch import confirm
+from hindsched.offline.coupled.no_communication import questions
+from hindsched.offline.coupled.no_communication.team_periods import is_easy
+from hindsched.offline.coupled.no_communication.team_solvers import available_backends
+from hindsched.offline.coupled.objectives import CoupledResult, Objective
+from hindsched.offline.limits import Limits
+from hindsched.offline.results import Result
 
 __all__ = ["QUESTIONS", "agree", "random_instance"]
 

@@ -8,13 +8,13 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from bench.campaign.engine import Job, code_digest, run_jobs
-from bench.campaign.journal import Journal
-from bench.coupled.studies.verify.agreement import agree
-from bench.coupled.studies.verify.general_agreement import agree_in_general, general_solvers
-from bench.coupled.studies.verify.theorem import Count, num_graphs, verify_some
-from offline.coupled.no_communication.team_solvers import BACKENDS, available_backends
-from offline.solvers import AUTO, named
+from hindsched.bench.campaign.engine import Job, code_digest, run_jobs
+from hindsched.bench.campaign.journal import Journal
+from hindsched.bench.coupled.studies.verify.agreement import agree
+from hindsched.bench.coupled.studies.verify.general_agreement import agree_in_general, general_solvers
+from hindsched.bench.coupled.studies.verify.theorem import Count, num_graphs, verify_some
+from hindsched.offline.coupled.no_communication.team_solvers import BACKENDS, available_backends
+from hindsched.offline.solvers import AUTO, named
 
 __all__ = ["verify_graphs", "verify_instances"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from instances import write
+from hindsched.instances import write
 
 __all__ = ["place_of"]
 

@@ -8,17 +8,17 @@ from pathlib import Path
 
 import numpy as np
 
-import offline.coupled
-from bench.coupled.studies.verify.failures import place_of
-from instances import InputError, SelfCheckError
-from instances.coupled import Instance
-from instances.states import DOWN, RECLAIMED, UP
-from instances.streams import stream
-from offline.coupled.brute import num_states
-from offline.coupled.dispatch import confirm
-from offline.coupled.objectives import CoupledResult, Objective
-from offline.limits import Limits
-from offline.results import Status
+from hindsched.bench.coupled.studies.verify.failures import place_of
+from hindsched.instances import InputError, SelfCheckError
+from hindsched.instances.coupled import Instance
+from hindsched.instances.states import DOWN, RECLAIMED, UP
+from hindsched.instances.streams import stream
+from hindsched.offline import coupled as offline_coupled
+from hindsched.offline.coupled.brute import num_states
+from hindsched.offline.coupled.dispatch import confirm
+from hindsched.offline.coupled.objectives import CoupledResult, Objective
+from hindsched.offline.limits import Limits
+from hindsched.offline.results import Status
 
 __all__ = ["IN_ROUNDS", "SETTINGS", "agree_in_general", "general_instance", "general_solvers"]
 
@@ -77,7 +77,7 @@ def general_solvers(names: Sequence[str] | None) -> tuple[str, ...]:
     >>> general_solvers(["native", "brute"])
     ('native', 'brute')
     """
-    available = (IN_ROUNDS, *offline.coupled.available_solvers())
+    available = (IN_ROUNDS, *offline_coupled.available_solvers())
     for name in names or ():
         if name not in available:
             raise InputError(f"{name!r}, expected one of {', '.join(available)}", place="solver")
@@ -155,8 +155,8 @@ def _compare(instance: Instance, objective: Objective, stand_by: bool, solvers: 
 
 def _solve(instance: Instance, objective: Objective, stand_by: bool, name: str) -> CoupledResult:
     if name != IN_ROUNDS:
-        return offline.coupled.solve(instance, objective, solver=name, stand_by=stand_by)
-    from offline.coupled.native.portfolio import Portfolio
+        return offline_coupled.solve(instance, objective, solver=name, stand_by=stand_by)
+    from hindsched.offline.coupled.native.portfolio import Portfolio
 
     result = Portfolio(instance, Limits(), first_round=1).solve(objective, stand_by)
     if result.schedule is not None:

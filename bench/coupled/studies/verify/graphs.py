@@ -11,8 +11,8 @@ import networkx as nx
 import numpy as np
 import numpy.typing as npt
 
-from instances.streams import stream
-from reductions import Encd, from_matrix, solve_encd
+from hindsched.instances.streams import stream
+from hindsched.reductions import Encd, from_matrix, solve_encd
 
 __all__ = ["KINDS", "Case", "generated", "named", "small"]
 

@@ -16,22 +16,22 @@ from pathlib import Path
 
 import numpy as np
 
-from bench.coupled.studies.verify.graphs import KINDS, Case, generated, named, small
-from instances import check
-from instances.coupled import Instance, Schedule
-from instances.errors import InputError, SelfCheckError
-from instances.states import DOWN, UP, to_letters
-from instances.streams import stream
-from offline.coupled.no_communication import questions
-from offline.coupled.no_communication.team_solvers import BACKENDS
-from offline.coupled.objectives import Objective
-from offline.limits import Limits
-from offline.results import Status
-from offline.solvers import AUTO
-from offline.solvers import named as named_solver
-from reductions import REDUCTIONS, Biclique, ToMu1, ToMuInf, solve_encd, write_graph
-from reductions.direct import enumerate_all
-from reductions.to_coupled import Trail, unsound, with_down
+from hindsched.bench.coupled.studies.verify.graphs import KINDS, Case, generated, named, small
+from hindsched.instances import check
+from hindsched.instances.coupled import Instance, Schedule
+from hindsched.instances.errors import InputError, SelfCheckError
+from hindsched.instances.states import DOWN, UP, to_letters
+from hindsched.instances.streams import stream
+from hindsched.offline.coupled.no_communication import questions
+from hindsched.offline.coupled.no_communication.team_solvers import BACKENDS
+from hindsched.offline.coupled.objectives import Objective
+from hindsched.offline.limits import Limits
+from hindsched.offline.results import Status
+from hindsched.offline.solvers import AUTO
+from hindsched.offline.solvers import named as named_solver
+from hindsched.reductions import REDUCTIONS, Biclique, ToMu1, ToMuInf, solve_encd, write_graph
+from hindsched.reductions.direct import enumerate_all
+from hindsched.reductions.to_coupled import Trail, unsound, with_down
 
 __all__ = [
     "ALL_KINDS",
@@ -104,7 +104,7 @@ def verify(
     Parameters
     ----------
     kinds
-        ``small``, ``named`` or a name of `bench.coupled.studies.verify.graphs.KINDS`.
+        ``small``, ``named`` or a name of `hindsched.bench.coupled.studies.verify.graphs.KINDS`.
     graphs
         How many graphs of each generated kind.
     most, labelled

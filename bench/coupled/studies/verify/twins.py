@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from bench.coupled.studies.verify.failures import place_of
-from instances import Chain, check
-from instances.coupled import Instance
-from instances.coupled.generate import paper, small
-from instances.errors import SelfCheckError
-from instances.streams import stream
-from online.coupled import ESTIMATORS, POLICIES, SERVICES, TIES, Run, run_policy
+from hindsched.bench.coupled.studies.verify.failures import place_of
+from hindsched.instances import Chain, check
+from hindsched.instances.coupled import Instance
+from hindsched.instances.coupled.generate import paper, small
+from hindsched.instances.errors import SelfCheckError
+from hindsched.instances.streams import stream
+from hindsched.online.coupled import ESTIMATORS, POLICIES, SERVICES, TIES, Run, run_policy
 
 __all__ = ["agree", "compare_twins", "options_of", "random_instance"]
 

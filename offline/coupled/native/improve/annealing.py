@@ -11,8 +11,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from offline.coupled.native.constants import SPENT, STOP
-from offline.coupled.native.improve.fitting import (
+from hindsched.instances.array_types import Ints, Reals, Words
+from hindsched.instances.compiling import kernel
+from hindsched.offline.coupled.native.constants import SPENT, STOP
+from hindsched.offline.coupled.native.improve.fitting import (
     Books,
     Fit,
     Weights,
@@ -27,11 +29,9 @@ from offline.coupled.native.improve.fitting import (
     repair,
     start_of,
 )
-from offline.coupled.native.improve.kernels import kernel
-from offline.coupled.native.improve.serving import Crew, make_crew, run_iteration
-from offline.coupled.native.kernels import Ints, Reals, Words
-from offline.coupled.native.parameters import Problem
-from offline.coupled.native.state_tables import Table
+from hindsched.offline.coupled.native.improve.serving import Crew, make_crew, run_iteration
+from hindsched.offline.coupled.native.parameters import Problem
+from hindsched.offline.coupled.native.state_tables import Table
 
 # Why the walk stopped.
 BETTER, WALKED, WAITING = range(3)
@@ -83,7 +83,7 @@ def make_walk(iterations: int, workers: int, pauses: int, seed: int) -> Walk:
     )
 
 
-@kernel
+@kernel(nogil=True)
 def _random(generator: Words) -> float:
     """Return the next number in [0, 1)."""
     x = generator[0]
@@ -94,13 +94,13 @@ def _random(generator: Words) -> float:
     return float(x >> np.uint64(11)) / 9007199254740992.0
 
 
-@kernel
+@kernel(nogil=True)
 def _below(generator: Words, n: int) -> int:
     """Return the next number of 0..n-1."""
     return int(_random(generator) * n)
 
 
-@kernel
+@kernel(nogil=True)
 def _copy_windows(to: Windows, one: Windows) -> None:
     for k in range(one.first.size):
         to.first[k], to.last[k], to.work[k] = one.first[k], one.last[k], one.work[k]
@@ -110,7 +110,7 @@ def _copy_windows(to: Windows, one: Windows) -> None:
             to.sent[k, q] = one.sent[k, q]
 
 
-@kernel
+@kernel(nogil=True)
 def _copy_fit(to: Fit, one: Fit, low: int, high: int) -> None:
     for k in range(low, high + 1):
         for q in range(one.old.shape[1]):
@@ -120,7 +120,7 @@ def _copy_fit(to: Fit, one: Fit, low: int, high: int) -> None:
             to.born[k, q] = one.born[k, q]
 
 
-@kernel
+@kernel(nogil=True)
 def _move_window(problem: Problem, walk: Walk, k: int) -> bool:
     """Move, lengthen or interrupt window k of the next state; False if that cannot be."""
     trial, generator = walk.trial, walk.generator
@@ -156,7 +156,7 @@ def _move_window(problem: Problem, walk: Walk, k: int) -> bool:
     return True
 
 
-@kernel
+@kernel(nogil=True)
 def _carry_on(table: Table, problem: Problem, walk: Walk, k: int, latest: int) -> int:
     """Set the ends after window k has been changed; return the last iteration that changes, -1 if that cannot be.
 
@@ -186,7 +186,7 @@ def _carry_on(table: Table, problem: Problem, walk: Walk, k: int, latest: int) -
     return int(high) if trial.last[iterations - 1] <= latest else -1
 
 
-@kernel
+@kernel(nogil=True)
 def _take_back(walk: Walk, n: int) -> None:
     """Take the programs of some stays back, so that others may be sent theirs."""
     books, generator = walk.books, walk.generator
@@ -201,7 +201,7 @@ def _take_back(walk: Walk, n: int) -> None:
             wanted -= 1
 
 
-@kernel
+@kernel(nogil=True)
 def _serve_all(
     table: Table, problem: Problem, walk: Walk, windows: Windows, fits: Fit, n: int, is_own: bool, effort: Ints
 ) -> None:
@@ -223,7 +223,7 @@ def _serve_all(
             books.idle[k] = -room
 
 
-@kernel
+@kernel(nogil=True)
 def _wrong(problem: Problem, walk: Walk, windows: Windows, weights: Weights, aim: int) -> float:
     """Return how much is wrong with the next state, in slots; what a schedule may have is next to nothing."""
     books = walk.books
@@ -236,7 +236,7 @@ def _wrong(problem: Problem, walk: Walk, windows: Windows, weights: Weights, aim
     return float(wrong)
 
 
-@kernel
+@kernel(nogil=True)
 def _is_schedule(problem: Problem, walk: Walk, latest: int) -> bool:
     """Return whether nothing is wrong with the state just accepted."""
     books, now = walk.books, walk.now
@@ -249,7 +249,7 @@ def _is_schedule(problem: Problem, walk: Walk, latest: int) -> bool:
     return True
 
 
-@kernel
+@kernel(nogil=True)
 def _accept(walk: Walk, low: int, high: int, n: int) -> None:
     """Make the next state the present one."""
     now, books = walk.now, walk.books
@@ -265,7 +265,7 @@ def _accept(walk: Walk, low: int, high: int, n: int) -> None:
             now.sent[books.at[r], books.stay[r, 0]] = 1
 
 
-@kernel
+@kernel(nogil=True)
 def _learn(problem: Problem, books: Books) -> None:
     """Let what is wanting in the state just accepted weigh more from now on, and less what is not."""
     for k in range(books.tasks.size):
@@ -274,14 +274,14 @@ def _learn(problem: Problem, books: Books) -> None:
         books.task_price[k] = _next_price(books.task_price[k], books.tasks[k] < problem.m)
 
 
-@kernel
+@kernel(nogil=True)
 def _next_price(price: float, is_wanting: bool) -> float:
     if is_wanting:
         return min(_MOST_PRICE, price * (1.0 + _LEARNT))
     return price - (price - 1.0) * _FORGOTTEN
 
 
-@kernel
+@kernel(nogil=True)
 def begin(table: Table, problem: Problem, walk: Walk, weights: Weights, aim: int, is_own: bool, effort: Ints) -> None:
     """Start from ``walk.now``, wherever that came from."""
     now, books = walk.now, walk.books
@@ -299,7 +299,7 @@ def begin(table: Table, problem: Problem, walk: Walk, weights: Weights, aim: int
     _accept(walk, 0, now.first.size - 1, n)
 
 
-@kernel
+@kernel(nogil=True)
 def anneal(
     table: Table,
     problem: Problem,
@@ -372,7 +372,7 @@ def anneal(
     return WALKED
 
 
-@kernel
+@kernel(nogil=True)
 def _unserved(problem: Problem, walk: Walk, weights: Weights) -> float:
     """Return how much of what is wrong is the units that are not served."""
     books = walk.books

@@ -10,10 +10,10 @@ import threading
 
 import numpy as np
 
-from offline.coupled.native.constants import NEVER, SPENT, STOP
-from offline.coupled.native.improve.improver import Improver
-from offline.coupled.native.label_search import Incumbent
-from offline.coupled.native.state_tables import Table
+from hindsched.offline.coupled.native.constants import NEVER, SPENT, STOP
+from hindsched.offline.coupled.native.improve.improver import Improver
+from hindsched.offline.coupled.native.label_search import Incumbent
+from hindsched.offline.coupled.native.state_tables import Table
 
 __all__ = ["Beside"]
 

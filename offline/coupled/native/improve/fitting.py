@@ -11,11 +11,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from offline.coupled.native.constants import SPENT
-from offline.coupled.native.improve.kernels import kernel
-from offline.coupled.native.kernels import Bytes, Ints, Reals
-from offline.coupled.native.parameters import Problem
-from offline.coupled.native.state_tables import Table
+from hindsched.instances.array_types import Bytes, Ints, Reals
+from hindsched.instances.compiling import kernel
+from hindsched.offline.coupled.native.constants import SPENT
+from hindsched.offline.coupled.native.parameters import Problem
+from hindsched.offline.coupled.native.state_tables import Table
 
 
 class Windows(NamedTuple):
@@ -129,13 +129,13 @@ def make_books(iterations: int, workers: int) -> Books:
     )
 
 
-@kernel
+@kernel(nogil=True)
 def start_of(windows: Windows, k: int) -> int:
     """Return the first slot of iteration k."""
     return int(windows.last[k - 1]) + 1 if k > 0 else 0
 
 
-@kernel
+@kernel(nogil=True)
 def end_of_window(problem: Problem, windows: Windows, k: int) -> int:
     """Return the slot in which iteration k ends: the W-th from ``first[k]`` on without its pauses."""
     first = windows.first[k]
@@ -151,7 +151,7 @@ def end_of_window(problem: Problem, windows: Windows, k: int) -> int:
         last = least + n
 
 
-@kernel
+@kernel(nogil=True)
 def fit(table: Table, problem: Problem, windows: Windows, fits: Fit, k: int, is_own: bool, effort: Ints) -> None:
     """Find out who fits into the window of iteration k."""
     cnt = table.cnt
@@ -185,7 +185,7 @@ def fit(table: Table, problem: Problem, windows: Windows, fits: Fit, k: int, is_
             fits.can_send[k, q] = 1
 
 
-@kernel
+@kernel(nogil=True)
 def list_stays(problem: Problem, windows: Windows, fits: Fit, books: Books, effort: Ints) -> int:
     """List the stays in which somebody could compute, with the programs they are sent; return their number."""
     iterations = windows.first.size
@@ -214,7 +214,7 @@ def list_stays(problem: Problem, windows: Windows, fits: Fit, books: Books, effo
     return n
 
 
-@kernel
+@kernel(nogil=True)
 def add_up(problem: Problem, windows: Windows, fits: Fit, books: Books, n: int) -> None:
     """Count tasks and programs of every iteration, and what the channel lacks."""
     iterations = windows.first.size
@@ -234,7 +234,7 @@ def add_up(problem: Problem, windows: Windows, fits: Fit, books: Books, n: int) 
         books.over[k] = units / problem.n_com - (windows.first[k] - start_of(windows, k)) + books.idle[k]
 
 
-@kernel
+@kernel(nogil=True)
 def _held(fits: Fit, q: int, at: int, k: int) -> int:
     """Return the tasks that worker q can hold in iteration k if it is sent the program in iteration `at`, or never."""
     if at < 0 or k < at:
@@ -242,7 +242,7 @@ def _held(fits: Fit, q: int, at: int, k: int) -> int:
     return int(fits.fresh[k, q] if k == at else fits.old[k, q])
 
 
-@kernel
+@kernel(nogil=True)
 def _change(problem: Problem, fits: Fit, books: Books, weights: Weights, r: int, to: int) -> float:
     """Return by how much things would be worse if stay r were sent the program in iteration `to`, -1 for never."""
     q, at = books.stay[r, 0], books.at[r]
@@ -265,7 +265,7 @@ def _change(problem: Problem, fits: Fit, books: Books, weights: Weights, r: int,
     return worse
 
 
-@kernel
+@kernel(nogil=True)
 def _apply(problem: Problem, fits: Fit, books: Books, r: int, to: int) -> None:
     """Send stay r the program in iteration `to` instead of where it is sent it now."""
     q, at = books.stay[r, 0], books.at[r]
@@ -283,7 +283,7 @@ def _apply(problem: Problem, fits: Fit, books: Books, r: int, to: int) -> None:
     books.at[r] = to
 
 
-@kernel
+@kernel(nogil=True)
 def repair(problem: Problem, fits: Fit, books: Books, weights: Weights, n: int, most: int, effort: Ints) -> None:
     """Change one stay's program after the other, always the change that helps most, at most so often."""
     iterations = books.tasks.size

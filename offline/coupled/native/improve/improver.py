@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from instances.states import UP
-from offline.coupled.emit import IterationPlan
-from offline.coupled.native.constants import NEVER, OWN, PAUSE_EFFORT, PER_STEP, SPENT, STAND_BY, STOP
-from offline.coupled.native.improve.annealing import BETTER, MOVES, WALKED, anneal, begin, make_walk
-from offline.coupled.native.improve.fitting import Weights, list_stays, make_windows, set_windows, start_of
-from offline.coupled.native.improve.serving import gather, make_crew, run_iteration
-from offline.coupled.native.kernels import Ints
-from offline.coupled.native.parameters import Problem, make_problem
-from offline.coupled.native.state_tables import StateTables, Table
+from hindsched.instances.array_types import Ints
+from hindsched.instances.states import UP
+from hindsched.offline.coupled.emit import IterationPlan
+from hindsched.offline.coupled.native.constants import NEVER, OWN, PAUSE_EFFORT, PER_STEP, SPENT, STAND_BY, STOP
+from hindsched.offline.coupled.native.improve.annealing import BETTER, MOVES, WALKED, anneal, begin, make_walk
+from hindsched.offline.coupled.native.improve.fitting import Weights, list_stays, make_windows, set_windows, start_of
+from hindsched.offline.coupled.native.improve.serving import gather, make_crew, run_iteration
+from hindsched.offline.coupled.native.parameters import Problem, make_problem
+from hindsched.offline.coupled.native.state_tables import StateTables, Table
 
 if TYPE_CHECKING:
-    from offline.coupled.native.label_search import Incumbent
-    from offline.coupled.native.workspace import Workspace
+    from hindsched.offline.coupled.native.label_search import Incumbent
+    from hindsched.offline.coupled.native.workspace import Workspace
 
 __all__ = ["Improver", "warm_up"]
 

@@ -11,13 +11,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from offline.coupled.native.constants import SPENT
-from offline.coupled.native.improve.fitting import Books, Fit, Windows, start_of
-from offline.coupled.native.improve.kernels import kernel
-from offline.coupled.native.kernels import Bytes, Ints
-from offline.coupled.native.parameters import Problem
-from offline.coupled.native.slack import least_slack
-from offline.coupled.native.state_tables import Table
+from hindsched.instances.array_types import Bytes, Ints
+from hindsched.instances.compiling import kernel
+from hindsched.offline.coupled.native.constants import SPENT
+from hindsched.offline.coupled.native.improve.fitting import Books, Fit, Windows, start_of
+from hindsched.offline.coupled.native.parameters import Problem
+from hindsched.offline.coupled.native.slack import least_slack
+from hindsched.offline.coupled.native.state_tables import Table
 
 
 class Crew(NamedTuple):
@@ -50,7 +50,7 @@ def make_crew(workers: int, slots: int = 0) -> Crew:
     return Crew(ints(), ints(), ints(), ints(), ints(), ints(), ints(), ints(), ints(), written)
 
 
-@kernel
+@kernel(nogil=True)
 def gather(
     table: Table, problem: Problem, windows: Windows, fits: Fit, books: Books, crew: Crew, n: int, k: int
 ) -> int:
@@ -73,7 +73,7 @@ def gather(
     return size
 
 
-@kernel
+@kernel(nogil=True)
 def share_out(problem: Problem, crew: Crew, size: int, is_own: bool, effort: Ints) -> bool:
     """Give out the tasks, one by one, to whoever has most room; False if they are too many."""
     left = problem.m
@@ -98,7 +98,7 @@ def share_out(problem: Problem, crew: Crew, size: int, is_own: bool, effort: Int
     return True
 
 
-@kernel
+@kernel(nogil=True)
 def serve(table: Table, problem: Problem, windows: Windows, crew: Crew, size: int, k: int, effort: Ints) -> int:
     """Serve everybody as far as the channel can; return how many units are left."""
     cnt = table.cnt
@@ -122,7 +122,7 @@ def serve(table: Table, problem: Problem, windows: Windows, crew: Crew, size: in
     return int(waiting)
 
 
-@kernel
+@kernel(nogil=True)
 def run_iteration(
     table: Table,
     problem: Problem,

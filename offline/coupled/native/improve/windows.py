@@ -26,8 +26,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from instances.coupled.model import Instance
-from instances.states import DOWN, UP
+from hindsched.instances.coupled.model import Instance
+from hindsched.instances.states import DOWN, UP
 
 __all__ = ["Fault", "State", "Window", "faults", "moves"]
 

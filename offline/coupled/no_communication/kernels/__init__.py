@@ -1,1 +1,1 @@
-"""What the search for teams has compiled beyond the kernels of `offline.kmis`."""
+"""What the search for teams has compiled beyond the kernels of `hindsched.offline.kmis`."""

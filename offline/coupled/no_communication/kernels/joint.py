@@ -12,15 +12,13 @@ Each solution raises what is wanted: an earlier finish (T is cut), a larger fact
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 
-from instances.compiling import kernels_of
-from offline.kmis.kernels import compiled
-from offline.kmis.kernels.compiled import NONE, WORD, Ints, Words
-from offline.kmis.kernels.search_layout import DONE, HIT, PAUSED
-from offline.kmis.kernels.vectors import lowest, popcount
+from hindsched.instances.array_types import Ints, Words
+from hindsched.instances.compiling import kernel
+from hindsched.offline.kmis.kernels.search_layout import DONE, HIT, PAUSED
+from hindsched.offline.kmis.kernels.vectors import lowest, popcount
+from hindsched.offline.kmis.kernels.words import NONE, WORD
 
 __all__ = [
     "JOINT_ANY",
@@ -37,13 +35,12 @@ __all__ = [
     "search_joint",
 ]
 
-kernel = kernels_of(Path(__file__).parent, "teams", Path(compiled.__file__).parent)
 
 JOINT_TOP, JOINT_LIMIT, JOINT_FACTOR, JOINT_GOAL, JOINT_STATUS, JOINT_SIZE = range(6)
 JOINT_FINISH, JOINT_WIDTH, JOINT_TASKS, JOINT_ANY = range(4)  # what a solution raises
 
 
-@kernel("int64(int64[::1], int64, int64[::1], int64[::1], int64, int64)")
+@kernel("int64(int64[::1], int64, int64[::1], int64[::1], int64, int64)", allocates=True)
 def length_needed(rows: Ints, count: int, w: Ints, most: Ints, goal: int, longest: int) -> int:
     """Return W_goal(rows[:count]), or ``longest`` + 1 if it is larger than ``longest``."""
     low, high = 0, longest + 1
@@ -61,7 +58,8 @@ def length_needed(rows: Ints, count: int, w: Ints, most: Ints, goal: int, longes
 
 @kernel(
     "void(uint64[:,::1], int64[::1], int64[::1], int64, int64[::1], uint64[:,::1], int64[:,::1], int64[::1],"
-    " int64[::1], int64[::1], int64[::1], int64)"
+    " int64[::1], int64[::1], int64[::1], int64)",
+    allocates=True,
 )
 def search_joint(
     packed: Words,

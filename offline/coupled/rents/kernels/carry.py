@@ -18,9 +18,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from instances.coupled.model import Instance
-from instances.states import DOWN, UP
-from offline.coupled.rents.kernels.compiling import Bytes, Counts, Ints, kernel
+from hindsched.instances.array_types import Bytes, Int32s, Ints
+from hindsched.instances.compiling import kernel
+from hindsched.instances.coupled.model import Instance
+from hindsched.instances.states import DOWN, UP
 
 __all__ = ["can_carry"]
 
@@ -28,7 +29,7 @@ _FIRST_SLOTS = 1 << 10
 
 
 @kernel
-def _carries(states: Bytes, born: Ints, served: Counts, progress: Ints, n_com: int, need: int, stop: int) -> bool:
+def _carries(states: Bytes, born: Ints, served: Int32s, progress: Ints, n_com: int, need: int, stop: int) -> bool:
     """Go on to slot ``stop``; whether the channel can carry ``need`` units before one of the slots.
 
     ``born[q]`` is the first slot of q's life, ``served[t]`` is n(t), ``progress`` the slot to go on from and the sum.

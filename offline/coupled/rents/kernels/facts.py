@@ -6,7 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from offline.coupled.rents.kernels.compiling import Counts, Ints, kernel
+from hindsched.instances.array_types import Int32s, Ints
+from hindsched.instances.compiling import kernel
 
 __all__ = ["FAR", "Facts", "make_facts", "programs_sent", "shorten"]
 
@@ -26,10 +27,10 @@ class Facts(NamedTuple):
     numbers: Ints
     w: Ints
     most: Ints
-    received: Counts
-    before: Counts
-    born: Counts
-    life: Counts
+    received: Int32s
+    before: Int32s
+    born: Int32s
+    life: Int32s
     shortest: Ints
 
 

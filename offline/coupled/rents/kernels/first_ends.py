@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from offline.coupled.rents.kernels.compiling import Ints, kernel
-from offline.coupled.rents.kernels.facts import FAR, Facts
-from offline.coupled.rents.kernels.graph import BLOCK, Items, cost, find_able
+from hindsched.instances.array_types import Ints
+from hindsched.instances.compiling import kernel
+from hindsched.offline.coupled.rents.kernels.facts import FAR, Facts
+from hindsched.offline.coupled.rents.kernels.graph import BLOCK, Items, cost, find_able
 
 __all__ = ["first_end", "reach"]
 

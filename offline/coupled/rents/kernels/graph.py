@@ -13,9 +13,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from offline.coupled.native.payment import pay
-from offline.coupled.rents.kernels.compiling import Ints, kernel
-from offline.coupled.rents.kernels.facts import FAR, Facts, programs_sent
+from hindsched.instances.array_types import Ints
+from hindsched.instances.compiling import kernel
+from hindsched.offline.coupled.native.payment import pay
+from hindsched.offline.coupled.rents.kernels.facts import FAR, Facts, programs_sent
 
 __all__ = [
     "Items",

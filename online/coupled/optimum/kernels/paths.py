@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from online.coupled.optimum.kernels.sweeps import kernel
+from hindsched.instances.compiling import kernel
 
 __all__ = ["play"]
 
@@ -13,7 +13,7 @@ Ints = npt.NDArray[np.int64]
 Reals = npt.NDArray[np.float64]
 
 
-@kernel()
+@kernel
 def play(
     states: Ints,
     loads: Ints,

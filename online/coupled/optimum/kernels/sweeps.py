@@ -7,35 +7,17 @@ change of all values by the same amount changes nothing else.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any, TypeVar
-
-import numpy as np
-import numpy.typing as npt
-
-from instances.compiling import kernels_of
+from hindsched.instances.array_types import Int32s, Ints, Reals
+from hindsched.instances.compiling import kernel
 
 __all__ = ["CHECK", "STEP", "SWEEP", "attempt", "expect", "prepare"]
 
-Ints = npt.NDArray[np.int64]
-Reals = npt.NDArray[np.float64]
-Kinds = npt.NDArray[np.int32]
 
 #: What a pass does with what it finds: use it at once, only compare, or take one step of a finite horizon.
 SWEEP, CHECK, STEP = 0, 1, 2
 
-_kernels = kernels_of(Path(__file__).parent, "optimum")
-Function = TypeVar("Function", bound=Callable[..., Any])
 
-
-def kernel() -> Callable[[Function], Function]:
-    """Compile a function at its first call, or load it as it was compiled before."""
-    made: Callable[[Function], Function] = _kernels(error_model="numpy", _nrt=False)
-    return made
-
-
-@kernel()
+@kernel
 def expect(values: Reals, start: int, loads: Ints, chains: Reals) -> None:
     """Replace values of next states by their expectation from the present ones, all workers in their own chains.
 
@@ -44,7 +26,7 @@ def expect(values: Reals, start: int, loads: Ints, chains: Reals) -> None:
     values
         From ``start`` on, one per joint state of the workers; in place.
     loads
-        Largest load of each worker; its states are numbered as in `online.coupled.optimum.space`.
+        Largest load of each worker; its states are numbered as in `hindsched.online.coupled.optimum.space`.
     chains
         Their chains, shape (workers, 3, 3).
     """
@@ -91,7 +73,7 @@ def expect(values: Reals, start: int, loads: Ints, chains: Reals) -> None:
         after *= length
 
 
-@kernel()
+@kernel
 def expect_members(values: Reals, block: int, chains: Reals) -> None:
     """Do the same for members, of whom none is DOWN: what it is worth where one is does not count here."""
     patterns = values.size // block
@@ -111,7 +93,7 @@ def expect_members(values: Reals, block: int, chains: Reals) -> None:
                 values[taken + i] = ru * u + rr * r
 
 
-@kernel()
+@kernel
 def attempt(
     gains: Reals,
     levels: int,
@@ -127,7 +109,7 @@ def attempt(
     done: Reals,
     slot: float,
     starts: Reals,
-    which: Kinds,
+    which: Int32s,
     index: int,
     room: Reals,
     spare: Reals,
@@ -140,7 +122,7 @@ def attempt(
     gains
         Its states, ``levels`` x patterns x block.
     offset, patterns, block
-        The numbers of its states of the workers (see `online.coupled.optimum.space`).
+        The numbers of its states of the workers (see `hindsched.online.coupled.optimum.space`).
     loads, others, members
         Largest loads of the others, their chains, and those of the members.
     stays
@@ -219,7 +201,7 @@ def attempt(
     return change
 
 
-@kernel()
+@kernel
 def settle(gains: Reals, offset: int, patterns: Ints, block: Ints, before: Reals, after: Reals) -> None:
     """End a step: gains against the values after it, at most 0."""
     size = block.size
@@ -233,16 +215,16 @@ def settle(gains: Reals, offset: int, patterns: Ints, block: Ints, before: Reals
                 gains[j] = min(gains[j] + before[state] - after[state], 0.0)
 
 
-@kernel()
+@kernel
 def prepare(
     values: Reals,
     expected: Reals,
     starts: Reals,
     slot: float,
-    kinds: Kinds,
+    kinds: Int32s,
     first: Ints,
     steps: Ints,
-    chosen: Kinds,
+    chosen: Int32s,
     mode: int,
 ) -> float:
     """Give every state of preparing the least of a start and of serving somebody.
@@ -252,7 +234,7 @@ def prepare(
     values, expected, starts, slot
         As in `attempt`.
     kinds, first, steps
-        The choices (see `online.coupled.optimum.space.Space.services`).
+        The choices (see `hindsched.online.coupled.optimum.space.Space.services`).
     chosen
         Which choice is best, -1 for a start; of length 0 where nobody wants to know.
     mode

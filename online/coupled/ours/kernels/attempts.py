@@ -1,4 +1,4 @@
-"""The criterion: the twin of `online.coupled.ours.chances.Chances`.
+"""The criterion: the twin of `hindsched.online.coupled.ours.chances.Chances`.
 
 D depends on who the members are and which of them are RECLAIMED, and so does U where nobody has anything to receive.
 Both are remembered by these two sets of workers, as words of bits; and beside each other for all workers that may join
@@ -11,9 +11,10 @@ import math
 
 import numpy as np
 
-from online.coupled.ours.chances import DECAYED, STEP
-from online.coupled.ours.kernels.compiling import Ints, Reals, kernel
-from online.coupled.ours.kernels.layout import Application, Chances, Scratch
+from hindsched.instances.array_types import Ints, Reals
+from hindsched.instances.compiling import kernel
+from hindsched.online.coupled.ours.chances import DECAYED, STEP
+from hindsched.online.coupled.ours.kernels.layout import Application, Chances, Scratch
 
 __all__ = [
     "AGAIN",
@@ -38,13 +39,17 @@ ONE = WORD(1)
 U, D, AGAIN = 2, 3, 4
 
 
-@kernel()
+#: Floating-point rules under which the compiler adds several products at once.
+SUM_IN_ANY_ORDER = {"reassoc", "nsz", "contract"}
+
+
+@kernel
 def stop_of(longest: int, decay: float, slots: int) -> int:
     """Return where a sum over slots ends."""
     return min(slots, STEP * int(math.ceil((longest + 1.0 + DECAYED / decay) / STEP)))
 
 
-@kernel(sums=True)
+@kernel(fastmath=SUM_IN_ANY_ORDER)
 def total_of_two(a: Reals, b: Reals, stop: int) -> float:
     """Return the sum of the first products."""
     found = 0.0
@@ -53,7 +58,7 @@ def total_of_two(a: Reals, b: Reals, stop: int) -> float:
     return found
 
 
-@kernel(sums=True)
+@kernel(fastmath=SUM_IN_ANY_ORDER)
 def total_of_three(a: Reals, b: Reals, c: Reals, stop: int) -> float:
     """Return the sum of the first products."""
     found = 0.0
@@ -62,21 +67,21 @@ def total_of_three(a: Reals, b: Reals, c: Reals, stop: int) -> float:
     return found
 
 
-@kernel()
+@kernel
 def multiply(a: Reals, b: Reals, stop: int, into: Reals) -> None:
     """Write the first products; ``into`` may be one of the two."""
     for t in range(stop):
         into[t] = a[t] * b[t]
 
 
-@kernel()
+@kernel
 def multiply_three(a: Reals, b: Reals, c: Reals, stop: int, into: Reals) -> None:
     """Write the first products; ``into`` may be one of the three."""
     for t in range(stop):
         into[t] = a[t] * b[t] * c[t]
 
 
-@kernel()
+@kernel
 def reach_of(chances: Chances, scratch: Scratch, num: int) -> float:
     """Return U of the first ``num`` members of ``scratch.who``."""
     who, state, need, reach = scratch.who, scratch.state, scratch.need, chances.reach
@@ -108,7 +113,7 @@ def reach_of(chances: Chances, scratch: Scratch, num: int) -> float:
     return float(total + end / math.expm1(decay))
 
 
-@kernel()
+@kernel
 def stay_of(chances: Chances, scratch: Scratch, num: int) -> float:
     """Return D of the first ``num`` members of ``scratch.who``."""
     who, state, stay = scratch.who, scratch.state, chances.stay
@@ -152,7 +157,7 @@ def place_of(chances: Chances, scratch: Scratch, members: WORD, reclaimed: WORD)
     return place
 
 
-@kernel()
+@kernel
 def _fill(chances: Chances, scratch: Scratch, members: WORD, reclaimed: WORD, place: int) -> None:
     """Compute what is remembered of a set."""
     num = 0
@@ -170,7 +175,7 @@ def _fill(chances: Chances, scratch: Scratch, members: WORD, reclaimed: WORD, pl
     chances.sums[place, AGAIN] = math.log1p(-1.0 / u) if u > 1.0 else -np.inf
 
 
-@kernel()
+@kernel
 def _enter(chances: Chances, scratch: Scratch, row: int, able: WORD, reclaimed: WORD) -> None:
     """Fill a row for some workers, of whom some are RECLAIMED."""
     bases, rows, sums = chances.bases, chances.rows, chances.sums
@@ -217,7 +222,7 @@ def is_above(bar: float, u: float, d: float, u0: float, d0: float, log_again: fl
     return (d + value - bar) * most * u0 > u * (d0 - 1.0 + value)
 
 
-@kernel()
+@kernel
 def within(
     chances: Chances, scratch: Scratch, eligible: Ints, row: int, reached: float, work: int, bar: float, value: float
 ) -> int:
@@ -253,14 +258,14 @@ def success_of(u: float, u0: float, log_again: float, work: int) -> float:
     return success
 
 
-@kernel()
+@kernel
 def judge(u: float, d: float, u0: float, d0: float, log_again: float, work: int, value: float) -> float:
     """Return J = E[T] + (1 - P) V of an attempt with ``work`` slots of computation left."""
     success = success_of(u, u0, log_again, work)
     return d - success * (d0 - 1.0) + (1.0 - success) * value
 
 
-@kernel()
+@kernel
 def load(
     application: Application, chances: Chances, scratch: Scratch, eligible: Ints, tasks: Ints, program: Ints, data: Ints
 ) -> int:
@@ -283,7 +288,7 @@ def load(
     return num
 
 
-@kernel()
+@kernel
 def worth_of(
     application: Application,
     chances: Chances,

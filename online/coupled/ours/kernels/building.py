@@ -1,4 +1,4 @@
-"""A configuration built task by task by J: the twin of `online.coupled.ours.building.Builder`.
+"""A configuration built task by task by J: the twin of `hindsched.online.coupled.ours.building.Builder`.
 
 Three things make it fast, and none changes what is built. What the sets of the last steps become with one more member
 is remembered. The product of the g of those chosen is kept, so that one more worker costs one scalar product. And a
@@ -11,7 +11,9 @@ import math
 
 import numpy as np
 
-from online.coupled.ours.kernels.attempts import (
+from hindsched.instances.array_types import Ints
+from hindsched.instances.compiling import kernel
+from hindsched.online.coupled.ours.kernels.attempts import (
     ONE,
     WORD,
     judge,
@@ -24,8 +26,7 @@ from online.coupled.ours.kernels.attempts import (
     total_of_two,
     within,
 )
-from online.coupled.ours.kernels.compiling import Ints, kernel
-from online.coupled.ours.kernels.layout import Application, Chances, Rules, Scratch
+from hindsched.online.coupled.ours.kernels.layout import Application, Chances, Rules, Scratch
 
 __all__ = ["CLEAR", "build"]
 
@@ -36,7 +37,7 @@ CLEAR = 1e-9
 _READY, _ONE_MORE, _ALL = range(3)
 
 
-@kernel()
+@kernel
 def build(
     application: Application,
     rules: Rules,
@@ -159,7 +160,7 @@ def build(
     return True
 
 
-@kernel()
+@kernel
 def _multiply_all(
     application: Application,
     chances: Chances,

@@ -6,18 +6,18 @@ from functools import lru_cache
 
 import numpy as np
 
-from instances.coupled.model import Instance
-from instances.coupled.schedule import NOT_ENROLLED, Configuration, Schedule
-from instances.sources import StateSource
-from online.coupled.estimates import complete
-from online.coupled.kernels.application import application_of
-from online.coupled.ours.chances import chances_of
-from online.coupled.ours.futures import FACTORS, HORIZON
-from online.coupled.ours.kernels import layout, rolling, slots
-from online.coupled.ours.kernels.compiling import Bytes, Ints
-from online.coupled.ours.planner import Planner
-from online.coupled.ours.rules import Rules, Settings
-from online.coupled.visible import Problem
+from hindsched.instances.array_types import Bytes, Ints
+from hindsched.instances.coupled.model import Instance
+from hindsched.instances.coupled.schedule import NOT_ENROLLED, Configuration, Schedule
+from hindsched.instances.sources import StateSource
+from hindsched.online.coupled.estimates import complete
+from hindsched.online.coupled.kernels.application import application_of
+from hindsched.online.coupled.ours.chances import chances_of
+from hindsched.online.coupled.ours.futures import FACTORS, HORIZON
+from hindsched.online.coupled.ours.kernels import layout, rolling, slots
+from hindsched.online.coupled.ours.planner import Planner
+from hindsched.online.coupled.ours.rules import Rules, Settings
+from hindsched.online.coupled.visible import Problem
 
 __all__ = ["LEAST_EXPECTED", "Tools", "run_kernel", "slots_per_iteration", "tools_of"]
 

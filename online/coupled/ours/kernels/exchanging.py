@@ -1,8 +1,10 @@
-"""A plan made better by exchanges: the twin of `online.coupled.ours.building.Builder.improve`."""
+"""A plan made better by exchanges: the twin of `hindsched.online.coupled.ours.building.Builder.improve`."""
 
 from __future__ import annotations
 
-from online.coupled.ours.kernels.attempts import (
+from hindsched.instances.array_types import Ints
+from hindsched.instances.compiling import kernel
+from hindsched.online.coupled.ours.kernels.attempts import (
     ONE,
     WORD,
     is_above,
@@ -11,8 +13,7 @@ from online.coupled.ours.kernels.attempts import (
     reach_of,
     row_of,
 )
-from online.coupled.ours.kernels.compiling import Ints, kernel
-from online.coupled.ours.kernels.layout import Application, Chances, Scratch
+from hindsched.online.coupled.ours.kernels.layout import Application, Chances, Scratch
 
 __all__ = ["improve"]
 
@@ -20,7 +21,7 @@ __all__ = ["improve"]
 _CLEAR = 1e-9
 
 
-@kernel()
+@kernel
 def improve(
     application: Application,
     chances: Chances,

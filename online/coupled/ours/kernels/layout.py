@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from online.coupled.kernels.application import Application
-from online.coupled.ours.kernels.compiling import Bytes, Ints, Reals, Words
+from hindsched.instances.array_types import Bytes, Ints, Reals, Words
+from hindsched.online.coupled.kernels.application import Application
 
 __all__ = [
     "CHOSEN",
@@ -33,7 +33,7 @@ NOBODY = -1
 
 
 class Rules(NamedTuple):
-    """A policy of ours (see `online.coupled.ours.rules.Rules`)."""
+    """A policy of ours (see `hindsched.online.coupled.ours.rules.Rules`)."""
 
     stands_by: bool
     prefetches: bool
@@ -96,7 +96,7 @@ class Standing(NamedTuple):
     plan: Ints  # y_q, tasks of the plan held
     program: Ints
     data: Ints
-    expected: Reals  # (1,): iterations to be expected (see `online.coupled.ours.kernels.slots.run`)
+    expected: Reals  # (1,): iterations to be expected (see `hindsched.online.coupled.ours.kernels.slots.run`)
 
 
 class Futures(NamedTuple):

@@ -1,15 +1,16 @@
-"""Plans compared on sampled futures: the twin of `online.coupled.ours.futures`."""
+"""Plans compared on sampled futures: the twin of `hindsched.online.coupled.ours.futures`."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from instances.states import DOWN, UP
-from online.coupled.ours.kernels.attempts import worth_of
-from online.coupled.ours.kernels.building import CLEAR, build
-from online.coupled.ours.kernels.compiling import Bytes, Ints, kernel
-from online.coupled.ours.kernels.exchanging import improve
-from online.coupled.ours.kernels.layout import (
+from hindsched.instances.array_types import Bytes, Ints
+from hindsched.instances.compiling import kernel
+from hindsched.instances.states import DOWN, UP
+from hindsched.online.coupled.ours.kernels.attempts import worth_of
+from hindsched.online.coupled.ours.kernels.building import CLEAR, build
+from hindsched.online.coupled.ours.kernels.exchanging import improve
+from hindsched.online.coupled.ours.kernels.layout import (
     CHOSEN,
     COMPUTED,
     HELD,
@@ -25,7 +26,7 @@ from online.coupled.ours.kernels.layout import (
     Scratch,
     Standing,
 )
-from online.coupled.ours.kernels.slots import MOST_MOVES, arrange, enrol, fail, note, work
+from hindsched.online.coupled.ours.kernels.slots import MOST_MOVES, arrange, enrol, fail, note, work
 
 __all__ = ["run_rolling"]
 
@@ -33,7 +34,7 @@ __all__ = ["run_rolling"]
 _BLOCK = 8
 
 
-@kernel()
+@kernel
 def run_rolling(
     application: Application,
     rules: Rules,
@@ -60,7 +61,7 @@ def run_rolling(
         work(application, scratch, standing, num, record.letters, is_noted)
 
 
-@kernel()
+@kernel
 def choose(
     application: Application,
     rules: Rules,
@@ -125,7 +126,7 @@ def choose(
         copy(plans[best], standing.plan)
 
 
-@kernel()
+@kernel
 def play(
     application: Application,
     rules: Rules,
@@ -155,7 +156,7 @@ def play(
     return 0.0
 
 
-@kernel()
+@kernel
 def compute(application: Application, futures: Futures, standing: Standing) -> bool:
     """Go on to the slot in which a member of the plan is DOWN; True if there is none before the end.
 
@@ -195,7 +196,7 @@ def compute(application: Application, futures: Futures, standing: Standing) -> b
     return False
 
 
-@kernel()
+@kernel
 def begin(futures: Futures, now: Ints, slot: int, number: int) -> None:
     """Begin a future: its first slot is now, its random numbers are named by slot and number."""
     for q in range(now.size):
@@ -207,7 +208,7 @@ def begin(futures: Futures, now: Ints, slot: int, number: int) -> None:
     futures.drawn[0] = 1
 
 
-@kernel()
+@kernel
 def draw(futures: Futures) -> None:
     """Draw some more slots: a xorshift generator, a number for each worker and slot."""
     x = futures.random[0]
@@ -227,7 +228,7 @@ def draw(futures: Futures) -> None:
     futures.drawn[0] = last
 
 
-@kernel()
+@kernel
 def is_same(a: Ints, b: Ints) -> bool:
     """Whether two plans are one."""
     for q in range(a.size):
@@ -236,7 +237,7 @@ def is_same(a: Ints, b: Ints) -> bool:
     return True
 
 
-@kernel()
+@kernel
 def copy(a: Ints, b: Ints) -> None:
     """Copy numbers."""
     for k in range(a.size):

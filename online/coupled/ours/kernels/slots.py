@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from instances.states import DOWN, UP
-from online.coupled.ours.kernels.attempts import AGAIN, ONE, WORD, U, place_of, success_of, worth_of
-from online.coupled.ours.kernels.building import CLEAR, build
-from online.coupled.ours.kernels.compiling import Bytes, Ints, kernel
-from online.coupled.ours.kernels.exchanging import improve
-from online.coupled.ours.kernels.layout import (
+from hindsched.instances.array_types import Bytes, Ints
+from hindsched.instances.compiling import kernel
+from hindsched.instances.states import DOWN, UP
+from hindsched.online.coupled.ours.kernels.attempts import AGAIN, ONE, WORD, U, place_of, success_of, worth_of
+from hindsched.online.coupled.ours.kernels.building import CLEAR, build
+from hindsched.online.coupled.ours.kernels.exchanging import improve
+from hindsched.online.coupled.ours.kernels.layout import (
     CHOSEN,
     COMPUTED,
     HELD,
@@ -33,7 +34,7 @@ MOST_MOVES = 20
 _PROGRAM, _DATA, _COMPUTE, _IDLE = np.uint8(ord("P")), np.uint8(ord("D")), np.uint8(ord("C")), np.uint8(ord("I"))
 
 
-@kernel()
+@kernel
 def run(
     application: Application,
     rules: Rules,
@@ -70,7 +71,7 @@ def run(
             standing.expected[0] += 1.0  # begun and completed in one slot
 
 
-@kernel()
+@kernel
 def chance_of(application: Application, chances: Chances, scratch: Scratch, standing: Standing, done: int) -> float:
     """Return the chance that the plan held, which lacks nothing, succeeds after ``done`` slots of computation."""
     members = reclaimed = WORD(0)
@@ -88,7 +89,7 @@ def chance_of(application: Application, chances: Chances, scratch: Scratch, stan
     return success_of(chances.sums[place, U], u0, log_again, left)
 
 
-@kernel()
+@kernel
 def note(record: Record, slot: int, is_new: bool, standing: Standing) -> bool:
     """Write the configuration into the record, where there is room; return whether there is."""
     if slot >= record.is_new.size:
@@ -99,7 +100,7 @@ def note(record: Record, slot: int, is_new: bool, standing: Standing) -> bool:
     return True
 
 
-@kernel()
+@kernel
 def fail(states: Bytes, slot: int, scratch: Scratch, standing: Standing) -> None:
     """R1: who is DOWN loses all, and ends a plan of which it is a part."""
     at = standing.at
@@ -120,7 +121,7 @@ def fail(states: Bytes, slot: int, scratch: Scratch, standing: Standing) -> None
         standing.plan[:] = 0
 
 
-@kernel()
+@kernel
 def plan(application: Application, rules: Rules, chances: Chances, scratch: Scratch, standing: Standing) -> None:
     """Build afresh, and take what was built if nothing is held or its J is less."""
     at = standing.at
@@ -178,7 +179,7 @@ def plan(application: Application, rules: Rules, chances: Chances, scratch: Scra
         standing.plan[q] = built[q]
 
 
-@kernel()
+@kernel
 def arrange(application: Application, rules: Rules, scratch: Scratch, standing: Standing) -> int:
     """Write whom to enrol with how many tasks, and whom to serve; return how many are served."""
     ask, order, chosen, now = scratch.ask, scratch.order, scratch.chosen, scratch.now
@@ -253,7 +254,7 @@ def arrange(application: Application, rules: Rules, scratch: Scratch, standing: 
     return num
 
 
-@kernel()
+@kernel
 def enrol(application: Application, ask: Ints, standing: Standing) -> bool:
     """R2: take a new configuration; return whether it is another one."""
     at, tasks = standing.at, standing.tasks
@@ -270,7 +271,7 @@ def enrol(application: Application, ask: Ints, standing: Standing) -> bool:
     return is_new
 
 
-@kernel()
+@kernel
 def leave(application: Application, standing: Standing, q: int) -> None:
     """Take data and a partial program."""
     if standing.data[q] > 0:
@@ -281,7 +282,7 @@ def leave(application: Application, standing: Standing, q: int) -> None:
         standing.at[KNOWN] = 0
 
 
-@kernel()
+@kernel
 def work(
     application: Application, scratch: Scratch, standing: Standing, num: int, letters: Bytes, is_noted: bool
 ) -> None:

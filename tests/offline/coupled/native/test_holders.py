@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from instances.coupled.generate import small
-from offline.coupled.native.constants import EFFORT_LIMIT, NEVER, NUM_FOUND, OWN, RELAXED, STAND_BY
-from offline.coupled.native.holders import can_serve, enlist, expand
-from offline.coupled.native.iteration import prepare
+from hindsched.instances.coupled.generate import small
+from hindsched.offline.coupled.native.constants import EFFORT_LIMIT, NEVER, NUM_FOUND, OWN, RELAXED, STAND_BY
+from hindsched.offline.coupled.native.holders import can_serve, enlist, expand
+from hindsched.offline.coupled.native.iteration import prepare
 from tests.cases.normal_form import Iteration, set_of, whole, words_of
 
 P, SLOTS = 4, 13

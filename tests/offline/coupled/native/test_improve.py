@@ -7,25 +7,25 @@ from itertools import pairwise, product
 import numpy as np
 import pytest
 
-import offline.coupled
-from bench.coupled.studies.verify.general_agreement import general_instance
-from instances import check
-from instances.coupled import Instance
-from instances.coupled.generate import paper
-from offline.coupled.emit import emit
-from offline.coupled.native import portfolio
-from offline.coupled.native.beam import Beam
-from offline.coupled.native.constants import NEVER, OWN, STAND_BY
-from offline.coupled.native.improve.annealing import MOVES, anneal
-from offline.coupled.native.improve.fitting import add_up, list_stays
-from offline.coupled.native.improve.improver import Improver
-from offline.coupled.native.improve.windows import State, Window, faults, moves
-from offline.coupled.native.label_search import Incumbent
-from offline.coupled.native.portfolio import Portfolio
-from offline.coupled.native.workspace import Workspace
-from offline.coupled.objectives import Objective
-from offline.limits import Limits
-from offline.results import Status
+from hindsched.bench.coupled.studies.verify.general_agreement import general_instance
+from hindsched.instances import check
+from hindsched.instances.coupled import Instance
+from hindsched.instances.coupled.generate import paper
+from hindsched.offline import coupled as offline_coupled
+from hindsched.offline.coupled.emit import emit
+from hindsched.offline.coupled.native import portfolio
+from hindsched.offline.coupled.native.beam import Beam
+from hindsched.offline.coupled.native.constants import NEVER, OWN, STAND_BY
+from hindsched.offline.coupled.native.improve.annealing import MOVES, anneal
+from hindsched.offline.coupled.native.improve.fitting import add_up, list_stays
+from hindsched.offline.coupled.native.improve.improver import Improver
+from hindsched.offline.coupled.native.improve.windows import State, Window, faults, moves
+from hindsched.offline.coupled.native.label_search import Incumbent
+from hindsched.offline.coupled.native.portfolio import Portfolio
+from hindsched.offline.coupled.native.workspace import Workspace
+from hindsched.offline.coupled.objectives import Objective
+from hindsched.offline.limits import Limits
+from hindsched.offline.results import Status
 
 
 def narrow(number: int, *, p: int = 12, iterations: int = 4) -> Instance:
@@ -103,7 +103,7 @@ def test_schedules_are_valid_and_reach_the_optimum_more_often_than_a_beam():
     by_beam = by_walks = tried = 0
     for number, mode in product(range(12), (STAND_BY, OWN)):
         instance = narrow(number)
-        best = offline.coupled.solve(instance, solver="native", stand_by=mode == STAND_BY)
+        best = offline_coupled.solve(instance, solver="native", stand_by=mode == STAND_BY)
         workspace, incumbent = begun(instance, mode)
         start = incumbent.cost
         Improver(workspace.problem, mode, instance.iterations).work(workspace, incumbent, 4_000)
@@ -131,7 +131,7 @@ def test_tiny_instances_of_every_shape_keep_their_optimum():
             verdict = check(instance, emit(instance, incumbent.plan, slots=incumbent.cost))
             assert verdict.is_valid
             assert verdict.outcome.makespan == incumbent.cost
-            assert incumbent.cost >= offline.coupled.solve(instance, stand_by=mode == STAND_BY).value
+            assert incumbent.cost >= offline_coupled.solve(instance, stand_by=mode == STAND_BY).value
             tried += 1
     assert tried > 10
 
@@ -153,7 +153,7 @@ def test_the_same_seed_walks_the_same_way():
 def test_two_threads_prove_the_same(threads):
     for number in range(8):
         instance = narrow(number, p=10, iterations=3)
-        expected = offline.coupled.solve(instance, solver="native")
+        expected = offline_coupled.solve(instance, solver="native")
         result = Portfolio(instance, Limits(threads=threads), first_round=5).solve(Objective.MAKESPAN, stand_by=True)
         assert (result.status, result.value, result.bound) == (expected.status, expected.value, expected.bound)
         assert result.schedule is None or check(instance, result.schedule).is_valid
@@ -180,4 +180,4 @@ def test_who_needs_no_walks_never_loads_them(monkeypatch):
 
     monkeypatch.setattr(portfolio.Portfolio, "_improve", refuse)
     instance = paper(m=5, n_com=5, wmin=1, scenario=0, trial=0, slots=5_000, iterations=5)
-    assert offline.coupled.solve(instance, solver="native").status is Status.OPTIMAL
+    assert offline_coupled.solve(instance, solver="native").status is Status.OPTIMAL

@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from instances.coupled.generate import small
-from offline.coupled.native.constants import FREE, NEVER, NUM_MEMBERS, STAND_BY, WORK
-from offline.coupled.native.iteration import last_before_data, prepare, prepare_free, programs_sent, useful
-from offline.coupled.native.member_sets import advance, begin
-from offline.coupled.native.parameters import make_problem
-from offline.coupled.native.ranking import arrange
+from hindsched.instances.coupled.generate import small
+from hindsched.offline.coupled.native.constants import FREE, NEVER, NUM_MEMBERS, STAND_BY, WORK
+from hindsched.offline.coupled.native.iteration import last_before_data, prepare, prepare_free, programs_sent, useful
+from hindsched.offline.coupled.native.member_sets import advance, begin
+from hindsched.offline.coupled.native.parameters import make_problem
+from hindsched.offline.coupled.native.ranking import arrange
 from tests.cases.normal_form import Iteration, set_of, whole, words_of
 
 P, SLOTS = 5, 16

@@ -4,8 +4,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from offline.coupled.native.knapsack import make_knapsack
-from offline.coupled.native.payment import pay
+from hindsched.offline.coupled.native.knapsack import make_knapsack
+from hindsched.offline.coupled.native.payment import pay
 
 
 def cheapest(tasks, prices, wanted) -> int:

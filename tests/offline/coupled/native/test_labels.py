@@ -5,14 +5,14 @@ import pytest
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import maximum_flow
 
-from instances.coupled.generate import small
-from instances.states import DOWN, UP
-from offline.coupled.native.constants import BEST, COUNT, HEAP, OWN, STAND_BY
-from offline.coupled.native.dominance import is_dominated
-from offline.coupled.native.kernels import add
-from offline.coupled.native.labels import make_labels, more_labels, pop, push
-from offline.coupled.native.workspace import Workspace
-from offline.limits import Limits
+from hindsched.instances.coupled.generate import small
+from hindsched.instances.states import DOWN, UP
+from hindsched.offline.coupled.native.bitsets import add
+from hindsched.offline.coupled.native.constants import BEST, COUNT, HEAP, OWN, STAND_BY
+from hindsched.offline.coupled.native.dominance import is_dominated
+from hindsched.offline.coupled.native.labels import make_labels, more_labels, pop, push
+from hindsched.offline.coupled.native.workspace import Workspace
+from hindsched.offline.limits import Limits
 
 
 def test_the_queue_hands_out_labels_by_key_then_most_iterations_then_age():

@@ -3,15 +3,15 @@
 import numpy as np
 import pytest
 
-import offline.coupled
-from bench.coupled.studies.rent_bounds import small_instance
-from instances import check
-from instances.coupled import Instance
-from offline.coupled.emit import emit
-from offline.coupled.native.part_model import ask
-from offline.coupled.native.paying_search import Possible
-from offline.coupled.native.state_tables import StateTables, Table
-from offline.coupled.rents.tables import Tables
+from hindsched.bench.coupled.studies.rent_bounds import small_instance
+from hindsched.instances import check
+from hindsched.instances.coupled import Instance
+from hindsched.offline import coupled as offline_coupled
+from hindsched.offline.coupled.emit import emit
+from hindsched.offline.coupled.native.part_model import ask
+from hindsched.offline.coupled.native.paying_search import Possible
+from hindsched.offline.coupled.native.state_tables import StateTables, Table
+from hindsched.offline.coupled.rents.tables import Tables
 from tests.cases.rents import arcs_of, filled, whole_graph
 
 
@@ -41,7 +41,7 @@ def test_there_is_a_schedule_or_none(block, stand_by):
     refuted = answered = 0
     for number in range(25 * block, 25 * block + 25):
         instance = small_instance(number, seed=9)
-        answer = offline.coupled.solve(instance, solver="native", stand_by=stand_by)
+        answer = offline_coupled.solve(instance, solver="native", stand_by=stand_by)
         if answer.value is None:
             continue
         k = instance.iterations
@@ -79,7 +79,7 @@ def test_slots_to_compute_from_between_a_start_and_an_end():
     replies = []
     for number in range(60):
         instance = small_instance(number, seed=9)
-        answer = offline.coupled.solve(instance, solver="native")
+        answer = offline_coupled.solve(instance, solver="native")
         if answer.value is None:
             continue
         k, n = instance.iterations, answer.value + 1

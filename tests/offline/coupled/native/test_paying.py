@@ -6,25 +6,25 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-import offline.coupled
-from bench.coupled.studies.rent_bounds import small_instance
-from instances import check
-from instances.states import DOWN, UP
-from offline.coupled.emit import emit
-from offline.coupled.native import part_model, paying_bound
-from offline.coupled.native.constants import NEVER, REFUTED, STAND_BY
-from offline.coupled.native.iteration import prepare
-from offline.coupled.native.kernels import Ints
-from offline.coupled.native.label_search import Incumbent
-from offline.coupled.native.merged import Charges, make_arc_room, make_merged, together
-from offline.coupled.native.paying_bound import PayingBound
-from offline.coupled.native.paying_search import PayingSearch, Room
-from offline.coupled.native.ranking import arrange
-from offline.coupled.native.witnesses import make_witnesses, recall
-from offline.coupled.native.workspace import Workspace
-from offline.coupled.rents.multipliers import SCALE, Learner, _divide
-from offline.coupled.rents.search import RentBound
-from offline.limits import Limits
+from hindsched.bench.coupled.studies.rent_bounds import small_instance
+from hindsched.instances import check
+from hindsched.instances.array_types import Ints
+from hindsched.instances.states import DOWN, UP
+from hindsched.offline import coupled as offline_coupled
+from hindsched.offline.coupled.emit import emit
+from hindsched.offline.coupled.native import part_model, paying_bound
+from hindsched.offline.coupled.native.constants import NEVER, REFUTED, STAND_BY
+from hindsched.offline.coupled.native.iteration import prepare
+from hindsched.offline.coupled.native.label_search import Incumbent
+from hindsched.offline.coupled.native.merged import Charges, make_arc_room, make_merged, together
+from hindsched.offline.coupled.native.paying_bound import PayingBound
+from hindsched.offline.coupled.native.paying_search import PayingSearch, Room
+from hindsched.offline.coupled.native.ranking import arrange
+from hindsched.offline.coupled.native.witnesses import make_witnesses, recall
+from hindsched.offline.coupled.native.workspace import Workspace
+from hindsched.offline.coupled.rents.multipliers import SCALE, Learner, _divide
+from hindsched.offline.coupled.rents.search import RentBound
+from hindsched.offline.limits import Limits
 from tests.cases.normal_form import whole, words_of
 from tests.cases.rents import arcs_of, filled, ran, whole_graph
 from tests.offline.coupled.native.test_holders import P, some_iteration
@@ -73,7 +73,7 @@ class Question:
 
     def __init__(self, number: int) -> None:
         self.instance = small_instance(number, seed=7)
-        answer = offline.coupled.solve(self.instance, solver="native")
+        answer = offline_coupled.solve(self.instance, solver="native")
         self.optimum, self.schedule = answer.value, answer.schedule
         if self.optimum is None:
             return
@@ -142,7 +142,7 @@ def test_never_above_the_optimum_and_schedules_never_below(block, monkeypatch):
         # Horizons grow step by step, or are the largest one of interest at once.
         monkeypatch.setattr(paying_bound, "NEAR_END", (64, 1)[number // 4 % 2])
         instance = small_instance(number, seed=8)
-        answer = offline.coupled.solve(instance, solver="native")
+        answer = offline_coupled.solve(instance, solver="native")
         optimum = instance.slots + 1 if answer.value is None else answer.value
         limit = min(instance.slots + 1, optimum + 3)  # larger horizons than can be refuted are asked too
         rents = RentBound(instance, instance.iterations)
@@ -227,7 +227,7 @@ def bounds_with_rents(number: int) -> Iterator[tuple[int, PayingBound]]:
     """Optima of so many small instances, and the bounds by labels, which have not begun; rents look at all slots."""
     for n in range(number):
         instance = small_instance(n, seed=8)
-        optimum = offline.coupled.solve(instance, solver="native").value
+        optimum = offline_coupled.solve(instance, solver="native").value
         if optimum is not None:
             rents = RentBound(instance, instance.iterations)
             while rents.work(0, optimum + 1):

@@ -2,24 +2,25 @@
 
 import pytest
 
-import offline.coupled
-from bench.coupled.studies.verify.general_agreement import SETTINGS, general_instance
-from instances import check
-from instances.coupled import Instance
-from instances.coupled.generate import paper
-from offline.coupled.emit import emit
-from offline.coupled.native import portfolio, subproblems
-from offline.coupled.native.beam import Beam
-from offline.coupled.native.channel_bound import make_channel
-from offline.coupled.native.constants import OPEN, OWN, REFUTED, STAND_BY
-from offline.coupled.native.label_search import Incumbent
-from offline.coupled.native.portfolio import Portfolio
-from offline.coupled.native.prices import begin_prices
-from offline.coupled.native.subproblems import ChannelBound
-from offline.coupled.native.workspace import LimitError, Workspace
-from offline.coupled.objectives import Objective
-from offline.limits import Limits
-from offline.results import Status
+from hindsched import offline
+from hindsched.bench.coupled.studies.verify.general_agreement import SETTINGS, general_instance
+from hindsched.instances import check
+from hindsched.instances.coupled import Instance
+from hindsched.instances.coupled.generate import paper
+from hindsched.offline import coupled as offline_coupled
+from hindsched.offline.coupled.emit import emit
+from hindsched.offline.coupled.native import portfolio, subproblems
+from hindsched.offline.coupled.native.beam import Beam
+from hindsched.offline.coupled.native.channel_bound import make_channel
+from hindsched.offline.coupled.native.constants import OPEN, OWN, REFUTED, STAND_BY
+from hindsched.offline.coupled.native.label_search import Incumbent
+from hindsched.offline.coupled.native.portfolio import Portfolio
+from hindsched.offline.coupled.native.prices import begin_prices
+from hindsched.offline.coupled.native.subproblems import ChannelBound
+from hindsched.offline.coupled.native.workspace import LimitError, Workspace
+from hindsched.offline.coupled.objectives import Objective
+from hindsched.offline.limits import Limits
+from hindsched.offline.results import Status
 
 
 def stopped(instance: Instance, looks: int, first_round: int) -> Portfolio:
@@ -155,7 +156,7 @@ def test_the_bound_of_all_subproblems_together_is_a_bound(objective, stand_by, m
 
 def test_the_channel_bound_charges_programs_to_the_channel():
     instance = paper(m=20, n_com=20, wmin=1, scenario=0, trial=0, slots=512, p=100)
-    assert offline.coupled.free_prefetch_bound(instance, "makespan") == 61
+    assert offline_coupled.free_prefetch_bound(instance, "makespan") == 61
     workspace = Workspace(instance, Limits())
     bound = ChannelBound(workspace, STAND_BY, 10)
     channel = make_channel(100, 100, 10)

@@ -3,10 +3,17 @@
 import numpy as np
 import pytest
 
-from instances.coupled.generate import small
-from offline.coupled.native.constants import NEVER
-from offline.coupled.native.iteration import last_before_data
-from offline.coupled.native.prefetch import compose, free_finish, make_prefetch, more_prefetch, most_from, raise_floor
+from hindsched.instances.coupled.generate import small
+from hindsched.offline.coupled.native.constants import NEVER
+from hindsched.offline.coupled.native.iteration import last_before_data
+from hindsched.offline.coupled.native.prefetch import (
+    compose,
+    free_finish,
+    make_prefetch,
+    more_prefetch,
+    most_from,
+    raise_floor,
+)
 from tests.cases.normal_form import Iteration, whole
 
 P, SLOTS = 4, 18

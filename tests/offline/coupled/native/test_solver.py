@@ -5,15 +5,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
-import offline.coupled
-import online.coupled
-from instances import check
-from instances.coupled import Instance
-from instances.coupled.generate import paper, small
-from instances.sources import Known
-from instances.states import DOWN, RECLAIMED, UP
-from offline.coupled.native.portfolio import warm_up
-from offline.results import Status
+from hindsched import offline
+from hindsched.instances import check
+from hindsched.instances.coupled import Instance
+from hindsched.instances.coupled.generate import paper, small
+from hindsched.instances.sources import Known
+from hindsched.instances.states import DOWN, RECLAIMED, UP
+from hindsched.offline import coupled as offline_coupled
+from hindsched.offline.coupled.native.portfolio import warm_up
+from hindsched.offline.results import Status
+from hindsched.online import coupled as online_coupled
 
 SETTINGS = [(objective, stand_by) for objective in ("makespan", "iterations") for stand_by in (True, False)]
 
@@ -56,10 +57,10 @@ def test_the_optimum_lies_between_the_bound_and_every_heuristic(trial):
     instance = paper(m=5, n_com=5, wmin=1, scenario=2, trial=trial, slots=3000)
     status, optimum = answer(instance)
     assert status == "optimal"
-    assert offline.coupled.free_prefetch_bound(instance, "makespan") <= optimum
+    assert offline_coupled.free_prefetch_bound(instance, "makespan") <= optimum
     assert optimum <= answer(instance, stand_by=False)[1]
     for name in ("IE", "Y-IE", "P-IP"):
-        makespan = online.coupled.simulate(instance, online.coupled.make_policy(name)).makespan
+        makespan = online_coupled.simulate(instance, online_coupled.make_policy(name)).makespan
         assert makespan is None or makespan >= optimum
 
 

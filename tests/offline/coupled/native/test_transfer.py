@@ -7,11 +7,11 @@ import pytest
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import maximum_flow
 
-from offline.coupled.native.constants import LIMIT, NEVER, NO, UNDECIDED, YES
-from offline.coupled.native.parameters import make_problem
-from offline.coupled.native.state_tables import StateTables
-from offline.coupled.native.task_counts import share
-from offline.coupled.native.transfer import can_send, make_flow, make_participants, send
+from hindsched.offline.coupled.native.constants import LIMIT, NEVER, NO, UNDECIDED, YES
+from hindsched.offline.coupled.native.parameters import make_problem
+from hindsched.offline.coupled.native.state_tables import StateTables
+from hindsched.offline.coupled.native.task_counts import share
+from hindsched.offline.coupled.native.transfer import can_send, make_flow, make_participants, send
 
 P, SLOTS = 6, 14
 

@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import offline
-from instances import InputError, check
-from instances.coupled import Instance
-from offline.coupled.no_communication import questions
-from offline.coupled.objectives import Objective
-from offline.limits import Limits
-from offline.results import Status
+from hindsched import offline
+from hindsched.instances import InputError, check
+from hindsched.instances.coupled import Instance
+from hindsched.offline.coupled.no_communication import questions
+from hindsched.offline.coupled.objectives import Objective
+from hindsched.offline.limits import Limits
+from hindsched.offline.results import Status
 from tests.cases.coupled import without_communication
 
 

@@ -6,12 +6,12 @@ import sys
 import numpy as np
 import pytest
 
-from offline.coupled.no_communication import joint_search, team_brute, team_core, team_plain
-from offline.coupled.no_communication.boards import openings
-from offline.coupled.no_communication.common_slots import Aim, CommonSlots, value_of
-from offline.coupled.no_communication.team_solvers import answer
-from offline.limits import Limits
-from offline.results import Status
+from hindsched.offline.coupled.no_communication import joint_search, team_brute, team_core, team_plain
+from hindsched.offline.coupled.no_communication.boards import openings
+from hindsched.offline.coupled.no_communication.common_slots import Aim, CommonSlots, value_of
+from hindsched.offline.coupled.no_communication.team_solvers import answer
+from hindsched.offline.limits import Limits
+from hindsched.offline.results import Status
 
 
 def random_problem(rng: np.random.Generator, is_large: bool) -> CommonSlots:
@@ -90,7 +90,7 @@ def test_many_slots_and_many_failures(aim: Aim) -> None:
 
 def test_nothing_loads_numba_before_it_is_needed() -> None:
     code = (
-        "import sys, offline, offline.coupled.no_communication.team_solvers, offline.kmis.shared_slots as p;"
+        "import sys, hindsched.offline.coupled.no_communication.team_solvers, hindsched.offline.kmis.shared_slots as p;"
         "assert 'numba' not in sys.modules; import numpy;"
         "assert p.max_common_slots(numpy.ones((2, 3), bool), 2).value == 3; assert 'numba' in sys.modules"
     )

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from instances import InputError, SelfCheckError
-from offline.coupled.no_communication import (
+from hindsched.instances import InputError, SelfCheckError
+from hindsched.offline.coupled.no_communication import (
     levels,
     team_brute,
     team_cpsat,
@@ -18,10 +18,10 @@ from offline.coupled.no_communication import (
     team_periods,
     team_plain,
 )
-from offline.coupled.no_communication.common_slots import Aim, CommonSlots, Team, value_of
-from offline.coupled.no_communication.team_solvers import BACKENDS, answer, choose
-from offline.limits import Limits
-from offline.results import Status
+from hindsched.offline.coupled.no_communication.common_slots import Aim, CommonSlots, Team, value_of
+from hindsched.offline.coupled.no_communication.team_solvers import BACKENDS, answer, choose
+from hindsched.offline.limits import Limits
+from hindsched.offline.results import Status
 from tests.cases.coupled import dense_team_problem, team_problems
 
 MODELS = ["cpsat", "highs", "cbc"]
@@ -145,7 +145,7 @@ def test_nothing_found_in_time_is_unknown_and_not_infeasible(solver: str) -> Non
 @settings(max_examples=25, deadline=None)
 @given(problem=team_problems())
 def test_every_formulation_is_the_same_problem(formulation: team_ilp.Formulation, problem: CommonSlots) -> None:
-    from offline.backends.pulp_runs import run
+    from hindsched.offline.backends.pulp_runs import run
 
     model = team_ilp.build(problem, None, formulation)
     claim = run(model.program, "highs", Limits(), None)

@@ -9,21 +9,21 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-import offline.coupled
-from bench.coupled.studies.rent_bounds import small_instance
-from instances import InputError, check, is_made_for, read_schedule, write_schedule
-from instances.coupled import Division, Instance, Multipliers
-from offline.coupled.native.portfolio import Portfolio
-from offline.coupled.objectives import Objective
-from offline.coupled.rents import learning
-from offline.coupled.rents.distances import MOST_HALVINGS
-from offline.coupled.rents.kernels.carry import can_carry
-from offline.coupled.rents.kernels.facts import FAR
-from offline.coupled.rents.multipliers import SCALE, _divide
-from offline.coupled.rents.plain import Plain
-from offline.coupled.rents.search import RentBound
-from offline.coupled.rents.tables import Graph
-from offline.limits import Limits
+from hindsched.bench.coupled.studies.rent_bounds import small_instance
+from hindsched.instances import InputError, check, is_made_for, read_schedule, write_schedule
+from hindsched.instances.coupled import Division, Instance, Multipliers
+from hindsched.offline import coupled as offline_coupled
+from hindsched.offline.coupled.native.portfolio import Portfolio
+from hindsched.offline.coupled.objectives import Objective
+from hindsched.offline.coupled.rents import learning
+from hindsched.offline.coupled.rents.distances import MOST_HALVINGS
+from hindsched.offline.coupled.rents.kernels.carry import can_carry
+from hindsched.offline.coupled.rents.kernels.facts import FAR
+from hindsched.offline.coupled.rents.multipliers import SCALE, _divide
+from hindsched.offline.coupled.rents.plain import Plain
+from hindsched.offline.coupled.rents.search import RentBound
+from hindsched.offline.coupled.rents.tables import Graph
+from hindsched.offline.limits import Limits
 from tests.cases.rents import filled, ran
 
 
@@ -91,7 +91,7 @@ def test_no_iteration_ends_before_arcs_allow_it():
         distances = filled(instance, instance.slots)
         first_ends = distances.tables.first_ends()
         for objective in Objective:
-            schedule = offline.coupled.solve(instance, objective, solver="native").schedule
+            schedule = offline_coupled.solve(instance, objective, solver="native").schedule
             if schedule is None:
                 continue
             ends = check(instance, schedule).outcome.ends
@@ -107,7 +107,7 @@ def test_never_above_the_optimum_and_every_certificate_holds(block):
     raised = met = 0
     for number in range(40 * block, 40 * block + 40):
         instance = small_instance(number, seed=6)
-        answer = offline.coupled.solve(instance, solver="native")
+        answer = offline_coupled.solve(instance, solver="native")
         optimum = instance.slots + 1 if answer.value is None else answer.value
         bound = RentBound(instance, instance.iterations)
         for _ in range(150):
@@ -128,7 +128,7 @@ def test_never_above_the_optimum_and_every_certificate_holds(block):
 def test_what_no_multipliers_prove_of_all_schedules_they_prove_of_two_parts(monkeypatch):
     letters = ["uuuuudruuduuuuuduuu", "uuuuuuuuurduuuuuuud", "uuuduuuuuuuuuruuuuu"]  # as in docs/solvers.md
     instance = Instance.from_letters(letters, w=[2, 1, 1], tasks=3, iterations=4, n_com=1, t_prog=3)
-    assert offline.coupled.solve(instance, solver="brute").value == 19
+    assert offline_coupled.solve(instance, solver="brute").value == 19
     divided = RentBound(instance, 4)
     while divided.work(0, 20) and divided.bound < 19:
         pass
@@ -177,7 +177,7 @@ def divided():
                     break
             certificate = bound.certificate()
             if certificate is not None and certificate.proof.parts() > 1:
-                answer = offline.coupled.solve(instance, solver="native")
+                answer = offline_coupled.solve(instance, solver="native")
                 found.append((instance, instance.slots + 1 if answer.value is None else answer.value, certificate))
     return found
 
@@ -296,7 +296,7 @@ def test_a_channel_that_can_never_carry_an_iteration_is_told_from_one_that_can()
     lives = ["uuud" * 40] * 6
     base = Instance.from_letters(lives, w=[1] * 6, tasks=6, n_com=1, t_prog=1, t_data=1, mu=[1] * 6)
     assert not can_carry(base)
-    assert offline.coupled.solve(base).status == "infeasible"
+    assert offline_coupled.solve(base).status == "infeasible"
     assert not can_carry(base.replace(n_com=2))
     assert can_carry(base.replace(n_com=4))
 
@@ -305,7 +305,7 @@ def test_a_channel_that_can_never_carry_an_iteration_is_told_from_one_that_can()
 def test_nothing_is_called_impossible_that_has_a_schedule(number):
     instance = small_instance(number, seed=8)
     if not can_carry(instance):
-        assert offline.coupled.solve(instance, solver="cpsat").status == "infeasible"
+        assert offline_coupled.solve(instance, solver="cpsat").status == "infeasible"
 
 
 def test_the_native_search_hands_out_certificates_of_the_bound_it_reports():
@@ -313,7 +313,7 @@ def test_the_native_search_hands_out_certificates_of_the_bound_it_reports():
     for number in range(60):
         instance = small_instance(number, seed=9)
         answer = Portfolio(instance, Limits(), first_round=1).solve(Objective.MAKESPAN, stand_by=True)
-        expected = offline.coupled.solve(instance, solver="native")
+        expected = offline_coupled.solve(instance, solver="native")
         assert (answer.status, answer.value, answer.bound) == (expected.status, expected.value, expected.bound)
         assert expected.certificate is None
         if answer.certificate is not None:
@@ -350,10 +350,10 @@ def test_merits_are_what_paths_use_of_a_life_from_a_slot_on():
 #: An instance with long pauses, so that boxes are narrowed to starts after them, where hardly any box is halved.
 _PAUSES = """
 import numpy as np
-from instances.coupled import Instance
-from instances.states import DOWN, RECLAIMED, UP
-from offline.coupled.rents import learning
-from offline.coupled.rents.search import RentBound
+from hindsched.instances.coupled import Instance
+from hindsched.instances.states import DOWN, RECLAIMED, UP
+from hindsched.offline.coupled.rents import learning
+from hindsched.offline.coupled.rents.search import RentBound
 
 learning._FIRST_HALVINGS = learning.MOST_HALVINGS = 1
 draw = np.random.default_rng(4)

@@ -11,11 +11,10 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import instances
-import offline
-from instances.errors import InputError
-from instances.verdict import Verdict
-from offline.results import Number, Result
+from hindsched import instances, offline
+from hindsched.instances.errors import InputError
+from hindsched.instances.verdict import Verdict
+from hindsched.offline.results import Number, Result
 
 if TYPE_CHECKING:
     import click
@@ -45,8 +44,8 @@ def generate(family: str = "coupled", **options: Any) -> Any:
     >>> generate(m=5, n_com=10, slots=100).num_workers
     20
     """
-    from bench.commands.generate import generate as command
-    from bench.family import family_named
+    from hindsched.bench.commands.generate import generate as command
+    from hindsched.bench.family import family_named
 
     with _context(command, family, options) as ctx:
         return family_named(family).generate(**command.take_own(ctx))
@@ -74,8 +73,8 @@ def from_trace(*traces: str | os.PathLike[str], family: str = "coupled", **optio
     >>> from_trace("spot_aws_v100", slot=195, slots=100, train=500, m=4).num_workers
     9
     """
-    from bench.commands.import_ import import_ as command
-    from bench.family import family_named
+    from hindsched.bench.commands.import_ import import_ as command
+    from hindsched.bench.family import family_named
 
     named = [os.fspath(trace) for trace in traces]
     with _context(command, family, options, *named) as ctx:
@@ -117,13 +116,13 @@ def _context(command: Any, family: str, options: Mapping[str, Any], *arguments: 
 
 
 def solve(instance: Any, **options: Any) -> Result:
-    """Return the hindsight optimum of an instance of any family, or of its file: `offline.solve`."""
+    """Return the hindsight optimum of an instance of any family, or of its file: `hindsched.offline.solve`."""
     return offline.solve(_instance(instance), **options)
 
 
 def run(instance: Any, policy: Any, **options: Any) -> Any:
     """Run a policy, by name or as an object, on an instance of any family, or on its file: `online.run_policy`."""
-    import online
+    from hindsched import online
 
     return online.run_policy(_instance(instance), policy, **options)
 
@@ -145,12 +144,12 @@ def bound(instance: Any, *, time_limit_s: float = 10.0, **options: Any) -> Numbe
     time_limit_s
         Seconds to search for it; what is proven by then counts. The optimum itself, if the search ends.
     **options
-        Those of `offline.solve`.
+        Those of `hindsched.offline.solve`.
 
     Raises
     ------
     InputError
-        As `offline.solve` does.
+        As `hindsched.offline.solve` does.
 
     Examples
     --------
@@ -174,12 +173,12 @@ class Picture:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write it; the ending (.svg, .pdf, .png) says how."""
-        from bench.report import plots
+        from hindsched.bench.report import plots
 
         plots.save(self.figure, path)
 
     def _repr_svg_(self) -> str:
-        from bench.report import plots
+        from hindsched.bench.report import plots
 
         return plots.drawn(self.figure, "svg").decode()
 
@@ -199,7 +198,7 @@ def gantt(instance: Any, schedule: Any) -> Picture:
     InputError
         When the checker refuses the schedule, and for a family that draws none.
     """
-    from bench.family import family_of
+    from hindsched.bench.family import family_of
 
     problem = _instance(instance)
     if isinstance(schedule, str | os.PathLike):
@@ -258,9 +257,9 @@ def score(
     """
     import warnings
 
-    from bench.campaign import score as main_job
-    from bench.campaign.sources import Given, from_file
-    from bench.family import Options
+    from hindsched.bench.campaign import score as main_job
+    from hindsched.bench.campaign.sources import Given, from_file
+    from hindsched.bench.family import Options
 
     many = [problems] if isinstance(problems, str | os.PathLike) or hasattr(problems, "family") else list(problems)
     asked = list(policies) if isinstance(policies, list | tuple | set) else [policies]
@@ -303,7 +302,7 @@ def report(results: str | os.PathLike[str], output: str | os.PathLike[str] | Non
     InputError
         Where there is no run.
     """
-    from bench.report.page import default_output, write_report
+    from hindsched.bench.report.page import default_output, write_report
 
     folder = Path(results)
     return write_report(folder, default_output(folder) if output is None else Path(output), **options).page

@@ -8,44 +8,14 @@ being bit ``q % 64`` of word ``q // 64``; with at most 64 workers that is a sing
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any, cast
 
 import numpy as np
 from numba import types
 from numba.extending import intrinsic
-from numpy.typing import NDArray
 
-from instances import states
-from instances.compiling import kernels_of
-
-F = TypeVar("F", bound=Callable[..., Any])
-
-Ints = NDArray[np.int64]
-Words = NDArray[np.uint64]
-Counts = NDArray[np.int32]
-Bytes = NDArray[np.uint8]
-Reals = NDArray[np.float64]
-Flags = NDArray[np.bool_]
-
-
-_kernels: Any = kernels_of(Path(__file__).parent, "native", Path(states.__file__))
-
-
-def kernel(function: F) -> F:
-    """Compile `function` on first use and keep the machine code on disk.
-
-    Kernels make no arrays: all they need is handed to them. So numba need not count references to arrays (``_nrt``),
-    which would take longer than the work itself, with dozens of arrays handed on from kernel to kernel.
-    """
-    made: F = _kernels(_nrt=False)(function)
-    return made
-
-
-def piece(function: F) -> F:
-    """Make a part of a longer kernel, with a name of its own; it is compiled as if it stood where it is called."""
-    made: F = _kernels(_nrt=False, inline="always")(function)
-    return made
+from hindsched.instances.array_types import Words
+from hindsched.instances.compiling import kernel
 
 
 @intrinsic  # type: ignore[misc, untyped-decorator, unused-ignore]

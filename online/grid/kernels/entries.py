@@ -2,32 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from instances.compiling import kernels_of
+from hindsched.instances.array_types import Ints
+from hindsched.instances.compiling import kernel
 
-__all__ = ["Book", "Ints", "Names", "Words", "below", "kernel"]
+__all__ = ["Book", "below"]
 
-Ints = npt.NDArray[np.int64]
-Names = npt.NDArray[np.int32]
-Words = npt.NDArray[np.uint64]
-
-_kernels: Any = kernels_of(Path(__file__).parent, "grid")
-Function = TypeVar("Function", bound=Callable[..., Any])
 
 _HALF: Any = np.uint64(32)
 _LOW: Any = np.uint64(0xFFFFFFFF)
-
-
-def kernel() -> Callable[[Function], Function]:
-    """Compile a function at its first call; nobody counts references to the arrays it is handed."""
-    made: Callable[[Function], Function] = _kernels(error_model="numpy", _nrt=False)
-    return made
 
 
 class Book(NamedTuple):
@@ -59,7 +45,7 @@ class Book(NamedTuple):
         return cls(head, start, end, confirmed, after, np.array([-1, 0], dtype=np.int64))
 
 
-@kernel()
+@kernel
 def below(word: Any, n: int) -> int:
     """Return floor(word x n / 2^64) for n < 2^32."""
     many = np.uint64(n)
