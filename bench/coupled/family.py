@@ -205,11 +205,11 @@ class _Coupled(Family):
         return sources + spot_sources()
 
     def rehearse(self) -> None:
-        from hindsched.offline.coupled.native.improve import improver
-        from hindsched.offline.coupled.rents import search
+        from hindsched.offline.coupled.bounds.program_lagrangian import program_bound
+        from hindsched.offline.coupled.local_search import local_search
 
-        improver.warm_up()
-        search.rehearse()
+        local_search.warm_up()
+        program_bound.rehearse()
 
     def reproduce(self, folder: Path, *, num_processes: int, dask: str | None, as_json: bool, **given: Any) -> None:
         from hindsched.bench.coupled.reproduction import reproduce

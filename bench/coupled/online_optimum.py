@@ -363,7 +363,7 @@ def relaxed(folder: Path) -> list[dict[str, Any]]:
     """
     from hindsched.bench.coupled.optima import known_optima
     from hindsched.bench.results.frames import records
-    from hindsched.offline.coupled.free_prefetch import free_prefetch_bound
+    from hindsched.offline.coupled.bounds.free_prefetch import free_prefetch_bound
 
     optima = known_optima()
     chosen = optima[(optima["m"] == 5) & optima["wmin"].isin([1, 2, 4]) & (optima["trial"] == 0)]

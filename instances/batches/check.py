@@ -123,9 +123,9 @@ def expect_run(instance: Instance, run: Run) -> None:
     Examples
     --------
     >>> lone = Instance(tasks=1, batches=[(0, 4)], c=[1], up=[[(0, 2)]])
-    >>> expect_run(lone, Run(lone.fingerprint, Contacts.of([(0, 0), (3, 0)])))
+    >>> expect_run(lone, Run(lone.fingerprint, Contacts.of([(0, 0), (3, 0)])))  # doctest: +ELLIPSIS
     Traceback (most recent call last):
-    instances.errors.InputError: no run of this instance: second 3: V1 broken: worker 0 is not available in second 3
+    hindsched.instances.errors.InputError: no run of this instance: second 3: V1 broken: ...
     """
     nothing = np.broadcast_to(np.int64(NOTHING), len(run.contacts))
     bare = Contacts(run.contacts.time, run.contacts.worker, nothing, nothing, nothing)

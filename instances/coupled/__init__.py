@@ -1,11 +1,11 @@
 """OFF-LINE-COUPLED: tightly-coupled iterative applications on volatile workers (docs/model.md)."""
 
+from hindsched.instances.coupled.certificate_evaluation import LeastMakespan
 from hindsched.instances.coupled.certificates import SCHEDULE_FORMATS, check, read_schedule, write_schedule
 from hindsched.instances.coupled.check import Outcome
 from hindsched.instances.coupled.files import INSTANCE_FORMATS, read_instance, write_instance
+from hindsched.instances.coupled.lagrangian_certificate import Division, Multipliers, Rents
 from hindsched.instances.coupled.model import Instance
-from hindsched.instances.coupled.rent_proof import LeastMakespan
-from hindsched.instances.coupled.rents import Division, Multipliers, Rents
 from hindsched.instances.coupled.schedule import Configuration, Schedule
 
 __all__ = [

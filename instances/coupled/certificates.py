@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from hindsched.instances.coupled.certificate_evaluation import check_rents
 from hindsched.instances.coupled.check import check as check_schedule
 from hindsched.instances.coupled.files import SCHEDULE_FORMATS as SCHEDULES
 from hindsched.instances.coupled.files import read_schedule as read_letters
 from hindsched.instances.coupled.files import write_schedule as write_letters
+from hindsched.instances.coupled.lagrangian_certificate import FORMAT, Rents, format_rents, read_rents
 from hindsched.instances.coupled.model import Instance
-from hindsched.instances.coupled.rent_proof import check_rents
-from hindsched.instances.coupled.rents import FORMAT, Rents, format_rents, read_rents
 from hindsched.instances.coupled.schedule import Schedule
 from hindsched.instances.verdict import Verdict
 

@@ -9,8 +9,8 @@ from scipy.sparse.csgraph import maximum_flow
 
 from hindsched.instances.coupled import Instance
 from hindsched.instances.states import DOWN, UP
-from hindsched.offline.coupled.native.bitsets import add, has
-from hindsched.offline.coupled.native.workspace import Workspace
+from hindsched.offline.coupled.search.bitsets import add, has
+from hindsched.offline.coupled.search.workspace import Workspace
 from hindsched.offline.limits import Limits
 
 

@@ -74,9 +74,10 @@ def test_the_table_of_the_readme_is_true_of_the_files():
 def test_packaged_traces_are_found_inside_an_archive(tmp_path):
     archive = tmp_path / "packages.zip"
     with zipfile.ZipFile(archive, "w") as out:
-        for file in sorted((ROOT / "instances").rglob("*")):
+        for file in [*sorted((ROOT / "instances").rglob("*")), *sorted((ROOT / "hindsched").glob("*.py"))]:
             if file.suffix == ".py" or DATA in file.parents:
-                out.write(file, file.relative_to(ROOT).as_posix())
+                inside = file.relative_to(ROOT).as_posix().removeprefix("hindsched/")
+                out.write(file, f"hindsched/{inside}")
     code = (
         f"import sys; sys.path.insert(0, {str(archive)!r})\n"
         "from hindsched import instances; assert 'packages.zip' in instances.__file__\n"

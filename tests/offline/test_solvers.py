@@ -92,7 +92,7 @@ def test_no_schedule_goes_unchecked(claim: str, monkeypatch: pytest.MonkeyPatch)
     else:
         assert honest.value is not None
         result = replace(honest, value=honest.value - 1, lower=honest.value - 1, upper=honest.value - 1)
-    monkeypatch.setattr("hindsched.offline.coupled.dispatch.SOLVERS", {"liar": lie(result)})
+    monkeypatch.setattr("hindsched.offline.coupled.api.SOLVERS", {"liar": lie(result)})
     with pytest.raises(SelfCheckError):
         offline.solve(PAIR, solver="liar")
 

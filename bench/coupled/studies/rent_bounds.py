@@ -18,7 +18,7 @@ from hindsched.instances.coupled import Division, Instance, Rents
 from hindsched.instances.states import DOWN, RECLAIMED, UP
 from hindsched.instances.streams import stream
 from hindsched.offline import coupled as offline_coupled
-from hindsched.offline.coupled.rents.search import RentBound, rehearse
+from hindsched.offline.coupled.bounds.program_lagrangian.program_bound import RentBound, rehearse
 
 __all__ = ["CELLS", "CELL_COLUMNS", "COLUMNS", "measure", "measure_cells", "small_instance"]
 

@@ -18,12 +18,12 @@ import time
 from hindsched import offline
 
 def largest_w(up, m, limit=60.0):
-    return hindsched.offline.max_common_slots(up, m).value, 0.0
+    return offline.max_common_slots(up, m).value, 0.0
 
 largest_w_plain = largest_w
 
 def earliest_prefix(up, m, w=20, limit=60.0):
-    found = hindsched.offline.earliest_common_slots(up, m, w)
+    found = offline.earliest_common_slots(up, m, w)
     return (found.value if found else None), 0.0
 """
 

@@ -216,7 +216,7 @@ def test_a_disagreement_of_general_solvers_is_a_file_and_an_error(
     def lie(instance: object, objective: Objective, *_: object, **__: object) -> CoupledResult:
         return CoupledResult.of(Status.INFEASIBLE, objective, None, None, None, "cpsat", 0.0)
 
-    monkeypatch.setattr("hindsched.offline.coupled.cpsat.solve", lie)
+    monkeypatch.setattr("hindsched.offline.coupled.models.cpsat_solver.solve", lie)
     with pytest.raises(SelfCheckError, match="solvers disagree"):
         agree_in_general(instances=50, solvers=["native", "cpsat"], failures=tmp_path)
     (path,) = tmp_path.iterdir()

@@ -10,8 +10,9 @@ from hindsched.instances.coupled import Instance
 from hindsched.instances.coupled.generate import paper
 from hindsched.offline import Status
 from hindsched.offline import coupled as offline_coupled
-from hindsched.offline.coupled import Objective, slot_windows
-from hindsched.offline.coupled.emit import IterationPlan
+from hindsched.offline.coupled import Objective
+from hindsched.offline.coupled.models import round_windows
+from hindsched.offline.coupled.plans import IterationPlan
 from tests.cases.coupled import proven_value, tiny
 
 SEEDS = range(120)
@@ -62,7 +63,7 @@ def test_all_solvers_agree(objective: Objective) -> None:
 @pytest.mark.parametrize("stand_by", [True, False])
 def test_the_model_is_right_without_a_first_schedule(stand_by: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     wanted = {seed: value(tiny(seed), solver="brute", stand_by=stand_by) for seed in range(40)}
-    monkeypatch.setattr(slot_windows, "greedy_plan", add_nothing)
+    monkeypatch.setattr(round_windows, "greedy_plan", add_nothing)
     for seed, best in wanted.items():
         assert value(tiny(seed), stand_by=stand_by) == best, seed
 
@@ -212,7 +213,7 @@ def test_twenty_workers_are_proven(m: int, n_com: int, monkeypatch: pytest.Monke
     assert bound <= best
     pair = instance.replace(iterations=2)
     with_schedule = value(pair)
-    monkeypatch.setattr(slot_windows, "greedy_plan", add_nothing)
+    monkeypatch.setattr(round_windows, "greedy_plan", add_nothing)
     assert value(pair) == with_schedule
 
 

@@ -7,9 +7,10 @@ from hindsched.instances import InputError
 from hindsched.instances.coupled import Instance
 from hindsched.instances.coupled.generate import paper
 from hindsched.offline import Status
-from hindsched.offline.coupled import Objective, brute, slot_windows
-from hindsched.offline.coupled.slot_cpsat import SlotModel
-from hindsched.offline.coupled.slot_windows import Window
+from hindsched.offline.coupled import Objective, brute
+from hindsched.offline.coupled.models import round_windows
+from hindsched.offline.coupled.models.cpsat_model import SlotModel
+from hindsched.offline.coupled.models.round_windows import Window
 from hindsched.offline.limits import Limits, OutOfTimeError, Stopwatch
 from tests.cases.coupled import assert_honest
 
@@ -69,7 +70,7 @@ def test_cpsat_stopped_before_it_solves(objective: Objective, looks: int, monkey
     instance = PAPER.replace(states=PAPER.states[:, :70].copy())
     best = offline.solve(instance, objective, solver="cpsat").value
     assert best is not None
-    stop_after(monkeypatch, slot_windows, looks)
+    stop_after(monkeypatch, round_windows, looks)
     result = offline.solve(instance, objective, solver="cpsat")
     assert_honest(result, best, instance)
 
@@ -79,7 +80,7 @@ def test_cpsat_stopped_at_once_keeps_the_first_schedule(objective: Objective, mo
     instance = PAPER.replace(states=PAPER.states[:, :70].copy())
     best = offline.solve(instance, objective, solver="cpsat").value
     assert best is not None
-    stop_after(monkeypatch, slot_windows, 10**9, left_s=1e-9)  # the model is written, the solver gets no time
+    stop_after(monkeypatch, round_windows, 10**9, left_s=1e-9)  # the model is written, the solver gets no time
     result = offline.solve(instance, objective, solver="cpsat")
     assert result.status is Status.FEASIBLE
     assert result.counts["models"] > 0
@@ -110,7 +111,7 @@ def test_without_any_schedule_the_horizon_grows(monkeypatch: pytest.MonkeyPatch)
     # nothing for a long time, then two slots: every shorter horizon is proven empty
     instance = Instance.from_letters(["u" + "r" * 39 + "uu", "u" + "r" * 39 + "uu"], w=[1, 1], mu=[1, 1], tasks=2)
     instance = instance.replace(iterations=2, t_prog=1, n_com=1)
-    monkeypatch.setattr(slot_windows, "greedy_plan", lambda *_: [])
+    monkeypatch.setattr(round_windows, "greedy_plan", lambda *_: [])
     result = offline.solve(instance, solver="cpsat")
     assert result.status is Status.INFEASIBLE
     assert (result.value, result.bound, result.schedule) == (None, None, None)

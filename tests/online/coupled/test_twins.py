@@ -216,10 +216,10 @@ def test_estimates_of_sets(seed: int) -> None:
 
 def test_nothing_loads_numba_before_it_is_needed() -> None:
     code = (
-        "import sys, online; from hindsched.instances.coupled.generate import paper;"
+        "import sys; from hindsched import online; from hindsched.instances.coupled.generate import paper;"
         "i = paper(m=5, n_com=5, wmin=1, scenario=0, trial=0, slots=3000, drawn=True);"
-        "hindsched.online.run_policy(i, 'IP', slots=500); assert 'numba' not in sys.modules;"
-        "hindsched.online.run_policy(i, 'IP'); assert 'numba' in sys.modules"
+        "online.run_policy(i, 'IP', slots=500); assert 'numba' not in sys.modules;"
+        "online.run_policy(i, 'IP'); assert 'numba' in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
 

@@ -13,7 +13,7 @@ from hindsched.instances.coupled import Instance
 from hindsched.instances.errors import SelfCheckError
 from hindsched.instances.states import DOWN, RECLAIMED, UP
 from hindsched.instances.streams import stream
-from hindsched.offline.coupled.dispatch import confirm
+from hindsched.offline.coupled.api import confirm
 from hindsched.offline.coupled.no_communication import questions
 from hindsched.offline.coupled.no_communication.team_periods import is_easy
 from hindsched.offline.coupled.no_communication.team_solvers import available_backends

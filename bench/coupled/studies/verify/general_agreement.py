@@ -14,8 +14,8 @@ from hindsched.instances.coupled import Instance
 from hindsched.instances.states import DOWN, RECLAIMED, UP
 from hindsched.instances.streams import stream
 from hindsched.offline import coupled as offline_coupled
+from hindsched.offline.coupled.api import confirm
 from hindsched.offline.coupled.brute import num_states
-from hindsched.offline.coupled.dispatch import confirm
 from hindsched.offline.coupled.objectives import CoupledResult, Objective
 from hindsched.offline.limits import Limits
 from hindsched.offline.results import Status
@@ -156,7 +156,7 @@ def _compare(instance: Instance, objective: Objective, stand_by: bool, solvers: 
 def _solve(instance: Instance, objective: Objective, stand_by: bool, name: str) -> CoupledResult:
     if name != IN_ROUNDS:
         return offline_coupled.solve(instance, objective, solver=name, stand_by=stand_by)
-    from hindsched.offline.coupled.native.portfolio import Portfolio
+    from hindsched.offline.coupled.search.portfolio import Portfolio
 
     result = Portfolio(instance, Limits(), first_round=1).solve(objective, stand_by)
     if result.schedule is not None:

@@ -1,0 +1,1 @@
+"""CP-SAT and integer linear models of OFF-LINE-COUPLED, their solvers and their export."""

@@ -1,0 +1,265 @@
+"""A slot-level CP-SAT model of R1-R5: K iterations within the first H slots.
+
+The normal form
+---------------
+Let iteration i of a schedule end in slot e_i, and let c_i be the first slot such that from c_i to e_i the members
+(workers with x_q >= 1) and their tasks stay the same, complete, and every member has what R3 asks for. The slots of the
+iteration before c_i are its *communication phase*, those from c_i on its *computation phase*. Every schedule can be
+brought into the following form without moving any e_i:
+
+1. *The computation phase sends nothing*, since all its slots are computation slots (R3, R4), and no member is DOWN in
+   it (R1 would take it away). W of its slots have all members UP (R4, R5). Whatever was computed before c_i was lost
+   (R1, R2), so the slots before c_i may as well all be communication slots.
+2. *A member needs* T_prog units of program, unless it holds the program already, and x_q T_data units of data, each in
+   an UP slot of the communication phase (R3, R5), with no DOWN of it between the first of them and e_i (R1). All of
+   them lie in one *life* of the worker: a longest run of slots without DOWN. The other units it was sent in this
+   iteration served nothing, except a program that it holds later.
+3. *A program held at the end of an iteration* was received whole in one communication phase (R5 takes partial ones)
+   and is lost at the end of the life (R1). Once in a life is enough.
+4. *Conversely*, such units, members and slots are a schedule. A member is enrolled, with its final x_q, from the first
+   slot in which it is served, or from the first computing slot if it needs nothing: UP slots, as R2 asks. Until c_i
+   the configuration is kept incomplete or unsatisfied: someone is missing, lacks something, or is put on stand-by for a
+   while, which lets it keep what it has (R2). So c_i may be as late as we like. Other workers are on stand-by from
+   the first slot in which they are served to the last.
+
+``stand_by=False`` asks that a worker that receives the program in iteration i be a member of i.
+
+Variables (for iteration i, worker q, a life g of q, and slot t in the window of iteration i)
+----------------------------------------------------------------------------------------------
+- ``ended[i, t]``: e_i < t. ``computing[i, t]``: c_i <= t. Both are monotone in t.
+- ``advances[i, t]``: slot t is one of the W computing slots.
+- ``member[i, q, g]``: q is a member of i and the computation phase lies in its life g; ``tasks[i, q, g]``: x_q.
+- ``program[i, q, g]``: q receives the whole program in the communication phase of i, in its life g.
+- ``served[i, q, t]``: the master serves q in slot t, an UP slot of the communication phase of i.
+- ``length[i]``: an integer, at least W.
+
+These are about p (H + L) variables per iteration at most, where L is the number of lives. Windows keep them few: an
+iteration ends no earlier than the free-prefetch bound says, and early enough for the others to end in H slots too.
+
+Constraints
+-----------
+- The sum of tasks[i, q, g] over q and g is m; tasks <= mu_q; tasks >= 1 iff member; at most one g with member.
+- w_q tasks[i, q, g] <= length[i] = the sum of advances[i, t] over t.
+- advances[i, t] only in the computation phase and only where all members are UP; e_i is such a slot.
+- member[i, q, g]: c_i and e_i lie in g; and program[j, q, g] for some j <= i. At most one j with program[j, q, g].
+- The sum of served[i, q, t] over the slots of g is T_prog program[i, q, g] + T_data tasks[i, q, g].
+- The sum of served[i, q, t] over q is at most n_com in the communication phase of i, and 0 outside.
+
+A solution may leave slots out that advance the computation by R4, and count more of them than W. Then the schedule
+that `emit` makes of it ends its iterations earlier than the solution says, which disturbs nothing after them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from ortools.sat.python import cp_model
+
+from hindsched.instances.coupled.model import Instance
+from hindsched.instances.states import DOWN, UP
+from hindsched.offline.coupled.models.round_windows import Window
+from hindsched.offline.coupled.plans import IterationPlan
+from hindsched.offline.limits import OutOfTimeError, Stopwatch
+
+__all__ = ["SlotModel"]
+
+
+class SlotModel:
+    """The model of K iterations that end within their windows; the text above says what it is.
+
+    Parameters
+    ----------
+    instance
+        The instance.
+    windows
+        For each iteration where it may end; first and last slots are strictly increasing.
+    watch
+        Stops the writing of a large model.
+    stand_by
+        Whether a program may be sent for a later iteration.
+
+    Raises
+    ------
+    OutOfTimeError
+        When the watch's time is over.
+    """
+
+    def __init__(self, instance: Instance, windows: Sequence[Window], watch: Stopwatch, *, stand_by: bool) -> None:
+        self.instance = instance
+        self.model = cp_model.CpModel()
+        self._windows = [(window.earliest, window.latest) for window in windows]
+        self._is_up = instance.states == UP
+        self._lives = [_lives(row, windows[0].earliest, windows[-1].latest) for row in instance.states]
+        self._ended: dict[tuple[int, int], Any] = {}
+        self._computing: dict[tuple[int, int], Any] = {}
+        self._advances: dict[tuple[int, int], Any] = {}
+        self._tasks: dict[tuple[int, int, int], Any] = {}
+        self._member: dict[tuple[int, int, int], Any] = {}
+        self._program: dict[tuple[int, int, int], Any] = {}
+        self._served: dict[tuple[int, int, int], Any] = {}
+        for i in range(len(windows)):
+            if watch.is_over():
+                raise OutOfTimeError
+            self._add_phases(i)
+            self._add_members(i)
+        if instance.t_prog:
+            self._add_programs(stand_by)
+        if instance.t_prog or instance.t_data:
+            for i in range(len(windows)):
+                if watch.is_over():
+                    raise OutOfTimeError
+                self._add_service(i)
+
+    def first(self, i: int) -> int:
+        """First slot that iteration i may use."""
+        return self._windows[i - 1][0] + 1 if i else 0
+
+    def _slots(self, i: int) -> range:
+        return range(self.first(i), self._windows[i][1] + 1)
+
+    def ended(self, i: int, slot: int) -> Any:
+        """Literal of "iteration i ended before ``slot``"; iteration -1 ended before slot 0."""
+        if i < 0 or slot > self._windows[i][1]:
+            return 1
+        return self._ended.get((i, slot), 0)
+
+    def computing(self, i: int, slot: int) -> Any:
+        """Literal of "the computation phase of iteration i began in ``slot`` or before"."""
+        if slot >= self._windows[i][1]:
+            return 1
+        return self._computing.get((i, slot), 0)
+
+    def _add_phases(self, i: int) -> None:
+        model = self.model
+        earliest, latest = self._windows[i]
+        for t in range(earliest + 1, latest + 1):
+            self._ended[i, t] = model.new_bool_var(f"ended[{i},{t}]")
+        for t in range(self.first(i), latest):
+            self._computing[i, t] = model.new_bool_var(f"computing[{i},{t}]")
+        for t in self._slots(i):
+            self._advances[i, t] = model.new_bool_var(f"advances[{i},{t}]")
+            model.add_implication(self._advances[i, t], self.computing(i, t))
+            model.add_implication(self._advances[i, t], self._not(self.ended(i, t)))
+            model.add_implication(self.computing(i, t), self.ended(i - 1, t))
+            model.add_implication(self.ended(i, t + 1), self.computing(i, t))
+            model.add_implication(self.computing(i, t), self.computing(i, t + 1))
+            model.add_implication(self.ended(i, t), self.ended(i, t + 1))
+            # the last slot of an iteration advances it
+            model.add_bool_or(self._not(self.ended(i, t + 1)), self.ended(i, t), self._advances[i, t])
+
+    def _add_members(self, i: int) -> None:
+        model, instance = self.model, self.instance
+        earliest, latest = self._windows[i]
+        most = max(w * cap for w, cap in zip(instance.w, instance.capacities, strict=True))
+        length = model.new_int_var(1, min(most, len(self._slots(i))), f"length[{i}]")
+        model.add(sum(self._advances[i, t] for t in self._slots(i)) == length)
+        for q, lives in enumerate(self._lives):
+            for g, (birth, death) in enumerate(lives):
+                first, last = max(birth, self.first(i)), min(death, latest)
+                num_up = int(self._is_up[q, first : last + 1].sum())
+                cap = min(instance.capacities[q], num_up // (instance.w[q] + instance.t_data))
+                if last < earliest or cap < 1:
+                    continue
+                key = i, q, g
+                member = self._member[key] = model.new_bool_var(f"member[{i},{q},{g}]")
+                tasks = self._tasks[key] = model.new_int_var(0, cap, f"tasks[{i},{q},{g}]")
+                model.add(tasks >= member)
+                model.add(tasks <= cap * member)
+                model.add(instance.w[q] * tasks <= length)
+                model.add_implication(member, self.ended(i, death + 1))
+                if birth > 0:
+                    model.add_implication(member, self._not(self.computing(i, birth - 1)))
+                for t in range(first, last + 1):
+                    if not self._is_up[q, t]:
+                        model.add_bool_or(self._not(member), self._not(self._advances[i, t]))
+        for q, lives in enumerate(self._lives):
+            model.add_at_most_one(self._member[i, q, g] for g in range(len(lives)) if (i, q, g) in self._member)
+        model.add(sum(tasks for (j, _, _), tasks in self._tasks.items() if j == i) == instance.tasks)
+
+    def _add_programs(self, stand_by: bool) -> None:
+        model, instance = self.model, self.instance
+        iterations = range(len(self._windows))
+        for q, lives in enumerate(self._lives):
+            for g, (birth, death) in enumerate(lives):
+                uses = {i: self._member[i, q, g] for i in iterations if (i, q, g) in self._member}
+                sends: list[Any] = []
+                for i in iterations:
+                    first, last = max(birth, self.first(i)), min(death, self._windows[i][1] - 1)
+                    later = [use for j, use in uses.items() if j >= i]
+                    if (
+                        later
+                        and int(self._is_up[q, first : last + 1].sum()) >= instance.t_prog
+                        and (stand_by or i in uses)
+                    ):
+                        send = self._program[i, q, g] = model.new_bool_var(f"program[{i},{q},{g}]")
+                        sends.append(send)
+                        if stand_by:
+                            model.add_bool_or(self._not(send), *later)
+                        else:
+                            model.add_implication(send, uses[i])
+                    if i in uses:
+                        model.add_bool_or(self._not(uses[i]), *sends)
+                model.add_at_most_one(sends)
+
+    def _add_service(self, i: int) -> None:
+        model, instance = self.model, self.instance
+        by_slot: dict[int, list[Any]] = {t: [] for t in self._slots(i)}
+        for q, lives in enumerate(self._lives):
+            for g, (birth, death) in enumerate(lives):
+                tasks, program = self._tasks.get((i, q, g), 0), self._program.get((i, q, g), 0)
+                if isinstance(tasks, int) and isinstance(program, int):
+                    continue
+                units = []
+                for t in range(max(birth, self.first(i)), min(death, self._windows[i][1] - 1) + 1):
+                    if self._is_up[q, t]:
+                        unit = self._served[i, q, t] = model.new_bool_var(f"served[{i},{q},{t}]")
+                        model.add_implication(unit, self.ended(i - 1, t))
+                        model.add_implication(unit, self._not(self.computing(i, t)))
+                        units.append(unit)
+                        by_slot[t].append(unit)
+                model.add(sum(units) == instance.t_prog * program + instance.t_data * tasks)
+        for t, units in by_slot.items():
+            if len(units) > instance.channels:
+                model.add(sum(units) <= instance.channels * (self.ended(i - 1, t) - self.computing(i, t)))
+
+    def minimise_end(self) -> None:
+        """Ask for the least end of the last iteration; the objective is its slot."""
+        last = len(self._windows) - 1
+        earliest, latest = self._windows[last]
+        self.model.minimize(earliest + sum(1 - self.ended(last, t) for t in range(earliest + 1, latest + 1)))
+
+    def plan(self, solver: cp_model.CpSolver) -> list[IterationPlan]:
+        """Read the plan off a solution; iterations may come out shorter than the model said, never longer."""
+        plan = []
+        for i in range(len(self._windows)):
+            members = {
+                q: solver.value(tasks) for (j, q, _), tasks in self._tasks.items() if j == i and solver.value(tasks)
+            }
+            service: dict[int, list[int]] = {}
+            for (j, q, t), unit in self._served.items():
+                if j == i and solver.value(unit):
+                    service.setdefault(q, []).append(t)
+            end = max(t for t in self._slots(i) if solver.value(self._advances[i, t]))
+            born = [
+                int(np.flatnonzero(self.instance.states[q, : end + 1] == DOWN).max(initial=-1)) + 1 for q in members
+            ]
+            begin = max(slots[-1] for slots in service.values()) + 1 if service else self.begin(solver, i)
+            plan.append(IterationPlan(members, service, max(begin, *born)))
+        return plan
+
+    def begin(self, solver: cp_model.CpSolver, i: int) -> int:
+        """Return the slot after the end of iteration i - 1 in a solution."""
+        return next(t for t in self._slots(i) if solver.value(self.ended(i - 1, t)))
+
+    def _not(self, literal: Any) -> Any:
+        return 1 - literal if isinstance(literal, int) else literal.negated()
+
+
+def _lives(states: Any, earliest: int, latest: int) -> list[tuple[int, int]]:
+    """Longest runs without DOWN, as (first, last) slots, that meet [earliest, latest]."""
+    downs = [-1, *np.flatnonzero(states == DOWN).tolist(), states.size]
+    runs = [(a + 1, b - 1) for a, b in pairwise(downs) if b > a + 1]
+    return [(birth, death) for birth, death in runs if death >= earliest and birth <= latest]

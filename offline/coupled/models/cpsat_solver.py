@@ -1,0 +1,114 @@
+"""Optima by CP-SAT: the model of `slot_cpsat` under a growing horizon (`hindsched.offline.backends.horizons`).
+
+``cpsat`` settles one more iteration at a time, between proven windows, so that the models stay small however many slots
+are known. ``cpsat-whole`` leaves every slot to one model: the horizon is that of a greedy schedule, or doubles where
+none is known. That is how the problem is usually put to a solver; it stands here to be measured against.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from math import ceil
+
+from ortools.sat.python import cp_model
+
+from hindsched.instances.coupled.model import Instance
+from hindsched.instances.errors import SelfCheckError
+from hindsched.offline.backends.cpsat_runs import solve_interruptibly
+from hindsched.offline.backends.horizons import Question, Reply, doubling
+from hindsched.offline.backends.model_files import PROTO_FORMS, expect_form, write_whole
+from hindsched.offline.coupled.models.cpsat_model import SlotModel
+from hindsched.offline.coupled.models.round_windows import SlotRounds, Window, windows_to_write
+from hindsched.offline.coupled.objectives import CoupledResult, Objective
+from hindsched.offline.coupled.plans import IterationPlan
+from hindsched.offline.limits import NO_LIMITS, Limits, Stopwatch
+
+__all__ = ["solve", "solve_whole", "write_model"]
+
+
+def solve(instance: Instance, objective: Objective, stand_by: bool, limits: Limits) -> CoupledResult:
+    """Solve an instance of the general problem; the text above says how.
+
+    Notes
+    -----
+    With one thread and no time limit the answer is deterministic. CP-SAT's statuses are its own claims: the value is
+    always recomputed from the schedule.
+    """
+    return _CpsatRounds(instance, stand_by, limits, "cpsat").solve(objective, doubling, is_stepwise=True)
+
+
+def solve_whole(instance: Instance, objective: Objective, stand_by: bool, limits: Limits) -> CoupledResult:
+    """Solve an instance of the general problem without proven windows, to be measured against."""
+    return _WholeRounds(instance, stand_by, limits, "cpsat-whole").solve(objective, doubling, is_stepwise=False)
+
+
+def write_model(
+    instance: Instance,
+    path: str | os.PathLike[str],
+    *,
+    horizon: int | None = None,
+    stand_by: bool = True,
+    limits: Limits = NO_LIMITS,
+) -> None:
+    """Write the model of the makespan as CP-SAT's proto: text to a ``.pbtxt`` file, binary to a ``.pb`` file.
+
+    Parameters and errors are those of `hindsched.offline.coupled.models.ilp_solver.write_program`.
+    """
+    expect_form(path, PROTO_FORMS)
+    windows = windows_to_write(instance, horizon, with_pairs=False)
+    slot_model = SlotModel(instance, windows, Stopwatch(limits), stand_by=stand_by)
+    slot_model.minimise_end()
+    write_whole(path, PROTO_FORMS, slot_model.model.export_to_file)
+
+
+class _CpsatRounds(SlotRounds):
+    """Iterations as CP-SAT is asked about them."""
+
+    def __init__(self, instance: Instance, stand_by: bool, limits: Limits, by: str) -> None:
+        super().__init__(instance, stand_by, limits, by)
+        self.count(models=0, variables=0, branches=0, conflicts=0)
+
+    def ask(self, question: Question[Window], watch: Stopwatch) -> Reply[IterationPlan]:
+        """Put a question to CP-SAT."""
+        slot_model = SlotModel(self.instance, question.windows, watch, stand_by=self.stand_by)
+        if not question.is_any_good:
+            slot_model.minimise_end()
+        solver = cp_model.CpSolver()
+        solver.parameters.num_workers = self.limits.threads
+        solver.parameters.random_seed = self.limits.seed
+        left_s = question.left_s(watch)
+        if left_s is not None:
+            solver.parameters.max_time_in_seconds = left_s
+        status = solve_interruptibly(solver, slot_model.model)
+        self.count(
+            models=1,
+            variables=len(slot_model.model.proto.variables),
+            branches=solver.num_branches,
+            conflicts=solver.num_conflicts,
+        )
+        if status == cp_model.INFEASIBLE:
+            return Reply(None, is_final=True)
+        if status == cp_model.OPTIMAL:
+            return Reply(slot_model.plan(solver), is_final=True)
+        if status not in (cp_model.FEASIBLE, cp_model.UNKNOWN):
+            raise SelfCheckError(f"CP-SAT calls the model {solver.status_name(status)}")
+        plan = slot_model.plan(solver) if status == cp_model.FEASIBLE else None
+        # CP-SAT says 0.0 where it has no bound, which is a bound
+        return Reply(plan, is_final=False, least_end=ceil(solver.best_objective_bound - 1e-6))
+
+
+class _WholeRounds(_CpsatRounds):
+    """Iterations of which nothing is known but that each of them takes a slot."""
+
+    def earliest_ends(self, count: int | None, proven: Sequence[int]) -> list[int]:
+        """Return the slots one after another."""
+        first = proven[-1] + 1 if proven else 0
+        last = self.slots if count is None else min(self.slots, first + count - len(proven))
+        return [*proven, *range(first, last)]
+
+    def windows(self, earliest: Sequence[int], horizon: int) -> list[Window] | None:
+        """Return windows that leave a slot to each iteration."""
+        count = len(earliest)
+        windows = [Window(i, horizon - count + i) for i in range(count)]
+        return windows if horizon >= count else None

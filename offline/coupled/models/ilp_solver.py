@@ -1,0 +1,107 @@
+"""Optima by integer linear programming: `slot_ilp`'s program under a growing horizon, by HiGHS or CBC.
+
+All iterations are asked about together (`offline.backends.horizons`), in horizons that grow by short steps though a
+schedule be known: the program grows with the square of a window, and says quickly that there is nothing in a short one.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from math import ceil
+
+from hindsched.instances.coupled.model import Instance
+from hindsched.offline.backends.horizons import Question, Reply, short_steps
+from hindsched.offline.backends.model_files import PROGRAM_FORMS, ModelForm, expect_form, write_whole
+from hindsched.offline.backends.pulp_runs import MilpSolver, run
+from hindsched.offline.coupled.models.ilp_model import SlotProgram
+from hindsched.offline.coupled.models.round_windows import SlotRounds, Window, windows_to_write, windows_with_pairs
+from hindsched.offline.coupled.objectives import CoupledResult, Objective
+from hindsched.offline.coupled.plans import IterationPlan
+from hindsched.offline.limits import NO_LIMITS, Limits, Stopwatch
+
+__all__ = ["solve_by_cbc", "solve_by_highs", "write_program"]
+
+
+def solve_by_highs(instance: Instance, objective: Objective, stand_by: bool, limits: Limits) -> CoupledResult:
+    """Solve an instance of the general problem with HiGHS, called through PuLP.
+
+    Notes
+    -----
+    The solver's statuses are its claims, to its tolerances. The value of a schedule is computed from the schedule.
+    """
+    return _PulpRounds(MilpSolver.HIGHS, instance, stand_by, limits).solve(objective, short_steps, is_stepwise=False)
+
+
+def solve_by_cbc(instance: Instance, objective: Objective, stand_by: bool, limits: Limits) -> CoupledResult:
+    """Solve an instance of the general problem with CBC, called through PuLP.
+
+    Notes
+    -----
+    As `solve_by_highs`. CBC hands out no bound: stopped, it has proven what the horizons before have.
+    """
+    return _PulpRounds(MilpSolver.CBC, instance, stand_by, limits).solve(objective, short_steps, is_stepwise=False)
+
+
+def write_program(
+    instance: Instance,
+    path: str | os.PathLike[str],
+    *,
+    horizon: int | None = None,
+    stand_by: bool = True,
+    limits: Limits = NO_LIMITS,
+) -> None:
+    """Write the program of the makespan to a ``.lp`` or ``.mps`` file.
+
+    Parameters
+    ----------
+    instance
+        The instance.
+    path
+        Where to write; its suffix says which format.
+    horizon
+        Slots that the schedule may use; None: all. The program grows with it: p times the square of a window at most.
+    stand_by
+        Whether a program may be sent for a later iteration.
+    limits
+        Of the writing: its time.
+
+    Raises
+    ------
+    OutOfTimeError
+        Where the time is over first.
+    InputError
+        For another suffix, a horizon that cannot be meant, one in which provably nothing ends, or a file that cannot be
+        written.
+    """
+    form = expect_form(path, PROGRAM_FORMS)
+    windows = windows_to_write(instance, horizon, with_pairs=True)
+    watch = Stopwatch(limits)
+    program = SlotProgram(instance, windows, watch, stand_by=stand_by, is_any_good=False).program
+    write_whole(path, PROGRAM_FORMS, program.writeLP if form is ModelForm.LP else program.writeMPS)
+
+
+class _PulpRounds(SlotRounds):
+    """Iterations as a solver behind PuLP is asked about them."""
+
+    def __init__(self, solver: MilpSolver, instance: Instance, stand_by: bool, limits: Limits) -> None:
+        super().__init__(instance, stand_by, limits, f"ilp-{solver}")
+        self._solver = solver
+        self.count(programs=0, variables=0, constraints=0)
+
+    def windows(self, earliest: Sequence[int], horizon: int) -> list[Window] | None:
+        """Return windows with pairs, of which the program makes constraints."""
+        return windows_with_pairs(self.bound, earliest, horizon)
+
+    def ask(self, question: Question[Window], watch: Stopwatch) -> Reply[IterationPlan]:
+        """Put a question to the solver."""
+        model = SlotProgram(
+            self.instance, question.windows, watch, stand_by=self.stand_by, is_any_good=question.is_any_good
+        )
+        self.count(programs=1, variables=model.program.numVariables(), constraints=model.program.numConstraints())
+        claim = run(model.program, self._solver, self.limits, question.left_s(watch))
+        plan = model.plan() if claim.has_solution else None
+        least_end = None
+        if claim.bound is not None and not question.is_any_good:
+            least_end = ceil(claim.bound - 1e-6)
+        return Reply(plan, claim.is_proven, least_end)

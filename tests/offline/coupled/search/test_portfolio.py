@@ -1,0 +1,182 @@
+"""What the native search does where its first round is not enough: bounds, dives and beams, all of them valid."""
+
+import pytest
+
+from hindsched import offline
+from hindsched.bench.coupled.studies.verify.general_agreement import SETTINGS, general_instance
+from hindsched.instances import check
+from hindsched.instances.coupled import Instance
+from hindsched.instances.coupled.generate import paper
+from hindsched.offline import coupled as offline_coupled
+from hindsched.offline.coupled.bounds.slot_lagrangian import slot_subproblems
+from hindsched.offline.coupled.bounds.slot_lagrangian.slot_bound import make_channel
+from hindsched.offline.coupled.bounds.slot_lagrangian.slot_multipliers import begin_prices
+from hindsched.offline.coupled.bounds.slot_lagrangian.slot_subproblems import ChannelBound
+from hindsched.offline.coupled.objectives import Objective
+from hindsched.offline.coupled.plans import emit
+from hindsched.offline.coupled.search import portfolio
+from hindsched.offline.coupled.search.beam import Beam
+from hindsched.offline.coupled.search.constants import OPEN, OWN, REFUTED, STAND_BY
+from hindsched.offline.coupled.search.label_search import Incumbent
+from hindsched.offline.coupled.search.portfolio import Portfolio
+from hindsched.offline.coupled.search.workspace import LimitError, Workspace
+from hindsched.offline.limits import Limits
+from hindsched.offline.results import Status
+
+
+def stopped(instance: Instance, looks: int, first_round: int) -> Portfolio:
+    """A portfolio that is stopped when it looks at the clock for the n-th time."""
+    portfolio = Portfolio(instance, Limits(), first_round=first_round)
+    left = iter(range(looks))
+
+    def check() -> None:
+        if next(left, None) is None:
+            raise LimitError
+
+    portfolio.workspace.check = check
+    return portfolio
+
+
+@pytest.mark.parametrize("block", range(5))
+def test_in_rounds_the_answer_is_the_same(block):
+    for number in range(40 * block, 40 * block + 40):
+        instance = general_instance(number, seed=1)
+        for objective, stand_by in SETTINGS:
+            expected = offline.solve(instance, objective, solver="native", stand_by=stand_by)
+            for first_round in (1, 5):
+                result = Portfolio(instance, Limits(), first_round=first_round).solve(objective, stand_by)
+                assert (result.status, result.value, result.bound) == (expected.status, expected.value, expected.bound)
+                assert result.schedule is None or check(instance, result.schedule).is_valid
+
+
+def test_the_exact_search_has_a_long_turn_before_bounds_and_walks_that_take_longer():
+    """As it needs a schedule to compare with, and no more: 0.2 s, where a round of the bounds takes some seconds."""
+    instance = paper(m=5, n_com=20, wmin=1, scenario=2, trial=2, slots=1_000_000)
+    result = Portfolio(instance, Limits()).solve(Objective.MAKESPAN, stand_by=False)
+    assert (result.status, result.value) == (Status.OPTIMAL, 105)
+    assert result.certificate is None  # the bound by rents has not begun
+
+
+def test_a_beam_survives_the_growth_of_its_tables():
+    """What an expansion has found is lost when tables grow, so they have to grow before."""
+    found = 0
+    for number in range(100):
+        instance = general_instance(number, seed=6)
+        workspace = Workspace(instance, Limits(), first_block=2)
+        incumbent, beam = Incumbent(workspace, instance.iterations), Beam(workspace, STAND_BY, instance.iterations, 20)
+        beam.work(incumbent)
+        if incumbent.is_found:
+            found += 1
+            schedule = emit(instance, incumbent.plan, slots=incumbent.cost)
+            assert check(instance, schedule).outcome.makespan == incumbent.cost
+    assert found > 20
+
+
+def test_a_beam_finds_the_only_end_of_a_long_iteration() -> None:
+    """Programs take two slots of the channel and 100 slots are computed: all UP slots that there are."""
+    instance = Instance.from_letters(["u" * 102 + "r" * 98] * 2, w=[100, 100], tasks=2, n_com=1, t_prog=1, mu=[1, 1])
+    workspace = Workspace(instance, Limits())
+    incumbent = Incumbent(workspace, 1)
+    Beam(workspace, STAND_BY, 1, 4).work(incumbent)
+    assert incumbent.cost == 102
+
+
+def test_beams_do_not_grow_without_end(monkeypatch) -> None:
+    """Each is twice as wide as the last while it takes little: only so far, as the room for one counts nowhere."""
+    monkeypatch.setattr(portfolio, "MOST_WIDTH", 100)
+    widths = []
+    monkeypatch.setattr(portfolio, "Beam", lambda *given: widths.append(given[3]) or Beam(*given))
+    workspace = Workspace(general_instance(1, seed=6), Limits())
+    beams, incumbent = portfolio._Beams(workspace, STAND_BY, 1), Incumbent(workspace, 1)
+    for _ in range(6):
+        beams.work(incumbent, 10**9)
+    assert widths == [20, 40, 80, 100, 100, 100]
+
+
+@pytest.mark.parametrize("looks", [1, 2, 3, 5, 8])
+def test_a_bound_is_a_bound_whenever_the_search_is_stopped(looks):
+    for number in range(60):
+        instance = general_instance(number, seed=2)
+        for objective, stand_by in SETTINGS:
+            optimum = offline.solve(instance, objective, solver="native", stand_by=stand_by).value
+            result = stopped(instance, looks, first_round=2).solve(objective, stand_by)
+            sign = 1 if objective is Objective.MAKESPAN else -1
+            if optimum is None:
+                assert result.value is None
+            else:
+                assert sign * result.bound <= sign * optimum
+                assert result.value is None or sign * result.value >= sign * optimum
+
+
+@pytest.mark.parametrize("stand_by", [True, False])
+def test_prices_refute_nothing_that_is_possible(stand_by):
+    refuted = 0
+    for number in range(0, 150):
+        instance = general_instance(number, seed=3)
+        if instance.t_prog == 0:
+            continue
+        optimum = offline.solve(instance, solver="native", stand_by=stand_by).value or instance.slots + 1
+        workspace = Workspace(instance, Limits())
+        while workspace.slots_known() < instance.slots:
+            workspace.grow()
+        bound = ChannelBound(workspace, STAND_BY if stand_by else OWN, instance.iterations)
+        channel = make_channel(instance.num_workers, instance.slots, instance.iterations)
+        begin_prices(workspace.table, workspace.problem, channel.prices)
+        for end in range(instance.iterations, instance.slots + 1):
+            reply = bound.refute(channel, instance.iterations, end, rounds=10, steps=10**6)
+            assert reply in (OPEN, REFUTED)
+            assert reply == OPEN or end < optimum
+            refuted += reply == REFUTED
+    assert refuted > 1000
+
+
+@pytest.mark.parametrize(("objective", "stand_by"), SETTINGS)
+def test_the_bound_of_all_subproblems_together_is_a_bound(objective, stand_by, monkeypatch):
+    monkeypatch.setattr(slot_subproblems, "PATIENCE", 1)
+    monkeypatch.setattr(slot_subproblems, "PART_PATIENCE", 1)
+    divided = raised = 0
+    for number in range(150):
+        instance = general_instance(number, seed=4)
+        if instance.t_prog == 0:
+            continue
+        optimum = offline.solve(instance, objective, solver="native", stand_by=stand_by).value
+        iterations = instance.iterations if objective is Objective.MAKESPAN else 0
+        workspace = Workspace(instance, Limits())
+        known = iterations or -instance.slots
+        bound = ChannelBound(workspace, STAND_BY if stand_by else OWN, iterations)
+        incumbent = Incumbent(workspace, iterations)
+        incumbent.cost = instance.slots + 1 if iterations else 0  # whatever is refuted, the bound may go on rising
+        bound.work(incumbent, 20_000, known)
+        if optimum is not None:
+            assert bound.bound <= (optimum if iterations else -optimum)
+        divided += len(bound.parts) > 2
+        raised += bound.bound > known
+    assert divided > 10
+    assert raised > 30
+
+
+def test_the_channel_bound_charges_programs_to_the_channel():
+    instance = paper(m=20, n_com=20, wmin=1, scenario=0, trial=0, slots=512, p=100)
+    assert offline_coupled.free_prefetch_bound(instance, "makespan") == 61
+    workspace = Workspace(instance, Limits())
+    bound = ChannelBound(workspace, STAND_BY, 10)
+    channel = make_channel(100, 100, 10)
+    begin_prices(workspace.table, workspace.problem, channel.prices)
+    assert bound.refute(channel, 10, 79, rounds=40, steps=10**6) == REFUTED
+    assert bound.refute(channel, 10, 81, rounds=5, steps=10**6) == OPEN  # 81 is the optimum, by cpsat
+
+
+def test_dominance_charges_the_channel_in_the_relaxed_search_too():
+    """A label may not be dropped for one that would have to send programs to workers that compute, for nothing."""
+    states = [
+        "druudruruuuuuuuuuuuu",
+        "rruururruuuuurururuu",
+        "rudrruruururruuurdur",
+        "uurururuuuurruruuuur",
+        "ruuuuruuuuuurruuurur",
+    ]
+    instance = Instance.from_letters(
+        states, w=[2, 3, 2, 1, 2], mu=[1, 2, None, None, 2], tasks=4, iterations=3, n_com=1, t_prog=1
+    )
+    result = Portfolio(instance, Limits(), first_round=1).solve(Objective.MAKESPAN, stand_by=True)
+    assert (result.status, result.value) == (Status.OPTIMAL, 16)
