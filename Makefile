@@ -1,12 +1,13 @@
 # Two commands do everything, each in a virtual environment of its own:
 #   make score   run the main job: a table of competitive ratios
 #   make test    pass the tests
-# And: make lint, make site (the documentation, in build/site).
+# And: make lint; make site (the documentation, in build/site); make pages (its numbers, from docs/studies/rows);
+# make study NAME=... ARGS=... (one of the studies behind them).
 PYTHON ?= python3
 VENV   := .venv
 STAMP  := $(VENV)/.installed
 
-.PHONY: score test lint site clean
+.PHONY: score test lint site pages study clean
 
 score: $(STAMP)
 	$(VENV)/bin/hindsched score
@@ -23,6 +24,12 @@ lint: $(STAMP)
 site: $(STAMP)
 	$(VENV)/bin/python -m sphinx -W --keep-going -q -b html docs build/site
 	@echo "Written: build/site/index.html"
+
+pages: $(STAMP)
+	$(VENV)/bin/python -m docs.studies pages
+
+study: $(STAMP)
+	$(VENV)/bin/python -m docs.studies $(or $(NAME),--help) $(ARGS)
 
 $(STAMP): pyproject.toml
 	test -x $(VENV)/bin/python || $(PYTHON) -m venv $(VENV)

@@ -10,18 +10,36 @@ from __future__ import annotations
 import os
 import signal
 import sys
+from collections.abc import Callable
 from contextlib import suppress
 from io import TextIOWrapper
 from types import FrameType
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
+
+if TYPE_CHECKING:
+    import click
 
 __all__ = ["main"]
 
 EXIT_USAGE, EXIT_CONTRADICTION, EXIT_INTERRUPTED = 2, 3, 130
 
 
-def main() -> None:
-    """Run the command line and exit with its code."""
+def _load_hindsched() -> click.Command:
+    from hindsched.bench.commands.group import hindsched
+
+    return hindsched
+
+
+def main(name: str = "hindsched", load: Callable[[], click.Command] = _load_hindsched) -> None:
+    """Run a command line and exit with its code.
+
+    Parameters
+    ----------
+    name
+        The program name in help texts.
+    load
+        Returns the command; called late, so that an interruption during slow imports is reported in one line.
+    """
     for stream in ("stdout", "stderr"):
         if getattr(sys, stream) is None:  # closed by who called us
             setattr(sys, stream, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
@@ -29,25 +47,25 @@ def main() -> None:
         sys.stdout.reconfigure(errors="backslashreplace")  # as on standard error: names of files may hold any bytes
     before = signal.signal(signal.SIGTERM, _interrupt)
     try:
-        _run()
+        _run(name, load)
     except KeyboardInterrupt:
         _fail("interrupted", EXIT_INTERRUPTED)
     finally:
         signal.signal(signal.SIGTERM, before)
 
 
-def _run() -> NoReturn:
+def _run(name: str, load: Callable[[], click.Command]) -> NoReturn:
     # what takes a while to load is loaded here, where an interruption is told like any other
     import click
 
-    from hindsched.bench.commands.group import hindsched
     from hindsched.bench.progress import tell_of_compilation
     from hindsched.instances.errors import HindschedError, InputError
 
     tell_of_compilation()
     try:
-        with hindsched.make_context("hindsched", sys.argv[1:]) as context:
-            code = hindsched.invoke(context)
+        command = load()
+        with command.make_context(name, sys.argv[1:]) as context:
+            code = command.invoke(context)
         sys.stdout.flush()
     except click.exceptions.Exit as stop:
         sys.exit(stop.exit_code)

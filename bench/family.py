@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from hindsched.bench.campaign.sources import Source
-    from hindsched.bench.report.marks import Published
 
 __all__ = ["Family", "Limit", "Options", "Played", "family_named", "family_of", "shown"]
 
@@ -268,12 +267,6 @@ class Family:
         found = {} if verdict.outcome is None else _fields(verdict.outcome)
         row = {"valid": verdict.is_valid, "time": shown(verdict.time), "rule": verdict.rule, "reason": verdict.reason}
         return row | found
-
-    # -- what the documentation says -----------------------------------------------------------------------------
-
-    def published(self) -> Published | None:
-        """Return who writes the marked parts of the family's pages from its published rows; None: it has none."""
-        return None
 
     def rehearse(self) -> None:
         """Load the machine code that only hard instances need, or compile it: ``hindsched compile`` does so ahead."""

@@ -13,7 +13,7 @@ author = "The hindsched authors"
 version = release = version_of("hindsched")
 
 extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "sphinx.ext.napoleon", "sphinx.ext.viewcode"]
-exclude_patterns = ["build"]
+exclude_patterns = ["build", "studies"]
 source_suffix = {".md": "myst-nb"}
 root_doc = "index"
 

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from hindsched.bench.campaign.sources import Source
-    from hindsched.bench.report.marks import Published
 
 __all__ = ["FAMILY"]
 
@@ -193,11 +192,6 @@ class _Bags(Family):
         from hindsched.bench.bags.reproduction import reproduce
 
         reproduce(folder, num_processes=num_processes, dask=dask, as_json=as_json, **given)
-
-    def published(self) -> Published:
-        from hindsched.bench.bags import pages
-
-        return pages.Published()
 
     def draw(self, instance: Any, schedule: Any) -> Figure:
         from hindsched.bench.bags.gantt import draw

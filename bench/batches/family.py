@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from hindsched.bench.campaign.sources import Source
-    from hindsched.bench.report.marks import Published
 
 __all__ = ["FAMILY"]
 
@@ -221,11 +220,6 @@ class _Batches(Family):
         from hindsched.bench.batches.paper.page import reproduce
 
         reproduce(folder, num_processes=num_processes, dask=dask, as_json=as_json, **given)
-
-    def published(self) -> Published:
-        from hindsched.bench.batches import pages
-
-        return pages.Published()
 
     def draw(self, instance: Any, schedule: Any) -> Figure:
         from hindsched.bench.batches.gantt import draw

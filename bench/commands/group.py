@@ -13,7 +13,6 @@ from hindsched.bench.commands.gantt import gantt
 from hindsched.bench.commands.generate import generate
 from hindsched.bench.commands.import_ import import_
 from hindsched.bench.commands.leaderboard import leaderboard
-from hindsched.bench.commands.measure.group import bench
 from hindsched.bench.commands.online_optimum import online_optimum
 from hindsched.bench.commands.recheck import recheck
 from hindsched.bench.commands.reduce import reduce
@@ -57,7 +56,6 @@ for _command in (
     verify_solvers,
     verify_simulator,
     verify_bags,
-    bench,
     compile_,
 ):
     hindsched.add_command(_command)

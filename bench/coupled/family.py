@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from hindsched.bench.campaign.sources import Source
-    from hindsched.bench.report.marks import Published
 
 __all__ = ["FAMILY"]
 
@@ -215,11 +214,6 @@ class _Coupled(Family):
         from hindsched.bench.coupled.reproduction import reproduce
 
         reproduce(folder, num_processes=num_processes, dask=dask, as_json=as_json, **given)
-
-    def published(self) -> Published:
-        from hindsched.bench.coupled import pages
-
-        return pages.Published()
 
     def draw(self, instance: Any, schedule: Any) -> Figure:
         from hindsched.bench.coupled.gantt import draw

@@ -1,6 +1,6 @@
 """What the documentation says of on-line optima and of the map of foresight, written from the published rows.
 
-The rows are made by ``hindsched bench online-optimum``, ``bench foresight`` and ``bench markov``, and lie in
+The rows are made by ``python -m docs.studies online-optimum``, ``bench foresight`` and ``bench markov``, and lie in
 ``bench/data``; no number is written by hand.
 """
 

@@ -108,7 +108,7 @@ def _optima(source: Paper, options: Options, settings: tuple[bool, ...]) -> dict
 
 
 def known_optima() -> pd.DataFrame:
-    """Return the optima of all 6,000 instances as published with the toolkit (``hindsched bench optima``)."""
+    """Return the optima of all 6,000 instances as published with the toolkit (``python -m docs.studies optima``)."""
     return published_table("paper_optima").convert_dtypes()
 
 

@@ -165,7 +165,7 @@ class PrintedTables:
         return (
             "The figures that the paper prints are kept with the toolkit as facts (`bench/data/paper_tables.csv`; "
             "Casanova, Dufossé, Robert, Vivien, Euro-PDP 2013, Tables I and II), and `hindsched reproduce` sets them "
-            "beside its own under any reading. `hindsched bench readings` made what follows, under these readings:"
+            "beside its own under any reading. `make study NAME=readings` made what follows, under these readings:"
         )
 
     def _how_measured(self) -> str:

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from hindsched.bench.campaign.sources import Source
-    from hindsched.bench.grid.pages import Published
     from hindsched.instances.grid import Instance
 
 __all__ = ["FAMILY"]
@@ -155,11 +154,6 @@ class _Grid(Family):
         from hindsched.bench.grid.paper.page import reproduce
 
         reproduce(folder, num_processes=num_processes, dask=dask, as_json=as_json, **given)
-
-    def published(self) -> Published:
-        from hindsched.bench.grid.pages import Published
-
-        return Published()
 
     def export(self, instance: Instance, schedule: Any | None) -> str:
         """Return a workload for Batsim, or its table of jobs."""

@@ -1,8 +1,8 @@
 """What the documentation of this family says of its published rows: every table and number of it.
 
 The rows are ``grid_runs.csv``, ``grid_days.csv`` and ``grid_classes.csv`` (`hindsched reproduce --family grid`),
-``grid_bounds.csv`` (`hindsched bench bounds`), ``grid_rungs.csv`` (`hindsched bench rungs`) and ``grid_nodes.csv``
-(`hindsched bench nodes`), in ``bench/data``.
+``grid_bounds.csv`` (study ``bounds``), ``grid_rungs.csv`` (study ``rungs``) and ``grid_nodes.csv``
+(study ``nodes``), in ``bench/data``.
 """
 
 from __future__ import annotations

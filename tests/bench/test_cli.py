@@ -11,6 +11,7 @@ from pathlib import Path
 import click
 import pytest
 
+from docs.studies.cli import studies
 from hindsched import instances
 from hindsched.bench.commands.group import hindsched as front_door
 from hindsched.instances.coupled import Instance, generate
@@ -51,8 +52,8 @@ def helps(command, name):
 
 
 def test_every_help_reads_well_at_80_columns():
-    pages = dict(helps(front_door, "hindsched"))
-    assert {"hindsched score", "hindsched bench optima"} <= set(pages)
+    pages = {**dict(helps(front_door, "hindsched")), **dict(helps(studies, "python -m docs.studies"))}
+    assert {"hindsched score", "python -m docs.studies optima"} <= set(pages)
     for name, page in pages.items():
         assert "\\b" not in page, name
         assert "\b" not in page, name

@@ -141,7 +141,7 @@ def read_runs(folder: Path) -> pd.DataFrame:
 
     frame = pd.DataFrame(_runs(folder))
     if frame.empty:
-        raise InputError("no runs, expected those of hindsched bench readings", file=folder)
+        raise InputError("no runs, expected those of python -m docs.studies readings", file=folder)
     lengths = sorted(set(frame["slots"]))
     if len(lengths) > 1:
         told = " and ".join(map(str, lengths))
@@ -257,5 +257,5 @@ def write_metrics(metrics: pd.DataFrame, path: Path) -> None:
 
 
 def published_metrics() -> pd.DataFrame:
-    """Return the metrics published with the toolkit (``hindsched bench readings``), as `metrics_of` does."""
+    """Return the metrics published with the toolkit (``python -m docs.studies readings``), as `metrics_of` does."""
     return published_table("paper_readings")

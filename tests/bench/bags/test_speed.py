@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from docs.studies.cli import studies
 from hindsched.bench.bags import speed
-from hindsched.bench.commands.group import hindsched
 from hindsched.online.bags import POLICIES
 
 
@@ -27,7 +27,7 @@ def test_every_run_and_optimum_is_in_a_row(tmp_path: Path) -> None:
     for row in rows:
         assert 0 < row["median"] <= row["worst"]
         assert row["proven"] in (None, row["times"])
-    ran = CliRunner().invoke(hindsched, ["bench", "bags", "--starts", "1", "--no-large", "--results", str(tmp_path)])
+    ran = CliRunner().invoke(studies, ["bags", "--starts", "1", "--no-large", "--results", str(tmp_path)])
     assert ran.exit_code == 0, ran.output
     assert "a run of FCFS-TR" in ran.output
     assert len((tmp_path / "bags_speed.csv").read_text().splitlines()) == 1 + len(rows)

@@ -7,9 +7,11 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import click
 import pytest
 from click.testing import CliRunner
 
+from docs.studies.cli import studies
 from hindsched import instances
 from hindsched.bench.batches.family import FAMILY, expect_sandwich
 from hindsched.bench.commands.group import hindsched
@@ -23,14 +25,14 @@ from hindsched.online.batches import POLICIES, run_policy
 from hindsched.online.batches import Options as OnlineOptions
 
 
-def invoke(*arguments: object, code: int = 0) -> Any:
-    result = CliRunner().invoke(hindsched, [str(argument) for argument in arguments])
+def invoke(*arguments: object, code: int = 0, group: click.Command = hindsched) -> Any:
+    result = CliRunner().invoke(group, [str(argument) for argument in arguments])
     assert result.exit_code == code, result.output
     return result
 
 
-def rows(*arguments: object, code: int = 0) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in invoke(*arguments, "--json", code=code).stdout.splitlines()]
+def rows(*arguments: object, code: int = 0, group: click.Command = hindsched) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in invoke(*arguments, "--json", code=code, group=group).stdout.splitlines()]
 
 
 @pytest.fixture
@@ -274,7 +276,7 @@ def test_held_makes_nothing(tmp_path: Path) -> None:
 
 def test_bench_requests_answers_three_questions(tmp_path: Path) -> None:
     size = ["--workers", 60, "--tasks", 3, "--batches", 4, "--crowds", 2, "--jobs", 1, "--results", tmp_path]
-    found = rows("bench", "requests", *size)
+    found = rows("requests", *size, group=studies)
     assert [row["question"] for row in found].count("requests") == 6
     assert [row["question"] for row in found].count("begin") == 8
     closing = [row for row in found if row["question"] == "closing"]
@@ -284,4 +286,4 @@ def test_bench_requests_answers_three_questions(tmp_path: Path) -> None:
         if row["stream_tasks"] is not None:
             assert row["stream_tasks"] >= row["satisfied_tasks"]
             assert row["stream_batches"] >= row["satisfied_batches"]
-    assert rows("bench", "requests", *size) == found  # from the folder
+    assert rows("requests", *size, group=studies) == found  # from the folder

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
+from docs.studies.commands.core import core
 from hindsched.bench.campaign.journal import Journal
-from hindsched.bench.commands.measure.core import core
 from hindsched.bench.coupled.studies.core_race import duels, eclat, report, sides
 from hindsched.bench.coupled.studies.core_race.cells import LENGTH, Cell, cells_of
 from hindsched.bench.coupled.studies.core_race.outcome import Outcome

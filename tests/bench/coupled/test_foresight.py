@@ -7,12 +7,10 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 
-from hindsched import instances
-from hindsched.bench.commands.group import hindsched
+from docs.studies.cli import studies
 from hindsched.bench.commands.traces import named_traces
 from hindsched.bench.coupled import foresight, markov
 from hindsched.instances.chains import Chain, StateStream
-from hindsched.instances.coupled import Instance
 from hindsched.instances.errors import InputError
 from hindsched.instances.streams import stream
 
@@ -52,9 +50,9 @@ def test_estimates_are_right_on_chains():
 
 
 def test_the_map_by_its_command(tmp_path):
-    arguments = ["bench", "foresight", "--axis", "channels", "--instances", "1", "--no-spot", "--policy", "E-IE"]
+    arguments = ["foresight", "--axis", "channels", "--instances", "1", "--no-spot", "--policy", "E-IE"]
     arguments += ["--jobs", "1", "--results", str(tmp_path), "--json"]
-    done = CliRunner().invoke(hindsched, arguments)
+    done = CliRunner().invoke(studies, arguments)
     assert done.exit_code == 0, done.output
     rows = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
     assert [row["value"] for row in rows] == list(foresight.AXES["channels"])
@@ -62,7 +60,7 @@ def test_the_map_by_its_command(tmp_path):
     table = pd.read_csv(tmp_path / "foresight.csv")
     assert list(table.columns) == list(foresight.COLUMNS)
     assert (tmp_path / "foresight.svg").read_text().startswith("<?xml")
-    again = CliRunner().invoke(hindsched, arguments)
+    again = CliRunner().invoke(studies, arguments)
     assert again.stdout == done.stdout
 
 
@@ -79,7 +77,7 @@ def event_table(path, nodes):
 
 
 def rows_of(arguments, tmp_path):
-    done = CliRunner().invoke(hindsched, [*arguments, "--jobs", "1", "--results", str(tmp_path), "--json"])
+    done = CliRunner().invoke(studies, [*arguments, "--jobs", "1", "--results", str(tmp_path), "--json"])
     assert done.exit_code == 0, done.output
     return [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")], done.stderr
 
@@ -96,7 +94,7 @@ def test_a_trace_that_nobody_has_seen(tmp_path, capsys):
     told = capsys.readouterr().err
     assert "desk: 7 nodes, 8,640 slots; chains from 2,880, windows of 4" in told  # of periods of ten slots
     assert "tell tasks of 0.02, 0.05 periods from others or from none" in told
-    command = ["bench", "foresight", "--instances", "0", "--no-spot", *mine, "--policy", "IE"]
+    command = ["foresight", "--instances", "0", "--no-spot", *mine, "--policy", "IE"]
     rows, _ = rows_of([*command, "--window-slots", "100"], tmp_path)
     assert rows[0] | {"machines": "desk", "axis": "task", "value": 0.1, "instances": 1} == rows[0]
     assert rows[0]["median"] >= 1
@@ -105,10 +103,10 @@ def test_a_trace_that_nobody_has_seen(tmp_path, capsys):
             [*command, "--train-slots", "8000", "--window-slots", "700"],
             "desk: 8640 slots, expected 8000 for the chains",
         ),
-        (["bench", "markov", *mine, "--trace", f"{tmp_path}/a.tab"], "2 names, expected one trace"),
+        (["markov", *mine, "--trace", f"{tmp_path}/a.tab"], "2 names, expected one trace"),
         ([*command, "--trace", "drawn=x"], "expected another name"),
     ):
-        assert said in str(CliRunner().invoke(hindsched, arguments).exception)
+        assert said in str(CliRunner().invoke(studies, arguments).exception)
 
 
 def test_files_of_one_name_are_one_trace(tmp_path):
@@ -130,23 +128,3 @@ def test_points_are_what_they_say():
     assert all(chain.rows[0][2] == 0.0 for chain in long.chains)
     with pytest.raises(InputError, match="volatile"):
         foresight.mean_period([Chain(((1, 0, 0), (0, 1, 0), (0, 0, 1)))])
-
-
-def test_the_command_for_on_line_optima(tmp_path):
-    path = tmp_path / "pair.json"
-    pair = Instance.from_letters(["uu", "uu"], w=[1, 2], tasks=2, n_com=1, t_prog=1, chains=[CHAIN, CHAIN])
-    instances.write(pair, path)
-    arguments = ["online-optimum", str(path), "--paths", "20", "--bound", "--json"]
-    done = CliRunner().invoke(hindsched, arguments)
-    assert done.exit_code == 0, done.output
-    rows = {row["player"]: row for row in map(json.loads, done.stdout.splitlines())}
-    assert list(rows) == ["hindsight", "charged hindsight", "on-line optimum", "its policy", "E-IE"]
-    assert rows["hindsight"]["how"] == rows["on-line optimum"]["how"] == "exact"
-    assert rows["hindsight"]["high"] < rows["on-line optimum"]["low"]
-    assert rows["charged hindsight"]["low"] < rows["on-line optimum"]["slots"]
-    few = CliRunner().invoke(hindsched, [*arguments, "--most-states", "10"])
-    assert [json.loads(line)["how"] for line in few.stdout.splitlines()][2] == "too many states"
-    instances.write(pair.replace(chains=()), path)
-    refused = CliRunner().invoke(hindsched, arguments)
-    assert refused.stdout == ""
-    assert "workers[0].markov" in refused.stderr

@@ -6,8 +6,8 @@ from dataclasses import replace
 import pytest
 from click.testing import CliRunner
 
+from docs.studies.cli import studies
 from hindsched import offline
-from hindsched.bench.commands.measure.group import bench
 from hindsched.bench.coupled.studies.races import compare, race, spread
 from hindsched.instances import SelfCheckError
 
@@ -42,14 +42,14 @@ def test_instances_are_spread_over_all_points():
 def test_the_command_races_and_goes_on_where_it_was(tmp_path):
     arguments = ["solvers", "--wmin", "1", "--n-com", "5", "--m", "5", "--iterations", "1,2", "--instances", "2"]
     arguments += ["--slots", "500", "--results", str(tmp_path), "--json"]
-    first = CliRunner().invoke(bench, arguments, catch_exceptions=False).stdout
+    first = CliRunner().invoke(studies, arguments, catch_exceptions=False).stdout
     rows = [json.loads(line) for line in first.splitlines()]
     assert [(row["K"], row["solver"], row["instances"], row["proven"]) for row in rows] == [
         (k, solver, 2, 2) for k in (1, 2) for solver in ("native", "cpsat")
     ]
     assert (tmp_path / "table.csv").exists()
     assert (tmp_path / "table.md").exists()
-    assert CliRunner().invoke(bench, arguments, catch_exceptions=False).stdout == first  # nothing is measured twice
+    assert CliRunner().invoke(studies, arguments, catch_exceptions=False).stdout == first  # nothing is measured twice
 
 
 def test_two_optima_are_a_contradiction(tmp_path, monkeypatch):

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 
-from hindsched.bench.commands.measure.readings import readings
+from docs.studies.commands.readings import readings
 from hindsched.bench.coupled.optima import experiment
 from hindsched.bench.coupled.printed_page import PrintedTables
 from hindsched.bench.coupled.reproduction import READINGS
@@ -99,7 +99,7 @@ def test_the_published_runs_are_those_of_seed_0() -> None:
 
 def test_a_folder_without_runs_is_told(tmp_path: Path) -> None:
     (tmp_path / "runs.jsonl").write_text("")
-    with pytest.raises(InputError, match="no runs, expected those of hindsched bench readings"):
+    with pytest.raises(InputError, match=r"no runs, expected those of python -m docs.studies readings"):
         study.read_runs(tmp_path)
 
 

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 
-from hindsched.bench.commands.measure.group import bench
+from docs.studies.cli import studies
 from hindsched.bench.coupled import scale_page
 from hindsched.bench.coupled.studies.races import SCALE_COLUMNS
 from hindsched.instances.errors import InputError
@@ -116,7 +116,7 @@ def test_the_command_keeps_the_table(tmp_path):
     ]
     arguments += ["--processor", "--threads", "1,2", "--results", str(tmp_path), "--json"]
     rows = [
-        json.loads(line) for line in CliRunner().invoke(bench, arguments, catch_exceptions=False).stdout.splitlines()
+        json.loads(line) for line in CliRunner().invoke(studies, arguments, catch_exceptions=False).stdout.splitlines()
     ]
     table = pd.read_csv(tmp_path / "coupled_scale.csv")
     assert list(table.columns) == list(SCALE_COLUMNS)

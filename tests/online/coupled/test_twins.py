@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
+from docs.studies.commands.simulator import simulator
 from hindsched import online
-from hindsched.bench.commands.measure.simulator import simulator
 from hindsched.bench.commands.verify.simulator import verify_simulator
 from hindsched.bench.coupled.studies import simulator_race
 from hindsched.bench.coupled.studies.verify import twins

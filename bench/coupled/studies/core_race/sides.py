@@ -88,7 +88,7 @@ def make_sides(names: tuple[str, ...], reference: Path | None) -> list[Side]:
             sides.append(Side(name, f"{name} {_digest(*_MODELS.glob('*.py'))}", partial(_run_model, name)))
         elif name == "eclat":
             if find_spec("fim") is None:
-                raise InputError("eclat needs the package pyfim: pip install 'hindsched[bench]'", place="sides")
+                raise InputError("eclat needs the package pyfim: pip install 'hindsched[studies]'", place="sides")
             sides.append(Side(name, f"eclat {version('pyfim')}", Eclat().run))
         else:
             if reference is None:

@@ -1,4 +1,4 @@
-"""``hindsched bench solvers``: exact solvers timed against each other."""
+"""Study ``solvers``: exact solvers timed against each other."""
 
 from __future__ import annotations
 

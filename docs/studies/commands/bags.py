@@ -1,4 +1,4 @@
-"""``hindsched bench bags``: how fast bags are run and solved."""
+"""Study ``bags``: how fast bags are run and solved."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``hindsched bench simulator``: slots per second of the two simulators."""
+"""Study ``simulator``: slots per second of the two simulators."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``hindsched bench volunteers``: how long runs of batches on many volunteers take, and what memory they need."""
+"""Study ``volunteers``: how long runs of batches on many volunteers take, and what memory they need."""
 
 from __future__ import annotations
 

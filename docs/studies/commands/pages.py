@@ -1,4 +1,4 @@
-"""``hindsched bench pages``: the numbers, tables and pictures of the documentation, from the published rows."""
+"""Study ``pages``: write numbers, tables and pictures of the documentation from the rows."""
 
 from __future__ import annotations
 
@@ -19,28 +19,25 @@ from hindsched.bench.output import Table
 @click.option("--check", "is_check", is_flag=True, help="Write nothing; end with exit code 1 where something differs.")
 @options.as_json
 def pages(docs: Path, is_check: bool, as_json: bool) -> None:
-    """Write every marked number and table of the pages in docs/ anew from the published rows, and their pictures.
+    """Write every marked number, table and picture of the pages in docs/ from docs/studies/rows.
 
-    Each family has its rows and a folder of pages; a family whose folder is not there is left out.
-
-    A part is marked by a comment that says who writes it and what of: <!-- number: ratio printed E-IE median --> or
-    <!-- table: versus I -->, up to <!-- end -->. A picture is drawn anew where the numbers that it shows changed.
+    A mark names a writer and its arguments: <!-- number: ratio printed E-IE median --> or <!-- table: versus I -->, up
+    to <!-- end -->. A picture is drawn again only where its numbers changed. Families without a folder are skipped.
     """
-    from hindsched.bench.family import family_named
+    from docs.studies.published import PAGE_WRITERS, published
     from hindsched.bench.report.marks import rebuild
-    from hindsched.instances.families import BUILT_IN
 
     changes = []
-    for family in BUILT_IN:
-        published = family_named(family).published()
-        if published is not None and (docs / published.folder).is_dir():
-            changes += rebuild(docs / published.folder, published.writers(), published.pictures(), is_check=is_check)
-    title = "Differs from the published rows" if is_check else "Written anew"
+    for family in PAGE_WRITERS:
+        pages = published(family)
+        if (docs / pages.folder).is_dir():
+            changes += rebuild(docs / pages.folder, pages.writers(), pages.pictures(), is_check=is_check)
+    title = "Differs from the published rows" if is_check else "Rewritten"
     table = Table({name: name for name in ("place", "part", "before", "after")}, as_json, title=title)
     table.add_all({name: _short(text) for name, text in asdict(change).items()} for change in changes)
     table.show()
     if not changes and not as_json:
-        click.echo("Every part says what the published rows say.")
+        click.echo("Every part agrees with the rows.")
     if changes and is_check:
         sys.exit(1)
 

@@ -1,4 +1,4 @@
-"""``hindsched bench markov``: whether real machines are Markov, and whether that matters."""
+"""Study ``markov``: whether real machines are Markov, and whether that matters."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``hindsched bench booking``: the master of batches that books its calls, beside the paper's masters."""
+"""Study ``booking``: the master of batches that books its calls, beside the paper's masters."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``hindsched bench requests``: what the readings of requests, begin and closing decide for the paper's batches."""
+"""Study ``requests``: what the readings of requests, begin and closing decide for the paper's batches."""
 
 from __future__ import annotations
 

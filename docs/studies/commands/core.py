@@ -1,4 +1,4 @@
-"""``hindsched bench core``: the core search against models, a pattern miner and other searches."""
+"""Study ``core``: the core search against models, a pattern miner and other searches."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def core(
     else:
         names = tuple(name for name in SIDES if reference is not None or not name.startswith("c-"))
         if find_spec("fim") is None:
-            click.echo("hindsched: eclat is left out: it needs the package pyfim (extra bench)", err=True)
+            click.echo("hindsched: eclat is left out: it needs the package pyfim (extra studies)", err=True)
             names = tuple(name for name in names if name != "eclat")
     cells = cells_of(_GROUPS if "all" in groups else groups)
     made = make_sides(names, reference)

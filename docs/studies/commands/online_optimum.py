@@ -1,4 +1,4 @@
-"""``hindsched bench online-optimum``: on-line optima of small instances beside hindsight and policies."""
+"""Study ``online-optimum``: on-line optima of small instances beside hindsight and policies."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``hindsched bench rents``: the bound by rents against optima of small instances."""
+"""Study ``rents``: the bound by rents against optima of small instances."""
 
 from __future__ import annotations
 

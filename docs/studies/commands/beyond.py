@@ -1,4 +1,4 @@
-"""``hindsched bench beyond``: our own policies on the paper's experiment."""
+"""Study ``beyond``: our own policies on the paper's experiment."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``hindsched bench scale``: how a solver's time grows."""
+"""Study ``scale``: how a solver's time grows."""
 
 from __future__ import annotations
 

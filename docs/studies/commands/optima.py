@@ -1,4 +1,4 @@
-"""``hindsched bench optima``: the optima of the paper's whole experiment."""
+"""Study ``optima``: the optima of the paper's whole experiment."""
 
 from __future__ import annotations
 

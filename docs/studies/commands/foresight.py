@@ -1,4 +1,4 @@
-"""``hindsched bench foresight``: the map of when knowing the future matters."""
+"""Study ``foresight``: the map of when knowing the future matters."""
 
 from __future__ import annotations
 

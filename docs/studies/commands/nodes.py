@@ -1,4 +1,4 @@
-"""``hindsched bench nodes``: how large a grid the decentralised scheduler is simulated on, and in which time."""
+"""Study ``nodes``: how large a grid the decentralised scheduler is simulated on, and in which time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``hindsched bench readings``: the paper's experiment under several readings and seeds, beside its printed tables."""
+"""Study ``readings``: the paper's experiment under several readings and seeds, beside its printed tables."""
 
 from __future__ import annotations
 

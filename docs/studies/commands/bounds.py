@@ -1,4 +1,4 @@
-"""``hindsched bench bounds``: schedules and proven bounds on windows of a real log of parallel jobs."""
+"""Study ``bounds``: schedules and proven bounds on windows of a real log of parallel jobs."""
 
 from __future__ import annotations
 

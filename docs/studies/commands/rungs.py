@@ -1,4 +1,4 @@
-"""``hindsched bench rungs``: from the hindsight optimum up to the decentralised scheduler, step by step."""
+"""Study ``rungs``: from the hindsight optimum up to the decentralised scheduler, step by step."""
 
 from __future__ import annotations
 

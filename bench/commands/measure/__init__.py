@@ -1,1 +1,0 @@
-"""``hindsched bench``: measurements and data that the documentation rests on."""

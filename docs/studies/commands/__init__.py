@@ -1,0 +1,1 @@
+"""Commands of the studies, one module each."""

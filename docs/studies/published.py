@@ -1,0 +1,25 @@
+"""Which module writes the pages of a family."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from hindsched.bench.report.marks import Published
+
+__all__ = ["PAGE_WRITERS", "published"]
+
+#: Modules with a class ``Published``, by family.
+PAGE_WRITERS = {
+    "coupled": "hindsched.bench.coupled.pages",
+    "bags": "hindsched.bench.bags.pages",
+    "batches": "hindsched.bench.batches.pages",
+    "grid": "hindsched.bench.grid.pages",
+}
+
+
+def published(family: str) -> Published:
+    """Return the writers and pictures of a family's pages."""
+    found: Published = import_module(PAGE_WRITERS[family]).Published()
+    return found
