@@ -16,7 +16,7 @@ from hindsched.offline.limits import Limits
 
 def words_of(workers: set[int], workspace: Workspace) -> np.ndarray:
     """Return a set of workers as the kernels have it."""
-    words = np.zeros(workspace.problem.words, np.uint64)
+    words = np.zeros(workspace.problem.num_words, np.uint64)
     for q in workers:
         add(words, q)
     return words

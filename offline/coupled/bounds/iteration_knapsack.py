@@ -11,9 +11,9 @@ from hindsched.instances.compiling import kernel
 from hindsched.offline.coupled.bounds.fractional_knapsack import pay
 from hindsched.offline.coupled.bounds.slot_lagrangian.slot_multipliers import Prices
 from hindsched.offline.coupled.search.constants import SPENT
+from hindsched.offline.coupled.search.instance_arrays import Problem
 from hindsched.offline.coupled.search.normal_form import most_tasks, prepare
-from hindsched.offline.coupled.search.parameters import Problem
-from hindsched.offline.coupled.search.scratch import Scratch
+from hindsched.offline.coupled.search.scratch_memory import Scratch
 from hindsched.offline.coupled.search.state_tables import Table
 
 
@@ -68,7 +68,7 @@ def list_fit(
         q = knapsack.able[j]
         if cnt[c + 1, q] == cnt[c, q]:
             continue
-        x = most_tasks(table, scratch.needs, q, c, problem.most[q], problem.t_data)
+        x = most_tasks(table, scratch.needs, q, c, problem.max_tasks[q], problem.t_data)
         if x > 0:
             knapsack.fit[n] = q
             knapsack.fit_up[n] = cnt[e + 1, q] - cnt[c, q]

@@ -47,11 +47,11 @@ from hindsched.offline.coupled.search.constants import (
     SPENT,
     STOP,
 )
+from hindsched.offline.coupled.search.instance_arrays import Problem
 from hindsched.offline.coupled.search.normal_form import prepare_free
-from hindsched.offline.coupled.search.parameters import Problem
-from hindsched.offline.coupled.search.scratch import Needs, Scratch
+from hindsched.offline.coupled.search.scratch_memory import Needs, Scratch
 from hindsched.offline.coupled.search.state_tables import Table
-from hindsched.offline.coupled.search.teams import advance, begin
+from hindsched.offline.coupled.search.teams import begin_teams, next_team
 
 
 class Prefetch(NamedTuple):
@@ -102,8 +102,8 @@ def _can_hold(table: Table, problem: Problem, needs: Needs, e: int, more: int) -
     for q in range(problem.p):
         have = table.cnt[e + 1, q] - needs.data_base[q] + more
         if have > 0:
-            have //= problem.each[q]
-            total += min(problem.most[q], have)
+            have //= problem.slots_per_task[q]
+            total += min(problem.max_tasks[q], have)
             if total >= problem.m:
                 return True
     return False
@@ -164,10 +164,10 @@ def free_finish(table: Table, problem: Problem, scratch: Scratch, prefetch: Pref
         if ahead > 0:
             e += ahead
             continue
-        thr = begin(table, problem, scratch, t, e)
+        thr = begin_teams(table, problem, scratch, t, e)
         # The budget of this question is its own: were it the rest of an expansion's, F could come out too late.
         effort[LIMIT] = min(effort[SPENT] + FREE_EFFORT, effort[STOP])
-        found = advance(table, problem, scratch, FREE, e, thr)
+        found = next_team(table, problem, scratch, FREE, e, thr)
         if found == -2 and effort[SPENT] > effort[STOP]:
             steps = 0
             continue

@@ -32,7 +32,7 @@ from hindsched.offline.coupled.bounds.state_space_relaxation import (
     weigh_members,
 )
 from hindsched.offline.coupled.search.constants import BEYOND, FAR_AWAY, FIND_EFFORT, PAUSE_EFFORT, SPENT
-from hindsched.offline.coupled.search.witnesses import make_witnesses
+from hindsched.offline.coupled.search.feasible_team_cache import make_feasible_team_cache
 from hindsched.offline.coupled.search.workspace import Workspace
 from hindsched.offline.limits import Limits
 
@@ -45,7 +45,7 @@ class Room:
     def __init__(self, workers: int, iterations: int) -> None:
         self._workers, self._iterations = workers, iterations
         self.labels: PayingLabels = make_paying_labels(workers, iterations)
-        self._witnesses = make_witnesses(workers)
+        self._witnesses = make_feasible_team_cache(workers)
         self._arcs: dict[int, ArcRoom] = {}
 
     def arcs(self, width: int) -> ArcRoom:

@@ -55,12 +55,12 @@ from hindsched.offline.coupled.search.constants import (
     STOPPED,
 )
 from hindsched.offline.coupled.search.dominance import covers
+from hindsched.offline.coupled.search.feasible_team_cache import FeasibleTeamCache, recall
+from hindsched.offline.coupled.search.instance_arrays import Problem
 from hindsched.offline.coupled.search.normal_form import hold, programs_sent
-from hindsched.offline.coupled.search.parameters import Problem
-from hindsched.offline.coupled.search.ranking import arrange
-from hindsched.offline.coupled.search.scratch import Scratch
+from hindsched.offline.coupled.search.scratch_memory import Scratch
 from hindsched.offline.coupled.search.state_tables import Table
-from hindsched.offline.coupled.search.witnesses import Witnesses, recall
+from hindsched.offline.coupled.search.worker_order import order_workers
 
 __all__ = ["Outlook", "PayingLabels", "find_path", "make_paying_labels", "trace_label"]
 
@@ -140,7 +140,7 @@ def find_path(
     end = late[iterations]
     first[0], first[1] = 0, 1
     labels.start[0], labels.cost[0], labels.parent[0] = 0, charges.paid, -1
-    for j in range(problem.words):
+    for j in range(problem.num_words):
         labels.held[0, j] = np.uint64(0)
     n = 1
     for k in range(1, iterations + 1):
@@ -184,7 +184,7 @@ def _extend(
     problem: Problem,
     scratch: Scratch,
     charges: Charges,
-    witnesses: Witnesses,
+    witnesses: FeasibleTeamCache,
     outlook: Outlook,
     labels: PayingLabels,
     k: int,
@@ -221,7 +221,7 @@ def _extend(
         if not is_asked:
             is_asked = True
             if recall(table, scratch.needs, witnesses, s, e) < c:
-                arrange(table, problem, scratch, s, e, end)
+                order_workers(table, problem, scratch, s, e, end)
                 last = together(table, problem, scratch, witnesses, s, e)
                 if last < c:
                     c = last + 1

@@ -59,14 +59,14 @@ from hindsched.offline.coupled.search.constants import (
     TOGETHER_EFFORT,
     WORK,
 )
+from hindsched.offline.coupled.search.feasible_team_cache import FeasibleTeamCache, recall, remember
 from hindsched.offline.coupled.search.holders import can_serve_all
+from hindsched.offline.coupled.search.instance_arrays import Problem
 from hindsched.offline.coupled.search.normal_form import hold, prepare, programs_sent
-from hindsched.offline.coupled.search.parameters import Problem
-from hindsched.offline.coupled.search.ranking import arrange
-from hindsched.offline.coupled.search.scratch import Scratch
+from hindsched.offline.coupled.search.scratch_memory import Scratch
 from hindsched.offline.coupled.search.state_tables import Table
-from hindsched.offline.coupled.search.teams import advance, begin
-from hindsched.offline.coupled.search.witnesses import Witnesses, recall, remember
+from hindsched.offline.coupled.search.teams import begin_teams, next_team
+from hindsched.offline.coupled.search.worker_order import order_workers
 
 __all__ = [
     "ArcRoom",
@@ -105,10 +105,10 @@ class ArcRoom(NamedTuple):
     c: Int32s
     iw: Int32s
     knapsack: Knapsack
-    witnesses: Witnesses
+    witnesses: FeasibleTeamCache
 
 
-def make_arc_room(iterations: int, width: int, workers: int, witnesses: Witnesses) -> ArcRoom:
+def make_arc_room(iterations: int, width: int, workers: int, witnesses: FeasibleTeamCache) -> ArcRoom:
     """Room for arcs between so many nodes of each number of iterations."""
     arcs = (iterations + 1, width, width)
     return ArcRoom(
@@ -138,7 +138,7 @@ class Merged(NamedTuple):
     c: Int32s
     iw: Int32s
     knapsack: Knapsack
-    witnesses: Witnesses
+    witnesses: FeasibleTeamCache
 
 
 def make_merged(early: Ints, late: Ints, workers: int, room: ArcRoom) -> Merged:
@@ -197,17 +197,17 @@ def narrow(
 
 
 @kernel
-def together(table: Table, problem: Problem, scratch: Scratch, witnesses: Witnesses, s: int, e: int) -> int:
+def together(table: Table, problem: Problem, scratch: Scratch, witnesses: FeasibleTeamCache, s: int, e: int) -> int:
     """Return the last slot from which an iteration in s..e can compute; -1 if none can; e if that is too much effort.
 
     `prepare` and `arrange` were called.
     """
     effort, counters = scratch.effort, scratch.counters
     effort[LIMIT] = min(effort[SPENT] + TOGETHER_EFFORT, effort[STOP])
-    thr = begin(table, problem, scratch, s, e)
+    thr = begin_teams(table, problem, scratch, s, e)
     best = -1
     while True:
-        c = advance(table, problem, scratch, RELAXED, e, thr)
+        c = next_team(table, problem, scratch, RELAXED, e, thr)
         if c < 0:
             return best if c == -1 else e
         size = counters[NUM_MEMBERS]
@@ -240,7 +240,7 @@ def unfold(
             if is_new and recall(table, scratch.needs, merged.witnesses, s, t - 1) < top:
                 if not is_arranged:
                     effort[SPENT] += 1 + problem.p // 4
-                    arrange(table, problem, scratch, s, t - 1, end)
+                    order_workers(table, problem, scratch, s, t - 1, end)
                     is_arranged = True
                 top = min(top, together(table, problem, scratch, merged.witnesses, s, t - 1))
         merged.top[k, row, column] = top

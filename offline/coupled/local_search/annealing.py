@@ -30,7 +30,7 @@ from hindsched.offline.coupled.local_search.repair import (
 )
 from hindsched.offline.coupled.local_search.service import Crew, make_crew, run_iteration
 from hindsched.offline.coupled.search.constants import SPENT, STOP
-from hindsched.offline.coupled.search.parameters import Problem
+from hindsched.offline.coupled.search.instance_arrays import Problem
 from hindsched.offline.coupled.search.state_tables import Table
 
 # Why the walk stopped.

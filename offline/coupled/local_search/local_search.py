@@ -15,7 +15,7 @@ from hindsched.offline.coupled.local_search.repair import Weights, list_stays, m
 from hindsched.offline.coupled.local_search.service import gather, make_crew, run_iteration
 from hindsched.offline.coupled.plans import IterationPlan
 from hindsched.offline.coupled.search.constants import NEVER, OWN, PAUSE_EFFORT, PER_STEP, SPENT, STAND_BY, STOP
-from hindsched.offline.coupled.search.parameters import Problem, make_problem
+from hindsched.offline.coupled.search.instance_arrays import Problem, make_problem
 from hindsched.offline.coupled.search.state_tables import StateTables, Table
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ import numpy as np
 from hindsched.instances.array_types import Bytes, Ints, Reals
 from hindsched.instances.compiling import kernel
 from hindsched.offline.coupled.search.constants import SPENT
-from hindsched.offline.coupled.search.parameters import Problem
+from hindsched.offline.coupled.search.instance_arrays import Problem
 from hindsched.offline.coupled.search.state_tables import Table
 
 

@@ -15,8 +15,8 @@ from hindsched.instances.array_types import Bytes, Ints
 from hindsched.instances.compiling import kernel
 from hindsched.offline.coupled.local_search.repair import Books, Fit, Windows, start_of
 from hindsched.offline.coupled.search.constants import SPENT
-from hindsched.offline.coupled.search.parameters import Problem
-from hindsched.offline.coupled.search.slack import least_slack
+from hindsched.offline.coupled.search.instance_arrays import Problem
+from hindsched.offline.coupled.search.least_slack_first import least_slack
 from hindsched.offline.coupled.search.state_tables import Table
 
 

@@ -56,13 +56,13 @@ from hindsched.offline.coupled.search.constants import (
     TRIED_TIMES,
     WAIT,
 )
+from hindsched.offline.coupled.search.greedy_expansion import propose
 from hindsched.offline.coupled.search.holders import expand
+from hindsched.offline.coupled.search.instance_arrays import Problem
 from hindsched.offline.coupled.search.label_search import Incumbent, LabelSearch
 from hindsched.offline.coupled.search.labels import Labels, more_labels
 from hindsched.offline.coupled.search.normal_form import prepare
-from hindsched.offline.coupled.search.parameters import Problem
-from hindsched.offline.coupled.search.proposals import propose
-from hindsched.offline.coupled.search.scratch import Scratch
+from hindsched.offline.coupled.search.scratch_memory import Scratch
 from hindsched.offline.coupled.search.state_tables import Table
 from hindsched.offline.coupled.search.workspace import Workspace
 
@@ -177,7 +177,7 @@ def _collect(problem: Problem, scratch: Scratch, pool: Pool, label: int, e: int,
         n = pool.progress[IN_POOL]
         pool.progress[IN_POOL] = n + 1
         pool.ahead[n] = ahead
-        pool.spared[n] = credit(problem, scratch.ranking, found.held[r], e + 1)
+        pool.spared[n] = credit(problem, scratch.order, found.held[r], e + 1)
         pool.start[n] = e + 1
         pool.parent[n] = label
         assign(pool.held[n], found.held[r])
@@ -230,7 +230,7 @@ class Beam(LabelSearch):
         """Search and offer the best schedule found; proves nothing."""
         question = self.question(incumbent.cost - 1)
         level = np.zeros(1, np.int64)
-        pool = make_pool(max(4 * BEAM_FOUND, POOL_ROOM * self._width), self.workspace.problem.words)
+        pool = make_pool(max(4 * BEAM_FOUND, POOL_ROOM * self._width), self.workspace.problem.num_words)
         while level.size and (not self.iterations or self.labels.done[level[0]] < self.iterations):
             self._follow(level, pool, question)
             level = self._enter(pool, self._select(pool))

@@ -59,10 +59,10 @@ from hindsched.offline.coupled.search.constants import (
 )
 from hindsched.offline.coupled.search.dominance import is_dominated
 from hindsched.offline.coupled.search.holders import expand
+from hindsched.offline.coupled.search.instance_arrays import Problem
 from hindsched.offline.coupled.search.labels import Labels, pop, push
 from hindsched.offline.coupled.search.normal_form import prepare
-from hindsched.offline.coupled.search.parameters import Problem
-from hindsched.offline.coupled.search.scratch import Scratch
+from hindsched.offline.coupled.search.scratch_memory import Scratch
 from hindsched.offline.coupled.search.state_tables import Table
 
 
@@ -229,7 +229,7 @@ def _end_iteration(
     scratch.effort[SPENT] += 1 + problem.p // 16
     # Even with all the holders there could be, is it of interest?
     assign(reachable, needs.survivors)
-    for k in range(problem.words):
+    for k in range(problem.num_words):
         reachable[k] |= needs.obtainable[k]
     if not last and is_dominated(table, problem, scratch, labels, mode, done + 1, e + 1, reachable, end, -1):
         labels.next_end[i] = e + 1

@@ -21,7 +21,7 @@ import numpy as np
 from hindsched.instances.array_types import Bytes, Flags, Ints
 from hindsched.instances.compiling import inlined, kernel
 from hindsched.offline.coupled.search.constants import LIMIT, NO, SPENT, UNDECIDED, YES
-from hindsched.offline.coupled.search.slack import least_slack
+from hindsched.offline.coupled.search.least_slack_first import least_slack
 from hindsched.offline.coupled.search.state_tables import Table
 
 

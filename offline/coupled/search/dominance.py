@@ -34,10 +34,10 @@ from hindsched.instances.compiling import inlined, kernel
 from hindsched.offline.coupled.search.bitsets import add, assign, has, popcount
 from hindsched.offline.coupled.search.channel_flow import can_send
 from hindsched.offline.coupled.search.constants import DOMINANCE_EFFORT, LIMIT, OWN, SPENT, STOP, YES
+from hindsched.offline.coupled.search.instance_arrays import Problem
 from hindsched.offline.coupled.search.labels import Labels
 from hindsched.offline.coupled.search.normal_form import is_up_throughout
-from hindsched.offline.coupled.search.parameters import Problem
-from hindsched.offline.coupled.search.scratch import Scratch
+from hindsched.offline.coupled.search.scratch_memory import Scratch
 from hindsched.offline.coupled.search.state_tables import Table
 
 
@@ -116,7 +116,7 @@ def _missing(
     parts, exchanged = scratch.participants, scratch.exchanged
     n = 0
     may_exchange = False
-    for k in range(problem.words):
+    for k in range(problem.num_words):
         bits = held[k]
         while bits:
             lowest = bits & (~bits + np.uint64(1))
@@ -144,7 +144,7 @@ def _take_symmetric(
     table: Table, problem: Problem, held: Words, taken: Words, q: int, start: int, t: int, horizon: int
 ) -> bool:
     """Take a worker that held the program from `start` to t and is symmetric to q from t on; False if there is none."""
-    for k in range(problem.words):
+    for k in range(problem.num_words):
         if held[k] & ~taken[k]:
             for r in range(64 * k, min(problem.p, 64 * k + 64)):
                 if (

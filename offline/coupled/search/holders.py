@@ -29,13 +29,13 @@ from hindsched.offline.coupled.search.constants import (
     WORK,
     YES,
 )
+from hindsched.offline.coupled.search.instance_arrays import Problem
 from hindsched.offline.coupled.search.normal_form import most_tasks
-from hindsched.offline.coupled.search.parameters import Problem
-from hindsched.offline.coupled.search.ranking import are_symmetric, arrange
-from hindsched.offline.coupled.search.scratch import Needs, Scratch
+from hindsched.offline.coupled.search.scratch_memory import Needs, Scratch
 from hindsched.offline.coupled.search.state_tables import Table
 from hindsched.offline.coupled.search.task_counts import share
-from hindsched.offline.coupled.search.teams import advance, begin, is_known
+from hindsched.offline.coupled.search.teams import begin_teams, is_known, next_team
+from hindsched.offline.coupled.search.worker_order import are_symmetric, order_workers
 
 
 @kernel
@@ -105,7 +105,7 @@ def _is_hopeless(table: Table, problem: Problem, needs: Needs, e: int) -> bool:
     for q in range(problem.p):
         have = table.cnt[e + 1, q] - needs.data_base[q]
         if have > 0:
-            total += min(problem.most[q], have // problem.each[q])
+            total += min(problem.max_tasks[q], have // problem.slots_per_task[q])
     return total < problem.m
 
 
@@ -124,10 +124,10 @@ def expand(
     effort[LIMIT] = min(effort[SPENT] + counters[EFFORT_LIMIT], effort[STOP])
     if _is_hopeless(table, problem, scratch.needs, e):
         return True
-    arrange(table, problem, scratch, s, e, horizon)
-    thr = begin(table, problem, scratch, s, e)
+    order_workers(table, problem, scratch, s, e, horizon)
+    thr = begin_teams(table, problem, scratch, s, e)
     while True:
-        c = advance(table, problem, scratch, mode, e, thr)
+        c = next_team(table, problem, scratch, mode, e, thr)
         if c < 0:
             return bool(c == -1)
         # The most that this set could leave behind, and who takes part in that.
@@ -162,7 +162,7 @@ def _enlist_all(table: Table, problem: Problem, scratch: Scratch, mode: int, c: 
         return int(n)
     scratch.effort[SPENT] += problem.p // 16
     for k in range(problem.p):
-        q = scratch.ranking.workers[k]
+        q = scratch.order.workers[k]
         if has(needs.obtainable, q) and needs.program_by[q] <= c:
             add(wanted, q)
             computes = False
@@ -245,7 +245,7 @@ def _branch(table: Table, problem: Problem, scratch: Scratch, s: int, c: int, iw
             d += 1
         else:
             step[d] = 1
-            if d > 0 and is_taken[d - 1] == 0 and are_symmetric(scratch.ranking, optional[d - 1], optional[d]):
+            if d > 0 and is_taken[d - 1] == 0 and are_symmetric(scratch.order, optional[d - 1], optional[d]):
                 continue
             enlist(table, problem, scratch, num, optional[d], c, iw, False)
             possible = can_serve(table, problem, scratch, s, c, size, num + 1)
@@ -270,7 +270,7 @@ def _hope(scratch: Scratch, size: int, num: int, total: int, d: int) -> None:
     j = d if step[d] == 0 else d + 1  # the first that is still open
     if j > 0 and subsets.is_taken[j - 1] == 0:  # those symmetric to one that is left out are left out too
         out = optional[j - 1]
-        while j < total and are_symmetric(scratch.ranking, out, optional[j]):
+        while j < total and are_symmetric(scratch.order, out, optional[j]):
             j += 1
     while j < total:
         add(subsets.hoped, optional[j])

@@ -60,7 +60,7 @@ class LabelSearch:
         self.is_real, self.is_dive = real, dive
         self.is_finished = False
         self.bound = 0 if iterations else -NEVER
-        self.labels = make_labels(iterations or workspace.slots, workspace.problem.words, FIRST_LABELS)
+        self.labels = make_labels(iterations or workspace.slots, workspace.problem.num_words, FIRST_LABELS)
         self.labels.heap_key[0] = DIVE_ROOT if dive else self.bound
         self._effort = DIVE_EFFORT if dive else FIRST_EFFORT
         self._found = DIVE_FOUND if dive else FIRST_FOUND

@@ -55,8 +55,8 @@ from hindsched.instances.array_types import Words
 from hindsched.instances.compiling import kernel
 from hindsched.offline.coupled.search.bitsets import add, has
 from hindsched.offline.coupled.search.constants import NEVER
-from hindsched.offline.coupled.search.parameters import Problem
-from hindsched.offline.coupled.search.scratch import Needs
+from hindsched.offline.coupled.search.instance_arrays import Problem
+from hindsched.offline.coupled.search.scratch_memory import Needs
 from hindsched.offline.coupled.search.state_tables import Table
 
 
@@ -69,7 +69,7 @@ def useful(table: Table, problem: Problem, q: int, t: int, horizon: int) -> bool
     """
     if problem.t_prog == 0:
         return False
-    i = table.cnt[t, q] + problem.each[q] - 1
+    i = table.cnt[t, q] + problem.slots_per_task[q] - 1
     if i < table.cnt[table.length, q]:
         return bool(table.pos[q, i] < horizon and table.down[table.pos[q, i], q] < t)
     return bool(table.length < horizon and table.down[table.length - 1, q] < t)
@@ -158,7 +158,7 @@ def most_tasks(table: Table, needs: Needs, q: int, c: int, cap: int, t_data: int
 @kernel
 def hold(problem: Problem, needs: Needs, held: Words, c: int) -> None:
     """Add to `held` who can hold the program after an iteration that computes from slot c on; `prepare` was called."""
-    for k in range(problem.words):
+    for k in range(problem.num_words):
         held[k] |= needs.survivors[k]
     for q in range(problem.p):
         if needs.program_by[q] <= c and has(needs.obtainable, q):

@@ -121,7 +121,7 @@ class _Beams:
             self.was_vain = incumbent.cost == cost
             self._taken = (self._workspace.effort_spent() - before) // (BEAM_SHARE * PER_STEP)
             if self._taken < steps:
-                self._width = max(self._width, min(2 * self._width, MOST_WIDTH // self._workspace.problem.words))
+                self._width = max(self._width, min(2 * self._width, MOST_WIDTH // self._workspace.problem.num_words))
             else:
                 return self._taken
         return 0

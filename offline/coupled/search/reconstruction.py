@@ -11,10 +11,10 @@ from hindsched.offline.coupled.search.bitsets import has
 from hindsched.offline.coupled.search.channel_flow import Flow, Participants, send
 from hindsched.offline.coupled.search.constants import LIMIT, NEVER, OWN, YES
 from hindsched.offline.coupled.search.holders import can_serve_all
+from hindsched.offline.coupled.search.instance_arrays import Problem
 from hindsched.offline.coupled.search.labels import Labels
 from hindsched.offline.coupled.search.normal_form import prepare
-from hindsched.offline.coupled.search.parameters import Problem
-from hindsched.offline.coupled.search.scratch import Scratch
+from hindsched.offline.coupled.search.scratch_memory import Scratch
 from hindsched.offline.coupled.search.state_tables import Table
 
 

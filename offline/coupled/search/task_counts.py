@@ -11,7 +11,7 @@ from __future__ import annotations
 from hindsched.instances.compiling import inlined, kernel
 from hindsched.offline.coupled.search.channel_flow import Flow, Participants, augment, can_send, send
 from hindsched.offline.coupled.search.constants import LIMIT, NO, SPENT, UNDECIDED, YES
-from hindsched.offline.coupled.search.parameters import Problem
+from hindsched.offline.coupled.search.instance_arrays import Problem
 from hindsched.offline.coupled.search.state_tables import Table
 
 

@@ -32,25 +32,25 @@ from hindsched.offline.coupled.search.constants import (
     SPENT,
     WORK,
 )
+from hindsched.offline.coupled.search.instance_arrays import Problem
 from hindsched.offline.coupled.search.normal_form import (
     last_before_data,
     most_tasks,
     needs_program,
     programs_sent,
 )
-from hindsched.offline.coupled.search.parameters import Problem
-from hindsched.offline.coupled.search.ranking import are_symmetric
-from hindsched.offline.coupled.search.scratch import Scratch
+from hindsched.offline.coupled.search.scratch_memory import Scratch
 from hindsched.offline.coupled.search.state_tables import Table
+from hindsched.offline.coupled.search.worker_order import are_symmetric
 
 
 @kernel
-def begin(table: Table, problem: Problem, scratch: Scratch, s: int, e: int) -> int:
+def begin_teams(table: Table, problem: Problem, scratch: Scratch, s: int, e: int) -> int:
     """Start `advance` for an iteration in slots s..e; returns the threshold that the data alone sets for c."""
     counters, needs, able = scratch.counters, scratch.needs, scratch.tree.able
     n = 0
     for k in range(problem.p):
-        q = scratch.ranking.workers[k]
+        q = scratch.order.workers[k]
         if table.cnt[e + 1, q] > table.cnt[e, q] and table.cnt[e + 1, q] > needs.data_base[q]:
             able[n] = q
             n += 1
@@ -62,7 +62,7 @@ def begin(table: Table, problem: Problem, scratch: Scratch, s: int, e: int) -> i
 
 
 @kernel
-def advance(table: Table, problem: Problem, scratch: Scratch, mode: int, e: int, thr: int) -> int:
+def next_team(table: Table, problem: Problem, scratch: Scratch, mode: int, e: int, thr: int) -> int:
     """Find the next set S with slot c > `thr` whose workers, each alone, could hold m tasks.
 
     Returns c, with the set in ``tree.members[:counters[NUM_MEMBERS]]`` and the index of W in ``counters[WORK]``; -1
@@ -147,13 +147,13 @@ def _next_candidate(table: Table, problem: Problem, scratch: Scratch, mode: int,
 
     Leaves out candidates whose c is too early by now, and those that a symmetric one left out came before.
     """
-    needs, tree, ranking = scratch.needs, scratch.tree, scratch.ranking
+    needs, tree, order = scratch.needs, scratch.tree, scratch.order
     iw = scratch.counters[WORK]
     n = tree.num_candidates[d]
     i = tree.next_candidate[d]
     while i < n and (
         tree.candidate_c[d, i] <= thr
-        or (mode != FREE and i > 0 and are_symmetric(ranking, tree.candidate[d, i - 1], tree.candidate[d, i]))
+        or (mode != FREE and i > 0 and are_symmetric(order, tree.candidate[d, i - 1], tree.candidate[d, i]))
     ):
         i += 1
     # No set below computes from a later slot than this.

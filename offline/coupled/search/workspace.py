@@ -22,8 +22,8 @@ from hindsched.offline.coupled.search.constants import (
     SPENT,
     STOP,
 )
-from hindsched.offline.coupled.search.parameters import Problem, make_problem
-from hindsched.offline.coupled.search.scratch import Scratch, make_scratch
+from hindsched.offline.coupled.search.instance_arrays import Problem, make_problem
+from hindsched.offline.coupled.search.scratch_memory import Scratch, make_scratch
 from hindsched.offline.coupled.search.state_tables import StateTables, Table
 from hindsched.offline.limits import Limits, Stopwatch
 
@@ -70,7 +70,7 @@ class Workspace:
         self.prefetch: Prefetch = make_prefetch(self._states.capacity)
         self._smooth: Prefetch | None = None
         self.scratch: Scratch = make_scratch(self.problem, max(1, self._states.capacity), FIRST_FOUND)
-        self._merit = self.scratch.ranking.merit
+        self._merit = self.scratch.order.merit
 
     # The states.
 
@@ -113,9 +113,9 @@ class Workspace:
         self.set_merit(self._merit)
 
     def set_merit(self, merit: Reals) -> None:
-        """Tell whom to try first, see `ranking.arrange`."""
+        """Tell whom to try first, see `worker_order.order_workers`."""
         self._merit = merit
-        self.scratch = self.scratch._replace(ranking=self.scratch.ranking._replace(merit=merit))
+        self.scratch = self.scratch._replace(order=self.scratch.order._replace(merit=merit))
 
     # What may be spent.
 

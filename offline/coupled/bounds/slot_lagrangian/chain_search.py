@@ -39,9 +39,9 @@ from hindsched.offline.coupled.search.constants import (
     STOPPED,
     SUM,
 )
+from hindsched.offline.coupled.search.instance_arrays import Problem
 from hindsched.offline.coupled.search.normal_form import hold, programs_sent
-from hindsched.offline.coupled.search.parameters import Problem
-from hindsched.offline.coupled.search.scratch import Scratch
+from hindsched.offline.coupled.search.scratch_memory import Scratch
 from hindsched.offline.coupled.search.state_tables import Table
 
 
@@ -109,7 +109,7 @@ def find_chain(
     effort, first = scratch.effort, chains.first
     first[0], first[1] = 0, 1
     chains.start[0], chains.left[0], chains.parent[0] = 0, 0, -1
-    for k in range(problem.words):
+    for k in range(problem.num_words):
         chains.held[0, k] = np.uint64(0)
     n = 1
     for done in range(iterations):
@@ -228,7 +228,7 @@ def _is_dominated(
 def _covers(table: Table, problem: Problem, chains: Chains, i: int, t: int) -> bool:
     """Return whether everybody in ``hoped`` holds the program by slot t, or could, if label i was reached before."""
     start, held = chains.start[i], chains.held[i]
-    for k in range(problem.words):
+    for k in range(problem.num_words):
         rest = chains.hoped[k]
         if start == t:
             if rest & ~held[k]:

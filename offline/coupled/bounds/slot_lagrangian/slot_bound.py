@@ -63,8 +63,8 @@ from hindsched.offline.coupled.bounds.prefetch_table import Prefetch, compose
 from hindsched.offline.coupled.bounds.slot_lagrangian.chain_search import Chains, find_chain, learn, make_chains
 from hindsched.offline.coupled.bounds.slot_lagrangian.slot_multipliers import Prices, make_prices, set_prices
 from hindsched.offline.coupled.search.constants import CHAINS, LEAST, MOST, NEVER, OPEN, SPENT, STEPS, SUM
-from hindsched.offline.coupled.search.parameters import Problem
-from hindsched.offline.coupled.search.scratch import Scratch
+from hindsched.offline.coupled.search.instance_arrays import Problem
+from hindsched.offline.coupled.search.scratch_memory import Scratch
 from hindsched.offline.coupled.search.state_tables import Table
 
 

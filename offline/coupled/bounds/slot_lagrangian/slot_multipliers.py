@@ -14,8 +14,8 @@ from hindsched.instances.array_types import Ints, Reals, Words
 from hindsched.instances.compiling import inlined, kernel
 from hindsched.offline.coupled.search.bitsets import has
 from hindsched.offline.coupled.search.constants import FAINT, RATE, STEPS, UNIT
-from hindsched.offline.coupled.search.parameters import Problem
-from hindsched.offline.coupled.search.scratch import Ranking
+from hindsched.offline.coupled.search.instance_arrays import Problem
+from hindsched.offline.coupled.search.scratch_memory import WorkerOrder
 from hindsched.offline.coupled.search.state_tables import Table
 
 
@@ -158,12 +158,12 @@ def merits(table: Table, problem: Problem, prices: Prices, end: int, merit: Real
 
 
 @kernel
-def credit(problem: Problem, ranking: Ranking, held: Words, t: int) -> float:
+def credit(problem: Problem, order: WorkerOrder, held: Words, t: int) -> float:
     """Slots that the channel would take for those programs of the holders that chains use from slot t on."""
-    if t >= ranking.merit.shape[0]:
+    if t >= order.merit.shape[0]:
         return 0.0
     programs = 0.0
     for q in range(problem.p):
         if has(held, q):
-            programs += min(1.0, ranking.merit[t, q])
+            programs += min(1.0, order.merit[t, q])
     return programs * problem.t_prog / problem.n_com

@@ -19,10 +19,10 @@ from hindsched.offline.coupled.bounds.program_lagrangian.program_bound import Re
 from hindsched.offline.coupled.bounds.state_space_relaxation import Charges, make_arc_room, make_merged, together
 from hindsched.offline.coupled.plans import emit
 from hindsched.offline.coupled.search.constants import NEVER, REFUTED, STAND_BY
+from hindsched.offline.coupled.search.feasible_team_cache import make_feasible_team_cache, recall
 from hindsched.offline.coupled.search.label_search import Incumbent
 from hindsched.offline.coupled.search.normal_form import prepare
-from hindsched.offline.coupled.search.ranking import arrange
-from hindsched.offline.coupled.search.witnesses import make_witnesses, recall
+from hindsched.offline.coupled.search.worker_order import order_workers
 from hindsched.offline.coupled.search.workspace import Workspace
 from hindsched.offline.limits import Limits
 from tests.cases.normal_form import whole, words_of
@@ -38,8 +38,8 @@ def test_the_last_slot_from_which_members_can_compute_together():
         table, problem, scratch = workspace.table, workspace.problem, workspace.scratch
         scratch.effort[:] = 0, NEVER, NEVER
         prepare(table, problem, scratch.needs, plain.s, plain.e, words_of(plain.held, workspace), plain.horizon)
-        arrange(table, problem, scratch, plain.s, plain.e, plain.horizon)
-        last = together(table, problem, scratch, make_witnesses(P), plain.s, plain.e)
+        order_workers(table, problem, scratch, plain.s, plain.e, plain.horizon)
+        last = together(table, problem, scratch, make_feasible_team_cache(P), plain.s, plain.e)
         slots = [c for work, members, c in plain.member_sets(plain.s - 1) if plain.can_serve(members, work, c, ())]
         assert last == max(slots, default=-1)
         found.append(last)
@@ -53,11 +53,11 @@ def test_members_that_could_compute_with_these_holders_are_known_again_with_othe
         workspace = whole(plain.instance)
         table, problem, scratch = workspace.table, workspace.problem, workspace.scratch
         scratch.effort[:] = 0, NEVER, NEVER
-        witnesses = make_witnesses(P)
+        witnesses = make_feasible_team_cache(P)
         for held in ([], *([q] for q in range(P)), range(P), [0], []):
             prepare(table, problem, scratch.needs, plain.s, plain.e, words_of(set(held), workspace), plain.horizon)
             before = recall(table, scratch.needs, witnesses, plain.s, plain.e)
-            arrange(table, problem, scratch, plain.s, plain.e, plain.horizon)
+            order_workers(table, problem, scratch, plain.s, plain.e, plain.horizon)
             last = together(table, problem, scratch, witnesses, plain.s, plain.e)
             assert before <= last
             known += before >= 0
@@ -255,7 +255,7 @@ def test_multipliers_are_learnt_as_long_as_they_get_better(monkeypatch):
 def test_no_node_is_beyond_its_window():
     """Windows differ in length and the arrays do not: what lies beyond the shorter ones is never looked at."""
     early, late = np.array([0, 4, 9]), np.array([0, 5, 30])
-    merged = make_merged(early, late, 2, make_arc_room(2, 22, 2, make_witnesses(2)))
+    merged = make_merged(early, late, 2, make_arc_room(2, 22, 2, make_feasible_team_cache(2)))
     columns = np.arange(22)
     for k in (1, 2):
         is_arc = (columns <= late[k - 1] - early[k - 1])[:, None] & (columns <= late[k] - early[k])

@@ -9,7 +9,7 @@ from scipy.sparse.csgraph import maximum_flow
 
 from hindsched.offline.coupled.search.channel_flow import can_send, make_flow, make_participants, send
 from hindsched.offline.coupled.search.constants import LIMIT, NEVER, NO, UNDECIDED, YES
-from hindsched.offline.coupled.search.parameters import make_problem
+from hindsched.offline.coupled.search.instance_arrays import make_problem
 from hindsched.offline.coupled.search.state_tables import StateTables
 from hindsched.offline.coupled.search.task_counts import share
 

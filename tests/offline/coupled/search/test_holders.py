@@ -59,7 +59,7 @@ def test_holder_sets_are_the_maximal_ones(mode):
     for seed in range(120):
         plain = some_iteration(seed)
         workspace, is_whole, found = expanded(plain, mode)
-        symmetry = workspace.scratch.ranking.symmetry
+        symmetry = workspace.scratch.order.symmetry
         assert is_whole
         expected = maximal({up_to_names(held, symmetry) for held in plain.holder_sets(stand_by=mode == STAND_BY)})
         assert {up_to_names(held, symmetry) for held in found} == expected, seed
@@ -74,7 +74,7 @@ def test_with_stand_by_for_nothing_all_who_could_have_it_do():
     for seed in range(100):
         plain = some_iteration(seed)
         workspace, is_whole, found = expanded(plain, RELAXED)
-        symmetry = workspace.scratch.ranking.symmetry
+        symmetry = workspace.scratch.order.symmetry
         expected = set()
         for work, members, c in plain.member_sets(plain.s - 1):
             if plain.can_serve(members, work, c, ()):
@@ -112,7 +112,7 @@ def test_without_effort_left_the_sets_may_be_fewer_and_that_is_said():
     for seed in range(150):
         plain = some_iteration(seed)
         workspace, is_whole, found = expanded(plain, STAND_BY, effort=1)
-        symmetry = workspace.scratch.ranking.symmetry
+        symmetry = workspace.scratch.order.symmetry
         expected = {up_to_names(held, symmetry) for held in plain.holder_sets(stand_by=True)}
         for held in found:
             assert any(is_below(up_to_names(held, symmetry), known) for known in expected)

@@ -114,7 +114,7 @@ def test_labels_are_dominated_as_the_module_says(mode):
         workspace = Workspace(instance, Limits())
         problem, horizon = workspace.problem, instance.slots
         plain = Plain(instance, mode, horizon)
-        labels = make_labels(3, problem.words, 16)
+        labels = make_labels(3, problem.num_words, 16)
         known = []
         for i in range(1, 5):
             start, held = int(draw.integers(0, 8)), set(draw.permutation(6)[: draw.integers(0, 6)].tolist())
@@ -125,7 +125,7 @@ def test_labels_are_dominated_as_the_module_says(mode):
                 add(labels.held[i], q)
             known.append((i, start, held))
         t, held = int(draw.integers(2, 11)), set(draw.permutation(6)[: draw.integers(1, 7)].tolist())
-        words = np.zeros(problem.words, np.uint64)
+        words = np.zeros(problem.num_words, np.uint64)
         for q in held:
             add(words, q)
         skip = int(draw.integers(-1, 5))

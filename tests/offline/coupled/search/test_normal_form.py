@@ -5,10 +5,10 @@ import pytest
 
 from hindsched.instances.coupled.generate import small
 from hindsched.offline.coupled.search.constants import FREE, NEVER, NUM_MEMBERS, STAND_BY, WORK
+from hindsched.offline.coupled.search.instance_arrays import make_problem
 from hindsched.offline.coupled.search.normal_form import last_before_data, prepare, prepare_free, programs_sent, useful
-from hindsched.offline.coupled.search.parameters import make_problem
-from hindsched.offline.coupled.search.ranking import arrange
-from hindsched.offline.coupled.search.teams import advance, begin
+from hindsched.offline.coupled.search.teams import begin_teams, next_team
+from hindsched.offline.coupled.search.worker_order import order_workers
 from tests.cases.normal_form import Iteration, set_of, whole, words_of
 
 P, SLOTS = 5, 16
@@ -77,7 +77,7 @@ def enumerate_sets(workspace, plain: Iteration, mode: int, thr: int) -> list:
     """All that `advance` hands out."""
     found = []
     while True:
-        c = advance(workspace.table, workspace.problem, workspace.scratch, mode, plain.e, thr)
+        c = next_team(workspace.table, workspace.problem, workspace.scratch, mode, plain.e, thr)
         if c < 0:
             assert c == -1
             return found
@@ -93,7 +93,7 @@ def test_every_set_of_members_is_found_once():
         workspace = whole(plain.instance)
         table, problem, scratch = workspace.table, workspace.problem, workspace.scratch
         prepare_free(table, problem, scratch.needs, plain.s, plain.e)
-        thr = begin(table, problem, scratch, plain.s, plain.e)
+        thr = begin_teams(table, problem, scratch, plain.s, plain.e)
         found = enumerate_sets(workspace, plain, FREE, thr)
         assert sorted(found) == sorted(plain.member_sets(thr, is_free=True)), seed
         sizes.append(len(found))
@@ -113,9 +113,9 @@ def test_of_symmetric_workers_the_first_ones_are_members(n_com):
         workspace = whole(instance)
         table, problem, scratch = workspace.table, workspace.problem, workspace.scratch
         prepare(table, problem, scratch.needs, plain.s, plain.e, words_of(plain.held, workspace), plain.horizon)
-        arrange(table, problem, scratch, plain.s, plain.e, plain.horizon)
-        thr = begin(table, problem, scratch, plain.s, plain.e)
-        symmetry = scratch.ranking.symmetry
+        order_workers(table, problem, scratch, plain.s, plain.e, plain.horizon)
+        thr = begin_teams(table, problem, scratch, plain.s, plain.e)
+        symmetry = scratch.order.symmetry
         for q in range(P):
             is_always_up = bool(plain.is_up[q, plain.s : plain.horizon].all()) and plain.horizon >= plain.s
             assert (symmetry[q] >= 0) == is_always_up

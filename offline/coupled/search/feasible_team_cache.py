@@ -15,15 +15,15 @@ from hindsched.instances.array_types import Ints, Words
 from hindsched.instances.compiling import kernel
 from hindsched.offline.coupled.search.bitsets import add, popcount
 from hindsched.offline.coupled.search.normal_form import needs_program
-from hindsched.offline.coupled.search.scratch import Needs
+from hindsched.offline.coupled.search.scratch_memory import Needs
 from hindsched.offline.coupled.search.state_tables import Table
 
-__all__ = ["Witnesses", "make_witnesses", "recall", "remember"]
+__all__ = ["FeasibleTeamCache", "make_feasible_team_cache", "recall", "remember"]
 
 _CELLS = 1 << 12
 
 
-class Witnesses(NamedTuple):
+class FeasibleTeamCache(NamedTuple):
     """In each cell the last set found for slots ``start..end``, ``end`` -1 where there is none.
 
     Its members can compute from slot ``c`` on, also if none of ``holders`` but all others of them have to be sent the
@@ -36,19 +36,19 @@ class Witnesses(NamedTuple):
     holders: Words
 
 
-def make_witnesses(workers: int) -> Witnesses:
+def make_feasible_team_cache(workers: int) -> FeasibleTeamCache:
     """Room for some sets of workers."""
     start, end, c = (np.full(_CELLS, -1, np.int64) for _ in range(3))
-    return Witnesses(start, end, c, np.zeros((_CELLS, (workers + 63) // 64), np.uint64))
+    return FeasibleTeamCache(start, end, c, np.zeros((_CELLS, (workers + 63) // 64), np.uint64))
 
 
 @kernel
-def _cell(witnesses: Witnesses, s: int, e: int) -> int:
+def _cell(witnesses: FeasibleTeamCache, s: int, e: int) -> int:
     return (977 * s + e) % witnesses.c.size
 
 
 @kernel
-def recall(table: Table, needs: Needs, witnesses: Witnesses, s: int, e: int) -> int:
+def recall(table: Table, needs: Needs, witnesses: FeasibleTeamCache, s: int, e: int) -> int:
     """Return a slot from which members can compute in s..e, as was found before; -1 if none is known.
 
     `prepare` was called.
@@ -68,7 +68,7 @@ def recall(table: Table, needs: Needs, witnesses: Witnesses, s: int, e: int) -> 
 
 @kernel
 def remember(
-    table: Table, needs: Needs, witnesses: Witnesses, s: int, e: int, c: int, members: Ints, size: int
+    table: Table, needs: Needs, witnesses: FeasibleTeamCache, s: int, e: int, c: int, members: Ints, size: int
 ) -> None:
     """Remember that the first ``size`` of these members can compute in s..e from slot c on; `prepare` was called."""
     i = _cell(witnesses, s, e)

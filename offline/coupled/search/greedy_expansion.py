@@ -16,9 +16,9 @@ from hindsched.instances.compiling import inlined, kernel
 from hindsched.offline.coupled.search.bitsets import add, assign, has, last_common_bit
 from hindsched.offline.coupled.search.constants import MOST_WORKS, OWN, PER_WORK, SLACK, SPENT, TASTES, TRIES, YES
 from hindsched.offline.coupled.search.holders import can_serve, enlist, record
+from hindsched.offline.coupled.search.instance_arrays import Problem
 from hindsched.offline.coupled.search.normal_form import last_before_data, most_tasks, needs_program, programs_sent
-from hindsched.offline.coupled.search.parameters import Problem
-from hindsched.offline.coupled.search.scratch import Proposal, Scratch
+from hindsched.offline.coupled.search.scratch_memory import Proposal, Scratch
 from hindsched.offline.coupled.search.state_tables import Table
 from hindsched.offline.coupled.search.teams import all_up, insert, is_known
 
@@ -120,7 +120,7 @@ def _choose(problem: Problem, scratch: Scratch, s: int, c: int, e: int, n: int, 
 @kernel
 def _value(scratch: Scratch, q: int, t: int, taste: int) -> float:
     """Return what the program is worth to worker q from slot t on, in programs, to a taste; 0 is plain."""
-    merit = scratch.ranking.merit
+    merit = scratch.order.merit
     use = merit[t, q] if t < merit.shape[0] else 0.5
     value = min(1.0, use) + 0.01 * use
     if taste > 0:

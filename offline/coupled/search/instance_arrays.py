@@ -25,11 +25,11 @@ class Problem(NamedTuple):
     t_prog: int
     t_data: int
     w: Ints
-    most: Ints
-    each: Ints
+    max_tasks: Ints
+    slots_per_task: Ints
     work: Ints
     caps: Ints
-    words: int
+    num_words: int
     kind: Ints
 
 
@@ -37,11 +37,11 @@ def make_problem(w: Ints, mu: Ints, m: int, n_com: int, t_prog: int, t_data: int
     """Tabulate W and the task counts; a `mu` of m or more is no bound."""
     p = len(w)
     w = np.asarray(w, np.int64)
-    most = np.minimum(np.asarray(mu, np.int64), m)
-    values = {int(x * w[q]) for q in range(p) for x in range(1, int(most[q]) + 1)}
+    max_tasks = np.minimum(np.asarray(mu, np.int64), m)
+    values = {int(x * w[q]) for q in range(p) for x in range(1, int(max_tasks[q]) + 1)}
     work = np.array(sorted(values), np.int64)
-    caps = np.minimum(most[None, :], work[:, None] // w[None, :])
-    kinds = {pair: i for i, pair in enumerate(sorted({(int(w[q]), int(most[q])) for q in range(p)}))}
+    caps = np.minimum(max_tasks[None, :], work[:, None] // w[None, :])
+    kinds = {pair: i for i, pair in enumerate(sorted({(int(w[q]), int(max_tasks[q])) for q in range(p)}))}
     keep = caps.sum(axis=1) >= m
     return Problem(
         p=p,
@@ -50,10 +50,10 @@ def make_problem(w: Ints, mu: Ints, m: int, n_com: int, t_prog: int, t_data: int
         t_prog=t_prog,
         t_data=t_data,
         w=w,
-        most=most,
-        each=w + t_data,
+        max_tasks=max_tasks,
+        slots_per_task=w + t_data,
         work=np.ascontiguousarray(work[keep]),
         caps=np.ascontiguousarray(caps[keep]),
-        words=(p + 63) // 64,
-        kind=np.array([kinds[int(w[q]), int(most[q])] for q in range(p)], np.int64),
+        num_words=(p + 63) // 64,
+        kind=np.array([kinds[int(w[q]), int(max_tasks[q])] for q in range(p)], np.int64),
     )

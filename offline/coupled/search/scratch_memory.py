@@ -9,7 +9,7 @@ import numpy as np
 from hindsched.instances.array_types import Ints, Reals, Words
 from hindsched.offline.coupled.search.channel_flow import Flow, Participants, make_flow, make_participants
 from hindsched.offline.coupled.search.constants import EFFORT_LIMIT, FOUND_LIMIT, LIMIT, NEVER, STOP
-from hindsched.offline.coupled.search.parameters import Problem
+from hindsched.offline.coupled.search.instance_arrays import Problem
 
 
 class Needs(NamedTuple):
@@ -27,8 +27,8 @@ class Needs(NamedTuple):
     obtainable: Words
 
 
-class Ranking(NamedTuple):
-    """In which order workers are tried: see module `ranking`.
+class WorkerOrder(NamedTuple):
+    """In which order workers are tried: see module `worker_order`.
 
     ``workers`` is the order by ``key``; ``merit[t, q]`` tells what the program is worth to worker q from slot t on.
     Workers q, r are symmetric if ``symmetry[q] == symmetry[r] >= 0``.
@@ -118,7 +118,7 @@ class Scratch(NamedTuple):
     flow: Flow
     participants: Participants
     needs: Needs
-    ranking: Ranking
+    order: WorkerOrder
     tree: Tree
     subsets: Subsets
     proposal: Proposal
@@ -137,7 +137,7 @@ def make_scratch(problem: Problem, slots: int, found: int) -> Scratch:
     def words(*shape: int) -> Words:
         return np.zeros(shape, np.uint64)
 
-    p, k = problem.p, problem.words
+    p, k = problem.p, problem.num_words
     deep = min(problem.m, p) + 1
     counters, effort = ints(9), ints(3)
     counters[EFFORT_LIMIT] = effort[LIMIT] = effort[STOP] = NEVER
@@ -148,7 +148,7 @@ def make_scratch(problem: Problem, slots: int, found: int) -> Scratch:
         make_flow(p, slots, effort),
         make_participants(p),
         Needs(ints(p), ints(p), ints(p), words(k), words(k)),
-        Ranking(np.arange(p, dtype=np.int64), ints(p), np.zeros((0, p)), ints(p)),
+        WorkerOrder(np.arange(p, dtype=np.int64), ints(p), np.zeros((0, p)), ints(p)),
         Tree(
             able=ints(p),
             members=ints(deep),
