@@ -1,13 +1,17 @@
 # Two commands do everything, each in a virtual environment of its own:
 #   make score   run the main job: a table of competitive ratios
 #   make test    pass the tests
-# And: make lint; make site (the documentation, in build/site); make pages (its numbers, from docs/studies/rows);
-# make study NAME=... ARGS=... (one of the studies behind them).
+# And:
+#   make lint     the linters and the type checker
+#   make answers  stored answers of solvers and policies, computed again and compared
+#   make pages    the numbers of the documentation, written from the rows in docs/studies/rows
+#   make study    one of the studies behind them: make study NAME=... ARGS=...
+#   make site     the documentation, in build/site
 PYTHON ?= python3
 VENV   := .venv
 STAMP  := $(VENV)/.installed
 
-.PHONY: score test lint site pages study clean
+.PHONY: score test lint answers pages study site clean
 
 score: $(STAMP)
 	$(VENV)/bin/hindsched score
@@ -20,6 +24,9 @@ lint: $(STAMP)
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/ruff format --check .
 	$(VENV)/bin/mypy
+
+answers: $(STAMP)
+	$(VENV)/bin/python tests/answers/stored_answers.py --check tests/answers/stored_answers.csv.xz
 
 site: $(STAMP)
 	$(VENV)/bin/python -m sphinx -W --keep-going -q -b html docs build/site
