@@ -173,14 +173,14 @@ class Picture:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write it; the ending (.svg, .pdf, .png) says how."""
-        from hindsched.bench.report import plots
+        from hindsched.bench.report import canvas
 
-        plots.save(self.figure, path)
+        canvas.save(self.figure, path)
 
     def _repr_svg_(self) -> str:
-        from hindsched.bench.report import plots
+        from hindsched.bench.report import canvas
 
-        return plots.drawn(self.figure, "svg").decode()
+        return canvas.drawn(self.figure, "svg").decode()
 
 
 def gantt(instance: Any, schedule: Any) -> Picture:
@@ -246,7 +246,7 @@ def score(
     Returns
     -------
     pandas.DataFrame
-        A row per policy: `bench.results.ratios.summary`. An unfinished run stays in the denominator of every quartile,
+        A row per policy: `bench.results.summary.summary`. An unfinished run stays in the denominator of every quartile,
         and a statistic that falls on such runs has ends (``median_low``, ``median_high``) and no value.
 
     Raises

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from hindsched.bench.campaign.sources import Source
 
-__all__ = ["Family", "Limit", "Options", "Played", "family_named", "family_of", "shown"]
+__all__ = ["Family", "OptimumBounds", "Options", "RunRecord", "family_named", "family_of", "shown"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ class Options:
 
 
 @dataclass(frozen=True, slots=True)
-class Limit:
+class OptimumBounds:
     """Bounds of the optimum that a run is measured by.
 
     Parameters
@@ -74,13 +74,13 @@ class Limit:
     by: str
 
     @classmethod
-    def of(cls, result: Result) -> Limit:
+    def of(cls, result: Result) -> OptimumBounds:
         """Return the bounds of a solver's answer."""
         return cls(result.status, result.value, result.lower, result.upper, result.by)
 
 
 @dataclass(frozen=True, slots=True)
-class Played:
+class RunRecord:
     """A policy's run as a campaign keeps it.
 
     Parameters
@@ -104,7 +104,7 @@ class Played:
     limit: Number | None
     schedule: Any
     facts: Mapping[str, Any] = field(default_factory=dict)
-    optimum: Limit | None = None
+    optimum: OptimumBounds | None = None
 
 
 class Family:
@@ -169,7 +169,7 @@ class Family:
         """
         return None
 
-    def run(self, instance: Any, policy: str, options: Options, seed: int) -> Played:
+    def run(self, instance: Any, policy: str, options: Options, seed: int) -> RunRecord:
         """Run a policy on an instance with a seed of its own."""
         raise NotImplementedError
 
@@ -177,7 +177,7 @@ class Family:
         """Return what of the options for solving a run depends on: some runs are measured by optima of their own."""
         return ()
 
-    def replay(self, instance: Any, played: Played, who: str) -> Mapping[str, Any]:
+    def replay(self, instance: Any, played: RunRecord, who: str) -> Mapping[str, Any]:
         """Let the checker replay a run; return what the row says of it.
 
         Raises
@@ -199,7 +199,7 @@ class Family:
         """Return the instance that a row's ``point`` names."""
         raise InputError("cannot be made anew: the family draws no instances", place=self.name)
 
-    def run_plainly(self, instance: Any, policy: str, options: Options, seed: int) -> Played:
+    def run_plainly(self, instance: Any, policy: str, options: Options, seed: int) -> RunRecord:
         """Run a policy by the family's plain simulator, whatever `run` takes."""
         return self.run(instance, policy, options, seed)
 
@@ -244,7 +244,7 @@ class Family:
             "runtime_s": round(result.runtime_s, 6),
         }
 
-    def run_row(self, instance: Any, played: Played, options: Options) -> dict[str, Any]:
+    def run_row(self, instance: Any, played: RunRecord, options: Options) -> dict[str, Any]:
         """Return what ``simulate`` prints of a run: the options that differ from their defaults, and the outcome."""
         return {**dict(options.run), self.value: shown(played.value), **played.facts}
 
@@ -268,7 +268,7 @@ class Family:
         row = {"valid": verdict.is_valid, "time": shown(verdict.time), "rule": verdict.rule, "reason": verdict.reason}
         return row | found
 
-    def rehearse(self) -> None:
+    def warm_up(self) -> None:
         """Load the machine code that only hard instances need, or compile it: ``hindsched compile`` does so ahead."""
 
     # -- where instances come from -------------------------------------------------------------------------------

@@ -11,8 +11,8 @@ from click.testing import CliRunner
 import hindsched as hs
 from hindsched import instances, offline
 from hindsched.bench.commands.group import hindsched as front_door
-from hindsched.bench.results.frames import read_results
-from hindsched.bench.results.ratios import summary
+from hindsched.bench.results.read import read_results
+from hindsched.bench.results.summary import summary
 
 
 class First:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from hindsched.bench.report import plots
-from hindsched.bench.results.frames import in_order, records
+from hindsched.bench.report import canvas
+from hindsched.bench.results.policy_order import in_order
 from hindsched.bench.results.ratios import with_ratios
+from hindsched.bench.results.records import records
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -35,7 +36,7 @@ def cells(runs: pd.DataFrame) -> pd.DataFrame:
     Parameters
     ----------
     runs
-        As in `bench.results.frames.Results`, of the sources of `bench.bags.paper` and `bench.bags.zones`.
+        As in `bench.results.columns.Results`, of the sources of `bench.bags.paper` and `bench.bags.zones`.
 
     Returns
     -------
@@ -107,7 +108,7 @@ def draw_bars(found: pd.DataFrame, machines: str, store: str, when: str) -> Figu
     """Return the bars of one set of machines, store and part of the week: a panel for each bag."""
     mine = found[(found["machines"] == machines) & (found["store"] == store) & (found["when"] == when)]
     bags = list(mine.groupby(["tasks", "reference_s"], sort=True))
-    figure, panels = plots.new_figure(len(bags), width=9.0, heights=(2.5,) * len(bags))
+    figure, panels = canvas.new_figure(len(bags), width=9.0, heights=(2.5,) * len(bags))
     for axes, ((tasks, reference_s), cell) in zip(panels, bags, strict=True):
         _draw_panel(axes, cell)
         axes.set_title(f"{machines}, {store}, {when}: {tasks} tasks of {reference_s} s", loc="left", fontsize=9)
@@ -129,7 +130,7 @@ def _draw_panel(axes: Axes, cell: pd.DataFrame) -> None:
             places,
             [row["slowdown"] for _, row in known],
             width=0.92 * width,
-            color=plots.COLOURS[i],
+            color=canvas.COLOURS[i],
             label=f"{number} checkpoint{'' if number == 1 else 's'}",
         )
         label = "optimum of the same runs" if i == 0 else None

@@ -14,7 +14,7 @@ from hindsched.bench.bags import flags
 from hindsched.bench.bags.paper import USUAL_SLOTS, Paper, starts
 from hindsched.bench.bags.zones import Zone
 from hindsched.bench.commands.options import LARGEST
-from hindsched.bench.family import Family, Limit, Options, Played
+from hindsched.bench.family import Family, OptimumBounds, Options, RunRecord
 from hindsched.instances.bags import Instance, Store, ideal_time
 from hindsched.instances.bags.generate import MIXES, SETS
 from hindsched.instances.errors import InputError
@@ -102,13 +102,13 @@ class _Bags(Family):
             for name, value in values.items()
         }
 
-    def run(self, instance: Any, policy: str, options: Options, seed: int) -> Played:
+    def run(self, instance: Any, policy: str, options: Options, seed: int) -> RunRecord:
         return self._played(instance, policy, options)
 
-    def run_plainly(self, instance: Any, policy: str, options: Options, seed: int) -> Played:
+    def run_plainly(self, instance: Any, policy: str, options: Options, seed: int) -> RunRecord:
         return self._played(instance, policy, options, engine="plain")
 
-    def _played(self, instance: Instance, policy: str, options: Options, *, engine: str = "auto") -> Played:
+    def _played(self, instance: Instance, policy: str, options: Options, *, engine: str = "auto") -> RunRecord:
         given: dict[str, Any] = {name: value for name, value in self.run_values(options).items() if value}
         made = make_policy(policy, **given)
         run = run_policy(instance, made, handover=given["handover"], engine=engine)
@@ -119,7 +119,7 @@ class _Bags(Family):
         optimum = None
         if getattr(made, "predictor", None) is not None:  # it may save on demand
             optimum = _on_demand(instance)
-        return Played(run.policy, run.turnaround, instance.horizon, run.schedule, facts, optimum)
+        return RunRecord(run.policy, run.turnaround, instance.horizon, run.schedule, facts, optimum)
 
     def keeps(self, schedule: Any) -> bool:
         return len(schedule.runs) <= _KEPT_RUNS
@@ -128,7 +128,7 @@ class _Bags(Family):
         source: type[Zone | Paper] = Zone if "zones" in point else Paper
         return convert(dict(point), source, "point").load()
 
-    def run_row(self, instance: Any, played: Played, options: Options) -> dict[str, Any]:
+    def run_row(self, instance: Any, played: RunRecord, options: Options) -> dict[str, Any]:
         values = self.run_values(options)
         told: dict[str, Any] = {name: value for name, value in values.items() if value != self.usual(name)}
         if "max_copies" in told:
@@ -212,9 +212,9 @@ def _is_usual(name: str, value: str) -> bool:
 
 
 @lru_cache(maxsize=64)
-def _on_demand(instance: Instance) -> Limit:
+def _on_demand(instance: Instance) -> OptimumBounds:
     """Return the optimum with saves on demand; it is a closed form."""
-    return Limit.of(solve(instance, on_demand=True))
+    return OptimumBounds.of(solve(instance, on_demand=True))
 
 
 def _minutes(instance: Instance, ticks: int) -> float:

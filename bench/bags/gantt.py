@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from hindsched.bench.report import plots
+from hindsched.bench.report import canvas
 from hindsched.instances.bags import Instance, Run, Schedule
 from hindsched.instances.states import DOWN, RECLAIMED, UP
 
@@ -27,7 +27,7 @@ _MOST_TICKS = 3_000
 def draw(instance: Instance, schedule: Schedule) -> Figure:
     """Return the picture of a schedule that the checker accepts."""
     height = min(40.0, 1.3 + 0.24 * instance.num_machines)
-    figure, (axes,) = plots.new_figure(width=14.0, heights=(height,))
+    figure, (axes,) = canvas.new_figure(width=14.0, heights=(height,))
     draw_gantt(axes, instance, schedule, title=_told(instance, schedule))
     return figure
 
@@ -35,7 +35,7 @@ def draw(instance: Instance, schedule: Schedule) -> Figure:
 def draw_pair(instance: Instance, best: Schedule, run: Schedule, policy: str, name: str) -> Figure:
     """Return the picture of an optimal schedule above that of a policy's run."""
     height = min(20.0, 1.0 + 0.2 * instance.num_machines)
-    figure, panels = plots.new_figure(2, width=14.0, heights=(height, height))
+    figure, panels = canvas.new_figure(2, width=14.0, heights=(height, height))
     end = max(_end(best), _end(run))
     for panel, schedule, who in zip(panels, (best, run), ("hindsight optimum", policy), strict=True):
         title = f"{who}: {_told(instance, schedule)}  ({name})"
@@ -75,7 +75,7 @@ def draw_gantt(
     ticks: list[tuple[float, int]] = []
     for run in schedule.runs:
         start, length = float(run.start) / minute, float(run.end - run.start) / minute
-        colour = plots.COLOURS[run.task % (len(plots.COLOURS) - 2)]  # neither black nor grey
+        colour = canvas.COLOURS[run.task % (len(canvas.COLOURS) - 2)]  # neither black nor grey
         axes.broken_barh(
             [(start, length)], (run.machine - 0.38, 0.76), facecolor=colour, edgecolor="white", linewidth=0.5
         )
@@ -144,7 +144,7 @@ def _explain(axes: Axes) -> None:
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
-    handles: list[Patch | Line2D] = [Patch(facecolor=plots.COLOURS[0], label="a copy, with the number of its task")]
+    handles: list[Patch | Line2D] = [Patch(facecolor=canvas.COLOURS[0], label="a copy, with the number of its task")]
     handles += [
         Patch(facecolor=colour, hatch=hatch, edgecolor="#a6a6a6", label=text)
         for text, colour, hatch in _ABSENT.values()

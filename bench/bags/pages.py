@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any
 from hindsched.bench.bags.cells import ORACLE, draw_bars, ordered
 from hindsched.bench.bags.claims import findings
 from hindsched.bench.bags.verify import CLAIMS
-from hindsched.bench.report import plots
+from hindsched.bench.report import canvas
+from hindsched.bench.report.formatting import NOTHING, count, interval, number, share
 from hindsched.bench.report.markdown import text_table
 from hindsched.bench.report.marks import Picture, Writer
-from hindsched.bench.report.tables import NOTHING, count, interval, number, share
-from hindsched.bench.results.frames import records
 from hindsched.bench.results.published import published_table
+from hindsched.bench.results.records import records
 from hindsched.instances.errors import InputError
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ class Published:
         return found
 
     def _draw(self, machines: str, store: str, when: str, path: Path) -> None:
-        plots.save(draw_bars(self._cells, machines, store, when), path)
+        canvas.save(draw_bars(self._cells, machines, store, when), path)
 
     def _cell(self, cell: tuple[str, ...]) -> dict[str, dict[str, Any]]:
         """Return the rows of a cell by policy."""

@@ -15,10 +15,10 @@ from hindsched.bench.bags.zones import PREDICTOR, Zone, days
 from hindsched.bench.campaign.plan import Campaign, results_of_rows, run_campaign
 from hindsched.bench.family import Options
 from hindsched.bench.output import Table
-from hindsched.bench.report import plots
+from hindsched.bench.report import canvas
 from hindsched.bench.report.markdown import markdown_table
-from hindsched.bench.results.frames import records, told_records
 from hindsched.bench.results.ratios import contradictions
+from hindsched.bench.results.records import records, records_or_none
 from hindsched.instances.bags import Store
 from hindsched.instances.errors import SelfCheckError
 from hindsched.instances.textio import write_text
@@ -105,7 +105,7 @@ def reproduce(
     best = optima(found)
     write_text(folder / "optima.md", markdown_table(records(best), list(best.columns)))
     for machines, store, when in found[["machines", "store", "when"]].drop_duplicates().itertuples(index=False):
-        plots.save(draw_bars(found, machines, store, when), folder / f"bars-{machines}-{store}-{when}.svg")
+        canvas.save(draw_bars(found, machines, store, when), folder / f"bars-{machines}-{store}-{when}.svg")
     claims = findings(found)
     said = [asdict(claim) for claim in claims]
     write_text(folder / "claims.md", markdown_table(said, list(said[0])))
@@ -124,7 +124,7 @@ def _timeouts_that_matter(runs: pd.DataFrame) -> list[str]:
 def _show(found: pd.DataFrame, claims: Sequence[Finding], as_json: bool) -> None:
     if as_json:
         lines = Table(None, as_json=True)
-        lines.add_all({"cell": None, **row} for row in told_records(found))
+        lines.add_all({"cell": None, **row} for row in records_or_none(found))
         lines.add_all(asdict(claim) for claim in claims)
         lines.show()
         return

@@ -18,7 +18,7 @@ import click
 from hindsched import instances, offline
 from hindsched.bench.batches import flags
 from hindsched.bench.batches.sources import Drawn, drawn_sources
-from hindsched.bench.family import Family, Played
+from hindsched.bench.family import Family, RunRecord
 from hindsched.bench.family import Options as Asked
 from hindsched.instances import InputError, SelfCheckError, Verdict
 from hindsched.instances.batches import Instance, Run, Rung
@@ -87,16 +87,16 @@ class _Batches(Family):
                 return str(error)
         return None
 
-    def run(self, instance: Instance, policy: str, options: Asked, seed: int) -> Played:
+    def run(self, instance: Instance, policy: str, options: Asked, seed: int) -> RunRecord:
         return self._played(instance, run_policy(instance, policy, self._options(options)))
 
-    def run_plainly(self, instance: Instance, policy: str, options: Asked, seed: int) -> Played:
+    def run_plainly(self, instance: Instance, policy: str, options: Asked, seed: int) -> RunRecord:
         return self._played(instance, run_policy(instance, policy, self._options(options), engine="plain"))
 
     def _options(self, options: Asked) -> Options:
         return Options.parse({name: value for name, value in self.run_values(options).items() if value})
 
-    def _played(self, instance: Instance, run: Simulation) -> Played:
+    def _played(self, instance: Instance, run: Simulation) -> RunRecord:
         tasks = run.satisfied_tasks
         facts = {
             "satisfied_batches": run.satisfied_batches(instance.tasks),
@@ -104,9 +104,9 @@ class _Batches(Family):
             "copies_per_task": sum(run.copies) / tasks if tasks else None,
             "all_contacts": run.all_contacts,
         }
-        return Played(run.policy, tasks or None, None if tasks else 1, run.run, facts)
+        return RunRecord(run.policy, tasks or None, None if tasks else 1, run.run, facts)
 
-    def replay(self, instance: Instance, played: Played, who: str) -> Mapping[str, Any]:
+    def replay(self, instance: Instance, played: RunRecord, who: str) -> Mapping[str, Any]:
         """Let the checker replay a run, and hold it against the three rungs."""
         verdict = instances.check(instance, played.schedule)
         if not verdict.is_valid or verdict.outcome.satisfied_tasks != (played.value or 0):
@@ -131,7 +131,7 @@ class _Batches(Family):
     def from_point(self, point: Mapping[str, Any]) -> Any:
         return convert(dict(point), Drawn, "point").load()
 
-    def run_row(self, instance: Instance, played: Played, options: Asked) -> dict[str, Any]:
+    def run_row(self, instance: Instance, played: RunRecord, options: Asked) -> dict[str, Any]:
         run: Run = played.schedule
         told = simulation(instance, played.policy, run.contacts, run.periods)
         row = {

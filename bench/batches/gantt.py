@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hindsched import instances
-from hindsched.bench.report import plots
+from hindsched.bench.report import canvas
 from hindsched.instances.batches import Instance, Run
 from hindsched.instances.batches.run import NOTHING
 from hindsched.instances.errors import InputError
@@ -22,14 +22,14 @@ _MOST_WORKERS, _MOST_CONTACTS = 400, 20_000
 
 def draw(instance: Instance, schedule: Run) -> Figure:
     """Return the picture of a run that the checker accepts."""
-    figure, (axes,) = plots.new_figure(heights=(_height(instance),))
+    figure, (axes,) = canvas.new_figure(heights=(_height(instance),))
     _draw(axes, instance, schedule, _told(instance, schedule))
     return figure
 
 
 def draw_pair(instance: Instance, best: Run, run: Run, policy: str, name: str) -> Figure:
     """Return the picture of a certificate above that of a policy's run."""
-    figure, panels = plots.new_figure(2, heights=(_height(instance),) * 2)
+    figure, panels = canvas.new_figure(2, heights=(_height(instance),) * 2)
     for panel, schedule, who in zip(panels, (best, run), ("best in hindsight", policy), strict=True):
         _draw(panel, instance, schedule, f"{who}: {_told(instance, schedule)}  ({name})")
     return figure
@@ -65,13 +65,13 @@ def _draw(axes: Axes, instance: Instance, schedule: Run, title: str) -> None:
         begin = max(time, busy.get(j, 0))
         stop = until if end is None or end == NOTHING else end
         busy[j] = stop
-        colour = plots.COLOURS[int(batch or 0) % 6]
+        colour = canvas.COLOURS[int(batch or 0) % 6]
         axes.broken_barh([(begin, max(stop - begin, 0))], (j - 0.3, 0.6), facecolor=colour, edgecolor="white")
         if len(contacts) <= 120:
             axes.text((begin + stop) / 2, j, f"{batch}.{task}", ha="center", va="center", fontsize=6, clip_on=True)
     for i, (submission, deadline) in enumerate(instance.batches):
-        axes.axvline(submission, color=plots.COLOURS[i % 6], linestyle=":", linewidth=1)
-        axes.axvline(deadline, color=plots.COLOURS[i % 6], linestyle="-", linewidth=1)
+        axes.axvline(submission, color=canvas.COLOURS[i % 6], linestyle=":", linewidth=1)
+        axes.axvline(deadline, color=canvas.COLOURS[i % 6], linestyle="-", linewidth=1)
     axes.set_xlim(since, until)
     axes.set_ylim(instance.num_workers - 0.5, -0.5)
     axes.set_xlabel("second; dotted: submission, drawn through: deadline; grey: available; a stroke: contact")

@@ -15,9 +15,9 @@ from hindsched.bench.batches.paper import page
 from hindsched.bench.batches.paper.claims import findings
 from hindsched.bench.batches.paper.rows import published
 from hindsched.bench.batches.paper.theorem import Tally
+from hindsched.bench.report.formatting import NOTHING, count, number, share
 from hindsched.bench.report.markdown import text_table
 from hindsched.bench.report.marks import Picture, Writer
-from hindsched.bench.report.tables import NOTHING, count, number, share
 from hindsched.instances.errors import InputError
 from hindsched.online.batches.periods import requests_for
 

@@ -16,7 +16,7 @@ from typing import Any
 from hindsched import instances
 from hindsched.bench.campaign.engine import Job, code_digest, source_digest
 from hindsched.bench.campaign.sources import Source
-from hindsched.bench.family import Family, Limit, Options, Played, family_named
+from hindsched.bench.family import Family, OptimumBounds, Options, RunRecord, family_named
 from hindsched.instances import InputError
 from hindsched.instances.textio import as_unicode, read_bytes, write_text
 from hindsched.offline.results import Number
@@ -183,7 +183,7 @@ def answered(result: Any, options: Options) -> dict[str, Any]:
     return {
         "solver": result.by,
         "time_limit_s": options.time_limit_s,
-        **_limit(Limit.of(result)),
+        **_limit(OptimumBounds.of(result)),
         "bound": _json(result.bound),
         "check": None if result.schedule is None else "valid",  # or the family's solve had raised
         "counts": dict(result.counts),
@@ -191,7 +191,7 @@ def answered(result: Any, options: Options) -> dict[str, Any]:
     }
 
 
-def _limit(limit: Limit) -> dict[str, Any]:
+def _limit(limit: OptimumBounds) -> dict[str, Any]:
     return {
         "status": str(limit.status),
         "value": _json(limit.value),
@@ -204,7 +204,7 @@ def _json(number: Number | None) -> int | float | None:
     return number if number is None or isinstance(number, int) else float(number)
 
 
-def simulate(family: Family, instance: Any, policy: Any, options: Options) -> Played:
+def simulate(family: Family, instance: Any, policy: Any, options: Options) -> RunRecord:
     """Run a policy with the seed that this campaign and instance give it."""
     with aside():
         return family.run(instance, policy, options, policy_seed(instance, options))

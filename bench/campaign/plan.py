@@ -16,7 +16,7 @@ from hindsched.bench.family import Options, family_named
 from hindsched.instances.errors import InputError
 
 if TYPE_CHECKING:
-    from hindsched.bench.results.frames import Results
+    from hindsched.bench.results.columns import Results
 
 __all__ = ["Campaign", "expand_policies", "held_rows", "readings_of", "results_of_rows", "run_campaign"]
 
@@ -213,7 +213,7 @@ def results_of_rows(rows: Sequence[tuple[str, Mapping[str, Any]]], folder: Path)
     InputError
         For a row that somebody broke.
     """
-    from hindsched.bench.results.frames import results_of
+    from hindsched.bench.results.journal_rows import results_of
 
     try:
         return results_of(rows)

@@ -13,7 +13,7 @@ import numpy as np
 from hindsched import instances
 from hindsched.bench.campaign.journal import Journal, in_row, read_rows
 from hindsched.bench.family import Options, shown
-from hindsched.bench.results.frames import expect_run
+from hindsched.bench.results.journal_rows import expect_run
 from hindsched.instances.errors import InputError
 from hindsched.instances.streams import stream
 from hindsched.instances.textio import convert

@@ -14,9 +14,12 @@ from hindsched.bench.campaign.journal import Journal
 from hindsched.bench.campaign.plan import Campaign, held_rows, results_of_rows
 from hindsched.bench.campaign.sources import Source
 from hindsched.bench.family import Options, family_named
-from hindsched.bench.results.frames import GROUP, Results, in_order, records
-from hindsched.bench.results.ratios import csv_text, of_runs, summary, with_ratios
-from hindsched.bench.results.stats import quantile
+from hindsched.bench.results.columns import GROUP, Results
+from hindsched.bench.results.policy_order import in_order
+from hindsched.bench.results.quantile import quantile
+from hindsched.bench.results.ratios import with_ratios
+from hindsched.bench.results.records import records
+from hindsched.bench.results.summary import csv_text, ratios_of_runs, summary
 from hindsched.instances.errors import InputError
 from hindsched.instances.textio import write_text
 
@@ -38,7 +41,7 @@ class Score:
     results
         The runs and optima of this call, under the present names of the instances.
     table
-        The one ratio table (see `hindsched.bench.results.ratios.summary`).
+        The one ratio table (see `hindsched.bench.results.summary.summary`).
     files
         What was written.
     failure
@@ -101,7 +104,7 @@ def score(
     write_text(files[1], csv_text(frame))
     ratios = with_ratios(results.runs)
     files.append(folder / "ratios.csv")
-    write_text(files[2], csv_text(of_runs(ratios)))
+    write_text(files[2], csv_text(ratios_of_runs(ratios)))
     if ratios["value"].notna().any():
         files.append(_draw_ratios(ratios, folder / "ratios.svg"))
         kept = {source.name: schedule_path(folder, mine[0].key) for mine, source in zip(jobs, sources, strict=True)}
@@ -116,19 +119,18 @@ def score(
 
 
 def _draw_ratios(ratios: pd.DataFrame, path: Path) -> Path:
-    from hindsched.bench.report import plots
-    from hindsched.bench.report.items import ratio_label
+    from hindsched.bench.report import canvas
+    from hindsched.bench.report.ecdf import draw_ecdf
+    from hindsched.bench.report.figures import ratio_label
 
     parts = list(ratios.groupby(list(GROUP), sort=True))
-    figure, axes = plots.new_figure(len(parts), heights=(4.2,) * len(parts))
+    figure, axes = canvas.new_figure(len(parts), heights=(4.2,) * len(parts))
     for panel, (point, mine) in zip(axes, parts, strict=True):
         family, population, options = map(str, point)
         title = f"{population}, {options}" if options else population
         policies = in_order(mine["policy"].unique(), family)
-        plots.draw_ecdf(
-            panel, mine, policies, title=title, xlabel=ratio_label(family_named(family), "hindsight optimum")
-        )
-    plots.save(figure, path)
+        draw_ecdf(panel, mine, policies, title=title, xlabel=ratio_label(family_named(family), "hindsight optimum"))
+    canvas.save(figure, path)
     return path
 
 
@@ -155,7 +157,7 @@ def _example(ratios: pd.DataFrame, usable: set[str]) -> dict[str, Any] | None:
 
 def _draw_example(source: Source, optimum: Path, policy: Any, options: Options, path: Path) -> Path | None:
     """Draw the run and, in a file of its own, the optimum's schedule; nothing where the family draws no schedules."""
-    from hindsched.bench.report import plots
+    from hindsched.bench.report import canvas
 
     family = family_named(source.family)
     instance = source.load()
@@ -165,5 +167,5 @@ def _draw_example(source: Source, optimum: Path, policy: Any, options: Options, 
         figure = family.draw_pair(instance, best, played.schedule, label_of(policy), source.name)
     except InputError:
         return None
-    plots.save(figure, path)
+    canvas.save(figure, path)
     return path

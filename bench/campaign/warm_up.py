@@ -33,7 +33,7 @@ def warm_up(families: Sequence[str], *, num_processes: int = 1) -> int:
         For a family that does not exist.
     """
     adapters = [family_named(name) for name in dict.fromkeys(families)]
-    hard = [Job(family.name, f"{family.name}, hard instances", _rehearse, (family.name,)) for family in adapters]
+    hard = [Job(family.name, f"{family.name}, hard instances", _warm_up, (family.name,)) for family in adapters]
     optima: list[Job] = []
     runs: list[Job] = []
     with TemporaryDirectory() as folder:
@@ -51,6 +51,6 @@ def warm_up(families: Sequence[str], *, num_processes: int = 1) -> int:
     return len(optima) + len(runs)
 
 
-def _rehearse(family: str) -> dict[str, str]:
-    family_named(family).rehearse()
+def _warm_up(family: str) -> dict[str, str]:
+    family_named(family).warm_up()
     return {"family": family}

@@ -52,8 +52,8 @@ def campaign(
     """  # noqa: D301  # click reads the control character
     from hindsched.bench.campaign.file import read_campaign
     from hindsched.bench.campaign.plan import results_of_rows, run_campaign
-    from hindsched.bench.results.ratios import csv_text, summary
-    from hindsched.bench.results.show import show_table
+    from hindsched.bench.results.print_table import show_table
+    from hindsched.bench.results.summary import csv_text, summary
 
     plan = read_campaign(file)
     try:

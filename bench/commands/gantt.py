@@ -15,7 +15,7 @@ def gantt(file: str, schedule: str, output: str) -> None:
     """Draw SCHEDULE on the instance in FILE, if it obeys the rules."""
     from hindsched import instances
     from hindsched.bench.commands.valid import made_of_valid
-    from hindsched.bench.report import plots
+    from hindsched.bench.report import canvas
 
     instance = instances.read(file)
-    plots.save(made_of_valid(family_of(instance).draw, instance, schedule, "not drawn"), output)
+    canvas.save(made_of_valid(family_of(instance).draw, instance, schedule, "not drawn"), output)

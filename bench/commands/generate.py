@@ -8,7 +8,7 @@ import click
 
 from hindsched.bench.commands.by_family import FamilyCommand, family_option
 from hindsched.bench.family import family_named
-from hindsched.bench.targets import write_instance
+from hindsched.bench.output_files import write_instance
 
 
 @click.command(cls=FamilyCommand, short_help="Write an instance of a published experiment, or a small one.")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from hindsched.bench.commands import options
-from hindsched.bench.targets import write_instance
+from hindsched.bench.output_files import write_instance
 
 
 @click.command(short_help="Write the instance that a biclique question reduces to.")

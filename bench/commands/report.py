@@ -8,7 +8,7 @@ import click
 
 from hindsched.bench.commands import options
 from hindsched.bench.output import Table
-from hindsched.bench.report.parts import SHORT, Part
+from hindsched.bench.report.sections import SHORT, Section
 
 
 @click.command(short_help="Write a page of results: ratios, profiles, tables.")
@@ -23,7 +23,7 @@ from hindsched.bench.report.parts import SHORT, Part
 @click.option(
     "--only",
     metavar="PART,...",
-    help=f"These parts alone: {', '.join(Part)}.",
+    help=f"These parts alone: {', '.join(Section)}.",
 )
 @click.option("--short", is_flag=True, help=f"For two sheets of paper: --only {','.join(SHORT)}.")
 @options.as_json
@@ -41,7 +41,7 @@ def report(
 
     if short and only is not None:
         raise click.UsageError("--short goes without --only")
-    parts = SHORT if short else tuple(Part) if only is None else [part.strip() for part in only.split(",")]
+    parts = SHORT if short else tuple(Section) if only is None else [part.strip() for part in only.split(",")]
     written = write_report(results, output or default_output(results), reference=reference, latex=latex, only=parts)
     for line in written.mixed:
         click.echo(f"hindsched: {results}: {line}", err=True)

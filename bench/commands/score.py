@@ -48,7 +48,7 @@ def score(
     """
     from hindsched.bench.campaign import score as main_job
     from hindsched.bench.campaign.sources import from_file
-    from hindsched.bench.results.show import show_table
+    from hindsched.bench.results.print_table import show_table
 
     sources: list[Source]
     if files:

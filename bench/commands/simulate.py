@@ -31,8 +31,8 @@ def simulate(
     """Run policies on each instance; an outcome is null where the run did not get so far."""
     from hindsched import instances
     from hindsched.bench.campaign.plan import expand_policies
+    from hindsched.bench.output_files import schedule_targets
     from hindsched.bench.progress import working
-    from hindsched.bench.targets import schedule_targets
     from hindsched.online.loading import aside
 
     refusals = Refusals()

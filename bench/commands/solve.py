@@ -30,8 +30,8 @@ def solve(
 ) -> int:
     """Find the hindsight optimum of each instance, with a checked schedule and a proven bound."""
     from hindsched import instances
+    from hindsched.bench.output_files import expect_writable, schedule_targets
     from hindsched.bench.progress import working
-    from hindsched.bench.targets import expect_writable, schedule_targets
 
     targets = schedule_targets(out, [(file, "") for file in files], is_one=len(files) == 1)
     table = Table(None, as_json, title="Hindsight optima", spare=("bound", "solver", "objective", "runtime_s"))

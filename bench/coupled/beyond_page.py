@@ -10,11 +10,12 @@ import numpy as np
 
 from hindsched.bench.coupled.beyond import POINT
 from hindsched.bench.coupled.optima import known_optima
+from hindsched.bench.report.formatting import NOTHING, count, interval, number, share
 from hindsched.bench.report.markdown import text_table
-from hindsched.bench.report.tables import NOTHING, count, interval, number, share
-from hindsched.bench.results.frames import records
 from hindsched.bench.results.published import published_table
-from hindsched.bench.results.ratios import SHARES, distribution, ends, intervals, with_ratios
+from hindsched.bench.results.ratio_statistics import SHARES, distribution, ends, intervals
+from hindsched.bench.results.ratios import with_ratios
+from hindsched.bench.results.records import records
 from hindsched.instances.errors import InputError
 from hindsched.online.coupled import OURS
 

@@ -11,10 +11,11 @@ from hindsched.bench.campaign.jobs import simulate
 from hindsched.bench.coupled.gantt import draw_gantt
 from hindsched.bench.coupled.paper import Paper
 from hindsched.bench.family import Options, family_named
-from hindsched.bench.report import plots, tables
+from hindsched.bench.report import canvas
+from hindsched.bench.report.formatting import number
 from hindsched.bench.report.html import Figure
-from hindsched.bench.results.frames import records
-from hindsched.bench.results.stats import quantile
+from hindsched.bench.results.quantile import quantile
+from hindsched.bench.results.records import records
 from hindsched.instances import HindschedError, Verdict
 from hindsched.instances.coupled import Instance, Schedule
 from hindsched.online.coupled import POLICIES
@@ -22,7 +23,7 @@ from hindsched.online.coupled import POLICIES
 if TYPE_CHECKING:
     import pandas as pd
 
-    from hindsched.bench.report.items import Files
+    from hindsched.bench.report.report_files import Files
 
 __all__ = ["Example", "drawn_example", "find_example"]
 
@@ -129,7 +130,7 @@ def drawn_example(example: Example, files: Files) -> Figure:
     """Return the picture of a run beside the optimum."""
     slots = max(example.run.slots, example.best.slots)
     height = min(20.0, 0.7 + 0.2 * example.instance.num_workers)
-    drawing, panels = plots.new_figure(2, width=max(8.0, 1.6 + 0.075 * slots), heights=(height, height + 0.3))
+    drawing, panels = canvas.new_figure(2, width=max(8.0, 1.6 + 0.075 * slots), heights=(height, height + 0.3))
     shown = ((example.best, example.of_best, "hindsight optimum"), (example.run, example.of_run, example.policy))
     for axes, (schedule, verdict, who) in zip(panels, shown, strict=True):
         title = f"{who}: makespan {verdict.outcome.makespan}"
@@ -140,7 +141,7 @@ def drawn_example(example: Example, files: Files) -> Figure:
     gap = (example.of_run.outcome.makespan or 0) / (example.of_best.outcome.makespan or 1)
     return Figure(
         f"{example.policy} on {example.name}",
-        f"The worst run of the best heuristic among those of at most 120 slots: {tables.number(gap)} times the "
+        f"The worst run of the best heuristic among those of at most 120 slots: {number(gap)} times the "
         "optimum. A row is a worker; hatched: RECLAIMED, plain grey: DOWN; a vertical line: an iteration ends.",
         [files.picture("example", "", drawing)],
         is_wide=True,

@@ -14,7 +14,7 @@ from hindsched import instances
 from hindsched.bench.commands.options import LARGEST
 from hindsched.bench.coupled import flags
 from hindsched.bench.coupled.paper import Paper
-from hindsched.bench.family import Family, Options, Played
+from hindsched.bench.family import Family, Options, RunRecord
 from hindsched.bench.progress import working
 from hindsched.instances.coupled import Outcome
 from hindsched.instances.errors import InputError, SelfCheckError
@@ -87,22 +87,22 @@ class _Coupled(Family):
             instance, "makespan", solver=options.solver, time_limit_s=options.time_limit_s, **dict(options.solve)
         )
 
-    def run(self, instance: Any, policy: str, options: Options, seed: int) -> Played:
+    def run(self, instance: Any, policy: str, options: Options, seed: int) -> RunRecord:
         return self._played(instance, policy, options, seed)
 
-    def _played(self, instance: Any, policy: str, options: Options, seed: int, *, engine: str = "auto") -> Played:
+    def _played(self, instance: Any, policy: str, options: Options, seed: int, *, engine: str = "auto") -> RunRecord:
         values: dict[str, Any] = self.run_values(options)
         run = run_policy(instance, policy, seed=seed, schedule_slots=options.check_slots, engine=engine, **values)
         facts = {"iterations": run.iterations, "slots": run.slots, "slot_limit": instance.slots}
-        return Played(run.policy, run.makespan, instance.slots, run.schedule, facts)
+        return RunRecord(run.policy, run.makespan, instance.slots, run.schedule, facts)
 
     def from_point(self, point: Mapping[str, Any]) -> Any:
         return convert(dict(point), Paper, "point").load()
 
-    def run_plainly(self, instance: Any, policy: str, options: Options, seed: int) -> Played:
+    def run_plainly(self, instance: Any, policy: str, options: Options, seed: int) -> RunRecord:
         return self._played(instance, policy, options, seed, engine="plain")
 
-    def replay(self, instance: Any, played: Played, who: str) -> Mapping[str, Any]:
+    def replay(self, instance: Any, played: RunRecord, who: str) -> Mapping[str, Any]:
         """Let the checker replay the schedule of a run, as far as it goes; return how many slots that is."""
         verdict = instances.check(instance, played.schedule)
         found = verdict.outcome
@@ -139,7 +139,7 @@ class _Coupled(Family):
             told["bound"] = row["upper"]
         return [({"status": row.pop("status"), "objective": told.pop("objective"), **row, **told}, result)]
 
-    def run_row(self, instance: Any, played: Played, options: Options) -> dict[str, Any]:
+    def run_row(self, instance: Any, played: RunRecord, options: Options) -> dict[str, Any]:
         """Tell the estimator always: it decides the ranking; and a seed other than 0."""
         values = self.run_values(options)
         others = {name: value for name, value in dict(options.run).items() if name != "estimator"}
@@ -203,7 +203,7 @@ class _Coupled(Family):
         ]
         return sources + spot_sources()
 
-    def rehearse(self) -> None:
+    def warm_up(self) -> None:
         from hindsched.offline.coupled.bounds.program_lagrangian import program_bound
         from hindsched.offline.coupled.local_search import local_search
 
@@ -226,17 +226,17 @@ class _Coupled(Family):
         return draw_pair(instance, best, run, policy, name)
 
     def groups(self, policies: Sequence[str]) -> dict[str, list[str]] | None:
-        from hindsched.bench.coupled.report_parts import by_builder
+        from hindsched.bench.coupled.report_items import by_builder
 
         return by_builder(policies)
 
     def findings(self, runs: pd.DataFrame, reference: str) -> list[str]:
-        from hindsched.bench.coupled.report_parts import findings
+        from hindsched.bench.coupled.report_items import findings
 
         return findings(runs, reference)
 
     def report_items(self, runs: pd.DataFrame, reference: str, files: Any) -> list[Any]:
-        from hindsched.bench.coupled.report_parts import against
+        from hindsched.bench.coupled.report_items import against
 
         return against(runs, reference, files)
 

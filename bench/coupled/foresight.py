@@ -18,8 +18,8 @@ import numpy as np
 from hindsched.bench.campaign import score as main_job
 from hindsched.bench.campaign.sources import Given, Source
 from hindsched.bench.family import Options
+from hindsched.bench.results.quantile import quantile
 from hindsched.bench.results.ratios import with_ratios
-from hindsched.bench.results.stats import quantile
 from hindsched.instances.chains import Chain
 from hindsched.instances.coupled.imported import from_trace
 from hindsched.instances.coupled.model import Instance
@@ -329,15 +329,15 @@ def draw_map(table: pd.DataFrame, path: Path) -> None:
     """Draw the median ratio of each policy along each axis, the middle half around it, and real machines beside."""
     from matplotlib.ticker import FixedLocator, NullLocator
 
-    from hindsched.bench.report import plots
+    from hindsched.bench.report import canvas
 
     axes_shown = [axis for axis in AXES if axis in set(table["axis"])]
-    figure, grid = plots.new_grid(-(-len(axes_shown) // 3), 3)
+    figure, grid = canvas.new_grid(-(-len(axes_shown) // 3), 3)
     policies = list(dict.fromkeys(table["policy"]))
     machines = [name for name in dict.fromkeys(table["machines"]) if name != "drawn"]
     flat = [axes for row in grid for axes in row]
     for axes, axis in zip(flat, axes_shown, strict=False):
-        for policy, colour in zip(policies, plots.COLOURS, strict=False):
+        for policy, colour in zip(policies, canvas.COLOURS, strict=False):
             mine = table[(table["policy"] == policy) & (table["axis"] == axis)]
             drawn = mine[mine["machines"] == "drawn"].sort_values("value")
             x = drawn["value"].to_numpy() if axis != "task" else np.log10(drawn["value"].to_numpy())
@@ -362,4 +362,4 @@ def draw_map(table: pd.DataFrame, path: Path) -> None:
     for row in grid:
         row[0].set_ylabel("makespan / optimum", fontsize=8)
     flat[0].legend(fontsize=6, frameon=False)
-    plots.save(figure, path)
+    canvas.save(figure, path)

@@ -11,11 +11,11 @@ from math import isinf
 from typing import TYPE_CHECKING, Any
 
 from hindsched.bench.coupled import foresight
+from hindsched.bench.report.formatting import MINUS, NOTHING, count, share
 from hindsched.bench.report.markdown import text_table
 from hindsched.bench.report.marks import Picture, Writer
-from hindsched.bench.report.tables import MINUS, NOTHING, count, share
-from hindsched.bench.results.frames import records
 from hindsched.bench.results.published import published_table
+from hindsched.bench.results.records import records
 from hindsched.instances.errors import InputError
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from math import ceil
 from typing import TYPE_CHECKING, Any
 
 from hindsched import instances
-from hindsched.bench.report import plots
+from hindsched.bench.report import canvas
 from hindsched.instances.coupled import Instance, Schedule
 from hindsched.instances.states import DOWN, RECLAIMED
 
@@ -38,7 +38,7 @@ def draw(instance: Instance, schedule: Schedule) -> Figure:
     found = instances.check(instance, schedule).outcome
     height = min(40.0, 1.3 + 0.26 * instance.num_workers)
     width = min(24.0, max(9.0, 2.0 + 0.16 * schedule.slots))
-    figure, (axes,) = plots.new_figure(width=width, heights=(height,))
+    figure, (axes,) = canvas.new_figure(width=width, heights=(height,))
     done = "unfinished" if found.makespan is None else f"makespan {found.makespan}"
     title = f"{found.iterations} iteration{'' if found.iterations == 1 else 's'}, {done}"
     draw_gantt(axes, instance, schedule, ends=found.ends, title=title)
@@ -49,7 +49,7 @@ def draw_pair(instance: Instance, best: Schedule, run: Schedule, policy: str, na
     """Return the picture of an optimal schedule above that of a policy's run."""
     slots = max(best.slots, run.slots)
     height = min(20.0, 1.0 + 0.2 * instance.num_workers)
-    figure, panels = plots.new_figure(2, width=min(24.0, max(9.0, 2.0 + 0.13 * slots)), heights=(height, height))
+    figure, panels = canvas.new_figure(2, width=min(24.0, max(9.0, 2.0 + 0.13 * slots)), heights=(height, height))
     for panel, schedule, who in zip(panels, (best, run), ("hindsight optimum", policy), strict=True):
         found = instances.check(instance, schedule).outcome
         title = f"{who}: makespan {found.makespan}  ({name})"

@@ -20,8 +20,9 @@ from hindsched.bench.campaign.journal import Journal
 from hindsched.bench.coupled.beyond_page import read_data
 from hindsched.bench.coupled.paper import Paper
 from hindsched.bench.progress import counting
-from hindsched.bench.results.frames import told_records
-from hindsched.bench.results.ratios import distribution, with_ratios
+from hindsched.bench.results.ratio_statistics import distribution
+from hindsched.bench.results.ratios import with_ratios
+from hindsched.bench.results.records import records_or_none
 from hindsched.instances.errors import InputError, SelfCheckError
 from hindsched.instances.textio import write_text
 from hindsched.online.coupled import OURS, POLICIES, make_policy, run_policy
@@ -153,8 +154,8 @@ def play(policy: Any) -> list[int | None]:
 def board(mine: Mapping[str, Sequence[int | None]]) -> list[dict[str, Any]]:
     """Return the rows of the table: the published policies and those given, by the median of makespan / optimum.
 
-    The statistics are those of `bench.results.ratios.distribution`: quartiles are over all runs, None where they lie
-    among unfinished ones; the mean is over finished runs.
+    The statistics are those of `bench.results.ratio_statistics.distribution`: quartiles are over all runs, None where
+    they lie among unfinished ones; the mean is over finished runs.
     """
     import pandas as pd
 
@@ -166,7 +167,7 @@ def board(mine: Mapping[str, Sequence[int | None]]) -> list[dict[str, Any]]:
         makespans[name] = _floats(found)
     runs = pd.concat([_runs(known, name, values) for name, values in makespans.items()], ignore_index=True)
     table = distribution(with_ratios(runs)).sort_values(["median_high", "quartile_3_high"], kind="stable")
-    rows = [{name: row.get(name) for name in COLUMNS} for row in told_records(table.astype({"unfinished": int}))]
+    rows = [{name: row.get(name) for name in COLUMNS} for row in records_or_none(table.astype({"unfinished": int}))]
     return [row | {"rank": rank} for rank, row in enumerate(rows, start=1)]
 
 

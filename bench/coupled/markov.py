@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from hindsched.bench.campaign.sources import Given, Source
 from hindsched.bench.coupled.foresight import ratios_of, trace_sources
-from hindsched.bench.results.stats import quantile
+from hindsched.bench.results.quantile import quantile
 from hindsched.instances.chains import Chain, fit
 from hindsched.instances.coupled.model import Instance
 from hindsched.instances.states import DOWN, UP, States

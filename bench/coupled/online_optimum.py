@@ -362,7 +362,7 @@ def relaxed(folder: Path) -> list[dict[str, Any]]:
     The optima are the published ones; the rows are written to free_prefetch.csv.
     """
     from hindsched.bench.coupled.optima import known_optima
-    from hindsched.bench.results.frames import records
+    from hindsched.bench.results.records import records
     from hindsched.offline.coupled.bounds.free_prefetch import free_prefetch_bound
 
     optima = known_optima()

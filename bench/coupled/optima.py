@@ -148,10 +148,10 @@ def distribution(optima: pd.DataFrame, ending: str = "") -> pd.DataFrame:
 
 def draw_distribution(summary: pd.DataFrame, path: Path) -> None:
     """Draw the median optimum against wmin for each m and n_com, with the middle half of the instances around it."""
-    from hindsched.bench.report import plots
+    from hindsched.bench.report import canvas
 
-    figure, (axes,) = plots.new_figure(heights=(4.5,))
-    styles = zip(plots.COLOURS, ("-", "--", ":", "-.") * 2, strict=False)
+    figure, (axes,) = canvas.new_figure(heights=(4.5,))
+    styles = zip(canvas.COLOURS, ("-", "--", ":", "-.") * 2, strict=False)
     for ((m, n_com), group), (colour, dash) in zip(summary.groupby(["m", "n_com"]), styles, strict=False):
         wmin = group["wmin"].to_numpy()
         axes.fill_between(wmin, group["quartile_1"], group["quartile_3"], color=colour, alpha=0.12, linewidth=0)
@@ -162,4 +162,4 @@ def draw_distribution(summary: pd.DataFrame, path: Path) -> None:
     axes.set_title("Median optimum and middle half of the instances", loc="left", fontsize=10)
     axes.grid(alpha=0.3)
     axes.legend(fontsize=8, frameon=False)
-    plots.save(figure, path)
+    canvas.save(figure, path)

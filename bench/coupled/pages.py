@@ -20,12 +20,14 @@ from hindsched.bench.coupled.printed_page import PrintedTables
 from hindsched.bench.coupled.rents_page import RentsPage
 from hindsched.bench.coupled.scale_page import ScalePage
 from hindsched.bench.coupled.versus import diff_by_wmin
-from hindsched.bench.report import pictures, plots
+from hindsched.bench.report import canvas, ratio_plots
+from hindsched.bench.report.formatting import MINUS, NOTHING, count, interval, number, share
 from hindsched.bench.report.markdown import text_table
 from hindsched.bench.report.marks import Picture, Writer
-from hindsched.bench.report.tables import MINUS, NOTHING, count, interval, number, share
-from hindsched.bench.results.frames import read_results, records
-from hindsched.bench.results.ratios import distribution, ends, in_median_order, with_ratios
+from hindsched.bench.results.ratio_statistics import distribution, ends, in_median_order
+from hindsched.bench.results.ratios import with_ratios
+from hindsched.bench.results.read import read_results
+from hindsched.bench.results.records import records
 from hindsched.instances.errors import InputError
 
 if TYPE_CHECKING:
@@ -277,6 +279,6 @@ def _slots(value: Any) -> str:
 
 
 def _draw_ranges(table: pd.DataFrame, path: Path) -> None:
-    figure, (axes,) = plots.new_figure(width=7.0, heights=(0.75 + 0.21 * len(table),))
-    pictures.draw_ranges(axes, table, xlabel="makespan / hindsight optimum")
-    plots.save(figure, path)
+    figure, (axes,) = canvas.new_figure(width=7.0, heights=(0.75 + 0.21 * len(table),))
+    ratio_plots.draw_ranges(axes, table, xlabel="makespan / hindsight optimum")
+    canvas.save(figure, path)

@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING, Any
 from hindsched.bench.coupled.paper_tables import SUBSETS, TABLES, compare_metrics, printed_tables
 from hindsched.bench.coupled.reproduction import READINGS
 from hindsched.bench.coupled.studies.readings import published_metrics
+from hindsched.bench.report.formatting import MINUS, NOTHING, count
 from hindsched.bench.report.markdown import text_table
-from hindsched.bench.report.tables import MINUS, NOTHING, count
-from hindsched.bench.results.frames import in_order, records
+from hindsched.bench.results.policy_order import in_order
+from hindsched.bench.results.records import records
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from hindsched.bench.report.formatting import count, share
 from hindsched.bench.report.markdown import text_table
-from hindsched.bench.report.tables import count, share
-from hindsched.bench.results.frames import records
 from hindsched.bench.results.published import published_table
+from hindsched.bench.results.records import records
 from hindsched.instances.errors import InputError
 
 __all__ = ["RentsPage"]

@@ -12,7 +12,7 @@ from hindsched.bench.coupled.paper import Paper
 from hindsched.bench.coupled.paper_tables import TABLES
 from hindsched.bench.coupled.versus import diff_by_wmin, versus
 from hindsched.bench.family import Options, family_named
-from hindsched.bench.results.frames import records
+from hindsched.bench.results.records import records
 from hindsched.instances.textio import write_bytes, write_text
 from hindsched.online.coupled import POLICIES
 
@@ -108,7 +108,7 @@ def run_readings(
     Returns
     -------
     dict of str to pandas.DataFrame
-        For each reading its runs, as in `bench.results.frames.Results.runs`, the value under its name, ``makespan``.
+        For each reading its runs, as in `bench.results.columns.Results.runs`, the value under its name, ``makespan``.
     """
     found = {}
     for changes in _distinct(reading.instance for reading in readings):
@@ -232,7 +232,7 @@ def closeness(found: pd.DataFrame, printed: pd.DataFrame) -> pd.DataFrame:
 
 
 def write_compact(runs: Mapping[str, pd.DataFrame], path: Path) -> None:
-    """Write the runs as a compressed table, a row per run, that `hindsched.bench.results.frames.read_results` reads."""
+    """Write the runs as a compressed table, a row per run, that `hindsched.bench.results.read.read_results` reads."""
     import lzma
 
     import pandas as pd
@@ -245,18 +245,18 @@ def write_compact(runs: Mapping[str, pd.DataFrame], path: Path) -> None:
 
 def draw_figure_2(runs: Mapping[str, pd.DataFrame], path: Path) -> None:
     """Draw %diff against wmin: a row of panels for each reading, a panel for each m."""
-    from hindsched.bench.report import pictures, plots
+    from hindsched.bench.report import canvas, ratio_plots
 
-    figure, panels = plots.new_grid(len(runs), len(TABLES))
+    figure, panels = canvas.new_grid(len(runs), len(TABLES))
     for row, (name, frame) in zip(panels, runs.items(), strict=True):
         for axes, (number, m) in zip(row, TABLES.items(), strict=True):
             mine = frame[frame["m"] == m]
             title = f"m = {m} (Table {number}), reading {name}"
             if len(mine):
-                pictures.draw_diff(axes, diff_by_wmin(mine, panels=()), _SHOWN, reference="IE", title=title)
+                ratio_plots.draw_diff(axes, diff_by_wmin(mine, panels=()), _SHOWN, reference="IE", title=title)
             else:
                 axes.set_axis_off()
-    plots.save(figure, path)
+    canvas.save(figure, path)
 
 
 def reproduce(

@@ -8,12 +8,11 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from hindsched.bench.coupled.studies.races import PROVEN, draw_scale, gap
+from hindsched.bench.report.formatting import NOTHING, count, plural
 from hindsched.bench.report.markdown import text_table
 from hindsched.bench.report.marks import Picture
-from hindsched.bench.report.tables import NOTHING, count
-from hindsched.bench.report.words import plural
-from hindsched.bench.results.frames import told_records
 from hindsched.bench.results.published import published_table
+from hindsched.bench.results.records import records_or_none
 from hindsched.instances.errors import InputError
 
 __all__ = ["ScalePage"]
@@ -177,4 +176,4 @@ def _span(row: _Row) -> str:
 
 def _rows(name: str) -> list[dict[str, Any]]:
     """Return the rows, integers where they are."""
-    return told_records(published_table(name).convert_dtypes())
+    return records_or_none(published_table(name).convert_dtypes())

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from hindsched.bench.results.frames import in_order
+from hindsched.bench.results.policy_order import in_order
 from hindsched.instances.errors import InputError
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def versus(frame: pd.DataFrame, reference: str = "IE") -> pd.DataFrame:
     frame
         One row per run, each policy at most once on an instance, of one combination of options: ``policy``,
         ``makespan`` (missing where the run reached its slot limit), ``instance`` or the point of the experiment (``m``,
-        ``n_com``, ``wmin``, ``scenario``, ``trial``); see `hindsched.bench.results.frames`.
+        ``n_com``, ``wmin``, ``scenario``, ``trial``); see `hindsched.bench.results.columns`.
     reference
         The policy to compare with.
 

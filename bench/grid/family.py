@@ -13,7 +13,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from hindsched import instances, offline
-from hindsched.bench.family import Family, Limit, Options, Played
+from hindsched.bench.family import Family, OptimumBounds, Options, RunRecord
 from hindsched.bench.grid import flags
 from hindsched.instances.errors import InputError, SelfCheckError
 from hindsched.instances.grid import Schedule, write_schedule
@@ -64,10 +64,12 @@ class _Grid(Family):
     def solve(self, instance: Instance, options: Options) -> Result:
         return _as_response(instance, _optimum(instance, options.solver, options.time_limit_s, options.solve))
 
-    def run(self, instance: Instance, policy: str, options: Options, seed: int) -> Played:
+    def run(self, instance: Instance, policy: str, options: Options, seed: int) -> RunRecord:
         return self._played(instance, policy, options, seed)
 
-    def _played(self, instance: Instance, policy: str, options: Options, seed: int, *, engine: str = "auto") -> Played:
+    def _played(
+        self, instance: Instance, policy: str, options: Options, seed: int, *, engine: str = "auto"
+    ) -> RunRecord:
         self.run_values(options)
         made = make_policy(policy, seed=seed, **_given(options))
         run = run_policy(instance, made, engine=engine)
@@ -79,11 +81,11 @@ class _Grid(Family):
         facts = {**metrics, **counters, "digest": sha256(write_schedule(schedule).encode()).hexdigest()[:16]}
         limit = None
         if metrics["failed"]:  # the run has an optimum of its own
-            limit = Limit(Status.UNKNOWN, None, None, None, "none")
+            limit = OptimumBounds(Status.UNKNOWN, None, None, None, "none")
             if options.time_limit_s is not None:
                 accepted = instance.subset(run.accepted)
-                limit = Limit.of(self.solve(accepted, options))
-        return Played(run.policy, value, None, schedule, facts, limit)
+                limit = OptimumBounds.of(self.solve(accepted, options))
+        return RunRecord(run.policy, value, None, schedule, facts, limit)
 
     def solved_in_runs(self, options: Options) -> tuple[object, ...]:
         """Return how the optimum over the accepted jobs is found, where a run that refuses some asks for it."""
@@ -93,7 +95,7 @@ class _Grid(Family):
             return ()
         return code_digest("offline", family=self.name), options.solver, options.time_limit_s, *options.solve
 
-    def replay(self, instance: Instance, played: Played, who: str) -> Mapping[str, Any]:
+    def replay(self, instance: Instance, played: RunRecord, who: str) -> Mapping[str, Any]:
         """Let the checker judge the schedule of a run, and compare failures and waits."""
         verdict = instances.check(instance, played.schedule)
         found = verdict.outcome
@@ -112,13 +114,13 @@ class _Grid(Family):
 
         return from_point(dict(point))
 
-    def run_plainly(self, instance: Instance, policy: str, options: Options, seed: int) -> Played:
+    def run_plainly(self, instance: Instance, policy: str, options: Options, seed: int) -> RunRecord:
         """Run by the plain simulator, or again by machine code where that would take hours."""
         is_small = len(instance) <= _PLAIN_JOBS and instance.nodes <= _PLAIN_NODES
         engine = "plain" if is_small or policy not in BUILT_IN else "kernel"
         return self._played(instance, policy, replace(options, time_limit_s=None), seed, engine=engine)
 
-    def run_row(self, instance: Instance, played: Played, options: Options) -> dict[str, Any]:
+    def run_row(self, instance: Instance, played: RunRecord, options: Options) -> dict[str, Any]:
         """Tell the options that differ from their defaults, the metrics and the counters."""
         row: dict[str, Any] = {**_given(options)}
         if played.policy in BUILT_IN:
@@ -179,12 +181,12 @@ class _Grid(Family):
         return ~failed
 
     def findings(self, runs: pd.DataFrame, reference: str) -> list[str]:
-        from hindsched.bench.grid.report_parts import findings
+        from hindsched.bench.grid.report_items import findings
 
         return findings(runs)
 
     def report_items(self, runs: pd.DataFrame, reference: str, files: Any) -> list[Any]:
-        from hindsched.bench.grid.report_parts import waits
+        from hindsched.bench.grid.report_items import waits
 
         return waits(runs, files)
 

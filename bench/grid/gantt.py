@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hindsched import instances
-from hindsched.bench.report import plots
+from hindsched.bench.report import canvas
 from hindsched.instances.errors import InputError
 from hindsched.instances.grid import Instance, Schedule
 from hindsched.instances.grid.schedule import node_runs
@@ -24,7 +24,7 @@ _NAMED_JOBS = 120
 
 def draw(instance: Instance, schedule: Schedule) -> Figure:
     """Return the picture of a schedule that the checker accepts."""
-    figure, (axes,) = plots.new_figure(width=_width(instance, schedule), heights=(_height(instance),))
+    figure, (axes,) = canvas.new_figure(width=_width(instance, schedule), heights=(_height(instance),))
     _draw(axes, instance, schedule, str(instances.check(instance, schedule).outcome))
     return figure
 
@@ -32,7 +32,7 @@ def draw(instance: Instance, schedule: Schedule) -> Figure:
 def draw_pair(instance: Instance, best: Schedule, run: Schedule, policy: str, name: str) -> Figure:
     """Return the picture of an optimal schedule above that of a scheduler's run."""
     width = max(_width(instance, best), _width(instance, run))
-    figure, panels = plots.new_figure(2, width=width, heights=(_height(instance),) * 2)
+    figure, panels = canvas.new_figure(2, width=width, heights=(_height(instance),) * 2)
     for panel, schedule, who in zip(panels, (best, run), ("best in hindsight", policy), strict=True):
         _draw(panel, instance, schedule, f"{who}: {instances.check(instance, schedule).outcome}  ({name})")
         panel.set_xlim(0, max(_end(instance, best), _end(instance, run), 1))
@@ -59,7 +59,7 @@ def _draw(axes: Axes, instance: Instance, schedule: Schedule, title: str) -> Non
         if start is None:
             axes.plot([submit], [-0.9], marker="x", color="#D55E00", markersize=4, clip_on=False)
             continue
-        colour = plots.COLOURS[j % 6]
+        colour = canvas.COLOURS[j % 6]
         for first, last in node_runs(schedule.document["allocations"][j][1]):
             axes.broken_barh([(start, length)], (first - 0.5, last - first + 1), facecolor=colour, edgecolor="white")
             if len(instance) <= _NAMED_JOBS:

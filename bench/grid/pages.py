@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 from hindsched.bench.grid.paper.claims import Finding, findings
 from hindsched.bench.grid.paper.published import published_rows
 from hindsched.bench.grid.paper.tables import Rows, interval, mean_wait_s, pick, tables
+from hindsched.bench.report.formatting import MINUS, NOTHING, count
 from hindsched.bench.report.markdown import text_table
 from hindsched.bench.report.marks import Picture, Writer
-from hindsched.bench.report.tables import MINUS, NOTHING, count
 from hindsched.bench.results.published import published_table
 from hindsched.instances.errors import InputError
 

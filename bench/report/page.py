@@ -9,13 +9,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hindsched.bench.family import Family, family_named
-from hindsched.bench.report import items, tables, words
+from hindsched.bench.report import figures, tables
+from hindsched.bench.report.findings import findings
+from hindsched.bench.report.formatting import plural
 from hindsched.bench.report.html import Figure, PageTable, render
-from hindsched.bench.report.items import Files
-from hindsched.bench.report.parts import SHORT, Part
-from hindsched.bench.report.pictures import short_names
-from hindsched.bench.results.frames import GROUP, in_order, read_results
-from hindsched.bench.results.ratios import contradictions, distribution, medians, profile, with_ratios
+from hindsched.bench.report.ratio_plots import short_names
+from hindsched.bench.report.report_files import Files
+from hindsched.bench.report.run_facts import key_numbers, run_facts
+from hindsched.bench.report.sections import SHORT, Section
+from hindsched.bench.results.columns import GROUP
+from hindsched.bench.results.policy_order import in_order
+from hindsched.bench.results.ratio_statistics import distribution, medians
+from hindsched.bench.results.ratios import contradictions, profile, with_ratios
+from hindsched.bench.results.read import read_results
 from hindsched.instances.errors import InputError
 from hindsched.instances.textio import write_text
 
@@ -44,7 +50,7 @@ DARK = {
 
 
 @dataclass
-class _Section:
+class _GroupSection:
     """One combination of population and options on the page."""
 
     id: str
@@ -70,7 +76,7 @@ class Report:
     contradictions
         What cannot be, if anything: the page begins with it.
     mixed
-        Where rows of several campaigns stand for each other (see `bench.results.frames.Results`): this comes next.
+        Where rows of several campaigns stand for each other (see `bench.results.columns.Results`): this comes next.
     counts
         ``runs`` and ``instances``.
     """
@@ -94,7 +100,7 @@ def write_report(
     *,
     reference: str | None = None,
     latex: bool = False,
-    only: Collection[str] = tuple(Part),
+    only: Collection[str] = tuple(Section),
 ) -> Report:
     """Read results and write ``report.html``, its pictures (.svg) and its tables (.csv) to a folder.
 
@@ -104,7 +110,7 @@ def write_report(
     Parameters
     ----------
     results
-        See `hindsched.bench.results.frames.read_results`.
+        See `hindsched.bench.results.read.read_results`.
     folder
         Made if needed; files of the same names are replaced.
     reference
@@ -122,8 +128,8 @@ def write_report(
         cannot be written.
     """
     for part in only:
-        if part not in tuple(Part):
-            raise InputError(f"{part!r}, expected one of {', '.join(Part)}", place="--only")
+        if part not in tuple(Section):
+            raise InputError(f"{part!r}, expected one of {', '.join(Section)}", place="--only")
     read = read_results(results)
     families = [family_named(str(name)) for name in read.runs["family"].unique()]
     built_in = [policy for family in families for policy in (*family.policies(), *family.our_policies())]
@@ -142,14 +148,14 @@ def write_report(
         files.prefix = f"{number}-" if len(parts) > 1 else ""
         here = ratios[ratios.index.isin(mine.index)] if mine["optimum_status"].notna().any() else ratios.iloc[:0]
         sections.append(_section(f"section-{number}", title, mine, here, family, reference, files, only))
-        if Part.EXAMPLE in only and example is None and not wrong and len(here):
+        if Section.EXAMPLE in only and example is None and not wrong and len(here):
             prefix, files.prefix = files.prefix, ""
             example = family.example(here, files)
             files.prefix = prefix
     files.prefix = ""
     unfinished = None
     missing = read.runs["value"].isna()
-    if missing.any() and Part.UNFINISHED in only:
+    if missing.any() and Section.UNFINISHED in only:
         unfinished = tables.unfinished_table(read.runs, family_named(parts[0][0].name), file="unfinished.csv")
         columns = ["family", "setting", "instance", "policy", "options", "limit", "optimum", "optimum_status"]
         files.table("unfinished", read.runs.loc[missing, columns])
@@ -164,10 +170,10 @@ def write_report(
             "is_short": tuple(only) == SHORT,
             "contradictions": wrong,
             "mixed": read.mixed,
-            "tiles": words.tiles(read) if Part.SUMMARY in only else [],
+            "tiles": key_numbers(read) if Section.SUMMARY in only else [],
             "sections": sections,
             "example": example,
-            "facts": words.facts(read, name, names) if Part.FACTS in only else [],
+            "facts": run_facts(read, name, names) if Section.FACTS in only else [],
             "unfinished": unfinished,
             "version": version("hindsched"),
         },
@@ -207,32 +213,32 @@ def _section(
     reference: str | None,
     files: Files,
     only: Collection[str],
-) -> _Section:
+) -> _GroupSection:
     policies = in_order(runs["policy"].unique(), family.name)
-    subtitle = f"{words.plural(len(runs), 'run')} of {len(policies)} {'policy' if len(policies) == 1 else 'policies'}"
-    subtitle += f" on {words.plural(runs['fingerprint'].nunique(), 'instance')}."
-    section = _Section(identity, title, subtitle)
+    subtitle = f"{plural(len(runs), 'run')} of {len(policies)} {'policy' if len(policies) == 1 else 'policies'}"
+    subtitle += f" on {plural(runs['fingerprint'].nunique(), 'instance')}."
+    section = _GroupSection(identity, title, subtitle)
     overall = distribution(ratios)
     files.ratio_table(overall, family)
     middle = medians(ratios) if len(ratios) else None
     beside = reference or family.reference
     is_compared = beside in policies
-    if Part.SUMMARY in only:
-        section.findings = words.findings(runs, overall, middle, family)
+    if Section.SUMMARY in only:
+        section.findings = findings(runs, overall, middle, family)
         if is_compared:
             section.findings += family.findings(runs, str(beside))
         if middle is not None:
-            section.ranges = items.ranges(overall, family, files)
-    if middle is not None and Part.RATIOS in only:
-        section.items.append(items.ratios_of(ratios, overall, middle, files))
-    if middle is not None and Part.CURVES in only:
-        section.items.append(items.curves_of(ratios, family, files))
-    if len(policies) > 1 and Part.PROFILE in only:
+            section.ranges = figures.ranges(overall, family, files)
+    if middle is not None and Section.RATIOS in only:
+        section.items.append(figures.ratios_of(ratios, overall, middle, files))
+    if middle is not None and Section.CURVES in only:
+        section.items.append(figures.curves_of(ratios, family, files))
+    if len(policies) > 1 and Section.PROFILE in only:
         shares = profile(runs)
         if len(shares):
-            section.items.append(items.curves("profile", shares, family, files))
-    if middle is not None and Part.PARAMETERS in only:
-        section.items += items.by_parameter(ratios, overall, family, files)
-    if is_compared and len(policies) > 1 and Part.COMPARISON in only:
+            section.items.append(figures.curves("profile", shares, family, files))
+    if middle is not None and Section.PARAMETERS in only:
+        section.items += figures.by_parameter(ratios, overall, family, files)
+    if is_compared and len(policies) > 1 and Section.COMPARISON in only:
         section.items += family.report_items(runs, str(beside), files)
     return section

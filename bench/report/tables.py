@@ -7,72 +7,22 @@ from math import isfinite, isnan, log
 from typing import TYPE_CHECKING, Any
 
 from hindsched.bench.family import Family
+from hindsched.bench.report.formatting import NOTHING, count, interval, number, parameter, share
 from hindsched.bench.report.html import Cell, PageTable
-from hindsched.bench.results.frames import in_order, records
-from hindsched.bench.results.ratios import ends
+from hindsched.bench.results.policy_order import in_order
+from hindsched.bench.results.ratio_statistics import ends
+from hindsched.bench.results.records import records
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["by_parameter", "count", "interval", "number", "ratio_table", "share", "unfinished_table"]
+__all__ = ["by_parameter", "ratio_table", "unfinished_table"]
 
 _QUARTILES = ("quartile_1", "median", "quartile_3")
-#: What stands where there is no number.
-NOTHING, MINUS = "–", "−"  # noqa: RUF001
-
-
-def number(value: float) -> str:
-    """Return a number to three digits or so.
-
-    Examples
-    --------
-    >>> number(1.9349), number(12.345), number(2345.6), number(float("nan"))
-    ('1.93', '12.3', '2,346', '–')
-    """  # noqa: RUF002
-    if isnan(value) or not isfinite(value):
-        return NOTHING
-    size = abs(value)
-    return f"{value:.2f}" if size < 10 else f"{value:.1f}" if size < 100 else f"{value:,.0f}"
-
-
-def interval(low: float, high: float) -> str:
-    """Return what is known of a number between two ends.
-
-    Examples
-    --------
-    >>> interval(1.5, 1.5), interval(1.5, 2.0), interval(1.5, float("inf"))
-    ('1.50', '1.50–2.00', '≥ 1.50')
-    """  # noqa: RUF002
-    if isnan(low) or not isfinite(low):
-        return NOTHING
-    if not isfinite(high):
-        return f"≥ {number(low)}"
-    ends = number(low), number(high)
-    return ends[0] if ends[0] == ends[1] else f"{ends[0]}–{ends[1]}"  # noqa: RUF001
-
-
-def share(value: float) -> str:
-    """Return a share in percent; not 0% where there is something, nor 100% where something is missing.
-
-    Examples
-    --------
-    >>> share(0.25), share(0.0123), share(0.0001), share(0.9999), share(0.0)
-    ('25%', '1.2%', '<0.1%', '>99%', '0%')
-    """
-    if isnan(value):
-        return NOTHING
-    if 0 < value < 0.0995:
-        return f"{value:.1%}" if value >= 0.001 else "<0.1%"
-    return ">99%" if 0.99 < value < 1 else f"{value:.0%}"
-
-
-def count(value: float) -> str:
-    """Return a whole number."""
-    return f"{int(value):,}"
 
 
 def ratio_table(table: pd.DataFrame, *, caption: str, file: str, note: str = "", is_folded: bool = False) -> PageTable:
-    """Return distributions of ratios (see `bench.results.ratios.distribution`), one row per policy and point."""
+    """Return the table of `bench.results.ratio_statistics.distribution`: one row per policy and point."""
     point = list(table.columns[: table.columns.get_loc("policy")])
     headings = ["policy", *point, "median", "middle half", "mean", "95% interval"]
     headings += ["optimal", "≤ 1.1", "≤ 1.3", "≤ 2", "unfinished", "runs"]
@@ -158,10 +108,3 @@ def unfinished_table(runs: pd.DataFrame, family: Family, *, file: str, most: int
         note += f" {count(is_hopeless.sum())} more are on {count(instances)} instances that no schedule finishes."
     headings = ["instance", "unfinished", "limit", "optimum", "policies"]
     return PageTable(caption, headings, [cells for _, cells in rows[:most]], file, note)
-
-
-def parameter(value: Any) -> str:
-    """Return a parameter of the experiment; a missing one is unbounded."""
-    import pandas as pd
-
-    return "none" if pd.isna(value) else f"{value:g}"

@@ -6,15 +6,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from hindsched.bench.results.ratios import (
-    contradictions,
-    distribution,
-    in_median_order,
-    medians,
-    profile,
-    with_ratios,
-)
-from hindsched.bench.results.stats import percentiles, quantile, resample, resampled_means, resampled_medians, thinned
+from hindsched.bench.results.bootstrap import percentiles, resample, resampled_means, resampled_medians
+from hindsched.bench.results.curves import thinned
+from hindsched.bench.results.quantile import quantile
+from hindsched.bench.results.ratio_statistics import distribution, in_median_order, medians
+from hindsched.bench.results.ratios import contradictions, profile, with_ratios
 
 INF = math.inf
 

@@ -19,7 +19,7 @@ from hindsched.bench.campaign.engine import code_digest
 from hindsched.bench.campaign.jobs import optimum_job, policy_job
 from hindsched.bench.commands.group import hindsched
 from hindsched.bench.coupled.paper import Paper
-from hindsched.bench.family import Family, Options, Played, family_named
+from hindsched.bench.family import Family, Options, RunRecord, family_named
 from hindsched.instances import InputError, Verdict
 from hindsched.instances.families import names, register, unregister
 from hindsched.instances.textio import encode
@@ -71,7 +71,7 @@ def run_policy(instance, policy, *, rest=0, seed=0):
         if state == "u" and slot >= rest and len(slots) < instance.tasks:
             slots.append(slot)
     done = slots[-1] + 1 if len(slots) == instance.tasks else None
-    return Played(policy, done, len(instance.states), Schedule(instance.fingerprint, tuple(slots)))
+    return RunRecord(policy, done, len(instance.states), Schedule(instance.fingerprint, tuple(slots)))
 
 
 class Dummy(Family):

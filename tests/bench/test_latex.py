@@ -4,9 +4,9 @@ from hindsched.bench.campaign.score import score
 from hindsched.bench.campaign.sources import Given
 from hindsched.bench.family import Options
 from hindsched.bench.report.page import write_report
-from hindsched.bench.results.frames import records
-from hindsched.bench.results.ratios import in_median_order
-from hindsched.bench.results.show import readable
+from hindsched.bench.results.print_table import readable
+from hindsched.bench.results.ratio_statistics import in_median_order
+from hindsched.bench.results.records import records
 from hindsched.instances.coupled.generate import small
 
 

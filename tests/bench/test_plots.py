@@ -6,7 +6,8 @@ import pandas as pd
 import pytest
 
 from hindsched.bench.coupled.gantt import draw_gantt
-from hindsched.bench.report import plots
+from hindsched.bench.report import canvas
+from hindsched.bench.report.ecdf import draw_ecdf
 from hindsched.instances import InputError
 from hindsched.instances.coupled.generate import small
 from hindsched.online.coupled import POLICIES, make_policy, simulate
@@ -19,8 +20,8 @@ def ratio(policy, value):
 
 
 def curves(found, policies):
-    _, (axes,) = plots.new_figure()
-    plots.draw_ecdf(axes, pd.DataFrame(found), policies, xlabel="makespan / hindsight optimum")
+    _, (axes,) = canvas.new_figure()
+    draw_ecdf(axes, pd.DataFrame(found), policies, xlabel="makespan / hindsight optimum")
     return axes, {line.get_label(): line for line in axes.get_lines()}
 
 
@@ -58,15 +59,15 @@ def test_no_two_policies_look_the_same():
 @pytest.fixture
 def figure():
     instance = small(5, slots=30, iterations=2)
-    figure, (axes,) = plots.new_figure()
+    figure, (axes,) = canvas.new_figure()
     draw_gantt(axes, instance, simulate(instance, make_policy("IE")).schedule)
     return figure
 
 
 @pytest.mark.parametrize("ending", ["svg", "pdf", "png"])
 def test_equal_figures_give_equal_files(figure, tmp_path, ending):
-    plots.save(figure, tmp_path / f"one.{ending}")
-    plots.save(figure, tmp_path / f"two.{ending}")
+    canvas.save(figure, tmp_path / f"one.{ending}")
+    canvas.save(figure, tmp_path / f"two.{ending}")
     first, second = sorted(path.read_bytes() for path in tmp_path.iterdir())
     assert first == second != b""
 
@@ -74,10 +75,10 @@ def test_equal_figures_give_equal_files(figure, tmp_path, ending):
 def test_a_picture_is_written_whole_through_links_or_not_at_all(figure, tmp_path):
     link = tmp_path / "link.svg"
     link.symlink_to(tmp_path / "there.svg")
-    plots.save(figure, link)
+    canvas.save(figure, link)
     assert link.is_symlink()
     assert (tmp_path / "there.svg").read_text().startswith("<?xml")
     for path, said in ((tmp_path / "no" / "a.svg", "no such directory"), (tmp_path / "a.jpg", "expected .svg, .pdf")):
         with pytest.raises(InputError, match=said):
-            plots.save(figure, path)
+            canvas.save(figure, path)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["link.svg", "there.svg"]

@@ -8,10 +8,12 @@ import pytest
 from click.testing import CliRunner
 
 from hindsched.bench.commands.group import hindsched
-from hindsched.bench.results.frames import read_results, records
-from hindsched.bench.results.ratios import STATISTICS, ends, plain, summary
-from hindsched.bench.results.show import between
-from hindsched.bench.results.stats import ecdf
+from hindsched.bench.results.curves import ecdf
+from hindsched.bench.results.print_table import between
+from hindsched.bench.results.ratio_statistics import STATISTICS, ends
+from hindsched.bench.results.read import read_results
+from hindsched.bench.results.records import records
+from hindsched.bench.results.summary import plain, summary
 from hindsched.instances import SelfCheckError
 
 CAMPAIGN = """
@@ -101,7 +103,7 @@ def test_a_statistic_among_unfinished_runs_is_a_bound_and_never_a_number(tmp_pat
 def test_no_number_of_the_table_for_people_hides_an_unfinished_part(tmp_path):
     (tmp_path / "runs.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows_of([None, None, None, 20])))
     table = summary(read_results(tmp_path).runs)
-    from hindsched.bench.results.show import show_table
+    from hindsched.bench.results.print_table import show_table
 
     result = CliRunner()
     with result.isolation() as streams:

@@ -14,7 +14,7 @@ from hindsched.bench.campaign.sources import Given
 from hindsched.bench.coupled.paper import Paper
 from hindsched.bench.family import Options
 from hindsched.bench.report.page import write_report
-from hindsched.bench.report.parts import SHORT, Part
+from hindsched.bench.report.sections import SHORT, Section
 from hindsched.bench.report.svg import inline_svg
 from hindsched.instances.coupled.generate import small
 from hindsched.online.coupled import POLICIES
@@ -356,7 +356,7 @@ def test_parts_of_a_page(report, tmp_path, hindsched):
     assert "Dolan" in page.text
     assert "dl" not in page.tags
     assert not any(text in page.text for text in ("Competitive ratios", "How it was run"))
-    for part in Part:
+    for part in Section:
         report(rows(), only=[part])
     for arguments, told in (
         (("--only", "summary,ratio"), "'ratio', expected one of summary"),

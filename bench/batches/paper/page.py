@@ -16,7 +16,7 @@ from hindsched.bench.campaign.engine import Job, run_jobs
 from hindsched.bench.campaign.jobs import job_key
 from hindsched.bench.campaign.journal import Journal
 from hindsched.bench.output import Table
-from hindsched.bench.report import plots
+from hindsched.bench.report import canvas
 from hindsched.bench.report.markdown import markdown_table
 from hindsched.instances.errors import InputError
 from hindsched.instances.textio import write_text
@@ -175,7 +175,7 @@ def _csv(lines: Rows, columns: Sequence[str]) -> str:
 
 def draw_requests(rows: Rows, path: Path) -> None:
     """Draw how many requests batches got, as shares of N: the paper's Figures 6 and 7."""
-    figure, panels = plots.new_figure(2, heights=(3.2, 3.2))
+    figure, panels = canvas.new_figure(2, heights=(3.2, 3.2))
     for axes, first in zip(panels, ("spread", "start"), strict=True):
         for place, policy in enumerate(("A2", "A2-shift")):
             wanted = ("arrivals", policy, first)
@@ -183,7 +183,7 @@ def draw_requests(rows: Rows, path: Path) -> None:
             for row in mine:
                 label = policy if row is mine[0] else None
                 shares = [tenth / 10 for tenth in range(11)]
-                axes.plot(row["requests"], shares, color=plots.COLOURS[place], alpha=0.4, label=label)
+                axes.plot(row["requests"], shares, color=canvas.COLOURS[place], alpha=0.4, label=label)
         axes.axvline(1.0, color="black", linewidth=0.8)
         axes.set_xlim(0, 3)
         axes.set_xlabel("requests between submission and L, over N")
@@ -191,14 +191,14 @@ def draw_requests(rows: Rows, path: Path) -> None:
         axes.set_title(f"first = {first}: one curve a setting and day", loc="left", fontsize=10)
         if axes.get_legend_handles_labels()[0]:
             axes.legend(loc="lower right")
-    plots.save(figure, path)
+    canvas.save(figure, path)
 
 
 def draw_satisfied(rows: Rows, path: Path) -> None:
     """Draw satisfied batches by predictor beside the rung ``stream``: the paper's Figure 8."""
     mine = [row for row in rows if (row["part"], row["first"], row.get("copies_lambda")) == ("batches", "spread", 2)]
     ratios = sorted({row["deadline_s"] / row["c"] for row in mine})
-    figure, (axes,) = plots.new_figure(1, heights=(3.6,))
+    figure, (axes,) = canvas.new_figure(1, heights=(3.6,))
     policies = list(dict.fromkeys(row["policy"] for row in mine))
     for place, policy in enumerate([*policies, "stream"]):
         name = "stream_batches" if policy == "stream" else "satisfied_batches"
@@ -209,9 +209,9 @@ def draw_satisfied(rows: Rows, path: Path) -> None:
             if chosen:
                 middles.append(x + 0.2 * (place - 1.5))
                 heights.append(sum(chosen) / len(chosen))
-        axes.bar(middles, heights, width=0.18, color=plots.COLOURS[place], label=policy)
+        axes.bar(middles, heights, width=0.18, color=canvas.COLOURS[place], label=policy)
     axes.set_xticks(range(len(ratios)), [f"D/{ratio:g}" for ratio in ratios])
     axes.set_ylabel("share of batches satisfied")
     axes.set_title("stream: the best in hindsight on the runs' own contacts", loc="left", fontsize=10)
     axes.legend(loc="upper left")
-    plots.save(figure, path)
+    canvas.save(figure, path)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from hindsched.bench.results.frames import told_records
 from hindsched.bench.results.published import published_table
+from hindsched.bench.results.records import records_or_none
 
 __all__ = ["RUN_COLUMNS", "flat", "published"]
 
@@ -64,7 +64,7 @@ def flat(row: Mapping[str, Any]) -> dict[str, Any]:
 
 def published(name: str) -> list[dict[str, Any]]:
     """Return the rows of ``bench/data/batches_NAME.csv``, with None where nothing is, and lists of deciles."""
-    rows = told_records(published_table(f"batches_{name}"))
+    rows = records_or_none(published_table(f"batches_{name}"))
     for row in rows:
         for column in _DECILES:
             if isinstance(row.get(column), str):

@@ -8,7 +8,7 @@ import click
 
 from hindsched.bench.commands import options
 from hindsched.bench.output import Table
-from hindsched.bench.targets import expect_folder, expect_writable
+from hindsched.bench.output_files import expect_folder, expect_writable
 from hindsched.instances.textio import write_text
 
 

@@ -9,7 +9,7 @@ import click
 
 from hindsched.bench.commands import options
 from hindsched.bench.output import Table
-from hindsched.bench.targets import expect_folder
+from hindsched.bench.output_files import expect_folder
 
 _COLUMNS = {
     "kind": "graphs of kind",

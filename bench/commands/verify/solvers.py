@@ -8,7 +8,7 @@ import click
 
 from hindsched.bench.commands import options
 from hindsched.bench.output import Table
-from hindsched.bench.targets import expect_folder
+from hindsched.bench.output_files import expect_folder
 
 
 @click.command("verify-solvers", short_help="Compare the exact solvers.")

@@ -128,12 +128,12 @@ def draw_scale(rows: Sequence[Mapping[str, Any]], path: Path) -> None:
 
     The rows have `SCALE_COLUMNS`.
     """
-    from hindsched.bench.report import plots
+    from hindsched.bench.report import canvas
 
     paper = [row for row in rows if row["p"] is not None]
     axes_of = {"p": "workers p", "m": "tasks m", "n_com": "n_com", "wmin": "wmin", "iterations": "iterations K"}
     varying = [name for name in axes_of if len({row[name] for row in paper}) > 1] or ["p"]
-    figure, panels = plots.new_figure(len(varying), heights=(2.6,) * len(varying))
+    figure, panels = canvas.new_figure(len(varying), heights=(2.6,) * len(varying))
     for axes, name in zip(panels, varying, strict=True):
         values = sorted({row[name] for row in paper})
         for proven, marker, label in ((True, "o", "proven"), (False, "x", "stopped")):
@@ -142,7 +142,7 @@ def draw_scale(rows: Sequence[Mapping[str, Any]], path: Path) -> None:
                 for i, row in enumerate(paper)
                 if (row["status"] in PROVEN) is proven
             ]
-            colour = plots.COLOURS[0 if proven else 1]
+            colour = canvas.COLOURS[0 if proven else 1]
             x, y = [point[0] for point in points], [point[1] for point in points]
             axes.scatter(x, y, s=12, marker=marker, color=colour, label=label)
         medians = [statistics.median(row["seconds"] for row in paper if row[name] == value) for value in values]
@@ -153,7 +153,7 @@ def draw_scale(rows: Sequence[Mapping[str, Any]], path: Path) -> None:
         axes.set_ylabel("seconds")
         axes.grid(alpha=0.3)
     panels[0].legend(fontsize=8, frameon=False, ncols=3)
-    plots.save(figure, path)
+    canvas.save(figure, path)
 
 
 def gap(value: int | Fraction | None, bound: int | Fraction | None) -> float | None:

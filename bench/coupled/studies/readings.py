@@ -22,8 +22,8 @@ from hindsched.bench.coupled.paper_tables import TABLES
 from hindsched.bench.coupled.reproduction import READINGS, Reading
 from hindsched.bench.coupled.versus import versus
 from hindsched.bench.family import Options, family_named
-from hindsched.bench.results.frames import read_results
 from hindsched.bench.results.published import published_table
+from hindsched.bench.results.read import read_results
 from hindsched.instances.errors import InputError, SelfCheckError
 from hindsched.instances.textio import read_bytes, write_text
 from hindsched.online.coupled import POLICIES

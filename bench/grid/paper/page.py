@@ -12,7 +12,7 @@ from hindsched.bench.grid.paper.published import write_rows
 from hindsched.bench.grid.paper.runs import PARTS, Setup, run_experiment
 from hindsched.bench.grid.paper.tables import Rows, interval, mean_wait_s, pick, tables
 from hindsched.bench.output import Table
-from hindsched.bench.report import plots
+from hindsched.bench.report import canvas
 from hindsched.bench.report.markdown import markdown_table
 from hindsched.instances.textio import write_text
 
@@ -101,9 +101,9 @@ def draw_utilisation(rows: Rows, path: Path) -> None:
         for row in pick(rows, part="paper", policy="dgs", degree=20, overlay="static", messaging="push", mix="wide")
         if row["seed"] == min(other["seed"] for other in rows if "seed" in other)
     ]
-    figure, axes = plots.new_figure(len(shown), heights=(2.6,) * len(shown))
+    figure, axes = canvas.new_figure(len(shown), heights=(2.6,) * len(shown))
     for panel, row in zip(axes, shown, strict=True):
-        for (name, values), colour in zip(row["days"].items(), plots.COLOURS, strict=False):
+        for (name, values), colour in zip(row["days"].items(), canvas.COLOURS, strict=False):
             dash = "--" if name == "possible" else "-"
             panel.plot(range(len(values)), values, label=name, color=colour, linestyle=dash, linewidth=1.2)
         panel.set_title(f"{row['load']:.0%} of load", loc="left", fontsize=10)
@@ -111,7 +111,7 @@ def draw_utilisation(rows: Rows, path: Path) -> None:
         panel.set_ylim(bottom=0)
     axes[-1].set_xlabel("day")
     axes[0].legend(fontsize=8, frameon=False, ncols=3)
-    plots.save(figure, path)
+    canvas.save(figure, path)
 
 
 def _show_claims(claims: Sequence[Finding], as_json: bool) -> None:

@@ -46,7 +46,7 @@ def beyond(
     """
     from hindsched.bench.coupled import optima
     from hindsched.bench.coupled.beyond import run_ours
-    from hindsched.bench.results.frames import records
+    from hindsched.bench.results.records import records
     from hindsched.instances import InputError
     from hindsched.online.coupled import OURS
 

@@ -28,7 +28,7 @@ def booking(workers: int, tasks: int, batches: int, seed: int, jobs: int, result
     import pandas as pd
 
     from hindsched.bench.batches import beyond
-    from hindsched.bench.results.frames import told_records
+    from hindsched.bench.results.records import records_or_none
 
     rows = beyond.compare(results, workers=workers, tasks=tasks, batches=batches, seed=seed, num_processes=jobs)
     frame = pd.DataFrame(rows, columns=list(beyond.COLUMNS)).round(4)
@@ -36,5 +36,5 @@ def booking(workers: int, tasks: int, batches: int, seed: int, jobs: int, result
     table = Table(
         {name: name for name in beyond.COLUMNS}, as_json, title="Masters of batches, and what hindsight allows"
     )
-    table.add_all(told_records(frame))
+    table.add_all(records_or_none(frame))
     table.show()

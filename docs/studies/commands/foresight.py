@@ -69,7 +69,7 @@ def foresight(
     and the share of absences that are DOWN. Writes foresight.csv and foresight.svg; interrupted, it resumes.
     """
     from hindsched.bench.coupled import foresight as study
-    from hindsched.bench.results.frames import records
+    from hindsched.bench.results.records import records
     from hindsched.instances.traces import read_packaged
 
     sources = study.drawn_sources(axes or _AXES, instances, seed)

@@ -48,7 +48,7 @@ def markov(
     could know, and on states drawn from the chains instead of the real ones. Rows of other machines stay in them.
     """
     from hindsched.bench.coupled import markov as study
-    from hindsched.bench.results.frames import records
+    from hindsched.bench.results.records import records
     from hindsched.instances.errors import InputError
     from hindsched.instances.traces import read_packaged
 

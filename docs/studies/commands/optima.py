@@ -50,7 +50,7 @@ def optima(
     """
     from hindsched.bench.coupled import optima as data
     from hindsched.bench.family import Options
-    from hindsched.bench.results.frames import told_records
+    from hindsched.bench.results.records import records_or_none
 
     sources = data.experiment(ms=ms, n_coms=n_coms, wmins=wmins, scenarios=scenarios, trials=trials, seed=seed)
     settings = {"stand-by": (True,), "no-stand-by": (False,), "both": (True, False)}[setting]
@@ -59,7 +59,7 @@ def optima(
     )
     summary = data.distribution(found, "" if True in settings else "_no_stand_by")
     write_text(results / "distribution.csv", summary.to_csv(index=False))
-    rows = told_records(summary)
+    rows = records_or_none(summary)
     write_text(results / "distribution.md", markdown_table(rows, list(summary.columns)))
     data.draw_distribution(summary, results / "optima.svg")
     table = Table({name: name for name in summary.columns}, as_json, title="Hindsight optima, in slots")

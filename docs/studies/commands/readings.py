@@ -58,7 +58,7 @@ def readings(
     from hindsched.bench.coupled import paper_tables, reproduction
     from hindsched.bench.coupled.optima import SLOTS, experiment
     from hindsched.bench.coupled.studies import readings as study
-    from hindsched.bench.results.frames import records
+    from hindsched.bench.results.records import records
     from hindsched.instances.errors import InputError
     from hindsched.instances.textio import write_text
     from hindsched.online.coupled import POLICIES

@@ -33,12 +33,12 @@ def requests(
     import pandas as pd
 
     from hindsched.bench.batches.requests import COLUMNS, measure
-    from hindsched.bench.results.frames import told_records
+    from hindsched.bench.results.records import records_or_none
 
     size = {"workers": workers, "tasks": tasks, "batches": batches, "crowds": crowds, "seed": seed}
     rows = measure(results, **size, num_processes=jobs)
     frame = pd.DataFrame(rows, columns=list(COLUMNS)).round(6).astype({"deadline_s": "Int64", "c": "Int64"})
     write_text(results / "table.csv", str(frame.to_csv(index=False)))
     table = Table({name: name for name in COLUMNS}, as_json, title="What readings decide")
-    table.add_all(told_records(frame))
+    table.add_all(records_or_none(frame))
     table.show()

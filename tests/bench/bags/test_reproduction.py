@@ -11,7 +11,7 @@ from hindsched.bench.bags.cells import COLUMNS, ORACLE, cells, optima
 from hindsched.bench.bags.claims import findings
 from hindsched.bench.bags.zones import Zone, days
 from hindsched.bench.family import family_named
-from hindsched.bench.results.frames import read_results
+from hindsched.bench.results.read import read_results
 from hindsched.online.bags import PAPER_POLICIES
 
 

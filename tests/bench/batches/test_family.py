@@ -15,7 +15,7 @@ from docs.studies.cli import studies
 from hindsched import instances
 from hindsched.bench.batches.family import FAMILY, expect_sandwich
 from hindsched.bench.commands.group import hindsched
-from hindsched.bench.family import Options, Played
+from hindsched.bench.family import Options, RunRecord
 from hindsched.instances import SelfCheckError
 from hindsched.instances.batches import Contacts, Instance, Run, Rung
 from hindsched.instances.batches.cuts import FORMAT
@@ -223,10 +223,10 @@ def test_lateness_looks_at_the_batches_that_the_run_satisfied() -> None:
     instance = Instance(tasks=2, batches=batches, c=[2, 2, 2], up=[[(0, 30)]] * 3)
     rows = [(0, 0, 0, 0, 2), (1, 0), (2, 1, 0, 1, 4), (10, 0, 1, 0, 12), (14, 0, 1, 1, 16)]
     run = Run(instance.fingerprint, Contacts.of(rows))
-    row = FAMILY.replay(instance, Played("mine", 3, None, run, {}), "mine")
+    row = FAMILY.replay(instance, RunRecord("mine", 3, None, run, {}), "mine")
     assert (row["lateness_free"], row["lateness_traffic"], row["lateness_stream"]) == (4 / 2, 4 / 3, 4 / 4)
     nothing = Run(instance.fingerprint, Contacts.of(rows[:1]))
-    row = FAMILY.replay(instance, Played("mine", 1, None, nothing, {}), "mine")
+    row = FAMILY.replay(instance, RunRecord("mine", 1, None, nothing, {}), "mine")
     assert row["lateness_free"] is row["lateness_traffic"] is row["lateness_stream"] is None
 
 

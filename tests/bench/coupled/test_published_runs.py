@@ -10,7 +10,7 @@ from hindsched.bench.campaign.jobs import simulate
 from hindsched.bench.coupled.optima import known_optima
 from hindsched.bench.coupled.paper import Paper
 from hindsched.bench.family import Options, family_named
-from hindsched.bench.results.frames import read_results
+from hindsched.bench.results.read import read_results
 from hindsched.online import coupled as online_coupled
 
 

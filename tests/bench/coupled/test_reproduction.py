@@ -11,7 +11,7 @@ from hindsched.bench.coupled import reproduction
 from hindsched.bench.coupled.optima import experiment
 from hindsched.bench.coupled.reproduction import READINGS, closeness, compare, run_readings, tables
 from hindsched.bench.family import Options
-from hindsched.bench.results.frames import read_results
+from hindsched.bench.results.read import read_results
 from hindsched.online import coupled as online_coupled
 
 COMPARISONS = ("frozen", "held-frozen", "candidate-fresh")

@@ -12,10 +12,12 @@ from hindsched.bench.campaign.jobs import optimum_job, policy_job
 from hindsched.bench.campaign.recheck import recheck, sample
 from hindsched.bench.family import Options, family_named
 from hindsched.bench.grid import FAMILY
-from hindsched.bench.grid.report_parts import findings, waits_table
+from hindsched.bench.grid.report_items import findings, waits_table
 from hindsched.bench.grid.sources import Generated, Window
-from hindsched.bench.results.frames import records, results_of
-from hindsched.bench.results.ratios import contradictions, profile, summary
+from hindsched.bench.results.journal_rows import results_of
+from hindsched.bench.results.ratios import contradictions, profile
+from hindsched.bench.results.records import records
+from hindsched.bench.results.summary import summary
 from hindsched.instances.grid import Instance
 from hindsched.instances.grid.kth_sp2 import kth_sp2
 from hindsched.instances.grid.prices import Prices

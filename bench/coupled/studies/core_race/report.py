@@ -8,7 +8,7 @@ from typing import Any
 
 from hindsched.bench.coupled.studies.core_race.cells import GROUPS
 from hindsched.bench.coupled.studies.core_race.duels import mean_ratio
-from hindsched.bench.report import plots
+from hindsched.bench.report import canvas
 from hindsched.bench.report.markdown import markdown_table
 
 __all__ = ["draw", "report", "targets"]
@@ -104,7 +104,7 @@ def draw(compared: Sequence[Row], path: Path) -> None:
     handles = {handle.get_label(): handle for axes in figure.axes for handle in axes.get_lines()}
     wanted = [side for side in sides if side in handles]
     figure.legend([handles[side] for side in wanted], wanted, loc="outside upper center", ncols=8, frameon=False)
-    plots.save(figure, path)
+    canvas.save(figure, path)
 
 
 def _draw_cells(axes: Any, rows: Sequence[Row], sides: Sequence[str], task: str, *, is_lowest: bool) -> None:
@@ -144,7 +144,7 @@ def _draw_growth(axes: Any, rows: Sequence[Row], sides: Sequence[str], axis: str
 
 
 def _plot(axes: Any, x: Sequence[float], rows: Sequence[Row], side: str, *, line: str) -> None:
-    colour = plots.COLOURS[list(_MARKERS).index(side)]
+    colour = canvas.COLOURS[list(_MARKERS).index(side)]
     y = [row["median_ms"] for row in rows]
     style = {"color": colour, "marker": _MARKERS[side], "markersize": 5, "linewidth": 1.2}
     axes.plot(x, y, linestyle=line, label=side, **style)

@@ -7,10 +7,13 @@ from math import isnan
 from typing import TYPE_CHECKING
 
 from hindsched.bench.coupled.versus import COLUMNS, diff_by_wmin, versus
-from hindsched.bench.report import pictures, plots, tables
+from hindsched.bench.report import canvas, ratio_plots
+from hindsched.bench.report.figures import panel_title, panels_of
+from hindsched.bench.report.formatting import MINUS, NOTHING, count, parameter, share
 from hindsched.bench.report.html import Cell, Figure, PageTable
-from hindsched.bench.report.items import Files, panel_title, panels_of
-from hindsched.bench.results.frames import in_order, records
+from hindsched.bench.report.report_files import Files
+from hindsched.bench.results.policy_order import in_order
+from hindsched.bench.results.records import records
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -48,13 +51,13 @@ def findings(runs: pd.DataFrame, reference: str) -> list[str]:
     first = others.iloc[0]
     alone = len(others) == 1
     text = f"The {'one other heuristic' if alone else 'fastest against ' + reference} is {first['policy']}: "
-    compared = tables.count(first["compared"])
+    compared = count(first["compared"])
     over = f"in the mean over {compared} scenario{'' if first['compared'] == 1 else 's'}"
     if first["diff"] == 0:
         return [f"{text}as fast as {reference} {over}."]
     slow, fast = (reference, "it") if first["diff"] < 0 else (str(first["policy"]), reference)
     text += f"{slow} takes {abs(first['diff']):.1f}% longer than {fast}, {over}"
-    return [f"{text}, and {first['policy']} is as fast or faster in {tables.share(first['wins'] / 100)} of the trials."]
+    return [f"{text}, and {first['policy']} is as fast or faster in {share(first['wins'] / 100)} of the trials."]
 
 
 def against(runs: pd.DataFrame, reference: str, files: Files) -> list[Figure | PageTable]:
@@ -91,8 +94,8 @@ def _by_wmin(runs: pd.DataFrame, metrics: pd.DataFrame, reference: str, files: F
     policies = [policy for policy in in_order(metrics["policy"].to_list()) if policy != reference]
     panels = []
     for title, shown in panels_of(policies, "coupled").items():
-        drawing, (axes,) = plots.new_figure(width=pictures.WIDTH, heights=(pictures.panel_height(shown),))
-        pictures.draw_diff(axes, together, shown, reference=reference)
+        drawing, (axes,) = canvas.new_figure(width=ratio_plots.WIDTH, heights=(ratio_plots.panel_height(shown),))
+        ratio_plots.draw_diff(axes, together, shown, reference=reference)
         panels.append(files.picture(f"diff-{title}", panel_title(title), drawing))
     items: list[Figure | PageTable] = [
         Figure(
@@ -110,10 +113,10 @@ def _by_wmin(runs: pd.DataFrame, metrics: pd.DataFrame, reference: str, files: F
         best = known.sort_values("diff", kind="stable")["policy"].tolist()[:_BEST]
         panels = []
         for (m, n_com), table in points:
-            drawing, (axes,) = plots.new_figure(width=pictures.WIDTH, heights=(pictures.panel_height(best),))
-            pictures.draw_diff(axes, table, best, reference=reference)
-            point = f"m = {tables.parameter(m)}, n_com = {tables.parameter(n_com)}"
-            panels.append(files.picture(f"diff-m{tables.parameter(m)}-ncom{tables.parameter(n_com)}", point, drawing))
+            drawing, (axes,) = canvas.new_figure(width=ratio_plots.WIDTH, heights=(ratio_plots.panel_height(best),))
+            ratio_plots.draw_diff(axes, table, best, reference=reference)
+            point = f"m = {parameter(m)}, n_com = {parameter(n_com)}"
+            panels.append(files.picture(f"diff-m{parameter(m)}-ncom{parameter(n_com)}", point, drawing))
         items.append(
             Figure(
                 f"Difference to {reference} by m and n_com",
@@ -128,11 +131,9 @@ def versus_table(table: pd.DataFrame, *, caption: str, file: str, note: str = ""
     """Return the metrics against a reference (see `hindsched.bench.coupled.versus.versus`), the fastest first."""
     rows = []
     for row in records(table.sort_values("diff", kind="stable")):
-        diff = tables.NOTHING if isnan(row["diff"]) else f"{row['diff']:+.1f}".replace("-", tables.MINUS)
-        cells = [Cell(row["policy"]), Cell(tables.count(row["fails"])), Cell("0" if row["diff"] == 0 else diff)]
-        cells += [
-            Cell(tables.NOTHING if isnan(row[name]) else f"{row[name]:.1f}") for name in ("wins", "wins30", "stdv")
-        ]
-        rows.append([*cells, Cell(f"{row['compared']:,} of {row['scenarios']:,}"), Cell(tables.count(row["runs"]))])
+        diff = NOTHING if isnan(row["diff"]) else f"{row['diff']:+.1f}".replace("-", MINUS)
+        cells = [Cell(row["policy"]), Cell(count(row["fails"])), Cell("0" if row["diff"] == 0 else diff)]
+        cells += [Cell(NOTHING if isnan(row[name]) else f"{row[name]:.1f}") for name in ("wins", "wins30", "stdv")]
+        rows.append([*cells, Cell(f"{row['compared']:,} of {row['scenarios']:,}"), Cell(count(row["runs"]))])
     headings = [COLUMNS[name] for name in ("policy", "fails", "diff", "wins", "wins30", "stdv", "scenarios", "runs")]
     return PageTable(caption, headings, rows, file, note, is_narrow=is_narrow, is_dense=is_narrow)

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from hindsched.bench.results.frames import records
-from hindsched.bench.results.stats import ecdf, thinned
+from hindsched.bench.results.curves import ecdf, thinned
+from hindsched.bench.results.records import records
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -232,7 +232,7 @@ def draw_ranges(axes: Axes, table: pd.DataFrame, *, xlabel: str) -> Axes:
     axes
         To draw on; the first row of the table is at the top.
     table
-        As returned by `hindsched.bench.results.ratios.distribution`, of one point. Where a quartile falls on
+        As returned by `hindsched.bench.results.ratio_statistics.distribution`, of one point. Where a quartile falls on
         unfinished runs its bar goes on to the right with an arrow.
     xlabel
         Of the axis.

@@ -13,8 +13,12 @@ import click
 
 from hindsched.bench.family import family_named
 from hindsched.bench.output import Table
-from hindsched.bench.results.frames import GROUP, Results, records
-from hindsched.bench.results.ratios import NOTE, cluster_words, ends, in_median_order, of_runs, plain, with_ratios
+from hindsched.bench.results.bootstrap import cluster_words
+from hindsched.bench.results.columns import GROUP, Results
+from hindsched.bench.results.ratio_statistics import ends, in_median_order
+from hindsched.bench.results.ratios import with_ratios
+from hindsched.bench.results.records import records
+from hindsched.bench.results.summary import NOTE, plain, ratios_of_runs
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -62,7 +66,7 @@ def show_table(results: Results, table: pd.DataFrame, as_json: bool) -> None:
     results
         What the table is of.
     table
-        As returned by `hindsched.bench.results.ratios.summary`.
+        As returned by `hindsched.bench.results.summary.summary`.
     as_json
         Whether to print JSON.
     """
@@ -98,7 +102,7 @@ def _show_instances(runs: pd.DataFrame) -> None:
     heading = family_named(str(runs["family"].iloc[0])).heading
     headings = {"instance": "instance", "policy": "policy", "value": heading, "optimum": "optimum", "ratio": "ratio"}
     shown = Table(headings, as_json=False, title="Instance by instance")
-    for row in records(of_runs(ratios)):
+    for row in records(ratios_of_runs(ratios)):
         cells = {name: None if isnan(row[name]) else f"{row[name]:g}" for name in ("value", "optimum")}
         shown.add({**row, **cells, "ratio": between(row["low"], row["high"])})
     shown.show()

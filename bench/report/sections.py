@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from enum import StrEnum, auto
 
-__all__ = ["SHORT", "Part"]
+__all__ = ["SHORT", "Section"]
 
 
-class Part(StrEnum):
+class Section(StrEnum):
     """What a page consists of."""
 
     SUMMARY = auto()
@@ -22,4 +22,4 @@ class Part(StrEnum):
 
 
 #: The parts that fit two sheets of paper, with two populations or fewer.
-SHORT = (Part.SUMMARY, Part.RATIOS, Part.FACTS)
+SHORT = (Section.SUMMARY, Section.RATIOS, Section.FACTS)

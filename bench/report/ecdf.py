@@ -1,71 +1,25 @@
-"""Pictures of schedules and ratios: one function each, drawing on the axes it is given.
-
-Curves are computed elsewhere (`bench.results`); here they are drawn. Colours are Okabe and Ito's, which colour-blind
-readers can tell apart, and every meaning is also told by a letter, a hatch or a dash.
-"""
+"""The picture of `hindsched score`: the empirical distribution of each policy's ratios."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import product
 from math import log
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from hindsched.bench.results.stats import ecdf
+from hindsched.bench.results.curves import ecdf
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
-__all__ = ["COLOURS", "draw_ecdf", "drawn", "new_figure", "new_grid", "save"]
+__all__ = ["draw_ecdf"]
 
-#: Colours that colour-blind readers can tell apart.
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#999999")
-#: Endings of files, and what keeps the time of day out of each, so that equal figures give equal files.
-_ENDINGS: dict[str, dict[str, Any]] = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {}}
 _CRITERION_COLOURS = {"P": "#0072B2", "E": "#D55E00", "Y": "#009E73", "": "#000000"}
 _HEURISTIC_DASHES = {"IP": "-", "IE": "--", "IY": "-.", "IAY": ":"}
 _RANDOM_COLOUR, _OTHER_COLOURS = "#999999", ("#CC79A7", "#E69F00", "#56B4E9")
-
-
-def new_figure(rows: int = 1, *, width: float = 9.0, heights: Sequence[float] = (4.0,)) -> tuple[Figure, list[Axes]]:
-    """Return a figure with ``rows`` axes below each other; no display is needed."""
-    from matplotlib.backends.backend_svg import FigureCanvasSVG
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(width, sum(heights)), layout="constrained")
-    FigureCanvasSVG(figure)
-    axes = figure.subplots(rows, 1, squeeze=False, height_ratios=list(heights))
-    return figure, [row[0] for row in axes]
-
-
-def save(figure: Figure, path: Any) -> None:
-    """Write a figure; the ending (.svg, .pdf, .png) says how. Equal figures give equal files."""
-    from pathlib import Path
-
-    from hindsched.instances.errors import InputError
-    from hindsched.instances.textio import write_bytes
-
-    suffix = Path(path).suffix
-    ending = suffix.removeprefix(".").lower()
-    if ending not in _ENDINGS:
-        raise InputError(f"ending {suffix!r}, expected .svg, .pdf or .png", file=path)
-    write_bytes(path, drawn(figure, ending))
-
-
-def drawn(figure: Figure, ending: str) -> bytes:
-    """Return a figure as a file of this ending (``svg``, ``pdf`` or ``png``) holds it."""
-    from io import BytesIO
-
-    import matplotlib as mpl
-
-    picture = BytesIO()
-    with mpl.rc_context({"svg.hashsalt": "hindsched", "svg.fonttype": "none"}):
-        figure.savefig(picture, format=ending, dpi=150, metadata=_ENDINGS[ending])
-    return picture.getvalue()
 
 
 def draw_ecdf(axes: Axes, ratios: pd.DataFrame, policies: Sequence[str], *, xlabel: str, title: str = "") -> Axes:
@@ -142,13 +96,3 @@ def _ratio_ticks(top: float) -> list[float]:
         if tick <= top * 1.05 and log(tick / ticks[-1]) >= 0.06 * log(top * 1.05):
             ticks.append(tick)
     return ticks
-
-
-def new_grid(rows: int, columns: int) -> tuple[Figure, list[list[Axes]]]:
-    """Return a figure with a grid of axes, its rows below each other; no display is needed."""
-    from matplotlib.backends.backend_svg import FigureCanvasSVG
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(5.2 * columns, 3.4 * rows), layout="constrained")
-    FigureCanvasSVG(figure)
-    return figure, [list(row) for row in figure.subplots(rows, columns, squeeze=False)]

@@ -13,8 +13,9 @@ from hindsched.bench.campaign.plan import Campaign, readings_of, run_campaign
 from hindsched.bench.coupled.paper import Paper
 from hindsched.bench.family import Options, family_named
 from hindsched.bench.grid.sources import Generated
-from hindsched.bench.results.frames import read_results, told_records
-from hindsched.bench.results.ratios import summary
+from hindsched.bench.results.read import read_results
+from hindsched.bench.results.records import records_or_none
+from hindsched.bench.results.summary import summary
 from hindsched.instances import InputError
 from hindsched.instances.families import BUILT_IN
 
@@ -309,7 +310,7 @@ def test_runs_written_as_a_table_are_read_again(of_every_family, tmp_path, endin
         pytest.importorskip("pyarrow")
         runs.to_parquet(path)
     again = read_results(path).runs
-    assert told_records(again[runs.columns]) == told_records(runs)
+    assert records_or_none(again[runs.columns]) == records_or_none(runs)
     pd.testing.assert_frame_equal(summary(again), summary(runs))
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from hindsched.bench.report.html import Cell, PageTable
-from hindsched.bench.report.items import Files
-from hindsched.bench.results.frames import in_order, records
+from hindsched.bench.report.report_files import Files
+from hindsched.bench.results.policy_order import in_order
+from hindsched.bench.results.records import records
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -1,61 +1,36 @@
-"""Numbers for tables and curves, apart from drawing them."""
+"""Bootstrap intervals over clusters: the scenarios of an experiment, or single instances."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
-__all__ = [
-    "ecdf",
-    "percentiles",
-    "quantile",
-    "resample",
-    "resampled_means",
-    "resampled_medians",
-    "thinned",
-]
+from hindsched.bench.results.quantile import quantile
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["cluster_words", "clusters", "percentiles", "resample", "resampled_means", "resampled_medians"]
 
 Numbers = npt.NDArray[np.float64]
 
 
-def ecdf(sample: Sequence[float], total: int) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-    """Return the steps of the share of ``total`` runs whose number is at most x.
+def clusters(runs: pd.DataFrame) -> npt.NDArray[np.intp]:
+    """Return the number of each run's scenario, what a bootstrap draws: its trials have the machines in common.
 
-    Runs without a number stay in the denominator, so the curve ends below 1 where some run did not finish.
-
-    Returns
-    -------
-    x, share
-        Both of shape (number of distinct values,), increasing.
-
-    Examples
-    --------
-    >>> x, share = ecdf([2.0, 1.0, 1.0], total=4)
-    >>> x.tolist(), share.tolist()
-    ([1.0, 2.0], [0.5, 0.75])
+    A run of no scenario belongs to its instance.
     """
-    x, counts = np.unique(np.asarray(sample, dtype=np.float64), return_counts=True)
-    return x, np.cumsum(counts) / total
+    return np.asarray(runs.groupby("cluster", sort=True).ngroup(), dtype=np.intp)
 
 
-def quantile(sample: npt.ArrayLike, share: float) -> float:
-    """Return a quantile, linear between neighbours; infinite numbers may be among them. NaN of nothing.
-
-    Examples
-    --------
-    >>> quantile([1.0, 2.0, np.inf], 0.5), quantile([1.0, 2.0, np.inf], 0.75)
-    (2.0, inf)
-    """
-    ordered = np.sort(np.asarray(sample, dtype=np.float64))
-    if len(ordered) == 0:
-        return float("nan")
-    place = share * (len(ordered) - 1)
-    low, high = ordered[int(np.floor(place))], ordered[int(np.ceil(place))]
-    if low == high or np.isinf(low):
-        return float(low)
-    return float(high if np.isinf(high) else low + (high - low) * (place % 1))
+def cluster_words(runs: pd.DataFrame) -> str:
+    """Return what a bootstrap over these runs draws: scenarios, instances, or both."""
+    drawn = set() if "scenario" not in runs else set(runs["scenario"].notna().tolist())
+    return {frozenset({True}): "scenarios", frozenset({True, False}): "scenarios and single instances"}.get(
+        frozenset(drawn), "instances"
+    )
 
 
 def resample(num_clusters: int, *, resamples: int = 2000, seed: int = 0) -> Numbers:
@@ -121,22 +96,3 @@ def percentiles(resampled: Numbers, *, confidence: float = 0.95) -> tuple[float,
     known = resampled[~np.isnan(resampled)]
     tail = (1 - confidence) / 2
     return quantile(known, tail), quantile(known, 1 - tail)
-
-
-def thinned(x: Numbers, share: Numbers, *, left: float, right: float, points: int = 240) -> tuple[Numbers, Numbers]:
-    """Return those steps of a curve on a logarithmic axis that can be seen: at most ``points`` of them.
-
-    Where several steps fall between two points of the axis only the last is kept, so the curve is right at each of
-    its steps, and nowhere later than the true one.
-
-    Examples
-    --------
-    >>> x, share = thinned(np.array([1.0, 1.001, 5.0]), np.array([0.2, 0.4, 1.0]), left=1.0, right=10.0, points=5)
-    >>> x.tolist(), share.tolist()
-    ([1.001, 5.0], [0.4, 1.0])
-    """
-    if len(x) <= 1:
-        return x, share
-    cell = np.floor(np.log(x / left) / np.log(right / left) * (points - 1)).astype(np.intp)
-    is_last = np.append(cell[1:] != cell[:-1], True)
-    return x[is_last], share[is_last]

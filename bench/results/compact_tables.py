@@ -1,0 +1,196 @@
+"""Results from a compact table: a file with one row per run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import inf
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from hindsched.bench.family import Family, family_named
+from hindsched.bench.results.columns import (
+    FIRST_FAMILY,
+    NUMBERS,
+    OF_ANSWER,
+    OF_RUN,
+    STATUSES,
+    TEXTS,
+    WHOLE,
+    Results,
+    newest_rows,
+    sorted_rows,
+    typed_frame,
+)
+from hindsched.instances.errors import InputError
+from hindsched.instances.families import BUILT_IN
+from hindsched.instances.textio import excerpt, read_bytes
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["read_table"]
+
+
+def read_table(path: Path) -> Results:
+    """Read a file with one row per run.
+
+    Raises
+    ------
+    InputError
+        For a file that is no table of runs; the first wrong row is named.
+    """
+    raw = _raw_table(path)
+    try:
+        return _of_table(raw.reset_index(drop=True))
+    except InputError as error:
+        raise error.in_file(path) from None
+
+
+def _of_table(raw: pd.DataFrame) -> Results:
+    import pandas as pd
+
+    families = _families_of(raw)
+    raw = _with_numbers(_with_texts(raw, families), families)
+    if "instance" not in raw:
+        raw["instance"] = _names_of_points(raw)
+    named = raw["setting"].astype(str) + ": " + raw["instance"] if "setting" in raw else raw["instance"]
+    raw["fingerprint"] = raw["fingerprint"].fillna(named) if "fingerprint" in raw else named
+    if "optimum_status" not in raw and "optimum" in raw:
+        raw["optimum_status"] = raw["optimum"].notna().map({True: "optimal", False: None})
+    frame = typed_frame(raw)
+    proven = frame["optimum_status"] == "optimal"
+    _expect_all(frame["optimum"].notna() | ~proven, frame["optimum"], "a number where it is proven")
+    frame["optimum_bound"] = frame["optimum_bound"].where(frame["optimum_bound"].notna() | ~proven, frame["optimum"])
+    runs, older, mixed = newest_rows(frame, OF_RUN, "run", "runs")
+    _expect_one_optimum(runs[~runs["has_own_optimum"]])
+    optima = runs[runs["optimum_status"].notna()].drop_duplicates("fingerprint", keep="last")
+    return Results(sorted_rows(runs), sorted_rows(pd.DataFrame(optima)), older, mixed=mixed)
+
+
+def _expect_one_optimum(runs: pd.DataFrame) -> None:
+    """Raise `InputError` for a run that tells another optimum than the first one of its instance."""
+    for name in OF_ANSWER:
+        told = runs[runs[name].notna()]
+        first = told.groupby("fingerprint")[name].transform("first")
+        _expect_all(told[name] == first, told[name], "what the rows of the instance above it tell")
+
+
+def _families_of(raw: pd.DataFrame) -> list[Family]:
+    """Return the families of a table's rows, which are those of the first one where no column says so."""
+    if not raw.columns.is_unique:
+        raise InputError("two columns of this name, expected one", place=str(raw.columns[raw.columns.duplicated()][0]))
+    if "policy" not in raw:
+        raise InputError("no column 'policy', expected one row per run")
+    if "family" not in raw:
+        raw["family"] = FIRST_FAMILY
+    for name in ("policy", "family", "instance"):
+        if name in raw:
+            _expect_all(raw[name].notna(), raw[name], "a name")
+    return [family_named(str(name)) for name in raw["family"].unique()]
+
+
+def _with_texts(raw: pd.DataFrame, families: Sequence[Family]) -> pd.DataFrame:
+    """Return a table whose texts are texts, whatever they look like."""
+    texts = {*TEXTS, *(name for family in families for name in family.run_options)}
+    raw = raw.assign(
+        **{name: raw[name].astype(object).map(str, na_action="ignore") for name in raw.columns if name in texts}
+    )
+    if "optimum_status" in raw:
+        status = raw["optimum_status"]
+        _expect_all(status.isna() | status.isin(STATUSES), status, f"one of {', '.join(STATUSES)}")
+    if "has_own_optimum" in raw:
+        own = raw["has_own_optimum"].astype(object)
+        _expect_all(own.isna() | own.isin([True, False]), own, "True, False or nothing")
+    return raw
+
+
+def _with_numbers(raw: pd.DataFrame, families: Sequence[Family]) -> pd.DataFrame:
+    """Return a table whose numbers are numbers, the value of a run in one column, whatever its family calls it."""
+    import pandas as pd
+
+    values = []
+    for family in families:
+        mine = raw[raw["family"] == family.name]
+        column = family.value if family.value in raw else "value"
+        if column not in raw:
+            raise InputError(f"no column {family.value!r}, expected one row per run")
+        values.append(_numbers(mine[column], least=family.least))
+        if "optimum" in raw and family.sense == "min":
+            _numbers(mine["optimum"], least=family.least)
+    for name in ("slot_limit", "slots"):
+        if "limit" not in raw and name in raw:
+            raw = raw.assign(limit=_numbers(raw[name], least=0))
+    raw = raw.assign(value=pd.concat(values) if len(raw) else [])
+    whole = {*WHOLE, *(name for family in families for name in family.axes)}
+    signed = {name for family in families for name in family.columns}
+    numbers = {*NUMBERS, *whole, *signed}
+    return raw.assign(
+        **{
+            name: _numbers(raw[name], least=-inf if name in signed else 0, is_whole=name in whole)
+            for name in raw.columns
+            if name in numbers
+        }
+    )
+
+
+def _numbers(column: pd.Series[Any], *, least: float, is_whole: bool = False) -> pd.Series[Any]:
+    """Return a column of a table as numbers, or refuse what is neither a finite one nor nothing."""
+    import pandas as pd
+
+    try:
+        numbers = pd.to_numeric(column, errors="coerce")
+    except TypeError:  # lists and the like
+        numbers = pd.Series(float("nan"), column.index)
+    floats = numbers.astype("float64")
+    good = (floats >= least) & (floats < (2.0**63 if is_whole else inf))
+    if is_whole:
+        good &= floats % 1 == 0
+    expected = f"a {'whole' if is_whole else 'finite'} number" + (f" >= {least:g}" if least > -inf else "")
+    _expect_all(good | column.isna(), column, f"{expected}, or nothing")
+    return numbers
+
+
+def _expect_all(good: pd.Series[bool], column: pd.Series[Any], expected: str) -> None:
+    """Raise `InputError` for the first row of a column that is not good."""
+    if good.all():
+        return
+    row = int(good.index[~good][0])
+    value = column[row]
+    said = excerpt(value) if isinstance(value, str) else str(value)
+    said = "nothing" if column.isna()[row] else said
+    raise InputError(f"{said}, expected {expected}", place=f"row {row + 1}, {column.name}")
+
+
+def _raw_table(path: Path) -> pd.DataFrame:
+    import lzma
+    import zlib
+
+    import pandas as pd
+
+    if not path.name.endswith((".csv", ".csv.gz", ".csv.xz", ".parquet")):
+        read_bytes(path)
+        raise InputError("expected a results folder, or a file .csv, .csv.gz, .csv.xz or .parquet", file=path)
+    read_bytes(path)
+    try:
+        if path.suffix == ".parquet":
+            return pd.read_parquet(path)
+        # the value of an option is a text, also where it looks like a number
+        texts = {name: str for family in BUILT_IN for name in family_named(family).run_options}
+        return pd.read_csv(path, low_memory=False, dtype=texts)
+    except ImportError:
+        raise InputError("a .parquet file needs pyarrow (pip install pyarrow), or give .csv", file=path) from None
+    except (ValueError, OSError, EOFError, lzma.LZMAError, zlib.error) as error:
+        reason = str(error).strip().partition("\n")[0]
+        raise InputError(f"cannot be read as a table: {reason}", file=path) from None
+
+
+def _names_of_points(raw: pd.DataFrame) -> pd.Series[Any]:
+    axes = [name for family in raw["family"].unique() for name in family_named(str(family)).axes]
+    known = [name for name in dict.fromkeys(axes) if name in raw and name not in ("p", "iterations")]
+    if not {"scenario", "trial"} <= set(known):
+        raise InputError("neither a column 'instance' nor 'scenario' and 'trial', expected to be told")
+    parts = [name + "=" + raw[name].astype("Int64").astype("string").fillna("none") for name in known]
+    names = parts[0]
+    for part in parts[1:]:
+        names = names + " " + part
+    return names

@@ -1,0 +1,227 @@
+"""Results from the rows of a campaign's journal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import cache
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import msgspec
+
+from hindsched.bench.campaign.journal import in_row
+from hindsched.bench.family import Family, family_named
+from hindsched.bench.results.columns import (
+    FIRST_FAMILY,
+    OF_OPTIMUM,
+    OF_RUN,
+    OF_SOLVE,
+    PROVENANCE,
+    Results,
+    newest_rows,
+    sorted_rows,
+    typed_frame,
+)
+from hindsched.instances.errors import InputError
+from hindsched.instances.textio import convert
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["expect_run", "results_of"]
+
+
+_Int64 = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
+
+
+class _Row(msgspec.Struct, kw_only=True):
+    kind: str
+    instance: str
+    family: str = FIRST_FAMILY
+    setting: str | None = None
+    fingerprint: str | None = None
+    point: dict[str, Any] | None = None
+    check: str | None = None
+    runtime_s: float | None = None
+    version: str | None = None
+    code: str | None = None
+    python: str | None = None
+    numpy: str | None = None
+    ortools: str | None = None
+    machine: str | None = None
+
+
+class _Run(_Row, kw_only=True):
+    policy: str
+    seed: int | None = None
+    limit: float | None = None
+    slot_limit: int | None = None
+    engine: str | None = None
+
+
+class _Answer(msgspec.Struct, kw_only=True):
+    status: Literal["optimal", "feasible", "bounds", "infeasible", "unknown"]
+    value: float | None
+    bound: float | None = None
+    lower: float | None = None
+    upper: float | None = None
+    solver: str | None = None
+    time_limit_s: float | None = None
+    check: str | None = None
+    runtime_s: float | None = None
+
+
+def results_of(rows: Iterable[tuple[str, Mapping[str, Any]]], *, torn: bool = False) -> Results:
+    """Return the results that rows of a journal make.
+
+    Parameters
+    ----------
+    rows
+        Each with its place, for messages; the last of the same instance, policy and options counts.
+    torn
+        Whether a row after these was cut off.
+
+    Raises
+    ------
+    InputError
+        For a row that lacks what it must have; its place is named.
+    """
+    runs: list[dict[str, Any]] = []
+    optima: list[dict[str, Any]] = []
+    others = 0
+    for where, row in rows:
+        kind = row.get("kind")
+        with in_row(where):
+            if kind == "run":
+                runs.append(_run(row))
+            elif kind in ("optimum", "optima"):
+                optima += _optimum(row)
+            else:
+                others += 1
+    solved, older_optima, other_answers = newest_rows(typed_frame(optima), ["fingerprint"], "optimum", "optima")
+    played, older_runs, other_runs = newest_rows(typed_frame(runs), OF_RUN, "run", "runs")
+    return Results(
+        sorted_rows(_joined(played, solved)),
+        sorted_rows(solved),
+        others + older_optima + older_runs,
+        torn=torn,
+        mixed=(*other_runs, *other_answers),
+    )
+
+
+def _joined(played: pd.DataFrame, solved: pd.DataFrame) -> pd.DataFrame:
+    """Give each run the optimum of its instance, unless it has one of its own."""
+    columns = [*OF_OPTIMUM, *OF_SOLVE]
+    own = played["has_own_optimum"]
+    others = played[~own].drop(columns=columns).merge(solved[["fingerprint", *columns]], on="fingerprint", how="left")
+    if not own.any():
+        return others
+    import pandas as pd
+
+    if own.all():
+        return played
+    return pd.concat([played[own], others], ignore_index=True)
+
+
+def expect_run(row: Mapping[str, Any]) -> Family:
+    """Return the family of a run's row.
+
+    Raises
+    ------
+    InputError
+        Unless the row has what every run's row has; the key is named.
+    """
+    return _known_run(row)[0]
+
+
+def _known_run(row: Mapping[str, Any]) -> tuple[Family, _Run]:
+    known = convert(dict(row), _Run)
+    family = family_named(known.family)
+    if family.value not in row:
+        raise InputError(f"missing key {family.value}")
+    convert(dict(row), _shape_of_run(family))
+    return family, known
+
+
+def _run(row: Mapping[str, Any]) -> dict[str, Any]:
+    family, known = _known_run(row)
+    point = known.point or {}
+    limit = next((each for each in (known.limit, known.slot_limit, point.get("slots")) if each is not None), None)
+    found = _common(known, family) | {
+        "policy": known.policy,
+        "seed": known.seed,
+        "engine": known.engine,
+        "check": known.check,
+        "value": row[family.value],
+        "limit": limit,
+        "runtime_s": known.runtime_s,
+        **{name: row.get(name) for name in (*family.run_options, *family.columns)},
+    }
+    if row.get("optimum") is not None:
+        found |= _answered(convert(row["optimum"], _Answer, "optimum"), family) | {"has_own_optimum": True}
+    return found
+
+
+def _optimum(row: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the optimum that bounds every scheduler; nothing for a row of a restricted one."""
+    setting = row.get("stand_by", True)
+    if not setting:
+        return []
+    known = convert(dict(row), _Row)
+    family = family_named(known.family)
+    answer = convert(setting, _Answer, "stand_by") if row["kind"] == "optima" else convert(dict(row), _Answer)
+    return [_common(known, family) | _answered(answer, family)]
+
+
+def _answered(answer: _Answer, family: Family) -> dict[str, Any]:
+    bound = answer.lower if family.sense == "min" else answer.upper
+    return {
+        "optimum": answer.value,
+        "optimum_bound": answer.bound if bound is None else bound,
+        "optimum_status": answer.status,
+        "optimum_check": answer.check,
+        "solver": answer.solver,
+        "optimum_runtime_s": answer.runtime_s,
+        "time_limit_s": answer.time_limit_s,
+    }
+
+
+def _common(row: _Row, family: Family) -> dict[str, Any]:
+    point = row.point or {}
+    convert(point, _shape_of_point(family), "point")
+    return {
+        "family": family.name,
+        "setting": row.setting,
+        "instance": row.instance,
+        "fingerprint": row.fingerprint or f"{row.setting}: {row.instance}",
+        **{name: point.get(key) for name, key in _axis_keys(family).items()},
+        "length": point.get("slots"),
+        "start": point.get("start"),
+        **{name: getattr(row, name) for name in PROVENANCE},
+    }
+
+
+def _axis_keys(family: Family) -> dict[str, str]:
+    """Return the key of a point that holds each of a family's axes."""
+    return {name: family.axis_keys.get(name, name) for name in family.axes}
+
+
+@cache
+def _shape_of_point(family: Family) -> type[msgspec.Struct]:
+    return _shape({**dict.fromkeys((*_axis_keys(family).values(), "slots"), _Int64 | None), "start": str | None})
+
+
+@cache
+def _shape_of_run(family: Family) -> type[msgspec.Struct]:
+    return _shape(
+        {
+            **dict.fromkeys(family.columns, float | int | None),
+            **dict.fromkeys(family.run_options, str | None),
+            family.value: Annotated[float, msgspec.Meta(ge=family.least)] | None,
+        }
+    )
+
+
+def _shape(kinds: Mapping[str, Any]) -> type[msgspec.Struct]:
+    """Return a type whose objects may have these keys, whatever letters a key has, and any others."""
+    names = {f"_{i}": name for i, name in enumerate(kinds)}
+    return msgspec.defstruct("Shape", [(field, kinds[name], None) for field, name in names.items()], rename=names)

@@ -1,0 +1,106 @@
+"""The ratio table of a campaign, and the ratios of its single runs, as frames and as files."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from hindsched.bench.family import family_named
+from hindsched.bench.results.columns import GROUP
+from hindsched.bench.results.policy_order import policies_of
+from hindsched.bench.results.ratio_statistics import COLUMNS, distribution
+from hindsched.bench.results.ratios import contradictions, with_ratios
+from hindsched.bench.results.records import records_or_none
+from hindsched.instances.errors import SelfCheckError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["NOTE", "csv_text", "plain", "ratios_of_runs", "summary"]
+
+#: Below every table of ratios.
+NOTE = (
+    "Quartiles, medians and shares are over all runs on instances that some schedule finishes: one that did not finish "
+    "is more than its limit over the optimum. Means are over finished runs only. Where something is not proven, both "
+    "ends or >= are given, and shares count what is proven. The 95% interval is a bootstrap of the mean over "
+    "{clusters}."
+)
+
+
+def summary(runs: pd.DataFrame) -> pd.DataFrame:
+    """Return the one ratio table: the distribution for each family, population and combination of options.
+
+    Parameters
+    ----------
+    runs
+        As in `hindsched.bench.results.columns.Results`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``family``, ``population``, ``options``, and the columns of `distribution`. Groups without any ratio have
+        no row.
+
+    Raises
+    ------
+    SelfCheckError
+        When a run is better than what was proven to be best, or a schedule was refused.
+    """
+    import pandas as pd
+
+    wrong = contradictions(runs)
+    if wrong:
+        raise SelfCheckError(wrong[0])
+    parts = []
+    for point, group in with_ratios(runs).groupby(list(GROUP), dropna=False, sort=True):
+        part = distribution(group)
+        for place, (name, value) in enumerate(zip(GROUP, point, strict=True)):
+            part.insert(place, name, str(value))
+        parts.append(part)
+    return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=[*GROUP, *COLUMNS])
+
+
+def ratios_of_runs(ratios: pd.DataFrame) -> pd.DataFrame:
+    """Return the ratio of every run, one row each.
+
+    Parameters
+    ----------
+    ratios
+        As returned by `with_ratios`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``family``, ``population``, ``options``, ``instance``, ``policy``; ``value`` (missing: unfinished), ``optimum``
+        (missing: not proven), and the ratio by its ends ``low`` and ``high``, in the order of instances and policies;
+        then what else the families tell of a run (`hindsched.bench.family.Family.columns`).
+    """
+    import pandas as pd
+
+    names = [*GROUP, "instance", "policy", "value", "optimum", "low", "high"]
+    parts = []
+    for _, group in ratios.groupby(list(GROUP), dropna=False, sort=False):
+        order = {policy: place for place, policy in enumerate(policies_of(group))}
+        places = group["policy"].map(order).to_numpy()
+        parts.append(group.iloc[np.lexsort((places, group["instance"].factorize()[0]))])
+    if not parts:
+        return pd.DataFrame(columns=names)
+    found = pd.concat(parts, ignore_index=True)
+    more = dict.fromkeys(name for family in found["family"].unique() for name in family_named(str(family)).columns)
+    optimum = found["optimum"].where(found["optimum_status"] == "optimal")
+    return found.assign(optimum=optimum)[[*names, *(name for name in more if name in found)]]
+
+
+def plain(table: pd.DataFrame) -> list[dict[str, Any]]:
+    """Return the rows of a table as JSON holds them: a missing or infinite number is None."""
+    return records_or_none(_finite(table))
+
+
+def csv_text(table: pd.DataFrame) -> str:
+    """Return a table as a file holds it: the cell of a missing or infinite number is empty."""
+    return str(_finite(table).to_csv(index=False, lineterminator="\n"))
+
+
+def _finite(table: pd.DataFrame) -> pd.DataFrame:
+    return table.replace([np.inf, -np.inf], np.nan)
