@@ -242,6 +242,7 @@ class Family:
             "upper": shown(result.upper),
             "by": result.by,
             "runtime_s": round(result.runtime_s, 6),
+            "termination": {"reason": str(result.termination.reason), "limit": result.limit and str(result.limit)},
         }
 
     def run_row(self, instance: Any, played: RunRecord, options: Options) -> dict[str, Any]:

@@ -5,16 +5,20 @@ Families of problems live in sub-packages (``hindsched.offline.coupled``); what 
 """
 
 from hindsched.offline.kmis import SharedSlots, earliest_common_slots, max_common_slots
-from hindsched.offline.results import Result, Sense, Status
+from hindsched.offline.limits import Limit
+from hindsched.offline.results import Result, Sense, Status, Termination, TerminationReason
 from hindsched.offline.solve import solve
 from hindsched.offline.solvers import Solver
 
 __all__ = [
+    "Limit",
     "Result",
     "Sense",
     "SharedSlots",
     "Solver",
     "Status",
+    "Termination",
+    "TerminationReason",
     "earliest_common_slots",
     "max_common_slots",
     "solve",

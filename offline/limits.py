@@ -7,11 +7,27 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from enum import StrEnum
 from numbers import Integral, Real
 
 from hindsched.instances.errors import InputError
 
-__all__ = ["NO_LIMITS", "Limits", "OutOfTimeError", "Stopwatch", "by_processor_time"]
+__all__ = ["NO_LIMITS", "Limit", "Limits", "OutOfTimeError", "Stopwatch", "by_processor_time"]
+
+
+class Limit(StrEnum):
+    """The limit that stopped a solver before it had a proof.
+
+    ``TIME``: the time limit. ``MEMORY``: the memory limit. ``EFFORT``: a fixed amount of work that the solver allows
+    itself, such as nodes or moves. ``INTERRUPTED``: a request from outside. ``OTHER``: a reason that the solver does
+    not report.
+    """
+
+    TIME = "time"
+    MEMORY = "memory"
+    EFFORT = "effort"
+    INTERRUPTED = "interrupted"
+    OTHER = "other"
 
 
 class OutOfTimeError(Exception):

@@ -8,8 +8,9 @@ from fractions import Fraction
 from typing import Any
 
 from hindsched.instances.showing import Shown
+from hindsched.offline.limits import Limit
 
-__all__ = ["Number", "Result", "Sense", "Status"]
+__all__ = ["Number", "Result", "Sense", "Status", "Termination", "TerminationReason"]
 
 Number = int | Fraction
 
@@ -34,6 +35,37 @@ class Status(StrEnum):
     BOUNDS = "bounds"
     INFEASIBLE = "infeasible"
     UNKNOWN = "unknown"
+
+    @property
+    def is_proven(self) -> bool:
+        """Whether the solver is done: the optimum is proven, or that no schedule exists."""
+        return self in (Status.OPTIMAL, Status.INFEASIBLE)
+
+
+class TerminationReason(StrEnum):
+    """What a solver had when it stopped."""
+
+    OPTIMAL = "optimal"
+    INFEASIBLE = "infeasible"
+    FEASIBLE = "feasible"
+    NO_SOLUTION_FOUND = "no-solution-found"
+
+
+@dataclass(frozen=True, slots=True)
+class Termination:
+    """Why a solver stopped, after the ``Termination`` of OR-Tools MathOpt.
+
+    Parameters
+    ----------
+    reason
+        ``OPTIMAL`` and ``INFEASIBLE`` are proofs. ``FEASIBLE``: a schedule without a proof. ``NO_SOLUTION_FOUND``:
+        neither a schedule nor a proof.
+    limit
+        The limit that stopped the solver; None after a proof, and where the limit is not known.
+    """
+
+    reason: TerminationReason
+    limit: Limit | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +93,8 @@ class Result(Shown):
         What the solver counted (nodes, labels, branches, ...), for reports.
     certificate
         What proves the bound on the other side, of the family's own type; None where the solver gives none.
+    limit
+        The limit that stopped the solver before a proof; None after a proof, and where the limit is not known.
 
     Raises
     ------
@@ -78,6 +112,16 @@ class Result(Shown):
     runtime_s: float
     counts: dict[str, int] = field(default_factory=dict)
     certificate: Any = None
+    limit: Limit | None = None
+
+    @property
+    def termination(self) -> Termination:
+        """Why the solver stopped."""
+        if self.status.is_proven:
+            return Termination(TerminationReason(self.status), None)
+        has_value = self.value is not None
+        reason = TerminationReason.FEASIBLE if has_value else TerminationReason.NO_SOLUTION_FOUND
+        return Termination(reason, self.limit)
 
     @property
     def bound(self) -> Number | None:
@@ -95,6 +139,8 @@ class Result(Shown):
             raise ValueError(f"status {self.status} with value {self.value}")
         if self.status is not Status.BOUNDS and (self.schedule is None) == has_value:
             raise ValueError("a value and its schedule come together")
+        if self.status.is_proven and self.limit is not None:
+            raise ValueError(f"{self.status}, though stopped by limit {self.limit}")
         if self.status is Status.OPTIMAL and not self.value == self.lower == self.upper:
             raise ValueError(f"optimal with value {self.value} and bounds {self.lower} and {self.upper}")
         for low, high in ((self.lower, self.upper), (self.lower, self.value), (self.value, self.upper)):

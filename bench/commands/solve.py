@@ -47,7 +47,8 @@ def solve(
             family.before_solve(instance, len(files), bound=bound, solver=solver, time_limit_s=time_limit_s, **mine)
             with working(f"solving {file}"):
                 answers = family.answers(instance, solver=solver, time_limit_s=time_limit_s, threads=threads, **mine)
-            table.add_all({"file": file, **row} for row, _ in answers)
+            for row, answer in answers:  # JSON has the limit as a part of "termination"
+                table.add({"file": file, **row} | ({} if as_json else {"limit": answer.limit}))
             first = answers[0][1]  # the others are of variants of the instance
             with refusals.of(file):
                 if targets and first.schedule is not None:

@@ -1,13 +1,16 @@
-"""CP-SAT as Ctrl-C should find it."""
+"""Runs of CP-SAT that Ctrl-C can interrupt, and the limit that stopped a run."""
 
 from __future__ import annotations
 
+import math
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from ortools.sat.python import cp_model
 
-__all__ = ["solve_interruptibly"]
+from hindsched.offline.limits import Limit
+
+__all__ = ["limit_met", "solve_interruptibly"]
 
 
 def solve_interruptibly(solver: cp_model.CpSolver, model: cp_model.CpModel) -> Any:
@@ -24,3 +27,15 @@ def solve_interruptibly(solver: cp_model.CpSolver, model: cp_model.CpModel) -> A
         except BaseException:
             solver.stop_search()
             raise
+
+
+def limit_met(solver: cp_model.CpSolver) -> Limit:
+    """Return the limit that stopped a run which ended without a proof.
+
+    CP-SAT does not report it. It stops a little before its time limit, so the time it took says nothing: the time limit
+    stopped a run that has one unless the deterministic time was used up.
+    """
+    parameters = solver.parameters
+    if solver.response_proto.deterministic_time >= parameters.max_deterministic_time:
+        return Limit.EFFORT
+    return Limit.OTHER if math.isinf(parameters.max_time_in_seconds) else Limit.TIME

@@ -22,7 +22,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
-from hindsched.offline.limits import OutOfTimeError, Stopwatch
+from hindsched.offline.limits import Limit, OutOfTimeError, Stopwatch
 
 __all__ = ["Growth", "HorizonSearch", "Question", "Reply", "Rounds", "doubling", "short_steps"]
 
@@ -84,11 +84,14 @@ class Reply(Generic[Round]):
         Whether that is the answer: a best plan, or the proof that there is none.
     least_end
         If it is not final: within the windows no plan ends its last round before this slot; None: nothing is known.
+    limit
+        If it is not final: the limit that stopped the solver; None where it is not known.
     """
 
     plan: list[Round] | None
     is_final: bool
     least_end: int | None = None
+    limit: Limit | None = None
 
 
 class Rounds(Protocol[Round, Window]):
@@ -139,6 +142,12 @@ class HorizonSearch(Generic[Round, Window]):
         self._is_stepwise = is_stepwise
         self._proven: list[int] = []  # no plan ends its round 1, 2, ... before these slots
         self._plans: list[list[Round]] = []
+        self._limit: Limit | None = None
+
+    @property
+    def limit(self) -> Limit | None:
+        """The limit that stopped the search, where it ended without a proof."""
+        return Limit.TIME if self._watch.is_over() else self._limit
 
     def least_end(self, target: int) -> tuple[list[Round] | None, int | None]:
         """Return the best plan of ``target`` rounds, and a slot before which none ends.
@@ -220,9 +229,12 @@ class HorizonSearch(Generic[Round, Window]):
         if windows is None:
             return Reply(None, is_final=True)
         try:
-            return self._rounds.ask(Question(windows, is_any_good, share_s), self._watch)
+            reply = self._rounds.ask(Question(windows, is_any_good, share_s), self._watch)
         except OutOfTimeError:
             return Reply(None, is_final=False)
+        if not reply.is_final:
+            self._limit = reply.limit
+        return reply
 
     def _best(self, count: int) -> list[Round] | None:
         """Return the first ``count`` rounds of the plan in which they end first."""

@@ -16,12 +16,13 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from hindsched.instances.errors import InputError
-from hindsched.offline.limits import Limits, Stopwatch
+from hindsched.offline.limits import Limit, Limits, Stopwatch
 
 if TYPE_CHECKING:
+    import highspy
     import pulp
 
-__all__ = ["Claim", "MilpSolver", "is_available", "run"]
+__all__ = ["Claim", "MilpSolver", "is_available", "limit_of", "run"]
 
 _SEEDS = 10**8  # CBC takes no larger seed
 
@@ -45,11 +46,14 @@ class Claim:
         Whether that solution is optimal or, without one, the program infeasible.
     bound
         A proven bound on the objective, in the program's own sense; None without one.
+    limit
+        The limit that stopped the solver; None after a proof.
     """
 
     has_solution: bool
     is_proven: bool
     bound: float | None
+    limit: Limit | None
 
 
 def is_available(solver: MilpSolver | str) -> bool:
@@ -94,7 +98,9 @@ def _run_cbc(program: pulp.LpProblem, limits: Limits, time_limit_s: float | None
     has_solution = optimal or program.sol_status == pulp.LpSolutionIntegerFeasible
     # a limit that has not passed by our clock had not passed by CBC's: then its infeasibility is a proof
     is_proven = optimal or (program.status == pulp.LpStatusInfeasible and not watch.is_over())
-    return Claim(has_solution, is_proven, None)
+    # PuLP hides why CBC stopped; the only limit that CBC has here is the time limit
+    limit = Limit.OTHER if time_limit_s is None else Limit.TIME
+    return Claim(has_solution, is_proven, None, None if is_proven else limit)
 
 
 def _run_highs(program: pulp.LpProblem, limits: Limits, time_limit_s: float | None) -> Claim:
@@ -113,4 +119,21 @@ def _run_highs(program: pulp.LpProblem, limits: Limits, time_limit_s: float | No
     minimises = native.getLp().sense_ == highspy.ObjSense.kMinimize
     if minimises != (program.sense == pulp.LpMinimize):
         bound = -bound
-    return Claim(has_solution, is_proven, bound if math.isfinite(bound) else None)
+    limit = None if is_proven else limit_of(status)
+    return Claim(has_solution, is_proven, bound if math.isfinite(bound) else None, limit)
+
+
+def limit_of(status: highspy.HighsModelStatus) -> Limit:
+    """Return the limit that HiGHS reports by a status that is no proof."""
+    import highspy
+
+    reported = highspy.HighsModelStatus
+    limits = {
+        reported.kTimeLimit: Limit.TIME,
+        reported.kMemoryLimit: Limit.MEMORY,
+        reported.kIterationLimit: Limit.EFFORT,
+        reported.kSolutionLimit: Limit.EFFORT,  # also for a limit of nodes
+        reported.kInterrupt: Limit.INTERRUPTED,
+        reported.kHighsInterrupt: Limit.INTERRUPTED,
+    }
+    return limits.get(status, Limit.OTHER)

@@ -15,7 +15,7 @@ from ortools.sat.python import cp_model
 
 from hindsched.instances.bags import Instance
 from hindsched.instances.errors import InputError
-from hindsched.offline.backends.cpsat_runs import solve_interruptibly
+from hindsched.offline.backends.cpsat_runs import limit_met, solve_interruptibly
 from hindsched.offline.bags.found import Found
 from hindsched.offline.bags.matching import Segment
 from hindsched.offline.bags.plays import of_chains
@@ -54,10 +54,10 @@ def solve(instance: Instance, limits: Limits) -> Found:
     if status == cp_model.INFEASIBLE:
         return Found(None, None, "chains")
     if status not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
-        return Found(max(0, ceil(solver.best_objective_bound - 1e-6)), None, "chains")
+        return Found(max(0, ceil(solver.best_objective_bound - 1e-6)), None, "chains", limit=limit_met(solver))
     schedule = of_chains(instance, chains.stretches, chains.found(solver))
     lower = schedule.turnaround if status == cp_model.OPTIMAL else ceil(solver.best_objective_bound - 1e-6)
-    return Found(lower, schedule, "chains")
+    return Found(lower, schedule, "chains", limit=None if status == cp_model.OPTIMAL else limit_met(solver))
 
 
 class _Chains:

@@ -124,8 +124,9 @@ def solve(
     found: Found = chosen.load()(instance, limits)
     runtime_s = watch.elapsed_s()
     confirm(instance, found)
+    status = _status(found)
     return Result(
-        _status(found),
+        status,
         Sense.MIN,
         found.upper,
         found.lower,
@@ -134,6 +135,7 @@ def solve(
         found.by,
         runtime_s,
         found.counts,
+        limit=None if status.is_proven else found.limit,
     )
 
 

@@ -132,7 +132,8 @@ def levels(instance: Instance, limits: Limits) -> Found:
             return None  # room enough for plays that are far from the bound
         found = shared_search(stretches, n, k, bound, limits, watch, is_all=is_all)
         if found.chains is None:
-            return Found(found.lower, None, found.by, found.counts) if is_all else None
-        return Found(found.lower, plays.of_chains(instance, stretches, found.chains), found.by, found.counts)
+            return Found(found.lower, None, found.by, found.counts, found.limit) if is_all else None
+        schedule = plays.of_chains(instance, stretches, found.chains)
+        return Found(found.lower, schedule, found.by, found.counts, found.limit)
 
     return _widening(instance, search, "bounds")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from hindsched.instances.bags import Schedule
+from hindsched.offline.limits import Limit
 
 __all__ = ["Found"]
 
@@ -23,12 +24,15 @@ class Found:
         What gave the lower bound.
     counts
         What was counted on the way.
+    limit
+        What stopped the solver, where it proved nothing.
     """
 
     lower: int | None
     schedule: Schedule | None
     by: str
     counts: dict[str, int] = field(default_factory=dict)
+    limit: Limit | None = None
 
     @property
     def upper(self) -> int | None:

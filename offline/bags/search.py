@@ -21,7 +21,7 @@ from hindsched.offline.bags.levels import chains_of, find_levels, grid_by
 from hindsched.offline.bags.matching import Segment
 from hindsched.offline.bags.peeling import peel
 from hindsched.offline.bags.stretches import Stretches
-from hindsched.offline.limits import Limits, Stopwatch
+from hindsched.offline.limits import Limit, Limits, Stopwatch
 
 __all__ = ["Bracket", "lower_bound", "shared_search"]
 
@@ -49,12 +49,15 @@ class Bracket:
         What found the play or, once proven optimal, what met it.
     counts
         Plays looked for, proofs asked for, cells split.
+    limit
+        What stopped the proof, if anything.
     """
 
     lower: int | None
     chains: Chains | None = None
     by: str = ""
     counts: dict[str, int] = field(default_factory=dict)
+    limit: Limit | None = None
 
     @property
     def upper(self) -> int | None:
@@ -235,6 +238,7 @@ class _Search:
         found = self.found
         end = self.stretches.horizon
         if int(self.stretches.counts(found.upper or end).sum()) * self.segments > _DECIDED:
+            found.limit = Limit.EFFORT  # a bag of this size is not attempted
             return
         hard: int | None = None  # an instant for which the question was too hard
         effort = _EFFORT
@@ -244,6 +248,7 @@ class _Search:
             target = (found.upper or end + 1) - 1 if hard is None else (found.lower + hard) // 2
             answer = self._decide(target, effort)
             if answer is None:
+                found.limit = Limit.EFFORT if self.limits.time_limit_s is None else Limit.TIME
                 if self.watch.is_over() or effort < _EFFORT / 50:
                     return
                 hard, effort = target, effort / 2

@@ -49,10 +49,10 @@ def solve(instance: Instance, limits: Limits) -> Found:
     solver = MilpSolver.HIGHS if is_available(MilpSolver.HIGHS) else MilpSolver.CBC
     outcome = run(program.program, solver, limits, limits.time_limit_s)
     if not outcome.has_solution:
-        return Found(None if outcome.is_proven else 0, None, "ticks")
+        return Found(None if outcome.is_proven else 0, None, "ticks", limit=outcome.limit)
     schedule = of_chains(instance, program.stretches, program.chains())
     assert schedule.turnaround is not None
-    return Found(schedule.turnaround if outcome.is_proven else 0, schedule, "ticks")
+    return Found(schedule.turnaround if outcome.is_proven else 0, schedule, "ticks", limit=outcome.limit)
 
 
 class _Program:

@@ -9,7 +9,7 @@ from hindsched.instances.batches.check import check_run, expect_run
 from hindsched.instances.batches.cuts import Bounds
 from hindsched.instances.errors import InputError, SelfCheckError
 from hindsched.offline.batches.answer import BatchAnswer, Hindsight
-from hindsched.offline.limits import Limits, Stopwatch
+from hindsched.offline.limits import Limit, Limits, Stopwatch
 from hindsched.offline.results import Result, Sense, Status
 from hindsched.offline.solvers import AUTO, Solver, by_name, named
 
@@ -123,6 +123,7 @@ def solve(
         runtime_s=watch.elapsed_s(),
         counts={"batches": len(answers)},
         certificate=hindsight,
+        limit=Limit.TIME if left else None,
     )
 
 

@@ -32,7 +32,7 @@ from hindsched.instances.coupled.schedule import Configuration, Schedule
 from hindsched.instances.errors import InputError
 from hindsched.instances.states import DOWN, UP
 from hindsched.offline.coupled.objectives import CoupledResult, Objective
-from hindsched.offline.limits import Limits, Stopwatch
+from hindsched.offline.limits import Limit, Limits, Stopwatch
 from hindsched.offline.results import Result, Status
 
 __all__ = ["MAX_STATES", "solve"]
@@ -122,7 +122,9 @@ def solve(instance: Instance, objective: Objective, stand_by: bool, limits: Limi
     else:
         value, schedule = None, None
         status, bound = (Status.INFEASIBLE, None) if is_complete else (Status.UNKNOWN, reached + 1)
-    return CoupledResult.of(status, objective, value, bound, schedule, "brute", watch.elapsed_s(), counts)
+    return CoupledResult.of(
+        status, objective, value, bound, schedule, "brute", watch.elapsed_s(), counts, limit=Limit.TIME
+    )
 
 
 def _next_layer(rules: _Rules, layer: dict[_State, _Node], slot: int, watch: Stopwatch) -> dict[_State, _Node] | None:

@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import Any
 
 from hindsched.instances.errors import InputError
+from hindsched.offline.limits import Limit
 from hindsched.offline.results import Result, Sense, Status
 
 __all__ = ["CoupledResult", "Objective"]
@@ -58,8 +59,22 @@ class CoupledResult(Result):
         runtime_s: float,
         counts: Mapping[str, int] | None = None,
         certificate: Any = None,
+        limit: Limit | None = None,
     ) -> CoupledResult:
-        """Return a result by its value and the bound that no schedule passes."""
+        """Return a result by its value and the bound that no schedule passes; a proof makes the limit None."""
         lower, upper = (bound, value) if objective.sense is Sense.MIN else (value, bound)
-        told = dict(counts or {})
-        return cls(status, objective.sense, value, lower, upper, schedule, by, runtime_s, told, certificate, objective)
+        limit = None if status.is_proven else limit
+        return cls(
+            status,
+            objective.sense,
+            value,
+            lower,
+            upper,
+            schedule,
+            by,
+            runtime_s,
+            dict(counts or {}),
+            certificate,
+            limit,
+            objective,
+        )

@@ -106,6 +106,7 @@ def solve(
         watch.elapsed_s(),
         {**found.counts, "certified": proven},
         found.prices,
+        limit=None if is_optimal else found.limit,
     )
 
 

@@ -15,7 +15,7 @@ from hindsched.offline.grid.holding import held_back
 from hindsched.offline.grid.prices import SCALE, Priced, certificate, priced
 from hindsched.offline.grid.program import Charged, charged
 from hindsched.offline.grid.search import best_of_rules, improved, in_order, total_wait
-from hindsched.offline.limits import Limits, Stopwatch
+from hindsched.offline.limits import Limit, Limits, Stopwatch
 
 __all__ = ["solve", "solve_bounds"]
 
@@ -34,6 +34,37 @@ _LEAST_S = 0.02
 _WINDOWS = 3_000_000
 #: Milliseconds to write down a job for the exact search, about; a block that would take most of its time is left.
 _WRITE_MS = 3
+
+
+class _Pace:
+    """The limits, the clock, and whether the time limit cut a step short.
+
+    Parameters
+    ----------
+    limits
+        Of the solver. Without a time limit every step has a fixed amount of work.
+    """
+
+    def __init__(self, limits: Limits) -> None:
+        self.limits = limits
+        self.watch = Stopwatch(limits)
+        self._is_cut = False
+
+    def until(self, share: float, weights: list[int], i: int) -> float | None:
+        """Return when block i has to finish a step that has to end at a share of the time limit."""
+        if self.limits.time_limit_s is None:
+            return None
+        now = self.watch.elapsed_s()
+        return now + max(0.0, share * self.limits.time_limit_s - now) * weights[i] / max(1, sum(weights[i:]))
+
+    def note(self, until_s: float | None) -> None:
+        """Note the end of a step that had time until ``until_s``."""
+        self._is_cut = self._is_cut or (until_s is not None and self.watch.elapsed_s() >= until_s)
+
+    @property
+    def limit(self) -> Limit:
+        """What stopped the steps."""
+        return Limit.TIME if self._is_cut else Limit.EFFORT
 
 
 @dataclass(slots=True)
@@ -63,21 +94,21 @@ def solve_bounds(instance: Instance, limits: Limits) -> Found:
 
 
 def _solve(instance: Instance, limits: Limits, exactly: bool) -> Found:
-    watch = Stopwatch(limits)
+    pace = _Pace(limits)
     counts = {"held": 0, "blocks": 0, "moves": 0, "price_rounds": 0, "programs": 0, "windows": 0}
     rules = best_of_rules(instance)
     _expect_countable(instance, rules)
     is_large = max(map(len, split(instance, rules)), default=0) > _ORDERED_JOBS
     shares = _LARGE if is_large else _EXACTLY if exactly else _ALONE
-    known = _held(instance, rules, limits, watch, shares[0], counts)
+    known = _held(instance, rules, pace, shares[0], counts)
     blocks = [_block(instance, jobs, known) for jobs in split(instance, known)]
     while True:
         hard = [block for block in blocks if not block.is_optimal and not block.groups]
         counts["blocks"] += len(hard)
-        _search(hard, limits, watch, shares[1], counts)
-        _price(hard, limits, watch, shares[2], counts)
+        _search(hard, pace, shares[1], counts)
+        _price(hard, pace, shares[2], counts)
         if exactly:
-            _search_exactly(hard, limits, watch, counts)
+            _search_exactly(hard, pace, counts)
         found = known.copy()
         for block in blocks:
             found[block.jobs] = block.starts
@@ -86,7 +117,7 @@ def _solve(instance: Instance, limits: Limits, exactly: bool) -> Found:
         blocks = _merged(instance, blocks, known)
     groups = [group for block in blocks for group in block.groups]
     is_optimal = all(block.is_optimal for block in blocks)
-    return Found(found.tolist(), is_optimal, certificate(instance, groups), counts)
+    return Found(found.tolist(), is_optimal, certificate(instance, groups), counts, pace.limit)
 
 
 def _expect_countable(instance: Instance, starts: Ints) -> None:
@@ -97,14 +128,13 @@ def _expect_countable(instance: Instance, starts: Ints) -> None:
         raise InputError(f"waits of {most} slots or more, expected fewer: take longer slots", place="jobs")
 
 
-def _held(
-    instance: Instance, starts: Ints, limits: Limits, watch: Stopwatch, share: float, counts: dict[str, int]
-) -> Ints:
+def _held(instance: Instance, starts: Ints, pace: _Pace, share: float, counts: dict[str, int]) -> Ints:
     """Return starts at least as good, of the queue that holds jobs back; it is asked before blocks are cut."""
     if len(instance) < _HELD_JOBS or not total_wait(instance, starts):
         return starts
-    until_s = None if limits.time_limit_s is None else share * limits.time_limit_s
-    held, counts["held"] = held_back(instance, limits.seed, watch, until_s)
+    until_s = None if pace.limits.time_limit_s is None else share * pace.limits.time_limit_s
+    held, counts["held"] = held_back(instance, pace.limits.seed, pace.watch, until_s)
+    pace.note(until_s)
     held = in_order(instance, np.argsort(held, kind="stable"))
     return held if held.sum() < starts.sum() else starts
 
@@ -140,36 +170,30 @@ def _merged(instance: Instance, blocks: list[_Block], known: Ints) -> list[_Bloc
     return result
 
 
-def _until(watch: Stopwatch, limits: Limits, share: float, weights: list[int], i: int) -> float | None:
-    """Return when block i is to be done with a step, if the step is to be over at a share of the time limit."""
-    if limits.time_limit_s is None:
-        return None
-    now = watch.elapsed_s()
-    return now + max(0.0, share * limits.time_limit_s - now) * weights[i] / max(1, sum(weights[i:]))
-
-
-def _search(blocks: list[_Block], limits: Limits, watch: Stopwatch, share: float, counts: dict[str, int]) -> None:
+def _search(blocks: list[_Block], pace: _Pace, share: float, counts: dict[str, int]) -> None:
     weights = [len(block.jobs) ** 2 for block in blocks]
     for i, block in enumerate(blocks):
         if len(block.jobs) > _ORDERED_JOBS:
             continue
-        until_s = _until(watch, limits, share, weights, i)
-        block.starts, moves = improved(block.instance, block.starts, limits.seed, watch, until_s)
+        until_s = pace.until(share, weights, i)
+        block.starts, moves = improved(block.instance, block.starts, pace.limits.seed, pace.watch, until_s)
+        pace.note(until_s)
         counts["moves"] += moves
 
 
-def _price(blocks: list[_Block], limits: Limits, watch: Stopwatch, share: float, counts: dict[str, int]) -> None:
+def _price(blocks: list[_Block], pace: _Pace, share: float, counts: dict[str, int]) -> None:
     """Find the prices of each block; a large one is cut, for bounds of disjoint sets of jobs add up.
 
     The ascent is quick to something good; the linear program starts anew, and with its cuts reaches more.
     """
+    limits, watch = pace.limits, pace.watch
     left_s = None if limits.time_limit_s is None else share * limits.time_limit_s - watch.elapsed_s()
     has_time = left_s is None or left_s >= _GROUP_S * sum(len(block.jobs) for block in blocks)
     most = _GROUP if has_time else _SMALL_GROUP
     groups = [(block, part) for block in blocks for part in pieces(block.instance, block.starts, most)]
     weights = [len(part) ** 2 for _, part in groups]
     for i, (block, part) in enumerate(groups):
-        until_s = _until(watch, limits, share, weights, i)
+        until_s = pace.until(share, weights, i)
         now_s = watch.elapsed_s()
         soon_s = None if until_s is None else now_s + _ASCENT * (until_s - now_s)
         jobs = block.jobs[part]
@@ -183,14 +207,16 @@ def _price(blocks: list[_Block], limits: Limits, watch: Stopwatch, share: float,
             counts["programs"] += program.rounds
             if program.scaled_value() > reached:
                 found = program
+            pace.note(until_s)
         block.groups.append((jobs, found))
 
 
-def _search_exactly(blocks: list[_Block], limits: Limits, watch: Stopwatch, counts: dict[str, int]) -> None:
+def _search_exactly(blocks: list[_Block], pace: _Pace, counts: dict[str, int]) -> None:
     """Search each block within the windows that its prices leave, the least gap first; large ones by pieces."""
     from hindsched.offline.grid.cpsat import search
     from hindsched.offline.grid.neighbourhood import refined
 
+    limits, watch = pace.limits, pace.watch
     gaps = []
     for block in blocks:
         slack = SCALE * block.wait - sum(group.scaled_value() for _, group in block.groups)
@@ -200,17 +226,21 @@ def _search_exactly(blocks: list[_Block], limits: Limits, watch: Stopwatch, coun
     weights = [len(blocks[i].jobs) for i in todo]
     for turn, i in enumerate(todo):
         block = blocks[i]
-        until_s = _until(watch, limits, 1.0, weights, turn)
+        until_s = pace.until(1.0, weights, turn)
         left_s = None if until_s is None else until_s - watch.elapsed_s()
         if len(block.jobs) > _ORDERED_JOBS:
             continue
         if len(block.jobs) > _EXACT_JOBS:
             block.starts = refined(block.instance, block.starts, limits, watch, until_s, counts)
+            pace.note(until_s)
             continue
         if left_s is not None and left_s < _LEAST_S + 2 * _WRITE_MS * len(block.jobs) / 1000:
+            pace.note(0.0)  # too little time is left
             continue
         most = _WINDOWS // len(block.jobs)
         windows = [window for _, group in block.groups for window in group.windows(gaps[i], most)]
         counts["windows"] += sum(last - first + 1 for window in windows for first, last in window)
         left_s = None if until_s is None else max(_LEAST_S, until_s - watch.elapsed_s())
         block.starts, block.is_optimal = search(block.instance, block.starts, windows, limits, left_s, counts)
+        if not block.is_optimal:
+            pace.note(None if left_s is None else 0.0)

@@ -9,6 +9,7 @@ from heapq import heappop, heappush
 
 from hindsched.instances.grid import Instance, Prices, Schedule
 from hindsched.instances.grid.schedule import SCHEDULE_FORMATS
+from hindsched.offline.limits import Limit
 
 __all__ = ["Found", "coloured"]
 
@@ -27,12 +28,15 @@ class Found:
         A certificate; None: only the bound 0 holds.
     counts
         What was counted on the way.
+    limit
+        What stopped the solver, where it proved nothing.
     """
 
     starts: Sequence[int]
     is_optimal: bool
     prices: Prices | None = None
     counts: dict[str, int] = field(default_factory=dict)
+    limit: Limit | None = None
 
 
 def coloured(instance: Instance, starts: Sequence[int]) -> Schedule:

@@ -18,7 +18,7 @@ from hindsched.instances.coupled import Instance, generate
 from hindsched.instances.coupled.generate import paper, small
 
 KEYS_SOLVE = [
-    *("file", "status", "objective", "value", "lower", "upper", "by", "runtime_s", "bound", "solver"),
+    *("file", "status", "objective", "value", "lower", "upper", "by", "runtime_s", "termination", "bound", "solver"),
 ]
 KEYS_SIMULATE = ["file", "policy", "estimator", "makespan", "iterations"]
 
@@ -142,6 +142,17 @@ def test_solve_prints_the_promised_keys_in_the_order_of_the_files(hindsched, tmp
         )
         assert verdict.is_valid
         assert verdict.outcome.makespan == row["value"] == row["bound"]
+
+
+def test_solve_reports_the_limit_that_stopped_it(hindsched, tiny):
+    _, out, _ = hindsched("solve", tiny, "--json")
+    assert objects(out)[0]["termination"] == {"reason": "optimal", "limit": None}
+    _, out, _ = hindsched("solve", tiny, "--json", "--solver", "cpsat", "--time-limit", "1e-9")
+    assert objects(out)[0]["termination"]["limit"] == "time"
+    _, out, _ = hindsched("solve", tiny, "--solver", "cpsat", "--time-limit", "1e-9")
+    words = [line.split() for line in out.splitlines() if line.split()]
+    heading = next(i for i, line in enumerate(words) if "status" in line)
+    assert (words[heading][-1], words[heading + 2][-1]) == ("limit", "time")
 
 
 def test_solvers_agree_through_the_command_line(hindsched, tiny):

@@ -11,7 +11,8 @@ import pytest
 from hindsched import offline
 from hindsched.instances import InputError, SelfCheckError
 from hindsched.instances.coupled import Instance, Schedule
-from hindsched.offline import Result, Solver, Status
+from hindsched.instances.coupled.generate import paper
+from hindsched.offline import Limit, Result, Solver, Status, Termination, TerminationReason
 from hindsched.offline import coupled as offline_coupled
 from hindsched.offline.coupled import CoupledResult, Objective
 from hindsched.offline.limits import Limits, Stopwatch
@@ -120,6 +121,37 @@ def test_a_result_may_not_contradict_itself() -> None:
             make(status, value, bound, objective)
     with pytest.raises(ValueError, match="come together"):
         CoupledResult.of(Status.UNKNOWN, Objective.MAKESPAN, None, None, Schedule("", (), ()), "test", 0.0)
+
+
+@pytest.mark.parametrize(
+    ("status", "value", "bound", "reason"),
+    [
+        (Status.OPTIMAL, 5, 5, TerminationReason.OPTIMAL),
+        (Status.INFEASIBLE, None, None, TerminationReason.INFEASIBLE),
+        (Status.FEASIBLE, 5, 4, TerminationReason.FEASIBLE),
+        (Status.UNKNOWN, None, 4, TerminationReason.NO_SOLUTION_FOUND),
+    ],
+)
+def test_a_termination_has_a_limit_only_without_a_proof(
+    status: Status, value: int | None, bound: int | None, reason: TerminationReason
+) -> None:
+    result = make(status, value, bound)
+    assert result.termination == Termination(reason, None)
+    if status.is_proven:
+        with pytest.raises(ValueError, match="though stopped by limit memory"):
+            replace(result, limit=Limit.MEMORY)
+    else:
+        assert replace(result, limit=Limit.MEMORY).termination == Termination(reason, Limit.MEMORY)
+
+
+@pytest.mark.parametrize("solver", ["cpsat", "cpsat-whole", "ilp-highs", "ilp-cbc", "brute", "native"])
+def test_a_time_limit_is_reported(solver: str) -> None:
+    instance = paper(m=5, n_com=5, wmin=1, scenario=0, trial=0, slots=2000, p=8, iterations=2)
+    if solver == "brute":
+        instance = PAIR
+    result = offline.solve(instance, solver=solver, time_limit_s=1e-9)
+    assert not result.status.is_proven
+    assert result.limit is Limit.TIME
 
 
 def test_a_stopwatch_runs_forwards() -> None:

@@ -15,7 +15,7 @@ from ortools.sat.python import cp_model
 
 from hindsched.instances.coupled.model import Instance
 from hindsched.instances.errors import SelfCheckError
-from hindsched.offline.backends.cpsat_runs import solve_interruptibly
+from hindsched.offline.backends.cpsat_runs import limit_met, solve_interruptibly
 from hindsched.offline.backends.horizons import Question, Reply, doubling
 from hindsched.offline.backends.model_files import PROTO_FORMS, expect_form, write_whole
 from hindsched.offline.coupled.models.cpsat_model import SlotModel
@@ -95,7 +95,7 @@ class _CpsatRounds(SlotRounds):
             raise SelfCheckError(f"CP-SAT calls the model {solver.status_name(status)}")
         plan = slot_model.plan(solver) if status == cp_model.FEASIBLE else None
         # CP-SAT says 0.0 where it has no bound, which is a bound
-        return Reply(plan, is_final=False, least_end=ceil(solver.best_objective_bound - 1e-6))
+        return Reply(plan, False, ceil(solver.best_objective_bound - 1e-6), limit_met(solver))
 
 
 class _WholeRounds(_CpsatRounds):

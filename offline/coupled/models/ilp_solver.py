@@ -104,4 +104,4 @@ class _PulpRounds(SlotRounds):
         least_end = None
         if claim.bound is not None and not question.is_any_good:
             least_end = ceil(claim.bound - 1e-6)
-        return Reply(plan, claim.is_proven, least_end)
+        return Reply(plan, claim.is_proven, least_end, claim.limit)

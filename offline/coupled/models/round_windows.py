@@ -149,7 +149,15 @@ class SlotRounds(ABC):
             status = Status.OPTIMAL if value == bound else Status.FEASIBLE
         schedule = None if plan is None else emit(self.instance, plan, slots=slots)
         return CoupledResult.of(
-            status, objective, value, bound, schedule, self.by, self._watch.elapsed_s(), self.counts
+            status,
+            objective,
+            value,
+            bound,
+            schedule,
+            self.by,
+            self._watch.elapsed_s(),
+            self.counts,
+            limit=search.limit,
         )
 
     def count(self, **numbers: int) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from hindsched.instances.errors import SelfCheckError
 from hindsched.offline.coupled.no_communication import levels
 from hindsched.offline.coupled.no_communication.common_slots import Aim, CommonSlots, Team, value_of
-from hindsched.offline.limits import Stopwatch
+from hindsched.offline.limits import Limit, Stopwatch
 from hindsched.offline.results import Result, Status
 
 __all__ = ["conclude", "conclude_model"]
@@ -26,6 +26,7 @@ def conclude(
     bound: int | None,
     is_proven: bool,
     counts: Mapping[str, int],
+    limit: Limit | None = Limit.TIME,
 ) -> Result:
     """Return the result of a search, whose schedule is a team.
 
@@ -40,6 +41,8 @@ def conclude(
     is_proven
         Whether the team is optimal or, without one, there is none. For the two maximal aims, whose least value is 0,
         there is always one unless the rows cannot hold m tasks.
+    limit
+        What stopped the search, where nothing is proven.
 
     Raises
     ------
@@ -56,7 +59,9 @@ def conclude(
     else:
         status = Status.OPTIMAL if value == bound else Status.FEASIBLE
     lower, upper = (value, bound) if problem.aim.is_maximal else (bound, value)
-    return Result(status, problem.aim.sense, value, lower, upper, team, by, watch.elapsed_s(), dict(counts))
+    limit = None if status.is_proven else limit
+    runtime_s = watch.elapsed_s()
+    return Result(status, problem.aim.sense, value, lower, upper, team, by, runtime_s, counts=dict(counts), limit=limit)
 
 
 def conclude_model(
@@ -70,6 +75,7 @@ def conclude_model(
     is_proven: bool,
     incumbent: Team | None,
     counts: Mapping[str, int],
+    limit: Limit | None,
 ) -> Result:
     """Return the result of a model: the better of its team and the incumbent, with the tightest proven bound.
 
@@ -86,6 +92,8 @@ def conclude_model(
         Whether the solver claims to be done: its solution is optimal or, without one, there is none.
     incumbent
         A team that was known before; None without one.
+    limit
+        What stopped the solver, where it claims no proof.
 
     Raises
     ------
@@ -104,7 +112,9 @@ def conclude_model(
     elif is_proven and incumbent is not None:
         raise SelfCheckError(f"{by} claims that there is no team, but one with {value} was known")
     tightest = None if is_proven else _tightest(problem, bound)
-    return conclude(problem, by, watch, team, value=value, bound=tightest, is_proven=is_proven, counts=counts)
+    return conclude(
+        problem, by, watch, team, value=value, bound=tightest, is_proven=is_proven, counts=counts, limit=limit
+    )
 
 
 def _tightest(problem: CommonSlots, claimed: float | None) -> int | None:

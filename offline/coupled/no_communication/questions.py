@@ -28,7 +28,7 @@ from hindsched.offline.coupled.no_communication import levels
 from hindsched.offline.coupled.no_communication.common_slots import Aim, CommonSlots, Team
 from hindsched.offline.coupled.no_communication.team_solvers import answer
 from hindsched.offline.coupled.objectives import CoupledResult, Objective
-from hindsched.offline.limits import NO_LIMITS, Limits, Stopwatch
+from hindsched.offline.limits import NO_LIMITS, Limit, Limits, Stopwatch
 from hindsched.offline.results import Result, Sense, Status
 from hindsched.offline.solvers import AUTO
 
@@ -162,11 +162,12 @@ def solve(
     rounds: list[Round] = []
     floors = [0]  # proven: no schedule ends iteration i before floors[i] slots are used
     name, is_tight, is_last = solver, True, False
+    limit: Limit | None = None
     while len(rounds) != wanted:
         end = _end(rounds)
         is_tight = len(floors) == len(rounds) + 1 and floors[-1] == end
         found = earliest_finish(instance, end, solver, _left(limits, watch))
-        name = found.by
+        name, limit = found.by, found.limit or limit
         if is_tight and found.bound is not None:
             floors.append(int(found.bound))
         if found.schedule is None:
@@ -179,7 +180,15 @@ def solve(
     def result(status: Status, value: int | None, bound: int | None, slots: int) -> CoupledResult:
         schedule = None if value is None else schedule_rounds(instance, rounds, slots)
         return CoupledResult.of(
-            status, objective, value, bound, schedule, name, watch.elapsed_s(), {"rounds": len(rounds)}
+            status,
+            objective,
+            value,
+            bound,
+            schedule,
+            name,
+            watch.elapsed_s(),
+            {"rounds": len(rounds)},
+            limit=limit,
         )
 
     if wanted is None:

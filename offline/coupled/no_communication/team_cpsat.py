@@ -121,7 +121,7 @@ def solve(problem: CommonSlots, limits: Limits = NO_LIMITS) -> Result:
     """
     from ortools.sat.python import cp_model
 
-    from hindsched.offline.backends.cpsat_runs import solve_interruptibly
+    from hindsched.offline.backends.cpsat_runs import limit_met, solve_interruptibly
 
     watch = Stopwatch(limits)
     incumbent = greedy(problem)
@@ -136,6 +136,7 @@ def solve(problem: CommonSlots, limits: Limits = NO_LIMITS) -> Result:
     status = solve_interruptibly(solver, built.model)
     if status == cp_model.MODEL_INVALID:
         raise RuntimeError(f"CP-SAT refuses the model: {built.model.validate()}")
+    is_proven = status in (cp_model.OPTIMAL, cp_model.INFEASIBLE)
     tasks, slots, bound = None, [], None
     if status in (cp_model.OPTIMAL, cp_model.FEASIBLE):
         tasks = [solver.value(x) for x in built.x]
@@ -149,9 +150,10 @@ def solve(problem: CommonSlots, limits: Limits = NO_LIMITS) -> Result:
         tasks,
         slots,
         bound=bound,
-        is_proven=status in (cp_model.OPTIMAL, cp_model.INFEASIBLE),
+        is_proven=is_proven,
         incumbent=incumbent,
         counts={"branches": int(solver.num_branches), "conflicts": int(solver.num_conflicts)},
+        limit=None if is_proven else limit_met(solver),
     )
 
 

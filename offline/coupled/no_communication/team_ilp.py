@@ -241,6 +241,7 @@ def solve(problem: CommonSlots, limits: Limits = NO_LIMITS, *, solver: MilpSolve
         is_proven=claim.is_proven,
         incumbent=incumbent,
         counts={},
+        limit=claim.limit,
     )
 
 

@@ -69,7 +69,7 @@ from hindsched.offline.coupled.search.constants import (
 )
 from hindsched.offline.coupled.search.label_search import Incumbent, LabelSearch
 from hindsched.offline.coupled.search.workspace import LimitError, Workspace
-from hindsched.offline.limits import Limits
+from hindsched.offline.limits import Limit, Limits
 from hindsched.offline.results import Status
 
 if TYPE_CHECKING:
@@ -177,17 +177,16 @@ class Portfolio:
         exact = LabelSearch(workspace, mode, iterations, real=True)
         self._searches = [exact]
         incumbent = Incumbent(workspace, iterations)
+        limit: Limit | None = None
         try:
             is_proven = exact.work(incumbent, self._first_round)
-            if not is_proven:
-                if incumbent.is_found or could_be_served(workspace):
-                    self._work_in_rounds(exact, incumbent)
-                is_proven = True
-        except LimitError:
-            is_proven = False
+            if not is_proven and (incumbent.is_found or could_be_served(workspace)):
+                self._work_in_rounds(exact, incumbent)
+        except LimitError as error:
+            limit = error.limit
         finally:
             self._end_beside(incumbent)
-        return self._result(objective, incumbent, is_proven)
+        return self._result(objective, incumbent, limit)
 
     def _work_in_rounds(self, exact: LabelSearch, incumbent: Incumbent) -> None:
         """Let all searches work in rounds of growing effort, until the incumbent is proven optimal."""
@@ -283,11 +282,11 @@ class Portfolio:
         bound = max(search.bound for search in self._searches)
         return bound if self._channel is None else max(bound, self._channel.bound)
 
-    def _result(self, objective: Objective, incumbent: Incumbent, is_proven: bool) -> CoupledResult:
-        """Return what is known, in the units of the objective."""
+    def _result(self, objective: Objective, incumbent: Incumbent, limit: Limit | None) -> CoupledResult:
+        """Return what is known, in the units of the objective; without a limit that is a proof."""
         workspace = self.workspace
         bound = min(self.bound(), incumbent.cost)
-        if is_proven or bound == incumbent.cost:
+        if limit is None or bound == incumbent.cost:
             status = Status.OPTIMAL if incumbent.is_found else Status.INFEASIBLE
             bound = incumbent.cost
         else:
@@ -311,6 +310,7 @@ class Portfolio:
             runtime_s=workspace.watch.elapsed_s(),
             counts=self._counts(),
             certificate=self._certificate() if is_makespan and status is not Status.INFEASIBLE else None,
+            limit=limit,
         )
 
     def _certificate(self) -> Rents | None:

@@ -25,13 +25,23 @@ from hindsched.offline.coupled.search.constants import (
 from hindsched.offline.coupled.search.instance_arrays import Problem, make_problem
 from hindsched.offline.coupled.search.scratch_memory import Scratch, make_scratch
 from hindsched.offline.coupled.search.state_tables import StateTables, Table
-from hindsched.offline.limits import Limits, Stopwatch
+from hindsched.offline.limits import Limit, Limits, Stopwatch
 
 __all__ = ["LimitError", "Workspace"]
 
 
 class LimitError(Exception):
-    """The time or the memory is used up."""
+    """A limit stops the searches.
+
+    Parameters
+    ----------
+    limit
+        Time or memory.
+    """
+
+    def __init__(self, limit: Limit) -> None:
+        super().__init__(limit)
+        self.limit = limit
 
 
 class Workspace:
@@ -122,14 +132,14 @@ class Workspace:
     def check(self) -> None:
         """Raise if the time limit is met."""
         if self.watch.is_over():
-            raise LimitError
+            raise LimitError(Limit.TIME)
 
     def claim(self, slots: int = 0) -> None:
         """Raise if tables for `slots` slots, and twice the labels, exceed the memory limit."""
         if self._memory_limit_mb is not None:
             tables = self._states.bytes_for(max(slots, self._states.length))
             if tables + 2 * self.bytes_beside() > self._memory_limit_mb * 1e6:
-                raise LimitError
+                raise LimitError(Limit.MEMORY)
 
     def effort_spent(self) -> int:
         """Effort since the beginning."""

@@ -1,14 +1,15 @@
 """The traps of solvers behind PuLP: what it reports, and what is true."""
 
+import highspy
 import numpy as np
 import pulp
 import pytest
 
 from hindsched.instances import InputError
-from hindsched.offline.backends.pulp_runs import run
+from hindsched.offline.backends.pulp_runs import limit_of, run
 from hindsched.offline.coupled.no_communication import team_ilp
 from hindsched.offline.coupled.no_communication.common_slots import Aim, CommonSlots
-from hindsched.offline.limits import Limits
+from hindsched.offline.limits import Limit, Limits
 
 SOLVERS = ["cbc", "highs"]
 
@@ -31,6 +32,7 @@ def test_a_solution_at_the_time_limit_is_not_optimal_and_its_bound_has_the_right
     program = hard(sense)
     claim = run(program, solver, Limits(), 0.5)
     assert not claim.is_proven
+    assert claim.limit is Limit.TIME
     if solver == "cbc":
         assert claim.bound is None
         return
@@ -78,6 +80,20 @@ def test_an_infeasibility_that_cbc_finds_by_branching_is_proven() -> None:
     problem = CommonSlots(up, np.zeros_like(up), np.array([1, 3, 1, 3, 3]), np.array([0, 2, 1, 2, 3]), 3, Aim.EARLIEST)
     claim = run(team_ilp.build(problem).program, "cbc", Limits(), None)
     assert (claim.has_solution, claim.is_proven) == (False, True)
+
+
+@pytest.mark.parametrize(
+    ("status", "limit"),
+    [
+        ("kTimeLimit", Limit.TIME),
+        ("kMemoryLimit", Limit.MEMORY),
+        ("kSolutionLimit", Limit.EFFORT),
+        ("kInterrupt", Limit.INTERRUPTED),
+        ("kSolveError", Limit.OTHER),
+    ],
+)
+def test_limits_that_highs_reports(status: str, limit: Limit) -> None:
+    assert limit_of(getattr(highspy.HighsModelStatus, status)) is limit
 
 
 def test_another_solver_is_refused() -> None:

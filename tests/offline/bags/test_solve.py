@@ -104,6 +104,7 @@ def test_time_that_is_over_leaves_bounds() -> None:
     exact = solve(instance)
     assert exact.status is Status.OPTIMAL
     assert hurried.status in (Status.BOUNDS, Status.OPTIMAL)
+    assert (hurried.limit, exact.limit) == (None if hurried.status is Status.OPTIMAL else limits.Limit.TIME, None)
     assert hurried.lower <= exact.value
     assert hurried.value is None or hurried.value >= exact.value
 

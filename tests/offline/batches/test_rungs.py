@@ -10,7 +10,7 @@ import pytest
 from hindsched.instances import InputError, SelfCheckError, check
 from hindsched.instances.batches import Instance, Run, Rung
 from hindsched.instances.batches.cuts import Bounds
-from hindsched.offline import solve
+from hindsched.offline import Limit, solve
 from hindsched.offline.batches import Hindsight, brute, cpsat, plain, solvers
 from hindsched.offline.results import Status
 from hindsched.online.batches import Options
@@ -126,6 +126,7 @@ def test_the_time_may_be_over_before_it_begins() -> None:
     instance = varied(3)
     found = solve(instance, time_limit_s=1e-9)
     assert found.status is Status.FEASIBLE
+    assert found.limit is Limit.TIME
     assert (found.value, found.upper) == (0, instance.tasks * instance.num_batches)
 
 

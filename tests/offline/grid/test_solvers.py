@@ -18,8 +18,8 @@ from hindsched.offline.grid.found import coloured
 from hindsched.offline.grid.native.generation import generate, queue
 from hindsched.offline.grid.prices import SCALE, certificate, priced
 from hindsched.offline.grid.search import best_of_rules, in_order, total_wait
-from hindsched.offline.limits import Limits, Stopwatch
-from hindsched.offline.results import Status
+from hindsched.offline.limits import Limit, Limits, Stopwatch
+from hindsched.offline.results import Status, Termination, TerminationReason
 from hindsched.online.grid.policies import make_policy, run_policy
 from tests.cases.grid import random_instance, schedule_at, serial_starts
 
@@ -238,6 +238,13 @@ def test_a_time_limit_leaves_bounds() -> None:
     instance = random_instance(1, jobs=150, nodes=20, span=60, longest=30)
     answer = offline.solve(instance, time_limit_s=0.3)
     assert answer.lower <= answer.value <= run_policy(instance, make_policy("asap_counted")).metrics().total_wait
+    assert (answer.status, answer.termination.limit) == (Status.FEASIBLE, Limit.TIME)
+
+
+def test_without_a_time_limit_the_effort_is_limited() -> None:
+    instance = random_instance(9, jobs=20, nodes=6, span=10)
+    assert offline.solve(instance, solver="bounds").termination == Termination(TerminationReason.FEASIBLE, Limit.EFFORT)
+    assert offline.solve(instance, solver="cpsat").termination == Termination(TerminationReason.OPTIMAL, None)
 
 
 def test_answers_depend_on_nothing_but_the_seed() -> None:

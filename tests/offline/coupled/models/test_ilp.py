@@ -140,7 +140,7 @@ def test_what_an_unproven_answer_means(
     def stopped(*args: object) -> Claim:
         if has_solution:
             solve(*args)  # type: ignore[arg-type]
-        return Claim(has_solution, is_proven=False, bound=bound)
+        return Claim(has_solution, is_proven=False, bound=bound, limit=None)
 
     cheap = offline_coupled.free_prefetch_bound(PAPER, "makespan")
     best = BEST[Objective.MAKESPAN]

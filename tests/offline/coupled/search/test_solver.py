@@ -131,6 +131,7 @@ def test_a_stopped_search_is_honest(limits, objective):
     instance = paper(m=20, n_com=5, wmin=1, scenario=0, trial=0, slots=20_000, p=100, iterations=10)
     result = offline.solve(instance, objective, solver="native", **limits)
     assert result.status in (Status.FEASIBLE, Status.UNKNOWN)
+    assert result.termination.limit == ("time" if "time_limit_s" in limits else "memory")
     assert result.bound is not None
     if result.value is not None:
         sign = 1 if objective == "makespan" else -1
