@@ -1,7 +1,8 @@
-"""Schedulers that see only the past: simulators, published and better policies, and the protocols for your own.
+"""On-line schedulers: simulators, the published policies, better ones, and the protocols for policies of your own.
 
-This package knows ``instances`` only. Families of problems live in sub-packages (``online.coupled``); what all
-families share lies beside them.
+A policy sees the past and the present, never the future. Each family of problems is a sub-package
+(`hindsched.online.coupled`, ...); modules beside them serve all families. Modules in a folder ``kernels`` are compiled
+twins of plain modules: the plain ones are written to be read, both give the same runs.
 """
 
 from hindsched.online.policies import make_policy, our_policy_names, policy_names, run_policy

@@ -1,4 +1,4 @@
-"""Classes from files and installed packages of other people, made into objects, with errors of one line."""
+"""Load policies and predictors of users: from objects, Python files and entry points, with errors of one line."""
 
 from __future__ import annotations
 
@@ -19,52 +19,60 @@ from typing import Any
 from hindsched.instances.errors import InputError
 from hindsched.instances.textio import excerpt
 
-__all__ = ["GROUP", "aside", "by_name", "expect_family", "load_entry_point", "load_file", "own_policy", "source_files"]
+__all__ = [
+    "GROUP",
+    "expect_family",
+    "load_entry_point",
+    "load_file",
+    "load_policy",
+    "policies_by_name",
+    "source_files",
+    "stdout_to_stderr",
+]
 
 #: The group of entry points in which an installed package offers policies.
 GROUP = "hindsched.policies"
 
 
 @contextmanager
-def aside() -> Iterator[None]:
-    """Send what other people's code prints to standard error, for standard output is for results.
+def stdout_to_stderr() -> Iterator[None]:
+    """Send prints of user code to standard error; standard output is for results.
 
     Examples
     --------
-    >>> with aside():
+    >>> with stdout_to_stderr():
     ...     print("look")
     """
     with redirect_stdout(sys.stderr):
         yield
 
 
-@aside()
-def own_policy(
+@stdout_to_stderr()
+def load_policy(
     policy: Any, offered: Mapping[str, object], *, family: str, built_in: Sequence[str], protocol: type, expected: str
 ) -> Any:
-    """Return a policy of somebody's own, checked as far as can be without running it.
+    """Return a user's policy, checked as far as possible without running it.
 
     Parameters
     ----------
     policy
-        ``path/to/file.py:ClassName``, the name of an entry point of `GROUP`, or an object, of which a copy is returned:
-        no run sees what an earlier one has left in it.
+        ``path/to/file.py:ClassName``, the name of an entry point of `GROUP`, or an object. An object is copied, so that
+        no run sees what an earlier run left in it.
     offered
-        Keyword arguments on offer; those that the constructor names are passed.
+        Keyword arguments; the constructor receives those that it names.
     family
-        For which family of problems it is asked.
+        The family of problems it must be for.
     built_in
-        The names of the family's own policies, for messages.
+        The names of the family's built-in policies, for messages.
     protocol
-        What it must be, a protocol that can be checked at run time.
+        The protocol it must satisfy, checkable at run time.
     expected
-        The same in words.
+        The protocol in words, for messages.
 
     Raises
     ------
     InputError
-        In one line: for an unknown name, a file or class that cannot be used, a class in place of an object, and a
-        policy of another family.
+        For an unknown name, an unusable file or class, a class in place of an object, or a policy of another family.
     """
     if isinstance(policy, str):
         place = f"policy {policy}"
@@ -85,8 +93,8 @@ def own_policy(
         expect_family(policy, family, type(policy).__name__)
         try:
             made = copy.deepcopy(policy)
-        except Exception as error:  # somebody else's object may hold what cannot be copied
-            raise InputError(f"cannot be copied: {_told(error)}", place=place) from error
+        except Exception as error:  # the object may hold what cannot be copied
+            raise InputError(f"cannot be copied: {_in_one_line(error)}", place=place) from error
     if not isinstance(made, protocol):
         raise InputError(f"expected {expected}", place=place)
     name = getattr(made, "name", type(made).__name__)
@@ -95,28 +103,28 @@ def own_policy(
     return made
 
 
-@aside()
+@stdout_to_stderr()
 def load_file(path: str, class_name: str, options: Mapping[str, object]) -> object:
     """Return an object of a class in a Python file.
 
     Parameters
     ----------
     path
-        The file. It is executed anew for every call; what it imports at its top may lie beside it.
+        The file. Every call executes it again; it may import modules that lie beside it.
     class_name
         The class (or function) to call.
     options
-        Keyword arguments on offer; those that the constructor names are passed.
+        Keyword arguments; the constructor receives those that it names.
 
     Raises
     ------
     InputError
-        Naming the file, and what is wrong: no such file or class, an error on import or in the constructor.
+        Naming the file and the fault: no such file or class, an error on import or in the constructor.
     """
     file = Path(path)
     if not file.is_file():
         raise InputError("no such file", file=path)
-    # a name of its own, so that two files of one name do not meet, and the file's classes can be found again
+    # a name per path: two files of one name do not collide, and pickle finds the file's classes
     name = f"_policy_{hashlib.sha256(os.fsencode(file.resolve())).hexdigest()[:16]}"
     module = ModuleType(name)
     module.__file__ = path
@@ -124,9 +132,9 @@ def load_file(path: str, class_name: str, options: Mapping[str, object]) -> obje
     try:
         with _neighbours_of(file.resolve()):
             exec(compile(file.read_bytes(), path, "exec"), vars(module))  # no byte code is cached beside the file
-    except (Exception, SystemExit) as error:  # somebody else's file may raise anything
+    except (Exception, SystemExit) as error:  # the file may raise anything
         del sys.modules[name]
-        raise InputError(f"cannot be imported: {_told(error)}", file=path) from error
+        raise InputError(f"cannot be imported: {_in_one_line(error)}", file=path) from error
     if not hasattr(module, class_name):
         raise InputError(f"no class {class_name!r} in it", file=path)
     return _make(getattr(module, class_name), options, f"{path}:{class_name}")
@@ -134,10 +142,10 @@ def load_file(path: str, class_name: str, options: Mapping[str, object]) -> obje
 
 @contextmanager
 def _neighbours_of(file: Path) -> Iterator[None]:
-    """Let imports find the modules beside a file, and forget these afterwards: another file may have others."""
+    """Let imports find the modules beside a file; forget these modules afterwards, another file may have others."""
     folder = str(file.parent)
     sys.path.insert(0, folder)
-    importlib.invalidate_caches()  # a neighbour may have been written a moment ago
+    importlib.invalidate_caches()  # a neighbour may be new
     known, writes = set(sys.modules), sys.dont_write_bytecode
     sys.dont_write_bytecode = True
     try:
@@ -152,12 +160,12 @@ def _neighbours_of(file: Path) -> Iterator[None]:
 
 
 def source_files(path: str) -> list[Path]:
-    """Return a policy's file and the modules beside it that it imports, directly or through each other.
+    """Return a policy's file and the modules beside it that it imports, directly or indirectly.
 
     Raises
     ------
     InputError
-        Where a file is not there or cannot be parsed.
+        For a file that does not exist or cannot be parsed.
     """
     found: dict[Path, None] = {}
     waiting = [Path(path)]
@@ -171,7 +179,7 @@ def source_files(path: str) -> list[Path]:
         except OSError:
             raise InputError("no such file", file=path) from None
         except (SyntaxError, ValueError) as error:
-            raise InputError(f"cannot be imported: {_told(error)}", file=path) from error
+            raise InputError(f"cannot be imported: {_in_one_line(error)}", file=path) from error
         for node in ast.walk(tree):
             names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
             if isinstance(node, ast.ImportFrom) and node.module and not node.level:
@@ -183,41 +191,41 @@ def source_files(path: str) -> list[Path]:
     return list(found)
 
 
-@aside()
+@stdout_to_stderr()
 def load_entry_point(group: str, name: str, options: Mapping[str, object]) -> object | None:
-    """Return an object made by an installed entry point, or None if there is none of this name.
+    """Return an object made by an installed entry point; None if no entry point has this name.
 
     Raises
     ------
     InputError
-        Naming the entry point, where it cannot be imported or made.
+        Naming an entry point that cannot be imported or called.
     """
     for point in importlib.metadata.entry_points(group=group, name=name):
         place = f"entry point {name} = {point.value}"
         try:
             factory = point.load()
-        except (Exception, SystemExit) as error:  # somebody else's package may raise anything
-            raise InputError(f"cannot be imported: {_told(error)}", place=place) from error
+        except (Exception, SystemExit) as error:  # the package may raise anything
+            raise InputError(f"cannot be imported: {_in_one_line(error)}", place=place) from error
         return _make(factory, options, place)
     return None
 
 
-def by_name(policies: Iterable[str], make: Callable[[str], Any], taken: Collection[str]) -> dict[str, str]:
-    """Return policies by name, each once.
+def policies_by_name(policies: Iterable[str], make: Callable[[str], Any], taken: Collection[str]) -> dict[str, str]:
+    """Return the texts of policies by the policies' names, each once.
 
     Parameters
     ----------
     policies
-        As they are asked for.
+        Texts as the user wrote them.
     make
-        Makes one.
+        Makes a policy from a text.
     taken
-        Names of other rows, which only what is asked for by this very name may have.
+        Reserved names; only a policy whose text equals its name may have one of them.
 
     Raises
     ------
     InputError
-        For two policies that no table could tell apart.
+        For two policies of one name, or a reserved name.
     """
     found: dict[str, str] = {}
     for policy in policies:
@@ -230,21 +238,16 @@ def by_name(policies: Iterable[str], make: Callable[[str], Any], taken: Collecti
 
 
 def expect_family(made: object, family: str, place: str) -> None:
-    """Refuse a policy that says it is for another family of problems.
+    """Raise an `InputError` for a policy that declares another family of problems.
 
     Parameters
     ----------
     made
-        A policy; its attribute ``family``, if it has one, is the name of the family it is for.
+        A policy; its optional attribute ``family`` names the family it is for.
     family
-        The family it is asked for.
+        The family it must be for.
     place
-        How the user called it.
-
-    Raises
-    ------
-    InputError
-        In one line, naming both families.
+        The policy as the user named it, for the message.
 
     Examples
     --------
@@ -254,9 +257,9 @@ def expect_family(made: object, family: str, place: str) -> None:
     Traceback (most recent call last):
     hindsched.instances.errors.InputError: policy mine.py:Mine: for the family bags, expected one for coupled
     """
-    told = getattr(made, "family", None)
-    if told is not None and told != family:
-        raise InputError(f"for the family {told}, expected one for {family}", place=f"policy {place}")
+    declared = getattr(made, "family", None)
+    if declared is not None and declared != family:
+        raise InputError(f"for the family {declared}, expected one for {family}", place=f"policy {place}")
 
 
 def _make(factory: Any, options: Mapping[str, object], place: str) -> object:
@@ -265,9 +268,9 @@ def _make(factory: Any, options: Mapping[str, object], place: str) -> object:
     try:
         parameters = inspect.signature(factory).parameters
         return factory(**{key: value for key, value in options.items() if key in parameters})
-    except (Exception, SystemExit) as error:  # somebody else's constructor may raise anything
-        raise InputError(f"cannot be made: {_told(error)}", place=place) from error
+    except (Exception, SystemExit) as error:  # the constructor may raise anything
+        raise InputError(f"cannot be made: {_in_one_line(error)}", place=place) from error
 
 
-def _told(error: BaseException) -> str:
+def _in_one_line(error: BaseException) -> str:
     return " ".join(f"{type(error).__name__}: {error}".split())

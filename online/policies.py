@@ -1,4 +1,4 @@
-"""The one way in for every family: a policy by name, and its run on an instance, shown only the past."""
+"""Policies of every family: make one by name, and run it on an instance."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["make_policy", "our_policy_names", "policy_names", "run_policy"]
 
 
 def policy_names(family: str) -> tuple[str, ...]:
-    """Return the names of a family's built-in policies, in the order in which tables list them.
+    """Return the names of a family's built-in policies, in the order of the tables.
 
     Examples
     --------
@@ -22,7 +22,7 @@ def policy_names(family: str) -> tuple[str, ...]:
 
 
 def our_policy_names(family: str) -> tuple[str, ...]:
-    """Return the names of a family's policies that are ours and stand apart from its published ones, in their order.
+    """Return the names of a family's look-ahead policies, which are not among `policy_names`.
 
     Examples
     --------
@@ -41,20 +41,20 @@ def make_policy(text: str, *, family: str, **options: Any) -> Any:
         A built-in policy (see `policy_names` and `our_policy_names`), ``path/to/file.py:ClassName``, or the name of an
         installed entry point in the group ``hindsched.policies``.
     family
-        For which family of problems it is asked.
+        The family of problems, such as ``coupled``.
     **options
-        Those of the family's own ``make_policy`` (`hindsched.online.coupled.make_policy`, ...).
+        Options of the family's ``make_policy`` (`hindsched.online.coupled.make_policy`, ...).
 
     Raises
     ------
     InputError
-        In one line: for an unknown name or option, a file or class that cannot be used, and a policy of another family.
+        For an unknown name or option, an unusable file or class, or a policy of another family.
     """
     return part(family, "online").make_policy(text, **options)
 
 
 def run_policy(instance: Any, policy: Any, *arguments: Any, **options: Any) -> Any:
-    """Run a policy on an instance of its family, showing it only the past.
+    """Run a policy on an instance of its family; the policy sees the past only.
 
     Parameters
     ----------
@@ -63,12 +63,12 @@ def run_policy(instance: Any, policy: Any, *arguments: Any, **options: Any) -> A
     policy
         See `make_policy`.
     *arguments, **options
-        Those of the family's own ``run_policy`` (`hindsched.online.coupled.run_policy`, ...).
+        Passed to the family's ``run_policy`` (`hindsched.online.coupled.run_policy`, ...).
 
     Raises
     ------
     InputError
-        For something that is no instance, and as the family's ``run_policy`` does.
+        For an object that is no instance, and as the family's ``run_policy`` does.
 
     Examples
     --------

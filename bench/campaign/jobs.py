@@ -20,7 +20,7 @@ from hindsched.bench.family import Family, OptimumBounds, Options, RunRecord, fa
 from hindsched.instances import InputError
 from hindsched.instances.textio import as_unicode, read_bytes, write_text
 from hindsched.offline.results import Number
-from hindsched.online.loading import aside, source_files
+from hindsched.online.loading import source_files, stdout_to_stderr
 
 __all__ = [
     "answered",
@@ -206,7 +206,7 @@ def _json(number: Number | None) -> int | float | None:
 
 def simulate(family: Family, instance: Any, policy: Any, options: Options) -> RunRecord:
     """Run a policy with the seed that this campaign and instance give it."""
-    with aside():
+    with stdout_to_stderr():
         return family.run(instance, policy, options, policy_seed(instance, options))
 
 

@@ -17,7 +17,7 @@ from hindsched.bench.results.journal_rows import expect_run
 from hindsched.instances.errors import InputError
 from hindsched.instances.streams import stream
 from hindsched.instances.textio import convert
-from hindsched.online.loading import aside
+from hindsched.online.loading import stdout_to_stderr
 
 __all__ = ["recheck", "sample"]
 
@@ -112,7 +112,7 @@ def _made_anew(row: Mapping[str, Any]) -> dict[str, Any]:
     family, known = expect_run(row), convert(dict(row), _Row)
     instance = family.from_point(known.point)
     given = {name: row[name] for name in family.run_options if row.get(name) is not None}
-    with aside():
+    with stdout_to_stderr():
         played = family.run_plainly(instance, known.policy, Options().with_run(given), known.seed)
     verdict = instances.check(instance, played.schedule)
     said = {

@@ -105,7 +105,7 @@ def write_tables(found: Sequence[Mapping[str, Any]], policies: Sequence[str], fo
 
 
 def _run(source: Paper, policies: Sequence[str], least: int | None) -> dict[str, Any]:
-    from hindsched.online.coupled.ours.names import own_named
+    from hindsched.online.coupled.lookahead.names import lookahead_policy
     from hindsched.online.coupled.visible import Problem
 
     instance = load_shared(source)
@@ -114,7 +114,7 @@ def _run(source: Paper, policies: Sequence[str], least: int | None) -> dict[str,
     costs = []
     known: dict[Any, str] = {}
     for policy in policies:
-        planner = own_named(policy)
+        planner = lookahead_policy(policy)
         begun = time.process_time()
         settings = planner.settings_for(problem)
         pilot_s = time.process_time() - begun

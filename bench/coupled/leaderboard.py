@@ -26,7 +26,7 @@ from hindsched.bench.results.records import records_or_none
 from hindsched.instances.errors import InputError, SelfCheckError
 from hindsched.instances.textio import write_text
 from hindsched.online.coupled import OURS, POLICIES, make_policy, run_policy
-from hindsched.online.loading import aside, by_name
+from hindsched.online.loading import policies_by_name, stdout_to_stderr
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -98,7 +98,7 @@ def _row(source: Paper) -> dict[str, Any]:
 
 
 def _makespan(instance: Any, policy: Any, optimum: int) -> int | None:
-    with aside():
+    with stdout_to_stderr():
         run = run_policy(instance, policy)
     verdict = instances.check(instance, run.schedule)
     if not verdict.is_valid or (run.makespan is not None and run.makespan < optimum):
@@ -121,7 +121,7 @@ def named(policies: Iterable[str]) -> dict[str, str]:
     InputError
         For a policy that cannot be made, and for two of one name.
     """
-    return by_name(policies, make_policy, taken=(*POLICIES, *OURS))
+    return policies_by_name(policies, make_policy, taken=(*POLICIES, *OURS))
 
 
 def play(policy: Any) -> list[int | None]:

@@ -32,9 +32,9 @@ from hindsched.online.coupled import make_policy, simulate
 from hindsched.online.coupled.optimum import OnlineOptimum, Optimal, online_optimum
 from hindsched.online.coupled.optimum.hindsight import expected_hindsight
 from hindsched.online.coupled.optimum.penalised import Charge, Penalised
-from hindsched.online.coupled.optimum.solve import problem_of
-from hindsched.online.coupled.optimum.space import Space
-from hindsched.online.loading import aside, by_name
+from hindsched.online.coupled.optimum.state_space import Space
+from hindsched.online.coupled.optimum.value_iteration import problem_of
+from hindsched.online.loading import policies_by_name, stdout_to_stderr
 
 __all__ = ["COLUMNS", "RELAXED", "STUDY", "Cell", "collect", "compare", "measured", "relaxed", "sample_path", "saying"]
 
@@ -145,7 +145,7 @@ def compare(
     say = progress or (lambda line: None)
     if paths < 1:
         raise InputError(f"{paths}, expected an integer >= 1", place="paths")
-    named = by_name(policies, make_policy, taken=PLAYERS)
+    named = policies_by_name(policies, make_policy, taken=PLAYERS)
     begun = process_time()
     optimum = _optimum(instance, tolerance, most_states, progress)
     taken = process_time() - begun
@@ -168,7 +168,7 @@ def compare(
             found[PLAYED].append(_value(simulate(drawn, best_policy).makespan))
         for name, policy in list(named.items()):
             try:
-                with aside():
+                with stdout_to_stderr():
                     played = family.run(drawn, policy, asked, seed)
             except InputError as error:
                 if refuse is None:

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 from hindsched.instances.bags.clock import Period, period
 from hindsched.instances.errors import InputError
-from hindsched.online.bags.progress import PARTS
+from hindsched.online.bags.checkpoints import PARTS
 from hindsched.online.bags.visible import Copy, Problem
 
 __all__ = ["day_tolerance_of", "deadline", "tolerance"]

@@ -6,8 +6,8 @@ as far as it ought to be, instead of one after the other; and a machine that fai
 
 from __future__ import annotations
 
+from hindsched.online.bags.checkpoints import PARTS, ticks_of_first
 from hindsched.online.bags.options import MAX_COPIES
-from hindsched.online.bags.progress import PARTS, ticks_of_first
 from hindsched.online.bags.visible import Visible
 
 __all__ = ["Level", "Pace"]

@@ -15,7 +15,7 @@ from hindsched.instances.bags.model import Instance
 from hindsched.instances.errors import InputError
 from hindsched.online.bags.deadlines import day_tolerance_of
 from hindsched.online.bags.predictors import Predictor, make_predictor
-from hindsched.online.choices import member
+from hindsched.online.options import member
 
 __all__ = ["ENGINES", "HANDOVERS", "MAX_COPIES", "Engine", "Handover", "RunOptions"]
 

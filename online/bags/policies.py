@@ -10,7 +10,7 @@ from hindsched.online.bags.level import Level, Pace
 from hindsched.online.bags.options import MAX_COPIES, RunOptions
 from hindsched.online.bags.predictors import Predictor, make_predictor
 from hindsched.online.bags.visible import Copy, Policy, Problem, Visible
-from hindsched.online.loading import own_policy
+from hindsched.online.loading import load_policy
 
 __all__ = ["PAPER_POLICIES", "POLICIES", "Fcfs", "FcfsAt", "FcfsPrdctDmd", "FcfsTr", "make_policy"]
 
@@ -137,7 +137,7 @@ def make_policy(text: str | Policy, options: RunOptions | None = None, **changes
         return _built_in(text, asked)
     offered = {name: getattr(asked, name) for name in ("predictor", "max_copies", "day_tolerance", "training")}
     offered.update(asked.own)
-    made: Policy = own_policy(
+    made: Policy = load_policy(
         text,
         offered,
         family="bags",

@@ -52,7 +52,7 @@ def run_policy(
     asked = (options or RunOptions()).changed(**changes)
     made = make_policy(policy, asked) if isinstance(policy, str) else policy
     if asked.engine is not Engine.PLAIN and getattr(made, "name", None) in POLICIES:
-        from hindsched.online.bags.kernels.driver import can_run, run_kernel  # noqa: PLC0415  # numba, only where it is wanted
+        from hindsched.online.bags.kernels.compiled_run import can_run, run_kernel  # noqa: PLC0415  # numba, only where it is wanted
 
         if can_run(instance, made):
             return run_kernel(instance, made, handover=asked.handover, schedule=asked.schedule)

@@ -19,11 +19,11 @@ from hindsched.instances.bags.schedule import Run, Save, Schedule
 from hindsched.instances.errors import HindschedError, InputError
 from hindsched.instances.showing import Shown
 from hindsched.instances.states import DOWN, UP
+from hindsched.online.bags.checkpoints import advanced, in_segments, segments_saved, ticks_left, ticks_of_first
 from hindsched.online.bags.options import Handover
 from hindsched.online.bags.predictors import Clairvoyant, Hour, Predictor, Seen
-from hindsched.online.bags.progress import advanced, in_segments, segments_saved, ticks_left, ticks_of_first
 from hindsched.online.bags.visible import Copy, Ledger, Migrating, Policy, Problem, Timed, Visible
-from hindsched.online.choices import member
+from hindsched.online.options import member
 
 __all__ = ["PolicyRun", "expect_shared", "predictor_of", "simulate"]
 

@@ -16,7 +16,7 @@ import numpy as np
 from hindsched.instances.bags.model import Instance, Store
 from hindsched.instances.errors import InputError
 from hindsched.instances.states import UP, States
-from hindsched.online.bags.progress import ticks_left
+from hindsched.online.bags.checkpoints import ticks_left
 
 __all__ = ["Copy", "History", "Ledger", "Migrating", "Policy", "Problem", "Timed", "Visible"]
 
@@ -95,7 +95,7 @@ class Copy:
     since
         The instant of its assignment.
     origin
-        The state it started from then, in parts (see `hindsched.online.bags.progress`).
+        The state it started from then, in parts (see `hindsched.online.bags.checkpoints`).
     base
         UP ticks to the end of the task, as of the assignment.
     """

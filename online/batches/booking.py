@@ -111,7 +111,7 @@ class Booking:
     Notes
     -----
     Memory: a few numbers for each worker and booked batch. Some 60 us a contact; the kernel
-    (`hindsched.online.batches.kernels.ledger`) makes the same runs in a dozen.
+    (`hindsched.online.batches.kernels.booking_kernels`) makes the same runs in a dozen.
     """
 
     name = "booking"

@@ -6,7 +6,7 @@ from hindsched.online.batches.algorithms import Copying, OneBurst, Periodic, Pre
 from hindsched.online.batches.booking import Booking
 from hindsched.online.batches.options import Options
 from hindsched.online.batches.visible import Policy
-from hindsched.online.loading import own_policy
+from hindsched.online.loading import load_policy
 
 __all__ = ["PAPER", "POLICIES", "make_policy"]
 
@@ -52,7 +52,7 @@ def make_policy(text: str | Policy, options: Options | None = None) -> Policy:
     options = options or Options()
     if isinstance(text, str) and text in POLICIES:
         return _built_in(text, options)
-    made: Policy = own_policy(
+    made: Policy = load_policy(
         text,
         {"options": options},
         family="batches",

@@ -60,10 +60,10 @@ def run_policy(
     if not is_kernels and engine == "kernel":
         raise InputError(f"the kernel runs the built-in masters, not {policy!r}", place="engine")
     made = make_policy(policy, replace(options))  # it may keep them; the run's are its own
-    is_loaded = "hindsched.online.batches.kernels.driver" in sys.modules
+    is_loaded = "hindsched.online.batches.kernels.compiled_run" in sys.modules
     wants_kernel = engine == "kernel" or (engine == "auto" and (is_loaded or instance.num_workers > _FEW_WORKERS))
     if isinstance(policy, str) and is_kernels and wants_kernel:
-        from hindsched.online.batches.kernels.driver import run_kernel  # noqa: PLC0415  # numba, only where it is wanted
+        from hindsched.online.batches.kernels.compiled_run import run_kernel  # noqa: PLC0415  # numba, only where it is wanted
 
         expect_margins(policy, instance)
         done = run_kernel(instance, policy, options)

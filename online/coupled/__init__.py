@@ -1,13 +1,14 @@
-"""OFF-LINE-COUPLED on line: tightly-coupled iterative applications on volatile workers, the future unknown."""
+"""Tightly-coupled iterative applications on volatile workers, on line: the future is unknown."""
 
 from hindsched.online.coupled.checking import check_policy
 from hindsched.online.coupled.criteria import TIES
 from hindsched.online.coupled.estimates import ESTIMATORS
-from hindsched.online.coupled.options import Comparison, Engine, Estimator, RunOptions, Service, Ties
+from hindsched.online.coupled.options import Comparison, Estimator, RunOptions, Service, Ties
 from hindsched.online.coupled.policies import OURS, POLICIES, make_policy
-from hindsched.online.coupled.runs import ENGINES, run_policy
+from hindsched.online.coupled.runs import run_policy
 from hindsched.online.coupled.simulate import SERVICES, Run, simulate
 from hindsched.online.coupled.visible import Decision, Policy, Visible
+from hindsched.online.options import ENGINES, Engine
 
 __all__ = [
     "ENGINES",

@@ -1,4 +1,4 @@
-"""A check for authors of policies: does mine keep the rules, and is it fair to the others."""
+"""A check for authors of policies: it keeps the rules, repeats its choices, and uses the past only."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ __all__ = ["check_policy"]
 
 
 def check_policy(policy: Policy) -> None:
-    """Run a policy on small instances and raise at the first thing that is wrong with it.
+    """Run a policy on small instances and raise an error for its first fault.
 
-    Asked for, in this order: a name and a method ``choose``; an iteration completed where every worker is always UP;
-    only choices that R2 allows; the same choices in a second run (a policy with a memory starts afresh in slot 0
-    and seeds its random numbers); choices that do not depend on states yet to come.
+    The checks, in this order: a name and a method ``choose``; at least one completed iteration where every worker is
+    always UP; only choices that R2 allows; the same choices in a second run (a policy with memory resets it in slot 0
+    and seeds its random numbers); choices that do not depend on later states.
 
     Parameters
     ----------
@@ -34,9 +34,9 @@ def check_policy(policy: Policy) -> None:
     Raises
     ------
     InputError
-        In one line, naming the policy and what it did.
+        Naming the policy and its fault.
     SelfCheckError
-        If the simulator and the checker disagree, which is our defect and not the author's.
+        If the simulator and the checker disagree: a defect of hindsched, not of the policy.
 
     Examples
     --------
@@ -54,19 +54,19 @@ def check_policy(policy: Policy) -> None:
         )
     for instance in _instances():
         first = _checked_run(instance, policy)
-        parting = _first_difference(first.schedule, _checked_run(instance, policy).schedule)
-        if parting is not None:
+        differs = _first_difference(first.schedule, _checked_run(instance, policy).schedule)
+        if differs is not None:
             raise InputError(
-                f"a second run parts from the first in slot {parting}, expected the same choices: "
-                "start afresh in slot 0, and seed random numbers",
+                f"a second run differs from the first in slot {differs}, expected the same choices: "
+                "reset all memory in slot 0, and seed random numbers",
                 place=place,
             )
         half = instance.slots // 2
         other = _checked_run(_with_other_future(instance, half), policy)
-        parting = _first_difference(first.schedule, other.schedule)
-        if parting is not None and parting < half:
+        differs = _first_difference(first.schedule, other.schedule)
+        if differs is not None and differs < half:
             raise InputError(
-                f"the choice in slot {parting} changes with the states from slot {half} on, "
+                f"the choice in slot {differs} changes with the states from slot {half} on, "
                 "expected it to depend on the past alone",
                 place=place,
             )
@@ -101,14 +101,16 @@ def _checked_run(instance: Instance, policy: Policy) -> Run:
 
 
 def _first_difference(a: Schedule, b: Schedule) -> int | None:
-    """Return the first slot in which two schedules differ; None if one is the other, or the start of it."""
+    """Return the first slot in which two schedules differ; None if one equals the other or its beginning."""
     slots = min(a.slots, b.slots)
     differing = [
         next(slot for slot in range(slots) if one[slot] != two[slot])
         for one, two in zip(a.letters, b.letters, strict=True)
         if one[:slots] != two[:slots]
     ]
-    ours = {(entry.slot, tuple(entry.tasks.items())) for entry in a.configurations if entry.slot < slots}
-    theirs = {(entry.slot, tuple(entry.tasks.items())) for entry in b.configurations if entry.slot < slots}
-    differing += [slot for slot, _ in ours ^ theirs]
+    first, second = (
+        {(entry.slot, tuple(entry.tasks.items())) for entry in schedule.configurations if entry.slot < slots}
+        for schedule in (a, b)
+    )
+    differing += [slot for slot, _ in first ^ second]
     return min(differing, default=None)

@@ -1,4 +1,7 @@
-"""The four criteria of the paper's heuristics, as scores of which more is better (docs/model.md section 6)."""
+"""The criteria P, E, Y and AY of the paper's heuristics, as scores: a larger score is better (docs/model.md section 6).
+
+The heuristic ``C-IH`` builds candidates by criterion H and switches by criterion C: E-IE uses E for both.
+"""
 
 from __future__ import annotations
 
@@ -12,33 +15,33 @@ __all__ = ["TIES", "TIE_TOLERANCE", "Criterion", "is_better", "score"]
 #: The names of `Ties`; the first is the default.
 TIES = tuple(Ties)
 
-#: Values of a criterion within this relative distance are equal (see `TIES`). It covers the rounding
-#: errors of values that are equal on paper, and nothing a scheduler could care about.
+#: Scores (logarithms) that differ by less are equal (see `TIES`); default 1e-12. It covers rounding errors of values
+#: that are equal in exact arithmetic, and is far below any difference that matters to a scheduler.
 TIE_TOLERANCE = 1e-12
 
 
 class Criterion(StrEnum):
-    """What a heuristic asks of a configuration."""
+    """The quantity by which a heuristic compares configurations."""
 
-    #: the probability P that the iteration succeeds, to be large
+    #: the probability P that the iteration succeeds; maximised
     P = "P"
-    #: its expected duration E given success, to be small
+    #: the expected duration E of the iteration given success; minimised
     E = "E"
-    #: the yield P / (E + t), with t the slots since the iteration began
+    #: the yield P / (E + t), with t the slots since the iteration began; maximised
     Y = "Y"
-    #: the apparent yield P / E
+    #: the apparent yield P / E; maximised
     AY = "AY"
 
 
 def score(criterion: Criterion, estimate: Estimate, elapsed: int) -> float:
-    """Return the logarithm of the criterion's value; of 1 / E where E is to be small.
+    """Return the logarithm of the criterion's value; of 1 / E for criterion E.
 
-    Logarithms keep apart what floats would call 0 or infinite: P_plus^(W-1) of a long iteration.
+    Logarithms distinguish values that underflow to 0 or overflow, such as P_plus^(W-1) of a long iteration.
 
     Parameters
     ----------
     criterion
-        What is asked.
+        The criterion.
     estimate
         log P and log E of the configuration.
     elapsed

@@ -1,9 +1,7 @@
-"""The estimates of docs/model.md section 5: how long, and how likely, a set of workers takes.
+"""Estimates of the duration and the success probability of an iteration (docs/model.md section 5).
 
-(Section V of the paper.)
-
-Sets of workers are bit masks: worker q is bit ``1 << q``. What depends on a set alone is computed once per set of
-chains and kept for every policy, estimator and trial that meets it again.
+Section V of the paper. Sets of workers are bit masks: worker q is bit ``1 << q``. Values that depend on a set and its
+chains only are cached, for all policies, estimators and trials.
 """
 
 from __future__ import annotations
@@ -15,38 +13,40 @@ from typing import NamedTuple
 
 from hindsched.instances.chains import Chain
 from hindsched.instances.errors import InputError
-from hindsched.online.coupled.options import Estimator, member
-from hindsched.online.coupled.sums import Modes, modes, sums
+from hindsched.online.coupled.options import Estimator
+from hindsched.online.coupled.renewal_sums import Modes, modes, sums
+from hindsched.online.options import member
 
 __all__ = ["ESTIMATORS", "Estimate", "Estimates", "SetEstimate"]
 
 #: The names of `Estimator`; the first is the default.
 ESTIMATORS = tuple(Estimator)
 
-#: Taken off before a duration is rounded up to slots, so that an integer that rounding lifted stays itself.
+#: Slots subtracted before a duration is rounded up, so that an integer with a rounding error stays that integer.
 _CEIL_SLACK = 1e-9
-#: Slots that stand for a duration beyond the range of floats.
+#: Number of slots that represents a duration beyond the range of floats.
 _ENDLESS = 1 << 1024
-#: Above this exponent ``exp`` is close to overflow, and sums are formed from logarithms.
+#: Exponent above which ``exp`` is close to overflow; sums are then formed from logarithms.
 _LARGE_LOG = 700.0
+#: Number of sets in the cache; a full cache is emptied.
 _MOST_SETS = 100_000
-#: From so many slots on an estimate is computed anew each time instead of kept.
+#: Number of slots from which on an estimate is not cached.
 _LONGEST_TABLE = 100_000
 
 
 class SetEstimate(NamedTuple):
-    """What the estimates need of a set S of workers that are all UP now.
+    """The return probability and time of a set S of workers that are all UP now.
 
     Parameters
     ----------
     p_plus
-        Probability that all are UP together again before any of them goes DOWN.
+        Probability that all are UP in one slot again before any of them is DOWN.
     log_p_plus
-        Its natural logarithm, accurate where ``p_plus`` rounds to 1; -inf where they cannot be.
+        Natural logarithm of it, accurate where ``p_plus`` rounds to 1; -inf where the probability is 0.
     e_c
-        E_c: slots until then, counted as 0 where it never happens.
+        E_c: expected slots until then, counted as 0 where it never happens.
     e_given_success
-        E_c / P_plus: expected slots until then, given that it happens; inf where it cannot.
+        E_c / P_plus: expected slots until then, given that it happens; inf where it cannot happen.
     """
 
     p_plus: float
@@ -56,7 +56,7 @@ class SetEstimate(NamedTuple):
 
 
 class Estimate(NamedTuple):
-    """The two measures of a configuration, as natural logarithms so that neither runs out of floats.
+    """The two measures of a configuration, as natural logarithms to avoid underflow and overflow.
 
     Parameters
     ----------
@@ -71,26 +71,27 @@ class Estimate(NamedTuple):
 
 
 class Estimates:
-    """The estimates for one set of chains under one estimator.
+    """Estimates for the workers of one problem under one estimator.
 
     Parameters
     ----------
     chains
         One chain per worker.
     n_com
-        Most workers the master can send to in one slot; None: unbounded.
+        Number of workers to which the master can send in one slot; None: unbounded.
     estimator
         One of `Estimator`, or its name.
 
     Raises
     ------
     InputError
-        For a worker without chain, naming it, or an unknown estimator.
+        For a worker without chain, naming it, or for an unknown estimator.
 
     Notes
     -----
-    P_plus and E_c come from sums in closed form, or cut off at a relative 1e-14 (see `online.coupled.sums`). Workers
-    of equal chains give equal numbers to the last bit, in whatever order a set lists them.
+    P_plus and E_c come from sums in closed form, or truncated at a relative error of 1e-14 (see
+    `hindsched.online.coupled.renewal_sums`). Workers with equal chains give equal numbers to the last bit, whatever the
+    order of the set.
 
     Examples
     --------
@@ -129,7 +130,7 @@ class Estimates:
         return (1.0 + (slots - 1) * e_c) / success if success > 0.0 else math.inf
 
     def log_duration(self, members: int, slots: int) -> float:
-        """Return the logarithm of `duration`, which is finite long after the duration is not."""
+        """Return the logarithm of `duration`; it is finite also where the duration overflows."""
         if slots == 1:
             return 0.0
         _, log_p_plus, e_c, e_given_success = self.of_set(members)
@@ -144,7 +145,7 @@ class Estimates:
         return 0.0 if slots == 1 else (slots - 1) * self.of_set(members).log_p_plus
 
     def duration_alone(self, worker: int, slots: int) -> float:
-        """Return E^(q)(n), the expected time worker q takes to be UP in n = ``slots`` slots; 0 for n = 0."""
+        """Return E^(q)(n), the expected slots until worker q was UP in n = ``slots`` slots; 0 for n = 0."""
         known = self._alone[worker]
         if slots >= _LONGEST_TABLE:
             return self.duration(1 << worker, slots)
@@ -161,16 +162,16 @@ class Estimates:
         return self._shared.not_down.get(slots) or self._shared.log_not_down_row(slots)
 
     def communication(self, longest: float, needed: int, num_members: int) -> float:
-        """Return E_comm.
+        """Return E_comm, the expected slots of communication.
 
         Parameters
         ----------
         longest
-            The largest `duration_alone` of a member and the slots it has to receive.
+            The largest `duration_alone` of a member for the slots it has to receive.
         needed
             Slots to receive, summed over the members.
         num_members
-            How many workers hold tasks.
+            Number of workers with tasks.
         """
         if self.n_com is not None and num_members > self.n_com:
             return max(longest, needed / self.n_com)
@@ -182,9 +183,9 @@ class Estimates:
         Parameters
         ----------
         needs
-            The workers that hold tasks, each with the slots n_q it still has to receive.
+            Slots n_q still to receive, by worker with tasks.
         slots
-            W, slots of computation still to do, at least 1.
+            W, slots of computation that remain, at least 1.
         """
         members = 0
         for q in needs:
@@ -203,12 +204,12 @@ class Estimates:
 
 
 def undivided(e_c: float, log_p_plus: float) -> float:
-    """Return A / (1 + E_u) = E_c (1 + E_u), since 1 + E_u = 1 / (1 - P_plus); E_c itself where P_plus is 1."""
+    """Return A / (1 + E_u) = E_c (1 + E_u), where 1 + E_u = 1 / (1 - P_plus); E_c where P_plus is 1."""
     return e_c / -math.expm1(log_p_plus) if log_p_plus < 0.0 else e_c
 
 
 def whole_slots(duration: float) -> int:
-    """Return the duration rounded up to slots, forgiving what rounding errors added to an integer."""
+    """Return the duration rounded up to slots; `_CEIL_SLACK` absorbs rounding errors."""
     return math.ceil(duration - _CEIL_SLACK) if duration < math.inf else _ENDLESS
 
 
@@ -223,7 +224,7 @@ def log_sum(log_a: float, b: float) -> float:
 
 
 class _SharedTables:
-    """What depends on the chains alone."""
+    """Cached values that depend on the chains only."""
 
     def __init__(self, chains: Sequence[Chain]) -> None:
         self.sets: dict[int, SetEstimate] = {}
@@ -232,7 +233,7 @@ class _SharedTables:
         self._modes = [modes(chain) for chain in chains]
 
     def of_set(self, members: int) -> SetEstimate:
-        # sorted by what the workers are, not by who they are: equal workers then give equal sums to the last bit
+        # sorted by chain and not by index: equal workers then give equal sums to the last bit
         chosen = sorted(self._modes[q] for q in range(members.bit_length()) if members >> q & 1)
         if len(self.sets) >= _MOST_SETS:
             self.sets.clear()
@@ -272,7 +273,7 @@ def complete(chains: Sequence[Chain | None]) -> tuple[Chain, ...]:
 def estimate_set(workers: Sequence[Modes]) -> SetEstimate:
     """Return P_plus and E_c of a set of workers."""
     if all(gap == 0.0 for _, gap, _, _ in workers):
-        # all return to UP for sure, the sums diverge: the mean return time takes their place
+        # every worker returns to UP with certainty and the sums diverge: use the mean return time
         e_c = 1.0 / math.prod(weight for weight, _, _, _ in workers)
         return SetEstimate(1.0, 0.0, e_c, e_c)
     e_u, a = sums(workers)
@@ -290,15 +291,15 @@ def up_or_reclaimed(chain: Chain) -> _Matrix:
     """Return M = [[P_uu, P_ur], [P_ru, P_rr]] as one tuple; the identity for a worker that cannot go DOWN from UP."""
     (uu, ur, ud), (ru, rr, rd), _ = chain.rows
     if ud == 0.0 and (ur == 0.0 or rd == 0.0):
-        return 1.0, 0.0, 0.0, 1.0  # so that nothing is lost to rows that sum to 1 only nearly
+        return 1.0, 0.0, 0.0, 1.0  # rows sum to 1 only approximately; this worker loses no probability
     return uu, ur, ru, rr
 
 
 def _log_stays(matrix: _Matrix, slots: int) -> float:
-    """Return log of the first row's sum of M^slots, by repeated squaring; nothing cancels, as nothing is negative."""
+    """Return log of the first row's sum of M^slots, by repeated squaring; all entries are >= 0, nothing cancels."""
     a, b, c, d = matrix
     u, r = 1.0, 0.0
-    log_row = log_power = 0.0  # what the row and the power of M have been divided by
+    log_row = log_power = 0.0  # logarithms of the scales of the row and of the power of M
     while slots:
         if slots & 1:
             u, r = u * a + r * c, u * b + r * d

@@ -1,46 +1,45 @@
-"""The options of a run: what the paper leaves open, how long, and by which of the two simulators.
+"""Options of a run: the choices that the paper leaves open, the number of slots, and the simulator.
 
 Each closed set of names is an enumeration whose first member is the default, the reading of docs/model.md.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
 from hindsched.instances.errors import InputError
-from hindsched.online.choices import member
+from hindsched.online.options import Engine, change_options, member
 
-__all__ = ["Comparison", "Engine", "Estimator", "RunOptions", "Service", "Ties", "member"]
+__all__ = ["Comparison", "Estimator", "RunOptions", "Service", "Ties"]
 
 
 class Estimator(StrEnum):
-    """How the expected duration of W slots of computation is estimated (docs/model.md section 5)."""
+    """The estimate of the expected duration of W slots of computation (docs/model.md section 5)."""
 
     #: the formula as the paper prints it
     PRINTED = "printed"
-    #: the expectation given success, which the formula was meant to be
+    #: the expectation given success, which the paper's formula intends
     CONDITIONAL = "conditional"
-    #: the printed formula with E_c = A / (1 + E_u), as if a division had been forgotten: a hypothesis about the paper's
-    #: own simulator, and no estimate of anything
+    #: the printed formula with E_c = A / (1 + E_u), a missing division: a hypothesis about the paper's simulator,
+    #: not an estimate
     UNDIVIDED = "undivided"
 
 
 class Service(StrEnum):
-    """In which order the master serves workers when channels are short (docs/model.md section 2)."""
+    """The order in which the master serves workers if there are too few channels (docs/model.md section 2)."""
 
-    #: in worker order
+    #: worker order
     INDEX = "index"
     #: largest remaining need first, ties in worker order
     LONGEST = "longest"
-    #: those first that have received a part of what they are being sent, the program or their data, so that a transfer
-    #: goes on where it can; ties in worker order
+    #: workers first whose current transfer, of the program or of data, has begun; ties in worker order
     BEGUN = "begun"
 
 
 class Ties(StrEnum):
-    """Which of the workers that serve a criterion equally well gets a task."""
+    """The worker that gets a task if several workers are equally good by the criterion."""
 
     #: the one of lowest index
     LOWEST = "lowest"
@@ -49,18 +48,18 @@ class Ties(StrEnum):
 
 
 class Comparison(StrEnum):
-    """What a proactive heuristic compares in every slot: the configuration held with the candidate.
+    """How a proactive heuristic compares the configuration held with the candidate, in every slot.
 
     Passive choices, at the start of an iteration and after a failure, are the same under all of them (docs/model.md
     section 6).
     """
 
-    #: both as they stand: the one held with W less the computation done, both with what enrolled workers have received
+    #: both in their current state: the one held with the remaining computation, both with the data received so far
     UPDATED = "updated"
-    #: ``held-frozen`` and ``candidate-fresh`` together: every value is that of a start from nothing, also that of a
-    #: configuration which was chosen passively, by what workers have received
+    #: ``held-frozen`` and ``candidate-fresh`` together: every value is that of a start from nothing, also the value
+    #: of a configuration that was chosen passively, by what workers had received
     FROZEN = "frozen"
-    #: the one held keeps the value of the criterion it had when it was chosen
+    #: the one held keeps the value of the criterion that it had when it was chosen
     HELD_FROZEN = "held-frozen"
     #: the candidate is built and measured as if no worker had received anything
     CANDIDATE_FRESH = "candidate-fresh"
@@ -76,41 +75,29 @@ class Comparison(StrEnum):
         return self in (Comparison.FROZEN, Comparison.CANDIDATE_FRESH)
 
 
-class Engine(StrEnum):
-    """Which simulator runs a policy; the run is the same."""
-
-    #: machine code where it can run the policy and is worth loading
-    AUTO = "auto"
-    #: the plain simulator, for every policy
-    PLAIN = "plain"
-    #: machine code, for the built-in heuristics
-    KERNEL = "kernel"
-
-
 @dataclass(frozen=True, slots=True)
 class RunOptions:
-    """How a policy is run on an instance.
+    """Options of a policy and of its run; enumerations accept names.
 
     Parameters
     ----------
     estimator, ties, comparison
-        Of the built-in heuristics; names are taken as well as members.
+        Options of the built-in heuristics.
     service
-        Of the master.
+        The order in which the master serves workers.
     seed
-        Of policies that draw random numbers.
+        Seed of policies that draw random numbers.
     slots
-        Stop after so many slots, at most the slots of the instance; None: all of them.
+        Number of slots to simulate, at most the slots of the instance; None: all of them.
     schedule_slots
-        The schedule of the run is that of its first ``schedule_slots`` slots; None: of all. With 0 it has no slot, and
-        a long run costs no memory for letters.
+        Number of slots of which the schedule is recorded; None: all. With 0 a long run uses no memory for letters.
     engine
-        Which simulator.
+        The simulator.
 
     Raises
     ------
     InputError
-        In one line, naming the option: for a name that is none of the set, and a number that is none of slots.
+        Naming the option, for an unknown name or an invalid number of slots.
 
     Examples
     --------
@@ -138,18 +125,8 @@ class RunOptions:
             raise InputError(f"{self.schedule_slots}, expected an integer >= 0", place="schedule_slots")
 
     def changed(self, **changes: Any) -> RunOptions:
-        """Return these options with some of them changed, by keyword.
-
-        Raises
-        ------
-        InputError
-            For a keyword that is no option, and as the class does.
-        """
-        known = [field.name for field in fields(self)]
-        for name in changes:
-            if name not in known:
-                raise InputError(f"no such option, expected one of {', '.join(known)}", place=name)
-        return replace(self, **changes)
+        """Return these options with some of them changed (see `hindsched.online.options.change_options`)."""
+        return change_options(self, changes)
 
 
 _NAMES: dict[str, type[StrEnum]] = {

@@ -1,4 +1,4 @@
-"""The passive heuristics IP, IE, IY, IAY: build a configuration task by task, keep it while it lasts."""
+"""The passive heuristics IP, IE, IY, IAY: build a configuration task by task, keep it until it fails."""
 
 from __future__ import annotations
 
@@ -14,30 +14,30 @@ __all__ = ["Builder", "Candidate", "Passive", "elapsed", "estimates_for"]
 
 
 class Candidate(NamedTuple):
-    """A configuration and what the estimates say of it."""
+    """A configuration and its estimate."""
 
     tasks: dict[int, int]
     estimate: Estimate
 
 
 class Builder:
-    """Assign m tasks one by one to the UP worker that serves a criterion best (docs/model.md section 6).
+    """Assign m tasks one by one, each to the UP worker that is best by a criterion (docs/model.md section 6).
 
     Parameters
     ----------
     criterion
-        What the partial configuration, with the new task, is judged by.
+        Criterion of the partial configuration with the new task.
     estimates
-        For the workers of the problem.
+        Estimates for the workers of the problem.
     problem
-        What is to be scheduled.
+        The problem to schedule.
     ties
-        Who gets a task where several would serve equally well.
+        The worker that gets a task if several are equally good.
 
     Notes
     -----
-    A task costs one estimate per UP worker. What is built depends on the UP workers, on what they have received and
-    (for Y) on the time; candidates are remembered by that.
+    A task costs one estimate per UP worker. The configuration depends on the UP workers, on what they have received
+    and (for Y) on the time; these are the keys of a cache.
     """
 
     _MOST_REMEMBERED = 20_000
@@ -50,7 +50,7 @@ class Builder:
         self._built: dict[object, Candidate] = {}
 
     def build(self, visible: Visible) -> Candidate | None:
-        """Return the configuration built in this slot, as if none were held; None if the UP workers cannot hold m."""
+        """Return the configuration built in this slot, ignoring the one held; None if UP workers cannot hold m."""
         up = visible.up
         if sum(self._problem.capacities[q] for q in up) < self._problem.tasks:
             return None
@@ -71,10 +71,10 @@ class Builder:
         return Candidate({q: x for q, x in enumerate(partial.tasks) if x}, estimate)
 
     def _best(self, partial: _Partial, up: list[int], since: int) -> tuple[int, Estimate]:
-        """Return the worker to give the next task, with the estimate that results."""
+        """Return the worker that gets the next task, with the resulting estimate."""
         free = [q for q in up if partial.tasks[q] < self._problem.capacities[q]]
         if self._highest:
-            free.reverse()  # the first of equals is taken
+            free.reverse()  # the first of equals wins
         best = free[0], partial.with_one_more(free[0])
         best_score = score(self._criterion, best[1], since)
         for q in free[1:]:
@@ -86,7 +86,7 @@ class Builder:
 
 
 class _Partial:
-    """A configuration under construction, with the parts of its estimate that a further task changes little."""
+    """A configuration under construction, with the parts of its estimate that a further task updates."""
 
     def __init__(self, estimates: Estimates, visible: Visible) -> None:
         p = visible.problem.num_workers
@@ -104,7 +104,7 @@ class _Partial:
         """Return the estimate of this configuration with one more task on worker q."""
         estimates = self._estimates
         x = self.tasks[q] + 1
-        work, longest, needed = self._grown(q, x)
+        work, longest, needed = self._totals_with(q, x)
         members = self._members | 1 << q
         num_holders = len(self._holders) + (x == 1)
         e_comm = estimates.communication(longest, needed, num_holders)
@@ -117,14 +117,14 @@ class _Partial:
     def add(self, q: int) -> None:
         """Give worker q one more task."""
         x = self.tasks[q] + 1
-        self._work, self._longest, self._needed = self._grown(q, x)
+        self._work, self._longest, self._needed = self._totals_with(q, x)
         if x == 1:
             self._holders.append(q)
             self._members |= 1 << q
         self.tasks[q] = x
 
-    def _grown(self, q: int, x: int) -> tuple[int, float, int]:
-        """W, the longest transfer and all slots to receive if worker q held x tasks, one more than now."""
+    def _totals_with(self, q: int, x: int) -> tuple[int, float, int]:
+        """Return W, the longest transfer and all slots to receive if worker q held x tasks, one more than now."""
         need = self._visible.needs(q, x)
         before = self._visible.needs(q, x - 1) if x > 1 else 0
         return (
@@ -135,16 +135,16 @@ class _Partial:
 
 
 class Passive:
-    """Choose where no complete configuration is held: at an iteration's start, and after a member went DOWN.
+    """Choose only if no complete configuration is held: when an iteration starts, and after a member was DOWN.
 
     Parameters
     ----------
     criterion
-        What a configuration is built by; it gives the name IP, IE, IY or IAY.
+        Criterion by which a configuration is built; it gives the name IP, IE, IY or IAY.
     estimator
-        How durations are estimated.
+        Estimate of durations.
     ties
-        Who gets a task where several would serve equally well.
+        The worker that gets a task if several are equally good.
     """
 
     def __init__(self, criterion: Criterion, estimator: Estimator, ties: Ties) -> None:
@@ -166,10 +166,10 @@ class Passive:
 
 
 def estimates_for(problem: Problem, estimator: Estimator) -> Estimates:
-    """Return the estimates a heuristic uses on a problem."""
+    """Return the estimates for the workers of a problem."""
     return Estimates(problem.chains, n_com=problem.n_com, estimator=estimator)
 
 
 def elapsed(visible: Visible) -> int:
-    """Return t: slots since the present iteration began, 0 in its first slot."""
+    """Return t, the slots since the present iteration began: 0 in its first slot."""
     return visible.slot - visible.iteration_start

@@ -1,17 +1,17 @@
-"""The 17 heuristics of the paper and our own policies by name, and how any policy is made from a text."""
+"""Policies by name: the 17 heuristics of the paper, the look-ahead policies, and policies of users."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from hindsched.online.coupled.chance import Random
 from hindsched.online.coupled.criteria import Criterion
+from hindsched.online.coupled.lookahead.names import OURS, lookahead_policy
 from hindsched.online.coupled.options import RunOptions
-from hindsched.online.coupled.ours.names import OURS, own_named
 from hindsched.online.coupled.passive import Passive
 from hindsched.online.coupled.proactive import Proactive
+from hindsched.online.coupled.random_baseline import Random
 from hindsched.online.coupled.visible import Policy
-from hindsched.online.loading import own_policy
+from hindsched.online.loading import load_policy
 
 __all__ = ["OURS", "POLICIES", "criteria_of", "make_policy"]
 
@@ -32,35 +32,35 @@ def make_policy(text: str | Policy, options: RunOptions | None = None, **changes
     ----------
     text
         One of `POLICIES` or `OURS`, or ``path/to/file.py:ClassName``, or the name of an installed entry point in the
-        group ``hindsched.policies``; or a policy of your own as an object, of which a copy is returned.
+        group ``hindsched.policies``; or a policy of your own as an object, which is copied.
     options
-        Of these count: ``estimator``, ``ties`` and ``comparison`` for the built-in heuristics, ``seed`` for the
-        policies that draw random numbers.
+        Options; the built-in heuristics use ``estimator``, ``ties`` and ``comparison``, policies that draw random
+        numbers use ``seed``.
     **changes
-        Single options by keyword, before those of ``options``.
+        Single options by keyword; they override ``options``.
 
     Raises
     ------
     InputError
-        In one line: for an unknown name or option, and for a file or class that cannot be used.
+        For an unknown name or option, and for an unusable file or class.
 
     Notes
     -----
-    A user's class is built without arguments, or with the keywords ``estimator``, ``ties``, ``comparison`` and ``seed``
-    where its constructor has parameters of these names.
+    A user's class receives those of the keywords ``estimator``, ``ties``, ``comparison`` and ``seed`` that its
+    constructor names.
 
     Examples
     --------
     >>> make_policy("Y-IE").name
     'Y-IE'
     """
-    asked = (options or RunOptions()).changed(**changes)
+    chosen = (options or RunOptions()).changed(**changes)
     if isinstance(text, str) and text in POLICIES:
-        return _built_in(text, asked)
+        return _built_in(text, chosen)
     if isinstance(text, str) and text in OURS:
-        return own_named(text)
-    offered = {name: getattr(asked, name) for name in ("estimator", "ties", "comparison", "seed")}
-    made: Policy = own_policy(
+        return lookahead_policy(text)
+    offered = {name: getattr(chosen, name) for name in ("estimator", "ties", "comparison", "seed")}
+    made: Policy = load_policy(
         text,
         offered,
         family="coupled",
@@ -72,7 +72,7 @@ def make_policy(text: str | Policy, options: RunOptions | None = None, **changes
 
 
 def criteria_of(name: str) -> tuple[Criterion | None, Criterion | None]:
-    """Return by what a built-in heuristic switches (None: it is not proactive) and builds (None: RANDOM).
+    """Return the criteria by which a heuristic of the paper switches (None: not proactive) and builds (None: RANDOM).
 
     Examples
     --------

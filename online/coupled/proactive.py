@@ -1,4 +1,4 @@
-"""The proactive heuristics C-H: choose afresh with H in every slot, switch where criterion C gains by it."""
+"""The proactive heuristics C-IH: build a candidate by H in every slot, switch to it if criterion C is better."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ __all__ = ["Proactive"]
 
 
 class Proactive:
-    """Build a candidate in every slot and take it if it is strictly better than what is held (docs/model.md section 6).
+    """Build a candidate in every slot; take it if it is strictly better than the one held (docs/model.md section 6).
 
-    The candidate is built as if no task were allocated, though what enrolled workers have received counts. The
-    configuration held is measured with W less the computation done, and its RECLAIMED members as if they were UP.
-    (So under the comparison ``updated``; for the others see `hindsched.online.coupled.options.Comparison`.)
+    The candidate is built as if no task were allocated, but with what enrolled workers have received. The configuration
+    held is measured with its remaining computation and with its RECLAIMED members as if they were UP. This describes
+    the comparison ``updated``; for the others see `hindsched.online.coupled.options.Comparison`.
 
     Parameters
     ----------
     criterion
-        What decides on a switch: P, E or Y.
+        Criterion that decides on a switch: P, E or Y.
     build_criterion
-        What the candidate is built by, as in the passive heuristics.
+        Criterion by which the candidate is built, as in the passive heuristics.
     options
-        Of these count: ``estimator``, ``ties`` and ``comparison``.
+        Its ``estimator``, ``ties`` and ``comparison`` are used.
     """
 
     def __init__(self, criterion: Criterion, build_criterion: Criterion, options: RunOptions) -> None:
@@ -37,10 +37,10 @@ class Proactive:
         self._build_criterion = build_criterion
         self._options = options
         self._tools: tuple[Estimates, Builder] | None = None
-        self._kept = 0.0  # what the configuration held was worth when it was chosen
+        self._kept = 0.0  # the score of the configuration held when it was chosen
 
     def choose(self, visible: Visible) -> Mapping[int, int] | None:
-        """Return the candidate if nothing complete is held or it is strictly better; otherwise keep."""
+        """Return the candidate if nothing complete is held or the candidate is strictly better; otherwise None."""
         if visible.slot == 0 or self._tools is None:
             made = estimates_for(visible.problem, self._options.estimator)
             self._tools = made, Builder(self._build_criterion, made, visible.problem, self._options.ties)

@@ -1,8 +1,10 @@
-"""The slot-by-slot simulator: rules R1 to R5 of docs/model.md section 2, with a policy that makes the choices."""
+"""The slot-by-slot simulator: rules R1 to R5 of docs/model.md section 2, with a policy that makes the choices.
+
+It is written to be read; `hindsched.online.coupled.kernels` has its compiled twin.
+"""
 
 from __future__ import annotations
 
-import traceback
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from operator import index
@@ -18,23 +20,27 @@ from hindsched.instances.coupled.schedule import (
     Configuration,
     Schedule,
 )
-from hindsched.instances.errors import HindschedError, InputError
+from hindsched.instances.errors import InputError
 from hindsched.instances.showing import Shown
 from hindsched.instances.states import DOWN, LETTERS, UP
-from hindsched.online.coupled.options import Service, member
-from hindsched.online.coupled.visible import Decision, History, Policy, Problem, Visible
+from hindsched.online.coupled.options import Service
+from hindsched.online.coupled.visible import Decision, Policy, Problem, Visible
+from hindsched.online.history import History
+from hindsched.online.options import member
+from hindsched.online.user_code import call_user_code
 
 __all__ = ["SERVICES", "Execution", "Run", "limit_of", "simulate"]
 
 #: The names of `Service`; the first is the default.
 SERVICES = tuple(Service)
 
+#: Number of slots that are drawn at first.
 _BLOCK = 512
 
 
 @dataclass(frozen=True, slots=True)
 class Run(Shown):
-    """What a policy made of an instance.
+    """The result of a run.
 
     Parameters
     ----------
@@ -43,11 +49,11 @@ class Run(Shown):
     makespan
         Slots until all iterations were complete; None if they were not.
     iterations
-        Iterations completed.
+        Number of completed iterations.
     schedule
-        What was done, slot by slot, for `hindsched.instances.check` to replay.
+        Activities slot by slot; `hindsched.instances.check` can replay them.
     slots
-        Slots simulated: the makespan, or all that were allowed.
+        Number of simulated slots: the makespan, or the limit.
     """
 
     policy: str
@@ -58,27 +64,27 @@ class Run(Shown):
 
 
 def simulate(instance: Instance, policy: Policy, *, service: str = SERVICES[0], slots: int | None = None) -> Run:
-    """Run a policy on an instance, showing it only the past.
+    """Run a policy on an instance; the policy sees the past only.
 
     Parameters
     ----------
     instance
         The instance; its states are revealed slot by slot.
     policy
-        Who chooses (see `Policy`).
+        The policy that chooses (see `Policy`).
     service
         One of `Service`, or its name.
     slots
-        Stop after so many slots, at most the slots of the instance; None: all of them.
+        Number of slots to simulate, at most the slots of the instance; None: all of them.
 
     Raises
     ------
     InputError
-        For an unknown service, too many slots, or a choice that breaks R2 or raises, naming the policy and the slot.
+        For an unknown service, too many slots, or, naming policy and slot, a choice that breaks R2 or raises.
 
     Notes
     -----
-    A slot costs O(p) and what the policy takes.
+    A slot costs O(p) beside the policy's own time.
 
     Examples
     --------
@@ -94,15 +100,7 @@ def simulate(instance: Instance, policy: Policy, *, service: str = SERVICES[0], 
         raise InputError(f"{policy!r}, expected an object with a name and a method choose(visible)", place="policy")
     execution = Execution(instance, order)
     for slot in range(limit):
-        visible = execution.fail(slot)
-        try:
-            choice = policy.choose(visible)
-        except HindschedError:
-            raise
-        except (Exception, SystemExit) as error:  # somebody else's code: whatever it raises, say where it did
-            at = traceback.extract_tb(error.__traceback__)[-1]
-            what = f"choose raised {type(error).__name__}: {error} ({at.filename}, line {at.lineno})"
-            raise InputError(" ".join(what.split()), place=f"policy {policy.name}, slot {slot}") from error
+        choice = call_user_code(policy.choose, execution.fail(slot), place=f"policy {policy.name}, slot {slot}")
         first: Sequence[int] = ()
         if isinstance(choice, Decision):
             first, choice = _legal_order(choice.serve, instance.num_workers, policy, slot), choice.tasks
@@ -124,7 +122,7 @@ def simulate(instance: Instance, policy: Policy, *, service: str = SERVICES[0], 
 
 
 def limit_of(instance: Instance, slots: int | None) -> int:
-    """Return how many slots to simulate; an `InputError` for more than the instance has."""
+    """Return the number of slots to simulate; an `InputError` if the instance has fewer."""
     limit = instance.slots if slots is None else slots
     if not 0 < limit <= instance.slots:
         raise InputError(f"{limit}, expected 1 to {instance.slots}, the slots of the instance", place="slots")
@@ -132,16 +130,16 @@ def limit_of(instance: Instance, slots: int | None) -> int:
 
 
 class Execution:
-    """The platform and the application as they stand in a slot.
+    """The state of platform and application in a slot.
 
-    `fail`, `enrol` (if the choice changes) and `work` are called in this order in every slot.
+    In every slot the caller calls `fail`, then `enrol` if the choice changes, then `work`.
     """
 
     def __init__(self, instance: Instance, service: Service) -> None:
         p = instance.num_workers
         self.instance = instance
         self.problem = Problem.of(instance)
-        self.shown = Problem.of(instance)  # a policy that writes to it changes what it sees, and no rule
+        self.shown = Problem.of(instance)  # a copy for the policy: writing to it changes no rule
         self.channels = instance.channels
         self.service = service
         self.slot = -1
@@ -158,9 +156,9 @@ class Execution:
         self.entries: list[Configuration] = []
 
     def fail(self, slot: int) -> Visible:
-        """R1, and what the policy sees after it."""
+        """Apply R1 and return what the policy sees."""
         self.slot = slot
-        if slot >= self.ahead.shape[1]:  # states are drawn as the run goes on, not to the last slot of the instance
+        if slot >= self.ahead.shape[1]:  # states are drawn during the run, not to the last slot of the instance
             self.ahead = self.instance.prefix(2 * slot + _BLOCK)
         states = self.ahead[:, slot]
         self.history.append(states)
@@ -185,7 +183,7 @@ class Execution:
         )
 
     def enrol(self, choice: Mapping[int, int]) -> None:
-        """R2: take a new configuration; an `InputError` says how it breaks the rule."""
+        """Apply R2: hold a new configuration; an `InputError` says how it breaks the rule."""
         tasks = self._legal(choice)
         if tasks == self.tasks:
             return
@@ -197,7 +195,7 @@ class Execution:
         self.entries.append(Configuration(self.slot, tasks))
 
     def work(self, first: Sequence[int] = ()) -> None:
-        """R3 or R4, and R5; ``first`` says whom the master serves before all others."""
+        """Apply R3 or R4, and R5; the master serves the workers ``first`` before all others."""
         for row in self.letters:
             row.append(ord(NOT_ENROLLED))
         for q in self.tasks:
@@ -216,7 +214,7 @@ class Execution:
             self._finish()
 
     def schedule(self) -> Schedule:
-        """Return what has been done so far."""
+        """Return the schedule of the slots so far."""
         letters = tuple(row.decode() for row in self.letters)
         return Schedule(self.instance.fingerprint, letters, tuple(self.entries))
 
@@ -263,7 +261,7 @@ class Execution:
                 self._write(q, DATA)
 
     def _has_begun(self, q: int) -> bool:
-        """Whether the worker has a part of what it is being sent: of the program, or else of its data."""
+        """Whether the worker's current transfer, of the program or of data, has begun."""
         return (self.program[q] if self.program[q] < self.problem.t_prog else self.data[q]) > 0
 
     def _finish(self) -> None:
@@ -284,7 +282,7 @@ class Execution:
 
 
 def _legal_order(serve: Sequence[int], num_workers: int, policy: Policy, slot: int) -> list[int]:
-    """Return whom a policy wants served first; an `InputError` where these are not workers, each once."""
+    """Return the workers that a policy wants served first; an `InputError` unless these are distinct workers."""
     place = f"policy {policy.name}, slot {slot}, rule R3"
     try:
         order = [index(worker) for worker in serve]

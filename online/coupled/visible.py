@@ -1,22 +1,21 @@
-"""What an on-line scheduler sees: the problem, the past and the present, and nothing else.
+"""What an on-line scheduler sees: the problem, the past and the present.
 
-A policy is handed objects that do not hold the future: `Problem` is built from the instance without its states, and
-the states seen so far lie in an array of their own into which a slot is copied when its time has come.
+The objects that a policy receives do not hold the future. `Problem` is the instance without its states, and
+`hindsched.online.history.History` holds copies of the states seen so far.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Protocol, runtime_checkable
-
-import numpy as np
 
 from hindsched.instances.chains import Chain
 from hindsched.instances.coupled.model import Instance
 from hindsched.instances.states import UP, States
+from hindsched.online.history import History
 
-__all__ = ["Decision", "History", "Policy", "Problem", "Visible"]
+__all__ = ["Decision", "Policy", "Problem", "Visible"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,13 +29,13 @@ class Problem:
     iterations
         K, iterations to complete.
     n_com
-        Most workers the master can send to in one slot; None: unbounded.
+        Number of workers to which the master can send in one slot; None: unbounded.
     t_prog, t_data
         Slots to receive the program, and the data of one task.
     w
-        Slots each worker needs to compute one task while UP.
+        UP slots that each worker needs to compute one task.
     capacities
-        Most tasks each worker can hold: mu, and m where mu is unbounded or larger.
+        Number of tasks that each worker can hold: mu, or m where mu is unbounded or larger.
     chains
         Each worker's Markov chain, or None.
     """
@@ -53,44 +52,12 @@ class Problem:
     @classmethod
     def of(cls, instance: Instance) -> Problem:
         """Return what a scheduler may know of an instance before it starts."""
-        return cls(
-            tasks=instance.tasks,
-            iterations=instance.iterations,
-            n_com=instance.n_com,
-            t_prog=instance.t_prog,
-            t_data=instance.t_data,
-            w=instance.w,
-            capacities=instance.capacities,
-            chains=instance.chains,
-        )
+        return cls(**{each.name: getattr(instance, each.name) for each in fields(cls)})
 
     @property
     def num_workers(self) -> int:
-        """How many workers, p."""
+        """The number of workers, p."""
         return len(self.w)
-
-
-class History:
-    """The states seen so far, in an array that grows; slots yet to come hold no state in it."""
-
-    _UNSEEN = 255
-
-    def __init__(self, num_workers: int) -> None:
-        self._seen = np.full((64, num_workers), self._UNSEEN, dtype=np.uint8)
-        self._slots = 0
-
-    def append(self, now: States) -> None:
-        """Copy the states of the next slot, shape (p,)."""
-        if self._slots == len(self._seen):
-            self._seen = np.concatenate((self._seen, np.full_like(self._seen, self._UNSEEN)))
-        self._seen[self._slots] = now
-        self._slots += 1
-
-    def view(self, slots: int) -> States:
-        """Return the first ``slots`` states seen, shape (p, slots), read-only."""
-        seen = self._seen[: min(slots, self._slots)].T
-        seen.setflags(write=False)
-        return seen
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,22 +67,22 @@ class Visible:
     Parameters
     ----------
     problem
-        What is to be scheduled.
+        The problem to schedule.
     slot
         This slot, from 0.
     iteration
-        Iterations completed so far, which is the number of the present one.
+        Number of completed iterations, which is the index of the present one.
     iteration_start
-        The first slot of the present iteration: the one after the last iteration's end.
+        The first slot of the present iteration.
     now
         p states of this slot (see `hindsched.instances.states`: `UP`, `RECLAIMED`, `DOWN`).
     tasks
-        The configuration as it stands: tasks x_q of each enrolled worker, 0 on stand-by. A worker that
-        is DOWN in this slot is no longer in it.
+        The present configuration: tasks x_q of each enrolled worker, 0 on stand-by. It does not contain workers that
+        are DOWN in this slot.
     program
-        p counts of slots of the program received; ``problem.t_prog`` means complete.
+        p numbers of slots of the program received; ``problem.t_prog`` means complete.
     data
-        p counts of slots of task data received in this iteration.
+        p numbers of slots of task data received in this iteration.
     computed
         Slots of computation done in this iteration, out of max x_q w_q.
     history
@@ -149,9 +116,10 @@ class Visible:
         return sum(self.tasks.values()) == self.problem.tasks
 
     def needs(self, worker: int, tasks: int) -> int:
-        """Return n_q: the slots a worker has still to receive if it held this many tasks from now on.
+        """Return n_q, the slots that a worker still has to receive if it holds this many tasks from now on.
 
-        What it has counts. (A worker that is not enrolled has no data, and the whole program or nothing of it.)
+        Program and data that it has received count. A worker that is not enrolled has no data, and the complete
+        program or no part of it.
         """
         data = max(0, tasks * self.problem.t_data - self.data[worker])
         return self.problem.t_prog - self.program[worker] + data
@@ -159,15 +127,15 @@ class Visible:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """A choice that also says whom the master serves first (R3 leaves it free where channels are short).
+    """A choice that also names the workers to serve first (R3 leaves this open if there are too few channels).
 
     Parameters
     ----------
     tasks
         The configuration to hold from this slot on, or None to keep the present one, as `Policy.choose` returns it.
     serve
-        Workers in the order in which the master is to serve them in this slot. Those that are not enrolled, not UP or
-        lack nothing are passed over; whoever is not named comes after all that are, in the order of the run's service.
+        Workers in the order in which the master serves them in this slot. Workers that are not enrolled, not UP or
+        need nothing are skipped. Workers that are not named come last, in the order of the run's service.
     """
 
     tasks: Mapping[int, int] | None
@@ -180,7 +148,7 @@ class Policy(Protocol):
 
     Examples
     --------
-    The simplest that works wherever one worker can hold all tasks: stay with the first worker that is UP.
+    Where one worker can hold all tasks, this policy works: stay with the first worker that is UP.
 
     >>> class First:
     ...     name = "first"
@@ -197,14 +165,14 @@ class Policy(Protocol):
 
     @property
     def name(self) -> str:
-        """What reports call it."""
+        """Its name in reports."""
         ...
 
     def choose(self, visible: Visible) -> Mapping[int, int] | Decision | None:
         """Return the configuration to hold from this slot on, or None to keep the present one.
 
-        Called once in every slot, from slot 0 on. A policy with a memory starts afresh in slot 0, so that it may be
-        used for several runs; it draws random numbers from a generator seeded by its constructor.
+        The simulator calls it once in every slot, from slot 0 on. A policy with memory resets it in slot 0, so that it
+        can be used for several runs. It draws random numbers from a generator that its constructor seeds.
 
         Parameters
         ----------
@@ -213,8 +181,8 @@ class Policy(Protocol):
 
         Returns
         -------
-        Tasks of each worker to be enrolled, 0 for stand-by; ``{}`` for nobody. A worker that was not enrolled must
-        be UP. Changing any number of tasks loses the computation of the iteration; a worker that is left out loses
-        its data and any part of a program (R2). A `Decision` says the same, and whom the master serves first.
+        Tasks of each enrolled worker, 0 for stand-by; ``{}`` enrols no worker. A worker that was not enrolled must be
+        UP. Changing any number of tasks loses the computation of the iteration; a worker that is left out loses its
+        data and an incomplete program (R2). A `Decision` adds the workers to serve first.
         """
         ...

@@ -1,8 +1,9 @@
 """dgs without the vow never to overtake: jobs wait at their searchers, and are promised a start only after a while.
 
-docs/grid/model.md section 3.7. Overlay, draws, reach and promises are those of dgs, so that what the vow costs can be
-told from what decentralisation costs. What is said here is when somebody looks, and at which jobs; what is free where
-is asked of `Books`, here by the plain simulator's, in `hindsched.online.grid.kernels.driver` by those of the kernels.
+docs/grid/model.md section 3.7. Overlay, draws, reach and promises are those of dgs, so the cost of the no-overtaking
+rule can be separated from the cost of decentralisation. This module decides when a node looks at which waiting jobs.
+`Books` answers which nodes are free: here with the plain simulator, in
+`hindsched.online.grid.kernels.compiled_run` with kernels.
 """
 
 from __future__ import annotations

@@ -12,10 +12,10 @@ from hindsched.online.grid import baselines
 from hindsched.online.grid.dgs import simulate_dgs
 from hindsched.online.grid.late import simulate_late
 from hindsched.online.grid.options import BUILT_IN, CHOICES, AsapCounted, AsapPinned, BuiltIn, Dgs, Easy, Fcfs, Late
-from hindsched.online.grid.own import simulate
 from hindsched.online.grid.runs import Run
+from hindsched.online.grid.user_schedulers import simulate
 from hindsched.online.grid.visible import Scheduler
-from hindsched.online.loading import own_policy
+from hindsched.online.loading import load_policy
 
 __all__ = ["ENGINES", "OPTIONS", "POLICIES", "Policy", "make_policy", "run_plain", "run_policy"]
 
@@ -66,7 +66,7 @@ def make_policy(text: str | Policy, **options: Any) -> Policy:
             chosen = made
     if isinstance(text, str) and text in BUILT_IN:
         return chosen
-    own: Scheduler = own_policy(
+    own: Scheduler = load_policy(
         text,
         OPTIONS | given,
         family="grid",
@@ -128,7 +128,7 @@ def run_policy(instance: Instance, policy: Policy | str, *, engine: str = ENGINE
         if engine == "kernel":
             raise InputError(f"the kernel runs the built-in schedulers, not {policy.name!r}", place="engine")
         return simulate(instance, policy)
-    is_loaded = "hindsched.online.grid.kernels.driver" in sys.modules
+    is_loaded = "hindsched.online.grid.kernels.compiled_run" in sys.modules
     is_small = (
         len(instance) <= _FEW_JOBS
         and instance.nodes <= _FEW_NODES
@@ -136,7 +136,7 @@ def run_policy(instance: Instance, policy: Policy | str, *, engine: str = ENGINE
     )
     if engine == "plain" or (engine == "auto" and is_small and not is_loaded):
         return run_plain(instance, policy)
-    from hindsched.online.grid.kernels.driver import run_kernel  # noqa: PLC0415  # numba, only where it is wanted
+    from hindsched.online.grid.kernels.compiled_run import run_kernel  # noqa: PLC0415  # numba, only where it is wanted
 
     return run_kernel(instance, policy)
 

@@ -279,7 +279,7 @@ def _row(part: str, workload: Workload, policy: str, options: dict[str, Any]) ->
 
 def _distinct(nodes: int, degree: int, seed: int) -> dict[str, int]:
     """Return how many nodes the searchers of a static overlay reach: the fewest, the mean to a node, the most."""
-    from hindsched.online.grid.kernels.overlays import static_overlay
+    from hindsched.online.grid.kernels.overlay_kernels import static_overlay
 
     lists = static_overlay(nodes, degree, seed).lists
     reach = [np.unique(np.concatenate((own, lists[own].ravel()))).size for own in lists]

@@ -60,7 +60,7 @@ def measure(sizes: Sequence[int], jobs: int, seed: int) -> Iterator[dict[str, An
 
 
 def _row(nodes: int, overlay: str, jobs: int, seed: int) -> dict[str, Any]:
-    from hindsched.online.grid.kernels.overlays import static_overlay
+    from hindsched.online.grid.kernels.overlay_kernels import static_overlay
 
     instance = generate(nodes=nodes, slot_s=_SLOT_S, jobs=jobs, load=_LOAD, seed=seed)
     policy = make_policy("dgs", overlay=overlay, seed=seed)

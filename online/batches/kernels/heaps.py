@@ -8,7 +8,7 @@ import numpy as np
 
 from hindsched.instances.array_types import Int32s, Ints, Reals
 from hindsched.instances.compiling import kernel
-from hindsched.online.batches.kernels.layout import CALLS, ENDS, SHIFT, UNFINISHED, Ends, State
+from hindsched.online.batches.kernels.arguments import CALLS, ENDS, SHIFT, UNFINISHED, Ends, State
 
 __all__ = ["heapify", "pop_end", "push_end", "replace_call", "reset_tasks", "set_key", "set_keys"]
 

@@ -4,8 +4,8 @@ Rules R1 to R5 on known Markov chains are a Markov decision process; here it is 
 (docs/online_optimum.md).
 """
 
-from hindsched.online.coupled.optimum.policy import Optimal
-from hindsched.online.coupled.optimum.solve import OnlineOptimum, horizon_value, online_optimum
-from hindsched.online.coupled.optimum.space import Space
+from hindsched.online.coupled.optimum.optimal_policy import Optimal
+from hindsched.online.coupled.optimum.state_space import Space
+from hindsched.online.coupled.optimum.value_iteration import OnlineOptimum, horizon_value, online_optimum
 
 __all__ = ["OnlineOptimum", "Optimal", "Space", "horizon_value", "online_optimum"]

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from hindsched.instances.coupled.model import Instance
 from hindsched.instances.states import DOWN, UP
-from hindsched.online.coupled.optimum.solve import expect_tolerance, problem_of
+from hindsched.online.coupled.optimum.value_iteration import expect_tolerance, problem_of
 from hindsched.online.coupled.visible import Problem
 
 __all__ = ["HindsightValue", "expected_hindsight", "hindsight_of_path"]

@@ -15,8 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from hindsched.instances.coupled.model import Instance
-from hindsched.online.coupled.optimum.solve import problem_of
-from hindsched.online.coupled.optimum.space import Space
+from hindsched.online.coupled.optimum.state_space import Space
+from hindsched.online.coupled.optimum.value_iteration import problem_of
 
 __all__ = ["Charge", "Penalised"]
 
@@ -78,7 +78,7 @@ class Penalised:
 
         What is left at the end of the path counts as nothing, so that a short path gives a lower bound too.
         """
-        from hindsched.online.coupled.optimum.kernels.paths import play  # noqa: PLC0415  # numba, only where it is wanted
+        from hindsched.online.coupled.optimum.kernels.penalised_kernels import play  # noqa: PLC0415  # numba, only where it is wanted
 
         space, problem = self.space, self.problem
         path = np.ascontiguousarray(states[list(space.workers)].T, dtype=np.int64)

@@ -5,8 +5,8 @@ from fractions import Fraction
 import pytest
 
 from hindsched.instances.errors import InputError
+from hindsched.online.bags.checkpoints import PARTS
 from hindsched.online.bags.deadlines import day_tolerance_of, deadline, tolerance
-from hindsched.online.bags.progress import PARTS
 from hindsched.online.bags.visible import Copy, Problem
 from tests.cases.bags import letters
 

@@ -7,7 +7,7 @@ from hindsched.instances.bags import check
 from hindsched.instances.bags.generate import paper
 from hindsched.instances.errors import InputError
 from hindsched.online.bags import make_policy, run_policy, simulate
-from hindsched.online.bags.progress import PARTS
+from hindsched.online.bags.checkpoints import PARTS
 from hindsched.online.bags.visible import Ledger, Problem, Visible
 from tests.cases.bags import letters
 

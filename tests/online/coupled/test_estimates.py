@@ -13,7 +13,7 @@ from hindsched.instances.coupled.generate import paper
 from hindsched.instances.states import DOWN, UP
 from hindsched.instances.streams import stream
 from hindsched.online.coupled.estimates import ESTIMATORS, Estimates, log_sum, whole_slots
-from hindsched.online.coupled.sums import modes, sums, sums_closed, sums_truncated
+from hindsched.online.coupled.renewal_sums import modes, sums, sums_closed, sums_truncated
 
 ALWAYS_UP = Chain(((1.0, 0.0, 0.0), (0.3, 0.3, 0.4), (0.5, 0.0, 0.5)))
 NEVER_DOWN = Chain(((0.8, 0.2, 0.0), (0.3, 0.7, 0.0), (0.0, 0.0, 1.0)))

@@ -15,7 +15,7 @@ from hindsched.instances.errors import InputError
 from hindsched.offline.solve import solve
 from hindsched.online.coupled.optimum import Optimal, horizon_value, online_optimum
 from hindsched.online.coupled.optimum.hindsight import expected_hindsight, hindsight_of_path
-from hindsched.online.coupled.optimum.plain import plain_horizon, plain_optimum
+from hindsched.online.coupled.optimum.plain_optimum import plain_horizon, plain_optimum
 from hindsched.online.coupled.simulate import simulate
 
 

@@ -167,7 +167,7 @@ class Careless(Base):
 
 
 class Forgetful(Base):
-    """Goes on from run to run where it should start afresh."""
+    """Keeps its memory from one run to the next."""
 
     def __init__(self) -> None:
         self.turn = itertools.count()
@@ -212,7 +212,7 @@ def test_a_policy_that_is_nothing_but_a_class_passes() -> None:
         (object(), "^policy: .*a method choose"),
         (Idle(), "^policy mine: completes no iteration in 60 slots with every worker always UP"),
         (Careless(), r"^policy mine, slot \d+, rule R2: worker \d enrols in state [rd], expected u"),
-        (Forgetful(), r"^policy mine: a second run parts from the first in slot \d+, .*start afresh in slot 0"),
+        (Forgetful(), r"^policy mine: a second run differs from the first in slot \d+, .*reset all memory in slot 0"),
         (Cheat(), r"^policy mine: the choice in slot \d+ changes with the states from slot \d+ on"),
         (Raising(), "^policy mine, slot 0: choose raised AttributeError: .*no attribute 'chain'"),
     ],

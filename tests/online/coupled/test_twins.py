@@ -24,10 +24,10 @@ from hindsched.instances.streams import stream
 from hindsched.online import coupled as online_coupled
 from hindsched.online.coupled import POLICIES, SERVICES, TIES, run_policy
 from hindsched.online.coupled.estimates import Estimates
-from hindsched.online.coupled.kernels import estimates as compiled
-from hindsched.online.coupled.kernels import memory
-from hindsched.online.coupled.kernels.memory import Memory
-from hindsched.online.coupled.kernels.sums import estimate_set
+from hindsched.online.coupled.kernels import estimate_kernels as compiled
+from hindsched.online.coupled.kernels import estimate_tables
+from hindsched.online.coupled.kernels.estimate_tables import Memory
+from hindsched.online.coupled.kernels.renewal_kernels import estimate_set
 
 ALWAYS_UP = Chain(((1.0, 0.0, 0.0), (0.5, 0.5, 0.0), (0.5, 0.0, 0.5)))
 HALF_UP = Chain(((0.5, 0.5, 0.0), (0.5, 0.5, 0.0), (1.0, 0.0, 0.0)))
@@ -140,11 +140,11 @@ def test_who_runs_where(tmp_path: Path) -> None:
 
 
 def test_tables_that_are_full_are_emptied(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(memory, "_FIRST_SETS", 1 << 8)
-    monkeypatch.setattr(memory, "_MOST_SETS", 1 << 10)
-    monkeypatch.setattr(memory, "_NODES", 16)
-    monkeypatch.setattr(memory, "_ROWS", 16)
-    monkeypatch.setattr(memory, "_MOST_ALONE", 3)
+    monkeypatch.setattr(estimate_tables, "_FIRST_SETS", 1 << 8)
+    monkeypatch.setattr(estimate_tables, "_MOST_SETS", 1 << 10)
+    monkeypatch.setattr(estimate_tables, "_NODES", 16)
+    monkeypatch.setattr(estimate_tables, "_ROWS", 16)
+    monkeypatch.setattr(estimate_tables, "_MOST_ALONE", 3)
     instance = paper(m=7, n_com=3, wmin=1, scenario=77, trial=0, slots=1500, seed=5, p=11)
     for policy in ("E-IE", "P-IY", "Y-IAY"):
         compare_twins(instance, policy)

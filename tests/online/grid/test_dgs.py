@@ -6,7 +6,7 @@ import pytest
 
 from hindsched.instances.grid import Instance, check
 from hindsched.online.grid.dgs import simulate_dgs
-from hindsched.online.grid.kernels.driver import run_kernel
+from hindsched.online.grid.kernels.compiled_run import run_kernel
 from hindsched.online.grid.options import Dgs
 from hindsched.online.grid.overlays import Cyclon, static_lists
 from tests.cases.grid import random_dgs, random_instance, raw_words

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from hindsched.online.grid.draws import words
-from hindsched.online.grid.kernels.overlays import cyclon_round, static_overlay
+from hindsched.online.grid.kernels.overlay_kernels import cyclon_round, static_overlay
 from hindsched.online.grid.overlays import Cyclon, Entry, static_lists
 from tests.cases.grid import raw_words
 

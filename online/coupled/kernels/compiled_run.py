@@ -1,0 +1,198 @@
+"""A run in machine code, and what grows during one."""
+
+from __future__ import annotations
+
+import weakref
+
+import numpy as np
+
+from hindsched.instances.array_types import Bytes, Ints, Words
+from hindsched.instances.coupled.model import Instance
+from hindsched.instances.coupled.schedule import NOT_ENROLLED, Configuration, Schedule
+from hindsched.instances.sources import StateSource
+from hindsched.instances.streams import stream
+from hindsched.online.coupled import estimates as plain
+from hindsched.online.coupled.kernels import arguments, simulation_kernels
+from hindsched.online.coupled.kernels.application import application_of
+from hindsched.online.coupled.kernels.estimate_tables import Memory, memory_of, no_plans, no_tables
+from hindsched.online.coupled.kernels.state_bits import fill_masks
+
+__all__ = ["run_kernel"]
+
+_BLOCK = 512
+
+
+def run_kernel(
+    instance: Instance, choice: arguments.Choice, *, seed: int, limit: int, schedule_slots: int
+) -> tuple[int, int, Schedule]:
+    """Run a built-in heuristic; return slots simulated, iterations completed and the schedule of the first slots.
+
+    Parameters
+    ----------
+    instance
+        With at most 64 workers, and chains unless the choice is RANDOM.
+    choice
+        The heuristic.
+    seed
+        Of RANDOM.
+    limit
+        Slots to simulate at most.
+    schedule_slots
+        Slots to record at most.
+    """
+    p = instance.num_workers
+    application = application_of(instance)
+    memory: Memory | None = None
+    if choice.switch != arguments.RANDOM:
+        memory = memory_of(plain.complete(instance.chains))
+    longest = instance.t_prog + max(instance.capacities) * instance.t_data
+    tables = no_tables() if memory is None else memory.tables(choice.estimator, longest)
+    plans = no_plans() if memory is None else memory.plans(instance.w, choice.estimator, instance.tasks)
+    trace = _trace(p, instance.tasks)
+    masks = _masks_of(instance.source)
+    numbers = _Numbers(seed, instance.tasks)
+    standing = _standing(p)
+    blank = _standing(p)
+    recorder = _Recorder(p, schedule_slots)
+    while True:
+        done = int(standing.at[arguments.SLOT])
+        states = masks.first(min(limit, 2 * done + _BLOCK))
+        until = min(limit, states.up.size)
+        code = simulation_kernels.run(
+            application,
+            choice,
+            tables,
+            plans,
+            trace,
+            states,
+            standing,
+            blank,
+            recorder.room(until),
+            numbers.words,
+            until,
+        )
+        done, iterations = (int(standing.at[place]) for place in (arguments.SLOT, arguments.ITERATION))
+        if code == simulation_kernels.DONE and (done == limit or iterations == instance.iterations):
+            return done, iterations, recorder.schedule(instance.fingerprint, done, int(standing.at[arguments.ENTRIES]))
+        if code == simulation_kernels.MORE_SETS and memory is not None:
+            memory.grow()
+            tables = memory.tables(choice.estimator, longest)
+        elif code == simulation_kernels.MORE_ENTRIES:
+            recorder.grow()
+        elif code == simulation_kernels.MORE_NUMBERS:
+            numbers.grow(int(standing.at[arguments.NUMBERS]))
+            standing.at[arguments.NUMBERS] = 0
+
+
+def _standing(p: int) -> arguments.Standing:
+    at, tasks, program, data, need, holders = (np.zeros(n, dtype=np.int64) for n in (arguments.NUMBERS + 1, *[p] * 5))
+    return arguments.Standing(at, tasks, program, data, need, holders, np.zeros(1))
+
+
+def _trace(p: int, tasks: int) -> arguments.Trace:
+    def ints(size: int) -> Ints:
+        return np.zeros(size, dtype=np.int64)
+
+    return arguments.Trace(
+        worker=ints(tasks),
+        clear=np.zeros(tasks),
+        lowest=np.zeros(tasks + 1),
+        node=ints(tasks + 1),
+        num_holders=ints(tasks + 1),
+        holders=ints(p),
+        built=ints(p),
+        firm=ints(1),
+        close=np.zeros(1, dtype=np.uint64),
+        workers=ints(p),
+        before=ints(p),
+        need=ints(p),
+        alone=np.zeros(p),
+        low=np.zeros(p),
+    )
+
+
+class _Masks:
+    """The states of one source as bit masks, as far as somebody looked."""
+
+    def __init__(self, source: StateSource) -> None:
+        self._source = weakref.ref(source)
+        self._up: Words = np.empty(0, dtype=np.uint64)
+        self._down: Words = np.empty(0, dtype=np.uint64)
+
+    def first(self, slots: int) -> arguments.States:
+        """Return the masks of at least the first ``slots`` slots."""
+        known = self._up.size
+        source = self._source()
+        if slots > known and source is not None:
+            states = source.prefix(max(slots, min(2 * known, source.shape[1])))
+            self._up, self._down = (_longer(masks, states.shape[1]) for masks in (self._up, self._down))
+            fill_masks(states, known, self._up, self._down)
+        return arguments.States(self._up, self._down)
+
+
+_masks: weakref.WeakKeyDictionary[StateSource, _Masks] = weakref.WeakKeyDictionary()
+
+
+def _masks_of(source: StateSource) -> _Masks:
+    found = _masks.get(source)
+    if found is None:
+        found = _masks[source] = _Masks(source)
+    return found
+
+
+def _longer(masks: Words, slots: int) -> Words:
+    more = np.empty(slots, dtype=np.uint64)
+    more[: masks.size] = masks
+    return more
+
+
+class _Numbers:
+    """The 32-bit words that RANDOM draws from."""
+
+    def __init__(self, seed: int, tasks: int) -> None:
+        self._generator = stream("coupled", "policy", "RANDOM", seed)
+        self._block = 1024 + 2 * tasks
+        self.words: Words = np.empty(0, dtype=np.uint64)
+
+    def grow(self, used: int) -> None:
+        """Throw away what was used, and draw more."""
+        more = self._generator.integers(0, 2**32, size=self._block, dtype=np.uint32)
+        self.words = np.concatenate((self.words[used:], more.astype(np.uint64)))
+        self._block = min(2 * self._block, 1 << 20)
+
+
+class _Recorder:
+    """The schedule of the first slots as the kernel writes it."""
+
+    def __init__(self, p: int, slots: int) -> None:
+        self._slots = slots
+        self._letters: Bytes = np.empty((0, p), dtype=np.uint8)
+        self._entries: Ints = np.empty(16 * p + 64, dtype=np.int64)
+
+    def room(self, until: int) -> arguments.Record:
+        """Return the record with room for the letters of slots before ``until``, as far as they are wanted."""
+        known, p = self._letters.shape
+        wanted = min(until, self._slots)
+        if wanted > known:
+            more = np.full((wanted, p), ord(NOT_ENROLLED), dtype=np.uint8)
+            more[:known] = self._letters
+            self._letters = more
+        return arguments.Record(self._letters, self._entries)
+
+    def grow(self) -> None:
+        """Make room for more entries."""
+        self._entries = np.concatenate((self._entries, np.empty_like(self._entries)))
+
+    def schedule(self, fingerprint: str, done: int, end: int) -> Schedule:
+        """Return the schedule; ``end`` is where the entries end."""
+        letters = np.ascontiguousarray(self._letters[:done].T)
+        entries = []
+        flat = self._entries[:end].tolist()
+        i = 0
+        while i < end:
+            last = i + 2 + 2 * flat[i + 1]
+            entries.append(
+                Configuration(flat[i], dict(zip(flat[i + 2 : last : 2], flat[i + 3 : last : 2], strict=True)))
+            )
+            i = last
+        return Schedule(fingerprint, tuple(row.tobytes().decode("ascii") for row in letters), tuple(entries))

@@ -1,0 +1,90 @@
+"""The first step of the last build that must be repeated.
+
+Each step of the trace holds for a number of slots whatever time and transfers do (see
+`hindsched.online.coupled.kernels.builder_kernels`). Three things can still change a step: a worker that leaves, a
+worker that arrives, and a step without such a guarantee.
+
+- A worker that leaves changes nothing if it was never close to being chosen. If it was chosen, the steps before its
+  first task remain valid.
+- A worker that arrives is compared with the winner of each step: the most the newcomer can reach up to the horizon
+  against the least that is guaranteed for the winner.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from hindsched.instances.compiling import kernel
+from hindsched.online.coupled.kernels.arguments import BY_Y, Application, Choice, Plans, Standing, Tables, Trace
+from hindsched.online.coupled.kernels.bit_sets import NONE, ONE, WORD, lowest
+from hindsched.online.coupled.kernels.builder_kernels import HORIZON, alone_for, need_for
+from hindsched.online.coupled.kernels.criteria_kernels import best_value, value
+from hindsched.online.coupled.kernels.partial_configurations import fill
+
+__all__ = ["review"]
+
+
+@kernel(forceinline=True)
+def review(
+    application: Application,
+    choice: Choice,
+    tables: Tables,
+    plans: Plans,
+    trace: Trace,
+    standing: Standing,
+    gone: WORD,
+    new: WORD,
+    members: WORD,
+    is_moved: bool,
+    elapsed: int,
+) -> int:
+    """Return the first step that has to be built anew; m if none.
+
+    Parameters
+    ----------
+    gone
+        Workers that are UP no more.
+    new
+        UP workers that were not.
+    members
+        Who was enrolled when the trace was made.
+    is_moved
+        Whether transfers have gone on or time counts.
+    """
+    criterion = choice.build
+    n_com, num_tasks = application.n_com, application.tasks
+    success, duration, holders = plans.success, plans.duration, trace.holders
+    time = float(elapsed) if criterion == BY_Y else 0.0
+    if gone & trace.close[0] != NONE or plans.num_nodes[0] + num_tasks >= plans.work.size:
+        return 0
+    stop = trace.firm[0] if is_moved else num_tasks
+    if gone & plans.members[trace.node[num_tasks]] != NONE:
+        for k in range(stop):
+            if gone >> WORD(trace.worker[k]) & ONE:
+                stop = k
+                break
+    while new != NONE and stop > 0:
+        q = lowest(new)
+        new &= new - ONE
+        if application.capacities[q] == 0:
+            continue
+        need = need_for(application, standing, q, 1)
+        if members >> WORD(q) & ONE:
+            need = max(0, need - HORIZON)
+        alone = alone_for(choice, tables, q, need)
+        for k in range(stop):
+            node = trace.node[k]
+            clear = trace.clear[k]
+            computation = duration[node, q]
+            if np.isnan(computation):
+                fill(application, choice, tables, plans, node, q, 1)
+                computation = duration[node, q]
+            bound = best_value(criterion, computation, success[node, q], time)
+            num_holders = trace.num_holders[k]
+            if not bound < clear and num_holders < n_com:
+                e_low = max(trace.lowest[k], alone)
+                bound = value(criterion, tables, computation, success[node, q], time, e_low, q, 0, holders, num_holders)
+            if not bound < clear:
+                stop = k
+                break
+    return stop

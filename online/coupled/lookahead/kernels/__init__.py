@@ -1,0 +1,1 @@
+"""Compiled twins of the look-ahead policies, apart from those of the paper's heuristics."""

@@ -1,0 +1,231 @@
+"""Runs of the built-in schedulers in machine code."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from hindsched.instances.array_types import Int32s, Ints, Words
+from hindsched.instances.grid import Instance
+from hindsched.instances.streams import stream
+from hindsched.online.grid.dgs import Offer
+from hindsched.online.grid.draws import WORDS_PER_JOB, words
+from hindsched.online.grid.kernels import baseline_kernels, dgs_kernels, late_kernels
+from hindsched.online.grid.kernels.node_books import Book
+from hindsched.online.grid.kernels.overlay_kernels import Overlay, cyclon_round, static_overlay
+from hindsched.online.grid.late import Waiting
+from hindsched.online.grid.options import AsapCounted, AsapPinned, BuiltIn, Dgs, Easy, Fcfs, Late, Queue
+from hindsched.online.grid.runs import Counters, Run
+
+__all__ = ["run_kernel"]
+
+#: Jobs whose random words are drawn at once; a multiple of it would do as well.
+_BLOCK = 4096
+_ALWAYS = 2**62
+
+
+def run_kernel(instance: Instance, policy: BuiltIn) -> Run:
+    """Run a built-in scheduler; the result is that of its plain twin.
+
+    Examples
+    --------
+    >>> trio = Instance(nodes=2, slot_s=60, submit=[0, 0, 0], width=[1, 2, 1], length=[3, 1, 3])
+    >>> run_kernel(trio, Easy()).starts.tolist()
+    [0, 3, 0]
+    """
+    if isinstance(policy, Dgs):
+        return _Dgs(instance, policy).run()
+    if isinstance(policy, Late):
+        return Waiting(instance, policy, _LateBooks(instance, policy)).run()
+    if isinstance(policy, AsapPinned):
+        return _asap_pinned(instance, policy)
+    return _by_count(instance, policy)
+
+
+def _by_count(instance: Instance, policy: AsapCounted | Queue | Fcfs | Easy) -> Run:
+    """Run a scheduler that counts nodes, and settle afterwards which they are."""
+    submit, width, length = instance.submit, instance.width, instance.length
+    jobs = len(instance)
+    starts = np.empty(jobs, dtype=np.int64)
+    running = baseline_kernels.Running.of(min(jobs, instance.nodes) + 1)
+    waiting = np.empty(jobs, dtype=np.int64)
+    if isinstance(policy, AsapCounted):
+        time, used = np.empty((2, 2 * jobs + 1), dtype=np.int64)
+        baseline_kernels.asap_counted(submit, width, length, instance.nodes, time, used, starts)
+    elif isinstance(policy, Fcfs):
+        baseline_kernels.fcfs(submit, width, length, instance.nodes, running, starts)
+    elif isinstance(policy, Easy):
+        baseline_kernels.easy(submit, width, length, instance.nodes, running, waiting, starts)
+    else:
+        keys = {"length": length, "area": _areas(width, length), "width": width, "file": np.zeros_like(width)}
+        key = keys[policy.rule]
+        rank = np.empty(jobs, dtype=np.int64)
+        rank[np.argsort(key, kind="stable")] = np.arange(jobs)
+        baseline_kernels.queue(submit, width, length, rank, instance.nodes, running, waiting, starts)
+    offsets = _offsets(width)
+    held = np.empty(int(offsets[-1]), dtype=np.int32)
+    running.number[0] = 0
+    is_free = np.ones(instance.nodes + 1, dtype=np.bool_)
+    order = np.argsort(starts, kind="stable")
+    baseline_kernels.place(order, starts, width, length, offsets, is_free, running, held)
+    return Run(policy.name, instance, starts, offsets, held.astype(np.int64))
+
+
+def _areas(width: Ints, length: Ints) -> npt.NDArray[Any]:
+    """Return width times length, as Python's integers where 64 bits might not hold them."""
+    is_small = int(width.max(initial=0)) * int(length.max(initial=0)) < 2**63
+    return width * length if is_small else width.astype(object) * length
+
+
+def _asap_pinned(instance: Instance, policy: AsapPinned) -> Run:
+    offsets = _offsets(instance.width)
+    held = np.empty(int(offsets[-1]), dtype=np.int32)
+    starts = np.empty(len(instance), dtype=np.int64)
+    nodes = np.arange(instance.nodes, dtype=np.int32)
+    known = np.full(instance.nodes, _ALWAYS, dtype=np.int64)
+    free_at, scratch = np.empty((2, instance.nodes), dtype=np.int64)
+    book = Book.of(instance.nodes, len(held))
+    baseline_kernels.asap_pinned(
+        instance.submit, instance.width, instance.length, book, nodes, known, free_at, scratch, starts, held
+    )
+    return Run(policy.name, instance, starts, offsets, held.astype(np.int64))
+
+
+class _Dgs:
+    """A run of dgs: stretches of slots in which the overlay stays as it is."""
+
+    def __init__(self, instance: Instance, options: Dgs) -> None:
+        self.instance = instance
+        self.options = options
+        self.overlay: Overlay = static_overlay(instance.nodes, options.degree, options.seed)
+        offsets = _offsets(instance.width)
+        self.jobs = dgs_kernels.Jobs(
+            instance.submit,
+            instance.width,
+            instance.length,
+            np.empty(len(instance), dtype=np.int64),
+            np.empty(int(offsets[-1]), dtype=np.int32),
+            offsets,
+        )
+        self.choice = dgs_kernels.Choice(
+            options.fwd,
+            options.messaging == "poll",
+            options.poll_phase == "own",
+            options.poll_slots,
+            options.explore == "further",
+        )
+        degree = self.overlay.lists.shape[1]
+        widest = int(instance.width.max()) if len(instance) else 1
+        self.work = dgs_kernels.Work.of(instance.nodes, degree, options.fwd, widest)
+        self.book = Book.of(instance.nodes, int(offsets[-1]))
+        self.counts = np.zeros(len(dgs_kernels.COUNTED), dtype=np.int64)
+        self.poll = 0
+        self.block = -1
+        self.drawn: Words = np.empty((0, WORDS_PER_JOB), dtype=np.uint64)
+
+    def run(self) -> Run:
+        """Run it."""
+        last = int(self.instance.submit[-1]) if len(self.instance) else -1
+        if self.options.overlay == "static":
+            self._stretch(0, last)
+        else:
+            every = self.options.every
+            nodes, degree = self.overlay.lists.shape
+            swap = min(self.options.swap, degree)  # nobody has more to send
+            work: Int32s = np.empty((6, swap + degree + 1), dtype=np.int32)
+            for number in range(last // every + 1):
+                if number > 0 and degree > 0:
+                    drawn = words(nodes * (2 * swap - 1), "grid", "shuffle", self.options.seed, number)
+                    cyclon_round(self.overlay, swap, drawn, work)
+                self._stretch(number * every, min((number + 1) * every - 1, last))
+        return self._result()
+
+    def _stretch(self, begin: int, end: int) -> None:
+        """Count polls and settle jobs in slots ``begin`` to ``end``."""
+        self.poll += _polls(self.overlay.sizes, begin, end, self.options)
+        first, stop = np.searchsorted(self.instance.submit, [begin, end + 1]).tolist()
+        while first < stop:
+            self._draw(first // _BLOCK)
+            last = min(stop, (self.block + 1) * _BLOCK)
+            drawn = self.drawn[first - self.block * _BLOCK :]
+            dgs_kernels.run_jobs(
+                self.jobs, first, last, drawn, self.overlay, self.book, self.choice, self.work, self.counts
+            )
+            first = last
+
+    def _draw(self, block: int) -> None:
+        """Draw the words of a block of jobs; four words are one step of the generator's counter."""
+        if block != self.block:
+            generator = stream("grid", "job", self.options.seed).bit_generator
+            generator.advance(block * _BLOCK * WORDS_PER_JOB // 4)  # type: ignore[attr-defined]
+            self.drawn = generator.random_raw(_BLOCK * WORDS_PER_JOB).reshape(-1, WORDS_PER_JOB)
+            self.block = block
+
+    def _result(self) -> Run:
+        ran = self.jobs.starts >= 0
+        width = np.where(ran, self.instance.width, 0)
+        offsets = _offsets(width)
+        job = np.repeat(np.arange(len(width)), width)
+        within = np.arange(int(offsets[-1])) - offsets[:-1][job]
+        held = self.jobs.held[self.jobs.offsets[:-1][job] + within].astype(np.int64)
+        held = held[np.lexsort((held, job))]
+        count = dict(zip(dgs_kernels.COUNTED, self.counts.tolist(), strict=True))
+        counters = Counters(**count, forwards=count["searches"], pull=count["first"] + count["second"], poll=self.poll)
+        return Run(self.options.name, self.instance, self.jobs.starts, offsets, held, counters)
+
+
+class _LateBooks:
+    """Overlay and schedules as arrays, asked by kernels; what asks is the plain simulator of late."""
+
+    def __init__(self, instance: Instance, options: Late) -> None:
+        self.overlay = static_overlay(instance.nodes, options.degree, options.seed)
+        self.lists: list[list[int]] = self.overlay.lists.tolist()
+        widest = int(instance.width.max()) if len(instance) else 1
+        submit, width, length, starts = np.zeros((4, 1), dtype=np.int64)
+        none = np.empty(0, dtype=np.int32)
+        self.job = dgs_kernels.Jobs(submit, width, length, starts, none, none.astype(np.int64))
+        self.choice = dgs_kernels.Choice(options.fwd, False, False, 1, options.explore == "further")
+        self.work = dgs_kernels.Work.of(instance.nodes, self.overlay.lists.shape[1], options.fwd, widest)
+        self.schedules = Book.of(instance.nodes, int(instance.width.sum()))
+        self.found: Int32s = np.empty(widest, dtype=np.int32)
+        self.counts = np.zeros(len(dgs_kernels.COUNTED), dtype=np.int64)
+        self.stamp = 0
+
+    def best(self, searchers: Sequence[int], now: int, width: int, length: int) -> Offer | None:
+        self.job.submit[0], self.job.width[0], self.job.length[0] = now, width, length
+        drawn: Int32s = np.array(searchers, dtype=np.int32)
+        asked = self.overlay, self.schedules, self.choice, self.work, self.counts
+        taken = late_kernels.best_offer(self.job, drawn, len(drawn), self.stamp, *asked)
+        self.stamp += len(drawn)
+        if taken < 0:
+            return None
+        return Offer(int(self.work.offers[taken]), taken, tuple(self.work.offered[taken, :width].tolist()))
+
+    def kept(self, nodes: list[int]) -> Int32s:
+        return np.array(nodes, dtype=np.int32)
+
+    def free(self, nodes: Int32s, now: int, width: int, length: int) -> tuple[int, ...] | None:
+        if late_kernels.first_free(self.schedules, nodes, width, now, now + length, self.found):
+            return tuple(self.found[:width].tolist())
+        return None
+
+    def book(self, offer: Offer, end: int, now: int) -> None:
+        late_kernels.book_all(self.schedules, np.array(offer.nodes, dtype=np.int32), offer.start, end, now)
+
+
+def _polls(sizes: Ints, begin: int, end: int, options: Dgs) -> int:
+    """Return the schedules fetched by polls in slots ``begin`` to ``end``."""
+    if end < begin:
+        return 0
+    every = options.poll_slots
+    if options.poll_phase == "common":
+        return int(sizes.sum()) * (end // every - (begin - 1) // every)
+    phase = np.arange(len(sizes)) % every
+    return int((sizes * ((end - phase) // every - (begin - 1 - phase) // every)).sum())
+
+
+def _offsets(width: Ints) -> Ints:
+    return np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(width, dtype=np.int64)))

@@ -1,0 +1,378 @@
+"""Our own policies: the criterion against Monte Carlo and exact sums, the plain planner against the kernel."""
+
+import math
+from itertools import pairwise, product
+
+import numpy as np
+import pytest
+
+from hindsched.bench.campaign.plan import expand_policies
+from hindsched.bench.coupled.studies.verify.twins import random_instance
+from hindsched.bench.family import Options
+from hindsched.instances import Chain, InputError, check
+from hindsched.instances.coupled import Instance
+from hindsched.instances.coupled.generate import paper
+from hindsched.instances.sources import Drawn
+from hindsched.instances.states import DOWN, RECLAIMED, UP
+from hindsched.instances.streams import stream
+from hindsched.online.coupled import OURS, POLICIES, Decision, Visible, check_policy, make_policy, run_policy, simulate
+from hindsched.online.coupled.estimates import complete
+from hindsched.online.coupled.lookahead import pilot_runs, rollout
+from hindsched.online.coupled.lookahead.attempts import Member, chances_of, tables
+from hindsched.online.coupled.lookahead.kernels import compiled_planner, planner_arguments
+from hindsched.online.coupled.lookahead.kernels.compiled_planner import tools_of
+from hindsched.online.coupled.lookahead.names import RULES
+from hindsched.online.coupled.lookahead.parameters import Rules, Settings
+from hindsched.online.coupled.lookahead.planner import Planner
+from hindsched.online.coupled.lookahead.plans import Builder
+from hindsched.online.coupled.visible import Problem
+from hindsched.online.history import History
+
+CHAINS = (
+    Chain(((0.9, 0.07, 0.03), (0.2, 0.75, 0.05), (0.1, 0.1, 0.8))),
+    Chain(((0.95, 0.025, 0.025), (0.04, 0.93, 0.03), (0.1, 0.0, 0.9))),
+    Chain(((0.92, 0.05, 0.03), (0.3, 0.65, 0.05), (0.2, 0.0, 0.8))),
+)
+
+
+def problem_of(chains: tuple[Chain, ...], *, n_com: int | None = None, t_prog: int = 3, t_data: int = 2) -> Problem:
+    p = len(chains)
+    return Problem(3, 5, n_com, t_prog, t_data, (2, 3, 4)[:p], (3,) * p, chains)
+
+
+def of_paper(**changes: object) -> Instance:
+    values = {"m": 5, "n_com": 5, "wmin": 1, "scenario": 0, "trial": 0, "slots": 400, "seed": 77, **changes}
+    return paper(**values, drawn=True)  # type: ignore[arg-type]
+
+
+# ---- the criterion
+
+
+def test_tables_are_sums_over_all_paths() -> None:
+    chain = CHAINS[0]
+    made = tables([chain], 4)
+    for start in (UP, RECLAIMED):
+        for t in range(6):
+            reach, stay = np.zeros(5), 0.0
+            for path in product((UP, RECLAIMED), repeat=t):
+                states = (start, *path)
+                chance = math.prod(chain.rows[a][b] for a, b in pairwise(states))
+                stay += chance
+                if states[-1] == UP:
+                    reach[: states[:-1].count(UP) + 1] += chance
+            assert made.reach[0, start, :, t] == pytest.approx(reach, abs=1e-14)
+            assert made.stay[0, start, t] == pytest.approx(stay, abs=1e-14)
+
+
+def exactly(chains: tuple[Chain, ...], members: list[Member], slots: int) -> tuple[float, float]:
+    """P and E[T] by the joint chain of states, needs and computation: no renewal, no tables."""
+    todo = tuple((m.state, m.needs) for m in members)
+    mass = {(todo, slots): 1.0}
+    success = expected = 0.0
+    while sum(mass.values()) > 1e-9:
+        later: dict[tuple[tuple[tuple[int, int], ...], int], float] = {}
+        for (now, work), chance in mass.items():
+            left = work
+            expected += chance
+            if all(need == 0 for _, need in now):
+                if all(state == UP for state, _ in now):
+                    left -= 1
+                    if left == 0:
+                        success += chance
+                        continue
+                after = now
+            else:
+                after = tuple((state, max(0, need - (state == UP))) for state, need in now)
+            for states in product((UP, RECLAIMED), repeat=len(now)):
+                step = math.prod(chains[m.worker].rows[a[0]][b] for m, a, b in zip(members, after, states, strict=True))
+                key = tuple((b, need) for b, (_, need) in zip(states, after, strict=True)), left
+                later[key] = later.get(key, 0.0) + chance * step
+        mass = later
+    return success, expected
+
+
+@pytest.mark.parametrize(
+    "members",
+    [
+        [Member(0, UP, 4)],
+        [Member(1, RECLAIMED, 2)],
+        [Member(0, UP, 3), Member(1, UP, 0)],
+        [Member(0, RECLAIMED, 2), Member(1, UP, 5)],
+        [Member(2, UP, 1), Member(0, RECLAIMED, 0), Member(1, UP, 2)],
+    ],
+)
+@pytest.mark.parametrize("slots", [1, 5])
+def test_attempt_is_that_of_the_joint_chain(members: list[Member], slots: int) -> None:
+    found = chances_of(problem_of(CHAINS)).attempt(members, slots)
+    success, expected = exactly(CHAINS, members, slots)
+    assert found.success == pytest.approx(success, rel=2e-3)
+    assert found.slots == pytest.approx(expected, rel=2e-3)
+    assert found.worth(40.0) == pytest.approx(expected + (1 - success) * 40, rel=2e-3)
+
+
+def test_attempt_agrees_with_monte_carlo_of_the_papers_chains() -> None:
+    """Seven workers, some to be loaded, one RECLAIMED: within four standard errors of 20,000 attempts."""
+    instance = of_paper(m=10)
+    chosen, needs, slots = [2, 3, 5, 7, 11], [0, 4, 0, 6, 2], 6
+    states = [UP, UP, RECLAIMED, UP, UP]
+    draw, runs = stream("test", "attempts", 1), 20_000
+    now, left = np.tile(states, (runs, 1)), np.tile(needs, (runs, 1))
+    todo, alive = np.full(runs, slots), np.ones(runs, dtype=bool)
+    taken, won = np.zeros(runs), np.zeros(runs, dtype=bool)
+    rows = np.cumsum([instance.chains[q].rows for q in chosen], axis=2)  # type: ignore[union-attr]
+    while alive.any():
+        taken[alive] += 1
+        loaded = (left == 0).all(axis=1)
+        todo -= alive & loaded & (now == UP).all(axis=1)
+        left = np.where((~loaded)[:, None] & (now == UP), np.maximum(left - 1, 0), left)
+        won |= alive & (todo == 0)
+        alive &= todo > 0
+        thresholds = rows[np.arange(len(chosen)), now]
+        now = (draw.random(now.shape)[..., None] >= thresholds).sum(axis=2).clip(0, 2)
+        alive &= ~(now == DOWN).any(axis=1)
+    members = [Member(q, s, n) for q, s, n in zip(chosen, states, needs, strict=True)]
+    found = chances_of(Problem.of(instance)).attempt(members, slots)
+    assert abs(found.success - won.mean()) < 4 * won.std() / math.sqrt(runs)
+    assert abs(found.slots - taken.mean()) < 4 * taken.std() / math.sqrt(runs)
+
+
+def test_short_channels_lengthen_the_needs() -> None:
+    members = [Member(0, UP, 4), Member(1, UP, 1), Member(2, UP, 2)]
+    short, wide = (chances_of(problem_of(CHAINS, n_com=n_com)) for n_com in (2, 3))
+    assert short.attempt(members, 3) == wide.attempt([m._replace(needs=4) for m in members], 3)
+    assert short.attempt(members[:2], 3) == wide.attempt(members[:2], 3)
+
+
+def test_workers_that_never_fail_have_finite_sums() -> None:
+    never = Chain(((0.5, 0.5, 0.0), (0.5, 0.5, 0.0), (1.0, 0.0, 0.0)))
+    found = chances_of(problem_of((never, never))).attempt([Member(0, UP, 0), Member(1, UP, 0)], 5)
+    assert found.success == pytest.approx(1.0, abs=1e-5)
+    assert found.slots == pytest.approx(17.0, rel=1e-3)  # one slot, and four returns of mean 4
+
+
+def test_too_long_transfers_are_refused() -> None:
+    with pytest.raises(InputError, match="slots to receive"):
+        chances_of(problem_of(CHAINS, t_prog=100_000))
+
+
+# ---- planner and kernel
+
+
+def agree(instance: Instance, rules: Rules, value: float, slots: int) -> int:
+    planner = Planner("mine", rules, Settings(value, rules.exchanges, min(2, rules.futures)))
+    plain = simulate(instance, planner, slots=slots)
+    settings = planner.settings_for(Problem.of(instance))
+    done, iterations, schedule = compiled_planner.run_kernel(
+        instance, planner.rules, settings, limit=slots, schedule_slots=slots
+    )
+    assert (done, iterations) == (plain.slots, plain.iterations)
+    assert schedule == plain.schedule
+    assert check(instance, schedule).is_valid
+    return done
+
+
+@pytest.mark.parametrize("rules", list(RULES.values()), ids=list(RULES))
+def test_plain_and_kernel_agree_on_general_instances(rules: Rules) -> None:
+    is_slow = rules.futures > 0  # in the plain planner
+    total = 0
+    for number in (n for n in range(4 if is_slow else 30) if n % 10 != 9):
+        instance = random_instance(number, seed=5)
+        total += agree(instance, rules, 5.0 + 7 * (number % 9), min(instance.slots, 8 if is_slow else 60))
+    assert total > (20 if is_slow else 400)
+
+
+@pytest.mark.parametrize("rules", list(RULES.values()), ids=list(RULES))
+@pytest.mark.parametrize(("m", "n_com", "wmin"), [(5, 2, 1), (10, 3, 2)])
+def test_plain_and_kernel_agree_on_instances_of_the_paper(rules: Rules, m: int, n_com: int, wmin: int) -> None:
+    p, slots = (4, 12) if rules.futures else (9, 50)
+    assert agree(of_paper(m=m, n_com=n_com, wmin=wmin, p=p), rules, 60.0, slots) == slots
+
+
+def test_pilots_of_kernel_and_plain_planner_agree() -> None:
+    instance = of_paper(p=5, m=2, n_com=2)
+    problem, rules = Problem.of(instance), Rules()
+    states = pilot_runs.pilot_states(problem)
+    plain = simulate(
+        instance.replace(states=states, iterations=5), Planner("pilot", rules, Settings(33.0)), slots=2_000
+    )
+    assert plain.makespan is not None
+    kernel = compiled_planner.slots_per_iteration(problem, rules, Settings(33.0), states, 5)
+    assert kernel == plain.makespan / 5
+
+
+class Expecting(Planner):
+    """A planner that says how many iterations are to be expected of the computations it begins."""
+
+    expected = 0.0
+
+    def choose(self, visible: Visible) -> Decision:
+        held = {} if visible.iteration != self._iteration else dict(self._plan)
+        decision = super().choose(visible)
+        chances = chances_of(visible.problem)
+        is_given_up = held != self._plan and bool(visible.computed)
+        if is_given_up and all(visible.now[q] != DOWN for q in held):
+            self.expected -= chances.attempt_with(held, visible.now, [0] * len(held), visible.computed).success
+        is_ready = not any(visible.needs(q, y) for q, y in self._plan.items())
+        is_begun = is_given_up or not visible.computed
+        if self._plan and is_begun and is_ready and all(visible.now[q] == UP for q in self._plan):
+            self.expected += chances.attempt_with(self._plan, visible.now, [0] * len(self._plan), 0).success
+        return decision
+
+
+@pytest.mark.parametrize("rules", [Rules(), Rules(stands_by=False, prefetches=False), Rules(exchanges=True)])
+def test_iterations_to_be_expected_agree_with_the_plain_planner(rules: Rules) -> None:
+    instance = of_paper(p=6, m=2, n_com=2)
+    problem = Problem.of(instance)
+    planner = Expecting("pilot", rules, Settings(40.0, rules.exchanges))
+    plain = simulate(instance.replace(iterations=1_000), planner, slots=400)
+    assert plain.iterations > 2
+    kernel = compiled_planner.slots_per_iteration(
+        problem, rules, Settings(40.0, rules.exchanges), instance.source, 1_000
+    )
+    assert kernel == pytest.approx(400 / planner.expected, rel=1e-9)
+
+
+def test_iterations_to_be_expected_have_the_mean_of_those_completed() -> None:
+    problem = Problem.of(of_paper(n_com=10, wmin=8, seed=777))
+    excess, spread = [], []
+    for number in range(60):
+        states = Drawn(complete(problem.chains), ("coupled", "test", number), 3_000)
+        standing = tools_of(problem).standing()
+        compiled_planner._go_on(
+            problem, Rules(), Settings(600.0), standing, states, 3_000, 1_000, compiled_planner._Recorder(20, 0)
+        )
+        completed, expected = int(standing.at[planner_arguments.ITERATION]), float(standing.expected[0])
+        excess.append(completed - expected)
+        spread.append((completed, expected))
+    assert abs(np.mean(excess)) < 4.0 * np.std(excess) / math.sqrt(len(excess))
+    assert np.std(spread, axis=0)[1] < 0.7 * np.std(spread, axis=0)[0]
+
+
+def test_v_is_right_where_a_pilot_run_completes_hardly_anything() -> None:
+    """Counted, two iterations happened to end in 8,000 slots; plans for the V of 4,000 fail fast, and none ends."""
+    instance = of_paper(m=10, n_com=20, wmin=10, scenario=2, seed=777, slots=100_000, iterations=1_000)
+    problem = Problem.of(instance)
+    value = pilot_runs.value_of(problem, True, True)
+    assert value > 8_000
+    done = [
+        compiled_planner.run_kernel(instance, Rules(), Settings(v), limit=100_000, schedule_slots=0)[1]
+        for v in (4_000.0, value)
+    ]
+    assert done[0] == 0
+    assert done[1] >= 4
+
+
+def test_v_is_a_fixed_point_of_pilots() -> None:
+    problem = Problem.of(of_paper())
+    value = pilot_runs.value_of(problem, True, True)
+    again = compiled_planner.slots_per_iteration(
+        problem, Rules(), Settings(value), pilot_runs.pilot_states(problem), pilot_runs.ITERATIONS
+    )
+    assert again == pytest.approx(value, rel=0.25)
+    assert pilot_runs.settings_of(problem, RULES["hot"]) == Settings(value)
+    chosen = pilot_runs.settings_of(problem, RULES["auto"])
+    assert any(chosen.value == factor * value for factor in RULES["auto"].factors)
+    assert pilot_runs.settings_of(problem, RULES["roll"]) == Settings(value, True, RULES["roll"].futures)
+
+
+def test_policies_that_look_further_are_hot_where_failure_is_the_rule() -> None:
+    problem = Problem.of(of_paper(m=10, wmin=9, scenario=3))
+    settings = pilot_runs.settings_of(problem, RULES["hot"])
+    assert settings.value > RULES["roll"].most_value
+    assert pilot_runs.settings_of(problem, RULES["roll"]) == pilot_runs.settings_of(problem, RULES["auto"]) == settings
+
+
+def test_futures_follow_the_chains() -> None:
+    """Drawn states: the shares of transitions of a worker over many futures are those of its chain."""
+    problem = problem_of(CHAINS)
+    counts = np.zeros((3, 3))
+    for number in range(120):
+        states = rollout.drawn(problem, (UP, RECLAIMED, DOWN), slot=number // 7, number=number)
+        assert states[:, 0].tolist() == [UP, RECLAIMED, DOWN]
+        np.add.at(counts, (states[1, :-1], states[1, 1:]), 1)
+    found = counts / counts.sum(axis=1, keepdims=True)
+    errors = np.sqrt(found * (1 - found) / counts.sum(axis=1, keepdims=True))
+    assert (np.abs(found - np.array(CHAINS[1].rows)) <= 4.5 * errors + 1e-12).all()
+
+
+@pytest.mark.parametrize("name", [name for name in OURS if name != "roll"])  # which takes a minute
+def test_every_policy_passes_the_check_for_authors(name: str) -> None:
+    check_policy(make_policy(name))
+
+
+def test_engines_agree_by_name() -> None:
+    instance = of_paper(p=4, m=2)
+    for name in OURS:
+        slots = 5 if name == "roll" else 60
+        plain, kernel = (run_policy(instance, name, engine=engine, slots=slots) for engine in ("plain", "kernel"))
+        assert plain.schedule == kernel.schedule
+        assert plain.policy == kernel.policy == name
+
+
+def test_exchanges_lower_what_building_left() -> None:
+    """A greedy choice that no single addition mends: all tasks on one worker, where two together are better."""
+    problem = Problem.of(of_paper(m=10, wmin=5))
+    builder = Builder(chances_of(problem), 400.0)
+    falls = 0
+    for seed in range(8):
+        draw = stream("test", "exchanges", seed)
+        visible = fresh(problem, [int(state) for state in draw.choice(3, size=20, p=[0.6, 0.1, 0.3])])
+        plan = builder.build(visible)
+        assert plan is not None
+        better = builder.improve(visible, plan)
+        assert sum(better.values()) == problem.tasks
+        assert builder.worth(visible, better) <= builder.worth(visible, plan)
+        falls += better != plan
+    assert falls > 0
+
+
+def fresh(problem: Problem, now: list[int]) -> Visible:
+    """Return what is seen in slot 0, programs received."""
+    p = problem.num_workers
+    program = tuple(problem.t_prog if state != DOWN else 0 for state in now)
+    return Visible(problem, 0, 0, 0, tuple(now), {}, program, (0,) * p, 0, History(p))
+
+
+# ---- whom the master serves
+
+
+class Served:
+    """Enrol everybody, and have them served in an order of one's own."""
+
+    name = "served"
+
+    def __init__(self, serve: object) -> None:
+        self.serve = serve
+
+    def choose(self, visible: Visible) -> Decision:
+        return Decision(dict.fromkeys(visible.up, 1), self.serve)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("serve", "letters"), [((), ("P", "I", "I")), ((2, 0), ("I", "I", "P")), ([1], ("I", "P", "I"))]
+)
+def test_a_policy_says_whom_the_master_serves(serve: object, letters: tuple[str, ...]) -> None:
+    instance = Instance.from_letters(["uu", "uu", "uu"], w=[1, 1, 1], tasks=3, n_com=1, t_prog=2, t_data=1)
+    run = simulate(instance, Served(serve), slots=1)
+    assert run.schedule.letters == letters
+    assert check(instance, run.schedule).is_valid
+
+
+def test_whoever_lacks_nothing_is_passed_over() -> None:
+    instance = Instance.from_letters(["uuu", "uuu"], w=[1, 1], tasks=2, n_com=1, t_prog=1, t_data=0)
+    assert simulate(instance, Served([0, 1])).schedule.letters == ("PIC", "IPC")
+
+
+@pytest.mark.parametrize("serve", [[3], [-1], [0, 0], ["a"], 5])
+def test_an_order_that_is_none_is_refused(serve: object) -> None:
+    instance = Instance.from_letters(["uu", "uu", "uu"], w=[1, 1, 1], tasks=3, n_com=1, t_prog=2, t_data=1)
+    with pytest.raises(InputError, match="policy served, slot 0, rule R3"):
+        simulate(instance, Served(serve))
+
+
+def test_all_means_the_papers_and_ours_the_others() -> None:
+    assert len(POLICIES) == 17
+    assert not set(POLICIES) & set(OURS)
+    expanded = expand_policies(["all", "ours"], ["coupled"], Options())["coupled"]
+    assert tuple(expanded) == (*POLICIES, *OURS)
+    assert tuple(expand_policies([], ["coupled"], Options())["coupled"]) == POLICIES
