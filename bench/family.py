@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from hindsched import instances, offline, online
 from hindsched.instances import InputError, SelfCheckError, Verdict
 from hindsched.instances.families import BUILT_IN, names, part
-from hindsched.instances.textio import excerpt
+from hindsched.instances.text_files import excerpt
 from hindsched.offline.results import Number, Result, Sense, Status
 
 if TYPE_CHECKING:

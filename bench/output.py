@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from hindsched.instances.errors import InputError, printable
-from hindsched.instances.textio import as_unicode, encode
+from hindsched.instances.text_files import as_unicode, encode
 
 __all__ = ["Refusals", "Table", "bad_input"]
 

@@ -13,7 +13,7 @@ import click
 
 from hindsched.instances import InputError, write
 from hindsched.instances.families import part
-from hindsched.instances.textio import open_stream
+from hindsched.instances.text_files import open_stream
 
 __all__ = ["expect_folder", "expect_writable", "schedule_targets", "write_instance"]
 

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from hindsched.bench.api import Picture, bound, check, from_trace, gantt, generate, report, run, score, solve
-    from hindsched.instances.coupled.arrays import from_states
+    from hindsched.instances.coupled.from_arrays import from_states
     from hindsched.instances.errors import HindschedError, InputError, SelfCheckError
     from hindsched.instances.files import read, read_schedule, write, write_schedule
     from hindsched.offline.results import Result, Status
@@ -53,7 +53,7 @@ __all__ = [
 #: Where each public name is defined.
 _MODULES = {
     "bench.api": ("Picture", "bound", "check", "from_trace", "gantt", "generate", "report", "run", "score", "solve"),
-    "instances.coupled.arrays": ("from_states",),
+    "instances.coupled.from_arrays": ("from_states",),
     "instances.errors": ("HindschedError", "InputError", "SelfCheckError"),
     "instances.files": ("read", "read_schedule", "write", "write_schedule"),
     "offline.results": ("Result", "Status"),

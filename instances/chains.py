@@ -110,7 +110,7 @@ class StateStream:
     chain
         The worker's chain.
     generator
-        Its own random stream (see `hindsched.instances.streams.stream`).
+        Its own random stream (see `hindsched.instances.random_streams.stream`).
     start
         The state in slot 0.
     """
@@ -161,14 +161,14 @@ class StateStream:
 
     def _walk(self, states: npt.NDArray[np.uint8]) -> None:
         """Fill the states in machine code."""
-        from hindsched.instances.kernels.walk import walk  # noqa: PLC0415  # numba, for long streams only
+        from hindsched.instances.kernels.state_walk import walk_states  # noqa: PLC0415  # numba, for long streams only
 
         bounds, order = np.array([self._stay, self._second]).T.copy(), np.array(self._order)
         numbers = np.empty(_WORTH_COMPILING)  # a few at a time, so that they stay near the processor
         for first in range(0, states.size, numbers.size):
             part = states[first : first + numbers.size]
             self._generator.random(out=numbers[: part.size])
-            self._state = int(walk(numbers[: part.size], bounds, order, self._state, part))
+            self._state = int(walk_states(numbers[: part.size], bounds, order, self._state, part))
 
 
 def fit(states: States | Sequence[int]) -> Chain:

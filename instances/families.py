@@ -15,7 +15,7 @@ from types import ModuleType
 from typing import Any
 
 from hindsched.instances.errors import InputError
-from hindsched.instances.textio import excerpt, quoted
+from hindsched.instances.text_files import excerpt, quoted
 
 __all__ = ["BUILT_IN", "GROUP", "PACKAGES", "family_of_format", "names", "part", "register", "unregister"]
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from hindsched.instances.errors import InputError
 from hindsched.instances.families import family_of_format, part
-from hindsched.instances.textio import encode, quoted, read_json, write_text
+from hindsched.instances.text_files import encode, quoted, read_json, write_text
 from hindsched.instances.verdict import Verdict
 
 __all__ = ["check", "is_made_for", "read", "read_schedule", "write", "write_schedule"]

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from hindsched.instances.showing import Shown
+from hindsched.instances.notebook import NotebookTable
 
 __all__ = ["Verdict"]
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict(Shown):
+class Verdict(NotebookTable):
     """The outcome of replaying a schedule.
 
     Parameters

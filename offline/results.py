@@ -7,7 +7,7 @@ from enum import StrEnum
 from fractions import Fraction
 from typing import Any
 
-from hindsched.instances.showing import Shown
+from hindsched.instances.notebook import NotebookTable
 from hindsched.offline.limits import Limit
 
 __all__ = ["Number", "Result", "Sense", "Status", "Termination", "TerminationReason"]
@@ -69,7 +69,7 @@ class Termination:
 
 
 @dataclass(frozen=True, slots=True)
-class Result(Shown):
+class Result(NotebookTable):
     """The answer of a solver. A missing number is None, never 0 or infinity.
 
     Parameters

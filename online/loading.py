@@ -17,7 +17,7 @@ from types import ModuleType
 from typing import Any
 
 from hindsched.instances.errors import InputError
-from hindsched.instances.textio import excerpt
+from hindsched.instances.text_files import excerpt
 
 __all__ = [
     "GROUP",

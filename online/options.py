@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from hindsched.instances.errors import InputError
-from hindsched.instances.textio import excerpt
+from hindsched.instances.text_files import excerpt
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hindsched.instances.errors import InputError
-from hindsched.instances.textio import excerpt, read_bytes, write_text
+from hindsched.instances.text_files import excerpt, read_bytes, write_text
 from hindsched.reductions.encd import Node, check_graph, sides
 
 __all__ = ["from_matrix", "label", "read_graph", "write_graph"]

@@ -18,7 +18,7 @@ import numpy as np
 
 from hindsched.instances import check
 from hindsched.instances.coupled import Instance, Schedule
-from hindsched.instances.coupled.rounds import compute_from, schedule_rounds
+from hindsched.instances.coupled.communication_free import compute_from, schedule_rounds
 from hindsched.instances.coupled.schedule import COMPUTE
 from hindsched.instances.errors import InputError
 from hindsched.instances.states import DOWN, RECLAIMED, UP, States

@@ -18,7 +18,7 @@ from hindsched.bench.family import Family, OptimumBounds, Options, RunRecord
 from hindsched.instances.bags import Instance, Store, ideal_time
 from hindsched.instances.bags.generate import MIXES, SETS
 from hindsched.instances.errors import InputError
-from hindsched.instances.textio import convert, excerpt
+from hindsched.instances.text_files import convert, excerpt
 from hindsched.offline.bags import solve
 from hindsched.offline.results import Result
 from hindsched.online.bags import make_policy, run_policy

@@ -188,7 +188,7 @@ def generate(*, small: bool, seed: int, slots: int | None, **given: Any) -> Any:
 
 def import_trace(traces: Sequence[str], *, nodes: str | None, absent: str, **given: Any) -> tuple[Any, Sequence[str]]:
     """Return an instance whose machines are the nodes of a trace, and what its reader takes for granted."""
-    from hindsched.instances.bags.imported import from_trace
+    from hindsched.instances.bags.from_trace import from_trace
 
     trace, given = read_traces(traces, given)
     chosen = chosen_nodes(trace, nodes)

@@ -21,7 +21,7 @@ from hindsched.bench.results.ratios import contradictions
 from hindsched.bench.results.records import records, records_or_none
 from hindsched.instances.bags import Store
 from hindsched.instances.errors import SelfCheckError
-from hindsched.instances.textio import write_text
+from hindsched.instances.text_files import write_text
 
 if TYPE_CHECKING:
     import pandas as pd

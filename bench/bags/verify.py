@@ -13,8 +13,8 @@ from hindsched.bench.coupled.studies.verify.failures import place_of
 from hindsched.instances.bags import Instance, Store, check
 from hindsched.instances.bags.generate import small
 from hindsched.instances.errors import SelfCheckError
+from hindsched.instances.random_streams import stream
 from hindsched.instances.states import DOWN, RECLAIMED, UP
-from hindsched.instances.streams import stream
 from hindsched.offline.bags import solve
 from hindsched.offline.bags.brute import optimum
 from hindsched.offline.results import Status

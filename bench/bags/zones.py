@@ -8,7 +8,7 @@ from functools import cache
 from typing import Any, ClassVar
 
 from hindsched.instances.bags import Instance
-from hindsched.instances.bags.imported import from_trace
+from hindsched.instances.bags.from_trace import from_trace
 from hindsched.instances.traces import Trace, read_packaged
 from hindsched.online.bags.predictors import SPOT, SPOT_SLOT_S
 

@@ -24,7 +24,7 @@ from hindsched.instances import InputError, SelfCheckError, Verdict
 from hindsched.instances.batches import Instance, Run, Rung
 from hindsched.instances.batches.check import expect_run
 from hindsched.instances.batches.cuts import FORMAT, read_claim
-from hindsched.instances.textio import convert, read_json
+from hindsched.instances.text_files import convert, read_json
 from hindsched.offline.batches import Hindsight
 from hindsched.offline.results import Result, Sense
 from hindsched.online.batches import Options, Policy, make_policy, run_policy

@@ -153,7 +153,7 @@ def import_trace(
     **given: Any,
 ) -> tuple[Instance, Sequence[str]]:
     """Return an instance whose workers are the nodes of a trace, and what its reader takes for granted."""
-    from hindsched.instances.batches.imported import from_trace
+    from hindsched.instances.batches.from_trace import from_trace
 
     trace, given = read_traces(traces, given)
     first = first_day * DAY

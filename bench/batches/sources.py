@@ -12,7 +12,7 @@ import msgspec
 from hindsched.bench.commands.options import LARGEST
 from hindsched.instances.batches import Instance
 from hindsched.instances.batches.generate import paper
-from hindsched.instances.textio import convert
+from hindsched.instances.text_files import convert
 
 __all__ = ["Drawn", "drawn_sources"]
 

@@ -36,7 +36,7 @@ from hindsched.bench.campaign.plan import Campaign, readings_of
 from hindsched.bench.campaign.sources import Source, from_file
 from hindsched.bench.family import Options, family_named
 from hindsched.instances.errors import InputError
-from hindsched.instances.textio import convert, read_bytes
+from hindsched.instances.text_files import convert, read_bytes
 
 __all__ = ["read_campaign"]
 

@@ -18,7 +18,7 @@ from hindsched.bench.campaign.engine import Job, code_digest, source_digest
 from hindsched.bench.campaign.sources import Source
 from hindsched.bench.family import Family, OptimumBounds, Options, RunRecord, family_named
 from hindsched.instances import InputError
-from hindsched.instances.textio import as_unicode, read_bytes, write_text
+from hindsched.instances.text_files import as_unicode, read_bytes, write_text
 from hindsched.offline.results import Number
 from hindsched.online.loading import source_files, stdout_to_stderr
 

@@ -19,7 +19,7 @@ import msgspec
 from filelock import FileLock, Timeout
 
 from hindsched.instances.errors import InputError
-from hindsched.instances.textio import read_bytes
+from hindsched.instances.text_files import read_bytes
 
 __all__ = ["Journal", "in_row", "read_rows"]
 

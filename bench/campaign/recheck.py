@@ -15,8 +15,8 @@ from hindsched.bench.campaign.journal import Journal, in_row, read_rows
 from hindsched.bench.family import Options, shown
 from hindsched.bench.results.journal_rows import expect_run
 from hindsched.instances.errors import InputError
-from hindsched.instances.streams import stream
-from hindsched.instances.textio import convert
+from hindsched.instances.random_streams import stream
+from hindsched.instances.text_files import convert
 from hindsched.online.loading import stdout_to_stderr
 
 __all__ = ["recheck", "sample"]

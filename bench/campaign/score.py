@@ -21,7 +21,7 @@ from hindsched.bench.results.ratios import with_ratios
 from hindsched.bench.results.records import records
 from hindsched.bench.results.summary import csv_text, ratios_of_runs, summary
 from hindsched.instances.errors import InputError
-from hindsched.instances.textio import write_text
+from hindsched.instances.text_files import write_text
 
 if TYPE_CHECKING:
     import pandas as pd

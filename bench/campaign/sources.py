@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from hindsched import instances
-from hindsched.instances.textio import as_unicode
+from hindsched.instances.text_files import as_unicode
 
 __all__ = ["Given", "Source", "from_file"]
 

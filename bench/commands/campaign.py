@@ -10,7 +10,7 @@ import click
 from hindsched.bench.campaign.journal import Journal
 from hindsched.bench.commands import options
 from hindsched.instances.errors import InputError
-from hindsched.instances.textio import write_bytes, write_text
+from hindsched.instances.text_files import write_bytes, write_text
 
 
 @click.command(short_help="Run a whole campaign from a file.")

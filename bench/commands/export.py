@@ -18,7 +18,7 @@ def export(file: str, schedule: str | None, output: str) -> None:
     """
     from hindsched import instances
     from hindsched.bench.commands.valid import made_of_valid
-    from hindsched.instances.textio import write_text
+    from hindsched.instances.text_files import write_text
 
     instance = instances.read(file)
     make = family_of(instance).export

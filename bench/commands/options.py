@@ -62,7 +62,7 @@ def expect_solver(name: str, family: str) -> None:
     """Raise `InputError` for a solver that cannot run here: before any work is done."""
     from hindsched.bench.family import family_named
     from hindsched.instances import InputError
-    from hindsched.instances.textio import excerpt
+    from hindsched.instances.text_files import excerpt
 
     available = family_named(family).solvers()
     if name not in ("auto", *available):

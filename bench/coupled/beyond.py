@@ -15,7 +15,7 @@ from hindsched.bench.campaign.journal import Journal
 from hindsched.bench.coupled.optima import known_optima
 from hindsched.bench.coupled.paper import Paper
 from hindsched.instances.errors import SelfCheckError
-from hindsched.instances.textio import write_text
+from hindsched.instances.text_files import write_text
 from hindsched.online.coupled import OURS, run_policy
 
 if TYPE_CHECKING:

@@ -18,8 +18,8 @@ from hindsched.bench.family import Family, Options, RunRecord
 from hindsched.bench.progress import working
 from hindsched.instances.coupled import Outcome
 from hindsched.instances.errors import InputError, SelfCheckError
-from hindsched.instances.sources import STARTS
-from hindsched.instances.textio import convert, excerpt
+from hindsched.instances.state_sources import STARTS
+from hindsched.instances.text_files import convert, excerpt
 from hindsched.instances.verdict import Verdict
 from hindsched.offline.coupled import Objective, solve, write_model
 from hindsched.offline.results import Result

@@ -226,7 +226,7 @@ def import_trace(
     The traces are one Failure Trace Archive event table, or sampled CSV files, one per node. A slot is UP only if the
     node is available during all of it.
     """
-    from hindsched.instances.coupled.imported import from_trace, usual_training
+    from hindsched.instances.coupled.from_trace import from_trace, usual_training
 
     trace, given = read_traces(traces, given)
     chosen = chosen_nodes(trace, nodes)

@@ -21,12 +21,12 @@ from hindsched.bench.family import Options
 from hindsched.bench.results.quantile import quantile
 from hindsched.bench.results.ratios import with_ratios
 from hindsched.instances.chains import Chain
-from hindsched.instances.coupled.imported import from_trace
+from hindsched.instances.coupled.from_trace import from_trace
 from hindsched.instances.coupled.model import Instance
 from hindsched.instances.errors import InputError
-from hindsched.instances.sources import Drawn
+from hindsched.instances.random_streams import stream
+from hindsched.instances.state_sources import DrawnStates
 from hindsched.instances.states import UP
-from hindsched.instances.streams import stream
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -118,7 +118,7 @@ def draw(point: Point, seed: int, number: int) -> Instance:
         up = (1 - leave, leave * (1 - point.lost), leave * point.lost)
         chains.append(Chain((up, (back, 1 - back, 0.0), (back, 0.0, 1 - back))))
         w.append(max(1, round(mean * generator.uniform(0.5, 1.5))))
-    states = Drawn(chains, ("coupled", "foresight", 1, seed, number, "states"), _SLOTS, start="stationary")
+    states = DrawnStates(chains, ("coupled", "foresight", 1, seed, number, "states"), _SLOTS, start="stationary")
     return Instance(
         tasks=_TASKS,
         iterations=_ITERATIONS,
@@ -179,7 +179,7 @@ def trace_sources(
     tasks
         Values of the axis.
     absent
-        As for `hindsched.instances.coupled.imported.from_trace`.
+        As for `hindsched.instances.coupled.from_trace.from_trace`.
 
     Raises
     ------

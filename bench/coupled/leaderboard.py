@@ -24,7 +24,7 @@ from hindsched.bench.results.ratio_statistics import distribution
 from hindsched.bench.results.ratios import with_ratios
 from hindsched.bench.results.records import records_or_none
 from hindsched.instances.errors import InputError, SelfCheckError
-from hindsched.instances.textio import write_text
+from hindsched.instances.text_files import write_text
 from hindsched.online.coupled import OURS, POLICIES, make_policy, run_policy
 from hindsched.online.loading import policies_by_name, stdout_to_stderr
 

@@ -21,7 +21,7 @@ from hindsched.bench.results.quantile import quantile
 from hindsched.instances.chains import Chain, fit
 from hindsched.instances.coupled.model import Instance
 from hindsched.instances.states import DOWN, UP, States
-from hindsched.instances.textio import read_bytes, write_text
+from hindsched.instances.text_files import read_bytes, write_text
 from hindsched.online.coupled.estimates import Estimates
 
 if TYPE_CHECKING:
@@ -183,10 +183,10 @@ def costs(instance: Instance) -> dict[str, Instance]:
 
 def drawn_again(instance: Instance, key: Sequence[str | int]) -> Instance:
     """Return the instance with states drawn from its chains instead of the real ones."""
-    from hindsched.instances.sources import Drawn
+    from hindsched.instances.state_sources import DrawnStates
 
     chains: list[Chain] = [chain for chain in instance.chains if chain is not None]
-    return instance.replace(states=Drawn(chains, tuple(key), instance.slots, start="stationary"))
+    return instance.replace(states=DrawnStates(chains, tuple(key), instance.slots, start="stationary"))
 
 
 def costs_of(

@@ -25,8 +25,8 @@ from hindsched.instances.chains import Chain
 from hindsched.instances.coupled.generate import paper
 from hindsched.instances.coupled.model import Instance
 from hindsched.instances.errors import InputError, SelfCheckError
-from hindsched.instances.sources import Drawn
-from hindsched.instances.textio import write_text
+from hindsched.instances.state_sources import DrawnStates
+from hindsched.instances.text_files import write_text
 from hindsched.offline.results import Status
 from hindsched.online.coupled import make_policy, simulate
 from hindsched.online.coupled.optimum import OnlineOptimum, Optimal, online_optimum
@@ -64,7 +64,7 @@ _FAILED, _SHARES, _TRIALS = (0.5, 1.0, 1.5, 2.0), (0.5, 1.0), 20
 _MOST_EXACT = 30_000
 
 
-class _From(Drawn):
+class _From(DrawnStates):
     """States drawn from chains that start in given states."""
 
     def __init__(self, chains: Sequence[Chain], key: Sequence[str | int], slots: int, begin: tuple[int, ...]) -> None:

@@ -14,7 +14,7 @@ from hindsched.bench.campaign.journal import Journal
 from hindsched.bench.coupled.paper import Paper
 from hindsched.bench.family import Options
 from hindsched.bench.results.published import published_table
-from hindsched.instances.textio import write_text
+from hindsched.instances.text_files import write_text
 
 if TYPE_CHECKING:
     import pandas as pd

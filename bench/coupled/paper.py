@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, ClassVar
 
 from hindsched.instances.coupled import Instance, generate
-from hindsched.instances.sources import STARTS
+from hindsched.instances.state_sources import STARTS
 
 __all__ = ["Paper"]
 

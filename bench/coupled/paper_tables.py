@@ -13,7 +13,7 @@ from importlib.resources import as_file, files
 from typing import TYPE_CHECKING, Any
 
 from hindsched.instances.errors import InputError
-from hindsched.instances.textio import read_bytes
+from hindsched.instances.text_files import read_bytes
 from hindsched.online.coupled import POLICIES
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from hindsched.bench.campaign.sources import Given, Source
-from hindsched.instances.coupled.imported import from_trace
+from hindsched.instances.coupled.from_trace import from_trace
 from hindsched.instances.coupled.model import Instance
 from hindsched.instances.errors import InputError
 from hindsched.instances.traces import Trace, read, read_packaged

@@ -13,7 +13,7 @@ from hindsched.bench.coupled.paper_tables import TABLES
 from hindsched.bench.coupled.versus import diff_by_wmin, versus
 from hindsched.bench.family import Options, family_named
 from hindsched.bench.results.records import records
-from hindsched.instances.textio import write_bytes, write_text
+from hindsched.instances.text_files import write_bytes, write_text
 from hindsched.online.coupled import POLICIES
 
 if TYPE_CHECKING:

@@ -134,7 +134,7 @@ def import_log(logs: Sequence[str], *, kind: str, nodes: int | None, **given: An
     from hindsched.instances.grid.batsim import from_batsim
     from hindsched.instances.grid.kth_sp2 import NODES, kth_sp2
     from hindsched.instances.grid.workloads import import_log as read
-    from hindsched.instances.textio import read_json
+    from hindsched.instances.text_files import read_json
 
     if len(logs) != 1:
         raise InputError(f"{len(logs)} files, expected one log", place="import")

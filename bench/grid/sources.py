@@ -12,7 +12,7 @@ import msgspec
 from hindsched.instances.errors import InputError
 from hindsched.instances.grid import Instance, generate
 from hindsched.instances.grid.kth_sp2 import kth_sp2
-from hindsched.instances.textio import convert, excerpt
+from hindsched.instances.text_files import convert, excerpt
 
 __all__ = ["Generated", "Window", "from_point", "sources"]
 

@@ -37,7 +37,7 @@ def save(figure: Figure, path: Any) -> None:
     from pathlib import Path
 
     from hindsched.instances.errors import InputError
-    from hindsched.instances.textio import write_bytes
+    from hindsched.instances.text_files import write_bytes
 
     suffix = Path(path).suffix
     ending = suffix.removeprefix(".").lower()

@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from hindsched.instances.errors import InputError
-from hindsched.instances.textio import read_bytes, write_text
+from hindsched.instances.text_files import read_bytes, write_text
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -23,7 +23,7 @@ from hindsched.bench.results.ratio_statistics import distribution, medians
 from hindsched.bench.results.ratios import contradictions, profile, with_ratios
 from hindsched.bench.results.read import read_results
 from hindsched.instances.errors import InputError
-from hindsched.instances.textio import write_text
+from hindsched.instances.text_files import write_text
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -14,7 +14,7 @@ from hindsched.bench.results.ratio_statistics import in_median_order
 from hindsched.bench.results.records import records
 from hindsched.bench.results.summary import csv_text
 from hindsched.instances.errors import InputError
-from hindsched.instances.textio import write_text
+from hindsched.instances.text_files import write_text
 
 if TYPE_CHECKING:
     import pandas as pd

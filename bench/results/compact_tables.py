@@ -23,7 +23,7 @@ from hindsched.bench.results.columns import (
 )
 from hindsched.instances.errors import InputError
 from hindsched.instances.families import BUILT_IN
-from hindsched.instances.textio import excerpt, read_bytes
+from hindsched.instances.text_files import excerpt, read_bytes
 
 if TYPE_CHECKING:
     import pandas as pd

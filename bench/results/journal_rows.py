@@ -22,7 +22,7 @@ from hindsched.bench.results.columns import (
     typed_frame,
 )
 from hindsched.instances.errors import InputError
-from hindsched.instances.textio import convert
+from hindsched.instances.text_files import convert
 
 if TYPE_CHECKING:
     import pandas as pd

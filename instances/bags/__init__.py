@@ -2,7 +2,7 @@
 
 from hindsched.instances.bags.check import RULES, Outcome, check, is_made_for
 from hindsched.instances.bags.files import INSTANCE_FORMATS, read_instance, write_instance
-from hindsched.instances.bags.ideal import ideal_time
+from hindsched.instances.bags.ideal_time import ideal_time
 from hindsched.instances.bags.model import Instance, Store
 from hindsched.instances.bags.schedule import SCHEDULE_FORMATS, Run, Save, Schedule, read_schedule, write_schedule
 

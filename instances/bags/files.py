@@ -9,7 +9,7 @@ import msgspec
 from hindsched.instances import states as st
 from hindsched.instances.bags.model import Instance
 from hindsched.instances.errors import InputError
-from hindsched.instances.textio import convert, encode, quoted
+from hindsched.instances.text_files import convert, encode, quoted
 
 __all__ = ["INSTANCE_FORMATS", "read_instance", "write_instance"]
 

@@ -13,7 +13,7 @@ from hindsched.instances import states as st
 from hindsched.instances.bags.clock import Period, period
 from hindsched.instances.bags.model import MOST, WEEK_S, Instance, Store
 from hindsched.instances.errors import InputError
-from hindsched.instances.streams import stream
+from hindsched.instances.random_streams import stream
 
 __all__ = ["MIXES", "SETS", "TRACE_SLOTS", "classroom", "paper", "segment_ticks", "small"]
 

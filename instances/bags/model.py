@@ -15,7 +15,7 @@ import numpy as np
 
 from hindsched.instances import states as st
 from hindsched.instances.errors import InputError
-from hindsched.instances.textio import excerpt
+from hindsched.instances.text_files import excerpt
 
 __all__ = ["MOST", "WEEK_S", "Instance", "Store"]
 

@@ -9,7 +9,7 @@ from math import floor
 from typing import Any, ClassVar, TypeAlias
 
 from hindsched.instances.errors import InputError
-from hindsched.instances.textio import encode, excerpt, quoted
+from hindsched.instances.text_files import encode, excerpt, quoted
 
 __all__ = ["SCHEDULE_FORMATS", "Instant", "Run", "Save", "Schedule", "read_schedule", "write_schedule"]
 

@@ -18,7 +18,7 @@ import numpy.typing as npt
 from hindsched.instances.batches.model import Compute, Instance
 from hindsched.instances.batches.run import Contacts, Run, Rung
 from hindsched.instances.errors import InputError
-from hindsched.instances.textio import convert, encode
+from hindsched.instances.text_files import convert, encode
 from hindsched.instances.verdict import Verdict
 
 __all__ = ["FORMAT", "Bounds", "Claim", "Cut", "check_claim", "format_claim", "read_claim"]

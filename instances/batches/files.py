@@ -12,7 +12,7 @@ from hindsched.instances.batches.availability import Availability
 from hindsched.instances.batches.model import Compute, Instance
 from hindsched.instances.batches.volunteers import Habits, Volunteers
 from hindsched.instances.errors import InputError
-from hindsched.instances.textio import convert, encode, quoted
+from hindsched.instances.text_files import convert, encode, quoted
 
 __all__ = ["INSTANCE_FORMATS", "read_instance", "write_instance"]
 

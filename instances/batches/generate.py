@@ -7,7 +7,7 @@ import numpy as np
 from hindsched.instances.batches.model import Compute, Instance
 from hindsched.instances.batches.volunteers import DAY, WEEK, Habits, Volunteers, merged
 from hindsched.instances.errors import InputError
-from hindsched.instances.streams import stream
+from hindsched.instances.random_streams import stream
 
 __all__ = ["back_to_back", "paper", "small"]
 

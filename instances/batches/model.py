@@ -13,7 +13,7 @@ from typing import Any, ClassVar, SupportsIndex
 
 from hindsched.instances.batches.availability import LATEST, Availability, Ints, Known, Source
 from hindsched.instances.errors import InputError
-from hindsched.instances.textio import excerpt
+from hindsched.instances.text_files import excerpt
 
 __all__ = ["Compute", "Instance"]
 

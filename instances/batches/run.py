@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hindsched.instances.errors import InputError
-from hindsched.instances.textio import convert, encode, excerpt, quoted
+from hindsched.instances.text_files import convert, encode, excerpt, quoted
 
 __all__ = [
     "FORMAT",

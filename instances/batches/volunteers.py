@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from hindsched.instances.batches.availability import LATEST, Availability, Ints, Source, narrow
 from hindsched.instances.errors import InputError
-from hindsched.instances.streams import stream
+from hindsched.instances.random_streams import stream
 
 __all__ = ["DAY", "HOUR", "WEEK", "Habits", "Volunteer", "Volunteers", "draw", "merged"]
 

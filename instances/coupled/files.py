@@ -2,7 +2,7 @@
 
 ``coupled/1`` spells out every state; ``coupled/2`` names what they are drawn from, so that a million slots are a few
 lines: each worker's ``markov`` chain, and ``"states": {"key": [...], "slots": N}`` beside the workers (see
-`hindsched.instances.sources.Drawn`). ``schedule/1`` is a schedule.
+`hindsched.instances.state_sources.DrawnStates`). ``schedule/1`` is a schedule.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from hindsched.instances.chains import Chain
 from hindsched.instances.coupled.model import Instance
 from hindsched.instances.coupled.schedule import Configuration, Schedule
 from hindsched.instances.errors import InputError
-from hindsched.instances.sources import STARTS, Drawn
-from hindsched.instances.textio import convert, encode, excerpt, quoted
+from hindsched.instances.state_sources import STARTS, DrawnStates
+from hindsched.instances.text_files import convert, encode, excerpt, quoted
 
 __all__ = [
     "INSTANCE_FORMATS",
@@ -109,7 +109,7 @@ def read_instance(document: dict[str, Any]) -> Instance:
     if document["format"] == "coupled/1":
         file = convert(document, _InstanceFile)
         chains = [None if worker.markov is None else _chain(q, worker.markov) for q, worker in enumerate(file.workers)]
-        states: st.States | Drawn = st.from_letters([worker.states for worker in file.workers])
+        states: st.States | DrawnStates = st.from_letters([worker.states for worker in file.workers])
     else:
         file = convert(document, _DrawnInstanceFile)
         drawn = [_chain(q, worker.markov) for q, worker in enumerate(file.workers)]
@@ -130,9 +130,9 @@ def read_instance(document: dict[str, Any]) -> Instance:
     )
 
 
-def _drawn(chains: Sequence[Chain], file: _DrawFile) -> Drawn:
+def _drawn(chains: Sequence[Chain], file: _DrawFile) -> DrawnStates:
     try:
-        return Drawn(chains, file.key, file.slots, start=file.start)
+        return DrawnStates(chains, file.key, file.slots, start=file.start)
     except InputError as error:
         raise InputError(error.expected, place=f"states.{error.place}") from None
 
@@ -169,7 +169,7 @@ def write_instance(instance: Instance) -> str:
     }
     rows = [None if chain is None else chain.rows for chain in instance.chains]
     workers: list[dict[str, Any]] = [{"w": w, "mu": mu} for w, mu in zip(instance.w, instance.mu, strict=True)]
-    if isinstance(source, Drawn) and source.chains == instance.chains:
+    if isinstance(source, DrawnStates) and source.chains == instance.chains:
         head |= {"format": "coupled/2", "states": {"key": source.key, "slots": instance.slots}}
         if source.start != STARTS[0]:
             head["states"]["start"] = source.start

@@ -8,8 +8,8 @@ from hindsched.instances import states as st
 from hindsched.instances.chains import Chain
 from hindsched.instances.coupled.model import MOST, Instance
 from hindsched.instances.errors import InputError
-from hindsched.instances.sources import STARTS, Drawn, Known
-from hindsched.instances.streams import stream
+from hindsched.instances.random_streams import stream
+from hindsched.instances.state_sources import STARTS, DrawnStates, KnownStates
 
 __all__ = ["paper", "small"]
 
@@ -59,7 +59,7 @@ def paper(
     mu
         Most tasks a worker may hold at once; unbounded in the paper (docs/model.md section 8).
     start
-        How workers begin: ``up`` as in the paper, or ``stationary`` (see `hindsched.instances.sources.Drawn`).
+        How workers begin: ``up`` as in the paper, or ``stationary`` (see `instances.state_sources.DrawnStates`).
     drawn
         Whether the states are drawn as far as somebody looks, instead of all at once. They are the same states, but
         the instance is another one to fingerprints and files (see `Instance.fingerprint`).
@@ -87,7 +87,7 @@ def paper(
         stays = draw.uniform(*STAY_RANGE, size=3)
         w.append(int(draw.integers(wmin, W_FACTOR * wmin, endpoint=True)))
         chains.append(_symmetric(*(float(stay) for stay in stays)))
-    source = Drawn(chains, (*point, "states", trial), slots, start=start)
+    source = DrawnStates(chains, (*point, "states", trial), slots, start=start)
     return Instance(
         tasks=m,
         iterations=iterations,
@@ -96,7 +96,7 @@ def paper(
         t_data=T_DATA_FACTOR * wmin,
         w=tuple(w),
         mu=(mu,) * p,
-        states=source if drawn else Known(source.prefix(slots)),
+        states=source if drawn else KnownStates(source.prefix(slots)),
         chains=tuple(chains),
     )
 

@@ -15,7 +15,7 @@ from typing import Annotated, Any, ClassVar, TypeAlias
 import msgspec
 
 from hindsched.instances.errors import InputError
-from hindsched.instances.textio import convert, encode
+from hindsched.instances.text_files import convert, encode
 
 __all__ = ["FORMAT", "MOST_DIVISIONS", "Division", "Multipliers", "Part", "Rents", "format_rents", "read_rents"]
 

@@ -15,8 +15,8 @@ import numpy.typing as npt
 
 from hindsched.instances import states as st
 from hindsched.instances.errors import InputError
-from hindsched.instances.sources import Drawn, Known, StateSource
-from hindsched.instances.textio import excerpt
+from hindsched.instances.state_sources import DrawnStates, KnownStates, StateSource
+from hindsched.instances.text_files import excerpt
 
 if TYPE_CHECKING:
     from hindsched.instances.chains import Chain
@@ -50,8 +50,8 @@ class Instance:
     mu
         p integers or None: most tasks worker q may hold at once; None: unbounded.
     states
-        The (p, N) states array (see `instances.states`), or a source of states (see `instances.sources`). N is both
-        the known slots and the deadline.
+        The (p, N) states array (see `instances.states`), or a source of states (see `instances.state_sources`). N is
+        the number of known slots and the deadline.
     chains
         p Markov chains or None; empty for none at all. Heuristics need them, optima do not.
     names
@@ -102,7 +102,7 @@ class Instance:
         for name, values in (("mu", mu), ("markov", chains or (None,) * p), ("names", names or ("",) * p)):
             if len(values) != p:
                 raise InputError(f"{len(values)} values, expected one per worker, {p}", place=name)
-        source = states if isinstance(states, Known | Drawn) else Known(cast(st.States, states))
+        source = states if isinstance(states, KnownStates | DrawnStates) else KnownStates(cast(st.States, states))
         if source.shape[0] != p:
             raise InputError(f"{source.shape[0]} rows, expected one per worker, {p}", place="states")
         checked = {

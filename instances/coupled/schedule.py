@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from hindsched.instances.errors import InputError
-from hindsched.instances.frozen import FrozenDict
+from hindsched.instances.frozen_dict import FrozenDict
 
 __all__ = ["COMPUTE", "DATA", "ENROLLED_IDLE", "NOT_ENROLLED", "PROGRAM", "Configuration", "Schedule"]
 

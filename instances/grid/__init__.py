@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from hindsched.instances.grid import prices as _prices
+from hindsched.instances.grid import dual_prices as _prices
 from hindsched.instances.grid import schedule as _schedule
-from hindsched.instances.grid.bound import Bound, check_prices
 from hindsched.instances.grid.check import Outcome, check_schedule
+from hindsched.instances.grid.dual_prices import PRICE_FORMATS, Prices, Resource, write_prices
 from hindsched.instances.grid.files import INSTANCE_FORMATS, read_instance, write_instance
 from hindsched.instances.grid.model import Instance
-from hindsched.instances.grid.prices import PRICE_FORMATS, Prices, Resource, write_prices
+from hindsched.instances.grid.price_bound import Bound, check_prices
 from hindsched.instances.grid.schedule import Schedule
 from hindsched.instances.verdict import Verdict
 
@@ -60,7 +60,7 @@ def write_schedule(claim: Schedule | Prices) -> str:
 def check(instance: Instance, claim: Schedule | Prices) -> Verdict:
     """Judge a schedule (S1 to S6) or prices (P1, P2) of an instance.
 
-    See `hindsched.instances.grid.check.check_schedule` and `hindsched.instances.grid.bound.check_prices`.
+    See `hindsched.instances.grid.check.check_schedule` and `hindsched.instances.grid.price_bound.check_prices`.
 
     Examples
     --------

@@ -13,7 +13,7 @@ from hindsched.instances.errors import InputError
 from hindsched.instances.grid.model import Instance
 from hindsched.instances.grid.schedule import Schedule, node_runs
 from hindsched.instances.grid.workloads import instance_of
-from hindsched.instances.textio import encode, excerpt
+from hindsched.instances.text_files import encode, excerpt
 
 __all__ = ["COLUMNS", "Workload", "from_batsim", "jobs_csv", "to_batsim"]
 

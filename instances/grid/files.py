@@ -7,7 +7,7 @@ from typing import Any
 
 from hindsched.instances.errors import InputError
 from hindsched.instances.grid.model import FIELDS, LATEST, Instance
-from hindsched.instances.textio import quoted
+from hindsched.instances.text_files import quoted
 
 __all__ = ["INSTANCE_FORMATS", "read_instance", "write_instance"]
 

@@ -10,8 +10,8 @@ from statistics import NormalDist
 
 from hindsched.instances.errors import InputError
 from hindsched.instances.grid.model import LATEST, MOST_NODES, Instance
-from hindsched.instances.streams import stream
-from hindsched.instances.textio import excerpt
+from hindsched.instances.random_streams import stream
+from hindsched.instances.text_files import excerpt
 
 __all__ = ["NARROW", "WIDE", "Mix", "generate"]
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from hindsched.instances.errors import InputError
 from hindsched.instances.grid.model import Instance, Ints
-from hindsched.instances.textio import encode
+from hindsched.instances.text_files import encode
 
 __all__ = ["SCHEDULE_FORMATS", "Schedule", "node_runs", "node_text", "read_schedule", "write_schedule"]
 

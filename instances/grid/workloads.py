@@ -13,8 +13,8 @@ from operator import itemgetter
 from hindsched.instances.errors import InputError
 from hindsched.instances.grid.model import Instance
 from hindsched.instances.intervals import Seconds
-from hindsched.instances.textio import excerpt
-from hindsched.instances.traces.text import read_lines, seconds
+from hindsched.instances.text_files import excerpt
+from hindsched.instances.traces.parsing import read_lines, seconds
 
 __all__ = ["KINDS", "UNUSABLE", "WIDE", "Imported", "import_log", "instance_of"]
 

@@ -9,7 +9,7 @@ from heapq import heappop, heappush
 
 from hindsched.instances.errors import InputError
 from hindsched.instances.intervals import Interval, Presence, Seconds, simplest
-from hindsched.instances.traces.text import excerpt, read_lines, seconds
+from hindsched.instances.traces.parsing import excerpt, read_lines, seconds
 from hindsched.instances.traces.trace import Trace
 
 __all__ = ["FIRST_LINE", "read_event_log"]

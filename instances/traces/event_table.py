@@ -7,7 +7,7 @@ from collections import Counter
 
 from hindsched.instances.errors import InputError
 from hindsched.instances.intervals import Interval, Presence, Seconds
-from hindsched.instances.traces.text import excerpt, read_lines, seconds
+from hindsched.instances.traces.parsing import excerpt, read_lines, seconds
 from hindsched.instances.traces.trace import Trace
 
 __all__ = ["read_event_table"]

@@ -9,6 +9,7 @@ from typing import Any
 
 from hindsched.instances.errors import InputError
 from hindsched.instances.intervals import Interval, Seconds, simplest
+from hindsched.instances.traces.parsing import excerpt, read_lines, to_length, to_moment
 from hindsched.instances.traces.samples import (
     COUNTED,
     Meaning,
@@ -18,7 +19,6 @@ from hindsched.instances.traces.samples import (
     node_of,
     said_of_ones,
 )
-from hindsched.instances.traces.text import excerpt, read_lines, to_length, to_moment
 from hindsched.instances.traces.trace import Trace
 
 __all__ = ["read_json_samples"]

@@ -12,8 +12,8 @@ from importlib.resources import as_file, files
 from importlib.resources.abc import Traversable
 
 from hindsched.instances.errors import InputError
+from hindsched.instances.traces.parsing import excerpt
 from hindsched.instances.traces.samples import node_of, read_samples
-from hindsched.instances.traces.text import excerpt
 from hindsched.instances.traces.trace import Trace
 
 __all__ = ["packaged_traces", "read_packaged"]

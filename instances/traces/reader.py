@@ -12,8 +12,8 @@ from hindsched.instances.traces.event_log import FIRST_LINE, read_event_log
 from hindsched.instances.traces.event_table import read_event_table
 from hindsched.instances.traces.json_samples import read_json_samples
 from hindsched.instances.traces.packaged import packaged_traces, read_packaged
+from hindsched.instances.traces.parsing import read_lines
 from hindsched.instances.traces.samples import Meaning, read_samples
-from hindsched.instances.traces.text import read_lines
 from hindsched.instances.traces.trace import Trace
 
 __all__ = ["read"]

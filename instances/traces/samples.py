@@ -16,7 +16,7 @@ from statistics import median_low
 
 from hindsched.instances.errors import InputError
 from hindsched.instances.intervals import Interval, Presence, Seconds, simplest
-from hindsched.instances.traces.text import excerpt, moment, read_lines, seconds
+from hindsched.instances.traces.parsing import excerpt, moment, read_lines, seconds
 from hindsched.instances.traces.trace import Trace
 
 __all__ = [

@@ -14,8 +14,8 @@ import numpy as np
 from hindsched.instances.errors import InputError
 from hindsched.instances.intervals import UNOBSERVED, Interval, Seconds, observed_spans, simplest, to_states
 from hindsched.instances.states import DOWN, MOST_SLOTS, RECLAIMED, States
-from hindsched.instances.traces import choose
-from hindsched.instances.traces.text import excerpt, to_length, to_moment
+from hindsched.instances.traces import observed_windows
+from hindsched.instances.traces.parsing import excerpt, to_length, to_moment
 
 __all__ = ["Absence", "Nodes", "Trace", "Window"]
 
@@ -137,8 +137,8 @@ class Trace:
         if slots is not None and slots < 1:
             raise InputError(f"{slots!r}, expected an integer >= 1", place="slots")
         if isinstance(nodes, int):
-            begin, slots = choose.place(self.spans, nodes, begin, slots, length)
-            chosen = choose.observed(self.spans, nodes, begin, begin + slots * length)
+            begin, slots = observed_windows.place(self.spans, nodes, begin, slots, length)
+            chosen = observed_windows.observed(self.spans, nodes, begin, begin + slots * length)
         else:
             chosen = self._named(nodes)
         if begin is None:

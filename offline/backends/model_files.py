@@ -9,7 +9,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from hindsched.instances.errors import InputError
-from hindsched.instances.textio import write_bytes
+from hindsched.instances.text_files import write_bytes
 
 __all__ = ["PROGRAM_FORMS", "PROTO_FORMS", "ModelForm", "expect_form", "write_whole"]
 

@@ -12,7 +12,7 @@ from hindsched.instances import check
 from hindsched.instances.coupled.model import Instance
 from hindsched.instances.coupled.schedule import NOT_ENROLLED, Schedule
 from hindsched.instances.errors import InputError, SelfCheckError
-from hindsched.instances.sources import Known
+from hindsched.instances.state_sources import KnownStates
 from hindsched.instances.states import DOWN, UP
 from hindsched.offline.coupled.no_communication.team_periods import is_easy
 from hindsched.offline.coupled.no_communication.team_solvers import TeamSolver
@@ -193,7 +193,7 @@ def _choose(name: str, instance: Instance) -> Solver:
 
 def _is_easy(instance: Instance) -> bool:
     """Whether the polynomial solver applies; states that are drawn as needed are not all drawn to find out."""
-    if instance.t_prog or instance.t_data or not isinstance(instance.source, Known):
+    if instance.t_prog or instance.t_data or not isinstance(instance.source, KnownStates):
         return False
     return is_easy(instance.states == UP, instance.states == DOWN)
 

@@ -279,7 +279,7 @@ def _noisy(text: str) -> Noisy:
 
 def _training(text: str, training: Instance | None) -> Instance:
     from hindsched.instances.bags.files import read_instance  # noqa: PLC0415  # not for those who name no file
-    from hindsched.instances.textio import read_json  # noqa: PLC0415
+    from hindsched.instances.text_files import read_json  # noqa: PLC0415
 
     _, colon, path = text.partition(":")
     if path == SPOT:
@@ -301,7 +301,7 @@ def _usual_hour(text: str) -> Hour:
 @cache
 def _first_half_of_the_zones() -> Instance:
     """Return the first half of the spot zones that come with the package; instances are cut from the second."""
-    from hindsched.instances.bags.imported import from_trace  # noqa: PLC0415
+    from hindsched.instances.bags.from_trace import from_trace  # noqa: PLC0415
     from hindsched.instances.traces import read_packaged  # noqa: PLC0415
 
     whole = from_trace(read_packaged(SPOT), tasks=1, slot_s=SPOT_SLOT_S)

@@ -17,7 +17,7 @@ import numpy as np
 from hindsched.instances.bags.model import Instance
 from hindsched.instances.bags.schedule import Run, Save, Schedule
 from hindsched.instances.errors import HindschedError, InputError
-from hindsched.instances.showing import Shown
+from hindsched.instances.notebook import NotebookTable
 from hindsched.instances.states import DOWN, UP
 from hindsched.online.bags.checkpoints import advanced, in_segments, segments_saved, ticks_left, ticks_of_first
 from hindsched.online.bags.options import Handover
@@ -31,7 +31,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class PolicyRun(Shown):
+class PolicyRun(NotebookTable):
     """What a policy made of an instance.
 
     Parameters

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from hindsched.instances.streams import stream
+from hindsched.instances.random_streams import stream
 from hindsched.online.coupled.visible import Visible
 
 __all__ = ["Random"]

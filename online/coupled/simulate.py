@@ -21,7 +21,7 @@ from hindsched.instances.coupled.schedule import (
     Schedule,
 )
 from hindsched.instances.errors import InputError
-from hindsched.instances.showing import Shown
+from hindsched.instances.notebook import NotebookTable
 from hindsched.instances.states import DOWN, LETTERS, UP
 from hindsched.online.coupled.options import Service
 from hindsched.online.coupled.visible import Decision, Policy, Problem, Visible
@@ -39,7 +39,7 @@ _BLOCK = 512
 
 
 @dataclass(frozen=True, slots=True)
-class Run(Shown):
+class Run(NotebookTable):
     """The result of a run.
 
     Parameters

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from hindsched.instances.streams import stream
+from hindsched.instances.random_streams import stream
 
 __all__ = ["WORDS_PER_JOB", "Draws", "words"]
 
@@ -16,7 +16,7 @@ WORDS_PER_JOB = 64
 
 
 def words(count: int, *name: str | int) -> npt.NDArray[np.uint64]:
-    """Return the first raw 64-bit words of a stream (see `hindsched.instances.streams`).
+    """Return the first raw 64-bit words of a stream (see `hindsched.instances.random_streams`).
 
     Examples
     --------

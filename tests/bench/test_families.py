@@ -22,7 +22,7 @@ from hindsched.bench.coupled.paper import Paper
 from hindsched.bench.family import Family, Options, RunRecord, family_named
 from hindsched.instances import InputError, Verdict
 from hindsched.instances.families import names, register, unregister
-from hindsched.instances.textio import encode
+from hindsched.instances.text_files import encode
 from hindsched.offline.results import Result, Sense, Status
 
 # --- the family: sixty lines ------------------------------------------------------------------------------------------

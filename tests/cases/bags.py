@@ -7,7 +7,7 @@ from typing import Any
 
 from hindsched.instances.bags import Instance, Store
 from hindsched.instances.bags.generate import small
-from hindsched.instances.streams import stream
+from hindsched.instances.random_streams import stream
 
 
 def letters(*rows: str, ticks: list[int], **others: Any) -> Instance:

@@ -9,8 +9,8 @@ from hypothesis import strategies as some
 
 from hindsched.instances import Chain, InputError, fit
 from hindsched.instances.chains import StateStream
+from hindsched.instances.random_streams import stream
 from hindsched.instances.states import DOWN, RECLAIMED, UP
-from hindsched.instances.streams import stream
 
 STATES = (UP, RECLAIMED, DOWN)
 ALWAYS_UP = Chain(((1, 0, 0), (0.2, 0.5, 0.3), (1, 0, 0)))

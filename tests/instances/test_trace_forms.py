@@ -6,9 +6,9 @@ import json
 import pytest
 
 from hindsched.instances import InputError
-from hindsched.instances.coupled.imported import from_trace, usual_training
+from hindsched.instances.coupled.from_trace import from_trace, usual_training
 from hindsched.instances.states import to_letters
-from hindsched.instances.traces import read, text
+from hindsched.instances.traces import parsing, read
 
 
 def letters(trace, **choice):
@@ -185,7 +185,7 @@ def test_what_is_no_log_is_refused(write, log, said):
 
 
 def test_a_small_file_that_unpacks_to_all_memory_is_refused(write, monkeypatch):
-    monkeypatch.setattr(text, "MOST_BYTES", 1 << 20)
+    monkeypatch.setattr(parsing, "MOST_BYTES", 1 << 20)
     path = write("bomb.csv.gz", gzip.compress(b"0" * ((1 << 20) + 1)))
     with pytest.raises(InputError, match="more than 1 MiB when unpacked, expected a trace"):
         read(path)

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from hindsched.instances.batches import Instance, Volunteers
 from hindsched.instances.batches.volunteers import DAY
-from hindsched.instances.streams import stream
+from hindsched.instances.random_streams import stream
 from hindsched.online.batches import Options, Visible, simulate
 from hindsched.online.batches.visible import Answer
 

@@ -19,7 +19,7 @@ from hindsched.bench.output import Table
 from hindsched.bench.report import canvas
 from hindsched.bench.report.markdown import markdown_table
 from hindsched.instances.errors import InputError
-from hindsched.instances.textio import write_text
+from hindsched.instances.text_files import write_text
 
 __all__ = ["draw_requests", "draw_satisfied", "reproduce"]
 

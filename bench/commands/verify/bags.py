@@ -9,7 +9,7 @@ import click
 from hindsched.bench.commands import options
 from hindsched.bench.output import Table
 from hindsched.bench.output_files import expect_folder, expect_writable
-from hindsched.instances.textio import write_text
+from hindsched.instances.text_files import write_text
 
 
 @click.command("verify-bags", short_help="Confirm the theorems about bags.")

@@ -25,7 +25,7 @@ from hindsched.bench.family import Options, family_named
 from hindsched.bench.results.published import published_table
 from hindsched.bench.results.read import read_results
 from hindsched.instances.errors import InputError, SelfCheckError
-from hindsched.instances.textio import read_bytes, write_text
+from hindsched.instances.text_files import read_bytes, write_text
 from hindsched.online.coupled import POLICIES
 
 if TYPE_CHECKING:

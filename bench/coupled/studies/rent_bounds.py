@@ -15,8 +15,8 @@ from hindsched.bench.coupled.paper import Paper
 from hindsched.bench.coupled.studies.verify.failures import place_of
 from hindsched.instances import SelfCheckError, check
 from hindsched.instances.coupled import Division, Instance, Rents
+from hindsched.instances.random_streams import stream
 from hindsched.instances.states import DOWN, RECLAIMED, UP
-from hindsched.instances.streams import stream
 from hindsched.offline import coupled as offline_coupled
 from hindsched.offline.coupled.bounds.program_lagrangian.program_bound import RentBound, rehearse
 

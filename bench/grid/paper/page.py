@@ -14,7 +14,7 @@ from hindsched.bench.grid.paper.tables import Rows, interval, mean_wait_s, pick,
 from hindsched.bench.output import Table
 from hindsched.bench.report import canvas
 from hindsched.bench.report.markdown import markdown_table
-from hindsched.instances.textio import write_text
+from hindsched.instances.text_files import write_text
 
 __all__ = ["draw_utilisation", "log_table", "reproduce"]
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hindsched.bench.grid.paper.tables import Rows
-from hindsched.instances.textio import write_text
+from hindsched.instances.text_files import write_text
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -24,7 +24,7 @@ from hindsched.instances.grid.generate import NARROW, WIDE, generate
 from hindsched.instances.grid.kth_sp2 import NODES, kth_sp2
 from hindsched.instances.grid.model import Ints
 from hindsched.instances.grid.workloads import import_log, instance_of
-from hindsched.instances.traces.text import read_lines
+from hindsched.instances.traces.parsing import read_lines
 from hindsched.online.grid import Run, make_policy, run_policy
 
 __all__ = ["CLASSES", "DEGREES", "LOADS", "MIXES", "PARTS", "Setup", "Workload", "experiment", "run_experiment"]

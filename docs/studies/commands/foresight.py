@@ -10,7 +10,7 @@ import click
 from hindsched.bench.commands import options
 from hindsched.bench.commands.traces import named_traces
 from hindsched.bench.output import Table
-from hindsched.instances.textio import write_text
+from hindsched.instances.text_files import write_text
 
 _AXES = ("task", "channels", "program", "workers", "lost", "away")
 

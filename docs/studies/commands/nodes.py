@@ -25,7 +25,7 @@ def nodes(sizes: Sequence[int], num_jobs: int, seed: int, results: Path, as_json
     import pandas as pd
 
     from hindsched.bench.grid.studies.nodes import COLUMNS, measure
-    from hindsched.instances.textio import write_text
+    from hindsched.instances.text_files import write_text
 
     rows = list(measure(sizes, num_jobs, seed))
     table = Table({name: name for name in COLUMNS}, as_json, title="dgs, seconds of the processor")

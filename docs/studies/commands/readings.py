@@ -60,7 +60,7 @@ def readings(
     from hindsched.bench.coupled.studies import readings as study
     from hindsched.bench.results.records import records
     from hindsched.instances.errors import InputError
-    from hindsched.instances.textio import write_text
+    from hindsched.instances.text_files import write_text
     from hindsched.online.coupled import POLICIES
 
     chosen = [reproduction.READINGS[name] for name in dict.fromkeys(readings)]

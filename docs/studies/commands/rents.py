@@ -8,7 +8,7 @@ import click
 
 from hindsched.bench.commands import options
 from hindsched.bench.output import Table
-from hindsched.instances.textio import write_text
+from hindsched.instances.text_files import write_text
 
 
 @click.command(short_help="Measure the bound by rents against optima (coupled).")

@@ -21,7 +21,7 @@ def rungs(results: Path, as_json: bool) -> None:
     import pandas as pd
 
     from hindsched.bench.grid.studies.rungs import COLUMNS, measure
-    from hindsched.instances.textio import write_text
+    from hindsched.instances.text_files import write_text
 
     rows = measure(results)
     table = Table({name: name for name in COLUMNS}, as_json, title="Rungs, total waits in slots")

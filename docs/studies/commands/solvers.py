@@ -11,7 +11,7 @@ import click
 from hindsched.bench.commands import options
 from hindsched.bench.output import Table
 from hindsched.bench.report.markdown import markdown_table
-from hindsched.instances.textio import write_text
+from hindsched.instances.text_files import write_text
 
 
 @click.command(short_help="Time exact solvers against each other.")

@@ -20,8 +20,8 @@ from math import gcd
 
 import numpy as np
 
+from hindsched.instances.coupled.communication_free import Round, compute_from, schedule_rounds
 from hindsched.instances.coupled.model import Instance
-from hindsched.instances.coupled.rounds import Round, compute_from, schedule_rounds
 from hindsched.instances.errors import InputError
 from hindsched.instances.states import DOWN, UP
 from hindsched.offline.coupled.no_communication import levels

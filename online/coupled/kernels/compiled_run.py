@@ -9,8 +9,8 @@ import numpy as np
 from hindsched.instances.array_types import Bytes, Ints, Words
 from hindsched.instances.coupled.model import Instance
 from hindsched.instances.coupled.schedule import NOT_ENROLLED, Configuration, Schedule
-from hindsched.instances.sources import StateSource
-from hindsched.instances.streams import stream
+from hindsched.instances.random_streams import stream
+from hindsched.instances.state_sources import StateSource
 from hindsched.online.coupled import estimates as plain
 from hindsched.online.coupled.kernels import arguments, simulation_kernels
 from hindsched.online.coupled.kernels.application import application_of

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from hindsched.instances.sources import Drawn
+from hindsched.instances.state_sources import DrawnStates
 from hindsched.online.coupled.estimates import complete
 from hindsched.online.coupled.lookahead.parameters import Rules, Settings
 from hindsched.online.coupled.visible import Problem
@@ -75,6 +75,6 @@ def _length(problem: Problem, rules: Rules, settings: Settings) -> float:
 
 
 @lru_cache(maxsize=4)
-def pilot_states(problem: Problem) -> Drawn:
+def pilot_states(problem: Problem) -> DrawnStates:
     """Return the states that pilot runs meet."""
-    return Drawn(complete(problem.chains), ("coupled", "pilot"), MOST_SLOTS)
+    return DrawnStates(complete(problem.chains), ("coupled", "pilot"), MOST_SLOTS)

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from hindsched.instances.chains import Chain
 from hindsched.instances.coupled.model import Instance
 from hindsched.instances.errors import InputError
-from hindsched.instances.showing import Shown
+from hindsched.instances.notebook import NotebookTable
 from hindsched.instances.states import UP
 from hindsched.online.coupled.estimates import complete
 from hindsched.online.coupled.optimum.state_space import Attempt, Space, Team
@@ -49,7 +49,7 @@ class Decisions:
 
 
 @dataclass(frozen=True, slots=True)
-class OnlineOptimum(Shown):
+class OnlineOptimum(NotebookTable):
     """The least expected makespan of any on-line policy.
 
     Parameters

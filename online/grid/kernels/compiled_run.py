@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from hindsched.instances.array_types import Int32s, Ints, Words
 from hindsched.instances.grid import Instance
-from hindsched.instances.streams import stream
+from hindsched.instances.random_streams import stream
 from hindsched.online.grid.dgs import Offer
 from hindsched.online.grid.draws import WORDS_PER_JOB, words
 from hindsched.online.grid.kernels import baseline_kernels, dgs_kernels, late_kernels

@@ -12,7 +12,7 @@ from hindsched.bench.commands.traces import named_traces
 from hindsched.bench.coupled import foresight, markov
 from hindsched.instances.chains import Chain, StateStream
 from hindsched.instances.errors import InputError
-from hindsched.instances.streams import stream
+from hindsched.instances.random_streams import stream
 
 CHAIN = Chain(((0.9, 0.06, 0.04), (0.3, 0.7, 0.0), (0.2, 0.0, 0.8)))
 

@@ -19,8 +19,8 @@ from hindsched.bench.results.ratios import contradictions, profile
 from hindsched.bench.results.records import records
 from hindsched.bench.results.summary import summary
 from hindsched.instances.grid import Instance
+from hindsched.instances.grid.dual_prices import Prices
 from hindsched.instances.grid.kth_sp2 import kth_sp2
-from hindsched.instances.grid.prices import Prices
 from hindsched.offline.results import Result, Sense, Status
 from tests.cases.grid import random_instance, schedule_at, serial_starts
 

@@ -7,12 +7,12 @@ import pytest
 
 from hindsched.instances.bags import ideal_time
 from hindsched.instances.bags.clock import Period, period
+from hindsched.instances.bags.from_trace import from_trace
 from hindsched.instances.bags.generate import classroom, paper, segment_ticks, small
-from hindsched.instances.bags.imported import from_trace
 from hindsched.instances.errors import InputError
 from hindsched.instances.intervals import Interval, Presence
+from hindsched.instances.random_streams import stream
 from hindsched.instances.states import DOWN, UP, to_letters
-from hindsched.instances.streams import stream
 from hindsched.instances.traces import Trace
 from tests.cases.bags import randoms
 

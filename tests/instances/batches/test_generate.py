@@ -10,10 +10,10 @@ import pytest
 
 from hindsched.instances import InputError
 from hindsched.instances.batches import Habits, Volunteers
+from hindsched.instances.batches.from_trace import from_trace
 from hindsched.instances.batches.generate import paper, small
-from hindsched.instances.batches.imported import from_trace
 from hindsched.instances.batches.volunteers import DAY, draw
-from hindsched.instances.streams import stream
+from hindsched.instances.random_streams import stream
 from hindsched.instances.traces import read
 
 FEW = Habits(days=40)

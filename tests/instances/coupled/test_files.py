@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from hindsched.instances import Chain, InputError, read, read_schedule, textio, write, write_schedule
+from hindsched.instances import Chain, InputError, read, read_schedule, text_files, write, write_schedule
 from hindsched.instances.coupled import Configuration, Instance, Schedule, files
 from hindsched.instances.coupled.generate import paper
 from hindsched.instances.states import LETTERS, from_letters
@@ -313,7 +313,7 @@ def test_a_write_that_fails_leaves_the_original_and_nothing_else(tmp_path, monke
     def full(descriptor):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(textio.os, "fsync", full)
+    monkeypatch.setattr(text_files.os, "fsync", full)
     with pytest.raises(InputError, match=r"kept.json: cannot be written: No space left on device$"):
         write(instance, path)
     assert path.read_text() == "original"
@@ -324,7 +324,7 @@ def test_an_interrupt_leaves_the_original_and_nothing_else(tmp_path, monkeypatch
     def interrupt(descriptor):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(textio.os, "fsync", interrupt)
+    monkeypatch.setattr(text_files.os, "fsync", interrupt)
     with pytest.raises(KeyboardInterrupt):
         write(instance, tmp_path / "new.json")
     assert os.listdir(tmp_path) == []

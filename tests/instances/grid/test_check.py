@@ -9,7 +9,7 @@ import pytest
 from hindsched.instances.errors import InputError
 from hindsched.instances.grid import Instance, Schedule, check, read_schedule, write_schedule
 from hindsched.instances.grid.schedule import node_runs, node_text
-from hindsched.instances.textio import read_json
+from hindsched.instances.text_files import read_json
 from tests.cases.grid import random_instance, random_schedule
 
 THREE = Instance(nodes=4, slot_s=60, submit=[0, 1, 1], width=[2, 3, 4], length=[3, 2, 1])

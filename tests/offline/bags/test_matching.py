@@ -8,7 +8,7 @@ import networkx as nx
 import pytest
 
 from hindsched.instances.bags import check
-from hindsched.instances.streams import stream
+from hindsched.instances.random_streams import stream
 from hindsched.offline.bags import solve
 from hindsched.offline.bags.matching import most_seconds, pairs_by, two_segments
 from hindsched.offline.bags.stretches import Stretches

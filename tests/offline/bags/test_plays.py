@@ -10,7 +10,7 @@ import pytest
 
 from hindsched.instances.bags import Instance, check, read_schedule, write_schedule
 from hindsched.instances.bags.generate import paper
-from hindsched.instances.streams import stream
+from hindsched.instances.random_streams import stream
 from hindsched.offline.bags import bounds, solve
 from hindsched.offline.bags.fluid import schedule_by
 from hindsched.offline.bags.stretches import Stretches

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from hindsched.instances import Chain, InputError
 from hindsched.instances.coupled.generate import paper
+from hindsched.instances.random_streams import stream
 from hindsched.instances.states import DOWN, UP
-from hindsched.instances.streams import stream
 from hindsched.online.coupled.estimates import ESTIMATORS, Estimates, log_sum, whole_slots
 from hindsched.online.coupled.renewal_sums import modes, sums, sums_closed, sums_truncated
 

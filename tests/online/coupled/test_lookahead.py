@@ -12,9 +12,9 @@ from hindsched.bench.family import Options
 from hindsched.instances import Chain, InputError, check
 from hindsched.instances.coupled import Instance
 from hindsched.instances.coupled.generate import paper
-from hindsched.instances.sources import Drawn
+from hindsched.instances.random_streams import stream
+from hindsched.instances.state_sources import DrawnStates
 from hindsched.instances.states import DOWN, RECLAIMED, UP
-from hindsched.instances.streams import stream
 from hindsched.online.coupled import OURS, POLICIES, Decision, Visible, check_policy, make_policy, run_policy, simulate
 from hindsched.online.coupled.estimates import complete
 from hindsched.online.coupled.lookahead import pilot_runs, rollout
@@ -236,7 +236,7 @@ def test_iterations_to_be_expected_have_the_mean_of_those_completed() -> None:
     problem = Problem.of(of_paper(n_com=10, wmin=8, seed=777))
     excess, spread = [], []
     for number in range(60):
-        states = Drawn(complete(problem.chains), ("coupled", "test", number), 3_000)
+        states = DrawnStates(complete(problem.chains), ("coupled", "test", number), 3_000)
         standing = tools_of(problem).standing()
         compiled_planner._go_on(
             problem, Rules(), Settings(600.0), standing, states, 3_000, 1_000, compiled_planner._Recorder(20, 0)

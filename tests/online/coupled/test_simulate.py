@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from hindsched.instances import InputError, check
 from hindsched.instances.coupled import Instance
 from hindsched.instances.coupled.generate import paper, small
+from hindsched.instances.random_streams import stream
 from hindsched.instances.states import UP
-from hindsched.instances.streams import stream
 from hindsched.online.coupled import POLICIES, SERVICES, Run, Visible, make_policy, simulate
 
 Choice = Mapping[int, int] | None

@@ -19,8 +19,8 @@ from hindsched.instances import Chain, InputError, SelfCheckError, check
 from hindsched.instances.chains import StateStream
 from hindsched.instances.coupled import Instance
 from hindsched.instances.coupled.generate import paper, small
-from hindsched.instances.sources import Drawn
-from hindsched.instances.streams import stream
+from hindsched.instances.random_streams import stream
+from hindsched.instances.state_sources import DrawnStates
 from hindsched.online import coupled as online_coupled
 from hindsched.online.coupled import POLICIES, SERVICES, TIES, run_policy
 from hindsched.online.coupled.estimates import Estimates
@@ -102,7 +102,7 @@ def test_states_are_drawn_as_far_as_the_run_goes() -> None:
     instance = paper(m=5, n_com=5, wmin=1, scenario=0, trial=0, slots=1_000_000, drawn=True)
     run = run_policy(instance, "IE", engine="kernel")
     assert run.makespan is not None
-    assert isinstance(instance.source, Drawn)
+    assert isinstance(instance.source, DrawnStates)
     drawn = instance.source._states.shape[1]
     assert run.slots <= drawn <= 2 * run.slots + 1024
 

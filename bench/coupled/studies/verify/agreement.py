@@ -11,8 +11,8 @@ import numpy as np
 from hindsched.bench.coupled.studies.verify.failures import place_of
 from hindsched.instances.coupled import Instance
 from hindsched.instances.errors import SelfCheckError
+from hindsched.instances.random_streams import stream
 from hindsched.instances.states import DOWN, RECLAIMED, UP
-from hindsched.instances.streams import stream
 from hindsched.offline.coupled.api import confirm
 from hindsched.offline.coupled.no_communication import questions
 from hindsched.offline.coupled.no_communication.team_periods import is_easy

@@ -11,8 +11,8 @@ import numpy as np
 from hindsched.bench.coupled.studies.verify.failures import place_of
 from hindsched.instances import InputError, SelfCheckError
 from hindsched.instances.coupled import Instance
+from hindsched.instances.random_streams import stream
 from hindsched.instances.states import DOWN, RECLAIMED, UP
-from hindsched.instances.streams import stream
 from hindsched.offline import coupled as offline_coupled
 from hindsched.offline.coupled.api import confirm
 from hindsched.offline.coupled.brute import num_states

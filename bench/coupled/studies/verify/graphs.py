@@ -11,7 +11,7 @@ import networkx as nx
 import numpy as np
 import numpy.typing as npt
 
-from hindsched.instances.streams import stream
+from hindsched.instances.random_streams import stream
 from hindsched.reductions import Encd, from_matrix, solve_encd
 
 __all__ = ["KINDS", "Case", "generated", "named", "small"]

@@ -20,8 +20,8 @@ from hindsched.bench.coupled.studies.verify.graphs import KINDS, Case, generated
 from hindsched.instances import check
 from hindsched.instances.coupled import Instance, Schedule
 from hindsched.instances.errors import InputError, SelfCheckError
+from hindsched.instances.random_streams import stream
 from hindsched.instances.states import DOWN, UP, to_letters
-from hindsched.instances.streams import stream
 from hindsched.offline.coupled.no_communication import questions
 from hindsched.offline.coupled.no_communication.team_solvers import BACKENDS
 from hindsched.offline.coupled.objectives import Objective

@@ -13,7 +13,7 @@ from hindsched.instances import Chain, check
 from hindsched.instances.coupled import Instance
 from hindsched.instances.coupled.generate import paper, small
 from hindsched.instances.errors import SelfCheckError
-from hindsched.instances.streams import stream
+from hindsched.instances.random_streams import stream
 from hindsched.online.coupled import ESTIMATORS, POLICIES, SERVICES, TIES, Run, run_policy
 
 __all__ = ["agree", "compare_twins", "options_of", "random_instance"]

@@ -8,7 +8,7 @@ from math import floor
 from typing import NamedTuple
 
 from hindsched.instances.coupled.model import Instance
-from hindsched.instances.frozen import FrozenDict
+from hindsched.instances.frozen_dict import FrozenDict
 from hindsched.instances.states import DOWN, UP
 
 __all__ = ["Plain"]

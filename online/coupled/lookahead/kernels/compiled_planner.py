@@ -9,7 +9,7 @@ import numpy as np
 from hindsched.instances.array_types import Bytes, Ints
 from hindsched.instances.coupled.model import Instance
 from hindsched.instances.coupled.schedule import NOT_ENROLLED, Configuration, Schedule
-from hindsched.instances.sources import StateSource
+from hindsched.instances.state_sources import StateSource
 from hindsched.online.coupled.estimates import complete
 from hindsched.online.coupled.kernels.application import application_of
 from hindsched.online.coupled.lookahead.attempts import chances_of

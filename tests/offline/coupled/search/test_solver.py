@@ -9,7 +9,7 @@ from hindsched import offline
 from hindsched.instances import check
 from hindsched.instances.coupled import Instance
 from hindsched.instances.coupled.generate import paper, small
-from hindsched.instances.sources import Known
+from hindsched.instances.state_sources import KnownStates
 from hindsched.instances.states import DOWN, RECLAIMED, UP
 from hindsched.offline import coupled as offline_coupled
 from hindsched.offline.coupled.search.portfolio import warm_up
@@ -101,8 +101,8 @@ def test_more_never_hurts(seed, stand_by):
 def test_makespan_and_iterations_tell_the_same_story():
     instance = paper(m=5, n_com=3, wmin=1, scenario=1, trial=1, slots=400, iterations=4)
     _, makespan = answer(instance)
-    within = instance.replace(states=Known(instance.prefix(makespan).copy()))
-    short = instance.replace(states=Known(instance.prefix(makespan - 1).copy()))
+    within = instance.replace(states=KnownStates(instance.prefix(makespan).copy()))
+    short = instance.replace(states=KnownStates(instance.prefix(makespan - 1).copy()))
     assert answer(within, "iterations")[1] == 4
     assert answer(short, "iterations")[1] == 3
     assert answer(short) == ("infeasible", None)

@@ -13,7 +13,7 @@ from io import BytesIO
 
 from hindsched.instances.errors import InputError
 from hindsched.instances.intervals import Seconds, exact_seconds, simplest
-from hindsched.instances.textio import excerpt, read_bytes
+from hindsched.instances.text_files import excerpt, read_bytes
 
 __all__ = ["MOST_BYTES", "excerpt", "moment", "read_lines", "seconds", "to_length", "to_moment"]
 

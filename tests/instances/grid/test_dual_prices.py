@@ -10,7 +10,7 @@ import pytest
 from hindsched.instances.errors import InputError
 from hindsched.instances.grid import Instance, Prices, Resource, check, read_schedule, write_prices
 from hindsched.instances.grid.knapsack import most_load
-from hindsched.instances.textio import read_json
+from hindsched.instances.text_files import read_json
 from tests.cases.grid import most_load as most_load_by_enumeration
 from tests.cases.grid import random_instance, random_prices, random_schedule
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from hindsched.instances import Chain, InputError, fit
-from hindsched.instances.coupled.imported import from_trace
+from hindsched.instances.coupled.from_trace import from_trace
 from hindsched.instances.intervals import Interval, Presence
 from hindsched.instances.states import to_letters
 from hindsched.instances.traces import Trace

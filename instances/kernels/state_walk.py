@@ -7,11 +7,11 @@ import numpy.typing as npt
 
 from hindsched.instances.compiling import kernel
 
-__all__ = ["walk"]
+__all__ = ["walk_states"]
 
 
 @kernel("int64(float64[::1], float64[:,::1], int64[:,::1], int64, uint8[::1])", allocates=True)
-def walk(
+def walk_states(
     numbers: npt.NDArray[np.float64],
     bounds: npt.NDArray[np.float64],
     order: npt.NDArray[np.int64],

@@ -7,17 +7,17 @@ from fractions import Fraction
 from html import escape
 from typing import Any
 
-__all__ = ["Shown"]
+__all__ = ["NotebookTable"]
 
 
-class Shown:
+class NotebookTable:
     """A dataclass that a notebook shows as a table of its plain fields: numbers, texts and what is missing.
 
     Examples
     --------
     >>> from dataclasses import dataclass
     >>> @dataclass
-    ... class Found(Shown):
+    ... class Found(NotebookTable):
     ...     value: int
     ...     schedule: list
     >>> print(Found(3, [1, 2])._repr_html_())

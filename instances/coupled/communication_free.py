@@ -10,7 +10,7 @@ import numpy as np
 from hindsched.instances.coupled.model import Instance
 from hindsched.instances.coupled.schedule import COMPUTE, ENROLLED_IDLE, NOT_ENROLLED, Configuration, Schedule
 from hindsched.instances.errors import InputError
-from hindsched.instances.frozen import FrozenDict
+from hindsched.instances.frozen_dict import FrozenDict
 from hindsched.instances.states import UP
 
 __all__ = ["Round", "compute_from", "schedule_rounds"]

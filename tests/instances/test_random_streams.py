@@ -5,7 +5,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as some
 
-from hindsched.instances.streams import stream
+from hindsched.instances.random_streams import stream
 
 PARTS = some.lists(some.one_of(some.integers(), some.text(max_size=5)), max_size=4)
 
@@ -24,7 +24,7 @@ def test_another_name_is_another_stream(name, other):
 
 
 def test_a_stream_is_the_same_in_every_process():
-    program = "from hindsched.instances.streams import stream; print(stream('states', 7, 'a').random().hex())"
+    program = "from hindsched.instances.random_streams import stream; print(stream('states', 7, 'a').random().hex())"
     printed = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
     assert float.fromhex(printed) == stream("states", 7, "a").random()
 

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 from hindsched.instances.errors import InputError
 from hindsched.instances.grid.model import Instance
-from hindsched.instances.textio import encode
+from hindsched.instances.text_files import encode
 
 __all__ = ["PRICE_FORMATS", "Prices", "Resource", "read_prices", "write_prices"]
 

@@ -9,7 +9,7 @@ from hindsched.instances.chains import fit
 from hindsched.instances.coupled.model import Instance
 from hindsched.instances.errors import InputError
 from hindsched.instances.intervals import Seconds
-from hindsched.instances.traces.text import to_length, to_moment
+from hindsched.instances.traces.parsing import to_length, to_moment
 from hindsched.instances.traces.trace import Absence, Nodes, Trace
 
 __all__ = ["from_trace", "usual_training"]

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from hindsched.instances.grid.dual_prices import PRICE_FORMATS, Prices
 from hindsched.instances.grid.knapsack import SAFE, Numbers, most_load
 from hindsched.instances.grid.model import Instance
-from hindsched.instances.grid.prices import PRICE_FORMATS, Prices
 from hindsched.instances.verdict import Verdict
 
 __all__ = ["Bound", "check_prices"]
@@ -80,7 +80,7 @@ def check_prices(instance: Instance, prices: Prices) -> Verdict:
 
     Examples
     --------
-    >>> from hindsched.instances.grid.prices import Resource
+    >>> from hindsched.instances.grid.dual_prices import Resource
     >>> pair = Instance(nodes=3, slot_s=60, submit=[0, 0], width=[2, 2], length=[5, 5])
     >>> half = Resource(3, [(0, 5, 1)])  # one node costs 1/4 of a slot's wait
     >>> print(check_prices(pair, Prices.of(pair, 4, [half])).outcome)

@@ -8,7 +8,7 @@ from hindsched.instances.bags.generate import segment_ticks
 from hindsched.instances.bags.model import WEEK_S, Instance, Store
 from hindsched.instances.errors import InputError
 from hindsched.instances.intervals import Seconds
-from hindsched.instances.traces.text import to_length, to_moment
+from hindsched.instances.traces.parsing import to_length, to_moment
 from hindsched.instances.traces.trace import Absence, Nodes, Trace
 
 __all__ = ["from_trace"]

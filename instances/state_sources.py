@@ -13,11 +13,11 @@ import numpy as np
 
 from hindsched.instances.chains import Chain, StateStream
 from hindsched.instances.errors import InputError
+from hindsched.instances.random_streams import stream
 from hindsched.instances.states import DOWN, MOST_SLOTS, UP, States
-from hindsched.instances.streams import stream
-from hindsched.instances.textio import excerpt
+from hindsched.instances.text_files import excerpt
 
-__all__ = ["STARTS", "Drawn", "Known", "StateSource"]
+__all__ = ["STARTS", "DrawnStates", "KnownStates", "StateSource"]
 
 #: How workers begin (docs/model.md section 1); the first is the default.
 STARTS = ("up", "stationary")
@@ -38,7 +38,7 @@ class StateSource(Protocol):
         """Return the states of the first ``slots`` slots, at most N; shape (p, slots), read-only."""
 
 
-class Known:
+class KnownStates:
     """States that are known from the start.
 
     Parameters
@@ -58,7 +58,7 @@ class Known:
         if states.ndim != 2 or states.dtype.kind not in "iu":
             raise InputError(
                 f"shape {states.shape} of {states.dtype}, expected workers by slots of 0 (UP), 1 (RECLAIMED) or 2 "
-                "(DOWN); hindsched.instances.coupled.arrays.from_states takes booleans and letters",
+                "(DOWN); hindsched.instances.coupled.from_arrays.from_states takes booleans and letters",
                 place="states",
             )
         if states.shape[1] == 0:
@@ -88,11 +88,11 @@ class Known:
         """Return the states of the first ``slots`` slots, at most N; shape (p, slots), read-only."""
         return self._states[:, :slots]
 
-    def __reduce__(self) -> tuple[type[Known], tuple[States]]:
-        return Known, (self._states,)
+    def __reduce__(self) -> tuple[type[KnownStates], tuple[States]]:
+        return KnownStates, (self._states,)
 
 
-class Drawn:
+class DrawnStates:
     """States drawn from Markov chains, each worker's from a stream of its own, as far as somebody looks.
 
     Parameters
@@ -100,7 +100,7 @@ class Drawn:
     chains
         p chains.
     key
-        Names the streams: worker q draws from ``stream(*key, q)`` (see `hindsched.instances.streams.stream`).
+        Names the streams: worker q draws from ``stream(*key, q)`` (see `hindsched.instances.random_streams.stream`).
     slots
         N.
     start
@@ -109,8 +109,8 @@ class Drawn:
     Examples
     --------
     >>> chain = Chain(((0.9, 0.1, 0.0), (0.5, 0.5, 0.0), (0.0, 0.0, 1.0)))
-    >>> long = Drawn([chain], ("example", 7), 1_000_000)
-    >>> long.prefix(4).tolist() == Drawn([chain], ("example", 7), 4).prefix(4).tolist()
+    >>> long = DrawnStates([chain], ("example", 7), 1_000_000)
+    >>> long.prefix(4).tolist() == DrawnStates([chain], ("example", 7), 4).prefix(4).tolist()
     True
     """
 
@@ -161,5 +161,5 @@ class Drawn:
         shares = self.chains[q].stationary().cumsum()
         return int(min((shares <= stream(*self.key, q, "start").random() * shares[-1]).sum(), DOWN))
 
-    def __reduce__(self) -> tuple[Callable[..., Drawn], tuple[Any, ...]]:
-        return partial(Drawn, start=self.start), (self.chains, self.key, self.shape[1])
+    def __reduce__(self) -> tuple[Callable[..., DrawnStates], tuple[Any, ...]]:
+        return partial(DrawnStates, start=self.start), (self.chains, self.key, self.shape[1])
