@@ -126,7 +126,7 @@ def test_never_above_the_optimum_and_every_certificate_holds(block):
 
 
 def test_what_no_multipliers_prove_of_all_schedules_they_prove_of_two_parts(monkeypatch):
-    letters = ["uuuuudruuduuuuuduuu", "uuuuuuuuurduuuuuuud", "uuuduuuuuuuuuruuuuu"]  # as in docs/solvers.md
+    letters = ["uuuuudruuduuuuuduuu", "uuuuuuuuurduuuuuuud", "uuuduuuuuuuuuruuuuu"]  # as in docs/bounds.md
     instance = Instance.from_letters(letters, w=[2, 1, 1], tasks=3, iterations=4, n_com=1, t_prog=3)
     assert offline_coupled.solve(instance, solver="brute").value == 19
     divided = RentBound(instance, 4)
