@@ -13,8 +13,7 @@ PRODUCT = ("instances", "offline", "online", "reductions", "bench")
 #: Modules of circles that are still to be broken.
 REMAINING = {
     "hindsched.offline.kmis.exact",
-    "hindsched.online.coupled.ours.planner",
-    "hindsched.bench.coupled.beyond_page",
+    "hindsched.online.coupled.lookahead.planner",
     "hindsched.bench.batches.family",
 }
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from hindsched.bench.coupled.studies.verify.failures import place_of
+from hindsched.bench.coupled.verify.failures import place_of
 from hindsched.instances.bags import Instance, Store, check
 from hindsched.instances.bags.generate import small
 from hindsched.instances.errors import SelfCheckError

@@ -52,7 +52,7 @@ def biclique(
     GRAPH is an edge list (.edgelist) or the rows of the 0/1 biadjacency matrix, V by W (.txt). Nodes are named as in
     the edge list, or by their row and column, from 0. Where the time limit came first, exists is null.
     """
-    from hindsched.bench.coupled.studies.bicliques import decide, expect_way, largest_biclique
+    from hindsched.bench.coupled.bicliques import decide, expect_way, largest_biclique
     from hindsched.bench.progress import working
     from hindsched.instances.errors import InputError
     from hindsched.offline.limits import Limits

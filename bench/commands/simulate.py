@@ -33,7 +33,7 @@ def simulate(
     from hindsched.bench.campaign.plan import expand_policies
     from hindsched.bench.output_files import schedule_targets
     from hindsched.bench.progress import working
-    from hindsched.online.loading import aside
+    from hindsched.online.loading import stdout_to_stderr
 
     refusals = Refusals()
     known: dict[str, Any] = {}
@@ -66,7 +66,7 @@ def simulate(
                 if why is not None:
                     click.echo(f"hindsched: {file}: {policy} is left out: {why}", err=True)
                     continue
-                with working(f"{policy} on {file}"), aside():
+                with working(f"{policy} on {file}"), stdout_to_stderr():
                     played = family.run(instance, policy, how, seed)
                 table.add({"file": file, "policy": policy, **family.run_row(instance, played, how)})
                 if targets:

@@ -17,9 +17,9 @@ from hindsched import instances, offline
 from hindsched.bench.campaign.engine import Job, code_digest, run_jobs
 from hindsched.bench.campaign.jobs import job_key, label_of, load_shared
 from hindsched.bench.campaign.journal import Journal
-from hindsched.bench.coupled.beyond_page import read_data
 from hindsched.bench.coupled.paper import Paper
 from hindsched.bench.progress import counting
+from hindsched.bench.results.published import published_table
 from hindsched.bench.results.ratio_statistics import distribution
 from hindsched.bench.results.ratios import with_ratios
 from hindsched.bench.results.records import records_or_none
@@ -31,7 +31,7 @@ from hindsched.online.loading import policies_by_name, stdout_to_stderr
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["COLUMNS", "POINT", "SEED", "board", "named", "play", "rebuild", "sources"]
+__all__ = ["COLUMNS", "POINT", "SEED", "board", "known_runs", "named", "play", "rebuild", "sources"]
 
 #: Held out: no choice was made on instances of this seed.
 SEED = 2013
@@ -40,6 +40,11 @@ SLOTS = 50_000
 #: What names an instance.
 POINT = ("m", "n_com", "wmin", "scenario", "trial", "seed")
 COLUMNS = ("rank", "policy", "quartile_1", "median", "quartile_3", "mean", "within30", "within100", "unfinished")
+
+
+def known_runs() -> pd.DataFrame:
+    """Return the packaged table ``bench/data/leaderboard.csv``, as `rebuild` writes it."""
+    return published_table("leaderboard").convert_dtypes()
 
 
 def sources() -> list[Paper]:
@@ -139,7 +144,7 @@ def play(policy: Any) -> list[int | None]:
     SelfCheckError
         When an instance is not the published one.
     """
-    known = read_data("leaderboard")
+    known = known_runs()
     makespans = []
     with counting(f"{label_of(policy)} on held-out instances", total=len(known), done=0) as counter:
         for source, fingerprint, optimum in zip(sources(), known["fingerprint"], known["optimum"], strict=True):
@@ -159,7 +164,7 @@ def board(mine: Mapping[str, Sequence[int | None]]) -> list[dict[str, Any]]:
     """
     import pandas as pd
 
-    known = read_data("leaderboard")
+    known = known_runs()
     makespans = {name: known[name].to_numpy(dtype=np.float64, na_value=np.inf) for name in (*POLICIES, *OURS)}
     for name, found in mine.items():
         if name in makespans and not np.array_equal(makespans[name], _floats(found)):

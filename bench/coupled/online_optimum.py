@@ -9,24 +9,18 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from itertools import product
-from pathlib import Path
 from time import monotonic, process_time
 from typing import Any
 
-import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from hindsched.bench.campaign.engine import code_digest
 from hindsched.bench.family import Options, family_of
 from hindsched.instances.chains import Chain
-from hindsched.instances.coupled.generate import paper
 from hindsched.instances.coupled.model import Instance
 from hindsched.instances.errors import InputError, SelfCheckError
 from hindsched.instances.state_sources import DrawnStates
-from hindsched.instances.text_files import write_text
 from hindsched.offline.results import Status
 from hindsched.online.coupled import make_policy, simulate
 from hindsched.online.coupled.optimum import OnlineOptimum, Optimal, online_optimum
@@ -36,7 +30,7 @@ from hindsched.online.coupled.optimum.state_space import Space
 from hindsched.online.coupled.optimum.value_iteration import problem_of
 from hindsched.online.loading import policies_by_name, stdout_to_stderr
 
-__all__ = ["COLUMNS", "RELAXED", "STUDY", "Cell", "collect", "compare", "measured", "relaxed", "sample_path", "saying"]
+__all__ = ["COLUMNS", "compare", "sample_path", "saying"]
 
 Reals = npt.NDArray[np.float64]
 
@@ -44,11 +38,6 @@ COLUMNS = (
     *("player", "how", "slots", "low", "high", "fault", "price", "price_low", "price_high", "ratio"),
     *("paths", "unfinished", "states", "seconds"),
 )
-
-#: Of the study: which instance, and these.
-STUDY = ("p", "m", "n_com", "iterations", "scenario", *COLUMNS)
-#: Of the free-prefetch bound on the paper's instances.
-RELAXED = ("m", "n_com", "wmin", "scenario", "optimum", "bound")
 
 PLAYERS = HINDSIGHT, CHARGED, OPTIMUM, PLAYED = "hindsight", "charged hindsight", "on-line optimum", "its policy"
 _COVERED = 0.95  # by an interval
@@ -290,99 +279,6 @@ def _row(name: str, values: Reals, luck: Reals | None) -> dict[str, Any]:
         half = float(stdtrit(degrees, (1 + _COVERED) / 2)) * (variance * share) ** 0.5
         row |= {"low": mean - half, "high": mean + half}
     return row
-
-
-@dataclass(frozen=True, slots=True)
-class Cell:
-    """One instance of the study, and what is measured on it."""
-
-    p: int
-    m: int
-    n_com: int
-    iterations: int
-    scenario: int
-    paths: int
-    policies: tuple[str, ...]
-    is_charged: bool
-
-    def instance(self) -> Instance:
-        """Return it: workers as the paper draws them, with T_prog = 2 and T_data = 1."""
-        drawn = paper(
-            m=self.m,
-            n_com=self.n_com,
-            wmin=1,
-            scenario=self.scenario,
-            trial=0,
-            slots=1,
-            p=self.p,
-            iterations=self.iterations,
-        )
-        return drawn.replace(t_prog=2, t_data=1)
-
-
-def measured(cell: Cell, folder: Path) -> list[dict[str, Any]]:
-    """Return the rows of a cell, made now unless the folder has them."""
-    policies = "-".join(cell.policies)
-    numbers = f"p{cell.p}_m{cell.m}_c{cell.n_com}_k{cell.iterations}_s{cell.scenario}_{cell.paths}"
-    file = folder / "cells" / f"{numbers}_{policies}{'_bound' if cell.is_charged else ''}_{_code()}.json"
-    if file.exists():
-        return list(msgspec.json.decode(file.read_bytes(), type=list[dict[str, Any]]))
-    named = {name: getattr(cell, name) for name in ("p", "m", "n_com", "iterations", "scenario")}
-    instance = cell.instance()
-    found = compare(
-        instance, cell.policies, options=Options(check_slots=0), paths=cell.paths, is_charged=cell.is_charged,
-        progress=saying(file.stem),
-    )  # fmt: skip
-    rows = [named | row for row in found]
-    file.parent.mkdir(parents=True, exist_ok=True)
-    write_text(file, msgspec.json.encode(rows).decode())
-    return rows
-
-
-def _code() -> str:
-    """Return a digest of the source that cells depend on: cells of other code are made anew."""
-    return code_digest(family="coupled")[:8]
-
-
-def collect(folder: Path) -> Path:
-    """Write all rows in the folder that were made by this code to one table."""
-    rows = [
-        row
-        for file in sorted((folder / "cells").glob(f"*_{_code()}.json"))
-        for row in msgspec.json.decode(file.read_bytes(), type=list[dict[str, Any]])
-    ]
-    lines = [",".join(_printed(row[key]) for key in STUDY) for row in rows]
-    write_text(folder / "online_optimum.csv", "\n".join([",".join(STUDY), *lines, ""]))
-    return folder / "online_optimum.csv"
-
-
-def relaxed(folder: Path) -> list[dict[str, Any]]:
-    """Return the free-prefetch bound beside the hindsight optimum on instances of the paper's experiment, m = 5.
-
-    The optima are the published ones; the rows are written to free_prefetch.csv.
-    """
-    from hindsched.bench.coupled.optima import known_optima
-    from hindsched.bench.results.records import records
-    from hindsched.offline.coupled.bounds.free_prefetch import free_prefetch_bound
-
-    optima = known_optima()
-    chosen = optima[(optima["m"] == 5) & optima["wmin"].isin([1, 2, 4]) & (optima["trial"] == 0)]
-    rows = []
-    for known in records(chosen[chosen["scenario"] < 5]):
-        point = {name: int(known[name]) for name in RELAXED[:4]}
-        optimum = int(known["makespan"])
-        m, n_com, wmin, scenario = (point[name] for name in RELAXED[:4])
-        drawn = paper(m=m, n_com=n_com, wmin=wmin, scenario=scenario, trial=0, slots=optimum)
-        bound = free_prefetch_bound(drawn)
-        rows.append({**point, "optimum": optimum, "bound": bound})
-    folder.mkdir(parents=True, exist_ok=True)
-    lines = [",".join(_printed(row[key]) for key in RELAXED) for row in rows]
-    write_text(folder / "free_prefetch.csv", "\n".join([",".join(RELAXED), *lines, ""]))
-    return rows
-
-
-def _printed(value: Any) -> str:
-    return "" if value is None else f"{value:.7g}" if isinstance(value, float) else str(value)
 
 
 def saying(name: str) -> Callable[[str], None]:

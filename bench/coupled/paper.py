@@ -1,14 +1,20 @@
-"""The paper's generator as a source of campaigns: a point of the experiment, a scenario, a trial."""
+"""The paper's experiment as a source of campaigns: instances by point, scenario and trial."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from itertools import product
 from typing import Any, ClassVar
 
 from hindsched.instances.coupled import Instance, generate
 from hindsched.instances.state_sources import STARTS
 
-__all__ = ["Paper"]
+__all__ = ["SLOTS", "Paper", "experiment"]
+
+MS, N_COMS, WMINS, SCENARIOS, TRIALS = (5, 10), (5, 10, 20), range(1, 11), range(10), range(10)
+#: A run that reaches this many slots has failed.
+SLOTS = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,3 +62,26 @@ class Paper:
     def load(self) -> Instance:
         """Generate it."""
         return generate.paper(**asdict(self), drawn=True)
+
+
+def experiment(
+    *,
+    ms: Sequence[int] = MS,
+    n_coms: Sequence[int] = N_COMS,
+    wmins: Sequence[int] = WMINS,
+    scenarios: Sequence[int] = SCENARIOS,
+    trials: Sequence[int] = TRIALS,
+    slots: int = SLOTS,
+    seed: int = 0,
+) -> list[Paper]:
+    """Return the instances of the experiment: 6,000 by default.
+
+    Examples
+    --------
+    >>> len(experiment())
+    6000
+    """
+    return [
+        Paper(m, n_com, wmin, scenario, trial, slots, seed, p=20, iterations=10)
+        for m, n_com, wmin, scenario, trial in product(ms, n_coms, wmins, scenarios, trials)
+    ]

@@ -289,10 +289,10 @@ def reproduce(
     check_slots, time_limit_s
         As in `hindsched.bench.family.Options`.
     seed, **points
-        As for `hindsched.bench.coupled.optima.experiment`.
+        As for `hindsched.bench.coupled.paper.experiment`.
     """
     from hindsched.bench.coupled import paper_tables
-    from hindsched.bench.coupled.optima import experiment
+    from hindsched.bench.coupled.paper import experiment
     from hindsched.bench.output import Table
     from hindsched.bench.report.markdown import markdown_table
 

@@ -2,56 +2,50 @@
 
 from __future__ import annotations
 
+from importlib import import_module
+
 import click
 
-from docs.studies.commands.bags import bags
-from docs.studies.commands.beyond import beyond
-from docs.studies.commands.booking import booking
-from docs.studies.commands.bounds import bounds
-from docs.studies.commands.core import core
-from docs.studies.commands.foresight import foresight
-from docs.studies.commands.markov import markov
-from docs.studies.commands.nodes import nodes
-from docs.studies.commands.online_optimum import online_optimum
-from docs.studies.commands.optima import optima
-from docs.studies.commands.pages import pages
-from docs.studies.commands.readings import readings
-from docs.studies.commands.rents import rents
-from docs.studies.commands.requests import requests
-from docs.studies.commands.rungs import rungs
-from docs.studies.commands.scale import scale
-from docs.studies.commands.simulator import simulator
-from docs.studies.commands.solvers import solvers
-from docs.studies.commands.volunteers import volunteers
+__all__ = ["STUDIES", "studies"]
 
-__all__ = ["studies"]
+#: Where each command is: module and attribute.
+STUDIES = {
+    "bags": "docs.studies.commands.bags:bags",
+    "booking": "docs.studies.commands.booking:booking",
+    "bounds": "docs.studies.commands.bounds:bounds",
+    "foresight": "docs.studies.commands.foresight:foresight",
+    "kmis": "docs.studies.commands.kmis:kmis",
+    "markov": "docs.studies.commands.markov:markov",
+    "nodes": "docs.studies.commands.nodes:nodes",
+    "online-optima": "docs.studies.commands.online_optima:online_optima",
+    "optima": "docs.studies.commands.optima:optima",
+    "own-policies": "docs.studies.commands.own_policies:own_policies",
+    "pages": "docs.studies.commands.pages:pages",
+    "program-lagrangian": "docs.studies.commands.program_lagrangian:program_lagrangian",
+    "readings": "docs.studies.commands.readings:readings",
+    "requests": "docs.studies.commands.requests:requests",
+    "rungs": "docs.studies.commands.rungs:rungs",
+    "scale": "docs.studies.commands.scale:scale",
+    "simulator": "docs.studies.commands.simulator:simulator",
+    "solvers": "docs.studies.commands.solvers:solvers",
+    "volunteers": "docs.studies.commands.volunteers:volunteers",
+}
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+class _Studies(click.Group):
+    """A group that imports a command when it is needed."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return sorted(STUDIES)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in STUDIES:
+            return None
+        module, _, attribute = STUDIES[cmd_name].partition(":")
+        command: click.Command = getattr(import_module(module), attribute)
+        return command
+
+
+@click.group(cls=_Studies, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
 def studies() -> None:
     """Run the studies that the results in the documentation come from, or write the pages from their rows."""
-
-
-_COMMANDS = (
-    bags,
-    beyond,
-    booking,
-    bounds,
-    core,
-    foresight,
-    markov,
-    nodes,
-    online_optimum,
-    optima,
-    pages,
-    readings,
-    rents,
-    requests,
-    rungs,
-    scale,
-    simulator,
-    solvers,
-    volunteers,
-)
-for _command in _COMMANDS:
-    studies.add_command(_command)

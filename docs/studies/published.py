@@ -12,7 +12,7 @@ __all__ = ["PAGE_WRITERS", "published"]
 
 #: Modules with a class ``Published``, by family.
 PAGE_WRITERS = {
-    "coupled": "hindsched.bench.coupled.pages",
+    "coupled": "docs.studies.coupled.pages.published",
     "bags": "hindsched.bench.bags.pages",
     "batches": "hindsched.bench.batches.pages",
     "grid": "hindsched.bench.grid.pages",

@@ -115,7 +115,7 @@ def test_every_number_is_finite(hindsched, folder):
 )
 def test_what_cannot_be_written_is_refused_before_the_work(hindsched, folder, monkeypatch, arguments, said):
     (folder / "held" / "6.schedule.json").mkdir(parents=True)
-    verify = "hindsched.bench.coupled.studies.verify"
+    verify = "hindsched.bench.coupled.verify"
     works = (f"{verify}.theorem.verify", f"{verify}.twins.agree", f"{verify}.agreement.agree")
     for work in ("hindsched.bench.coupled.family.solve", "hindsched.bench.bags.verify.verify", *works):
         monkeypatch.setattr(work, lambda *_, **__: pytest.fail("at work"))

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hindsched.bench.coupled.studies.bicliques import WAYS, decide, largest_biclique
-from hindsched.bench.coupled.studies.verify.graphs import Case, small
-from hindsched.bench.coupled.studies.verify.theorem import CounterExampleError, check_case, verify
+from hindsched.bench.coupled.bicliques import WAYS, decide, largest_biclique
+from hindsched.bench.coupled.verify.graphs import Case, small
+from hindsched.bench.coupled.verify.theorem import CounterExampleError, check_case, verify
 from hindsched.instances import InputError, check
 from hindsched.instances.coupled import Configuration, Schedule
 from hindsched.offline.limits import Limits

@@ -55,7 +55,7 @@ def verify_reductions(
     witnesses that map both ways, and no to no; the first failure ends the command with exit code 3, and its graph is
     written to a file. Then: why non-edges must be RECLAIMED, and that the problem is easy without RECLAIMED.
     """
-    from hindsched.bench.coupled.studies.verify import blocks, theorem
+    from hindsched.bench.coupled.verify import blocks, theorem
     from hindsched.bench.progress import counting
 
     expect_folder(failures)

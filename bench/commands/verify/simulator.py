@@ -29,7 +29,7 @@ def verify_simulator(instances: int, seed: int, failures: Path, as_json: bool) -
     service and ways with ties take turns. Every schedule is checked. The first difference ends the command with exit
     code 3, and its instance is written to a file.
     """
-    from hindsched.bench.coupled.studies.verify.twins import agree
+    from hindsched.bench.coupled.verify.twins import agree
     from hindsched.bench.progress import counting
 
     expect_folder(failures)

@@ -45,9 +45,9 @@ def verify_solvers(
     Every schedule is checked. The first disagreement ends the command with exit code 3, and its instance is written to
     a file.
     """
-    from hindsched.bench.coupled.studies.verify.agreement import agree
-    from hindsched.bench.coupled.studies.verify.blocks import verify_instances
-    from hindsched.bench.coupled.studies.verify.general_agreement import agree_in_general
+    from hindsched.bench.coupled.verify.agreement import agree
+    from hindsched.bench.coupled.verify.blocks import verify_instances
+    from hindsched.bench.coupled.verify.general_agreement import agree_in_general
     from hindsched.bench.progress import counting
 
     expect_folder(failures)

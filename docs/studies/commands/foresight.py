@@ -68,7 +68,7 @@ def foresight(
     Task length and absences over the mean availability period, n_com over m, T_prog over the task length, p over m,
     and the share of absences that are DOWN. Writes foresight.csv and foresight.svg; interrupted, it resumes.
     """
-    from hindsched.bench.coupled import foresight as study
+    from docs.studies.coupled import foresight as study
     from hindsched.bench.results.records import records
     from hindsched.instances.traces import read_packaged
 

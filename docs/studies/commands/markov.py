@@ -47,7 +47,7 @@ def markov(
     markov_costs.csv: ratios with chains of the training window, with those of the instance's own window, which nobody
     could know, and on states drawn from the chains instead of the real ones. Rows of other machines stay in them.
     """
-    from hindsched.bench.coupled import markov as study
+    from docs.studies.coupled import markov as study
     from hindsched.bench.results.records import records
     from hindsched.instances.errors import InputError
     from hindsched.instances.traces import read_packaged

@@ -48,11 +48,12 @@ def optima(
     Horizon 1,000,000 slots, p = 20, K = 10. Writes optima.csv (one row per instance, with its fingerprint),
     distribution.csv and optima.svg; interrupted, it resumes.
     """
-    from hindsched.bench.coupled import optima as data
+    from docs.studies.coupled import optima as data
+    from hindsched.bench.coupled.paper import experiment
     from hindsched.bench.family import Options
     from hindsched.bench.results.records import records_or_none
 
-    sources = data.experiment(ms=ms, n_coms=n_coms, wmins=wmins, scenarios=scenarios, trials=trials, seed=seed)
+    sources = experiment(ms=ms, n_coms=n_coms, wmins=wmins, scenarios=scenarios, trials=trials, seed=seed)
     settings = {"stand-by": (True,), "no-stand-by": (False,), "both": (True, False)}[setting]
     found = data.find_optima(
         sources, Options(solver=solver, time_limit_s=time_limit_s), results, stand_by=settings, num_processes=jobs

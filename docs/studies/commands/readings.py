@@ -55,9 +55,9 @@ def readings(
     """
     import pandas as pd
 
+    from docs.studies.coupled import readings as study
     from hindsched.bench.coupled import paper_tables, reproduction
-    from hindsched.bench.coupled.optima import SLOTS, experiment
-    from hindsched.bench.coupled.studies import readings as study
+    from hindsched.bench.coupled.paper import SLOTS, experiment
     from hindsched.bench.results.records import records
     from hindsched.instances.errors import InputError
     from hindsched.instances.text_files import write_text

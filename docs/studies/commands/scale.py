@@ -68,10 +68,11 @@ def scale(
     """
     import pandas as pd
 
+    from docs.studies.coupled import solver_races as races
+    from docs.studies.coupled.lanl import lanl_sources
     from hindsched.bench.campaign.sources import Source
     from hindsched.bench.coupled.paper import Paper
-    from hindsched.bench.coupled.real import lanl_sources, spot_sources
-    from hindsched.bench.coupled.studies import races
+    from hindsched.bench.coupled.real import spot_sources
 
     sources: list[Source] = [
         Paper(m, n_com, wmin, 0, trial, slots, 0, p, k)

@@ -38,8 +38,8 @@ def simulator(
     Medians over the instances; processor time of runs whose states are drawn already. The last column is the kernel's
     alone, on runs of up to 1,000,000 slots. Runs that differ end the command with exit code 3. Writes table.md.
     """
+    from docs.studies.coupled import simulator_race as racing
     from hindsched.bench.campaign.plan import expand_policies
-    from hindsched.bench.coupled.studies import simulator_race as racing
     from hindsched.bench.family import Options
     from hindsched.bench.progress import counting
     from hindsched.instances import InputError

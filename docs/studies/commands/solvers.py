@@ -48,7 +48,7 @@ def solvers(
     For each K the instances are spread evenly over the points m, n_com, wmin. Ratios are times over those of the first
     solver on the same instance; a stopped solve counts with its time limit, so its ratio is a lower bound.
     """
-    from hindsched.bench.coupled.studies import races
+    from docs.studies.coupled import solver_races as races
 
     sources = races.spread(ms, n_coms, wmins, iterations, instances, slots)
     rows = races.race(sources, solvers, results, time_limit_s=time_limit_s)

@@ -8,7 +8,7 @@ from click.testing import CliRunner
 
 from hindsched.bench.commands.reproduce import reproduce
 from hindsched.bench.coupled import reproduction
-from hindsched.bench.coupled.optima import experiment
+from hindsched.bench.coupled.paper import experiment
 from hindsched.bench.coupled.reproduction import READINGS, closeness, compare, run_readings, tables
 from hindsched.bench.family import Options
 from hindsched.bench.results.read import read_results

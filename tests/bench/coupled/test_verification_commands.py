@@ -11,9 +11,9 @@ from hindsched.bench.commands.biclique import biclique
 from hindsched.bench.commands.reduce import reduce
 from hindsched.bench.commands.verify.reductions import verify_reductions
 from hindsched.bench.commands.verify.solvers import verify_solvers
-from hindsched.bench.coupled.studies.verify import blocks
-from hindsched.bench.coupled.studies.verify.agreement import QUESTIONS, agree, random_instance
-from hindsched.bench.coupled.studies.verify.general_agreement import agree_in_general, general_instance
+from hindsched.bench.coupled.verify import blocks
+from hindsched.bench.coupled.verify.agreement import QUESTIONS, agree, random_instance
+from hindsched.bench.coupled.verify.general_agreement import agree_in_general, general_instance
 from hindsched.instances import InputError, SelfCheckError, read
 from hindsched.offline.coupled.no_communication import team_plain as plain
 from hindsched.offline.coupled.objectives import CoupledResult, Objective

@@ -2,7 +2,7 @@
 
 import pytest
 
-from hindsched.bench.coupled.studies.verify.twins import compare_twins, options_of, random_instance
+from hindsched.bench.coupled.verify.twins import compare_twins, options_of, random_instance
 from hindsched.instances import Chain, InputError
 from hindsched.instances.coupled import Instance
 from hindsched.instances.coupled.generate import paper

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from hindsched.bench.campaign.plan import expand_policies
-from hindsched.bench.coupled.studies.verify.twins import random_instance
+from hindsched.bench.coupled.verify.twins import random_instance
 from hindsched.bench.family import Options
 from hindsched.instances import Chain, InputError, check
 from hindsched.instances.coupled import Instance

@@ -10,11 +10,11 @@ import pytest
 from click.testing import CliRunner
 
 from docs.studies.commands.simulator import simulator
+from docs.studies.coupled import simulator_race
 from hindsched import online
 from hindsched.bench.commands.verify.simulator import verify_simulator
-from hindsched.bench.coupled.studies import simulator_race
-from hindsched.bench.coupled.studies.verify import twins
-from hindsched.bench.coupled.studies.verify.twins import compare_twins, options_of, random_instance
+from hindsched.bench.coupled.verify import twins
+from hindsched.bench.coupled.verify.twins import compare_twins, options_of, random_instance
 from hindsched.instances import Chain, InputError, SelfCheckError, check
 from hindsched.instances.chains import StateStream
 from hindsched.instances.coupled import Instance

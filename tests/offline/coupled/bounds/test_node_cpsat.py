@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from hindsched.bench.coupled.studies.rent_bounds import small_instance
+from docs.studies.coupled.program_lagrangian import small_instance
 from hindsched.instances import check
 from hindsched.instances.coupled import Instance
 from hindsched.offline import coupled as offline_coupled

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from hindsched.bench.coupled.studies.rent_bounds import small_instance
+from docs.studies.coupled.program_lagrangian import small_instance
 from hindsched.instances import check
 from hindsched.instances.array_types import Ints
 from hindsched.instances.states import DOWN, UP

@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from hindsched.bench.coupled.studies.rent_bounds import small_instance
+from docs.studies.coupled.program_lagrangian import small_instance
 from hindsched.instances import InputError, check, is_made_for, read_schedule, write_schedule
 from hindsched.instances.coupled import Division, Instance, Multipliers
 from hindsched.offline import coupled as offline_coupled

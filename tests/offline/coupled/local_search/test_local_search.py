@@ -7,7 +7,7 @@ from itertools import pairwise, product
 import numpy as np
 import pytest
 
-from hindsched.bench.coupled.studies.verify.general_agreement import general_instance
+from hindsched.bench.coupled.verify.general_agreement import general_instance
 from hindsched.instances import check
 from hindsched.instances.coupled import Instance
 from hindsched.instances.coupled.generate import paper

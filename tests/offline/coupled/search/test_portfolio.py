@@ -3,7 +3,7 @@
 import pytest
 
 from hindsched import offline
-from hindsched.bench.coupled.studies.verify.general_agreement import SETTINGS, general_instance
+from hindsched.bench.coupled.verify.general_agreement import SETTINGS, general_instance
 from hindsched.instances import check
 from hindsched.instances.coupled import Instance
 from hindsched.instances.coupled.generate import paper

@@ -1,0 +1,144 @@
+"""Do all back ends agree? Random instances without communication, every question, every back end that applies."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from hindsched.bench.coupled.verify.failures import place_of
+from hindsched.instances.coupled import Instance
+from hindsched.instances.errors import SelfCheckError
+from hindsched.instances.random_streams import stream
+from hindsched.instances.states import DOWN, RECLAIMED, UP
+from hindsched.offline.coupled.api import confirm
+from hindsched.offline.coupled.no_communication import questions
+from hindsched.offline.coupled.no_communication.team_periods import is_easy
+from hindsched.offline.coupled.no_communication.team_solvers import available_backends
+from hindsched.offline.coupled.objectives import CoupledResult, Objective
+from hindsched.offline.limits import Limits
+from hindsched.offline.results import Result
+
+__all__ = ["QUESTIONS", "agree", "random_instance"]
+
+_MOST_WORKERS_OF_BRUTE = 6
+
+#: Every question by name: a function of instance and back end.
+QUESTIONS: dict[str, Callable[[Instance, str], Result]] = {
+    "exists": lambda instance, solver: questions.exists(instance, solver, Limits()),
+    "earliest": lambda instance, solver: questions.earliest_finish(instance, 0, solver, Limits()),
+    "makespan": lambda instance, solver: questions.solve(instance, Objective.MAKESPAN, solver, Limits()),
+    "iterations": lambda instance, solver: questions.solve(instance, Objective.ITERATIONS, solver, Limits()),
+    "largest-w": lambda instance, solver: questions.largest_w(instance, solver, Limits()),
+    "largest-m": lambda instance, solver: questions.largest_m(instance, solver, Limits()),
+}
+
+
+def random_instance(number: int, seed: int = 0) -> Instance:
+    """Return a random instance without communication, of one of three kinds: mu = 1, mu unbounded, or all different.
+
+    A third has no DOWN, a sixth no RECLAIMED. One in five is too large for ``brute``.
+
+    Examples
+    --------
+    >>> instance = random_instance(3)
+    >>> instance.t_prog, instance.t_data
+    (0, 0)
+    """
+    draw = stream("agreement", 1, seed, number)
+    is_large = number % 5 == 4
+    p = int(draw.integers(7, 10)) if is_large else int(draw.integers(1, _MOST_WORKERS_OF_BRUTE, endpoint=True))
+    slots = int(draw.integers(16, 30)) if is_large else int(draw.integers(1, 16, endpoint=True))
+    kind = draw.choice(["mu=1", "mu=inf", "all different"])
+    tasks = int(draw.integers(1, min(p, 6) if kind == "mu=1" else 6, endpoint=True))
+    up = draw.uniform(0.4, 0.95)
+    share_down = draw.choice([0.0, 0.0, 0.1, 0.3, 0.5, 1.0])
+    numbers = draw.random((p, slots))
+    states = np.where(numbers < up, UP, np.where(numbers < up + (1 - up) * share_down, DOWN, RECLAIMED))
+    w = [int(draw.integers(1, 4))] * p
+    mu: list[int | None] = [1 if kind == "mu=1" else None] * p
+    if kind == "all different":
+        w = draw.integers(1, 4, size=p).tolist()
+        mu = [int(bound) or None for bound in draw.integers(0, tasks, size=p)]
+        mu[0] = None
+    return Instance(
+        tasks=tasks,
+        iterations=int(draw.integers(1, 4)),
+        n_com=None,
+        t_prog=0,
+        t_data=0,
+        w=tuple(w),
+        mu=tuple(mu),
+        states=states.astype(np.uint8),
+    )
+
+
+def agree(
+    *,
+    instances: int,
+    first: int = 0,
+    seed: int = 0,
+    solvers: Sequence[str] | None = None,
+    failures: Path | None = None,
+    step: Callable[[str], None] = lambda note: None,
+) -> dict[str, int]:
+    """Put one question, in turn, about each of many instances to every back end.
+
+    Parameters
+    ----------
+    instances, first
+        How many, and the number of the first.
+    seed
+        Of the instances.
+    solvers
+        Back ends by name; None: all that are available.
+    failures
+        Folder for an instance they disagree on; None: it is not written.
+    step
+        Called with the question after every instance.
+
+    Returns
+    -------
+    dict
+        How many instances every back end has answered: ``periods`` and ``brute`` do not apply to all.
+
+    Raises
+    ------
+    SelfCheckError
+        On the first disagreement in status, value or bound, or a schedule that the checker refuses.
+
+    Examples
+    --------
+    >>> agree(instances=6, solvers=["plain", "brute"])
+    {'plain': 6, 'brute': 5}
+    """
+    solvers = available_backends() if solvers is None else solvers
+    answered = dict.fromkeys(solvers, 0)
+    for number in range(first, first + instances):
+        instance = random_instance(number, seed)
+        question = list(QUESTIONS)[number // 5 % len(QUESTIONS)]
+        answers = {}
+        for solver in solvers:
+            if _applies(solver, question, instance):
+                answers[solver] = _checked(instance, QUESTIONS[question](instance, solver))
+                answered[solver] += 1
+        if len(set(answers.values())) > 1:
+            place = place_of(instance, number, seed, folder=failures, name=f"{question}-{seed}-{number}.json")
+            raise SelfCheckError(f"{place}: {question}: back ends disagree: {answers}")
+        step(question)
+    return answered
+
+
+def _applies(solver: str, question: str, instance: Instance) -> bool:
+    if solver == "brute":  # where m is asked for, it tries as many tasks as there are slots for
+        return instance.num_workers <= (_MOST_WORKERS_OF_BRUTE if question != "largest-m" else 3)
+    return solver != "periods" or is_easy(instance.states == UP, instance.states == DOWN)
+
+
+def _checked(instance: Instance, answer: Result) -> tuple[str, Any, Any]:
+    """Return status, value and bound, after the checker has replayed the schedule."""
+    if isinstance(answer, CoupledResult) and answer.schedule is not None:
+        confirm(instance, answer)
+    return str(answer.status), answer.value, answer.bound

@@ -1,0 +1,335 @@
+"""Theorem 4.1 by machine: both reductions, tried on every small graph and on many larger ones.
+
+For each question about a graph the truth comes from the graph alone. Each reduction is applied, its image is solved by
+a back end that knows nothing of graphs, and four things must hold: the image has the stated size; it has a schedule
+iff the graph has the biclique; that schedule passes the checker and maps back to a biclique of exactly the size asked
+for; and a biclique of the graph maps to a schedule that passes the checker, and back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from itertools import islice
+from math import comb
+from pathlib import Path
+
+import numpy as np
+
+from hindsched.bench.coupled.verify.graphs import KINDS, Case, generated, named, small
+from hindsched.instances import check
+from hindsched.instances.coupled import Instance, Schedule
+from hindsched.instances.errors import InputError, SelfCheckError
+from hindsched.instances.random_streams import stream
+from hindsched.instances.states import DOWN, UP, to_letters
+from hindsched.offline.coupled.no_communication import questions
+from hindsched.offline.coupled.no_communication.team_solvers import BACKENDS
+from hindsched.offline.coupled.objectives import Objective
+from hindsched.offline.limits import Limits
+from hindsched.offline.results import Status
+from hindsched.offline.solvers import AUTO
+from hindsched.offline.solvers import named as named_solver
+from hindsched.reductions import REDUCTIONS, Biclique, ToMu1, ToMuInf, solve_encd, write_graph
+from hindsched.reductions.direct import enumerate_all
+from hindsched.reductions.to_coupled import Trail, unsound, with_down
+
+__all__ = [
+    "ALL_KINDS",
+    "Count",
+    "CounterExampleError",
+    "check_case",
+    "easy_without_reclaimed",
+    "num_graphs",
+    "verify",
+    "verify_some",
+    "why_reclaimed",
+]
+
+_MOST_SETS = 2_000  # so many sets of a nodes are all looked at
+
+#: Every kind of graphs.
+ALL_KINDS = ("small", "named", *KINDS)
+
+Step = Callable[[str], None]
+
+
+class CounterExampleError(SelfCheckError):
+    """A graph on which the theorem, or its implementation, fails."""
+
+    def __init__(self, case: Case, reason: str) -> None:
+        problem = case.problem
+        super().__init__(f"{case.kind} graph, a = {problem.a}, b = {problem.b}: {reason}")
+        self.case = case
+
+
+@dataclass(slots=True)
+class Count:
+    """What was verified of one kind of graphs.
+
+    Parameters
+    ----------
+    graphs, yes, no
+        Graphs, and questions about them by answer.
+    lost_with_down
+        Yes-answers, summed over the reductions, that would have become no had non-edges been DOWN, with the nodes in
+        the order they are in: each proves that the reductions need RECLAIMED.
+    """
+
+    graphs: int = 0
+    yes: int = 0
+    no: int = 0
+    lost_with_down: int = 0
+
+    def add(self, other: Count) -> None:
+        """Add the counts of other graphs."""
+        self.graphs += other.graphs
+        self.yes += other.yes
+        self.no += other.no
+        self.lost_with_down += other.lost_with_down
+
+
+def verify(
+    *,
+    kinds: Iterable[str] = ALL_KINDS,
+    graphs: int = 5_000,
+    most: int = 4,
+    labelled: bool = False,
+    seed: int = 0,
+    solver: str = AUTO,
+    failures: Path | None = None,
+    step: Step = lambda kind: None,
+) -> dict[str, Count]:
+    """Verify both reductions; deterministic in its arguments.
+
+    Parameters
+    ----------
+    kinds
+        ``small``, ``named`` or a name of `hindsched.bench.coupled.verify.graphs.KINDS`.
+    graphs
+        How many graphs of each generated kind.
+    most, labelled
+        Sizes of the small graphs, and whether isomorphic ones are repeated (see `graphs.small`).
+    seed
+        Seed of the generated graphs.
+    solver
+        The back end that solves the images.
+    failures
+        Folder for the graph of a counter-example; None: it is not written.
+    step
+        Called with the kind after every graph.
+
+    Raises
+    ------
+    CounterExampleError
+        On the first failure; the message names the file with the graph.
+
+    Examples
+    --------
+    >>> verify(kinds=["small"], most=2)
+    {'small': Count(graphs=20, yes=20, no=98, lost_with_down=0)}
+    """
+    counts: dict[str, Count] = {}
+    for kind in kinds:
+        total = num_graphs(kind, graphs=graphs, most=most, labelled=labelled)
+        count = verify_some(
+            kind, 0, total, most=most, labelled=labelled, seed=seed, solver=solver, failures=failures, step=step
+        )
+        counts.setdefault(kind, Count()).add(count)
+    return counts
+
+
+def verify_some(
+    kind: str,
+    first: int,
+    stop: int,
+    *,
+    most: int = 4,
+    labelled: bool = False,
+    seed: int = 0,
+    solver: str = AUTO,
+    failures: Path | None = None,
+    step: Step = lambda kind: None,
+) -> Count:
+    """Verify both reductions on graphs number ``first`` to ``stop`` - 1 of a kind; all else as for `verify`."""
+    if solver != AUTO:
+        named_solver(solver, BACKENDS)
+    count = Count()
+    for number, cases in enumerate(_graphs(kind, first, stop, most, labelled, seed), start=first):
+        for case in cases:
+            try:
+                _tally(count, case, solver)
+            except CounterExampleError as error:
+                raise _written(error, failures, f"{kind}-{number}.txt") from None
+        count.graphs += 1
+        step(kind)
+    return count
+
+
+def num_graphs(kind: str, *, graphs: int = 5_000, most: int = 4, labelled: bool = False) -> int:
+    """Return how many graphs of a kind `verify` looks at; InputError for an unknown kind."""
+    if kind not in ALL_KINDS:
+        raise InputError(f"{kind!r}, expected one of {', '.join(ALL_KINDS)}", place="kind")
+    if kind == "small" and labelled:
+        return sum(2 ** (num_v * num_w) for num_v in range(most + 1) for num_w in range(most + 1))
+    return sum(1 for _ in _graphs(kind, 0, None, most, labelled, 0)) if kind in ("small", "named") else graphs
+
+
+def _graphs(kind: str, first: int, stop: int | None, most: int, labelled: bool, seed: int) -> Iterator[list[Case]]:
+    if kind == "small":
+        return small(most, labelled=labelled, first=first, stop=stop)
+    if kind == "named":
+        return islice(named(), first, stop)
+    return (generated(kind, number, seed) for number in range(first, stop or 0))
+
+
+def _written(error: CounterExampleError, folder: Path | None, name: str) -> CounterExampleError:
+    if folder is None:
+        return error
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / name
+    write_graph(error.case.problem.graph, path)
+    return CounterExampleError(error.case, f"{error}; the graph is in {path}")
+
+
+def _tally(count: Count, case: Case, solver: str) -> None:
+    biclique, lost = check_case(case, solver)
+    count.lost_with_down += lost
+    if biclique is None:
+        count.no += 1
+    else:
+        count.yes += 1
+
+
+def check_case(case: Case, solver: str = AUTO) -> tuple[Biclique | None, int]:
+    """Verify both reductions on one question.
+
+    Returns
+    -------
+    tuple
+        A biclique (None: there is none), and how many of the two images lose their schedule when non-edges are DOWN.
+
+    Raises
+    ------
+    CounterExampleError
+        Saying what does not hold.
+    """
+    biclique = _truth(case)
+    lost = 0
+    for reduction in REDUCTIONS.values():
+        try:
+            _check_reduction(case, reduction, biclique, solver)
+            lost += _is_lost_with_down(case, reduction, biclique)
+        except (InputError, SelfCheckError) as error:
+            raise CounterExampleError(case, f"{reduction.name}: {error}") from error
+    return biclique, lost
+
+
+def _truth(case: Case) -> Biclique | None:
+    """Return a biclique found on the graph alone, or None; small searches are made twice, in two ways."""
+    problem = case.problem
+    biclique = solve_encd(problem).biclique
+    if biclique is not None:
+        problem.check(biclique)
+    if comb(len(problem.v), problem.a) <= _MOST_SETS:
+        _expect(
+            case, (next(enumerate_all(problem), None) is None) == (biclique is None), "two direct searches disagree"
+        )
+    if case.answer is not None:
+        _expect(case, case.answer == (biclique is not None), f"made to have answer {case.answer}, but has not")
+    return biclique
+
+
+def _check_reduction(case: Case, reduction: ToMu1 | ToMuInf, biclique: Biclique | None, solver: str) -> None:
+    problem = case.problem
+    instance, trail = reduction.apply(problem)
+    size = reduction.size(problem)
+    _expect(case, (instance.num_workers, instance.slots) == (size.workers, size.slots), "not of the stated size")
+    found = questions.solve(instance, Objective.MAKESPAN, solver, Limits())
+    _expect(case, found.status in (Status.OPTIMAL, Status.INFEASIBLE), f"left {found.status}")
+    truth, image = ("no" if witness is None else "yes" for witness in (biclique, found.schedule))
+    _expect(case, truth == image, f"{reduction.name} maps a {truth} to a {image}")
+    if biclique is None:
+        return
+    problem.check(_mapped_back(case, reduction, instance, found.schedule, trail))
+    returned = _mapped_back(case, reduction, instance, reduction.forward(biclique, trail), trail)
+    problem.check(returned)
+    _expect(case, set(returned.v) == set(biclique.v), f"{reduction.name}: there and back changes v")
+
+
+def _mapped_back(
+    case: Case, reduction: ToMu1 | ToMuInf, instance: Instance, schedule: Schedule, trail: Trail
+) -> Biclique:
+    verdict = check(instance, schedule)
+    _expect(
+        case, verdict.is_valid and verdict.outcome.makespan is not None, f"{reduction.name}: the checker says {verdict}"
+    )
+    return reduction.backward(schedule, trail)
+
+
+def _is_lost_with_down(case: Case, reduction: ToMu1 | ToMuInf, biclique: Biclique | None) -> bool:
+    """Whether the answer changes from yes to no with DOWN; from no to yes it must not."""
+    instance, _ = reduction.apply(case.problem)
+    status = questions.solve(with_down(instance), Objective.MAKESPAN, "periods", Limits()).status
+    _expect(case, biclique is not None or status is Status.INFEASIBLE, f"{reduction.name}: DOWN makes a yes of a no")
+    return biclique is not None and status is Status.INFEASIBLE
+
+
+def _expect(case: Case, holds: bool, what: str) -> None:
+    if not holds:
+        raise CounterExampleError(case, what)
+
+
+def why_reclaimed() -> list[str]:
+    """Return, in lines, the smallest example in which DOWN for a non-edge loses a biclique.
+
+    Examples
+    --------
+    >>> print(why_reclaimed()[-1])
+    muinf: uruuuuu completes the iteration in 7 slots, uduuuuu never does
+    """
+    problem = unsound()
+    lines = [
+        "Non-edges must be RECLAIMED, not DOWN. V = {0}, W = {0, 1, 2}, edges 0-0 and 0-2,"
+        f" a = {problem.a}, b = {problem.b}:"
+    ]
+    for reduction in REDUCTIONS.values():
+        instance, _ = reduction.apply(problem)
+        found = questions.solve(instance, Objective.MAKESPAN, "brute", Limits())
+        down = with_down(instance)
+        lost = questions.solve(down, Objective.MAKESPAN, "brute", Limits())
+        if found.value is None or lost.status is not Status.INFEASIBLE:
+            raise SelfCheckError(f"{reduction.name}: {found.status} with RECLAIMED, {lost.status} with DOWN")
+        letters = to_letters(instance.states)[0], to_letters(down.states)[0]
+        lines.append(
+            f"{reduction.name}: {letters[0]} completes the iteration in {found.value} slots, {letters[1]} never does"
+        )
+    return lines
+
+
+def easy_without_reclaimed(workers: int = 100, slots: int = 20_000) -> str:
+    """Solve a large instance with UP and DOWN only, by the polynomial back end that ``auto`` takes; say so in a line.
+
+    Examples
+    --------
+    >>> print(easy_without_reclaimed(workers=10, slots=100).partition(":")[0])
+    With UP and DOWN only the problem is easy
+    """
+    up = stream("easy", 1).random((workers, slots)) < 0.9
+    states = np.where(up, UP, DOWN).astype(np.uint8)
+    instance = Instance(
+        tasks=10,
+        iterations=1,
+        n_com=None,
+        t_prog=0,
+        t_data=0,
+        w=(1,) * workers,
+        mu=(None,) * workers,
+        states=states,
+    )
+    answer = questions.largest_w(instance, AUTO, Limits())
+    if answer.solver != "periods" or answer.status is not Status.OPTIMAL:
+        raise SelfCheckError(f"auto took {answer.solver}, which answered {answer.status}")
+    return (
+        f"With UP and DOWN only the problem is easy: {workers} workers, {slots} slots, 10 tasks, the largest w is"
+        f" {answer.value}, by windows in {answer.runtime_s:.2f} s"
+    )

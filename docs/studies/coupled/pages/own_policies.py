@@ -1,0 +1,281 @@
+"""What docs/beyond.md says of our own policies, written from docs/studies/rows/beyond_runs.csv and its neighbours."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from docs.studies.coupled.optima import known_optima
+from docs.studies.coupled.own_policies import POINT
+from docs.studies.rows import read_rows_with_gaps
+from hindsched.bench.report.formatting import NOTHING, count, interval, number, share
+from hindsched.bench.report.markdown import text_table
+from hindsched.bench.results.ratio_statistics import SHARES, distribution, ends, intervals
+from hindsched.bench.results.ratios import with_ratios
+from hindsched.bench.results.records import records
+from hindsched.instances.errors import InputError
+from hindsched.online.coupled import OURS
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["BeyondPage"]
+
+#: The paper's heuristics that stand beside ours.
+BESIDE = ("IE", "Y-IE", "Y-IAY", "E-IE")
+_STATISTICS = ("quartile_1", "median", "quartile_3", "mean")
+#: What is aimed at on the whole experiment: a median of at most so much, and so large a share within 100 %.
+MEDIAN, WITHIN100 = 1.55, 0.78
+_HOLDS, _FAILS, _OPEN = "holds", "does not hold", "cannot be told"
+
+
+class BeyondPage:
+    """The writers of the page.
+
+    Parameters
+    ----------
+    printed
+        The paper's heuristics on the same instances, under the reading ``printed``.
+    """
+
+    def __init__(self, printed: Callable[[], pd.DataFrame]) -> None:
+        self._printed = printed
+
+    def writers(self) -> dict[str, Callable[..., str]]:
+        """Return who writes the marked parts of pages (see `hindsched.bench.report.marks`), by name."""
+        return {
+            "beyond": self.table,
+            "beyond_by": self.by,
+            "beyond_points": self.points,
+            "beyond_progress": self.progress,
+            "beyond_targets": self.targets,
+            "beyond_ratio": self.ratio,
+            "beyond_instances": self.instances,
+            "beyond_all": self.finishable,
+            "beyond_trials": self.trials,
+            "beyond_faster": self.faster,
+            "beyond_lost": self.lost,
+            "beyond_lost_optimum": self.lost_optimum,
+            "beyond_cost": self.cost,
+            "leaderboard": self.leaderboard,
+        }
+
+    @cached_property
+    def _ratios(self) -> pd.DataFrame:
+        """The ratios of ours and of some of the paper's heuristics on the instances that ours were run on."""
+        import pandas as pd
+
+        mine = self._mine
+        printed = self._printed()
+        printed = printed[printed["policy"].isin(BESIDE)].astype(dict.fromkeys(POINT, "Int64"))
+        theirs = printed.merge(mine[POINT], on=POINT)
+        template = theirs[theirs["policy"] == BESIDE[-1]].merge(mine, on=POINT)
+        ours = [template.assign(policy=policy, value=template[policy].astype("Float64")) for policy in self._policies]
+        frames = [theirs, *(frame.drop(columns=list(self._policies)) for frame in ours)]
+        return with_ratios(pd.concat(frames, ignore_index=True))
+
+    @cached_property
+    def _policies(self) -> tuple[str, ...]:
+        """Those of ours that were run."""
+        return tuple(policy for policy in OURS if policy in self._mine.columns)
+
+    @cached_property
+    def _mine(self) -> pd.DataFrame:
+        """The makespans of ours."""
+        return read_rows_with_gaps("beyond_runs")
+
+    @cached_property
+    def _possible(self) -> pd.DataFrame:
+        """The instances of the experiment that are not proven to have no schedule within the slots."""
+        known = known_optima()
+        return known[known["status"] != "infeasible"]
+
+    @cached_property
+    def _by_policy(self) -> pd.DataFrame:
+        """The makespan of each policy, infinite where it did not finish; a row for each instance."""
+        values = self._ratios.assign(value=self._ratios["value"].astype(float).fillna(float("inf")))
+        return values.pivot_table(index="fingerprint", columns="policy", values="value")
+
+    @cached_property
+    def _distribution(self) -> dict[str, dict[str, Any]]:
+        rows = {row["policy"]: row for row in records(distribution(self._ratios))}
+        return {policy: rows[policy] for policy in (*BESIDE, *self._policies)}
+
+    def table(self) -> str:
+        """Return ratios of our policies beside the paper's best."""
+        rows = []
+        for policy, row in self._distribution.items():
+            cells = [interval(*ends(row, name)) for name in _STATISTICS]
+            cells += [share(row[name]) for name in SHARES] + [count(row["unfinished"])]
+            rows.append([f"`{policy}`", *cells])
+        names = ["1st quartile", "median", "3rd quartile", "mean", "within 10%", "30%", "100%", "unfinished"]
+        return text_table(["policy", *names], rows)
+
+    def by(self, axis: str) -> str:
+        """Return medians of the ratio at each value of a parameter."""
+        if axis not in POINT:
+            raise InputError(f"{axis!r}, expected one of {', '.join(POINT)}")
+        table = distribution(self._ratios, [axis])
+        cells = {(row["policy"], row[axis]): interval(*ends(row, "median")) for row in records(table)}
+        values = sorted({value for _, value in cells})
+        rows = [
+            [f"`{policy}`", *(cells.get((policy, value), NOTHING) for value in values)] for policy in self._distribution
+        ]
+        return text_table(["policy", *(f"{axis} = {values[0]}", *map(str, values[1:]))], rows)
+
+    def points(self, *axes: str) -> str:
+        """Return the distributions at each point of some parameters: the paper's best heuristic and ours."""
+        if not axes or set(axes) - set(POINT):
+            raise InputError(f"{' '.join(axes)!r}, expected some of {', '.join(POINT)}")
+        spreads = {(*(row[axis] for axis in axes), row["policy"]): row for row in self._spread(axes)}
+        rows = []
+        for point in sorted({key[:-1] for key in spreads}):
+            for policy in (BESIDE[-1], *self._policies):
+                row = spreads[(*point, policy)]
+                shown = [
+                    interval(*ends(row, "quartile_1")),
+                    _with_ci(row, "median"),
+                    interval(*ends(row, "quartile_3")),
+                ]
+                shown += [_with_ci(row, "within30"), _with_ci(row, "within100"), count(row["unfinished"])]
+                rows.append([*map(str, point), f"`{policy}`", count(row["runs"]), *shown])
+        names = ["1st quartile", "median", "3rd quartile", "within 30%", "within 100%", "unfinished"]
+        return text_table([*axes, "policy", "runs", *names], rows)
+
+    def _spread(self, axes: Sequence[str] = ()) -> list[dict[str, Any]]:
+        """Return the distributions at each point with the intervals of their medians and shares."""
+        wanted = self._ratios[self._ratios["policy"].isin([BESIDE[-1], *self._policies])]
+        both = distribution(wanted, axes).merge(intervals(wanted, axes), on=[*axes, "policy"])
+        return list(records(both))
+
+    def targets(self) -> str:
+        """Return for each of our policies whether it does what is aimed at.
+
+        On the whole experiment that is a fact; of a part of it a 95 % interval must be on one side.
+        """
+        is_whole = len(self._mine) == len(self._possible)
+        rows = []
+        for row in self._spread():
+            policy = row["policy"]
+            if policy == BESIDE[-1]:
+                continue
+            left = self._lost(policy, BESIDE[-1])
+            low, high = ends(row, "median") if is_whole else (row["median_ci_low"], row["median_ci_high"])
+            least, most = row["within100_ci_low"], row["within100_ci_high"]
+            if is_whole:
+                least = most = row["within100"]
+            rows.append([
+                f"`{policy}`",
+                f"{_with_ci(row, 'median')}: {_verdict(low, high, MEDIAN)}",
+                f"{_with_ci(row, 'within100')}: {_verdict(-most, -least, -WITHIN100)}",
+                f"{count(left)}: {_FAILS if left else _HOLDS if is_whole else 'holds so far'}",
+            ])  # fmt: skip
+        aims = [f"median <= {MEDIAN}", f"within 100% on >= {share(WITHIN100)}"]
+        return text_table(["policy", *aims, f"unfinished where `{BESIDE[-1]}` finishes: 0"], rows)
+
+    def progress(self) -> str:
+        """Return how many instances of each trial were run."""
+        run, possible = self._mine["trial"].value_counts(), self._possible["trial"].value_counts()
+        rows = [
+            [str(trial), count(possible[trial]), count(run[trial]), "yes" if run[trial] == possible[trial] else "no"]
+            for trial in sorted(run.index)
+        ]
+        return text_table(["trial", "instances that a schedule finishes", "run", "complete"], rows)
+
+    def trials(self) -> str:
+        """Return which trials are complete."""
+        run, possible = self._mine["trial"].value_counts(), self._possible["trial"].value_counts()
+        whole = [trial for trial in sorted(possible.index) if run.get(trial, 0) == possible[trial]]
+        return ", ".join(map(str, whole)) if whole else "none"
+
+    def finishable(self) -> str:
+        """Return how many instances of the experiment some schedule finishes."""
+        return count(len(self._possible))
+
+    def ratio(self, policy: str, statistic: str) -> str:
+        """Return a statistic of a policy's ratio."""
+        if policy not in self._distribution:
+            raise InputError(f"{policy!r}, expected one of {', '.join(self._distribution)}")
+        row = self._distribution[policy]
+        if statistic in SHARES:
+            return share(row[statistic])
+        if statistic == "unfinished":
+            return count(row["unfinished"])
+        if statistic not in _STATISTICS:
+            raise InputError(f"{statistic!r}, expected one of {', '.join((*_STATISTICS, *SHARES, 'unfinished'))}")
+        return interval(*ends(row, statistic))
+
+    def instances(self) -> str:
+        """Return on how many instances ours were run."""
+        return count(len(self._mine))
+
+    def faster(self, policy: str, other: str) -> str:
+        """Return on what share of the instances a policy is strictly faster than another."""
+        wide = self._of(policy, other)
+        return share(float((wide[policy] < wide[other]).mean()))
+
+    def lost(self, policy: str, other: str) -> str:
+        """Return how many of the instances that another policy finishes a policy does not finish."""
+        return count(self._lost(policy, other))
+
+    def lost_optimum(self, policy: str) -> str:
+        """Return the least optimum of the instances that a policy does not finish."""
+        mine = self._ratios[(self._ratios["policy"] == policy) & self._ratios["value"].isna()]
+        return count(int(mine["optimum"].min())) if len(mine) else NOTHING
+
+    def _lost(self, policy: str, other: str) -> int:
+        wide = self._of(policy, other)
+        return int((~np.isfinite(wide[policy]) & np.isfinite(wide[other])).sum())
+
+    def _of(self, *policies: str) -> pd.DataFrame:
+        """Return the makespans, for policies that were run."""
+        wide = self._by_policy
+        for name in policies:
+            if name not in wide:
+                raise InputError(f"{name!r}, expected one of {', '.join(map(str, wide.columns))}")
+        return wide
+
+    def cost(self) -> str:
+        """Return what our policies cost: processor time of runs and pilots."""
+        rows = []
+        for row in records(read_rows_with_gaps("beyond_speed")):
+            per_slot, per_run = 1e6 * row["run_s"] / row["slots"], row["pilot_s"] / row["runs"]
+            rows.append(
+                [f"`{row['policy']}`", count(row["runs"]), count(row["slots"]), number(per_slot), number(per_run)]
+            )
+        return text_table(["policy", "runs", "slots", "µs a slot", "s of pilots a run"], rows)
+
+    def leaderboard(self) -> str:
+        """Return the leaderboard of the known policies."""
+        from hindsched.bench.coupled.leaderboard import board
+
+        rows = []
+        for row in board({}):
+            shown = [_finite(row[name]) for name in _STATISTICS]
+            shares = [share(row[name]) for name in ("within30", "within100")]
+            rows.append([str(row["rank"]), f"`{row['policy']}`", *shown, *shares, count(row["unfinished"])])
+        names = ["1st quartile", "median", "3rd quartile", "mean", "within 30%", "100%", "unfinished"]
+        return text_table(["rank", "policy", *names], rows)
+
+
+def _with_ci(row: dict[str, Any], name: str) -> str:
+    """Return a statistic with its 95 % interval."""
+    low, high = row[f"{name}_ci_low"], row[f"{name}_ci_high"]
+    shown, ended = (interval(*ends(row, name)), interval) if name == "median" else (share(row[name]), _shares)
+    return shown if np.isnan(low) or np.isnan(high) else f"{shown} [{ended(low, high)}]"
+
+
+def _shares(low: float, high: float) -> str:
+    return f"{share(low)}–{share(high)}"  # noqa: RUF001
+
+
+def _verdict(low: float, high: float, most: float) -> str:
+    """Return whether what lies in an interval is at most so much."""
+    return _HOLDS if high <= most else _FAILS if low > most else _OPEN
+
+
+def _finite(value: float | None) -> str:
+    return NOTHING if value is None or value == float("inf") else number(value)

@@ -1,0 +1,282 @@
+"""Writers of the pages on the paper's experiment: runs, optima, ratios, and metrics against IE.
+
+The rows are ``paper_runs.csv.xz`` (17 heuristics on 6,000 instances under two readings) and ``paper_optima.csv``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from docs.studies.coupled import optima
+from docs.studies.coupled.pages.foresight import ForesightPages
+from docs.studies.coupled.pages.own_policies import BeyondPage
+from docs.studies.coupled.pages.printed import PrintedTables
+from docs.studies.coupled.pages.program_lagrangian import RentsPage
+from docs.studies.coupled.pages.scale import ScalePage
+from docs.studies.rows import ROWS
+from hindsched.bench.coupled import reproduction
+from hindsched.bench.coupled.versus import diff_by_wmin
+from hindsched.bench.report import canvas, ratio_plots
+from hindsched.bench.report.formatting import MINUS, NOTHING, count, interval, number, share
+from hindsched.bench.report.markdown import text_table
+from hindsched.bench.report.marks import Picture, Writer
+from hindsched.bench.results.ratio_statistics import distribution, ends, in_median_order
+from hindsched.bench.results.ratios import with_ratios
+from hindsched.bench.results.read import read_results
+from hindsched.bench.results.records import records
+from hindsched.instances.errors import InputError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["Published"]
+
+READINGS = ("printed", "conditional")
+_METRICS = ("fails", "diff", "wins", "wins30", "stdv")
+_SHARES = ("optimal", "within10", "within30", "within100")
+_INTERVALS = ("quartile_1", "median", "quartile_3", "mean")
+
+
+class Published:
+    """The published rows, read when first asked for, and what pages say of them.
+
+    Writers take the words of a mark; those of one parameter's values are refused in one line (`InputError`) where they
+    are none. ``reading`` is ``printed`` or ``conditional``, ``table`` is ``I`` (m = 5) or ``II`` (m = 10).
+
+    Examples
+    --------
+    >>> sorted(Published().writers())[-4:]
+    ['runs', 'slower', 'spearman', 'versus']
+    >>> Published().instances("impossible"), Published().longer("count")
+    ('200', '1,038')
+    """
+
+    folder = "."
+
+    def writers(self) -> dict[str, Writer]:
+        """Return who writes the marked parts of pages (see `hindsched.bench.report.marks`), by name."""
+        tables = (self.versus, self.ratios, self.medians, self.optima)
+        numbers = (self.runs, self.instances, self.impossible, self.fails, self.rank, self.first, self.spearman)
+        more = (self.ratio, self.slower, self.duel, self.rescued, self.longer)
+        mine = {writer.__name__: writer for writer in (*tables, *numbers, *more)}
+        beyond = BeyondPage(lambda: self._of[READINGS[0]])
+        mine |= RentsPage().writers() | ScalePage().writers()
+        return mine | PrintedTables().writers() | beyond.writers() | ForesightPages().writers()
+
+    def pictures(self) -> dict[str, Picture]:
+        """Return the pictures beside the pages, by file."""
+        return {
+            "figure2.svg": Picture(self._diff_by_wmin, lambda path: reproduction.draw_figure_2(self._of, path)),
+            "ratios.svg": Picture(self._heuristics, lambda path: _draw_ranges(self._heuristics(), path)),
+            "optima.svg": Picture(
+                lambda: self._optima_by_point, lambda path: optima.draw_distribution(self._optima_by_point, path)
+            ),
+            **ForesightPages().pictures(),
+            **ScalePage().pictures(),
+        }
+
+    # ---- rows, and tables of them
+
+    @cached_property
+    def _of(self) -> dict[str, pd.DataFrame]:
+        """The runs under each reading, the value under its name too."""
+        runs = read_results(ROWS / "paper_runs.csv.xz").runs
+        runs["makespan"] = runs["value"]
+        return {reading: runs[runs["estimator"] == reading].reset_index(drop=True) for reading in READINGS}
+
+    @cached_property
+    def _optima(self) -> pd.DataFrame:
+        return optima.known_optima()
+
+    @cached_property
+    def _optima_by_point(self) -> pd.DataFrame:
+        return optima.distribution(self._optima)
+
+    @cached_property
+    def _metrics(self) -> pd.DataFrame:
+        return reproduction.tables(self._of)
+
+    @cached_property
+    def _ratios(self) -> dict[str, pd.DataFrame]:
+        return {reading: with_ratios(runs) for reading, runs in self._of.items()}
+
+    @cached_property
+    def _distributions(self) -> dict[str, pd.DataFrame]:
+        return {reading: in_median_order(distribution(ratios)) for reading, ratios in self._ratios.items()}
+
+    def _diff_by_wmin(self) -> pd.DataFrame:
+        import pandas as pd
+
+        frames = [diff_by_wmin(frame, panels=("m",)) for frame in self._of.values()]
+        return pd.concat(frames)[["m", "wmin", "policy", "diff"]]
+
+    def _distribution(self, reading: str) -> pd.DataFrame:
+        return self._distributions[_one_of(reading, READINGS)]
+
+    def _heuristics(self) -> pd.DataFrame:
+        """Return the ratios under the first reading, without RANDOM, beside which all others would look alike."""
+        table = self._distribution(READINGS[0])
+        return table[table["policy"] != "RANDOM"]
+
+    def _makespans(self, policy: str, reading: str) -> pd.Series[float]:
+        """Return the makespans of a policy by instance, infinite where it failed."""
+        runs = self._of[_one_of(reading, READINGS)]
+        mine = runs[runs["policy"] == _one_of(policy, runs["policy"].unique())]
+        return mine.set_index("fingerprint")["value"].fillna(float("inf"))
+
+    def _table(self, table: str, reading: str) -> pd.DataFrame:
+        metrics = self._metrics
+        _one_of(table, metrics["table"].unique())
+        mine = metrics[(metrics["table"] == table) & (metrics["reading"] == _one_of(reading, READINGS))]
+        return mine.sort_values("diff", kind="stable", ignore_index=True)
+
+    # ---- tables
+
+    def versus(self, table: str) -> str:
+        """Table I or II under both readings, in the order of the first."""
+        first, second = (self._table(table, reading) for reading in READINGS)
+        others = {row["policy"]: {**row, "rank": place} for place, row in enumerate(records(second), start=1)}
+        rows = []
+        for row in records(first):
+            other = others[row["policy"]]
+            left, right = ([_metric(each, name) for name in _METRICS] for each in (row, other))
+            rows.append([row["policy"], *left, *right[:2], str(other["rank"]), *right[2:]])
+        names = ["#fails", "%diff", "%wins", "%wins30", "stdv"]
+        return text_table(["heuristic", *names, *names[:2], "rank", *names[2:]], rows)
+
+    def ratios(self, reading: str) -> str:
+        """Competitive ratios of all heuristics under a reading."""
+        names = ["1st quartile", "median", "3rd quartile", "mean", "95% of the mean"]
+        rows = []
+        for row in records(self._distribution(reading)):
+            cells = [interval(*ends(row, name)) for name in _INTERVALS]
+            cells += [f"{number(row['ci_low'])} to {number(row['ci_high'])}"]
+            cells += [share(row[name]) for name in ("within10", "within30", "within100")]
+            rows.append([row["policy"], *cells, share(row["unfinished"] / row["runs"])])
+        return text_table(["heuristic", *names, "within 10%", "30%", "100%", "unfinished"], rows)
+
+    def medians(self, reading: str, axis: str, policies: str) -> str:
+        """Medians of the ratio at each value of a parameter; policies are joined by commas."""
+        ratios = self._ratios[_one_of(reading, READINGS)]
+        names = [_one_of(policy, ratios["policy"].unique()) for policy in policies.split(",")]
+        by_value = distribution(ratios[ratios["policy"].isin(names)], [_one_of(axis, ("m", "n_com", "wmin"))])
+        cells = {(row["policy"], row[axis]): interval(*ends(row, "median")) for row in records(by_value)}
+        values = sorted(by_value[axis].unique())
+        headings = ["heuristic", *(f"{axis} = {values[0]}", *map(str, values[1:]))]
+        return text_table(headings, [[name, *(cells[name, value] for value in values)] for name in names])
+
+    def optima(self) -> str:
+        """Return how the hindsight optima are distributed at each point of the experiment."""
+        names = {"quartile_1": "1st quartile", "quartile_3": "3rd quartile"}
+        frame = self._optima_by_point
+        rows = [[_slots(value) for value in row.values()] for row in records(frame)]
+        return text_table([names.get(name, name) for name in frame.columns], rows)
+
+    # ---- numbers
+
+    def runs(self) -> str:
+        """Return how many runs are published."""
+        return count(sum(len(frame) for frame in self._of.values()))
+
+    def instances(self, kind: str) -> str:
+        """Return how many instances there are: all, finishable or impossible."""
+        status = self._optima["status"]
+        kinds = {"all": len(status), "finishable": (status == "optimal").sum()}
+        kinds["impossible"] = (status == "infeasible").sum()
+        return count(kinds[_one_of(kind, kinds)])
+
+    def impossible(self) -> str:
+        """Where the instances lie that no schedule finishes."""
+        where = self._optima[self._optima["status"] == "infeasible"]
+        ms = " or ".join(str(m) for m in sorted(where["m"].unique()))
+        return f"m = {ms} and wmin >= {where['wmin'].min()}"
+
+    def fails(self, reading: str, policy: str, table: str = "both") -> str:
+        """Return how many runs of a policy failed, of one table or both."""
+        chosen = ("I", "II") if table == "both" else (table,)
+        found = [self._table(each, reading).set_index("policy")["fails"] for each in chosen]
+        return count(sum(each[_one_of(policy, each.index)] for each in found))
+
+    def rank(self, table: str, reading: str, policy: str) -> str:
+        """Return the place of a policy by %diff."""
+        order = self._table(table, reading)["policy"].to_list()
+        place = order.index(_one_of(policy, order)) + 1
+        ending = "th" if place in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(place % 10, "th")
+        return f"{place}{ending}"
+
+    def first(self, reading: str, how_many: str) -> str:
+        """Return the policies with the least %diff in both tables."""
+        orders = [self._table(table, reading)["policy"].to_list()[: int(how_many)] for table in ("I", "II")]
+        said = [f"{', '.join(order[:-1])} and {order[-1]}" if len(order) > 1 else order[0] for order in orders]
+        return said[0] if said[0] == said[1] else f"{said[0]} (Table I), {said[1]} (Table II)"
+
+    def spearman(self, table: str) -> str:
+        """Return the rank correlation of the two readings' orders by %diff."""
+        first, second = READINGS
+        found = reproduction.compare(self._table(table, second), self._table(table, first), first)
+        return f"{found['spearman'].iloc[0]:.2f}".replace("-", MINUS)
+
+    def ratio(self, reading: str, policy: str, statistic: str) -> str:
+        """Return a statistic of a policy's competitive ratio."""
+        frame = self._distribution(reading)
+        rows = {row["policy"]: row for row in records(frame)}
+        row = rows[_one_of(policy, rows)]
+        if _one_of(statistic, (*_INTERVALS, *_SHARES, "unfinished")) in _INTERVALS:
+            return interval(*ends(row, statistic))
+        return share(row["unfinished"] / row["runs"] if statistic == "unfinished" else row[statistic])
+
+    def slower(self, policy: str, statistic: str) -> str:
+        """Return how often, or how much in the median, the second reading makes a policy slower than the first."""
+        mine, other = (self._makespans(policy, reading) for reading in READINGS)
+        ratio = (other / mine)[(mine < float("inf")) & (other < float("inf"))]
+        if _one_of(statistic, ("share", "median")) == "share":
+            return share(float((ratio > 1).mean()))
+        return f"{ratio.median() - 1:.0%}".replace("-", MINUS)
+
+    def duel(self, policy: str, reading: str, other: str, other_reading: str, outcome: str) -> str:
+        """Return on what share of the instances that both finish a policy is faster or slower than another."""
+        mine, theirs = self._makespans(policy, reading), self._makespans(other, other_reading)
+        both = (mine < float("inf")) & (theirs < float("inf"))
+        is_so = mine < theirs if _one_of(outcome, ("faster", "slower")) == "faster" else mine > theirs
+        return share(float(is_so[both].mean()))
+
+    def rescued(self, reading: str, failing: str, finishing: str) -> str:
+        """Return on how many instances one policy finishes where another fails."""
+        fails = self._makespans(failing, reading) == float("inf")
+        return count((fails & (self._makespans(finishing, reading) < float("inf"))).sum())
+
+    def longer(self, statistic: str) -> str:
+        """Return how many optima are longer without stand-by, and how much in the median of these and at most."""
+        frame = self._optima
+        ratio = (frame["makespan_no_stand_by"] / frame["makespan"]).astype(float)
+        ratio = ratio[ratio > 1]
+        said = {"count": count(len(ratio)), "median": f"{ratio.median() - 1:.0%}", "most": number(ratio.max())}
+        return said[_one_of(statistic, said)]
+
+
+def _one_of(word: str, words: Iterable[str]) -> str:
+    known = list(words)
+    if word not in known:
+        raise InputError(f"{word!r}, expected one of {', '.join(map(str, known))}")
+    return word
+
+
+def _metric(row: dict[str, Any], name: str) -> str:
+    value = row[name]
+    if value != value:  # noqa: PLR0124  # no number
+        return NOTHING
+    return count(value) if name == "fails" else f"{value:,.1f}".replace("-", MINUS)
+
+
+def _slots(value: Any) -> str:
+    """Return a makespan, a parameter or a count in whole numbers; nothing of nothing."""
+    return NOTHING if value is None or value != value else f"{value:,.0f}"  # noqa: PLR0124
+
+
+def _draw_ranges(table: pd.DataFrame, path: Path) -> None:
+    figure, (axes,) = canvas.new_figure(width=7.0, heights=(0.75 + 0.21 * len(table),))
+    ratio_plots.draw_ranges(axes, table, xlabel="makespan / hindsight optimum")
+    canvas.save(figure, path)

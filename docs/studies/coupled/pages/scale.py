@@ -1,0 +1,179 @@
+"""What docs/solvers.md says of time and gaps against size, written from coupled_scale*.csv."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from docs.studies.coupled.solver_races import PROVEN, draw_scale, gap
+from docs.studies.rows import read_rows
+from hindsched.bench.report.formatting import NOTHING, count, plural
+from hindsched.bench.report.markdown import text_table
+from hindsched.bench.report.marks import Picture
+from hindsched.bench.results.records import records_or_none
+from hindsched.instances.errors import InputError
+
+__all__ = ["ScalePage"]
+
+_Row = Mapping[str, Any]
+#: The searches whose rows are kept: today's, the one before it had the bound by rents and the walks, and today's with
+#: ten times the time, for some of the instances that are open without.
+_SEARCHES = {"now": "coupled_scale", "before": "coupled_scale_before", "long": "coupled_scale_long"}
+#: Which search one stands beside, and what columns call the two.
+_BESIDE = {"now": ("before", "before", "now"), "long": ("now", "in 60 s", "in 600 s")}
+
+
+class ScalePage:
+    """The writers of the part."""
+
+    def writers(self) -> dict[str, Callable[..., str]]:
+        """Return who writes the marked parts of pages (see `hindsched.bench.report.marks`), by name."""
+        return {
+            "coupled_scale": self.table,
+            "coupled_scale_open": self.still_open,
+            "coupled_scale_k": self.by_iterations,
+            "coupled_scale_real": self.real,
+            "coupled_scale_threads": self.by_threads,
+            "coupled_scale_number": self.number,
+        }
+
+    def pictures(self) -> dict[str, Picture]:
+        """Return the pictures beside the page, by file."""
+        return {
+            "scale.svg": Picture(
+                lambda: read_rows("coupled_scale"), lambda path: draw_scale(_rows("coupled_scale"), path)
+            ),
+            "scale_k.svg": Picture(
+                lambda: read_rows("coupled_scale_k"), lambda path: draw_scale(_rows("coupled_scale_k"), path)
+            ),
+        }
+
+    def table(self) -> str:
+        """Return optima and times, or what is proven, by p, m, n_com and wmin."""
+        rows = [row for row in _rows("coupled_scale") if row["p"] is not None]
+        wmins = sorted({row["wmin"] for row in rows})
+        lines: dict[tuple[int, ...], list[str]] = {}
+        for row in sorted(rows, key=lambda row: (row["p"], row["m"], row["n_com"], row["wmin"])):
+            point = (row["p"], row["m"], row["n_com"])
+            lines.setdefault(point, [count(value) for value in point]).append(_cell(row))
+        return text_table(["p", "m", "n_com", *(f"wmin = {wmin}" for wmin in wmins)], list(lines.values()))
+
+    def still_open(self, search: str = "now") -> str:
+        """Return the points that are open by a search, or by the one that it stands beside, and the gaps."""
+        if search not in _BESIDE:
+            raise InputError(f"{search!r}, expected one of {', '.join(_BESIDE)}")
+        other, was, said = _BESIDE[search]
+        old_rows = {row["instance"]: row for row in _rows(_SEARCHES[other])}
+        rows = []
+        for row in _rows(_SEARCHES[search]):
+            old = old_rows.get(row["instance"])
+            if old is None or {row["status"], old["status"]} <= set(PROVEN):
+                continue
+            gaps = [NOTHING if found is None else _percent(found, 1) for found in (_gap(old), _gap(row))]
+            point = [count(row[name]) for name in ("p", "m", "n_com", "wmin")]
+            rows.append([*point, _span(old), gaps[0], _span(row), gaps[1]])
+        return text_table(["p", "m", "n_com", "wmin", was, "gap", said, f"gap {said}"], rows)
+
+    def by_iterations(self) -> str:
+        """Return times, or gaps, against K."""
+        rows = _rows("coupled_scale_k")
+        ks = sorted({row["iterations"] for row in rows})
+        lines: dict[tuple[int, ...], list[str]] = {}
+        for row in sorted(rows, key=lambda row: (row["p"], row["n_com"], row["wmin"], row["iterations"])):
+            point = (row["p"], row["n_com"], row["wmin"])
+            found = _gap(row)
+            said = (
+                f"{row['seconds']:.2g}"
+                if row["status"] in PROVEN
+                else "**none**"
+                if found is None
+                else f"**{found:.1%}**"
+            )
+            lines.setdefault(point, [count(value) for value in point]).append(said)
+        return text_table(["p", "n_com", "wmin", *(f"K = {k}" for k in ks)], list(lines.values()))
+
+    def real(self) -> str:
+        """Return optima and times, or what is proven, on real traces."""
+        rows = [[row["instance"], _cell(row)] for row in _rows("coupled_scale") if row["p"] is None]
+        return text_table(["instance", "optimum"], rows)
+
+    def by_threads(self) -> str:
+        """Return optima and times, or what is proven and the gap, by how many threads the solver may use."""
+        rows = _rows("coupled_scale_threads")
+        lines: dict[tuple[int, ...], list[str]] = {}
+        for row in rows:
+            point = (row["p"], row["m"], row["n_com"], row["wmin"])
+            found = None if row["status"] in PROVEN else _gap(row)
+            said = _cell(row) + ("" if found is None else f" ({_percent(found, 1)})")
+            lines.setdefault(point, [count(value) for value in point]).append(said)
+        names = [plural(number, "thread") for number in dict.fromkeys(row["threads"] for row in rows)]
+        return text_table(["p", "m", "n_com", "wmin", *names], list(lines.values()))
+
+    def number(self, what: str, search: str = "now") -> str:
+        """Return a number over the generated instances: how many, ``proven``, or the ``median`` or ``most`` of gaps.
+
+        ``proven_by_p`` lists those that are proven for each p; of ``above`` the gap is above 30 %, or not known, of
+        ``above_20`` above 20 %. A gap that is not known is more than all others. A search that was not for an instance
+        has today's row for it; it was for ``tried``.
+        """
+        if search not in _SEARCHES:
+            raise InputError(f"{search!r}, expected one of {', '.join(_SEARCHES)}")
+        tried = {row["instance"]: row for row in _rows(_SEARCHES[search]) if row["p"] is not None}
+        rows = [tried.get(row["instance"], row) for row in _rows(_SEARCHES["now"]) if row["p"] is not None]
+        proven = [row for row in rows if row["status"] in PROVEN]
+        left = [row for row in rows if row["status"] not in PROVEN]
+        gaps = [math.inf if (found := _gap(row)) is None else found for row in left]
+        said = {
+            "instances": lambda: count(len(rows)),
+            "proven": lambda: count(len(proven)),
+            "proven_by_p": lambda: _by_p(proven),
+            "median": lambda: _percent(statistics.median(gaps), 1),
+            "most": lambda: _percent(max(gaps), 0),
+            "above": lambda: count(_above(left, 30)),
+            "above_20": lambda: count(_above(left, 20)),
+            "tried": lambda: count(len(tried)),
+        }
+        if what not in said:
+            raise InputError(f"{what!r}, expected one of {', '.join(said)}")
+        return said[what]()
+
+
+def _percent(share: float, digits: int) -> str:
+    return f"{100 * share:.{digits}f} %" if math.isfinite(share) else "not known"
+
+
+def _above(rows: Iterable[_Row], percent: int) -> int:
+    """Return of how many the gap is above that, or not known."""
+    return sum(row["value"] is None or 100 * row["value"] > (100 + percent) * row["bound"] for row in rows)
+
+
+def _by_p(rows: Iterable[_Row]) -> str:
+    of = [row["p"] for row in rows]
+    return ", ".join(f"{of.count(p)} at {p:,}" for p in sorted(set(of)))
+
+
+def _gap(row: _Row) -> float | None:
+    return gap(row["value"], row["bound"])
+
+
+def _cell(row: _Row) -> str:
+    """Return an optimum and the seconds, or what is proven."""
+    if row["status"] not in PROVEN:
+        return f"**{_span(row)}**"
+    return f"{_span(row)} [{row['seconds']:.2g}]"
+
+
+def _span(row: _Row) -> str:
+    """Return an optimum, or the bound and the value."""
+    if row["status"] == "infeasible":
+        return "none"
+    if row["value"] is None:
+        return f"at least {row['bound']:,}"
+    return f"{row['value']:,}" if row["status"] in PROVEN else f"{row['bound']:,} to {row['value']:,}"
+
+
+def _rows(name: str) -> list[dict[str, Any]]:
+    """Return the rows, integers where they are."""
+    return records_or_none(read_rows(name).convert_dtypes())

@@ -1,0 +1,165 @@
+"""The documentation says what the published rows say, and what it points at is there."""
+
+import re
+from importlib.resources import files
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+
+from docs.studies import published as published_pages
+from docs.studies.cli import studies
+from docs.studies.coupled.pages import published as bench_coupled_pages
+from docs.studies.published import published as pages_of
+from docs.studies.rows import ROWS
+from hindsched.bench.batches import pages as bench_batches_pages
+from hindsched.bench.grid import pages as bench_grid_pages
+from hindsched.bench.report.marks import rebuild
+from hindsched.instances.errors import InputError
+from hindsched.instances.families import BUILT_IN
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+
+
+@pytest.fixture(scope="module")
+def published():
+    return bench_coupled_pages.Published()
+
+
+@pytest.mark.parametrize("family", BUILT_IN)
+def test_pages_agree_with_the_rows(family):
+    pages = pages_of(family)
+    changes = rebuild(DOCS / pages.folder, pages.writers(), pages.pictures(), is_check=True)
+    assert changes == [], "make pages writes them"
+
+
+def test_numbers_of_the_grid_are_those_of_the_bare_rows(tmp_path):
+    """Count again with nothing but the file, and find a changed number."""
+    with files("hindsched.bench").joinpath("data/grid_runs.csv").open("rb") as file:
+        runs = pd.read_csv(file)
+    rows = bench_grid_pages.Published()
+    mine = runs[(runs["part"] == "paper") & (runs["mix"] == "wide") & (runs["load"] == 0.95)]
+    queue = mine[mine["policy"] == "queue"]
+    wait = (60 * queue["total_wait"] / (queue["jobs"] - queue["failed"])).mean()
+    assert rows.wait("wide", "0.95", "queue") == f"{wait:,.0f}"
+    dgs = mine[(mine["policy"] == "dgs") & (mine["degree"] == 10)]
+    failed = (100 * dgs["failed"] / dgs["jobs"]).mean()
+    assert f"| wide, 95% | 10 | {failed:.2f} ±" in rows.degrees()
+    page = tmp_path / "page.md"
+    page.write_text("A queue waits <!-- number: wait wide 0.95 queue -->1<!-- end --> s.\n", encoding="utf-8")
+    assert [change.after for change in rebuild(tmp_path, rows.writers(), {})] == [f"{wait:,.0f}"]
+    for words in ("wait wide 0.5 queue", "claim 11", "rungs moon", "mean_width odd"):
+        page.write_text(f"A <!-- number: {words} -->1<!-- end -->\n", encoding="utf-8")
+        with pytest.raises(InputError, match="expected"):
+            rebuild(tmp_path, rows.writers(), {})
+
+
+def test_numbers_on_batches_are_those_of_the_bare_rows():
+    """Count again with nothing but the file."""
+    published = bench_batches_pages.Published()
+    with files("hindsched.bench").joinpath("data/batches_runs.csv").open("rb") as file:
+        rows = pd.read_csv(file)
+    mine = rows[(rows["policy"] == "A3-speed") & (rows["first"] == "spread") & (rows["copies_lambda"] == 2)]
+    mine = mine[(mine["deadline_s"] == 8 * mine["c"]) & (mine["tasks"] == 1024)]
+    shown = published.mean("copies_per_task", "A3-speed", "spread", "2", "D/8", "1024")
+    assert shown == f"{mine['copies_per_task'].mean():.2f}"
+    assert published.runs() == str(len(rows))
+    assert published.runs("rungs") == str(rows["stream_batches"].notna().sum())
+    for better, worse in (("free", "stream"), ("stream", "satisfied")):
+        both = rows[rows[f"{better}_batches"].notna()]
+        assert (both[f"{better}_batches"] >= both[f"{worse}_batches"]).all()
+        assert (both[f"{better}_tasks"] >= both[f"{worse}_tasks"]).all()
+    with files("hindsched.bench").joinpath("data/batches_requests.csv").open("rb") as file:
+        asked = pd.read_csv(file)
+    carried = asked[(asked["question"] == "closing") & (asked["overdue"] == "carry")]
+    assert published.stuck("carry") == f"{carried['stuck'].sum():.0f}"
+    two = asked[(asked["question"] == "requests") & (asked["copies_lambda"] == 2) & (asked["policy"] == "A3-speed")]
+    assert published.clairvoyance("copies_per_task", "A3-speed", "2") == f"{two['copies_per_task'].item():.2f}"
+    compared = asked[asked["stream_tasks"].notna()]
+    assert (compared["stream_tasks"] >= compared["satisfied_tasks"]).all()
+    with files("hindsched.bench").joinpath("data/batches_booking.csv").open("rb") as file:
+        masters = pd.read_csv(file)
+    mine = masters[(masters["crowd"] == "paper") & (masters["c"] == 7200) & (masters["copies_lambda"] == 2)]
+    ours, others = mine[mine["policy"] == "booking"], mine[mine["policy"] != "booking"]
+    best = others.loc[others["satisfied_tasks"].idxmax()]
+    gap = best["stream_tasks"] - best["satisfied_tasks"]
+    closed = 100 * (ours["satisfied_tasks"].item() - best["satisfied_tasks"]) / gap
+    assert published.closed("14400", "7200") == f"{closed:.0f}%"
+
+
+def test_a_changed_number_row_and_picture_are_found_and_mended(published, tmp_path):
+    reproduction = (DOCS / "reproduction.md").read_text(encoding="utf-8")
+    optima = (DOCS / "optima.md").read_text(encoding="utf-8")
+    fails = published.fails("printed", "IE")
+    row = published.optima().splitlines()[-1]
+    page = tmp_path / "reproduction.md"
+    page.write_text(reproduction.replace(f"{fails}<!--", "301<!--"), encoding="utf-8")
+    (tmp_path / "optima.md").write_text(optima.replace(row, row.replace("20", "21")), encoding="utf-8")
+    changes = rebuild(tmp_path, published.writers(), {})
+    assert [change.part for change in changes] == ["optima", "fails printed IE"]
+    assert (changes[1].before, changes[1].after) == ("301", fails)
+    assert page.read_text(encoding="utf-8") == reproduction
+    assert (tmp_path / "optima.md").read_text(encoding="utf-8") == optima
+
+
+def test_numbers_are_those_of_the_bare_rows(published):
+    """Count again with nothing but the file: a run that did not finish is beyond every bound, or just at its limit."""
+    with (ROWS / "paper_runs.csv.xz").open("rb") as file:
+        rows = pd.read_csv(file, compression="xz", low_memory=False)
+    rows = rows[rows["estimator"] == "printed"]
+    mine = rows[(rows["policy"] == "RANDOM") & rows["optimum"].notna()]
+    least = mine["makespan"].fillna(1_000_000) / mine["optimum"]
+    most = mine["makespan"].fillna(float("inf")) / mine["optimum"]
+    assert published.ratio("printed", "RANDOM", "median") == f"{least.median():.1f}–{most.median():.1f}"  # noqa: RUF001
+    assert published.ratio("printed", "RANDOM", "quartile_3") == f"≥ {least.quantile(0.75):.1f}"
+    fails, finished = rows[rows["makespan"].isna()], rows[rows["makespan"].notna()]
+    num_fails = ((fails["policy"] == "RANDOM") & (fails["m"] == 10)).sum()
+    assert published.fails("printed", "RANDOM", "II") == f"{num_fails:,}"
+    best = finished[finished["policy"] == "E-IE"]
+    rescued = set(fails.loc[fails["policy"] == "IE", "instance"]) & set(best["instance"])
+    assert published.rescued("printed", "IE", "E-IE") == str(len(rescued))
+    within = (best["makespan"] <= 1.1 * best["optimum"]).sum() / len(mine)
+    assert published.ratio("printed", "E-IE", "within10") == f"{within:.1%}"
+
+
+class _Two:
+    folder = "."
+
+    def writers(self):
+        return {"two": lambda: "2"}
+
+    def pictures(self):
+        return {}
+
+
+def test_the_exit_code_says_whether_pages_differ(tmp_path, monkeypatch):
+    monkeypatch.setattr(bench_coupled_pages, "Published", _Two)
+    monkeypatch.setattr(published_pages, "PAGE_WRITERS", {"coupled": bench_coupled_pages.__name__})
+    page = tmp_path / "page.md"
+    page.write_text("It is <!-- number: two -->3<!-- end -->.\n")
+    arguments = ["pages", "--docs", str(tmp_path)]
+    checked = CliRunner().invoke(studies, [*arguments, "--check", "--json"])
+    assert checked.exit_code == 1
+    assert '"part":"two","before":"3","after":"2"' in checked.output
+    assert "3<!--" in page.read_text()
+    assert CliRunner().invoke(studies, arguments).exit_code == 0
+    assert page.read_text() == "It is <!-- number: two -->2<!-- end -->.\n"
+    assert CliRunner().invoke(studies, [*arguments, "--check"]).exit_code == 0
+
+
+def test_links_lead_somewhere_and_every_picture_is_shown():
+    shown = set()
+    for page in [ROOT / "README.md", *DOCS.rglob("*.md")]:
+        for target in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):
+            if not re.match(r"[a-z]+:", target):
+                assert (page.parent / target).exists(), f"{page.name}: {target}"
+                shown.add((page.parent / target).resolve())
+    pictures = {path.resolve() for path in DOCS.rglob("*") if path.suffix in (".svg", ".png", ".html")}
+    assert pictures <= shown
+
+
+def test_the_documentation_stays_small():
+    pages = [path for path in DOCS.rglob("*") if path.is_file() and "studies" not in path.relative_to(DOCS).parts]
+    assert sum(path.stat().st_size for path in pages) < 2_000_000
