@@ -1,6 +1,6 @@
 """Exhaustive search tick by tick, for tiny instances: the oracle for all other solvers.
 
-It shares nothing with them: no stretch, no position, no bound, and replicas and idle machines are tried as anything
+It shares nothing with them: no period, no position, no bound, and replicas and idle machines are tried as anything
 else. What it does rely on, and nothing else:
 
 - Not on demand every event is an integer if every decision is taken at one, and a decision between two ticks gains

@@ -12,9 +12,9 @@ from __future__ import annotations
 import heapq
 from random import Random
 
+from hindsched.offline.bags.availability_periods import AvailabilityPeriods
 from hindsched.offline.bags.levels import latest_ends
 from hindsched.offline.bags.matching import Segment
-from hindsched.offline.bags.stretches import Stretches
 
 __all__ = ["greedy_by"]
 
@@ -22,13 +22,13 @@ _NOISE = (0.0, 0.1, 0.3, 0.6)  # by which a score can grow, try by try
 
 
 def greedy_by(
-    stretches: Stretches, tasks: int, segments: int, tau: int, *, tries: int = 1, seed: int = 0
+    periods: AvailabilityPeriods, tasks: int, segments: int, tau: int, *, tries: int = 1, seed: int = 0
 ) -> list[list[Segment]] | None:
     """Return chains of all tasks that end by tau, None if no try finds them, which proves nothing.
 
     Parameters
     ----------
-    stretches
+    periods
         Of all machines.
     tasks, segments
         n and k.
@@ -46,12 +46,12 @@ def greedy_by(
     Examples
     --------
     >>> from hindsched.instances.states import from_letters
-    >>> both = Stretches.of_states(from_letters(["uuuu", "uduu"]), [5, 6], slot=4)
+    >>> both = AvailabilityPeriods.of_states(from_letters(["uuuu", "uduu"]), [5, 6], slot=4)
     >>> greedy_by(both, 2, 2, 16)
     [[(0, 0, 5), (2, 8, 14)], [(0, 5, 10), (0, 10, 15)]]
     """
-    rests = latest_ends(stretches, segments, tau).tolist()
-    table = _Table(stretches)
+    rests = latest_ends(periods, segments, tau).tolist()
+    table = _Table(periods)
     for attempt in range(tries):
         noise = _NOISE[attempt % len(_NOISE)]
         found = _Run(table, tasks, segments, tau, rests, noise, Random(seed * 1000 + attempt)).chains()
@@ -61,13 +61,13 @@ def greedy_by(
 
 
 class _Table:
-    """The stretches as plain lists: this is a loop over single events."""
+    """The periods as plain lists: this is a loop over single events."""
 
-    def __init__(self, stretches: Stretches) -> None:
-        self.ticks: list[int] = stretches.ticks[stretches.machine].tolist()
-        self.first_run: list[int] = stretches.first_run.tolist()
-        self.start: list[int] = stretches.start.tolist()
-        self.end: list[int] = stretches.end.tolist()
+    def __init__(self, periods: AvailabilityPeriods) -> None:
+        self.ticks: list[int] = periods.ticks[periods.machine].tolist()
+        self.first_run: list[int] = periods.first_run.tolist()
+        self.start: list[int] = periods.start.tolist()
+        self.end: list[int] = periods.end.tolist()
 
 
 class _Run:
@@ -85,10 +85,10 @@ class _Run:
         self.resting: list[list[int]] = [[] for _ in range(segments)]  # by segments left after the next one
         self.resting[segments - 1] = list(range(tasks - 1, -1, -1))
         self.busy: list[tuple[int, int]] = []  # heap of (end, task)
-        self.run = table.first_run[:-1]  # the run of UP slots that each stretch is in
+        self.run = table.first_run[:-1]  # the run of UP slots that each period is in
         self.free = [
             (table.start[i], table.ticks[s], s) for s, i in enumerate(self.run) if table.start[i] < tau
-        ]  # heap: when a stretch can start a segment; the fast ones first
+        ]  # heap: when a period can start a segment; the fast ones first
         heapq.heapify(self.free)
         self.waiting: list[int] = []
 
@@ -130,7 +130,7 @@ class _Run:
         self.waiting.clear()
 
     def _free(self, s: int, now: int) -> None:
-        """Note when a stretch can start a segment, from an instant on."""
+        """Note when a period can start a segment, from an instant on."""
         i, last = self.run[s], self.table.first_run[s + 1]
         while i < last and self.table.end[i] <= now:
             i += 1
@@ -141,7 +141,7 @@ class _Run:
                 heapq.heappush(self.free, (at, self.table.ticks[s], s))
 
     def _end(self, s: int, start: int) -> tuple[int, int]:
-        """Return when a segment that starts now ends, and in which run; beyond tau if the stretch is over before."""
+        """Return when a segment that starts now ends, and in which run; beyond tau if the period is over before."""
         table, i, ticks = self.table, self.run[s], self.table.ticks[s]
         last = table.first_run[s + 1]
         while table.end[i] - start < ticks:

@@ -4,8 +4,8 @@ With shared disks, not on demand, a play by tau is n chains of k executions. It 
 n of each, and times, such that at each start of level l + 1 at least as many segments of level l have ended as of level
 l + 1 have started (that start included): then the i-th start of level l + 1 takes up the i-th end of level l.
 
-Times: a position may lie anywhere between leftmost and rightmost, in the order of its stretch. Here it lies in one of
-a few *cells*, evenly spread from leftmost (0) to rightmost (the last), which do not fall along a stretch: a play for
+Times: a position may lie anywhere between leftmost and rightmost, in the order of its period. Here it lies in one of
+a few *cells*, evenly spread from leftmost (0) to rightmost (the last), which do not fall along a period: a play for
 sure.
 """
 
@@ -15,11 +15,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hindsched.offline.bags.closed import alone_ends
+from hindsched.offline.bags.availability_periods import AvailabilityPeriods, Ints, Positions
+from hindsched.offline.bags.closed_forms import alone_ends
 from hindsched.offline.bags.matching import Segment
-from hindsched.offline.bags.stretches import Ints, Positions, Stretches
 
-__all__ = ["Grid", "chains_of", "earliest_starts", "find_levels", "grid_by", "latest_ends"]
+__all__ = ["LevelGrid", "chains_of", "earliest_starts", "find_levels", "grid_by", "latest_ends"]
 
 _STEPS = 1200  # of annealing, for each position: the first try
 _GROWTH = 3  # times as many in each further one
@@ -27,25 +27,25 @@ _HOT, _COLD = 3.0, 0.15  # temperatures, in missing segments
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Grid:
+class LevelGrid:
     """Positions by an instant, in the order of their leftmost starts, with the times of their cells.
 
     Parameters
     ----------
     tau
         The instant.
-    stretch
+    period
         Shape (P,).
     start, end
         Shape (P, cells), in ticks.
     before, after
-        Shape (P,): the neighbours in the same stretch, -1 for none.
+        Shape (P,): the neighbours in the same period, -1 for none.
     low, high
         Shape (P,): no play by tau has a level outside [low, high] there.
     """
 
     tau: int
-    stretch: Ints
+    period: Ints
     start: Ints
     end: Ints
     before: Ints
@@ -54,41 +54,41 @@ class Grid:
     high: Ints
 
 
-def earliest_starts(stretches: Stretches, segments: int) -> Ints:
+def earliest_starts(periods: AvailabilityPeriods, segments: int) -> Ints:
     """Return for each level 1..k the least instant at which it can start, if at all; shape (reached levels,)."""
-    ends = [end for _, _, end in alone_ends(stretches, segments)]
+    ends = [end for _, _, end in alone_ends(periods, segments)]
     return np.array([0, *ends[: segments - 1]], dtype=np.int64)
 
 
-def latest_ends(stretches: Stretches, segments: int, tau: int) -> Ints:
+def latest_ends(periods: AvailabilityPeriods, segments: int, tau: int) -> Ints:
     """Return for r = 0..k - 1 the latest end of a segment after which r more fit by tau; shape (k,), -1 if none does.
 
     The mirror image of one task alone: each of the r segments as late as can be, from the last one backwards. O(k R).
     """
     ends = np.full(segments, -1, dtype=np.int64)
     ends[0] = tau
-    ticks = stretches.ticks[stretches.machine]
+    ticks = periods.ticks[periods.machine]
     for r in range(1, segments):
-        caps = stretches.caps(int(ends[r - 1]))
+        caps = periods.caps(int(ends[r - 1]))
         fits = np.flatnonzero(caps >= ticks)
         if not fits.size:
             break
-        ends[r] = stretches.start_at(fits, (caps - ticks)[fits]).max()
+        ends[r] = periods.start_at(fits, (caps - ticks)[fits]).max()
     return ends
 
 
-def grid_by(stretches: Stretches, segments: int, tau: int, cells: int) -> Grid:
+def grid_by(periods: AvailabilityPeriods, segments: int, tau: int, cells: int) -> LevelGrid:
     """Return the grid of all positions by tau; O(P (cells + k))."""
-    at = stretches.positions(tau)
+    at = periods.positions(tau)
     order = np.lexsort((at.first_end, at.first_start))
     place = np.empty(len(at), dtype=np.int64)
     place[order] = np.arange(len(at))
-    start, end = _times(stretches, at, tau, cells)
-    begins = earliest_starts(stretches, segments)
-    rests = latest_ends(stretches, segments, tau)
-    return Grid(
+    start, end = _times(periods, at, tau, cells)
+    begins = earliest_starts(periods, segments)
+    rests = latest_ends(periods, segments, tau)
+    return LevelGrid(
         tau=tau,
-        stretch=at.stretch[order],
+        period=at.period[order],
         start=start[order],
         end=end[order],
         before=_neighbours(at, place, -1)[order],
@@ -98,20 +98,20 @@ def grid_by(stretches: Stretches, segments: int, tau: int, cells: int) -> Grid:
     )
 
 
-def _times(stretches: Stretches, at: Positions, tau: int, cells: int) -> tuple[Ints, Ints]:
-    caps = stretches.caps(tau)[at.stretch]
+def _times(periods: AvailabilityPeriods, at: Positions, tau: int, cells: int) -> tuple[Ints, Ints]:
+    caps = periods.caps(tau)[at.period]
     slack = caps % at.ticks
     parts = np.arange(cells) / max(cells - 1, 1)
     work = (at.number * at.ticks)[:, None] + (slack[:, None] * parts).astype(np.int64)
-    where = np.broadcast_to(at.stretch[:, None], work.shape)
-    return stretches.start_at(where, work), stretches.end_at(where, work + at.ticks[:, None])
+    where = np.broadcast_to(at.period[:, None], work.shape)
+    return periods.start_at(where, work), periods.end_at(where, work + at.ticks[:, None])
 
 
 def _neighbours(at: Positions, place: Ints, step: int) -> Ints:
-    """Return the place of the next or last position of the same stretch, -1 for none."""
+    """Return the place of the next or last position of the same period, -1 for none."""
     found = np.full(len(at), -1, dtype=np.int64)
     if len(at) > 1:
-        same = at.stretch[1:] == at.stretch[:-1]
+        same = at.period[1:] == at.period[:-1]
         if step > 0:
             found[:-1][same] = place[1:][same]
         else:
@@ -120,7 +120,7 @@ def _neighbours(at: Positions, place: Ints, step: int) -> Ints:
 
 
 def find_levels(
-    grid: Grid, tasks: int, segments: int, *, tries: int, seed: int, work: int | None = None
+    grid: LevelGrid, tasks: int, segments: int, *, tries: int, seed: int, work: int | None = None
 ) -> tuple[Ints, Ints] | None:
     """Search for levels and cells of a play by simulated annealing.
 
@@ -142,9 +142,9 @@ def find_levels(
     tuple or None
         Level and cell of each position; None if the search has not found any, which proves nothing.
     """
-    from hindsched.offline.bags.native.annealing import THRESHOLDS, anneal
+    from hindsched.offline.bags.kernels.annealing import THRESHOLDS, anneal
 
-    size = grid.stretch.size
+    size = grid.period.size
     if size < tasks * segments:
         return None
     times, index = np.unique(np.concatenate([grid.start.ravel(), grid.end.ravel()]), return_inverse=True)
@@ -179,7 +179,7 @@ def find_levels(
     return None
 
 
-def chains_of(grid: Grid, tasks: int, segments: int, level: Ints, cell: Ints) -> list[list[Segment]]:
+def chains_of(grid: LevelGrid, tasks: int, segments: int, level: Ints, cell: Ints) -> list[list[Segment]]:
     """Return the segments of every task, in order; the i-th start of a level takes up the i-th end of the one before.
 
     Raises
@@ -199,6 +199,6 @@ def chains_of(grid: Grid, tasks: int, segments: int, level: Ints, cell: Ints) ->
         for task, p in zip(order, here.tolist(), strict=True):
             if chains[task] and chains[task][-1][2] > start[p]:
                 raise ValueError(f"task {task} starts segment {number} before it has ended the last one")
-            chains[task].append((int(grid.stretch[p]), int(start[p]), int(end[p])))
+            chains[task].append((int(grid.period[p]), int(start[p]), int(end[p])))
         order.sort(key=lambda task: chains[task][-1][2])
     return chains

@@ -1,7 +1,7 @@
 """Two segments a task (H6): pairs of positions, the first ended before the second starts, in O(N log N).
 
 With shared disks, not on demand, and k = 2, an instant tau is feasible iff n disjoint pairs (u, v) of positions by tau
-have leftmost end e_u <= rightmost start s_v. In one stretch an exchange puts all first segments to the left and all
+have leftmost end e_u <= rightmost start s_v. In one period an exchange puts all first segments to the left and all
 second segments to the right, each of which helps; so leftmost ends and rightmost starts are no relaxation.
 
 Since s < e for every position, these pairs are the ordered pairs of the intervals (s, e), and n pairs are a matching
@@ -37,12 +37,12 @@ from itertools import pairwise
 
 import numpy as np
 
-from hindsched.offline.bags.closed import least
-from hindsched.offline.bags.stretches import Stretches
+from hindsched.offline.bags.availability_periods import AvailabilityPeriods
+from hindsched.offline.bags.closed_forms import least
 
 __all__ = ["Segment", "most_seconds", "pairs_by", "two_segments"]
 
-#: Stretch, start, end of one execution of a segment.
+#: Period, start, end of one execution of a segment.
 Segment = tuple[int, int, int]
 
 
@@ -78,7 +78,7 @@ def most_seconds(starts: Sequence[int], ends: Sequence[int]) -> list[int]:
     return sorted(v for _, v in chosen + over)
 
 
-def two_segments(stretches: Stretches, tasks: int, *, low: int = 0) -> int | None:
+def two_segments(periods: AvailabilityPeriods, tasks: int, *, low: int = 0) -> int | None:
     """H6: the optimum for k = 2 with shared disks, not on demand; None if the horizon is too short.
 
     Feasibility is monotone in tau, so bisection is exact: O(log horizon) matchings.
@@ -86,28 +86,28 @@ def two_segments(stretches: Stretches, tasks: int, *, low: int = 0) -> int | Non
     Examples
     --------
     >>> from hindsched.instances.states import from_letters
-    >>> two_segments(Stretches.of_states(from_letters(["udu", "uuu"]), [8, 12], slot=10), tasks=2)
+    >>> two_segments(AvailabilityPeriods.of_states(from_letters(["udu", "uuu"]), [8, 12], slot=10), tasks=2)
     28
     """
 
     def holds(tau: int) -> bool:
-        at = stretches.positions(tau)
+        at = periods.positions(tau)
         if len(at) < 2 * tasks:
             return False
         return len(most_seconds(at.last_start.tolist(), at.first_end.tolist())) >= tasks
 
-    return least(holds, low, stretches.horizon)
+    return least(holds, low, periods.horizon)
 
 
-def pairs_by(stretches: Stretches, tasks: int, tau: int) -> list[tuple[Segment, Segment]]:
-    """Return the two segments of every task by a feasible tau: firsts leftmost, seconds rightmost in their stretch.
+def pairs_by(periods: AvailabilityPeriods, tasks: int, tau: int) -> list[tuple[Segment, Segment]]:
+    """Return the two segments of every task by a feasible tau: firsts leftmost, seconds rightmost in their period.
 
     Raises
     ------
     ValueError
         When tau is not feasible.
     """
-    at = stretches.positions(tau)
+    at = periods.positions(tau)
     ends = at.first_end.tolist()
     second = most_seconds(at.last_start.tolist(), ends)[: len(at)]
     if len(second) < tasks:
@@ -115,27 +115,27 @@ def pairs_by(stretches: Stretches, tasks: int, tau: int) -> list[tuple[Segment, 
     second = sorted(second, key=lambda v: -int(at.last_start[v]))[:tasks]
     taken = set(second)
     first = sorted((u for u in range(len(at)) if u not in taken), key=ends.__getitem__)[:tasks]
-    # Within a stretch the firsts move to its first positions and the seconds to its last ones.
-    lefts = _packed(at.stretch[first].tolist())
-    counts = np.bincount(at.stretch, minlength=1)
-    rights = _packed(at.stretch[second].tolist())
-    index = {(int(s), int(j)): i for i, (s, j) in enumerate(zip(at.stretch, at.number, strict=True))}
+    # Within a period the firsts move to its first positions and the seconds to its last ones.
+    lefts = _packed(at.period[first].tolist())
+    counts = np.bincount(at.period, minlength=1)
+    rights = _packed(at.period[second].tolist())
+    index = {(int(s), int(j)): i for i, (s, j) in enumerate(zip(at.period, at.number, strict=True))}
     begun = [index[s, j] for s, j in lefts]
     ended = [index[s, int(counts[s]) - 1 - j] for s, j in rights]
     begun.sort(key=lambda u: int(at.first_end[u]))
     ended.sort(key=lambda v: int(at.last_start[v]))
     return [
         (
-            (int(at.stretch[u]), int(at.first_start[u]), int(at.first_end[u])),
-            (int(at.stretch[v]), int(at.last_start[v]), int(at.last_end[v])),
+            (int(at.period[u]), int(at.first_start[u]), int(at.first_end[u])),
+            (int(at.period[v]), int(at.last_start[v]), int(at.last_end[v])),
         )
         for u, v in zip(begun, ended, strict=True)
     ]
 
 
-def _packed(stretches: Sequence[int]) -> list[tuple[int, int]]:
-    """Return the entries of a list of stretches, ordered, equal ones numbered 0, 1, ..."""
-    ordered = sorted(stretches)
+def _packed(periods: Sequence[int]) -> list[tuple[int, int]]:
+    """Return the entries of a list of periods, ordered, equal ones numbered 0, 1, ..."""
+    ordered = sorted(periods)
     numbers = [0] * len(ordered)
     for i, (a, b) in enumerate(pairwise(ordered), 1):
         numbers[i] = numbers[i - 1] + 1 if a == b else 0

@@ -10,16 +10,16 @@ from hindsched.instances.array_types import Int32s, Ints
 from hindsched.instances.batches import Compute, Instance, Run, Rung
 from hindsched.instances.batches.cuts import Cut
 from hindsched.instances.errors import InputError
-from hindsched.offline.batches.answer import BatchAnswer, Play
-from hindsched.offline.batches.kernels import ends, traffic
-from hindsched.offline.batches.kernels.field import NEVER, Field, advance_all
+from hindsched.offline.batches.hindsight import BatchAnswer, BatchContacts
+from hindsched.offline.batches.kernels import earliest_ends, traffic_flow
+from hindsched.offline.batches.kernels.instance_arrays import NEVER, InstanceArrays, advance_all
 
-__all__ = ["Batches"]
+__all__ = ["BatchSolver"]
 
 _NO_PAIR = -1
 
 
-class Batches:
+class BatchSolver:
     """A solver that goes through the batches of an instance, in order.
 
     Parameters
@@ -65,7 +65,7 @@ class Batches:
         seconds, counts = times[begins], np.diff(np.append(begins, times.size))
         c = np.array(instance.c, dtype=np.int64)
         tasks, num = instance.tasks, instance.num_workers
-        self.field = Field(
+        self.arrays = InstanceArrays(
             ups=ups,
             place=low,
             high=high,
@@ -79,7 +79,7 @@ class Batches:
             seconds=seconds.astype(np.int32),
             counts=counts.astype(np.int32),
         )
-        self.earliest = ends.Earliest(
+        self.earliest = earliest_ends.Earliest(
             end=_ints(tasks),
             time=_ints(tasks),
             worker=_ints(tasks),
@@ -89,7 +89,7 @@ class Batches:
             batch=_ints(num, -1),
         )
         self.flow = _flow(tasks, seconds.size, num)
-        self.crowd = traffic.Crowd(
+        self.candidates = traffic_flow.Candidates(
             _ints(1), _shorts(num), _shorts(num), _shorts(num + 1), np.empty((num, 2), dtype=np.int32)
         )
         self.stamp = 0
@@ -97,37 +97,37 @@ class Batches:
     def solve(self, batch: int) -> BatchAnswer:
         """Return the answer for a batch; batches are to be asked for in order."""
         submission, deadline = (time - self.origin for time in self.instance.batches[batch])
-        advance_all(self.field, submission)
+        advance_all(self.arrays, submission)
         if self.rung is Rung.TRAFFIC:
             answer = self._by_flow(submission, deadline)
         else:
             answer = self._by_ends(submission, deadline, self._earliest(submission, self.rung))
         return _later(answer, self.origin) if self.origin else answer
 
-    def _earliest(self, submission: int, rung: Rung) -> Play:
+    def _earliest(self, submission: int, rung: Rung) -> BatchContacts:
         """Return the N earliest ends by the run's end, or all."""
         if rung is Rung.FREE:
-            ends.free_ends(self.field, submission, self.earliest)
+            earliest_ends.free_ends(self.arrays, submission, self.earliest)
         else:
             self.stamp += 1
-            first = _place(self.field.times, submission)
-            ends.stream_ends(self.field, self.stamp, first, self.earliest)
+            first = _place(self.arrays.times, submission)
+            earliest_ends.stream_ends(self.arrays, self.stamp, first, self.earliest)
         size = int(self.earliest.size[0])
         time, worker, end = (column[:size] for column in (self.earliest.time, self.earliest.worker, self.earliest.end))
         order = np.lexsort((worker, time))
         return time[order], worker[order], end[order]
 
-    def _by_ends(self, submission: int, deadline: int, play: Play) -> BatchAnswer:
+    def _by_ends(self, submission: int, deadline: int, play: BatchContacts) -> BatchAnswer:
         """Tasks that end early are not in each other's way: the N earliest ends tell everything."""
         in_time = play[2] <= deadline
         latency = int(play[2].max()) - submission if play[2].size == self.instance.tasks else None
         return BatchAnswer(
             satisfied=int(in_time.sum()),
             cut=(),
-            play=(play[0][in_time], play[1][in_time], play[2][in_time]),
+            contacts=(play[0][in_time], play[1][in_time], play[2][in_time]),
             latency=latency,
             latency_cut=(),
-            latency_play=None if latency is None else play,
+            latency_contacts=None if latency is None else play,
         )
 
     def _by_flow(self, submission: int, deadline: int) -> BatchAnswer:
@@ -142,8 +142,8 @@ class Batches:
             return BatchAnswer(satisfied, cut, play, None, self._cut(), None)
         if self._served != end:
             self._reaches(submission, end)
-        latency_play = self._play()
-        return BatchAnswer(satisfied, cut, play, end - submission, self._cut_before(submission, end), latency_play)
+        latency_contacts = self._play()
+        return BatchAnswer(satisfied, cut, play, end - submission, self._cut_before(submission, end), latency_contacts)
 
     def _least_end(self, submission: int, deadline: int, satisfied: int) -> int | None:
         """Return the least e by which N tasks can end, by bisection; beyond the deadline between what other rungs tell.
@@ -151,13 +151,13 @@ class Batches:
         None: not by E.
         """
         tasks = self.instance.tasks
-        first = _place(self.field.times, submission)
-        if self.field.times.size - first < tasks:
+        first = _place(self.arrays.times, submission)
+        if self.arrays.times.size - first < tasks:
             return None
-        low = int(self.field.times[first + tasks - 1]) + int(self.field.c.min()) - 1  # too little
+        low = int(self.arrays.times[first + tasks - 1]) + int(self.arrays.c.min()) - 1  # too little
         if satisfied == tasks:
             high = deadline  # and too little is what the workers cannot do, whoever is contacted when
-            low = _last_before(low, high, lambda end: traffic.most(self.field, self.crowd, end) >= tasks)
+            low = _last_before(low, high, lambda end: traffic_flow.most(self.arrays, self.candidates, end) >= tasks)
         else:
             free, stream = (self._earliest(submission, rung)[2] for rung in (Rung.FREE, Rung.STREAM))
             if free.size < tasks:
@@ -177,32 +177,32 @@ class Batches:
 
     def _gather(self, submission: int, horizon: int) -> None:
         """Bring together the workers that may be needed up to a deadline."""
-        while not traffic.gather(self.field, self.crowd, submission, horizon):
-            self.crowd = self.crowd._replace(ups=np.empty((2 * len(self.crowd.ups), 2), dtype=np.int32))
+        while not traffic_flow.gather(self.arrays, self.candidates, submission, horizon):
+            self.candidates = self.candidates._replace(ups=np.empty((2 * len(self.candidates.ups), 2), dtype=np.int32))
 
     def _bound(self, submission: int, deadline: int) -> int:
         """Return a bound on the tasks that can end by a deadline, by cuts that need the fastest workers only."""
-        first, stop = (_place(self.field.seconds, time) for time in (submission, deadline))
-        return int(traffic.bound(self.field, self.crowd, self.flow, traffic.FEW, deadline, first, stop))
+        first, stop = (_place(self.arrays.seconds, time) for time in (submission, deadline))
+        return int(traffic_flow.bound(self.arrays, self.candidates, self.flow, traffic_flow.FEW, deadline, first, stop))
 
     def _reaches(self, submission: int, deadline: int, *, is_exact: bool = False) -> bool:
         """Whether N tasks can end by a deadline; if it is to be exact, the flow is a largest one afterwards."""
-        first, stop = (_place(self.field.seconds, time) for time in (submission, deadline))
-        answer, has_cut = traffic.reaches(self.field, self.crowd, self.flow, deadline, first, stop, is_exact)
+        first, stop = (_place(self.arrays.seconds, time) for time in (submission, deadline))
+        answer, has_cut = traffic_flow.reaches(self.arrays, self.candidates, self.flow, deadline, first, stop, is_exact)
         self._range, self._has_cut = (first, stop), has_cut
         self._served = deadline if answer else None
         return bool(answer)
 
-    def _play(self) -> Play:
+    def _play(self) -> BatchContacts:
         """Return the contacts of the flow, and when their tasks end."""
         size = int(self.flow.size[0])
-        time = self.field.seconds[self.flow.second[:size]].astype(np.int64)
-        worker = self.crowd.worker[self.flow.worker[:size]].astype(np.int64)
+        time = self.arrays.seconds[self.flow.second[:size]].astype(np.int64)
+        worker = self.candidates.worker[self.flow.worker[:size]].astype(np.int64)
         order = np.lexsort((worker, time))
         time, worker = time[order], worker[order]
         end = np.empty(size, dtype=np.int64)
         self.stamp += 1
-        ends.ends_in_order(self.field, self.earliest, self.stamp, time, worker, end)
+        earliest_ends.ends_in_order(self.arrays, self.earliest, self.stamp, time, worker, end)
         return time, worker, end
 
     def _cut(self) -> Cut:
@@ -212,7 +212,7 @@ class Batches:
         first, stop = self._range
         if self._has_cut:
             return self._cut_of_bound(first)
-        seconds = self.field.seconds[first:stop]
+        seconds = self.arrays.seconds[first:stop]
         inside = self.flow.visited[first:stop] != self.flow.epoch[1]
         edges = np.flatnonzero(np.diff(np.concatenate(([0], inside.astype(np.int8), [0]))))
         return tuple((int(seconds[a]), int(seconds[b - 1]) + 1) for a, b in edges.reshape(-1, 2))
@@ -220,12 +220,12 @@ class Batches:
     def _cut_of_bound(self, first: int) -> Cut:
         """Return the cut that the last bound was found by."""
         last = int(self.flow.best[1])
-        return ((int(self.field.seconds[first]), int(self.field.seconds[last - 1]) + 1),) if last > first else ()
+        return ((int(self.arrays.seconds[first]), int(self.arrays.seconds[last - 1]) + 1),) if last > first else ()
 
     def _cut_before(self, submission: int, end: int) -> Cut:
         """Return the cut that proves that N tasks cannot end before the least end: the cheapest there is."""
         if self._bound(submission, end - 1) < self.instance.tasks:
-            return self._cut_of_bound(_place(self.field.seconds, submission))
+            return self._cut_of_bound(_place(self.arrays.seconds, submission))
         self._reaches(submission, end - 1, is_exact=True)
         return self._cut()
 
@@ -233,20 +233,20 @@ class Batches:
 def _later(answer: BatchAnswer, seconds: int) -> BatchAnswer:
     """Return an answer with all its times later; latencies stay."""
 
-    def play(one: Play) -> Play:
+    def play(one: BatchContacts) -> BatchContacts:
         return one[0] + seconds, one[1], one[2] + seconds
 
     def cut(one: Cut) -> Cut:
         return tuple((a + seconds, b + seconds) for a, b in one)
 
-    late = answer.latency_play
+    late = answer.latency_contacts
     return BatchAnswer(
         satisfied=answer.satisfied,
         cut=cut(answer.cut),
-        play=play(answer.play),
+        contacts=play(answer.contacts),
         latency=answer.latency,
         latency_cut=cut(answer.latency_cut),
-        latency_play=None if late is None else play(late),
+        latency_contacts=None if late is None else play(late),
     )
 
 
@@ -278,8 +278,8 @@ def _shorts(size: int) -> Int32s:
     return np.zeros(size, dtype=np.int32)
 
 
-def _flow(tasks: int, seconds: int, workers: int) -> traffic.Flow:
-    return traffic.Flow(
+def _flow(tasks: int, seconds: int, workers: int) -> traffic_flow.Flow:
+    return traffic_flow.Flow(
         size=_ints(1),
         second=_shorts(tasks),
         worker=_shorts(tasks),

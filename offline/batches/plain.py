@@ -16,15 +16,15 @@ import numpy as np
 from hindsched.instances.batches import Compute, Instance, Run, Rung
 from hindsched.instances.batches.cuts import Cut
 from hindsched.instances.errors import InputError
-from hindsched.offline.batches.answer import BatchAnswer, Play
+from hindsched.offline.batches.hindsight import BatchAnswer, BatchContacts
 
-__all__ = ["Batches"]
+__all__ = ["BatchSolver"]
 
 _MOST_SECONDS = 2_000_000  # of all workers together
 Pair = tuple[int, int]
 
 
-class Batches:
+class BatchSolver:
     """A solver that goes through the batches of an instance.
 
     Parameters
@@ -79,10 +79,10 @@ class Batches:
         return BatchAnswer(
             satisfied=len(play),
             cut=cut,
-            play=self._columns(play),
+            contacts=self._columns(play),
             latency=high - submission if found else None,
             latency_cut=latency_cut,
-            latency_play=self._columns(self._best(submission, high)[0]) if found else None,
+            latency_contacts=self._columns(self._best(submission, high)[0]) if found else None,
         )
 
     def rank(self, j: int, second: int, deadline: int) -> int:
@@ -148,7 +148,7 @@ class Batches:
             return sorted(used)[: self.instance.tasks], ()
         return sorted(used), tuple((second, second + 1) for second in cut)
 
-    def _columns(self, pairs: Sequence[Pair]) -> Play:
+    def _columns(self, pairs: Sequence[Pair]) -> BatchContacts:
         """Return a play with its ends, each worker's tasks one after the other."""
         busy: dict[int, int] = {}
         ends = []

@@ -1,6 +1,6 @@
-"""The exact solvers of this family: one table, one signature, one function to call them all.
+"""The exact solvers of ``coupled``: their table, and the function that calls them.
 
-Every solver is called as ``solve(instance, objective, stand_by=..., limits=...)`` and returns a `CoupledResult`.
+A solver is a function ``(instance, objective, *, stand_by, limits) -> CoupledResult``.
 """
 
 from __future__ import annotations
@@ -11,21 +11,22 @@ from enum import StrEnum
 from hindsched.instances import check
 from hindsched.instances.coupled.model import Instance
 from hindsched.instances.coupled.schedule import NOT_ENROLLED, Schedule
-from hindsched.instances.errors import InputError, SelfCheckError
+from hindsched.instances.errors import InputError
 from hindsched.instances.state_sources import KnownStates
 from hindsched.instances.states import DOWN, UP
+from hindsched.offline.confirmation import expect_valid, expect_value
 from hindsched.offline.coupled.no_communication.team_periods import is_easy
 from hindsched.offline.coupled.no_communication.team_solvers import TeamSolver
 from hindsched.offline.coupled.objectives import CoupledResult, Objective
 from hindsched.offline.limits import Limits
 from hindsched.offline.results import Status
-from hindsched.offline.solvers import AUTO, Solver, by_name, named
+from hindsched.offline.solvers import AUTO, Solver, available, by_name, named
 
 __all__ = ["SOLVERS", "SolverName", "available_solvers", "confirm", "solve"]
 
 
 class SolverName(StrEnum):
-    """The solvers of this family."""
+    """Names of the solvers."""
 
     NATIVE = "native"
     CPSAT = "cpsat"
@@ -37,7 +38,7 @@ class SolverName(StrEnum):
     BRUTE = "brute"
 
 
-#: Every solver by name, the best first: that is the one ``auto`` takes.
+#: Every solver by name, the best first: ``auto`` takes the first one that is available.
 SOLVERS: Mapping[str, Solver] = by_name(
     Solver(
         SolverName.NATIVE,
@@ -53,7 +54,7 @@ SOLVERS: Mapping[str, Solver] = by_name(
     ),
     Solver(
         SolverName.CPSAT_WHOLE,
-        "the same model over the whole horizon, without proven windows, to be measured against",
+        "the same model over the whole horizon, without proven windows, as a baseline",
         "hindsched.offline.coupled.models.cpsat_solver",
         requires=("ortools",),
         function="solve_whole",
@@ -94,8 +95,8 @@ SOLVERS: Mapping[str, Solver] = by_name(
 
 
 def available_solvers() -> list[str]:
-    """Return the names of the solvers that can run here, the best first; nothing heavy is imported."""
-    return [name for name, solver in SOLVERS.items() if solver.is_available()]
+    """Return the names of the solvers that can run here, the best first, without importing one."""
+    return available(SOLVERS)
 
 
 def solve(
@@ -114,12 +115,13 @@ def solve(
     Parameters
     ----------
     instance
-        Every state is known: the optimum is over all schedules that R1-R5 admit.
+        With all states known: the optimum is over all schedules that R1-R5 admit.
     objective
         ``makespan``: fewest slots to complete the instance's iterations. ``iterations``: most iterations completed
-        within its slots, however many it asks for.
+        within its slots.
     solver
-        ``auto`` or a name of `SOLVERS`. ``auto`` is the polynomial ``periods`` where it applies, else the best one.
+        ``auto`` or a name of `SOLVERS`. ``auto`` is the polynomial ``periods`` where it applies, else the first
+        available solver.
     stand_by
         False: a worker may receive the program only in an iteration in which it computes (docs/model.md section 3).
     time_limit_s
@@ -135,13 +137,13 @@ def solve(
     Returns
     -------
     CoupledResult
-        For the makespan the schedule covers exactly ``value`` slots; for the iterations it covers all slots, and
-        is there even if no iteration can be completed.
+        For the makespan the schedule covers exactly ``value`` slots. For the iterations it covers all slots, also if
+        no iteration can be completed.
 
     Raises
     ------
     InputError
-        For an unknown objective or solver, a limit that cannot be meant, or an instance too large for ``brute``.
+        For an unknown objective or solver, an invalid limit, or an instance too large for ``brute``.
     SelfCheckError
         If the checker does not confirm the schedule: a defect of the solver.
 
@@ -156,7 +158,7 @@ def solve(
         raise InputError(f"{type(instance).__name__}, expected an instance of coupled", place="instance")
     limits = Limits(time_limit_s, memory_limit_mb, threads, seed)
     goal = Objective.parse(objective)
-    chosen = _choose(solver, instance)
+    chosen = named(_best(instance) if solver == AUTO else solver, SOLVERS)
     if goal is Objective.MAKESPAN and instance.iterations > instance.slots:  # an iteration takes a slot at least
         return CoupledResult.of(Status.INFEASIBLE, goal, None, None, None, chosen.name, 0.0)
     if _holds_too_few(instance):
@@ -165,16 +167,15 @@ def solve(
         nothing = Schedule(instance.fingerprint, (NOT_ENROLLED * instance.slots,) * instance.num_workers, ())
         return CoupledResult.of(Status.OPTIMAL, goal, 0, 0, nothing, chosen.name, 0.0)
     result: CoupledResult = chosen.load()(instance, goal, stand_by=stand_by, limits=limits)
-    if result.schedule is not None:
-        confirm(instance, result)
+    confirm(instance, result)
     return result
 
 
 def _holds_too_few(instance: Instance) -> bool:
-    """Whether the workers are not UP for long enough to hold m tasks at once; asked where m is absurdly large.
+    """Return whether the workers provably cannot hold m tasks at once; only tested where m exceeds the slots.
 
-    Each task of a worker takes T_data slots to be received and w_q to be computed, the program T_prog, all of them UP
-    and none for two of these. Solvers have tables of size m: they are spared numbers that no schedule can reach.
+    A worker needs T_prog UP slots for the program, and T_data + w_q further UP slots for each task. Solvers have tables
+    of size m, so an m that no schedule can reach must not get to them.
     """
     if instance.tasks <= instance.slots:
         return False
@@ -185,24 +186,20 @@ def _holds_too_few(instance: Instance) -> bool:
     return held < instance.tasks
 
 
-def _choose(name: str, instance: Instance) -> Solver:
-    if name == AUTO:
-        return SOLVERS[SolverName.PERIODS if _is_easy(instance) else available_solvers()[0]]
-    return named(name, SOLVERS)
-
-
-def _is_easy(instance: Instance) -> bool:
-    """Whether the polynomial solver applies; states that are drawn as needed are not all drawn to find out."""
-    if instance.t_prog or instance.t_data or not isinstance(instance.source, KnownStates):
-        return False
-    return is_easy(instance.states == UP, instance.states == DOWN)
+def _best(instance: Instance) -> str:
+    """Return the solver that ``auto`` takes; states that are drawn on demand stay undrawn."""
+    is_free = not instance.t_prog and not instance.t_data and isinstance(instance.source, KnownStates)
+    if is_free and is_easy(instance.states == UP, instance.states == DOWN):
+        return SolverName.PERIODS
+    return available_solvers()[0]
 
 
 def confirm(instance: Instance, result: CoupledResult) -> None:
-    """Raise `SelfCheckError` unless the checker finds the schedule of a result valid and worth its value."""
+    """Raise `SelfCheckError` unless the checker accepts the schedule of a result and finds its value."""
+    if result.schedule is None:
+        return
     verdict = check(instance, result.schedule)
-    if not verdict.is_valid:
-        raise SelfCheckError(f"{result.by} made a schedule that the checker refuses: {verdict}")
-    confirmed = verdict.outcome.makespan if result.objective is Objective.MAKESPAN else verdict.outcome.iterations
-    if confirmed != result.value:
-        raise SelfCheckError(f"{result.by} claims {result.objective} {result.value}, the checker says {verdict}")
+    expect_valid(verdict, result.by)
+    is_makespan = result.objective is Objective.MAKESPAN
+    found = verdict.outcome.makespan if is_makespan else verdict.outcome.iterations
+    expect_value(result.value, found, str(result.objective), result.by)

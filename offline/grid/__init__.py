@@ -1,5 +1,5 @@
 """Optima of grids with all jobs known: the least total wait (docs/grid/bounds.md)."""
 
-from hindsched.offline.grid.dispatch import SOLVERS, available_solvers, solve
+from hindsched.offline.grid.api import SOLVERS, available_solvers, solve
 
 __all__ = ["SOLVERS", "available_solvers", "solve"]

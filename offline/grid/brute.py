@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hindsched.instances.errors import InputError
 from hindsched.instances.grid import Instance
-from hindsched.offline.grid.found import Found
+from hindsched.offline.grid.claim import Claim
 from hindsched.offline.limits import Limits
 
 __all__ = ["MOST_JOBS", "least_start", "solve"]
@@ -15,7 +15,7 @@ MOST_JOBS = 7
 _Run = tuple[int, int, int]
 
 
-def solve(instance: Instance, limits: Limits) -> Found:
+def solve(instance: Instance, limits: Limits) -> Claim:
     """Return an optimal schedule of at most seven jobs; it shares nothing with the other solvers.
 
     Raises
@@ -57,7 +57,7 @@ def solve(instance: Instance, limits: Limits) -> Found:
             extend([*placed, (start, start + length, width)], [k for k in left if k != j], wait + start - submit)
 
     extend([], list(range(len(rows))), 0)
-    return Found(best, True, None, {"nodes": nodes})
+    return Claim(best, True, None, {"nodes": nodes})
 
 
 def least_start(placed: list[_Run], submit: int, width: int, length: int, nodes: int) -> int:

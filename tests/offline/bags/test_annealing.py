@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from hindsched.offline.bags.native.annealing import random_step
+from hindsched.offline.bags.kernels.annealing import random_step
 
 MULTIPLIER = 1_932_734_418
 

@@ -10,8 +10,8 @@ import pytest
 from hindsched.instances.bags import check
 from hindsched.instances.random_streams import stream
 from hindsched.offline.bags import solve
+from hindsched.offline.bags.availability_periods import AvailabilityPeriods
 from hindsched.offline.bags.matching import most_seconds, pairs_by, two_segments
-from hindsched.offline.bags.stretches import Stretches
 from tests.cases.bags import chained
 
 
@@ -33,9 +33,9 @@ def ordered(starts, ends, u, v) -> bool:
 
 def test_optimum_equals_the_chain_model() -> None:
     for instance in chained(25, seed=2, segments=2):
-        stretches = Stretches.of_states(instance.states, instance.ticks, instance.slot)
+        periods = AvailabilityPeriods.of_states(instance.states, instance.ticks, instance.slot)
         expected = solve(instance, solver="chains")
-        assert two_segments(stretches, instance.tasks) == expected.value
+        assert two_segments(periods, instance.tasks) == expected.value
         found = solve(instance)
         assert (found.status, found.value, found.lower) == (expected.status, expected.value, expected.lower)
         if found.schedule is not None:
@@ -44,9 +44,9 @@ def test_optimum_equals_the_chain_model() -> None:
 
 def test_an_instant_too_early_has_no_pairs() -> None:
     instance = next(chained(1, seed=3, segments=2, up=1.0, down=0.0, slots=60))
-    stretches = Stretches.of_states(instance.states, instance.ticks, instance.slot)
-    best = two_segments(stretches, instance.tasks)
+    periods = AvailabilityPeriods.of_states(instance.states, instance.ticks, instance.slot)
+    best = two_segments(periods, instance.tasks)
     assert best is not None
-    assert len(pairs_by(stretches, instance.tasks, best)) == instance.tasks
+    assert len(pairs_by(periods, instance.tasks, best)) == instance.tasks
     with pytest.raises(ValueError, match="tasks by"):
-        pairs_by(stretches, instance.tasks, best - 1)
+        pairs_by(periods, instance.tasks, best - 1)

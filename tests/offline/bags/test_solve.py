@@ -13,10 +13,10 @@ from hindsched.instances.bags.generate import paper
 from hindsched.instances.errors import InputError
 from hindsched.instances.states import DOWN
 from hindsched.offline import limits
-from hindsched.offline.bags import SOLVERS, cells, composition, entries, solve
+from hindsched.offline.bags import SOLVERS, composition_bound, exact_solvers, feasibility_cpsat, solve
+from hindsched.offline.bags.availability_periods import AvailabilityPeriods
 from hindsched.offline.bags.brute import optimum
-from hindsched.offline.bags.search import Bracket
-from hindsched.offline.bags.stretches import Stretches
+from hindsched.offline.bags.shared_store import BoundsAndChains
 from hindsched.offline.results import Status
 from tests.cases.bags import chained, letters, randoms, tiny
 
@@ -124,14 +124,14 @@ def test_all_widths_together_have_the_time_limit(monkeypatch: pytest.MonkeyPatch
     left: list[float | None] = []
 
     def search(
-        stretches: Any, n: int, k: int, bound: Any, given: Any, watch: limits.Stopwatch, *, is_all: bool
-    ) -> Bracket:
-        assert is_all == (stretches.horizon == 9000)
+        periods: Any, n: int, k: int, bound: Any, given: Any, watch: limits.Stopwatch, *, is_all: bool
+    ) -> BoundsAndChains:
+        assert is_all == (periods.horizon == 9000)
         left.append(watch.left_s())
         clock.now += 4.0
-        return Bracket(bound[0])  # no play: more slots are looked at
+        return BoundsAndChains(bound[0])  # no play: more slots are looked at
 
-    monkeypatch.setattr(entries, "shared_search", search)
+    monkeypatch.setattr(exact_solvers, "shared_search", search)
     instance = letters(*["u" * 9000] * 2, ticks=[2, 2], tasks=2, segments=3)
     found = solve(instance, time_limit_s=10.0)
     assert left == [10.0, 6.0, 2.0, 0.0, 0.0]
@@ -140,13 +140,13 @@ def test_all_widths_together_have_the_time_limit(monkeypatch: pytest.MonkeyPatch
 
 def test_no_proof_is_asked_of_a_part_of_the_slots_where_no_play_was_found(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[int] = []
-    decide = cells.decide
+    decide = feasibility_cpsat.decide
 
-    def recorded(stretches: Stretches, *others: Any, **more: Any) -> cells.Answer:
-        asked.append(stretches.horizon)
-        return decide(stretches, *others, **more)
+    def recorded(periods: AvailabilityPeriods, *others: Any, **more: Any) -> feasibility_cpsat.Feasibility:
+        asked.append(periods.horizon)
+        return decide(periods, *others, **more)
 
-    monkeypatch.setattr(cells, "decide", recorded)
+    monkeypatch.setattr(feasibility_cpsat, "decide", recorded)
     number = 0
     for short in list(chained(110, seed=21, up=0.75))[104:]:  # two of them ask for a proof
         states = np.pad(short.states, ((0, 0), (0, 1000 - short.slots)), constant_values=DOWN)
@@ -169,14 +169,14 @@ def test_programs_of_the_composition_bound_get_the_time_that_is_left(monkeypatch
         clock.now += 3.0
         return solver.solve(model)
 
-    monkeypatch.setattr(composition, "solve_interruptibly", solved)
+    monkeypatch.setattr(composition_bound, "solve_interruptibly", solved)
     pair = letters("uuu", "uuu", ticks=[3, 9], slot=6)
-    stretches = Stretches.of_states(pair.states, pair.ticks, pair.slot)
-    assert composition.composition(stretches, 2, 2, low=9, limits=limits.Limits(time_limit_s=7.0)) <= 12
+    periods = AvailabilityPeriods.of_states(pair.states, pair.ticks, pair.slot)
+    assert composition_bound.composition(periods, 2, 2, low=9, limits=limits.Limits(time_limit_s=7.0)) <= 12
     assert left == [7.0, 4.0, 1.0][: len(left)]
     assert len(left) > 1
     left.clear()
-    assert composition.composition(stretches, 2, 2, low=9) == 12
+    assert composition_bound.composition(periods, 2, 2, low=9) == 12
     assert set(left) == {cp_model.CpSolver().parameters.max_time_in_seconds}  # no limit
 
 

@@ -11,7 +11,7 @@ from hindsched.instances import InputError, SelfCheckError, check
 from hindsched.instances.batches import Instance, Run, Rung
 from hindsched.instances.batches.cuts import Bounds
 from hindsched.offline import Limit, solve
-from hindsched.offline.batches import Hindsight, brute, cpsat, plain, solvers
+from hindsched.offline.batches import Hindsight, api, brute, cpsat, plain
 from hindsched.offline.results import Status
 from hindsched.online.batches import Options
 from tests.cases.batches import any_run, rare, runs, tiny, varied
@@ -133,14 +133,18 @@ def test_the_time_may_be_over_before_it_begins() -> None:
 @pytest.mark.parametrize(
     ("place", "change", "told"),
     [
-        (0, lambda a: {"latency": a.latency + 1}, "batch 0 has latency"),
-        (1, lambda a: {"latency": a.latency + 1}, "batch 1 has latency"),
-        (1, lambda a: {"latency": None, "latency_play": None}, "latency of batch 1"),
-        (0, lambda a: {"latency_play": a.play}, "batch 0 has latency"),
-        (0, lambda a: {"latency_play": tuple(x + 1 for x in a.latency_play)}, "schedule of a latency"),
-        (0, lambda a: {"latency_cut": ()}, "cut for the latency of batch 0"),
-        (0, lambda a: {"latency_cut": ((1, 0),)}, "a cut of the rung traffic"),
-        (0, lambda a: {"cut": ()}, "a cut of the rung traffic"),
+        (0, lambda a: {"latency": a.latency + 1}, "for batch 0 the latency"),
+        (1, lambda a: {"latency": a.latency + 1}, "for batch 1 the latency"),
+        (
+            1,
+            lambda a: {"latency": None, "latency_contacts": None},
+            "does not prove the latency of batch 1|for batch 1 the latency",
+        ),
+        (0, lambda a: {"latency_contacts": a.contacts}, "for batch 0 the latency"),
+        (0, lambda a: {"latency_contacts": tuple(x + 1 for x in a.latency_contacts)}, "schedule of a latency"),
+        (0, lambda a: {"latency_cut": ()}, "does not prove the latency of batch 0"),
+        (0, lambda a: {"latency_cut": ((1, 0),)}, "a cut on the rung traffic"),
+        (0, lambda a: {"cut": ()}, "a cut on the rung traffic"),
     ],
 )
 def test_what_a_solver_says_of_latencies_is_confirmed(
@@ -149,22 +153,22 @@ def test_what_a_solver_says_of_latencies_is_confirmed(
     instance = Instance(tasks=3, batches=[(0, 3), (10, 14)], c=[1, 1, 1], up=[[(0, 20)]] * 3)
     run = instances_run([[0, 0], [0, 1], [3, 0], *([t, j] for t in (10, 11, 12) for j in range(3))])
     assert solve(instance, "traffic", of=run, solver="plain").certificate.latency == (4, 1)
-    honest = plain.Batches.solve
+    honest = plain.BatchSolver.solve
 
-    def wrong(self: plain.Batches, batch: int) -> Any:
+    def wrong(self: plain.BatchSolver, batch: int) -> Any:
         answer = honest(self, batch)
         return replace(answer, **change(answer)) if batch == place else answer
 
-    monkeypatch.setattr(plain.Batches, "solve", wrong)
+    monkeypatch.setattr(plain.BatchSolver, "solve", wrong)
     with pytest.raises(SelfCheckError, match=told):
         solve(instance, "traffic", of=run, solver="plain")
     solve(instance, "traffic", of=run, solver="plain", confirm=False)
     if place == 0:  # so it is when the time is over after this batch
         over = iter([False, True] * 2)
-        monkeypatch.setattr(solvers.Stopwatch, "is_over", lambda self: next(over))
+        monkeypatch.setattr(api.Stopwatch, "is_over", lambda self: next(over))
         with pytest.raises(SelfCheckError, match=told):
             solve(instance, "traffic", of=run, solver="plain", time_limit_s=1)
-        monkeypatch.setattr(plain.Batches, "solve", honest)
+        monkeypatch.setattr(plain.BatchSolver, "solve", honest)
         assert solve(instance, "traffic", of=run, solver="plain", time_limit_s=1).counts == {"batches": 1}
 
 

@@ -1,0 +1,110 @@
+"""Levels tick by tick, as an integer linear program for PuLP: exact for tiny instances, shared disks, not on demand.
+
+``x[s, t, l]`` tells whether a segment that is the l-th of its task starts in period s at tick t. Tasks are alike: n
+segments of each level, and at every tick at least as many of level l have ended as of level l + 1 have started, is all
+that chains need. Times are integers, every tick has its own variables, nothing is relaxed.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pulp
+
+from hindsched.instances.bags import Instance
+from hindsched.instances.errors import InputError
+from hindsched.offline.backends.pulp_runs import MilpSolver, is_available, run
+from hindsched.offline.bags.availability_periods import AvailabilityPeriods
+from hindsched.offline.bags.claim import Claim
+from hindsched.offline.bags.matching import Segment
+from hindsched.offline.bags.schedule_building import schedule_of_chains
+from hindsched.offline.limits import Limits
+
+__all__ = ["MAX_VARIABLES", "solve"]
+
+#: Most variables of a program.
+MAX_VARIABLES = 20_000
+
+
+def solve(instance: Instance, limits: Limits) -> Claim:
+    """Return the optimum of a tiny instance; with a time limit, maybe nothing.
+
+    Raises
+    ------
+    InputError
+        For private stores or an instance on demand, and for one with more than `MAX_VARIABLES` variables.
+
+    Examples
+    --------
+    >>> pair = Instance.from_letters(["uuu", "udu"], ticks=[2, 1], slot=2, tasks=2, segments=2)
+    >>> found = solve(pair, Limits())
+    >>> found.lower, found.upper
+    (4, 4)
+    """
+    if instance.on_demand or not instance.is_shared:
+        raise InputError("ticks: made for a shared store, not on demand", place="solver")
+    size = instance.horizon * instance.num_machines * instance.segments
+    if size > MAX_VARIABLES:
+        raise InputError(f"ticks: {size} variables, expected at most {MAX_VARIABLES}", place="solver")
+    program = _Program(instance)
+    solver = MilpSolver.HIGHS if is_available(MilpSolver.HIGHS) else MilpSolver.CBC
+    outcome = run(program.program, solver, limits, limits.time_limit_s)
+    if not outcome.has_solution:
+        return Claim(None if outcome.is_proven else 0, None, "ticks", limit=outcome.limit)
+    schedule = schedule_of_chains(instance, program.periods, program.chains())
+    assert schedule.turnaround is not None
+    return Claim(schedule.turnaround if outcome.is_proven else 0, schedule, "ticks", limit=outcome.limit)
+
+
+class _Program:
+    """The program, and the segments that its variables stand for."""
+
+    def __init__(self, instance: Instance) -> None:
+        self.instance = instance
+        self.periods = AvailabilityPeriods.of_states(instance.states, instance.ticks, instance.slot)
+        self.program = pulp.LpProblem("levels", pulp.LpMinimize)
+        self.end = self.program.add_variable("end", 0, instance.horizon)
+        self.program += self.end
+        self.places: list[tuple[int, Segment, pulp.LpVariable]] = []  # level, place, whether it is used
+        for s in range(self.periods.machine.size):
+            self._add_period(s)
+        for level in range(instance.segments):
+            self.program += pulp.lpSum(x for at, _, x in self.places if at == level) == instance.tasks
+            for t in range(instance.horizon) if level else ():
+                done = pulp.lpSum(x for at, place, x in self.places if at == level - 1 and place[2] <= t)
+                begun = pulp.lpSum(x for at, place, x in self.places if at == level and place[1] <= t)
+                self.program += begun <= done
+
+    def _add_period(self, s: int) -> None:
+        """At any tick one segment runs at most, and none ends after the end."""
+        places = _places(self.periods, s)
+        ticks = int(self.periods.ticks[self.periods.machine[s]])
+        rows = []
+        for w, place in enumerate(places):
+            row = [self.program.add_variable(f"x_{s}_{w}_{j}", cat="Binary") for j in range(self.instance.segments)]
+            self.places += [(j, place, x) for j, x in enumerate(row)]
+            self.program += self.end >= place[2] * pulp.lpSum(row)
+            rows.append(row)
+        for w in range(len(places)):
+            self.program += pulp.lpSum(x for row in rows[max(0, w - ticks + 1) : w + 1] for x in row) <= 1
+
+    def chains(self) -> list[list[Segment]]:
+        """Return the segments of every task in a solution: the i-th start takes up the i-th end."""
+        used: list[list[Segment]] = [[] for _ in range(self.instance.segments)]
+        for level, place, x in self.places:
+            if x.value() > 0.5:
+                used[level].append(place)
+        chains = [[place] for place in used[0]]
+        for places in used[1:]:
+            chains.sort(key=lambda chain: chain[-1][2])
+            for chain, place in zip(chains, sorted(places, key=lambda place: place[1]), strict=True):
+                chain.append(place)
+        return chains
+
+
+def _places(periods: AvailabilityPeriods, s: int) -> list[Segment]:
+    """Return every place that a segment can have in a period, by work."""
+    ticks = int(periods.ticks[periods.machine[s]])
+    work = np.arange(max(0, int(periods.caps(periods.horizon)[s]) - ticks + 1))
+    where = np.full(work.size, s)
+    starts, ends = periods.start_at(where, work), periods.end_at(where, work + ticks)
+    return [(s, start, end) for start, end in zip(starts.tolist(), ends.tolist(), strict=True)]

@@ -1,0 +1,91 @@
+"""What the solvers of this family hand over before the checker has seen it, and how starts become a schedule."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from heapq import heappop, heappush
+
+from hindsched.instances.grid import Instance, Prices, Schedule
+from hindsched.instances.grid.schedule import SCHEDULE_FORMATS
+from hindsched.offline.limits import Limit
+
+__all__ = ["Claim", "assign_nodes"]
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """Starts, a bound and what proves it.
+
+    Parameters
+    ----------
+    starts
+        Of each job.
+    is_optimal
+        Whether the search proved that no schedule has a smaller total wait.
+    prices
+        A certificate; None: only the bound 0 holds.
+    counts
+        What was counted on the way.
+    limit
+        What stopped the solver, where it proved nothing.
+    """
+
+    starts: Sequence[int]
+    is_optimal: bool
+    prices: Prices | None = None
+    counts: dict[str, int] = field(default_factory=dict)
+    limit: Limit | None = None
+
+
+def assign_nodes(instance: Instance, starts: Sequence[int]) -> Schedule:
+    """Return the schedule of starts that fit by count: jobs by (start, index), each on the lowest free nodes.
+
+    Notes
+    -----
+    Free nodes are kept as intervals: O(log n) for a job and each interval it takes or gives back, beside the moves in a
+    list.
+
+    Examples
+    --------
+    >>> trio = Instance(nodes=3, slot_s=60, submit=[0, 0, 0], width=[1, 1, 2], length=[2, 1, 3])
+    >>> assign_nodes(trio, [0, 0, 1]).document["allocations"]
+    [[0, '0'], [0, '1'], [1, '1-2']]
+    """
+    width, length = instance.width.tolist(), instance.length.tolist()
+    free = [(0, instance.nodes)]
+    running: list[tuple[int, int]] = []
+    held: list[list[tuple[int, int]]] = [[] for _ in starts]
+    for j in sorted(range(len(starts)), key=lambda j: (starts[j], j)):
+        while running and running[0][0] <= starts[j]:
+            for run in held[heappop(running)[1]]:
+                _give_back(free, run)
+        missing = width[j]
+        while missing:
+            first, stop = free[0]
+            taken = min(missing, stop - first)
+            held[j].append((first, first + taken))
+            free[:1] = [(first + taken, stop)] if first + taken < stop else []
+            missing -= taken
+        heappush(running, (starts[j] + length[j], j))
+    allocations = [
+        [int(start), ",".join(f"{a}" if a + 1 == b else f"{a}-{b - 1}" for a, b in runs)]
+        for start, runs in zip(starts, held, strict=True)
+    ]
+    document = {"format": SCHEDULE_FORMATS[0], "instance": instance.fingerprint, "allocations": allocations}
+    return Schedule(document)
+
+
+def _give_back(free: list[tuple[int, int]], run: tuple[int, int]) -> None:
+    """Add an interval of nodes to the free ones, and join it with its neighbours."""
+    first, stop = run
+    i = bisect_left(free, run)
+    k = i
+    if i and free[i - 1][1] == first:
+        i -= 1
+        first = free[i][0]
+    if k < len(free) and free[k][0] == stop:
+        stop = free[k][1]
+        k += 1
+    free[i:k] = [(first, stop)]
