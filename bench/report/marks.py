@@ -31,7 +31,7 @@ from hindsched.instances.text_files import read_bytes, write_text
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Change", "Picture", "Published", "Writer", "fill", "rebuild"]
+__all__ = ["Change", "DataFile", "Picture", "Published", "Writer", "fill", "rebuild"]
 
 #: Returns what a part says; its arguments are the words of the mark.
 Writer = Callable[..., str]
@@ -78,6 +78,47 @@ class Picture:
     numbers: Callable[[], pd.DataFrame]
     draw: Callable[[Path], None]
 
+    def update(self, path: Path, *, is_check: bool) -> list[Change]:
+        """Draw the picture again if its numbers differ from those of the file; return what differed."""
+        drawn_from = _DRAWN_FROM.format(digest(self.numbers()))
+        stands = path.read_text(encoding="utf-8").splitlines()[-1:] if path.is_file() else []
+        if stands == [drawn_from.strip()]:
+            return []
+        if not is_check:
+            self.draw(path)
+            write_text(path, path.read_text(encoding="utf-8") + drawn_from)
+        before = stands[0] if stands and stands[0].startswith("<!--") else "no digest"
+        return [Change(str(path), "picture", before, drawn_from.strip())]
+
+
+@dataclass(frozen=True, slots=True)
+class DataFile:
+    """A CSV file beside the pages, for tables longer than a screen.
+
+    Parameters
+    ----------
+    numbers
+        Returns its rows; floats are written to six digits.
+    """
+
+    numbers: Callable[[], pd.DataFrame]
+
+    def update(self, path: Path, *, is_check: bool) -> list[Change]:
+        """Write the file if it differs from its rows; return what differed."""
+        text = self.numbers().to_csv(index=False, float_format="%.6g", lineterminator="\n")
+        before = path.read_text(encoding="utf-8") if path.is_file() else ""
+        if before == text:
+            return []
+        if not is_check:
+            write_text(path, text)
+        return [Change(str(path), "data", _first_difference(before, text), _first_difference(text, before))]
+
+
+def _first_difference(text: str, other: str) -> str:
+    """Return the first line of a text that another one does not have at the same place."""
+    lines, others = text.splitlines(), other.splitlines()
+    return next((line for i, line in enumerate(lines) if others[i : i + 1] != [line]), "")
+
 
 class Published(Protocol):
     """Published rows of a family, and what its pages say of them."""
@@ -89,8 +130,8 @@ class Published(Protocol):
         """Return who writes the marked parts, by the first word of a mark."""
         ...
 
-    def pictures(self) -> Mapping[str, Picture]:
-        """Return the pictures beside the pages, by the name of the file."""
+    def pictures(self) -> Mapping[str, Picture | DataFile]:
+        """Return the pictures and data files beside the pages, by name."""
         ...
 
 
@@ -168,7 +209,7 @@ def _write(words: str, writers: Mapping[str, Writer]) -> str:
 
 
 def rebuild(
-    folder: Path, writers: Mapping[str, Writer], pictures: Mapping[str, Picture], *, is_check: bool = False
+    folder: Path, writers: Mapping[str, Writer], pictures: Mapping[str, Picture | DataFile], *, is_check: bool = False
 ) -> list[Change]:
     """Write the marked parts of the pages (``*.md``) of a folder anew, and the pictures whose numbers changed.
 
@@ -179,7 +220,7 @@ def rebuild(
     writers
         By the first word of a mark.
     pictures
-        By the name of the file.
+        Pictures and data files, by name.
     is_check
         Whether nothing is to be written.
 
@@ -206,16 +247,8 @@ def rebuild(
     if not is_check:
         for page, text in written.items():
             write_text(page, text)
-    for name, picture in pictures.items():
-        path = folder / name
-        drawn_from = _DRAWN_FROM.format(digest(picture.numbers()))
-        stands = path.read_text(encoding="utf-8").splitlines()[-1:] if path.is_file() else []
-        if stands != [drawn_from.strip()]:
-            before = stands[0] if stands and stands[0].startswith("<!--") else "no digest"
-            found.append(Change(str(path), "picture", before, drawn_from.strip()))
-            if not is_check:
-                picture.draw(path)
-                write_text(path, path.read_text(encoding="utf-8") + drawn_from)
+    for name, file in pictures.items():
+        found += file.update(folder / name, is_check=is_check)
     return found
 
 

@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from hindsched.bench.report.marks import Picture, fill, rebuild
+from hindsched.bench.report.marks import DataFile, Picture, fill, rebuild
 from hindsched.instances.errors import InputError
 
 WRITERS = {"twice": lambda word: str(2 * int(word)), "rows": lambda: "| a |\n|---|\n| 1 |\n"}
@@ -86,3 +86,14 @@ def test_a_picture_is_drawn_where_its_numbers_changed(tmp_path):
 def test_a_folder_without_pages_is_refused(tmp_path):
     with pytest.raises(InputError, match="no page"):
         rebuild(tmp_path, {}, {})
+
+
+def test_a_data_file_is_written_where_its_rows_changed(tmp_path):
+    (tmp_path / "page.md").write_text("See [the rows](rows.csv).\n")
+    rows = pd.DataFrame({"p": [1, 2], "ratio": [1.0, 0.123456789]})
+    files = {"rows.csv": DataFile(lambda: rows)}
+    assert [change.part for change in rebuild(tmp_path, {}, files, is_check=True)] == ["data"]
+    assert not (tmp_path / "rows.csv").exists()
+    assert len(rebuild(tmp_path, {}, files)) == 1
+    assert (tmp_path / "rows.csv").read_text() == "p,ratio\n1,1\n2,0.123457\n"
+    assert rebuild(tmp_path, {}, files) == []
