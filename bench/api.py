@@ -48,7 +48,7 @@ def generate(family: str = "coupled", **options: Any) -> Any:
     from hindsched.bench.family import family_named
 
     with _context(command, family, options) as ctx:
-        return family_named(family).generate(**command.take_own(ctx))
+        return family_named(family).commands.generate(command.take_own(ctx))
 
 
 def from_trace(*traces: str | os.PathLike[str], family: str = "coupled", **options: Any) -> Any:
@@ -78,7 +78,7 @@ def from_trace(*traces: str | os.PathLike[str], family: str = "coupled", **optio
 
     named = [os.fspath(trace) for trace in traces]
     with _context(command, family, options, *named) as ctx:
-        instance, _ = family_named(family).import_trace(named, **command.take_own(ctx))
+        instance, _ = family_named(family).commands.import_trace(named, command.take_own(ctx))
     return instance
 
 
@@ -212,7 +212,7 @@ def gantt(instance: Any, schedule: Any) -> Picture:
     verdict = instances.check(problem, played)
     if not verdict.is_valid:
         raise InputError(f"not drawn: {verdict}", place="schedule")
-    return Picture(family_of(problem).draw(problem, played))
+    return Picture(family_of(problem).report.draw(problem, played))
 
 
 def score(
@@ -259,7 +259,7 @@ def score(
 
     from hindsched.bench.campaign import score as main_job
     from hindsched.bench.campaign.sources import Given, from_file
-    from hindsched.bench.family import Options
+    from hindsched.bench.run_records import Options
 
     many = [problems] if isinstance(problems, str | os.PathLike) or hasattr(problems, "family") else list(problems)
     asked = list(policies) if isinstance(policies, list | tuple | set) else [policies]

@@ -13,12 +13,12 @@ from hindsched.bench.bags.claims import Finding, findings
 from hindsched.bench.bags.paper import Paper, starts
 from hindsched.bench.bags.zones import PREDICTOR, Zone, days
 from hindsched.bench.campaign.plan import Campaign, results_of_rows, run_campaign
-from hindsched.bench.family import Options
 from hindsched.bench.output import Table
 from hindsched.bench.report import canvas
 from hindsched.bench.report.markdown import markdown_table
 from hindsched.bench.results.ratios import contradictions
 from hindsched.bench.results.records import records, records_or_none
+from hindsched.bench.run_records import Options
 from hindsched.instances.bags import Store
 from hindsched.instances.errors import SelfCheckError
 from hindsched.instances.text_files import write_text

@@ -34,7 +34,8 @@ import msgspec
 
 from hindsched.bench.campaign.plan import Campaign, readings_of
 from hindsched.bench.campaign.sources import Source, from_file
-from hindsched.bench.family import Options, family_named
+from hindsched.bench.family import family_named
+from hindsched.bench.run_records import Options
 from hindsched.instances.errors import InputError
 from hindsched.instances.text_files import convert, read_bytes
 

@@ -16,7 +16,8 @@ from typing import Any
 from hindsched import instances
 from hindsched.bench.campaign.engine import Job, code_digest, source_digest
 from hindsched.bench.campaign.sources import Source
-from hindsched.bench.family import Family, OptimumBounds, Options, RunRecord, family_named
+from hindsched.bench.family import AnyFamily, family_named
+from hindsched.bench.run_records import OptimumBounds, Options, RunRecord
 from hindsched.instances import InputError
 from hindsched.instances.text_files import as_unicode, read_bytes, write_text
 from hindsched.offline.results import Number
@@ -105,7 +106,7 @@ def _here(policy: Any, files: Mapping[str, bytes]) -> Any:
     return f"{root / Path(path).name}:{class_name}"
 
 
-def _digest_of_own(policy: Any, family: Family, files: Mapping[str, bytes]) -> str:
+def _digest_of_own(policy: Any, family: AnyFamily, files: Mapping[str, bytes]) -> str:
     """Return the digest of the source of a user's own policy; nothing for the family's.
 
     That is its file with those it imports from beside it, all of the package that its entry point is in, or what a
@@ -204,7 +205,7 @@ def _json(number: Number | None) -> int | float | None:
     return number if number is None or isinstance(number, int) else float(number)
 
 
-def simulate(family: Family, instance: Any, policy: Any, options: Options) -> RunRecord:
+def simulate(family: AnyFamily, instance: Any, policy: Any, options: Options) -> RunRecord:
     """Run a policy with the seed that this campaign and instance give it."""
     with stdout_to_stderr():
         return family.run(instance, policy, options, policy_seed(instance, options))

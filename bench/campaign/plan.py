@@ -12,7 +12,8 @@ from hindsched.bench.campaign.engine import Job, run_jobs
 from hindsched.bench.campaign.jobs import label_of, optimum_job, policy_job
 from hindsched.bench.campaign.journal import Journal
 from hindsched.bench.campaign.sources import Source
-from hindsched.bench.family import Options, family_named
+from hindsched.bench.family import family_named
+from hindsched.bench.run_records import Options
 from hindsched.instances.errors import InputError
 
 if TYPE_CHECKING:

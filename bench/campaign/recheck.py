@@ -12,8 +12,8 @@ import numpy as np
 
 from hindsched import instances
 from hindsched.bench.campaign.journal import Journal, in_row, read_rows
-from hindsched.bench.family import Options, shown
 from hindsched.bench.results.journal_rows import expect_run
+from hindsched.bench.run_records import Options, json_number
 from hindsched.instances.errors import InputError
 from hindsched.instances.random_streams import stream
 from hindsched.instances.text_files import convert
@@ -117,18 +117,18 @@ def _made_anew(row: Mapping[str, Any]) -> dict[str, Any]:
     verdict = instances.check(instance, played.schedule)
     said = {
         "fingerprint": (known.fingerprint, instance.fingerprint),
-        family.value: (row[family.value], shown(played.value)),
+        family.value: (row[family.value], json_number(played.value)),
         **{name: (row[name], value) for name, value in played.facts.items() if name in row},
         "check": (True, verdict.is_valid),
     }
     found = getattr(verdict.outcome, family.value, None)
     if found is not None:
-        said[f"{family.value} replayed"] = (row[family.value], shown(found))
+        said[f"{family.value} replayed"] = (row[family.value], json_number(found))
     differing = [name for name, (before, now) in said.items() if before != now]
     return {
         "instance": known.instance,
         "policy": known.policy,
         "value": row[family.value],
-        "again": shown(played.value),
+        "again": json_number(played.value),
         "differs": ", ".join(differing) or None,
     }

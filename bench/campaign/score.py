@@ -13,13 +13,14 @@ from hindsched.bench.campaign.jobs import label_of, schedule_path, simulate
 from hindsched.bench.campaign.journal import Journal
 from hindsched.bench.campaign.plan import Campaign, held_rows, results_of_rows
 from hindsched.bench.campaign.sources import Source
-from hindsched.bench.family import Options, family_named
+from hindsched.bench.family import family_named
 from hindsched.bench.results.columns import GROUP, Results
 from hindsched.bench.results.policy_order import in_order
 from hindsched.bench.results.quantile import quantile
 from hindsched.bench.results.ratios import with_ratios
 from hindsched.bench.results.records import records
 from hindsched.bench.results.summary import csv_text, ratios_of_runs, summary
+from hindsched.bench.run_records import Options
 from hindsched.instances.errors import InputError
 from hindsched.instances.text_files import write_text
 
@@ -164,7 +165,7 @@ def _draw_example(source: Source, optimum: Path, policy: Any, options: Options, 
     best = instances.read_schedule(optimum)
     played = simulate(family, instance, policy, options)
     try:
-        figure = family.draw_pair(instance, best, played.schedule, label_of(policy), source.name)
+        figure = family.report.draw_pair(instance, best, played.schedule, label_of(policy), source.name)
     except InputError:
         return None
     canvas.save(figure, path)

@@ -12,7 +12,8 @@ import click
 from hindsched.bench.campaign.engine import Job, run_jobs
 from hindsched.bench.campaign.journal import Journal
 from hindsched.bench.campaign.plan import Campaign
-from hindsched.bench.family import Options, family_named
+from hindsched.bench.family import family_named
+from hindsched.bench.run_records import Options
 
 __all__ = ["warm_up"]
 
@@ -38,8 +39,10 @@ def warm_up(families: Sequence[str], *, num_processes: int = 1) -> int:
     runs: list[Job] = []
     with TemporaryDirectory() as folder:
         for family in adapters:
-            usual = click.Command("score", params=list(family.flags["score"])).make_context("score", []).params
-            sources = family.usual_sources(seed=0, **usual)
+            defaults = (
+                click.Command("score", params=list(family.commands.options["score"])).make_context("score", []).params
+            )
+            sources = family.commands.default_sources({"seed": 0, **defaults})
             ends = dict.fromkeys([sources[0], sources[-1]])  # where there are several kinds, these differ
             for first, *others in Campaign(list(ends), ["all"], [Options(time_limit_s=60.0)]).jobs_by_source(
                 Path(folder)

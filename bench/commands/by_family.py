@@ -10,7 +10,7 @@ import click
 from click.core import ParameterSource
 
 from hindsched.bench.commands.options import flag_of
-from hindsched.bench.family import Family, family_named
+from hindsched.bench.family import AnyFamily, family_named
 from hindsched.instances.errors import InputError
 from hindsched.instances.families import family_of_format, names
 
@@ -26,7 +26,7 @@ family_option = click.option(
 
 
 class FamilyCommand(click.Command):
-    """A command with options of its own and, under the same name in `Family.flags`, those of the families.
+    """A command with options of its own and, under the same name in `FamilyCommands.options`, those of the families.
 
     With a parameter ``--family`` it has the options of that family, or of that of the first of its FILEs, and their
     values are handed to the callback as ``own``. Without, it has those of all families, and ``own`` has only those that
@@ -46,7 +46,7 @@ class FamilyCommand(click.Command):
         taken = {text for param in known for text in param.opts}
         more: list[click.Parameter] = []
         for name in families:
-            for option in family_named(name).flags.get(str(self.name), ()):
+            for option in family_named(name).commands.options.get(str(self.name), ()):
                 if not taken & set(option.opts):
                     taken |= set(option.opts)
                     more.append(option)
@@ -115,11 +115,13 @@ def _of_file(text: str) -> str | None:
 
 def _options(family: str, verb: str) -> set[str]:
     return {
-        text for option in family_named(family).flags.get(verb, ()) for text in (*option.opts, *option.secondary_opts)
+        text
+        for option in family_named(family).commands.options.get(verb, ())
+        for text in (*option.opts, *option.secondary_opts)
     }
 
 
-def own_flags(own: Mapping[str, Any], family: Family, verb: str, file: str) -> dict[str, Any]:
+def own_flags(own: Mapping[str, Any], family: AnyFamily, verb: str, file: str) -> dict[str, Any]:
     """Return the given options of the families that belong to one family.
 
     Raises
@@ -127,17 +129,17 @@ def own_flags(own: Mapping[str, Any], family: Family, verb: str, file: str) -> d
     click.UsageError
         For an option of another family, in one line.
     """
-    mine = {str(option.name) for option in family.flags.get(verb, ())}
+    mine = {str(option.name) for option in family.commands.options.get(verb, ())}
     for name in own:
         if name not in mine:
-            of = {other: family_named(other).flags.get(verb, ()) for other in names()}
+            of = {other: family_named(other).commands.options.get(verb, ()) for other in names()}
             owners = [other for other, options in of.items() if name in {option.name for option in options}]
             flag = flag_of(name, of[owners[0]])
             raise click.UsageError(f"{flag} is an option of {' and '.join(owners)}, and {file} is of {family.name}")
     return dict(own)
 
 
-def policy_options(family: Family, pairs: Sequence[str], own: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
+def policy_options(family: AnyFamily, pairs: Sequence[str], own: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
     """Return the options of a run from ``--option name=value`` and the family's flags of the same names."""
     found = {name: str(value) for name, value in own.items() if name in family.run_options and value is not None}
     for pair in pairs:

@@ -26,14 +26,14 @@ def check(file: str, schedule: str, as_json: bool, own: dict[str, Any]) -> None:
 
     instance = instances.read(file)
     family = family_of(instance)
-    text, verdict = family.check_file(instance, file, schedule, **own_flags(own, family, "check", file))
+    text, verdict = family.commands.check_file(instance, schedule, own_flags(own, family, "check", file))
     if text is not None and not instances.is_made_for(instance, text):
         made_for = getattr(text, "instance", None)
         click.echo(
             f"hindsched: {schedule}: made for another instance, {made_for!r}; replayed on {file} all the same", err=True
         )
     if as_json:
-        Table(None, as_json).add({"file": file, "schedule": schedule, **family.verdict_row(verdict)})
+        Table(None, as_json).add({"file": file, "schedule": schedule, **family.commands.verdict_row(verdict)})
     else:
         click.echo(f"{schedule}: {verdict}")
     sys.exit(0 if verdict.is_valid else 1)

@@ -21,6 +21,6 @@ def export(file: str, schedule: str | None, output: str) -> None:
     from hindsched.instances.text_files import write_text
 
     instance = instances.read(file)
-    make = family_of(instance).export
+    make = family_of(instance).commands.export
     text = make(instance, None) if schedule is None else made_of_valid(make, instance, schedule, "not written")
     write_text(output, text)

@@ -18,4 +18,4 @@ def gantt(file: str, schedule: str, output: str) -> None:
     from hindsched.bench.report import canvas
 
     instance = instances.read(file)
-    canvas.save(made_of_valid(family_of(instance).draw, instance, schedule, "not drawn"), output)
+    canvas.save(made_of_valid(family_of(instance).report.draw, instance, schedule, "not drawn"), output)

@@ -16,4 +16,4 @@ from hindsched.bench.output_files import write_instance
 @click.option("-o", "--output", default="-", metavar="FILE", help="Where to write it.  [default: standard output]")
 def generate(family: str, output: str, own: dict[str, Any]) -> None:
     """Write an instance of the published experiment of a family of problems, or a small random one."""
-    write_instance(family_named(family).generate(**own), output)
+    write_instance(family_named(family).commands.generate(own), output)

@@ -27,9 +27,9 @@ def import_(traces: tuple[str, ...], family: str, output: str, own: dict[str, An
     node is UP, is said on standard error.
     """
     adapter = family_named(family)
-    instance, assumptions = adapter.import_trace(traces, **own)
+    instance, assumptions = adapter.commands.import_trace(traces, own)
     write_instance(instance, output)
     for assumption in assumptions:
         click.echo(f"hindsched: assumed: {assumption}", err=True)
-    for line in adapter.presence(instance):
+    for line in adapter.commands.availability(instance):
         click.echo(line, err=True)

@@ -64,7 +64,8 @@ def online_optimum(
     from hindsched import instances
     from hindsched.bench.campaign.plan import expand_policies
     from hindsched.bench.coupled.online_optimum import COLUMNS, compare, saying
-    from hindsched.bench.family import Options, family_of
+    from hindsched.bench.family import family_of
+    from hindsched.bench.run_records import Options
 
     headings = {name: name.replace("_", " ") for name in COLUMNS}
     spare = ("price_low", "price_high", "paths", "states", "unfinished", "seconds", "how")

@@ -39,4 +39,4 @@ def reproduce(
       figure2.svg      %diff against wmin under each reading
     """  # noqa: D301  # click reads the control character
     folder = results if results is not None else Path("results") / ("paper" if family == "coupled" else family)
-    family_named(family).reproduce(folder, num_processes=jobs, dask=dask, as_json=as_json, **own)
+    family_named(family).commands.reproduce(folder, num_processes=jobs, dask=dask, as_json=as_json, given=own)

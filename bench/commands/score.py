@@ -9,7 +9,8 @@ import click
 
 from hindsched.bench.commands import options
 from hindsched.bench.commands.by_family import FamilyCommand, family_option, policy_options
-from hindsched.bench.family import Options, family_named
+from hindsched.bench.family import family_named
+from hindsched.bench.run_records import Options
 
 if TYPE_CHECKING:
     from hindsched.bench.campaign.sources import Source
@@ -61,7 +62,7 @@ def score(
         unused = {name for name in own if name not in adapter.run_options}
         options.say_unused(options.given_flags() & unused, "with FILE")
     else:
-        sources = adapter.usual_sources(seed=seed, **own)
+        sources = adapter.commands.default_sources({"seed": seed, **own})
     run = policy_options(adapter, pairs, own)
     found = main_job.score(
         sources,

@@ -8,8 +8,9 @@ import click
 
 from hindsched.bench.commands import options
 from hindsched.bench.commands.by_family import FamilyCommand, own_flags, policy_options
-from hindsched.bench.family import Options, family_named, family_of
+from hindsched.bench.family import family_named, family_of
 from hindsched.bench.output import Refusals, Table
+from hindsched.bench.run_records import Options
 
 
 @click.command(cls=FamilyCommand, short_help="Run policies on each instance.")
@@ -67,9 +68,9 @@ def simulate(
                     click.echo(f"hindsched: {file}: {policy} is left out: {why}", err=True)
                     continue
                 with working(f"{policy} on {file}"), stdout_to_stderr():
-                    played = family.run(instance, policy, how, seed)
-                table.add({"file": file, "policy": policy, **family.run_row(instance, played, how)})
+                    record = family.run(instance, policy, how, seed)
+                table.add({"file": file, "policy": policy, **family.commands.run_row(instance, record, how)})
                 if targets:
-                    instances.write_schedule(played.schedule, targets[file, played.policy])
+                    instances.write_schedule(record.schedule, targets[file, record.policy])
     table.show()
     return refusals.code

@@ -44,15 +44,16 @@ def solve(
             bound = mine.pop("bound", None)
             if bound is not None:
                 expect_writable(bound)
-            family.before_solve(instance, len(files), bound=bound, solver=solver, time_limit_s=time_limit_s, **mine)
+            limits = {"solver": solver, "time_limit_s": time_limit_s}
+            family.commands.prepare_solve(instance, len(files), {"bound": bound, **limits, **mine})
             with working(f"solving {file}"):
-                answers = family.answers(instance, solver=solver, time_limit_s=time_limit_s, threads=threads, **mine)
-            for row, answer in answers:  # JSON has the limit as a part of "termination"
-                table.add({"file": file, **row} | ({} if as_json else {"limit": answer.limit}))
-            first = answers[0][1]  # the others are of variants of the instance
+                results = family.commands.solve(instance, {**limits, "threads": threads, **mine})
+            for row, result in results:  # JSON has the limit as a part of "termination"
+                table.add({"file": file, **row} | ({} if as_json else {"limit": result.limit}))
+            first = results[0][1]  # the others are of variants of the instance
             with refusals.of(file):
                 if targets and first.schedule is not None:
                     instances.write_schedule(first.schedule, targets[file, ""])
-            family.write_bound(first, bound)
+            family.commands.write_bound(first, bound)
     table.show()
     return refusals.code

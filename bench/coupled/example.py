@@ -10,12 +10,13 @@ from hindsched import instances, offline
 from hindsched.bench.campaign.jobs import simulate
 from hindsched.bench.coupled.gantt import draw_gantt
 from hindsched.bench.coupled.paper import Paper
-from hindsched.bench.family import Options, family_named
+from hindsched.bench.family import family_named
 from hindsched.bench.report import canvas
 from hindsched.bench.report.formatting import number
 from hindsched.bench.report.html import Figure
 from hindsched.bench.results.quantile import quantile
 from hindsched.bench.results.records import records
+from hindsched.bench.run_records import Options
 from hindsched.instances import HindschedError, Verdict
 from hindsched.instances.coupled import Instance, Schedule
 from hindsched.online.coupled import POLICIES

@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from hindsched.bench.family import Options, family_of
+from hindsched.bench.family import family_of
+from hindsched.bench.run_records import Options
 from hindsched.instances.chains import Chain
 from hindsched.instances.coupled.model import Instance
 from hindsched.instances.errors import InputError, SelfCheckError

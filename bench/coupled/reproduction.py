@@ -11,8 +11,9 @@ from hindsched.bench.campaign.plan import Campaign, results_of_rows, run_campaig
 from hindsched.bench.coupled.paper import Paper
 from hindsched.bench.coupled.paper_tables import TABLES
 from hindsched.bench.coupled.versus import diff_by_wmin, versus
-from hindsched.bench.family import Options, family_named
+from hindsched.bench.family import family_named
 from hindsched.bench.results.records import records
+from hindsched.bench.run_records import Options
 from hindsched.instances.text_files import write_bytes, write_text
 from hindsched.online.coupled import POLICIES
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from hindsched.bench.family import Family, family_named
+from hindsched.bench.family import AnyFamily, family_named
 from hindsched.bench.report import canvas, ratio_plots, tables
 from hindsched.bench.report.formatting import joined, plural
 from hindsched.bench.report.html import Figure, PageTable
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["by_parameter", "curves", "curves_of", "panel_title", "panels_of", "ranges", "ratio_label", "ratios_of"]
 
 
-def ranges(overall: pd.DataFrame, family: Family, files: Files) -> Figure:
+def ranges(overall: pd.DataFrame, family: AnyFamily, files: Files) -> Figure:
     """Return the picture of a section's summary: how far each heuristic is from the optimum."""
     order = in_median_order(overall)
     drawing, (axes,) = canvas.new_figure(width=ratio_plots.WIDTH, heights=(0.75 + 0.21 * len(order),))
@@ -34,7 +34,7 @@ def ranges(overall: pd.DataFrame, family: Family, files: Files) -> Figure:
     )
 
 
-def ratio_label(family: Family, beside: str) -> str:
+def ratio_label(family: AnyFamily, beside: str) -> str:
     """Return what an axis of ratios shows: at least 1, whatever the sense."""
     return f"{family.heading} / {beside}" if family.sense == "min" else f"{beside} / {family.heading}"
 
@@ -49,13 +49,13 @@ def ratios_of(ratios: pd.DataFrame, overall: pd.DataFrame, middle: pd.DataFrame,
     return tables.ratio_table(order, caption="Competitive ratios", file=file, note=note)
 
 
-def curves_of(ratios: pd.DataFrame, family: Family, files: Files) -> Figure:
+def curves_of(ratios: pd.DataFrame, family: AnyFamily, files: Files) -> Figure:
     """Return the curves of ratios: each instance counts once a policy, and an unfinished run is infinitely far off."""
     wide = ratios.pivot_table(index="fingerprint", columns="policy", values="high", dropna=False, sort=False)
     return curves("ecdf", wide, family, files)
 
 
-def curves(name: str, wide: pd.DataFrame, family: Family, files: Files) -> Figure:
+def curves(name: str, wide: pd.DataFrame, family: AnyFamily, files: Files) -> Figure:
     """Return curves of ratios, a panel for each group of policies.
 
     Parameters
@@ -111,7 +111,7 @@ def panels_of(policies: Sequence[str], family: str) -> dict[str, list[str]]:
     if len(policies) <= ratio_plots.MOST_CURVES:
         return {"all": list(policies)}
     found: dict[str, list[str]] = {}
-    for name, mine in (family_named(family).groups(policies) or {"policies": list(policies)}).items():
+    for name, mine in (family_named(family).report.groups(policies) or {"policies": list(policies)}).items():
         parts = [
             mine[start : start + ratio_plots.MOST_CURVES] for start in range(0, len(mine), ratio_plots.MOST_CURVES)
         ]
@@ -127,7 +127,9 @@ def panel_title(name: str) -> str:
     return name.capitalize() if name.startswith(("others", "policies")) else f"{name} and those built on it"
 
 
-def by_parameter(ratios: pd.DataFrame, overall: pd.DataFrame, family: Family, files: Files) -> list[Figure | PageTable]:
+def by_parameter(
+    ratios: pd.DataFrame, overall: pd.DataFrame, family: AnyFamily, files: Files
+) -> list[Figure | PageTable]:
     """Return the median ratios by the family's parameters that have several values, and all else folded."""
     by_name = {}
     for name in family.panels:

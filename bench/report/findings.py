@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import isfinite
 from typing import TYPE_CHECKING
 
-from hindsched.bench.family import Family
+from hindsched.bench.family import AnyFamily
 from hindsched.bench.report.formatting import count, interval, joined, number, plural, share
 from hindsched.bench.results.ratio_statistics import ends, in_median_order
 from hindsched.bench.results.records import records
@@ -31,7 +31,7 @@ def findings(
     runs: pd.DataFrame,
     overall: pd.DataFrame,
     medians: pd.DataFrame | None,
-    family: Family,
+    family: AnyFamily,
 ) -> list[str]:
     """Return the plain findings of one combination of options, the most telling first.
 

@@ -8,7 +8,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hindsched.bench.family import Family, family_named
+from hindsched.bench.family import AnyFamily, family_named
 from hindsched.bench.report import figures, tables
 from hindsched.bench.report.findings import findings
 from hindsched.bench.report.formatting import plural
@@ -150,7 +150,7 @@ def write_report(
         sections.append(_section(f"section-{number}", title, mine, here, family, reference, files, only))
         if Section.EXAMPLE in only and example is None and not wrong and len(here):
             prefix, files.prefix = files.prefix, ""
-            example = family.example(here, files)
+            example = family.report.example(here, files)
             files.prefix = prefix
     files.prefix = ""
     unfinished = None
@@ -189,12 +189,12 @@ def write_report(
     return Report(path, [path, *files.written], found, wrong, read.mixed, counts)
 
 
-def _ratio_in_words(family: Family) -> str:
+def _ratio_in_words(family: AnyFamily) -> str:
     best = "the best that any schedule reaches on the same instance with the future known"
     return f"a {family.heading} over {best}" if family.sense == "min" else f"{best} over a run's {family.heading}"
 
 
-def _parts(runs: pd.DataFrame) -> list[tuple[Family, str, pd.DataFrame]]:
+def _parts(runs: pd.DataFrame) -> list[tuple[AnyFamily, str, pd.DataFrame]]:
     """Return the families, populations and options with their runs: most runs first, then the usual options."""
     has_options = len(runs["options"].unique()) > 1
     parts = []
@@ -209,7 +209,7 @@ def _section(
     title: str,
     runs: pd.DataFrame,
     ratios: pd.DataFrame,
-    family: Family,
+    family: AnyFamily,
     reference: str | None,
     files: Files,
     only: Collection[str],
@@ -226,7 +226,7 @@ def _section(
     if Section.SUMMARY in only:
         section.findings = findings(runs, overall, middle, family)
         if is_compared:
-            section.findings += family.findings(runs, str(beside))
+            section.findings += family.report.findings(runs, str(beside))
         if middle is not None:
             section.ranges = figures.ranges(overall, family, files)
     if middle is not None and Section.RATIOS in only:
@@ -240,5 +240,5 @@ def _section(
     if middle is not None and Section.PARAMETERS in only:
         section.items += figures.by_parameter(ratios, overall, family, files)
     if is_compared and len(policies) > 1 and Section.COMPARISON in only:
-        section.items += family.report_items(runs, str(beside), files)
+        section.items += family.report.items(runs, str(beside), files)
     return section

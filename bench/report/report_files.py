@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hindsched.bench.family import Family
+from hindsched.bench.family import AnyFamily
 from hindsched.bench.report import canvas
 from hindsched.bench.report.svg import inline_svg
 from hindsched.bench.results.print_table import HEADINGS, readable
@@ -50,7 +50,7 @@ class Files:
             canvas.save(drawing, self._path(f"{name}.pdf"))
         return title, path.name, inline_svg(path.read_text(encoding="utf-8"), path.stem)
 
-    def ratio_table(self, overall: pd.DataFrame, family: Family) -> None:
+    def ratio_table(self, overall: pd.DataFrame, family: AnyFamily) -> None:
         """Write the ratio table for a paper, if asked for: booktabs, with the cells that a terminal shows."""
         import pandas as pd
 

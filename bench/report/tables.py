@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from math import isfinite, isnan, log
 from typing import TYPE_CHECKING, Any
 
-from hindsched.bench.family import Family
+from hindsched.bench.family import AnyFamily
 from hindsched.bench.report.formatting import NOTHING, count, interval, number, parameter, share
 from hindsched.bench.report.html import Cell, PageTable
 from hindsched.bench.results.policy_order import in_order
@@ -80,7 +80,7 @@ def by_parameter(tables: Mapping[str, pd.DataFrame], order: list[str], *, captio
     return PageTable(caption, headings, rows, note=note, is_dense=True)
 
 
-def unfinished_table(runs: pd.DataFrame, family: Family, *, file: str, most: int = 20) -> PageTable:
+def unfinished_table(runs: pd.DataFrame, family: AnyFamily, *, file: str, most: int = 20) -> PageTable:
     """Return the instances with unfinished runs, those with most of them first."""
     missing = runs[runs["value"].isna()]
     is_hopeless = missing["optimum_status"] == "infeasible"

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from hindsched.bench.family import Family, family_named
+from hindsched.bench.family import AnyFamily, family_named
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -116,13 +116,13 @@ def typed_frame(rows: Sequence[dict[str, Any]] | pd.DataFrame) -> pd.DataFrame:
     return frame
 
 
-def _tell_apart(frame: pd.DataFrame, family: Family) -> None:
+def _tell_apart(frame: pd.DataFrame, family: AnyFamily) -> None:
     """Fill in what depends on the family: sense, options, population and cluster of its rows."""
     mine = frame["family"] == family.name
     frame.loc[mine, "sense"] = str(family.sense)
     texts = frame.loc[mine, "options"]
     for name in family.run_options:
-        usual = family.usual(name)
+        usual = family.default(name)
         frame.loc[mine, name] = frame.loc[mine, name].astype(object).where(frame.loc[mine, name].notna(), usual)
         told = f"{name} " + frame.loc[mine, name].astype(str)
         others = frame.loc[mine, name] != usual

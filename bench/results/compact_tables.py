@@ -7,7 +7,7 @@ from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hindsched.bench.family import Family, family_named
+from hindsched.bench.family import AnyFamily, family_named
 from hindsched.bench.results.columns import (
     FIRST_FAMILY,
     NUMBERS,
@@ -75,7 +75,7 @@ def _expect_one_optimum(runs: pd.DataFrame) -> None:
         _expect_all(told[name] == first, told[name], "what the rows of the instance above it tell")
 
 
-def _families_of(raw: pd.DataFrame) -> list[Family]:
+def _families_of(raw: pd.DataFrame) -> list[AnyFamily]:
     """Return the families of a table's rows, which are those of the first one where no column says so."""
     if not raw.columns.is_unique:
         raise InputError("two columns of this name, expected one", place=str(raw.columns[raw.columns.duplicated()][0]))
@@ -89,7 +89,7 @@ def _families_of(raw: pd.DataFrame) -> list[Family]:
     return [family_named(str(name)) for name in raw["family"].unique()]
 
 
-def _with_texts(raw: pd.DataFrame, families: Sequence[Family]) -> pd.DataFrame:
+def _with_texts(raw: pd.DataFrame, families: Sequence[AnyFamily]) -> pd.DataFrame:
     """Return a table whose texts are texts, whatever they look like."""
     texts = {*TEXTS, *(name for family in families for name in family.run_options)}
     raw = raw.assign(
@@ -104,7 +104,7 @@ def _with_texts(raw: pd.DataFrame, families: Sequence[Family]) -> pd.DataFrame:
     return raw
 
 
-def _with_numbers(raw: pd.DataFrame, families: Sequence[Family]) -> pd.DataFrame:
+def _with_numbers(raw: pd.DataFrame, families: Sequence[AnyFamily]) -> pd.DataFrame:
     """Return a table whose numbers are numbers, the value of a run in one column, whatever its family calls it."""
     import pandas as pd
 

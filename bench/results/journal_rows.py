@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import msgspec
 
 from hindsched.bench.campaign.journal import in_row
-from hindsched.bench.family import Family, family_named
+from hindsched.bench.family import AnyFamily, family_named
 from hindsched.bench.results.columns import (
     FIRST_FAMILY,
     OF_OPTIMUM,
@@ -122,7 +122,7 @@ def _joined(played: pd.DataFrame, solved: pd.DataFrame) -> pd.DataFrame:
     return pd.concat([played[own], others], ignore_index=True)
 
 
-def expect_run(row: Mapping[str, Any]) -> Family:
+def expect_run(row: Mapping[str, Any]) -> AnyFamily:
     """Return the family of a run's row.
 
     Raises
@@ -133,7 +133,7 @@ def expect_run(row: Mapping[str, Any]) -> Family:
     return _known_run(row)[0]
 
 
-def _known_run(row: Mapping[str, Any]) -> tuple[Family, _Run]:
+def _known_run(row: Mapping[str, Any]) -> tuple[AnyFamily, _Run]:
     known = convert(dict(row), _Run)
     family = family_named(known.family)
     if family.value not in row:
@@ -172,7 +172,7 @@ def _optimum(row: Mapping[str, Any]) -> list[dict[str, Any]]:
     return [_common(known, family) | _answered(answer, family)]
 
 
-def _answered(answer: _Answer, family: Family) -> dict[str, Any]:
+def _answered(answer: _Answer, family: AnyFamily) -> dict[str, Any]:
     bound = answer.lower if family.sense == "min" else answer.upper
     return {
         "optimum": answer.value,
@@ -185,7 +185,7 @@ def _answered(answer: _Answer, family: Family) -> dict[str, Any]:
     }
 
 
-def _common(row: _Row, family: Family) -> dict[str, Any]:
+def _common(row: _Row, family: AnyFamily) -> dict[str, Any]:
     point = row.point or {}
     convert(point, _shape_of_point(family), "point")
     return {
@@ -200,18 +200,18 @@ def _common(row: _Row, family: Family) -> dict[str, Any]:
     }
 
 
-def _axis_keys(family: Family) -> dict[str, str]:
+def _axis_keys(family: AnyFamily) -> dict[str, str]:
     """Return the key of a point that holds each of a family's axes."""
     return {name: family.axis_keys.get(name, name) for name in family.axes}
 
 
 @cache
-def _shape_of_point(family: Family) -> type[msgspec.Struct]:
+def _shape_of_point(family: AnyFamily) -> type[msgspec.Struct]:
     return _shape({**dict.fromkeys((*_axis_keys(family).values(), "slots"), _Int64 | None), "start": str | None})
 
 
 @cache
-def _shape_of_run(family: Family) -> type[msgspec.Struct]:
+def _shape_of_run(family: AnyFamily) -> type[msgspec.Struct]:
     return _shape(
         {
             **dict.fromkeys(family.columns, float | int | None),

@@ -86,8 +86,8 @@ def profile(runs: pd.DataFrame) -> pd.DataFrame:
     import pandas as pd
 
     if len(runs):
-        did_all = family_named(str(runs["family"].iloc[0])).did_all(runs)
-        runs = runs.assign(value=runs["value"].where(did_all))
+        completed_all = family_named(str(runs["family"].iloc[0])).completed_all(runs)
+        runs = runs.assign(value=runs["value"].where(completed_all))
     table = runs.pivot_table(index="fingerprint", columns="policy", values="value", dropna=False, sort=False)
     is_whole = runs.groupby("fingerprint")["policy"].nunique().reindex(table.index) == table.shape[1]
     table = table[is_whole & table.notna().any(axis=1)]

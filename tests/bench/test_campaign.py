@@ -15,7 +15,7 @@ from hindsched.bench.campaign.file import read_campaign
 from hindsched.bench.campaign.plan import Campaign, results_of_rows, run_campaign
 from hindsched.bench.campaign.sources import Given
 from hindsched.bench.coupled.paper import Paper
-from hindsched.bench.family import Options
+from hindsched.bench.run_records import Options
 from hindsched.instances import InputError, write
 from hindsched.instances.bags.generate import small as small_bag
 from hindsched.instances.coupled.generate import small

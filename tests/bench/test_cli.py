@@ -79,7 +79,7 @@ def test_help_and_version(hindsched):
 
 def test_asked_to_end_it_ends_as_interrupted(hindsched, tiny, monkeypatch):
     before = signal.getsignal(signal.SIGTERM)
-    monkeypatch.setattr("hindsched.bench.coupled.family.solve", lambda *_, **__: signal.raise_signal(signal.SIGTERM))
+    monkeypatch.setattr("hindsched.bench.coupled.commands.solve", lambda *_, **__: signal.raise_signal(signal.SIGTERM))
     code, out, err = hindsched("solve", tiny)
     assert (code, out, err.strip()) == (130, "", "hindsched: interrupted")
     assert signal.getsignal(signal.SIGTERM) is before

@@ -14,7 +14,7 @@ from hindsched.bench.campaign.engine import Job, run_jobs
 from hindsched.bench.campaign.journal import Journal
 from hindsched.bench.campaign.score import score
 from hindsched.bench.campaign.sources import Given
-from hindsched.bench.family import Options
+from hindsched.bench.run_records import Options
 from hindsched.instances import InputError
 from hindsched.instances.coupled import Instance
 from hindsched.online.coupled import run_policy

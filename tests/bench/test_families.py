@@ -19,7 +19,9 @@ from hindsched.bench.campaign.engine import code_digest
 from hindsched.bench.campaign.jobs import optimum_job, policy_job
 from hindsched.bench.commands.group import hindsched
 from hindsched.bench.coupled.paper import Paper
-from hindsched.bench.family import Family, Options, RunRecord, family_named
+from hindsched.bench.family import Family, family_named
+from hindsched.bench.family_commands import FamilyCommands
+from hindsched.bench.run_records import Options, RunRecord
 from hindsched.instances import InputError, Verdict
 from hindsched.instances.families import names, register, unregister
 from hindsched.instances.text_files import encode
@@ -74,18 +76,25 @@ def run_policy(instance, policy, *, rest=0, seed=0):
     return RunRecord(policy, done, len(instance.states), Schedule(instance.fingerprint, tuple(slots)))
 
 
-class Dummy(Family):
-    name, value, heading, unit = "dummy", "span", "span", "slots"
-    run_options: ClassVar = {"rest": ("0", "2")}
-    flags: ClassVar = {
+class DummyCommands(FamilyCommands):
+    options: ClassVar = {
         "generate": [click.Option(["--tasks"], type=int, default=2), click.Option(["--seed"], default=0)]
     }
 
+    def generate(self, given):
+        return Instance(given["tasks"], "rur" + "u" * (given["tasks"] + given["seed"]))
+
+
+class Dummy(Family):
+    name, value, heading, unit = "dummy", "span", "span", "slots"
+    run_options: ClassVar = {"rest": ("0", "2")}
+
+    @property
+    def commands(self):
+        return DummyCommands(self)
+
     def run(self, instance, policy, options, seed):
         return run_policy(instance, policy, rest=int(self.run_values(options)["rest"]))
-
-    def generate(self, *, tasks, seed):
-        return Instance(tasks, "rur" + "u" * (tasks + seed))
 
 
 def make_policy(text, **options):

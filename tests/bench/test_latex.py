@@ -2,11 +2,11 @@
 
 from hindsched.bench.campaign.score import score
 from hindsched.bench.campaign.sources import Given
-from hindsched.bench.family import Options
 from hindsched.bench.report.page import write_report
 from hindsched.bench.results.print_table import readable
 from hindsched.bench.results.ratio_statistics import in_median_order
 from hindsched.bench.results.records import records
+from hindsched.bench.run_records import Options
 from hindsched.instances.coupled.generate import small
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from hindsched.bench.campaign.plan import Campaign, run_campaign
 from hindsched.bench.coupled.paper import Paper
-from hindsched.bench.family import Options
+from hindsched.bench.run_records import Options
 
 
 @pytest.fixture(scope="module")

@@ -12,10 +12,10 @@ import pytest
 from hindsched.bench.campaign.score import score
 from hindsched.bench.campaign.sources import Given
 from hindsched.bench.coupled.paper import Paper
-from hindsched.bench.family import Options
 from hindsched.bench.report.page import write_report
 from hindsched.bench.report.sections import SHORT, Section
 from hindsched.bench.report.svg import inline_svg
+from hindsched.bench.run_records import Options
 from hindsched.instances.coupled.generate import small
 from hindsched.online.coupled import POLICIES
 

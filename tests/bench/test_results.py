@@ -11,11 +11,12 @@ from hindsched.bench.bags.paper import Paper as Bag
 from hindsched.bench.batches.sources import Drawn
 from hindsched.bench.campaign.plan import Campaign, readings_of, run_campaign
 from hindsched.bench.coupled.paper import Paper
-from hindsched.bench.family import Options, family_named
+from hindsched.bench.family import family_named
 from hindsched.bench.grid.sources import Generated
 from hindsched.bench.results.read import read_results
 from hindsched.bench.results.records import records_or_none
 from hindsched.bench.results.summary import summary
+from hindsched.bench.run_records import Options
 from hindsched.instances import InputError
 from hindsched.instances.families import BUILT_IN
 

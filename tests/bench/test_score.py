@@ -9,7 +9,7 @@ from hindsched import instances
 from hindsched.bench.campaign.jobs import policy_job
 from hindsched.bench.campaign.score import score
 from hindsched.bench.campaign.sources import Given, from_file
-from hindsched.bench.family import Options
+from hindsched.bench.run_records import Options
 from hindsched.instances import InputError
 from hindsched.instances import bags as instances_bags
 from hindsched.instances.coupled import Instance

@@ -50,8 +50,8 @@ def optima(
     """
     from docs.studies.coupled import optima as data
     from hindsched.bench.coupled.paper import experiment
-    from hindsched.bench.family import Options
     from hindsched.bench.results.records import records_or_none
+    from hindsched.bench.run_records import Options
 
     sources = experiment(ms=ms, n_coms=n_coms, wmins=wmins, scenarios=scenarios, trials=trials, seed=seed)
     settings = {"stand-by": (True,), "no-stand-by": (False,), "both": (True, False)}[setting]

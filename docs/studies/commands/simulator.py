@@ -40,8 +40,8 @@ def simulator(
     """
     from docs.studies.coupled import simulator_race as racing
     from hindsched.bench.campaign.plan import expand_policies
-    from hindsched.bench.family import Options
     from hindsched.bench.progress import counting
+    from hindsched.bench.run_records import Options
     from hindsched.instances import InputError
     from hindsched.online.coupled import POLICIES
 

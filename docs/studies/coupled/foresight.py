@@ -17,9 +17,9 @@ import numpy as np
 
 from hindsched.bench.campaign import score as main_job
 from hindsched.bench.campaign.sources import Given, Source
-from hindsched.bench.family import Options
 from hindsched.bench.results.quantile import quantile
 from hindsched.bench.results.ratios import with_ratios
+from hindsched.bench.run_records import Options
 from hindsched.instances.chains import Chain
 from hindsched.instances.coupled.from_trace import from_trace
 from hindsched.instances.coupled.model import Instance

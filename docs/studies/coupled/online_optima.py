@@ -10,7 +10,7 @@ import msgspec
 
 from hindsched.bench.campaign.engine import code_digest
 from hindsched.bench.coupled.online_optimum import COLUMNS, compare, saying
-from hindsched.bench.family import Options
+from hindsched.bench.run_records import Options
 from hindsched.instances.coupled.generate import paper
 from hindsched.instances.coupled.model import Instance
 from hindsched.instances.text_files import write_text

@@ -12,7 +12,7 @@ from hindsched.bench.campaign.engine import Job, run_jobs
 from hindsched.bench.campaign.jobs import answered, job_key, load_shared, names_of
 from hindsched.bench.campaign.journal import Journal
 from hindsched.bench.coupled.paper import Paper
-from hindsched.bench.family import Options
+from hindsched.bench.run_records import Options
 from hindsched.instances.text_files import write_text
 
 if TYPE_CHECKING:

@@ -21,8 +21,9 @@ from hindsched.bench.coupled.paper import Paper
 from hindsched.bench.coupled.paper_tables import TABLES
 from hindsched.bench.coupled.reproduction import READINGS, Reading
 from hindsched.bench.coupled.versus import versus
-from hindsched.bench.family import Options, family_named
+from hindsched.bench.family import family_named
 from hindsched.bench.results.read import read_results
+from hindsched.bench.run_records import Options
 from hindsched.instances.errors import InputError, SelfCheckError
 from hindsched.instances.text_files import read_bytes, write_text
 from hindsched.online.coupled import POLICIES

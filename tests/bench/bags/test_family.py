@@ -11,7 +11,8 @@ from hindsched import instances
 from hindsched.bench.bags.paper import Paper, starts
 from hindsched.bench.campaign.sources import Given
 from hindsched.bench.commands.group import hindsched
-from hindsched.bench.family import Options, family_named
+from hindsched.bench.family import family_named
+from hindsched.bench.run_records import Options
 from hindsched.instances.bags import ideal_time
 from hindsched.instances.bags.generate import paper
 from tests.cases.bags import letters, randoms
@@ -109,7 +110,9 @@ def test_an_option_given_at_its_default_is_the_same_as_none(file: Path, tmp_path
     lines = (tmp_path / "r" / "runs.jsonl").read_text().splitlines()
     assert sum(json.loads(line)["kind"] == "run" for line in lines) == 2  # none is made anew
     clockless = letters("u", ticks=[1], on_demand=True)
-    assert family.refuses(clockless, "FCFS-PRDCT-DMD", Options().with_run(USUAL)) == "the usual predictor needs a clock"
+    assert (
+        family.refuses(clockless, "FCFS-PRDCT-DMD", Options().with_run(USUAL)) == "the default predictor needs a clock"
+    )
 
 
 def test_check_and_gantt(file: Path, tmp_path: Path) -> None:

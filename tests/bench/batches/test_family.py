@@ -15,7 +15,7 @@ from docs.studies.cli import studies
 from hindsched import instances
 from hindsched.bench.batches.family import FAMILY, expect_sandwich
 from hindsched.bench.commands.group import hindsched
-from hindsched.bench.family import Options, RunRecord
+from hindsched.bench.run_records import Options, RunRecord
 from hindsched.instances import SelfCheckError
 from hindsched.instances.batches import Contacts, Instance, Run, Rung
 from hindsched.instances.batches.cuts import FORMAT
@@ -185,13 +185,13 @@ def test_import(tmp_path: Path) -> None:
     flags[flags.index(8)] = 10
     refused = CliRunner().invoke(hindsched, ["import", str(table), "--family", "batches", *map(str, flags)])
     assert str(refused.exception).startswith(
-        "--first-day: 10, expected less than 10: nobody is UP after the first 10 days"
+        "--first-day: 10, expected less than 10: no worker is UP after the first 10 days"
     )
     assert not refused.stdout
     table.write_text("2 0 2 1 b 0 0 500000 x\n3 0 2 1 b 1 500000 864000 x\n")
     flags[flags.index(10)] = 1
     told = invoke("import", table, "--family", "batches", *flags, "-o", tmp_path / "i.json").stderr
-    assert told.splitlines()[-1].startswith("nobody is there: --first-day counts from the begin of the trace")
+    assert told.splitlines()[-1].startswith("no worker is UP: --first-day counts from the beginning of the trace")
 
 
 def test_gantt(file: Path, tmp_path: Path) -> None:

@@ -10,8 +10,8 @@ from hindsched.bench.commands.reproduce import reproduce
 from hindsched.bench.coupled import reproduction
 from hindsched.bench.coupled.paper import experiment
 from hindsched.bench.coupled.reproduction import READINGS, closeness, compare, run_readings, tables
-from hindsched.bench.family import Options
 from hindsched.bench.results.read import read_results
+from hindsched.bench.run_records import Options
 from hindsched.online import coupled as online_coupled
 
 COMPARISONS = ("frozen", "held-frozen", "candidate-fresh")

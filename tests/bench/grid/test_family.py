@@ -10,14 +10,15 @@ import pytest
 from hindsched import instances
 from hindsched.bench.campaign.jobs import optimum_job, policy_job
 from hindsched.bench.campaign.recheck import recheck, sample
-from hindsched.bench.family import Options, family_named
+from hindsched.bench.family import family_named
 from hindsched.bench.grid import FAMILY
-from hindsched.bench.grid.report_items import findings, waits_table
+from hindsched.bench.grid.report import findings, waits_table
 from hindsched.bench.grid.sources import Generated, Window
 from hindsched.bench.results.journal_rows import results_of
 from hindsched.bench.results.ratios import contradictions, profile
 from hindsched.bench.results.records import records
 from hindsched.bench.results.summary import summary
+from hindsched.bench.run_records import Options
 from hindsched.instances.grid import Instance
 from hindsched.instances.grid.dual_prices import Prices
 from hindsched.instances.grid.kth_sp2 import kth_sp2
@@ -273,7 +274,9 @@ def test_sources_of_campaign_files():
     for table in ({"loads": [0.0]}, {"mixes": ["odd"]}, {"speed": 1}, {"nodes": [0]}):
         with pytest.raises(instances.InputError):
             FAMILY.sources(table)
-    usual = FAMILY.usual_sources(nodes=8, slot_s=60, num_jobs=5, load=0.5, mix="narrow", seed=3, draws=2)
+    usual = FAMILY.commands.default_sources(
+        {"nodes": 8, "slot_s": 60, "num_jobs": 5, "load": 0.5, "mix": "narrow", "seed": 3, "draws": 2}
+    )
     assert len({source.identity for source in usual}) == len(usual) == 6
 
 

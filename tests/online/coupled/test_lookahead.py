@@ -8,7 +8,7 @@ import pytest
 
 from hindsched.bench.campaign.plan import expand_policies
 from hindsched.bench.coupled.verify.twins import random_instance
-from hindsched.bench.family import Options
+from hindsched.bench.run_records import Options
 from hindsched.instances import Chain, InputError, check
 from hindsched.instances.coupled import Instance
 from hindsched.instances.coupled.generate import paper

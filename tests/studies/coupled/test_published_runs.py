@@ -7,8 +7,9 @@ from docs.studies.coupled.optima import known_optima
 from docs.studies.rows import ROWS
 from hindsched.bench.campaign.jobs import simulate
 from hindsched.bench.coupled.paper import Paper
-from hindsched.bench.family import Options, family_named
+from hindsched.bench.family import family_named
 from hindsched.bench.results.read import read_results
+from hindsched.bench.run_records import Options
 from hindsched.online import coupled as online_coupled
 
 

@@ -1,20 +1,16 @@
-"""The options of commands that only this family has, and what they mean."""
+"""Options of commands that only the family `grid` has."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import click
 
 from hindsched.bench.commands.options import ABOVE_ZERO, COUNT, NUMBERS, POSITIVE, bound_option
-from hindsched.instances.errors import InputError
 from hindsched.online.grid.options import CHOICES
 
-__all__ = ["FLAGS", "PACKAGED", "generate", "import_log"]
+__all__ = ["OPTIONS"]
 
-#: The log that comes with the toolkit, by name.
-PACKAGED = "kth_sp2"
 _KINDS = ("swf", "gwf", "batsim")
 _MIXES = ("wide", "narrow")
 #: Of `hindsched.bench.grid.paper.runs`, which is not loaded for a help text.
@@ -86,8 +82,8 @@ _IMPORT = [
     ),
 ]
 
-#: By verb.
-FLAGS: Mapping[str, Sequence[click.Option]] = {
+#: By command.
+OPTIONS: Mapping[str, Sequence[click.Option]] = {
     "generate": [
         *_of_workload(5000, 1000, name="--jobs"),
         click.Option(["--seed"], type=COUNT, default=0, show_default=True, help="Names the random words."),
@@ -120,38 +116,3 @@ FLAGS: Mapping[str, Sequence[click.Option]] = {
         ),
     ],
 }
-
-
-def generate(*, num_jobs: int, mix: str, **given: Any) -> Any:
-    """Return a random workload."""
-    from hindsched.instances.grid import generate as make
-
-    return make.generate(jobs=num_jobs, mix=make.WIDE if mix == "wide" else make.NARROW, **given)
-
-
-def import_log(logs: Sequence[str], *, kind: str, nodes: int | None, **given: Any) -> tuple[Any, Sequence[str]]:
-    """Return the instance that one log, or a workload of Batsim, describes, and what could not be used of it."""
-    from hindsched.instances.grid.batsim import from_batsim
-    from hindsched.instances.grid.kth_sp2 import NODES, kth_sp2
-    from hindsched.instances.grid.workloads import import_log as read
-    from hindsched.instances.text_files import read_json
-
-    if len(logs) != 1:
-        raise InputError(f"{len(logs)} files, expected one log", place="import")
-    slot_s, first, count = (given[name] for name in ("slot_s", "first", "count"))
-    if logs[0] == PACKAGED:
-        if nodes not in (None, NODES) or given["compress"] != "1":
-            raise InputError(f"comes with the toolkit for {NODES} nodes and as it is", place=PACKAGED)
-        return kth_sp2(slot_s=slot_s, first=first, count=count), []
-    if kind == "batsim":
-        if (first, count, given["compress"], given["wide"]) != (0, None, "1", "refuse"):
-            raise InputError("--first, --count, --compress and --wide are for logs, not for Batsim", place="import")
-        try:
-            return from_batsim(read_json(logs[0]), slot_s=slot_s, nodes=nodes).instance, []
-        except InputError as error:
-            raise error.in_file(logs[0]) from None
-    if nodes is None:
-        raise InputError("missing, expected how many there are", place="--nodes")
-    found = read(logs[0], kind=kind, nodes=nodes, **given)
-    said = [f"{number} lines cannot be used: {reason}" for reason, number in found.unusable.items() if number]
-    return found.instance, said + ([f"{found.wide} jobs are wider than the grid and dropped"] if found.wide else [])

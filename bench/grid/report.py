@@ -1,18 +1,23 @@
-"""What only this family's reports have: waits beside failures, and messages."""
+"""Pictures and report items of the family `grid`: waits, rejected jobs and messages."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from hindsched.bench.report.html import Cell, PageTable
+from hindsched.bench.family_report import FamilyReport
+from hindsched.bench.grid.commands import expect_schedule
+from hindsched.bench.grid.gantt import draw, draw_pair
+from hindsched.bench.report.html import Cell, Figure, PageTable
 from hindsched.bench.report.report_files import Files
 from hindsched.bench.results.policy_order import in_order
 from hindsched.bench.results.records import records
+from hindsched.instances.grid import Instance, Schedule
 
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib.figure import Figure as Drawing
 
-__all__ = ["findings", "waits", "waits_table"]
+__all__ = ["GridReport", "findings", "waits", "waits_table"]
 
 #: What late's messages are counted as.
 _LATE = ("forwards", "withdrawals", "notices")
@@ -60,7 +65,7 @@ def findings(runs: pd.DataFrame) -> list[str]:
     ]
 
 
-def waits(runs: pd.DataFrame, files: Files) -> list[PageTable]:
+def waits(runs: pd.DataFrame, files: Files) -> PageTable:
     """Return the table of waits, failures and messages."""
     table = waits_table(runs)
     file = files.table("waits", table)
@@ -80,7 +85,7 @@ def waits(runs: pd.DataFrame, files: Files) -> list[PageTable]:
         "Means over the jobs that run, in slots; the excess is over the best schedule of these jobs, known to lie "
         "between the two. Messages are copies of a schedule; late's are jobs forwarded and withdrawn, and notices."
     )
-    return [PageTable("Waits, failures and messages", list(headings.values()), cells, note=note, file=file)]
+    return PageTable("Waits, failures and messages", list(headings.values()), cells, note=note, file=file)
 
 
 def _text(value: object) -> str:
@@ -93,3 +98,19 @@ def _text(value: object) -> str:
 def _number(value: object) -> float | None:
     number = float(value) if isinstance(value, int | float) else float("nan")
     return None if number != number else number  # noqa: PLR0124
+
+
+class GridReport(FamilyReport[Instance, Schedule]):
+    """The pictures and report items of the family `grid`."""
+
+    def draw(self, instance: Instance, schedule: Schedule) -> Drawing:
+        return draw(instance, expect_schedule(schedule, "gantt"))
+
+    def draw_pair(self, instance: Instance, best: Schedule, run: Schedule, policy: str, name: str) -> Drawing:
+        return draw_pair(instance, best, run, policy, name)
+
+    def findings(self, runs: pd.DataFrame, reference: str) -> list[str]:
+        return findings(runs)
+
+    def items(self, runs: pd.DataFrame, reference: str, files: Files) -> list[Figure | PageTable]:
+        return [waits(runs, files)]

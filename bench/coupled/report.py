@@ -1,4 +1,4 @@
-"""What only this family's reports have: the paper's metrics against a reference, and panels by builder."""
+"""Pictures and report items of the family `coupled`: the paper's metrics against a reference policy, Gantt charts."""
 
 from __future__ import annotations
 
@@ -6,7 +6,10 @@ from collections.abc import Sequence
 from math import isnan
 from typing import TYPE_CHECKING
 
+from hindsched.bench.coupled.example import drawn_example, find_example
+from hindsched.bench.coupled.gantt import draw, draw_pair
 from hindsched.bench.coupled.versus import COLUMNS, diff_by_wmin, versus
+from hindsched.bench.family_report import FamilyReport
 from hindsched.bench.report import canvas, ratio_plots
 from hindsched.bench.report.figures import panel_title, panels_of
 from hindsched.bench.report.formatting import MINUS, NOTHING, count, parameter, share
@@ -14,11 +17,13 @@ from hindsched.bench.report.html import Cell, Figure, PageTable
 from hindsched.bench.report.report_files import Files
 from hindsched.bench.results.policy_order import in_order
 from hindsched.bench.results.records import records
+from hindsched.instances.coupled import Instance, Schedule
 
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib.figure import Figure as Drawing
 
-__all__ = ["against", "by_builder", "findings", "versus_table"]
+__all__ = ["CoupledReport", "against", "by_builder", "findings", "versus_table"]
 
 #: So many heuristics are drawn where a panel is a point of the experiment.
 _BEST = 6
@@ -137,3 +142,26 @@ def versus_table(table: pd.DataFrame, *, caption: str, file: str, note: str = ""
         rows.append([*cells, Cell(f"{row['compared']:,} of {row['scenarios']:,}"), Cell(count(row["runs"]))])
     headings = [COLUMNS[name] for name in ("policy", "fails", "diff", "wins", "wins30", "stdv", "scenarios", "runs")]
     return PageTable(caption, headings, rows, file, note, is_narrow=is_narrow, is_dense=is_narrow)
+
+
+class CoupledReport(FamilyReport[Instance, Schedule]):
+    """The pictures and report items of the family `coupled`."""
+
+    def draw(self, instance: Instance, schedule: Schedule) -> Drawing:
+        return draw(instance, schedule)
+
+    def draw_pair(self, instance: Instance, best: Schedule, run: Schedule, policy: str, name: str) -> Drawing:
+        return draw_pair(instance, best, run, policy, name)
+
+    def groups(self, policies: Sequence[str]) -> dict[str, list[str]] | None:
+        return by_builder(policies)
+
+    def findings(self, runs: pd.DataFrame, reference: str) -> list[str]:
+        return findings(runs, reference)
+
+    def items(self, runs: pd.DataFrame, reference: str, files: Files) -> list[Figure | PageTable]:
+        return against(runs, reference, files)
+
+    def example(self, ratios: pd.DataFrame, files: Files) -> Figure | None:
+        found = find_example(ratios)
+        return None if found is None else drawn_example(found, files)

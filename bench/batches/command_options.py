@@ -1,21 +1,18 @@
-"""The options of commands that only this family has, and what they mean."""
+"""Options of commands that only the family `batches` has."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import click
 
-from hindsched.bench.commands.options import COUNT, NUMBERS, POSITIVE, Number, given_flags, say_unused
-from hindsched.bench.commands.traces import read_traces, trace_options
-from hindsched.instances.batches import Compute, Instance, Rung
-from hindsched.instances.batches.generate import back_to_back, paper, small
+from hindsched.bench.commands.options import COUNT, NUMBERS, POSITIVE, Number
+from hindsched.bench.commands.traces import trace_options
+from hindsched.instances.batches import Compute, Rung
 from hindsched.instances.batches.volunteers import DAY
-from hindsched.instances.errors import InputError
 
-__all__ = ["DURATION", "FLAGS", "generate", "import_trace"]
+__all__ = ["DURATION", "OPTIONS"]
 
 _UNITS = {"": 1, "s": 1, "m": 60, "h": 3600, "d": DAY}
 
@@ -25,7 +22,7 @@ class _Duration(click.ParamType[int]):
 
     name = "time"
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> int:
         if isinstance(value, int):
             return value
         match = re.fullmatch(r"([0-9]{1,9})([smhd]?)", str(value))
@@ -75,8 +72,8 @@ _COMPUTE = click.Option(
 )
 _OF = click.Option(["--of"], metavar="RUN", help="The run that the rungs traffic and stream are measured by.")
 
-#: By verb.
-FLAGS: Mapping[str, Sequence[click.Option]] = {
+#: By command.
+OPTIONS: Mapping[str, Sequence[click.Option]] = {
     "generate": [
         *_points(37_472, 1024, 256),
         _LEAD,
@@ -127,49 +124,3 @@ FLAGS: Mapping[str, Sequence[click.Option]] = {
         click.Option(["--draws"], type=POSITIVE, default=3, show_default=True, help="Crowds of volunteers to draw."),
     ],
 }
-
-
-def generate(**given: Any) -> Instance:
-    """Return an instance of the paper's experiment, or a small random one."""
-    is_small, drawn, compute = given.pop("small"), given.pop("drawn"), given.pop("compute")
-    if is_small:
-        asked = given_flags()
-        say_unused(asked & {"deadline_s", "c", "first_day", "homogeneous", "lead_s", "drawn"}, "with --small")
-        sizes = {name: given[name] for name in ("workers", "tasks", "batches") if name in asked}
-        return small(given["seed"], compute=compute, **sizes)
-    instance = paper(**given, compute=compute or Compute.AVAILABLE)
-    return instance if drawn else instance.replace(up=instance.up)
-
-
-def import_trace(
-    traces: Sequence[str],
-    *,
-    tasks: int,
-    deadline_s: int,
-    batches: int,
-    first_day: int,
-    lead_s: int,
-    compute: str | None,
-    **given: Any,
-) -> tuple[Instance, Sequence[str]]:
-    """Return an instance whose workers are the nodes of a trace, and what its reader takes for granted."""
-    from hindsched.instances.batches.from_trace import from_trace
-
-    trace, given = read_traces(traces, given)
-    first = first_day * DAY
-    instance = from_trace(
-        trace,
-        tasks=tasks,
-        batches=back_to_back(first, deadline_s, batches),
-        start=max(0, first - lead_s),
-        compute=compute or Compute.AVAILABLE,
-        **given,
-    )
-    last = int(instance.up.ups.max(initial=0))
-    if 0 < last <= first:
-        days = -(-last // DAY)
-        raise InputError(
-            f"{first_day}, expected less than {days}: nobody is UP after the first {days} days of the trace",
-            place="--first-day",
-        )
-    return instance, trace.assumptions

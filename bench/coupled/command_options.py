@@ -1,9 +1,8 @@
-"""The options of commands that only this family has, and what they mean."""
+"""Options of commands that only the family `coupled` has."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, cast
 
 import click
 
@@ -14,13 +13,11 @@ from hindsched.bench.commands.options import (
     NUMBERS,
     POSITIVE,
     bound_option,
-    given_flags,
-    say_unused,
 )
-from hindsched.bench.commands.traces import chosen_nodes, read_traces, trace_options
+from hindsched.bench.commands.traces import trace_options
 from hindsched.online.coupled.options import Comparison, Estimator, Service, Ties
 
-__all__ = ["FLAGS", "generate", "import_trace"]
+__all__ = ["OPTIONS"]
 
 _ABSENCE = click.Choice(["down", "reclaimed"])
 
@@ -189,8 +186,8 @@ _REPRODUCE = [
     ),
 ]
 
-#: By verb.
-FLAGS: Mapping[str, Sequence[click.Option]] = {
+#: By command.
+OPTIONS: Mapping[str, Sequence[click.Option]] = {
     "generate": [*_point(), *_SCENARIO],
     "import": _IMPORT,
     "solve": _SOLVE,
@@ -198,44 +195,3 @@ FLAGS: Mapping[str, Sequence[click.Option]] = {
     "score": _SCORE,
     "reproduce": _REPRODUCE,
 }
-
-
-def generate(*, small: bool, drawn: bool, seed: int, slots: int | None, **given: Any) -> Any:
-    """Return an instance of the paper's experiment, with its Markov chains, or a small one.
-
-    The first N states of an instance do not depend on ``slots``.
-    """
-    from hindsched.instances.coupled import generate as make
-
-    if small and drawn:
-        raise click.UsageError("--drawn goes with the paper's instances, not with --small")
-    if not small:
-        return make.paper(slots=10_000 if slots is None else slots, seed=seed, drawn=drawn, **given)
-    told = given_flags()
-    say_unused(told & {"n_com", "wmin", "scenario", "trial"}, "with --small")
-    sizes = {"p": given["p"], "tasks": given["m"], "iterations": given["iterations"], "slots": slots}
-    chosen = {name: value for name, value in sizes.items() if ("m" if name == "tasks" else name) in told}
-    return make.small(seed, **chosen)
-
-
-def import_trace(
-    traces: Sequence[str], *, m: int, nodes: str | None, absent: str, unobserved: str, **given: Any
-) -> tuple[Any, Sequence[str]]:
-    """Return an instance made of a trace, and what its reader takes for granted.
-
-    The traces are one Failure Trace Archive event table, or sampled CSV files, one per node. A slot is UP only if the
-    node is available during all of it.
-    """
-    from hindsched.instances.coupled.from_trace import from_trace, usual_training
-
-    trace, given = read_traces(traces, given)
-    chosen = chosen_nodes(trace, nodes)
-    told = list(trace.assumptions)
-    if given["train_slots"] is None:
-        where = {name: given[name] for name in ("slot_s", "start", "slots")}
-        given["train_slots"] = usual_training(trace, nodes=chosen, **where)
-        told.append(f"chains are fitted on the {given['train_slots']} slots before slot 0 (--train)")
-    instance = from_trace(
-        trace, tasks=m, nodes=chosen, absent=cast(Any, absent), unobserved=cast(Any, unobserved), **given
-    )
-    return instance, told

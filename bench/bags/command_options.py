@@ -1,25 +1,25 @@
-"""The options of commands that only this family has, and what they mean."""
+"""Options of commands that only the family `bags` has."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, cast
 
 import click
 
-from hindsched.bench.commands.options import ABOVE_ZERO, COUNT, POSITIVE, given_flags, say_unused
-from hindsched.bench.commands.traces import chosen_nodes, read_traces, trace_options
+from hindsched.bench.commands.options import ABOVE_ZERO, COUNT, POSITIVE
+from hindsched.bench.commands.traces import trace_options
+from hindsched.bench.shared_types import Given
 from hindsched.instances.bags import Store
 from hindsched.instances.bags.generate import MIXES, SETS
 from hindsched.online.bags.options import HANDOVERS, MAX_COPIES
 from hindsched.online.bags.predictors import PREDICTORS
 
-__all__ = ["FLAGS", "generate", "import_trace"]
+__all__ = ["OPTIONS"]
 
 
 def _bag(*, tasks_needed: bool = False) -> list[click.Option]:
     """Return the parameters of a bag."""
-    tasks: dict[str, Any] = {"required": True} if tasks_needed else {"default": 25, "show_default": True}
+    tasks: Given = {"required": True} if tasks_needed else {"default": 25, "show_default": True}
     return [
         click.Option(["--tasks"], type=POSITIVE, help="n, tasks of the bag.", **tasks),
         click.Option(
@@ -159,8 +159,8 @@ _REPRODUCE = [
     click.Option(["--real/--no-real"], default=True, show_default=True, help="Whether to run nine real zones too."),
 ]
 
-#: By verb.
-FLAGS: Mapping[str, Sequence[click.Option]] = {
+#: By command.
+OPTIONS: Mapping[str, Sequence[click.Option]] = {
     "generate": _GENERATE,
     "import": _IMPORT,
     "solve": _SOLVE,
@@ -168,28 +168,3 @@ FLAGS: Mapping[str, Sequence[click.Option]] = {
     "score": _SCORE,
     "reproduce": _REPRODUCE,
 }
-
-
-def generate(*, small: bool, seed: int, slots: int | None, **given: Any) -> Any:
-    """Return an instance of the paper's experiment on the substitute trace, or a small random one."""
-    from hindsched.instances.bags import generate as make
-
-    if not small:
-        return make.paper(slots=slots, seed=seed, **given)
-    told = given_flags()
-    say_unused(told & {"machines", "reference_s", "mix", "start"}, "with --small")
-    chosen: dict[str, Any] = {name: given[name] for name in ("tasks", "store", "on_demand") if name in told}
-    if "checkpoints" in told:
-        chosen["segments"] = given["checkpoints"] + 1
-    if slots is not None:
-        chosen["slots"] = slots
-    return make.small(seed, **chosen)
-
-
-def import_trace(traces: Sequence[str], *, nodes: str | None, absent: str, **given: Any) -> tuple[Any, Sequence[str]]:
-    """Return an instance whose machines are the nodes of a trace, and what its reader takes for granted."""
-    from hindsched.instances.bags.from_trace import from_trace
-
-    trace, given = read_traces(traces, given)
-    chosen = chosen_nodes(trace, nodes)
-    return from_trace(trace, nodes=chosen, absent=cast(Any, absent), **given), trace.assumptions

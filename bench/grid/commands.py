@@ -1,0 +1,121 @@
+"""The commands of the family `grid`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hindsched.bench.family_commands import FamilyCommands
+from hindsched.bench.grid.command_options import OPTIONS
+from hindsched.bench.run_records import Options, RunRecord
+from hindsched.bench.shared_types import Given, Row
+from hindsched.instances.errors import InputError
+from hindsched.instances.grid import Instance, Schedule
+from hindsched.instances.grid.model import LATEST
+from hindsched.online.grid.options import BUILT_IN, differing
+from hindsched.online.grid.policies import make_policy
+
+if TYPE_CHECKING:
+    from hindsched.bench.campaign.sources import Source
+
+__all__ = ["PACKAGED", "GridCommands", "expect_schedule", "given_options"]
+
+#: Name of the log that comes with the toolkit.
+PACKAGED = "kth_sp2"
+
+
+class GridCommands(FamilyCommands[Instance, Schedule]):
+    """The commands of the family `grid`."""
+
+    options = OPTIONS
+    no_certificate = "no dual prices were found, only the bound 0 holds"
+
+    def generate(self, given: Given) -> Instance:
+        """Return a random workload."""
+        from hindsched.instances.grid import generate
+
+        rest = dict(given)
+        mix = generate.WIDE if rest.pop("mix") == "wide" else generate.NARROW
+        return generate.generate(jobs=rest.pop("num_jobs"), mix=mix, **rest)
+
+    def import_trace(self, traces: Sequence[str], given: Given) -> tuple[Instance, Sequence[str]]:
+        """Return the instance in one log, or in a workload of Batsim, and the number of unusable lines."""
+        from hindsched.instances.grid.batsim import from_batsim
+        from hindsched.instances.grid.kth_sp2 import NODES, kth_sp2
+        from hindsched.instances.grid.workloads import import_log
+        from hindsched.instances.text_files import read_json
+
+        if len(traces) != 1:
+            raise InputError(f"{len(traces)} files, expected one log", place="import")
+        (log,) = traces
+        nodes, slot_s, first, count, compress = (
+            given[name] for name in ("nodes", "slot_s", "first", "count", "compress")
+        )
+        if log == PACKAGED:
+            if nodes not in (None, NODES) or compress != "1":
+                raise InputError(f"the packaged log has {NODES} nodes and is not compressed", place=PACKAGED)
+            return kth_sp2(slot_s=slot_s, first=first, count=count), []
+        if given["kind"] == "batsim":
+            if (first, count, compress, given["wide"]) != (0, None, "1", "refuse"):
+                raise InputError("--first, --count, --compress and --wide are for logs, not for Batsim", place="import")
+            try:
+                return from_batsim(read_json(log), slot_s=slot_s, nodes=nodes).instance, []
+            except InputError as error:
+                raise error.in_file(log) from None
+        if nodes is None:
+            raise InputError("missing, expected the number of nodes", place="--nodes")
+        found = import_log(log, **given)
+        notes = [f"{number} lines cannot be used: {reason}" for reason, number in found.unusable.items() if number]
+        if found.wide:
+            notes.append(f"{found.wide} jobs are wider than the grid and dropped")
+        return found.instance, notes
+
+    def default_sources(self, given: Given) -> list[Source]:
+        """Return small random workloads, and windows of KTH-SP2."""
+        from hindsched.bench.grid.sources import Generated, Window
+
+        nodes, slot_s, jobs, load, mix = (given[name] for name in ("nodes", "slot_s", "num_jobs", "load", "mix"))
+        seeds = range(given["seed"], given["seed"] + given["draws"])
+        windows: list[Source] = [Window(60, first, 60) for first in (0, 300, 600, 900)]
+        return [*(Generated(nodes, slot_s, jobs, load, seed, mix) for seed in seeds), *windows]
+
+    def run_row(self, instance: Instance, record: RunRecord, options: Options) -> Row:
+        """Return the options that differ from their defaults, the metrics and the counters."""
+        row: Row = {**given_options(options)}
+        if record.policy in BUILT_IN:
+            row = differing(make_policy(record.policy, **row, seed=options.seed))  # type: ignore[arg-type]
+        for name, value in record.facts.items():
+            if name != "digest":
+                row[name] = value
+            if name == "total_wait":
+                row["total_response"] = record.value
+        return row
+
+    def reproduce(self, folder: Path, *, num_processes: int, dask: str | None, as_json: bool, given: Given) -> None:
+        from hindsched.bench.grid.paper.page import reproduce
+
+        reproduce(folder, num_processes=num_processes, dask=dask, as_json=as_json, **given)
+
+    def export(self, instance: Instance, schedule: Schedule | None) -> str:
+        """Return a workload for Batsim, or its table of jobs."""
+        from hindsched.instances.grid.batsim import jobs_csv, to_batsim
+
+        if schedule is None:
+            return to_batsim(instance)
+        return jobs_csv(instance, expect_schedule(schedule, "export"))
+
+
+def expect_schedule(schedule: object, command: str) -> Schedule:
+    """Return a schedule; raise `InputError` for a certificate, and for starts that no clock can show."""
+    if not isinstance(schedule, Schedule):
+        raise InputError("expected a schedule", place=command)
+    for j, start in enumerate(schedule.starts()):
+        if start is not None and start >= LATEST:
+            raise InputError(f"a start of {LATEST} or later, expected an earlier one", place=f"{command}, job {j}")
+    return schedule
+
+
+def given_options(options: Options) -> dict[str, str]:
+    """Return the options of a run that were given; an empty text means the default."""
+    return {name: value for name, value in options.run if value != ""}
