@@ -91,9 +91,9 @@ class BagsCommands(FamilyCommands[Instance, Schedule]):
         return row | {"minutes": None if record.value is None else minutes(instance, int(record.value))}
 
     def reproduce(self, folder: Path, *, num_processes: int, dask: str | None, as_json: bool, given: Given) -> None:
-        from hindsched.bench.bags.reproduction import reproduce
+        from hindsched.bench.bags.reproduction import Setup, reproduce
 
-        reproduce(folder, num_processes=num_processes, dask=dask, as_json=as_json, **given)
+        reproduce(folder, Setup(**given), num_processes=num_processes, dask=dask, as_json=as_json)
 
 
 def minutes(instance: Instance, ticks: int) -> float:

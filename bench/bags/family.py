@@ -11,7 +11,7 @@ import msgspec
 
 from hindsched.bench.bags.commands import BagsCommands, minutes
 from hindsched.bench.bags.paper import USUAL_SLOTS, Paper, starts
-from hindsched.bench.bags.zones import Zone
+from hindsched.bench.bags.spot_zones import SpotZones
 from hindsched.bench.commands.options import LARGEST
 from hindsched.bench.family import Family
 from hindsched.bench.run_records import OptimumBounds, Options, RunRecord
@@ -133,7 +133,7 @@ class _Bags(Family[Instance, Schedule]):
         return len(schedule.runs) <= _KEPT_RUNS
 
     def from_point(self, point: Mapping[str, Any]) -> Instance:
-        source: type[Zone | Paper] = Zone if "zones" in point else Paper
+        source: type[SpotZones | Paper] = SpotZones if "zones" in point else Paper
         return convert(dict(point), source, "point").load()
 
     def sources(self, table: Mapping[str, Any]) -> list[Source]:

@@ -1,17 +1,15 @@
-"""The paper's experiment again, with the optimum of every start; the same on real zones; its page and files."""
+"""Run the paper's experiment, also on real spot zones, and write its tables and figures."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hindsched.bench.bags.cells import cells, draw_bars, optima
-from hindsched.bench.bags.claims import Finding, findings
+from hindsched.bench.bags.configuration_means import configuration_means, draw_bars, optima
 from hindsched.bench.bags.paper import Paper, starts
-from hindsched.bench.bags.zones import PREDICTOR, Zone, days
+from hindsched.bench.bags.spot_zones import PREDICTOR, SpotZones, start_slots
 from hindsched.bench.campaign.plan import Campaign, results_of_rows, run_campaign
 from hindsched.bench.output import Table
 from hindsched.bench.report import canvas
@@ -26,16 +24,39 @@ from hindsched.instances.text_files import write_text
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["experiment", "reproduce", "zones"]
+__all__ = ["Setup", "experiment", "reproduce", "zones"]
 
-#: The points of the experiment.
+#: Points of the experiment.
 MACHINES, TASKS, REFERENCES, CHECKPOINTS = ("M01", "M04"), (25, 75), (1800, 7200), (0, 1, 9)
-#: Bags for nine zones.
+#: Sizes of the bags that run on the nine zones.
 ZONE_TASKS = (9, 25)
+_SUMMARY = ("machines", "store", "when", "policy")
+
+
+@dataclass(frozen=True, slots=True)
+class Setup:
+    """Parameters of the experiment.
+
+    Parameters
+    ----------
+    number
+        Starts on weekdays, and as many at weekends.
+    time_limit_s
+        Time limit of each optimum in seconds.
+    seed
+        Seed of the substitute trace.
+    real
+        Whether the bags also run on the nine real zones.
+    """
+
+    number: int = 40
+    time_limit_s: float = 30.0
+    seed: int = 0
+    real: bool = True
 
 
 def experiment(number: int, *, seed: int = 0) -> list[Paper]:
-    """Return the instances of the paper's experiment, so many starts on weekdays and as many at weekends."""
+    """Return the instances of the paper's experiment with ``number`` starts on weekdays and as many at weekends."""
     return [
         Paper(*point, str(store), start, seed=seed)
         for store, when in product(Store, ("weekday", "weekend"))
@@ -44,91 +65,71 @@ def experiment(number: int, *, seed: int = 0) -> list[Paper]:
     ]
 
 
-def zones(number: int) -> list[Zone]:
-    """Return the same bags on real zones, on the first so many days."""
+def zones(number: int) -> list[SpotZones]:
+    """Return the bags on real zones, with a start on each of the first ``number`` days."""
     return [
-        Zone(tasks, reference_s, checkpoints, str(store), start)
+        SpotZones(tasks, reference_s, checkpoints, str(store), start)
         for store in Store
         for tasks, reference_s, checkpoints in product(ZONE_TASKS, REFERENCES, CHECKPOINTS)
-        for start in list(days())[:number]
+        for start in list(start_slots())[:number]
     ]
 
 
-def reproduce(
-    folder: Path,
-    *,
-    num_processes: int,
-    dask: str | None,
-    as_json: bool,
-    number: int,
-    time_limit_s: float,
-    seed: int,
-    real: bool,
-) -> None:
-    """Run the experiment and write its tables, bars and the list of claims.
+def reproduce(folder: Path, setup: Setup, *, num_processes: int, dask: str | None, as_json: bool) -> None:
+    """Run the experiment and write its tables and bar charts.
 
     Parameters
     ----------
     folder
-        Receives ``runs.jsonl``, from which a later call goes on, ``cells.csv``, ``optima.md``, ``bars-*.svg``,
-        ``claims.csv`` and ``claims.md``.
+        Receives ``runs.jsonl``, from which a later call resumes, ``cells.csv``, ``optima.md`` and ``bars-*.svg``.
+    setup
+        What is run.
     num_processes, dask
         As for `hindsched.bench.campaign.engine.run_jobs`.
     as_json
         Print JSON lines.
-    number
-        Starts on weekdays, and at weekends.
-    time_limit_s
-        Of each optimum.
-    seed
-        Of the substitute trace.
-    real
-        Whether to run the zones too.
 
     Raises
     ------
     SelfCheckError
-        When the checker refuses a schedule, a ratio is below 1, or FCFS-AT differs from FCFS with a shared store.
+        When the checker rejects a schedule, a ratio is below 1, or FCFS-AT differs from FCFS with a shared store.
     """
-    plain = Options(time_limit_s=time_limit_s)
-    truth = plain.with_run({"predictor": "oracle"})
-    sources = experiment(number, seed=seed)
-    campaigns = [Campaign(sources, ("all",), [plain]), Campaign(sources, ("FCFS-PRDCT-DMD",), [truth])]
-    if real:
-        campaigns.append(Campaign(zones(number), ("all",), [plain.with_run({"predictor": PREDICTOR})]))
+    plain = Options(time_limit_s=setup.time_limit_s)
+    oracle = plain.with_run({"predictor": "oracle"})
+    sources = experiment(setup.number, seed=setup.seed)
+    campaigns = [Campaign(sources, ("all",), [plain]), Campaign(sources, ("FCFS-PRDCT-DMD",), [oracle])]
+    if setup.real:
+        campaigns.append(Campaign(zones(setup.number), ("all",), [plain.with_run({"predictor": PREDICTOR})]))
     rows = [row for each in campaigns for row in run_campaign(each, folder, num_processes=num_processes, dask=dask)]
     runs = results_of_rows(rows, folder).runs
-    for wrong in (*contradictions(runs), *_timeouts_that_matter(runs)):
+    for wrong in (*contradictions(runs), *_effective_timeouts(runs)):
         raise SelfCheckError(wrong)
-    found = cells(runs)
-    write_text(folder / "cells.csv", found.to_csv(index=False, lineterminator="\n"))
-    best = optima(found)
+    means = configuration_means(runs)
+    write_text(folder / "cells.csv", means.to_csv(index=False, lineterminator="\n"))
+    best = optima(means)
     write_text(folder / "optima.md", markdown_table(records(best), list(best.columns)))
-    for machines, store, when in found[["machines", "store", "when"]].drop_duplicates().itertuples(index=False):
-        canvas.save(draw_bars(found, machines, store, when), folder / f"bars-{machines}-{store}-{when}.svg")
-    claims = findings(found)
-    said = [asdict(claim) for claim in claims]
-    write_text(folder / "claims.md", markdown_table(said, list(said[0])))
-    _show(found, claims, as_json)
+    for machines, store, when in means[["machines", "store", "when"]].drop_duplicates().itertuples(index=False):
+        canvas.save(draw_bars(means, machines, store, when), folder / f"bars-{machines}-{store}-{when}.svg")
+    _show(means, as_json)
 
 
-def _timeouts_that_matter(runs: pd.DataFrame) -> list[str]:
-    """Return where FCFS-AT is not FCFS although stores are shared and nothing is RECLAIMED."""
+def _effective_timeouts(runs: pd.DataFrame) -> list[str]:
+    """Return where FCFS-AT differs from FCFS although stores are shared and no slot is RECLAIMED."""
     shared = runs[runs["population"].str.contains(" shared ") & runs["policy"].isin(["FCFS", "FCFS-AT"])]
-    # a run that did not finish is told by its limit
-    values = shared.assign(told=shared["value"].fillna(-1.0))
-    spread = values.groupby("fingerprint")["told"].nunique()
+    # an unfinished run has no value; -1 lets two unfinished runs compare as equal
+    values = shared.assign(turnaround=shared["value"].fillna(-1.0))
+    spread = values.groupby("fingerprint")["turnaround"].nunique()
     return [f"FCFS-AT differs from FCFS on {name}" for name in spread[spread > 1].index]
 
 
-def _show(found: pd.DataFrame, claims: Sequence[Finding], as_json: bool) -> None:
+def _show(means: pd.DataFrame, as_json: bool) -> None:
     if as_json:
         lines = Table(None, as_json=True)
-        lines.add_all({"cell": None, **row} for row in records_or_none(found))
-        lines.add_all(asdict(claim) for claim in claims)
+        lines.add_all(records_or_none(means))
         lines.show()
         return
-    columns = ("number", "claim", "ours", "verdict")
-    table = Table({name: name for name in columns}, as_json, title="The paper's claims, and what the optimum adds")
-    table.add_all(asdict(claim) for claim in claims)
+    columns = {"slowdown": "turnaround / IET", "ratio_high": "turnaround / OPT", "optimum_slowdown": "OPT / IET"}
+    summary = means.groupby(list(_SUMMARY), sort=True)[list(columns)].mean().reset_index()
+    table = Table({name: name for name in _SUMMARY} | columns, as_json, title="Means over bags and checkpoints")
+    table.add_all(records_or_none(summary))
     table.show()

@@ -150,10 +150,14 @@ class BatchesCommands(FamilyCommands[Instance, Run]):
             raise error.in_file(path) from None
 
     def reproduce(self, folder: Path, *, num_processes: int, dask: str | None, as_json: bool, given: Given) -> None:
-        """Run the paper's 36 settings and rebuild its tables."""
-        from hindsched.bench.batches.paper.page import reproduce
+        """Run the paper's 36 settings and rebuild its tables and figures."""
+        from hindsched.bench.batches.experiment import Setup
+        from hindsched.bench.batches.reproduction import reproduce
 
-        reproduce(folder, num_processes=num_processes, dask=dask, as_json=as_json, **given)
+        names = ("days", "batches", "scale", "seed")
+        setup = Setup(**{name: given[name] for name in names} | {"days": tuple(given["days"])})
+        held = bool(given["held"])
+        reproduce(folder, setup, num_processes=num_processes, dask=dask, as_json=as_json, held=held)
 
 
 def policy_options(values: Given) -> PolicyOptions:

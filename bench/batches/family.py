@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property, lru_cache
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from hindsched import instances, offline
 from hindsched.bench.batches.commands import BatchesCommands, policy_options
+from hindsched.bench.batches.hindsight_order import expect_ordered, mean_latency_ratio
 from hindsched.bench.batches.sources import Drawn, drawn_sources
 from hindsched.bench.family import Family
 from hindsched.bench.run_records import Options, RunRecord
@@ -119,7 +119,7 @@ class _Batches(Family[Instance, Run]):
         rungs = {Rung.FREE: _free(instance)}
         for rung in (Rung.TRAFFIC, Rung.STREAM):
             rungs[rung] = offline.solve(instance, rung, of=record.schedule).certificate
-        expect_sandwich(who, rungs, verdict.outcome)
+        expect_ordered(who, rungs, verdict.outcome)
         found = {str(rung): sum(answer.satisfied) for rung, answer in rungs.items()}
         value = float(record.value or 0)
         return {
@@ -127,7 +127,10 @@ class _Batches(Family[Instance, Run]):
             **found,
             "over_traffic": found["traffic"] / value if value else None,
             "over_stream": found["stream"] / value if value else None,
-            **{f"lateness_{rung}": lateness(instance, verdict.outcome, answer) for rung, answer in rungs.items()},
+            **{
+                f"lateness_{rung}": mean_latency_ratio(instance, verdict.outcome, answer)
+                for rung, answer in rungs.items()
+            },
         }
 
     def keeps(self, schedule: Run) -> bool:
@@ -138,28 +141,6 @@ class _Batches(Family[Instance, Run]):
 
     def sources(self, table: Mapping[str, Any]) -> list[Source]:
         return drawn_sources(table)
-
-
-def expect_sandwich(who: str, rungs: Mapping[Rung, Hindsight], run: Any) -> None:
-    """Raise `SelfCheckError` unless each rung allows what the next does, and the last what the run did, per batch."""
-    steps = [*((str(rung), answer) for rung, answer in rungs.items()), ("the run", run)]
-    for (above, better), (below, worse) in pairwise(steps):
-        for i, (most, least) in enumerate(zip(better.satisfied, worse.satisfied, strict=True)):
-            if most < least:
-                raise SelfCheckError(f"{who}: batch {i} has {least} satisfied tasks by {below}, {most} by {above}")
-        for i, (fast, slow) in enumerate(zip(better.latency, worse.latency, strict=True)):
-            if slow is not None and (fast is None or fast > slow):
-                raise SelfCheckError(f"{who}: batch {i} has latency {slow} by {below}, {fast} by {above}")
-
-
-def lateness(instance: Instance, run: Any, rung: Hindsight) -> float | None:
-    """Return the mean of a run's latency over a rung's, over the batches that the run satisfied; None without one."""
-    ratios = [
-        latency / least
-        for latency, least, satisfied in zip(run.latency, rung.latency, run.satisfied, strict=True)
-        if satisfied == instance.tasks and latency is not None and least is not None
-    ]
-    return sum(ratios) / len(ratios) if ratios else None
 
 
 @lru_cache(maxsize=2)  # the runs on an instance are neighbours

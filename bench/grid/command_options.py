@@ -13,7 +13,7 @@ __all__ = ["OPTIONS"]
 
 _KINDS = ("swf", "gwf", "batsim")
 _MIXES = ("wide", "narrow")
-#: Of `hindsched.bench.grid.paper.runs`, which is not loaded for a help text.
+#: Of `hindsched.bench.grid.experiment`, which is not loaded for a help text.
 _PARTS = ("paper", "overlay", "size", "reach", "log", "whole")
 
 _HELP = {

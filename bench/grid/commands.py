@@ -93,9 +93,18 @@ class GridCommands(FamilyCommands[Instance, Schedule]):
         return row
 
     def reproduce(self, folder: Path, *, num_processes: int, dask: str | None, as_json: bool, given: Given) -> None:
-        from hindsched.bench.grid.paper.page import reproduce
+        from hindsched.bench.grid.experiment import PARTS, Setup
+        from hindsched.bench.grid.reproduction import reproduce
 
-        reproduce(folder, num_processes=num_processes, dask=dask, as_json=as_json, **given)
+        setup = Setup(
+            seeds=tuple(given["seeds"]),
+            scale=given["scale"],
+            log=given["log"],
+            narrow_seeds=None if given["narrow_seeds"] is None else tuple(given["narrow_seeds"]),
+            overlay_seeds=tuple(given["overlay_seeds"]),
+            parts=tuple(given["parts"]) or PARTS,
+        )
+        reproduce(folder, setup, num_processes=num_processes, dask=dask, as_json=as_json)
 
     def export(self, instance: Instance, schedule: Schedule | None) -> str:
         """Return a workload for Batsim, or its table of jobs."""

@@ -10,25 +10,28 @@ __all__ = ["STUDIES", "studies"]
 
 #: Where each command is: module and attribute.
 STUDIES = {
-    "bags": "docs.studies.commands.bags:bags",
-    "booking": "docs.studies.commands.booking:booking",
-    "bounds": "docs.studies.commands.bounds:bounds",
+    "bags-speed": "docs.studies.commands.bags_speed:bags_speed",
+    "batches-arrivals": "docs.studies.commands.batches_arrivals:batches_arrivals",
+    "batches-policies": "docs.studies.commands.batches_policies:batches_policies",
+    "batches-readings": "docs.studies.commands.batches_readings:batches_readings",
+    "batches-scale": "docs.studies.commands.batches_scale:batches_scale",
+    "batches-theorem": "docs.studies.commands.batches_theorem:batches_theorem",
+    "claims": "docs.studies.commands.claims:claims",
     "foresight": "docs.studies.commands.foresight:foresight",
+    "grid-bounds": "docs.studies.commands.grid_bounds:grid_bounds",
+    "grid-scale": "docs.studies.commands.grid_scale:grid_scale",
+    "grid-waits": "docs.studies.commands.grid_waits:grid_waits",
     "kmis": "docs.studies.commands.kmis:kmis",
     "markov": "docs.studies.commands.markov:markov",
-    "nodes": "docs.studies.commands.nodes:nodes",
     "online-optima": "docs.studies.commands.online_optima:online_optima",
     "optima": "docs.studies.commands.optima:optima",
     "own-policies": "docs.studies.commands.own_policies:own_policies",
     "pages": "docs.studies.commands.pages:pages",
     "program-lagrangian": "docs.studies.commands.program_lagrangian:program_lagrangian",
     "readings": "docs.studies.commands.readings:readings",
-    "requests": "docs.studies.commands.requests:requests",
-    "rungs": "docs.studies.commands.rungs:rungs",
     "scale": "docs.studies.commands.scale:scale",
     "simulator": "docs.studies.commands.simulator:simulator",
     "solvers": "docs.studies.commands.solvers:solvers",
-    "volunteers": "docs.studies.commands.volunteers:volunteers",
 }
 
 

@@ -13,9 +13,9 @@ __all__ = ["PAGE_WRITERS", "published"]
 #: Modules with a class ``Published``, by family.
 PAGE_WRITERS = {
     "coupled": "docs.studies.coupled.pages.published",
-    "bags": "hindsched.bench.bags.pages",
-    "batches": "hindsched.bench.batches.pages",
-    "grid": "hindsched.bench.grid.pages",
+    "bags": "docs.studies.bags.pages",
+    "batches": "docs.studies.batches.pages",
+    "grid": "docs.studies.grid.pages",
 }
 
 

@@ -1,7 +1,6 @@
 """The documentation says what the published rows say, and what it points at is there."""
 
 import re
-from importlib.resources import files
 from pathlib import Path
 
 import pandas as pd
@@ -13,10 +12,7 @@ from docs.studies.cli import studies
 from docs.studies.coupled.pages import published as bench_coupled_pages
 from docs.studies.published import published as pages_of
 from docs.studies.rows import ROWS
-from hindsched.bench.batches import pages as bench_batches_pages
-from hindsched.bench.grid import pages as bench_grid_pages
 from hindsched.bench.report.marks import rebuild
-from hindsched.instances.errors import InputError
 from hindsched.instances.families import BUILT_IN
 
 ROOT = Path(__file__).parents[2]
@@ -33,60 +29,6 @@ def test_pages_agree_with_the_rows(family):
     pages = pages_of(family)
     changes = rebuild(DOCS / pages.folder, pages.writers(), pages.pictures(), is_check=True)
     assert changes == [], "make pages writes them"
-
-
-def test_numbers_of_the_grid_are_those_of_the_bare_rows(tmp_path):
-    """Count again with nothing but the file, and find a changed number."""
-    with files("hindsched.bench").joinpath("data/grid_runs.csv").open("rb") as file:
-        runs = pd.read_csv(file)
-    rows = bench_grid_pages.Published()
-    mine = runs[(runs["part"] == "paper") & (runs["mix"] == "wide") & (runs["load"] == 0.95)]
-    queue = mine[mine["policy"] == "queue"]
-    wait = (60 * queue["total_wait"] / (queue["jobs"] - queue["failed"])).mean()
-    assert rows.wait("wide", "0.95", "queue") == f"{wait:,.0f}"
-    dgs = mine[(mine["policy"] == "dgs") & (mine["degree"] == 10)]
-    failed = (100 * dgs["failed"] / dgs["jobs"]).mean()
-    assert f"| wide, 95% | 10 | {failed:.2f} ±" in rows.degrees()
-    page = tmp_path / "page.md"
-    page.write_text("A queue waits <!-- number: wait wide 0.95 queue -->1<!-- end --> s.\n", encoding="utf-8")
-    assert [change.after for change in rebuild(tmp_path, rows.writers(), {})] == [f"{wait:,.0f}"]
-    for words in ("wait wide 0.5 queue", "claim 11", "rungs moon", "mean_width odd"):
-        page.write_text(f"A <!-- number: {words} -->1<!-- end -->\n", encoding="utf-8")
-        with pytest.raises(InputError, match="expected"):
-            rebuild(tmp_path, rows.writers(), {})
-
-
-def test_numbers_on_batches_are_those_of_the_bare_rows():
-    """Count again with nothing but the file."""
-    published = bench_batches_pages.Published()
-    with files("hindsched.bench").joinpath("data/batches_runs.csv").open("rb") as file:
-        rows = pd.read_csv(file)
-    mine = rows[(rows["policy"] == "A3-speed") & (rows["first"] == "spread") & (rows["copies_lambda"] == 2)]
-    mine = mine[(mine["deadline_s"] == 8 * mine["c"]) & (mine["tasks"] == 1024)]
-    shown = published.mean("copies_per_task", "A3-speed", "spread", "2", "D/8", "1024")
-    assert shown == f"{mine['copies_per_task'].mean():.2f}"
-    assert published.runs() == str(len(rows))
-    assert published.runs("rungs") == str(rows["stream_batches"].notna().sum())
-    for better, worse in (("free", "stream"), ("stream", "satisfied")):
-        both = rows[rows[f"{better}_batches"].notna()]
-        assert (both[f"{better}_batches"] >= both[f"{worse}_batches"]).all()
-        assert (both[f"{better}_tasks"] >= both[f"{worse}_tasks"]).all()
-    with files("hindsched.bench").joinpath("data/batches_requests.csv").open("rb") as file:
-        asked = pd.read_csv(file)
-    carried = asked[(asked["question"] == "closing") & (asked["overdue"] == "carry")]
-    assert published.stuck("carry") == f"{carried['stuck'].sum():.0f}"
-    two = asked[(asked["question"] == "requests") & (asked["copies_lambda"] == 2) & (asked["policy"] == "A3-speed")]
-    assert published.clairvoyance("copies_per_task", "A3-speed", "2") == f"{two['copies_per_task'].item():.2f}"
-    compared = asked[asked["stream_tasks"].notna()]
-    assert (compared["stream_tasks"] >= compared["satisfied_tasks"]).all()
-    with files("hindsched.bench").joinpath("data/batches_booking.csv").open("rb") as file:
-        masters = pd.read_csv(file)
-    mine = masters[(masters["crowd"] == "paper") & (masters["c"] == 7200) & (masters["copies_lambda"] == 2)]
-    ours, others = mine[mine["policy"] == "booking"], mine[mine["policy"] != "booking"]
-    best = others.loc[others["satisfied_tasks"].idxmax()]
-    gap = best["stream_tasks"] - best["satisfied_tasks"]
-    closed = 100 * (ours["satisfied_tasks"].item() - best["satisfied_tasks"]) / gap
-    assert published.closed("14400", "7200") == f"{closed:.0f}%"
 
 
 def test_a_changed_number_row_and_picture_are_found_and_mended(published, tmp_path):

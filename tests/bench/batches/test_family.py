@@ -7,13 +7,12 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-import click
 import pytest
 from click.testing import CliRunner
 
-from docs.studies.cli import studies
 from hindsched import instances
-from hindsched.bench.batches.family import FAMILY, expect_sandwich
+from hindsched.bench.batches.family import FAMILY
+from hindsched.bench.batches.hindsight_order import expect_ordered
 from hindsched.bench.commands.group import hindsched
 from hindsched.bench.run_records import Options, RunRecord
 from hindsched.instances import SelfCheckError
@@ -25,14 +24,14 @@ from hindsched.online.batches import POLICIES, run_policy
 from hindsched.online.batches import Options as OnlineOptions
 
 
-def invoke(*arguments: object, code: int = 0, group: click.Command = hindsched) -> Any:
-    result = CliRunner().invoke(group, [str(argument) for argument in arguments])
+def invoke(*arguments: object, code: int = 0) -> Any:
+    result = CliRunner().invoke(hindsched, [str(argument) for argument in arguments])
     assert result.exit_code == code, result.output
     return result
 
 
-def rows(*arguments: object, code: int = 0, group: click.Command = hindsched) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in invoke(*arguments, "--json", code=code, group=group).stdout.splitlines()]
+def rows(*arguments: object, code: int = 0) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in invoke(*arguments, "--json", code=code).stdout.splitlines()]
 
 
 @pytest.fixture
@@ -207,14 +206,14 @@ def test_rungs_are_asserted_for_every_row(file: Path) -> None:
     assert row["free"] >= row["traffic"] >= row["stream"] >= (played.value or 0)
     run = run_policy(instance, "A2")
     rungs = {rung: solve(instance, rung, of=run.run).certificate for rung in Rung}
-    expect_sandwich("x", rungs, run)
+    expect_ordered("x", rungs, run)
     num = instance.num_batches
     for impossible in (
         SimpleNamespace(satisfied=(instance.tasks + 1,) * num, latency=(None,) * num),
         SimpleNamespace(satisfied=(0,) * num, latency=(0,) * num),
     ):
         with pytest.raises(SelfCheckError, match="by the run"):
-            expect_sandwich("x", rungs, impossible)
+            expect_ordered("x", rungs, impossible)
 
 
 def test_lateness_looks_at_the_batches_that_the_run_satisfied() -> None:
@@ -244,46 +243,19 @@ def test_score(file: Path, tmp_path: Path) -> None:
 def test_reproduce(tmp_path: Path) -> None:
     flags = ["--days", 12, "--batches", 2, "--scale", 0.004, "--jobs", 1, "--results", tmp_path]
     first = rows("reproduce", "--family", "batches", *flags)
-    assert {"Theorem 1", "Hypothesis 1", "Figure 8"} <= {row["source"] for row in first}
+    assert {row["part"] for row in first} == {"arrivals", "batches"}
     lines = (tmp_path / "runs.jsonl").read_text().splitlines()
-    assert len(lines) == 4 * (13 + 2 * 5) + 2  # the runs, the arrivals, Theorem 1
-    for name in ("table.csv", "claims.md", "arrivals.csv", "requests.svg", "satisfied.svg"):
+    assert len(lines) == sum(row["runs"] for row in first) == 4 * (13 + 2 * 5)
+    for name in ("table.csv", "batches_runs.csv", "requests.svg", "satisfied.svg"):
         assert (tmp_path / name).stat().st_size > 0
     assert rows("reproduce", "--family", "batches", *flags) == first
     assert rows("reproduce", "--family", "batches", *flags, "--held") == first
     assert (tmp_path / "runs.jsonl").read_text().splitlines() == lines
     flags[1] = 13
     invoke("reproduce", "--family", "batches", *flags, "--held", code=1)
-    flags[1] = 12
-    kept = [line for line in lines if json.loads(line)["kind"] == "paper"]  # no arrivals, no Theorem 1
-    kept = [line for line in kept if '"A3-speed"' not in line or json.loads(line)["c"] != 3600]
-    (tmp_path / "runs.jsonl").write_text("\n".join(kept) + "\n")
-    partly = rows("reproduce", "--family", "batches", *flags, "--held")
-    assert {row["source"] for row in partly} == {row["source"] for row in first} - {
-        "Theorem 1",
-        "Hypothesis 1",
-        "Figure 5",
-    }
-    assert not any("speed" in row["claim"] and "D/4" in row["claim"] for row in partly)
-    assert (tmp_path / "runs.jsonl").read_text().splitlines() == kept
 
 
 def test_held_makes_nothing(tmp_path: Path) -> None:
     result = CliRunner().invoke(hindsched, ["reproduce", "--family", "batches", "--held", "--results", str(tmp_path)])
     assert isinstance(result.exception, instances.InputError)
     assert list(tmp_path.iterdir()) == []
-
-
-def test_bench_requests_answers_three_questions(tmp_path: Path) -> None:
-    size = ["--workers", 60, "--tasks", 3, "--batches", 4, "--crowds", 2, "--jobs", 1, "--results", tmp_path]
-    found = rows("requests", *size, group=studies)
-    assert [row["question"] for row in found].count("requests") == 6
-    assert [row["question"] for row in found].count("begin") == 8
-    closing = [row for row in found if row["question"] == "closing"]
-    assert {(row["overdue"], row["runs"]) for row in closing} == {("carry", 2), ("drop", 2)}
-    assert sum(row["stuck"] for row in closing if row["overdue"] == "carry") > 0
-    for row in found:
-        if row["stream_tasks"] is not None:
-            assert row["stream_tasks"] >= row["satisfied_tasks"]
-            assert row["stream_batches"] >= row["satisfied_batches"]
-    assert rows("requests", *size, group=studies) == found  # from the folder

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from hindsched.bench.bags.paper import Paper
-from hindsched.bench.bags.zones import PREDICTOR, Zone, days
+from hindsched.bench.bags.spot_zones import PREDICTOR, Zone, days
 from hindsched.instances.bags import Instance, write_instance
 from hindsched.instances.states import DOWN, UP
 from hindsched.online.bags import HANDOVERS, PAPER_POLICIES, run_policy

@@ -1,0 +1,57 @@
+"""Draw the paper's Figures 6 to 8 from the rows of the experiment."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from hindsched.bench.report import canvas
+
+__all__ = ["draw_requests", "draw_satisfied"]
+
+Rows = Sequence[Mapping[str, Any]]
+
+
+def draw_requests(rows: Rows, path: Path) -> None:
+    """Draw the distribution of requests per batch as shares of N (the paper's Figures 6 and 7)."""
+    figure, panels = canvas.new_figure(2, heights=(3.2, 3.2))
+    for axes, first in zip(panels, ("spread", "start"), strict=True):
+        for place, policy in enumerate(("A2", "A2-shift")):
+            wanted = ("arrivals", policy, first)
+            mine = [row for row in rows if (row["part"], row["policy"], row["first"]) == wanted]
+            for row in mine:
+                label = policy if row is mine[0] else None
+                shares = [tenth / 10 for tenth in range(11)]
+                axes.plot(row["requests"], shares, color=canvas.COLOURS[place], alpha=0.4, label=label)
+        axes.axvline(1.0, color="black", linewidth=0.8)
+        axes.set_xlim(0, 3)
+        axes.set_xlabel("requests between submission and L, over N")
+        axes.set_ylabel("share of batches")
+        axes.set_title(f"first = {first}: one curve per setting and start date", loc="left", fontsize=10)
+        if axes.get_legend_handles_labels()[0]:
+            axes.legend(loc="lower right")
+    canvas.save(figure, path)
+
+
+def draw_satisfied(rows: Rows, path: Path) -> None:
+    """Draw the share of satisfied batches per predictor beside the hindsight optimum (the paper's Figure 8)."""
+    mine = [row for row in rows if (row["part"], row["first"], row.get("copies_lambda")) == ("batches", "spread", 2)]
+    ratios = sorted({row["deadline_s"] / row["c"] for row in mine})
+    figure, (axes,) = canvas.new_figure(1, heights=(3.6,))
+    policies = list(dict.fromkeys(row["policy"] for row in mine))
+    for place, policy in enumerate([*policies, "stream"]):
+        name = "stream_batches" if policy == "stream" else "satisfied_batches"
+        middles, heights = [], []
+        for x, ratio in enumerate(ratios):
+            there = [row for row in mine if row["deadline_s"] / row["c"] == ratio]
+            chosen = [row[name] for row in there if policy in ("stream", row["policy"])]
+            if chosen:
+                middles.append(x + 0.2 * (place - 1.5))
+                heights.append(sum(chosen) / len(chosen))
+        axes.bar(middles, heights, width=0.18, color=canvas.COLOURS[place], label=policy)
+    axes.set_xticks(range(len(ratios)), [f"D/{ratio:g}" for ratio in ratios])
+    axes.set_ylabel("share of batches satisfied")
+    axes.set_title("stream: the hindsight optimum on the same contacts", loc="left", fontsize=10)
+    axes.legend(loc="upper left")
+    canvas.save(figure, path)

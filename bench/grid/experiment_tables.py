@@ -1,0 +1,139 @@
+"""Compute the paper's Tables I to III, and those beside them, from the runs: means over seeds with intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from math import sqrt
+from typing import Any
+
+__all__ = [
+    "Rows",
+    "confidence_interval",
+    "log_table",
+    "mean_wait_s",
+    "overlay_pairs",
+    "required_seeds",
+    "select",
+    "tables",
+]
+
+Rows = Sequence[Mapping[str, Any]]
+
+
+def confidence_interval(values: Iterable[float]) -> tuple[float, float]:
+    """Return the mean and half the width of its 95 % confidence interval (Student's t), 0 for a single value.
+
+    Examples
+    --------
+    >>> mean, half = confidence_interval([1.0, 2.0, 3.0])
+    >>> round(mean, 3), round(half, 3)
+    (2.0, 2.484)
+    """
+    from scipy.stats import t
+
+    known = list(values)
+    mean = sum(known) / len(known)
+    if len(known) < 2:
+        return mean, 0.0
+    deviation = sqrt(sum((value - mean) ** 2 for value in known) / (len(known) - 1))
+    return mean, float(t.ppf(0.975, len(known) - 1)) * deviation / sqrt(len(known))
+
+
+def select(rows: Rows, **wanted: Any) -> list[Mapping[str, Any]]:
+    """Return the rows with these values."""
+    return [row for row in rows if all(row.get(name) == value for name, value in wanted.items())]
+
+
+def mean_wait_s(row: Mapping[str, Any]) -> float:
+    """Return the mean wait in seconds of the jobs that run."""
+    ran = row["jobs"] - row["failed"]
+    return float(row["total_wait"] * row["slot_s"] / ran) if ran else float("nan")
+
+
+def overlay_pairs(rows: Rows, mix: str, load: float) -> list[tuple[float, float]]:
+    """Return pairs of mean waits in seconds, dynamic and static overlay, for the seeds that ran with both."""
+    known: dict[int, dict[str, float]] = {}
+    for part in ("paper", "overlay"):
+        for row in select(rows, part=part, policy="dgs", mix=mix, load=load, degree=20, messaging="push"):
+            known.setdefault(row["seed"], {})[row["overlay"]] = mean_wait_s(row)
+    return [(each["cyclon"], each["static"]) for each in known.values() if len(each) == 2]
+
+
+def required_seeds(differences: Sequence[float]) -> float:
+    """Estimate how many seeds distinguish these differences from zero at 95 % confidence with a power of 80 %."""
+    mean, _ = confidence_interval(differences)
+    deviation = sqrt(sum((value - mean) ** 2 for value in differences) / max(1, len(differences) - 1))
+    return ((1.96 + 0.84) * deviation / mean) ** 2 if mean else float("inf")
+
+
+def tables(rows: Rows) -> dict[str, list[dict[str, Any]]]:
+    """Return Tables I, II and III, and the centralised baselines beside dgs, by mix and load."""
+    paper = select(rows, part="paper")
+    found: dict[str, list[dict[str, Any]]] = {"I": [], "II": [], "III": [], "baselines": []}
+    for mix, load in dict.fromkeys((row["mix"], row["load"]) for row in paper):
+        mine = select(paper, mix=mix, load=load)
+        where = {"mix": mix, "load": load}
+        found["I"] += [where | line for line in _methods(mine)]
+        found["II"] += [where | line for line in _degrees(mine)]
+        found["III"].append(where | _overlays(overlay_pairs(rows, mix, load)))
+        found["baselines"] += [where | line for line in _baselines(mine)]
+    return found
+
+
+def _methods(rows: Rows) -> list[dict[str, Any]]:
+    lines = []
+    for method in ("push", "pull", "poll"):
+        messaging = "poll" if method == "poll" else "push"  # a run counts both push and pull
+        runs = select(rows, policy="dgs", degree=20, overlay="static", messaging=messaging)
+        lines.append({"method": method, **_mean("messages", [row[method] for row in runs]), **_failures(runs)})
+    return lines
+
+
+def _degrees(rows: Rows) -> list[dict[str, Any]]:
+    lines = []
+    for degree in dict.fromkeys(row["degree"] for row in select(rows, policy="dgs")):
+        runs = select(rows, policy="dgs", degree=degree, overlay="static", messaging="push")
+        line = {"degree": degree, **_failures(runs), **_mean("wait_s", map(mean_wait_s, runs))}
+        lines.append(line | _mean("push", [row["push"] for row in runs]) | _mean("pull", [row["pull"] for row in runs]))
+    return lines
+
+
+def _overlays(pairs: Sequence[tuple[float, float]]) -> dict[str, Any]:
+    return {
+        "seeds": len(pairs),
+        **_mean("dynamic_s", [a for a, _ in pairs]),
+        **_mean("static_s", [b for _, b in pairs]),
+        **_mean("difference_s", [a - b for a, b in pairs]),
+    }
+
+
+def _baselines(rows: Rows) -> list[dict[str, Any]]:
+    lines = []
+    for policy in dict.fromkeys(row["policy"] for row in rows):
+        usual = {"degree": 20, "overlay": "static", "messaging": "push"} if policy == "dgs" else {}
+        runs = select(rows, policy=policy, **usual)
+        lines.append({"policy": policy, **_mean("wait_s", map(mean_wait_s, runs)), **_failures(runs)})
+    return lines
+
+
+def log_table(rows: Rows) -> list[dict[str, Any]]:
+    """Return mean waits and failures on the real log, by compression of its gaps and by scheduler."""
+    found = []
+    runs = select(rows, part="log")
+    keys = ("compress", "policy", "overlay", "messaging")
+    for key in dict.fromkeys(tuple(row.get(name) for name in keys) for row in runs):
+        mine = select(runs, **dict(zip(keys, key, strict=True)))
+        mean, half = confidence_interval(map(mean_wait_s, mine))
+        failed = confidence_interval([100 * row["failed"] / row["jobs"] for row in mine])[0]
+        line = dict(zip(keys, key, strict=True)) | {"jobs": mine[0]["jobs"], "wait_s": mean}
+        found.append(line | {"wait_s_ci": half, "failed_percent": failed})
+    return found
+
+
+def _mean(name: str, values: Iterable[float]) -> dict[str, float]:
+    mean, half = confidence_interval(values)
+    return {name: mean, f"{name}_ci": half}
+
+
+def _failures(runs: Rows) -> dict[str, float]:
+    return _mean("failed_percent", [100 * row["failed"] / row["jobs"] for row in runs])

@@ -1,1 +1,0 @@
-"""Measurements of this family that its documentation rests on."""

@@ -1,0 +1,54 @@
+"""The studies of batches, on few volunteers."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+from click.testing import CliRunner
+
+from docs.studies.cli import studies
+from hindsched.bench.batches.experiment import Setup
+from hindsched.bench.batches.reproduction import reproduce
+
+
+def rows(*arguments: object) -> list[dict[str, Any]]:
+    result = CliRunner().invoke(studies, [*map(str, arguments), "--json"])
+    assert result.exit_code == 0, result.output
+    return [json.loads(line) for line in result.stdout.splitlines()]
+
+
+def test_claims_are_judged_by_a_reproduction(tmp_path: Path) -> None:
+    reproduce(tmp_path, Setup((12,), 2, 0.004), num_processes=1, dask=None, as_json=True)
+    first = rows("claims", "batches", "--results", tmp_path)
+    assert {"Theorem 1", "Hypothesis 1", "Figure 5", "Figure 8"} <= {row["source"] for row in first}
+    table = pd.read_csv(tmp_path / "batches_runs.csv")
+    table[(table["policy"] != "A3-speed") | (table["c"] != 3600)].to_csv(tmp_path / "batches_runs.csv", index=False)
+    partly = rows("claims", "batches", "--results", tmp_path)
+    assert {row["source"] for row in partly} == {row["source"] for row in first}
+    assert not any("speed" in row["claim"] and "D/4" in row["claim"] for row in partly)
+
+
+def test_arrivals_and_theorem_write_their_rows(tmp_path: Path) -> None:
+    found = rows("batches-arrivals", "--workers", 45, "--results", tmp_path)
+    assert [row["period_h"] for row in found] == [1, 2, 4, 8, 12, 24]
+    assert (tmp_path / "batches_arrivals.csv").is_file()
+    (tally,) = rows("batches-theorem", "--results", tmp_path)
+    assert (tally["cases"], tally["printed_wrong"], tally["repaired_wrong"]) == (5188, 292, 0)
+
+
+def test_readings_answer_three_questions(tmp_path: Path) -> None:
+    size = ["--workers", 60, "--tasks", 3, "--batches", 4, "--crowds", 2, "--jobs", 1, "--results", tmp_path]
+    found = rows("batches-readings", *size)
+    assert [row["question"] for row in found].count("requests") == 6
+    assert [row["question"] for row in found].count("begin") == 8
+    closing = [row for row in found if row["question"] == "closing"]
+    assert {(row["overdue"], row["runs"]) for row in closing} == {("carry", 2), ("drop", 2)}
+    assert sum(row["stuck"] for row in closing if row["overdue"] == "carry") > 0
+    for row in found:
+        if row["stream_tasks"] is not None:
+            assert row["stream_tasks"] >= row["satisfied_tasks"]
+            assert row["stream_batches"] >= row["satisfied_batches"]
+    assert rows("batches-readings", *size) == found  # from the folder
