@@ -83,7 +83,13 @@ def _degrees(paper: Rows, rows: Rows) -> list[Claim]:
         evidence = f"{mix}, {load:.0%}: " + ", ".join(f"{d}: {_text(values, '.2f')} %" for d, values in failed.items())
         only = sum(failed[10]) > 0 and not any(sum(failed[d]) for d in degrees if d > 10)
         # without a failure no job is wide enough to decide
-        verdict = Verdict.HOLDS if only else Verdict.FAILS if any(map(sum, failed.values())) else Verdict.UNDECIDED
+        verdict = (
+            Verdict.HOLDS
+            if only
+            else Verdict.FAILS
+            if any(any(shares) for shares in failed.values())
+            else Verdict.UNDECIDED
+        )
         found.append(Claim("2, Table II", "failures at degree 10 only (1.5 %)", evidence, verdict))
         push = {d: [row["push"] / (d * row["allocated_nodes"]) for row in mine] for d, mine in runs.items()}
         pull = {d: [row["pull"] / row["jobs"] / (5 * d * (1 + d)) for row in mine] for d, mine in runs.items()}
