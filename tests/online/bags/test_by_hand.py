@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from hindsched.bench.bags.paper import Paper
-from hindsched.bench.bags.spot_zones import PREDICTOR, Zone, days
+from hindsched.bench.bags.spot_zones import PREDICTOR, SpotZones, start_slots
 from hindsched.instances.bags import Instance, write_instance
 from hindsched.instances.states import DOWN, UP
 from hindsched.online.bags import HANDOVERS, PAPER_POLICIES, run_policy
@@ -50,7 +50,7 @@ def test_small_instances(policy: str) -> None:
 @pytest.mark.parametrize("store", ["shared", "private"])
 def test_the_paper_s_machines_and_real_zones(store: str) -> None:
     for policy in PAPER_POLICIES:
-        for source in (Paper("M04", 25, 1800, 9, store, 2220, slots=600), Zone(25, 7200, 1, store, days()[2])):
+        for source in (Paper("M04", 25, 1800, 9, store, 2220, slots=600), SpotZones(25, 7200, 1, store, start_slots()[2])):
             instance = source.load()
             expected = play(
                 json.loads(write_instance(instance)), policy, warns=lambda q, t, one=instance: truth(one, q, t)
@@ -59,7 +59,7 @@ def test_the_paper_s_machines_and_real_zones(store: str) -> None:
 
 
 def test_hours_of_the_week_counted_one_by_one() -> None:
-    training, instance = _first_half_of_the_zones(), Zone(9, 1800, 0, "shared", days()[0]).load()
+    training, instance = _first_half_of_the_zones(), SpotZones(9, 1800, 0, "shared", start_slots()[0]).load()
     assert training.clock_s is not None
     assert instance.clock_s is not None
     up, down = [0] * 168, [0] * 168
