@@ -50,7 +50,8 @@ def test_small_instances(policy: str) -> None:
 @pytest.mark.parametrize("store", ["shared", "private"])
 def test_the_paper_s_machines_and_real_zones(store: str) -> None:
     for policy in PAPER_POLICIES:
-        for source in (Paper("M04", 25, 1800, 9, store, 2220, slots=600), SpotZones(25, 7200, 1, store, start_slots()[2])):
+        zones = SpotZones(25, 7200, 1, store, start_slots()[2])
+        for source in (Paper("M04", 25, 1800, 9, store, 2220, slots=600), zones):
             instance = source.load()
             expected = play(
                 json.loads(write_instance(instance)), policy, warns=lambda q, t, one=instance: truth(one, q, t)
