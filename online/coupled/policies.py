@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from hindsched.online.coupled.criteria import Criterion
-from hindsched.online.coupled.lookahead.names import OURS, lookahead_policy
+from hindsched.online.coupled.lookahead.lookahead_policies import OURS, lookahead_policy
 from hindsched.online.coupled.options import RunOptions
 from hindsched.online.coupled.passive import Passive
 from hindsched.online.coupled.proactive import Proactive

@@ -66,9 +66,10 @@ def run_policy(instance: Instance, policy: str | Policy, options: RunOptions | N
     is_built_in = isinstance(policy, str) and policy in (*POLICIES, *OURS)
     can_compile = is_built_in and instance.num_workers <= _MOST_WORKERS and instance.tasks <= _MOST_TASKS
     if engine is Engine.KERNEL and not can_compile:
+        name = policy if isinstance(policy, str) else made.name
         raise InputError(
             f"the kernel runs the built-in policies with at most {_MOST_WORKERS} workers and {_MOST_TASKS} tasks, "
-            f"not {str(policy) if is_built_in else made.name!r} with {instance.num_workers} and {instance.tasks}",
+            f"not {name!r} with {instance.num_workers} and {instance.tasks}",
             place="engine",
         )
     compiled = "lookahead.kernels.compiled_planner" if policy in OURS else "kernels.compiled_run"
@@ -81,14 +82,14 @@ def run_policy(instance: Instance, policy: str | Policy, options: RunOptions | N
         from hindsched.online.coupled.lookahead.kernels.compiled_planner import run_kernel as run_planner  # noqa: PLC0415  # numba
 
         settings = made.settings_for(Problem.of(instance))
-        found = run_planner(instance, made.rules, settings, limit=limit, schedule_slots=recorded)
+        found = run_planner(instance, made.options, settings, limit=limit, schedule_slots=recorded)
         return _run(made.name, instance, found)
     from hindsched.online.coupled.kernels import arguments  # noqa: PLC0415  # numba, only where it is wanted
     from hindsched.online.coupled.kernels.compiled_run import run_kernel  # noqa: PLC0415
 
     switch, build = criteria_of(made.name)
     criteria = list(Criterion)
-    choice = arguments.Choice(
+    heuristic = arguments.Heuristic(
         switch=criteria.index(switch) if switch else arguments.PASSIVE if build else arguments.RANDOM,
         build=criteria.index(build) if build else 0,
         estimator=ESTIMATORS.index(chosen.estimator),
@@ -97,7 +98,7 @@ def run_policy(instance: Instance, policy: str | Policy, options: RunOptions | N
         keeps_value=chosen.comparison.keeps_value and switch is not None,
         is_fresh=chosen.comparison.is_fresh,
     )
-    found = run_kernel(instance, choice, seed=chosen.seed, limit=limit, schedule_slots=recorded)
+    found = run_kernel(instance, heuristic, seed=chosen.seed, limit=limit, schedule_slots=recorded)
     return _run(made.name, instance, found)
 
 

@@ -105,7 +105,7 @@ def write_tables(found: Sequence[Mapping[str, Any]], policies: Sequence[str], fo
 
 
 def _run(source: Paper, policies: Sequence[str], least: int | None) -> dict[str, Any]:
-    from hindsched.online.coupled.lookahead.names import lookahead_policy
+    from hindsched.online.coupled.lookahead.lookahead_policies import lookahead_policy
     from hindsched.online.coupled.visible import Problem
 
     instance = load_shared(source)

@@ -1,4 +1,4 @@
-"""The instance without its states, as kernels are handed it."""
+"""The instance without its states, as an argument of kernels."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Application(NamedTuple):
 
 
 def application_of(given: Instance | Problem) -> Application:
-    """Return what kernels are handed of an instance, or of what a policy knows of one."""
+    """Return the argument of kernels for an instance, or for the problem that a policy sees."""
     p = given.num_workers
     return Application(
         given.tasks,

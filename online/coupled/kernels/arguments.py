@@ -1,4 +1,4 @@
-"""What the kernels of the simulator are handed, in groups."""
+"""Arguments of the compiled simulator, in named groups."""
 
 from __future__ import annotations
 
@@ -16,50 +16,51 @@ __all__ = [
     "ENTRIES",
     "ITERATION",
     "ITERATION_START",
-    "NUMBERS",
     "PASSIVE",
     "RANDOM",
+    "RANDOM_USED",
     "SLOT",
     "Application",
-    "Choice",
-    "Plans",
+    "BuildContext",
+    "BuildTrace",
+    "ConfigurationTree",
+    "Heuristic",
     "Record",
-    "Standing",
+    "RunState",
     "States",
     "Tables",
-    "Trace",
 ]
 
 #: Criteria by number.
 BY_P, BY_E, BY_Y, BY_AY = range(4)
-#: Values of ``Choice.switch`` that are no criterion: choose only when there is no complete configuration.
+#: Values of ``Heuristic.switch`` that are no criterion: choose only if there is no complete configuration.
 PASSIVE, RANDOM = -1, -2
 
-#: Places in ``Standing.at``.
-SLOT, ITERATION, ITERATION_START, COMPUTED, ENTRIES, NUMBERS = range(6)
+#: Indices of ``RunState.at``.
+SLOT, ITERATION, ITERATION_START, COMPUTED, ENTRIES, RANDOM_USED = range(6)
 
 
-class Choice(NamedTuple):
+class Heuristic(NamedTuple):
     """The heuristic and its options."""
 
     switch: int  # criterion of a proactive heuristic; or PASSIVE, RANDOM
     build: int  # criterion of the builder
-    estimator: int  # place in ESTIMATORS
+    estimator: int  # index in ESTIMATORS
     highest: bool
-    service: int  # place in SERVICES
+    service: int  # index in SERVICES
     keeps_value: bool  # see `hindsched.online.coupled.options.Comparison`
     is_fresh: bool
 
 
 class Tables(NamedTuple):
-    """What the estimates remember of the chains (see `hindsched.online.coupled.kernels.estimate_kernels`)."""
+    """Cached estimates for one set of chains (see `hindsched.online.coupled.kernels.estimate_kernels`)."""
 
     modes: Reals  # (p, 4), sorted
     order: Ints  # the workers in that order
     single: Reals  # (p, 4): p_plus, log_p_plus, e_c, e_given_success of each worker
     matrices: Reals  # (p, 4)
     sets: Reals  # (2^k, 4)
-    keys: Words  # the same as words
+    keys: Words  # the same memory as words
     num_sets: Ints  # (1,)
     not_down_slots: Reals
     not_down: Reals
@@ -67,45 +68,55 @@ class Tables(NamedTuple):
     alone: Reals  # (p, n)
 
 
-class Plans(NamedTuple):
+class ConfigurationTree(NamedTuple):
     """The tree of partial configurations; row i is a node, row 0 the empty configuration."""
 
     num_nodes: Ints  # (1,)
-    child: Ints  # (n, p): the node with one more task on worker q, -1 where there is none yet
+    child: Ints  # (n, p): the node with one more task on worker q, -1 if there is none yet
     success: Reals  # (n, p): P_plus^(W-1) with one more task on worker q
-    duration: Reals  # (n, p): E(W) with it, nan where neither is known yet
+    duration: Reals  # (n, p): E(W) with one more task on worker q, nan if neither is known yet
     members: Words  # (n,)
     work: Ints  # (n,): W
 
 
-class Trace(NamedTuple):
-    """The last build, step by step: what was known before step k, who won and how."""
+class BuildTrace(NamedTuple):
+    """The steps of the last build: the state before step k, its winner and the guarantee for it."""
 
     worker: Ints
-    clear: Reals  # what no other worker reaches and the winner exceeds, up to the horizon
-    lowest: Reals  # the longest transfer of those chosen before, at the horizon, at the least
+    clear: Reals  # a value between the winner's criterion and that of all others, up to the horizon
+    lowest: Reals  # a lower bound on the longest transfer of the holders at the horizon
     node: Ints
     num_holders: Ints
-    holders: Ints  # (p,): workers in the order in which they got their first task
+    holders: Ints  # (p,): workers in the order of their first task
     built: Ints  # (p,): tasks
-    firm: Ints  # (1,): the first step of which nothing is promised
-    close: Words  # (1,): workers whose leaving may change what is built
+    guaranteed: Ints  # (1,): the number of steps that have a guarantee
+    close: Words  # (1,): workers whose departure may change the result
     workers: Ints  # scratch: free UP workers
     before: Ints  # scratch: what each has to receive for its tasks so far
-    need: Ints  # scratch: and with one more
-    alone: Reals  # scratch: how long that takes
-    low: Reals  # scratch: and at the horizon, at the least
+    need: Ints  # scratch: what each has to receive with one more task
+    alone: Reals  # scratch: expected slots of that transfer
+    low: Reals  # scratch: a lower bound on it at the horizon
+
+
+class BuildContext(NamedTuple):
+    """The arguments that every step of a build shares."""
+
+    application: Application
+    heuristic: Heuristic
+    tables: Tables
+    tree: ConfigurationTree
+    trace: BuildTrace
 
 
 class States(NamedTuple):
-    """The states as bit masks, slot by slot, as far as they are drawn."""
+    """The states as bit sets of workers, slot by slot, as far as they are drawn."""
 
     up: Words
     down: Words
 
 
-class Standing(NamedTuple):
-    """Where a run stands between two calls."""
+class RunState(NamedTuple):
+    """The state of a run between two calls."""
 
     at: Ints
     tasks: Ints
@@ -113,11 +124,11 @@ class Standing(NamedTuple):
     data: Ints
     need: Ints  # what a member still has to receive
     holders: Ints  # scratch
-    kept: Reals  # (1,): what the configuration held was worth when it was chosen
+    kept: Reals  # (1,): the score of the configuration held when it was chosen
 
 
 class Record(NamedTuple):
     """The schedule of the first slots."""
 
     letters: Bytes  # (slots, p)
-    entries: Ints  # slot, workers enrolled, then worker and tasks of each
+    entries: Ints  # slot, number of enrolled workers, then worker and tasks of each

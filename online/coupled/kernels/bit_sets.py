@@ -1,4 +1,4 @@
-"""What every kernel of the simulator is compiled with."""
+"""Sets of workers as bits of a 64-bit word, compiled."""
 
 from __future__ import annotations
 
@@ -17,5 +17,5 @@ ONE = WORD(1)
 
 @kernel
 def lowest(word: WORD) -> int:
-    """Return the place of the lowest bit of a word that has one."""
+    """Return the index of the lowest bit of a word that is not 0."""
     return int(np.int64(trailing_zeros(word)))

@@ -1,19 +1,21 @@
-"""A configuration built task by task: the twin of `hindsched.online.coupled.passive.Builder`, for a first time.
+"""Build a configuration task by task: the compiled twin of `hindsched.online.coupled.passive.Builder`.
 
-Two things make it fast, and neither changes what is built.
+Two devices make it fast; neither changes the result.
 
-- *Nodes.* The tasks given so far are a node of a tree. At a node P_plus^(W-1) and E(W) of the configuration with one
-  more task on worker q depend on nothing else, so they are computed once and kept, as plain numbers.
-- *A scan in plain numbers.* At each step the criterion of every free worker is formed without logarithms; a worker that
-  would lose even if it had nothing to receive is passed over. If the best is ahead of all others by a relative 1e-9,
-  far more than rounding or the tolerance of ties, it is chosen. Otherwise, or where numbers come near the ends of
-  the range of floats, the step is decided as the plain twin decides it.
+- *A tree.* The tasks assigned so far are a node of a tree. At a node, P_plus^(W-1) and E(W) with one more task on
+  worker q depend on nothing else, so they are computed once and cached as plain numbers.
+- *A scan in plain numbers.* Each step computes the criterion of every free worker without logarithms. It skips a worker
+  that would lose even with nothing to receive. It chooses the best worker if that leads all others by a relative 1e-9,
+  far more than rounding or the tolerance of ties. Otherwise, or near the ends of the range of floats, it decides with
+  the logarithms of the plain twin.
 
-What was built stays in the trace, with a promise for each step: for the next `HORIZON` slots in which transfers go on
-or time counts, the winner's criterion stays above ``clear``, and that of all others below, if nobody new comes. (The
-winner: the less there is to receive the better, and of criterion Y the time is taken as late as it may be. The others:
-members are taken to have received what they can by then.) Steps from ``firm`` on have no such promise. See
-`hindsched.online.coupled.kernels.rebuild_kernels`.
+The trace keeps the result with a guarantee for each step. For the next `HORIZON` slots in which transfers proceed or
+time counts, the winner's criterion stays above ``clear`` and that of all others below, unless a worker arrives. For the
+winner, fewer slots to receive are better, and criterion Y uses the latest time. For the others, members are assumed to
+have received as much as they can by then. Steps from ``guaranteed`` on have no guarantee (see
+`hindsched.online.coupled.kernels.rebuild_kernels`).
+
+Kernels here take up to ten arguments: bundling scalars would cost time.
 """
 
 from __future__ import annotations
@@ -21,83 +23,100 @@ from __future__ import annotations
 import numpy as np
 
 from hindsched.instances.compiling import kernel
-from hindsched.online.coupled.kernels.arguments import BY_Y, Application, Choice, Plans, Standing, Tables, Trace
+from hindsched.online.coupled.kernels.arguments import (
+    BY_Y,
+    Application,
+    BuildContext,
+    BuildTrace,
+    Heuristic,
+    RunState,
+    Tables,
+)
 from hindsched.online.coupled.kernels.bit_sets import NONE, ONE, WORD, lowest
-from hindsched.online.coupled.kernels.criteria_kernels import CLEAR, HARD, best_value, is_hard, value
-from hindsched.online.coupled.kernels.estimate_kernels import row_alone
+from hindsched.online.coupled.kernels.criteria_kernels import (
+    CLEAR_MARGIN,
+    UNDECIDED,
+    best_value,
+    criterion_value,
+    needs_logarithms,
+)
+from hindsched.online.coupled.kernels.estimate_kernels import duration_alone
 from hindsched.online.coupled.kernels.log_criteria_kernels import exact_step
-from hindsched.online.coupled.kernels.partial_configurations import fill, new_node
+from hindsched.online.coupled.kernels.partial_configurations import add_node, fill_child
 
-__all__ = ["HORIZON", "alone_for", "build", "need_for"]
+__all__ = ["HORIZON", "build", "cached_duration_alone", "need_for"]
 
-#: For how many slots a step is promised.
+#: Number of slots for which a step is guaranteed; more slots make fewer guarantees hold.
 HORIZON = 12
 
 
 @kernel(forceinline=True)
-def need_for(application: Application, standing: Standing, q: int, x: int) -> int:
-    """Return the slots that worker q has to receive for x >= 1 tasks."""
-    need: int = application.t_prog - standing.program[q] + max(0, x * application.t_data - standing.data[q])
+def need_for(application: Application, run_state: RunState, q: int, x: int) -> int:
+    """Return the slots that worker q still has to receive for x >= 1 tasks."""
+    need: int = application.t_prog - run_state.program[q] + max(0, x * application.t_data - run_state.data[q])
     return need
 
 
 @kernel(forceinline=True)
-def alone_for(choice: Choice, tables: Tables, q: int, need: int) -> float:
-    """Return how long it takes worker q to receive so much, were it alone."""
+def cached_duration_alone(heuristic: Heuristic, tables: Tables, q: int, need: int) -> float:
+    """Return the expected slots until worker q has received ``need`` slots (see `duration_alone`)."""
     alone = tables.alone[q, need] if need < tables.alone.shape[1] else np.nan
     if np.isnan(alone):
-        alone = row_alone(q, need, tables.alone, tables.single, choice.estimator)
+        alone = duration_alone(q, need, tables.alone, tables.single, heuristic.estimator)
     return alone
 
 
 @kernel(forceinline=True)
 def prepare(
-    application: Application, choice: Choice, tables: Tables, trace: Trace, standing: Standing, members: WORD, q: int
+    application: Application,
+    heuristic: Heuristic,
+    tables: Tables,
+    trace: BuildTrace,
+    run_state: RunState,
+    members: WORD,
+    q: int,
 ) -> None:
-    """Write what worker q has to receive for its tasks in ``trace.built`` and with one more, and how long that takes.
+    """Write what worker q has to receive for its tasks in ``trace.built`` and with one more, and the expected slots.
 
-    ``trace.low`` is how long it takes at the horizon, at the least.
+    ``trace.low`` is a lower bound on these slots at the horizon.
     """
     x = trace.built[q]
-    trace.before[q] = need_for(application, standing, q, x) if x > 0 else 0
-    need = need_for(application, standing, q, x + 1)
+    trace.before[q] = need_for(application, run_state, q, x) if x > 0 else 0
+    need = need_for(application, run_state, q, x + 1)
     trace.need[q] = need
-    alone = alone_for(choice, tables, q, need)
+    alone = cached_duration_alone(heuristic, tables, q, need)
     trace.alone[q] = alone
     if members >> WORD(q) & ONE:
-        alone = alone_for(choice, tables, q, max(0, need - HORIZON))
+        alone = cached_duration_alone(heuristic, tables, q, max(0, need - HORIZON))
     trace.low[q] = alone
 
 
 @kernel(forceinline=True)
 def build(
-    application: Application,
-    choice: Choice,
-    tables: Tables,
-    plans: Plans,
-    trace: Trace,
-    standing: Standing,
+    context: BuildContext,
+    run_state: RunState,
     up: WORD,
     members: WORD,
     first: int,
     elapsed: int,
 ) -> None:
-    """Build from step ``first`` on; the steps before it stand. The UP workers can hold m tasks.
+    """Build from step ``first`` on and keep the steps before it; the UP workers can hold m tasks.
 
-    ``members`` are enrolled now, so that what they have to receive may become less.
+    ``members`` are enrolled now, so their needs may decrease.
     """
-    criterion = choice.build
+    application, heuristic, tables, tree, trace = context
+    criterion = heuristic.build
     w, capacities, n_com, num_tasks = application.w, application.capacities, application.n_com, application.tasks
-    success, duration, child = plans.success, plans.duration, plans.child
+    success, duration, child = tree.success, tree.duration, tree.child
     built, before, need, alone, low = trace.built, trace.before, trace.need, trace.alone, trace.low
     workers, holders = trace.workers, trace.holders
     time = float(elapsed) if criterion == BY_Y else 0.0
     if first == 0:
         trace.close[0] = NONE
-        if plans.num_nodes[0] + num_tasks + 1 > child.shape[0]:
-            plans.num_nodes[0] = 0
-        if plans.num_nodes[0] == 0:
-            new_node(plans, NONE, 0)
+        if tree.num_nodes[0] + num_tasks + 1 > child.shape[0]:
+            tree.num_nodes[0] = 0
+        if tree.num_nodes[0] == 0:
+            add_node(tree, NONE, 0)
         trace.node[0] = 0
         trace.lowest[0] = 0.0
         trace.num_holders[0] = 0
@@ -109,9 +128,9 @@ def build(
     longest = 0.0
     needed = 0
     for h in range(num_holders):
-        need_of = need_for(application, standing, holders[h], built[holders[h]])
+        need_of = need_for(application, run_state, holders[h], built[holders[h]])
         needed += need_of
-        longest = max(longest, alone_for(choice, tables, holders[h], need_of))
+        longest = max(longest, cached_duration_alone(heuristic, tables, holders[h], need_of))
     num = 0
     rest = up
     while rest != NONE:
@@ -120,13 +139,13 @@ def build(
         if built[q] < capacities[q]:
             workers[num] = q
             num += 1
-            prepare(application, choice, tables, trace, standing, members, q)
-    firm = num_tasks
+            prepare(application, heuristic, tables, trace, run_state, members, q)
+    guaranteed = num_tasks
     for k in range(first, num_tasks):
         best = -1
         most = best_bound = clear = rival = -np.inf
         is_close = False
-        guess = trace.worker[k]  # who won last time: most others are then seen to lose at one glance
+        guess = trace.worker[k]  # the winner of the last build: its value rules most others out at once
         for i in range(-1, num):
             if i < 0:
                 q = guess
@@ -141,7 +160,7 @@ def build(
                 continue
             computation = duration[node, q]
             if np.isnan(computation):
-                fill(application, choice, tables, plans, node, q, x + 1)
+                fill_child(application, heuristic, tables, tree, node, q, x + 1)
                 computation = duration[node, q]
             bound = best_value(criterion, computation, success[node, q], time)
             if bound < clear:
@@ -151,38 +170,38 @@ def build(
             is_short = num_holders + (x == 0) > n_com
             if is_short:
                 e_comm = max(e_comm, (needed + need[q] - before[q]) / n_com)
-            reached = value(criterion, tables, computation, success[node, q], time, e_comm, q, x, holders, num_holders)
+            reached = criterion_value(
+                criterion, tables, computation, success[node, q], time, e_comm, q, x, holders, num_holders
+            )
             if not is_short:
                 e_low = max(lowest_longest, low[q])
                 bound = reached
                 if e_low < e_comm:
-                    bound = value(
+                    bound = criterion_value(
                         criterion, tables, computation, success[node, q], time, e_low, q, x, holders, num_holders
                     )
             if reached > most:
-                is_close = most >= reached - CLEAR * abs(reached)
+                is_close = most >= reached - CLEAR_MARGIN * abs(reached)
                 rival = max(rival, best_bound)
                 most, best_bound = reached, bound
-                clear = reached - CLEAR * abs(reached)
+                clear = reached - CLEAR_MARGIN * abs(reached)
                 best = q
             else:
                 is_close = is_close or reached >= clear
                 rival = max(rival, bound)
-        is_left = is_hard(criterion, most)
+        is_left = needs_logarithms(criterion, most)
         if is_left or is_close:
             trace.close[0] = ~NONE
             rival = np.inf
-            best = exact_step(
-                application, choice, tables, plans, trace, num, node, num_holders, longest, needed, elapsed
-            )
+            best = exact_step(context, num, node, num_holders, longest, needed, elapsed)
         q = best
         x = built[q] + 1
         trace.worker[k] = q
         if criterion == BY_Y and not is_left:  # the time at the horizon
             most *= (duration[node, q] + time) / (duration[node, q] + time + HORIZON)
-        trace.clear[k] = HARD if is_left else most - CLEAR * abs(most)
+        trace.clear[k] = UNDECIDED if is_left else most - CLEAR_MARGIN * abs(most)
         if not rival < trace.clear[k]:
-            firm = min(firm, k)
+            guaranteed = min(guaranteed, k)
         longest = max(longest, alone[q])
         lowest_longest = max(lowest_longest, low[q])
         needed += need[q] - before[q]
@@ -191,13 +210,13 @@ def build(
             num_holders += 1
         next_node = child[node, q]
         if next_node < 0:
-            next_node = new_node(plans, plans.members[node] | ONE << WORD(q), max(plans.work[node], x * w[q]))
+            next_node = add_node(tree, tree.members[node] | ONE << WORD(q), max(tree.work[node], x * w[q]))
             child[node, q] = next_node
         node = next_node
         built[q] = x
         if x < capacities[q]:
-            prepare(application, choice, tables, trace, standing, members, q)
+            prepare(application, heuristic, tables, trace, run_state, members, q)
         trace.node[k + 1] = node
         trace.lowest[k + 1] = lowest_longest
         trace.num_holders[k + 1] = num_holders
-    trace.firm[0] = firm
+    trace.guaranteed[0] = guaranteed

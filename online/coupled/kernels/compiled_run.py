@@ -1,4 +1,4 @@
-"""A run in machine code, and what grows during one."""
+"""Runs of the paper's heuristics in machine code: the arrays, and the calls of the kernels."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from hindsched.instances.state_sources import StateSource
 from hindsched.online.coupled import estimates as plain
 from hindsched.online.coupled.kernels import arguments, simulation_kernels
 from hindsched.online.coupled.kernels.application import application_of
-from hindsched.online.coupled.kernels.estimate_tables import Memory, memory_of, no_plans, no_tables
+from hindsched.online.coupled.kernels.estimate_tables import EstimateTables, estimate_tables_of, no_tables, no_tree
 from hindsched.online.coupled.kernels.state_bits import fill_masks
 
 __all__ = ["run_kernel"]
@@ -23,77 +23,73 @@ _BLOCK = 512
 
 
 def run_kernel(
-    instance: Instance, choice: arguments.Choice, *, seed: int, limit: int, schedule_slots: int
+    instance: Instance, heuristic: arguments.Heuristic, *, seed: int, limit: int, schedule_slots: int
 ) -> tuple[int, int, Schedule]:
     """Run a built-in heuristic; return slots simulated, iterations completed and the schedule of the first slots.
 
     Parameters
     ----------
     instance
-        With at most 64 workers, and chains unless the choice is RANDOM.
-    choice
+        With at most 64 workers, and chains unless the heuristic is RANDOM.
+    heuristic
         The heuristic.
     seed
-        Of RANDOM.
+        Seed of RANDOM.
     limit
-        Slots to simulate at most.
+        Number of slots to simulate at most.
     schedule_slots
-        Slots to record at most.
+        Number of slots to record at most.
     """
     p = instance.num_workers
     application = application_of(instance)
-    memory: Memory | None = None
-    if choice.switch != arguments.RANDOM:
-        memory = memory_of(plain.complete(instance.chains))
+    known: EstimateTables | None = None
+    if heuristic.switch != arguments.RANDOM:
+        known = estimate_tables_of(plain.complete(instance.chains))
     longest = instance.t_prog + max(instance.capacities) * instance.t_data
-    tables = no_tables() if memory is None else memory.tables(choice.estimator, longest)
-    plans = no_plans() if memory is None else memory.plans(instance.w, choice.estimator, instance.tasks)
-    trace = _trace(p, instance.tasks)
+    context = arguments.BuildContext(
+        application,
+        heuristic,
+        no_tables() if known is None else known.tables(heuristic.estimator, longest),
+        no_tree() if known is None else known.tree(instance.w, heuristic.estimator, instance.tasks),
+        _trace(p, instance.tasks),
+    )
     masks = _masks_of(instance.source)
     numbers = _Numbers(seed, instance.tasks)
-    standing = _standing(p)
-    blank = _standing(p)
+    run_state = _run_state(p)
+    nothing_received = _run_state(p)
     recorder = _Recorder(p, schedule_slots)
     while True:
-        done = int(standing.at[arguments.SLOT])
+        done = int(run_state.at[arguments.SLOT])
         states = masks.first(min(limit, 2 * done + _BLOCK))
         until = min(limit, states.up.size)
         code = simulation_kernels.run(
-            application,
-            choice,
-            tables,
-            plans,
-            trace,
-            states,
-            standing,
-            blank,
-            recorder.room(until),
-            numbers.words,
-            until,
+            context, states, run_state, nothing_received, recorder.room(until), numbers.words, until
         )
-        done, iterations = (int(standing.at[place]) for place in (arguments.SLOT, arguments.ITERATION))
+        done, iterations = (int(run_state.at[place]) for place in (arguments.SLOT, arguments.ITERATION))
         if code == simulation_kernels.DONE and (done == limit or iterations == instance.iterations):
-            return done, iterations, recorder.schedule(instance.fingerprint, done, int(standing.at[arguments.ENTRIES]))
-        if code == simulation_kernels.MORE_SETS and memory is not None:
-            memory.grow()
-            tables = memory.tables(choice.estimator, longest)
+            return done, iterations, recorder.schedule(instance.fingerprint, done, int(run_state.at[arguments.ENTRIES]))
+        if code == simulation_kernels.MORE_SETS and known is not None:
+            known.grow()
+            context = context._replace(tables=known.tables(heuristic.estimator, longest))
         elif code == simulation_kernels.MORE_ENTRIES:
             recorder.grow()
-        elif code == simulation_kernels.MORE_NUMBERS:
-            numbers.grow(int(standing.at[arguments.NUMBERS]))
-            standing.at[arguments.NUMBERS] = 0
+        elif code == simulation_kernels.MORE_RANDOM:
+            numbers.grow(int(run_state.at[arguments.RANDOM_USED]))
+            run_state.at[arguments.RANDOM_USED] = 0
 
 
-def _standing(p: int) -> arguments.Standing:
-    at, tasks, program, data, need, holders = (np.zeros(n, dtype=np.int64) for n in (arguments.NUMBERS + 1, *[p] * 5))
-    return arguments.Standing(at, tasks, program, data, need, holders, np.zeros(1))
+def _run_state(p: int) -> arguments.RunState:
+    at, tasks, program, data, need, holders = (
+        np.zeros(n, dtype=np.int64) for n in (arguments.RANDOM_USED + 1, *[p] * 5)
+    )
+    return arguments.RunState(at, tasks, program, data, need, holders, np.zeros(1))
 
 
-def _trace(p: int, tasks: int) -> arguments.Trace:
+def _trace(p: int, tasks: int) -> arguments.BuildTrace:
     def ints(size: int) -> Ints:
         return np.zeros(size, dtype=np.int64)
 
-    return arguments.Trace(
+    return arguments.BuildTrace(
         worker=ints(tasks),
         clear=np.zeros(tasks),
         lowest=np.zeros(tasks + 1),
@@ -101,7 +97,7 @@ def _trace(p: int, tasks: int) -> arguments.Trace:
         num_holders=ints(tasks + 1),
         holders=ints(p),
         built=ints(p),
-        firm=ints(1),
+        guaranteed=ints(1),
         close=np.zeros(1, dtype=np.uint64),
         workers=ints(p),
         before=ints(p),
@@ -112,7 +108,7 @@ def _trace(p: int, tasks: int) -> arguments.Trace:
 
 
 class _Masks:
-    """The states of one source as bit masks, as far as somebody looked."""
+    """The states of one source as bit sets, as far as they are drawn."""
 
     def __init__(self, source: StateSource) -> None:
         self._source = weakref.ref(source)
@@ -120,7 +116,7 @@ class _Masks:
         self._down: Words = np.empty(0, dtype=np.uint64)
 
     def first(self, slots: int) -> arguments.States:
-        """Return the masks of at least the first ``slots`` slots."""
+        """Return the bit sets of at least the first ``slots`` slots."""
         known = self._up.size
         source = self._source()
         if slots > known and source is not None:
@@ -155,14 +151,14 @@ class _Numbers:
         self.words: Words = np.empty(0, dtype=np.uint64)
 
     def grow(self, used: int) -> None:
-        """Throw away what was used, and draw more."""
+        """Drop the words that are used, and draw more."""
         more = self._generator.integers(0, 2**32, size=self._block, dtype=np.uint32)
         self.words = np.concatenate((self.words[used:], more.astype(np.uint64)))
         self._block = min(2 * self._block, 1 << 20)
 
 
 class _Recorder:
-    """The schedule of the first slots as the kernel writes it."""
+    """The schedule of the first slots, as the kernel writes it."""
 
     def __init__(self, p: int, slots: int) -> None:
         self._slots = slots
@@ -170,7 +166,7 @@ class _Recorder:
         self._entries: Ints = np.empty(16 * p + 64, dtype=np.int64)
 
     def room(self, until: int) -> arguments.Record:
-        """Return the record with room for the letters of slots before ``until``, as far as they are wanted."""
+        """Return the record with room for the letters of slots before ``until``, as far as these are recorded."""
         known, p = self._letters.shape
         wanted = min(until, self._slots)
         if wanted > known:
@@ -180,7 +176,7 @@ class _Recorder:
         return arguments.Record(self._letters, self._entries)
 
     def grow(self) -> None:
-        """Make room for more entries."""
+        """Double the room for entries."""
         self._entries = np.concatenate((self._entries, np.empty_like(self._entries)))
 
     def schedule(self, fingerprint: str, done: int, end: int) -> Schedule:

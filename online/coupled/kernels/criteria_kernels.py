@@ -1,4 +1,4 @@
-"""The four criteria in plain numbers, more is better: P, -E, P / (E + t) and P / E."""
+"""The four criteria in plain numbers, compiled: P, -E, P / (E + t) and P / E; a larger value is better."""
 
 from __future__ import annotations
 
@@ -9,24 +9,24 @@ from hindsched.instances.compiling import kernel
 from hindsched.online.coupled.kernels.arguments import BY_E, BY_P, Tables
 from hindsched.online.coupled.kernels.estimate_kernels import not_down_row, place_of_slots, whole_slots
 
-__all__ = ["CLEAR", "HARD", "best_value", "is_hard", "value"]
+__all__ = ["CLEAR_MARGIN", "UNDECIDED", "best_value", "criterion_value", "needs_logarithms"]
 
-#: Values this far apart, relatively, are different beyond doubt: far more than rounding or the tolerance of ties.
-CLEAR = 1e-9
-#: Probabilities below are left to logarithms.
+#: Relative difference above which two values certainly differ: far more than rounding or the tolerance of ties.
+CLEAR_MARGIN = 1e-9
+#: Probability below which a step is decided by logarithms.
 _LEAST = 1e-280
-#: What no worker can be clearly below.
-HARD = -np.inf
+#: Bound of a step without guarantee: no worker is clearly below it.
+UNDECIDED = -np.inf
 
 
 @kernel(forceinline=True)
 def best_value(criterion: int, computation: float, chance: float, time: float) -> float:
-    """Return the criterion of a configuration that has nothing to receive.
+    """Return the criterion of a configuration that needs no transfer.
 
     Parameters
     ----------
     criterion
-        By number, see `hindsched.online.coupled.kernels.arguments`.
+        A number, see `hindsched.online.coupled.kernels.arguments`.
     computation, chance
         E(W) and P_plus^(W-1).
     time
@@ -40,7 +40,7 @@ def best_value(criterion: int, computation: float, chance: float, time: float) -
 
 
 @kernel(forceinline=True)
-def value(
+def criterion_value(
     criterion: int,
     tables: Tables,
     computation: float,
@@ -52,7 +52,7 @@ def value(
     holders: Ints,
     num_holders: int,
 ) -> float:
-    """Return the criterion of a configuration: of the holders, and of worker q if its x is 0 up to now."""
+    """Return the criterion of a configuration: the holders, and worker q if it has x = 0 tasks so far."""
     if criterion == BY_E:
         return -(computation + e_comm)
     stays = tables.stays
@@ -70,6 +70,6 @@ def value(
 
 
 @kernel(forceinline=True)
-def is_hard(criterion: int, best: float) -> bool:
-    """Whether a value is so near the end of the range of floats that only logarithms can tell."""
+def needs_logarithms(criterion: int, best: float) -> bool:
+    """Whether a value is so close to the end of the range of floats that only logarithms can compare it."""
     return best == -np.inf if criterion == BY_E else best < _LEAST

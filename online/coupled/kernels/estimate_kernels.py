@@ -1,7 +1,7 @@
-"""The estimates of docs/model.md section 5 in tables filled on demand: the twin of `online.coupled.estimates`.
+"""Estimates in tables filled on demand: the compiled twin of `hindsched.online.coupled.estimates`.
 
-What depends on a set of workers alone lies in a hash table by the set's bit mask. Formulas are spelled as in the plain
-twin, operation by operation, so that both round alike.
+A hash table, keyed by bit set, holds the values that depend on a set of workers only. Formulas have the same order of
+operations as in the plain twin, so that both round alike.
 """
 
 from __future__ import annotations
@@ -12,26 +12,27 @@ import numpy as np
 
 from hindsched.instances.array_types import Ints, Reals, Words
 from hindsched.instances.compiling import kernel
-from hindsched.online.coupled.kernels.bit_sets import WORD
+from hindsched.online.coupled.kernels.bit_sets import NONE, WORD
 from hindsched.online.coupled.kernels.renewal_kernels import estimate_set
 
 __all__ = [
     "E_C",
     "E_GIVEN",
     "LOG_P",
+    "copy_sets",
+    "duration_alone",
     "log_duration",
     "log_sum",
     "not_down_row",
     "place_of",
     "place_of_slots",
-    "row_alone",
     "row_of_set",
     "whole_slots",
 ]
 
 #: Columns of the table of sets; column 0 holds the set, as the bits of a float.
 LOG_P, E_C, E_GIVEN = 1, 2, 3
-#: Places in `hindsched.online.coupled.estimates.ESTIMATORS`.
+#: Indices of `hindsched.online.coupled.estimates.ESTIMATORS`.
 CONDITIONAL, UNDIVIDED = 1, 2
 
 _CEIL_SLACK = 1e-9
@@ -41,15 +42,15 @@ _GOLDEN = WORD(0x9E3779B97F4A7C15)
 
 @kernel
 def place_of(members: WORD, mask: int) -> int:
-    """Return where to look for a set first, in a table of ``mask + 1`` rows."""
+    """Return the first row to probe for a set, in a table of ``mask + 1`` rows."""
     return int(np.int64((members * _GOLDEN) >> WORD(32))) & mask
 
 
 @kernel
 def row_of_set(members: WORD, sets: Reals, keys: Words, count: Ints, modes: Reals, order: Ints) -> int:
-    """Return the row of a set of workers, made now if it is new.
+    """Return the row of a set of workers, filled if it is new.
 
-    ``keys`` is ``sets`` seen as words: open addressing, 2^k rows of four, free where column 0 is 0. It must have room.
+    ``keys`` is ``sets`` viewed as words: open addressing, 2^k rows of four, free if column 0 is 0. A row must be free.
     """
     mask = keys.shape[0] - 1
     row = place_of(members, mask)
@@ -67,16 +68,29 @@ def row_of_set(members: WORD, sets: Reals, keys: Words, count: Ints, modes: Real
 
 
 @kernel
+def copy_sets(old: Words, new: Words) -> None:
+    """Copy every set into an empty, larger table (see `row_of_set`)."""
+    mask = new.shape[0] - 1
+    for i in range(old.shape[0]):
+        if old[i, 0] != NONE:
+            row = place_of(old[i, 0], mask)
+            while new[row, 0] != NONE:
+                row = (row + 1) & mask
+            for column in range(4):
+                new[row, column] = old[i, column]
+
+
+@kernel
 def undivided(e_c: float, log_p: float) -> float:
     """Return A / (1 + E_u) (``estimates.undivided``)."""
     return e_c / -math.expm1(log_p) if log_p < 0.0 else e_c
 
 
 @kernel
-def row_alone(q: int, slots: int, alone: Reals, single: Reals, estimator: int) -> float:
-    """Return E^(q)(n), the expected time worker q takes to be UP in n slots (``Estimates.duration_alone``).
+def duration_alone(q: int, slots: int, alone: Reals, single: Reals, estimator: int) -> float:
+    """Return E^(q)(n), the expected slots until worker q was UP in n slots (``Estimates.duration_alone``).
 
-    ``alone`` remembers it for the first n, nan where it was not asked for yet.
+    ``alone`` caches it for small n; nan is unknown.
     """
     if slots < alone.shape[1]:
         known: float = alone[q, slots]
@@ -113,7 +127,7 @@ def log_duration(work: int, log_p: float, e_c: float, e_given: float, estimator:
 
 @kernel
 def log_sum(log_a: float, b: float) -> float:
-    """Return log(a + b) from log(a) and b >= 0, also where a is beyond the range of floats."""
+    """Return log(a + b) from log(a) and b >= 0, also if a is beyond the range of floats."""
     if log_a < _LARGE_LOG or b == np.inf:
         return math.log(math.exp(min(log_a, _LARGE_LOG)) + b)
     if b == 0.0 or log_a == np.inf:
@@ -125,13 +139,13 @@ def log_sum(log_a: float, b: float) -> float:
 
 @kernel
 def whole_slots(duration: float) -> float:
-    """Return the duration rounded up to slots, forgiving what rounding errors added to an integer."""
+    """Return the duration rounded up to slots; `_CEIL_SLACK` absorbs rounding errors."""
     return np.ceil(duration - _CEIL_SLACK) if duration < np.inf else np.inf
 
 
 @kernel
 def place_of_slots(slots: float, mask: int) -> int:
-    """Return where the row of log P_ND(t) lies, among ``mask + 1`` rows."""
+    """Return the index of the row of log P_ND(t), among ``mask + 1`` rows."""
     if slots >= 2.0**62:
         return mask
     word = WORD(np.int64(slots))
@@ -140,9 +154,9 @@ def place_of_slots(slots: float, mask: int) -> int:
 
 @kernel
 def not_down_row(slots: float, keys: Reals, rows: Reals, stays: Reals, matrices: Reals) -> int:
-    """Return the row of log P_ND(t) (in ``rows``) and P_ND(t) (in ``stays``) of all workers, made now if need be.
+    """Return the row of log P_ND(t) (in ``rows``) and P_ND(t) (in ``stays``) of all workers, filled if it is missing.
 
-    A row lies where `place_of_slots` says, and gives way to another t of the same place.
+    `place_of_slots` gives the row; another t of the same row replaces it.
     """
     i = place_of_slots(slots, keys.size - 1)
     if keys[i] != slots:

@@ -1,4 +1,4 @@
-"""What is remembered between runs: the tables of the estimates, and the tree of partial configurations."""
+"""Caches of the compiled simulator between runs: tables of estimates, and trees of partial configurations."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ from hindsched.instances.array_types import Reals
 from hindsched.instances.chains import Chain
 from hindsched.online.coupled import estimates as plain
 from hindsched.online.coupled.kernels import arguments
-from hindsched.online.coupled.kernels.growing import grow_sets
+from hindsched.online.coupled.kernels.estimate_kernels import copy_sets
 from hindsched.online.coupled.renewal_sums import modes
 
-__all__ = ["Memory", "memory_of", "no_plans", "no_tables"]
+__all__ = ["EstimateTables", "estimate_tables_of", "no_tables", "no_tree"]
 
-#: Rows of the table of sets. Half of it is free when a slot begins, for the at most 64 * 64 sets that one choice
-#: looks at.
+#: Number of rows of the table of sets, at first and at most. Half of the rows are free when a slot begins: one choice
+#: needs at most 64 * 64 sets.
 _FIRST_SETS, _MOST_SETS = 1 << 14, 1 << 22
-#: Rows of log P_ND(t).
+#: Number of rows of log P_ND(t).
 _ROWS = 1 << 14
-#: Partial configurations.
+#: Number of partial configurations in a tree.
 _NODES = 1 << 13
-#: Transfers of so many slots are remembered.
+#: Number of slots up to which the duration of a transfer is cached.
 _MOST_ALONE = 1 << 12
 
 
-class Memory:
-    """What the estimates of one set of chains remember, for all runs with these chains."""
+class EstimateTables:
+    """Tables of estimates for one set of chains, shared by all runs with these chains."""
 
     def __init__(self, chains: Sequence[Chain]) -> None:
         of_worker = [modes(chain) for chain in chains]
@@ -42,11 +42,11 @@ class Memory:
         self._not_down_slots = np.full(_ROWS, -1.0)
         self._not_down = np.empty((_ROWS, len(chains)))
         self._stays = np.empty((_ROWS, len(chains)))
-        self._plans: dict[tuple[tuple[int, ...], int], arguments.Plans] = {}
+        self._trees: dict[tuple[tuple[int, ...], int], arguments.ConfigurationTree] = {}
         self._alone: dict[int, Reals] = {}
 
     def tables(self, estimator: int, longest: int) -> arguments.Tables:
-        """Return the tables for one estimator, with transfers of up to ``longest`` slots."""
+        """Return the tables for one estimator and transfers of up to ``longest`` slots."""
         alone = self._alone.get(estimator)
         columns = min(longest, _MOST_ALONE) + 1
         if alone is None or alone.shape[1] < columns:
@@ -65,47 +65,47 @@ class Memory:
             alone,
         )
 
-    def plans(self, w: tuple[int, ...], estimator: int, tasks: int) -> arguments.Plans:
-        """Return the tree of partial configurations for workers of these speeds."""
-        found = self._plans.get((w, estimator))
+    def tree(self, w: tuple[int, ...], estimator: int, tasks: int) -> arguments.ConfigurationTree:
+        """Return the tree of partial configurations for workers with these speeds."""
+        found = self._trees.get((w, estimator))
         nodes = max(_NODES, 2 * tasks + 2)
         if found is None or len(found.work) < nodes:
-            if len(self._plans) >= 2:
-                self._plans.clear()
-            found = self._plans[w, estimator] = _plans(len(w), nodes)
+            if len(self._trees) >= 2:
+                self._trees.clear()
+            found = self._trees[w, estimator] = _empty_tree(len(w), nodes)
         return found
 
     def grow(self) -> None:
-        """Make room for more sets; where there are too many, forget them all."""
+        """Enlarge the table of sets; empty it if it has its largest size."""
         if len(self._sets) >= _MOST_SETS:
             self._sets[:] = 0.0
             self._num_sets[0] = 0
             return
         more = np.zeros((4 * len(self._sets), 4))
-        grow_sets(self._sets.view(np.uint64), more.view(np.uint64))
+        copy_sets(self._sets.view(np.uint64), more.view(np.uint64))
         self._sets = more
 
 
 @lru_cache(maxsize=2)
-def memory_of(chains: tuple[Chain, ...]) -> Memory:
-    """Return the memory of these chains."""
-    return Memory(chains)
+def estimate_tables_of(chains: tuple[Chain, ...]) -> EstimateTables:
+    """Return the tables of these chains."""
+    return EstimateTables(chains)
 
 
 @lru_cache(maxsize=1)
 def no_tables() -> arguments.Tables:
-    """Return tables for who estimates nothing."""
-    return Memory([Chain(((1.0, 0.0, 0.0),) * 3)]).tables(0, 0)
+    """Return tables for RANDOM, which uses no estimates."""
+    return EstimateTables([Chain(((1.0, 0.0, 0.0),) * 3)]).tables(0, 0)
 
 
 @lru_cache(maxsize=1)
-def no_plans() -> arguments.Plans:
-    """Return plans for who plans nothing."""
-    return _plans(1, 1)
+def no_tree() -> arguments.ConfigurationTree:
+    """Return a tree for RANDOM, which builds no configuration."""
+    return _empty_tree(1, 1)
 
 
-def _plans(p: int, nodes: int) -> arguments.Plans:
-    return arguments.Plans(
+def _empty_tree(p: int, nodes: int) -> arguments.ConfigurationTree:
+    return arguments.ConfigurationTree(
         np.zeros(1, dtype=np.int64),
         np.empty((nodes, p), dtype=np.int64),
         np.empty((nodes, p)),

@@ -1,4 +1,4 @@
-"""RANDOM: the twin of `hindsched.online.coupled.random_baseline`."""
+"""RANDOM: the compiled twin of `hindsched.online.coupled.random_baseline`."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ __all__ = ["draw"]
 
 @kernel
 def draw(application: Application, up: WORD, numbers: Words, drawn: int, built: Ints) -> int:
-    """Fill ``built`` with tasks on random UP workers; return the place of the next number, -1 where they run out.
+    """Fill ``built`` with tasks on random UP workers; return the index of the next number, -1 if numbers run out.
 
-    The numbers are the 32-bit words that numpy's ``Generator.integers`` takes, and this is how it makes them a choice
-    (Lemire's method), so that the plain twin draws the same.
+    The numbers are the 32-bit words that numpy's ``Generator.integers`` uses, and this is its method (Lemire), so that
+    the plain twin draws the same.
     """
     capacities = application.capacities
     for _ in range(application.tasks):

@@ -15,50 +15,51 @@ from __future__ import annotations
 import numpy as np
 
 from hindsched.instances.compiling import kernel
-from hindsched.online.coupled.kernels.arguments import BY_Y, Application, Choice, Plans, Standing, Tables, Trace
+from hindsched.online.coupled.kernels.arguments import (
+    BY_Y,
+    BuildContext,
+    RunState,
+)
 from hindsched.online.coupled.kernels.bit_sets import NONE, ONE, WORD, lowest
-from hindsched.online.coupled.kernels.builder_kernels import HORIZON, alone_for, need_for
-from hindsched.online.coupled.kernels.criteria_kernels import best_value, value
-from hindsched.online.coupled.kernels.partial_configurations import fill
+from hindsched.online.coupled.kernels.builder_kernels import HORIZON, cached_duration_alone, need_for
+from hindsched.online.coupled.kernels.criteria_kernels import best_value, criterion_value
+from hindsched.online.coupled.kernels.partial_configurations import fill_child
 
-__all__ = ["review"]
+__all__ = ["first_invalid_step"]
 
 
 @kernel(forceinline=True)
-def review(
-    application: Application,
-    choice: Choice,
-    tables: Tables,
-    plans: Plans,
-    trace: Trace,
-    standing: Standing,
+def first_invalid_step(
+    context: BuildContext,
+    run_state: RunState,
     gone: WORD,
     new: WORD,
     members: WORD,
     is_moved: bool,
     elapsed: int,
 ) -> int:
-    """Return the first step that has to be built anew; m if none.
+    """Return the first step of the last build that is no longer valid; m if all are valid.
 
     Parameters
     ----------
     gone
-        Workers that are UP no more.
+        Workers that are no longer UP.
     new
-        UP workers that were not.
+        Workers that are UP now and were not.
     members
-        Who was enrolled when the trace was made.
+        Workers that were enrolled when the trace was made.
     is_moved
-        Whether transfers have gone on or time counts.
+        Whether transfers have proceeded or time counts.
     """
-    criterion = choice.build
+    application, heuristic, tables, tree, trace = context
+    criterion = heuristic.build
     n_com, num_tasks = application.n_com, application.tasks
-    success, duration, holders = plans.success, plans.duration, trace.holders
+    success, duration, holders = tree.success, tree.duration, trace.holders
     time = float(elapsed) if criterion == BY_Y else 0.0
-    if gone & trace.close[0] != NONE or plans.num_nodes[0] + num_tasks >= plans.work.size:
+    if gone & trace.close[0] != NONE or tree.num_nodes[0] + num_tasks >= tree.work.size:
         return 0
-    stop = trace.firm[0] if is_moved else num_tasks
-    if gone & plans.members[trace.node[num_tasks]] != NONE:
+    stop = trace.guaranteed[0] if is_moved else num_tasks
+    if gone & tree.members[trace.node[num_tasks]] != NONE:
         for k in range(stop):
             if gone >> WORD(trace.worker[k]) & ONE:
                 stop = k
@@ -68,22 +69,24 @@ def review(
         new &= new - ONE
         if application.capacities[q] == 0:
             continue
-        need = need_for(application, standing, q, 1)
+        need = need_for(application, run_state, q, 1)
         if members >> WORD(q) & ONE:
             need = max(0, need - HORIZON)
-        alone = alone_for(choice, tables, q, need)
+        alone = cached_duration_alone(heuristic, tables, q, need)
         for k in range(stop):
             node = trace.node[k]
             clear = trace.clear[k]
             computation = duration[node, q]
             if np.isnan(computation):
-                fill(application, choice, tables, plans, node, q, 1)
+                fill_child(application, heuristic, tables, tree, node, q, 1)
                 computation = duration[node, q]
             bound = best_value(criterion, computation, success[node, q], time)
             num_holders = trace.num_holders[k]
             if not bound < clear and num_holders < n_com:
                 e_low = max(trace.lowest[k], alone)
-                bound = value(criterion, tables, computation, success[node, q], time, e_low, q, 0, holders, num_holders)
+                bound = criterion_value(
+                    criterion, tables, computation, success[node, q], time, e_low, q, 0, holders, num_holders
+                )
             if not bound < clear:
                 stop = k
                 break

@@ -18,7 +18,7 @@ _MOST_SLOTS = 2.0**62
 
 @kernel(allocates=True)
 def estimate_set(members: WORD, modes: Reals, order: Ints) -> tuple[float, float, float, float]:
-    """Return p_plus, log_p_plus, e_c and e_given_success (see `hindsched.online.coupled.estimates.SetEstimate`).
+    """Return p_plus, log_p_plus, e_c and e_given_success of `hindsched.online.coupled.estimates.SetEstimate`.
 
     Parameters
     ----------

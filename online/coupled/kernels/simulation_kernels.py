@@ -1,4 +1,7 @@
-"""Rules R1 to R5 slot by slot: the twin of `hindsched.online.coupled.simulate`, for the built-in heuristics."""
+"""Rules R1 to R5 slot by slot: the compiled twin of `hindsched.online.coupled.simulate` for the paper's heuristics.
+
+`run` is one long kernel: it keeps the state of the run in local variables.
+"""
 
 from __future__ import annotations
 
@@ -12,30 +15,26 @@ from hindsched.online.coupled.kernels.arguments import (
     ENTRIES,
     ITERATION,
     ITERATION_START,
-    NUMBERS,
     RANDOM,
+    RANDOM_USED,
     SLOT,
-    Application,
-    Choice,
-    Plans,
+    BuildContext,
     Record,
-    Standing,
+    RunState,
     States,
-    Tables,
-    Trace,
 )
 from hindsched.online.coupled.kernels.bit_sets import NONE, ONE, WORD, lowest
 from hindsched.online.coupled.kernels.builder_kernels import HORIZON, build
-from hindsched.online.coupled.kernels.log_criteria_kernels import is_gain
+from hindsched.online.coupled.kernels.log_criteria_kernels import takes_candidate
 from hindsched.online.coupled.kernels.random_kernels import draw
-from hindsched.online.coupled.kernels.rebuild_kernels import review
+from hindsched.online.coupled.kernels.rebuild_kernels import first_invalid_step
 
-__all__ = ["DONE", "MORE_ENTRIES", "MORE_NUMBERS", "MORE_SETS", "MORE_STATES", "run"]
+__all__ = ["DONE", "MORE_ENTRIES", "MORE_RANDOM", "MORE_SETS", "MORE_STATES", "run"]
 
-#: Why `run` returns: the run is over, or something must grow before it goes on.
-DONE, MORE_STATES, MORE_SETS, MORE_ENTRIES, MORE_NUMBERS = range(5)
+#: Why `run` returns: the run is over, or an array must grow before the run can continue.
+DONE, MORE_STATES, MORE_SETS, MORE_ENTRIES, MORE_RANDOM = range(5)
 
-#: Places in `hindsched.online.coupled.simulate.SERVICES`.
+#: Indices of `hindsched.online.coupled.simulate.SERVICES`.
 BY_INDEX, BY_LONGEST = 0, 1
 
 _PROGRAM, _DATA, _COMPUTE, _IDLE = np.uint8(ord("P")), np.uint8(ord("D")), np.uint8(ord("C")), np.uint8(ord("I"))
@@ -43,43 +42,40 @@ _PROGRAM, _DATA, _COMPUTE, _IDLE = np.uint8(ord("P")), np.uint8(ord("D")), np.ui
 
 @kernel
 def run(
-    application: Application,
-    choice: Choice,
-    tables: Tables,
-    plans: Plans,
-    trace: Trace,
+    context: BuildContext,
     states: States,
-    standing: Standing,
-    blank: Standing,
+    run_state: RunState,
+    nothing_received: RunState,
     record: Record,
     numbers: Words,
     limit: int,
 ) -> int:
-    """Go on from slot ``standing.at[SLOT]`` to the end, to ``limit``, or to where something is short.
+    """Continue from slot ``run_state.at[SLOT]`` to the end, to ``limit``, or until an array is too small.
 
-    In ``blank`` no worker has received anything: what a candidate is built by where ``choice.is_fresh``.
-    ``record.letters`` has as many rows as slots are to be recorded; entries are recorded for these slots.
+    ``nothing_received`` is a state without transfers; candidates are built by it if ``heuristic.is_fresh``. The rows of
+    ``record.letters`` are the slots to record, with their entries.
     """
-    at, tasks, program, data, need, _, _ = standing
+    application, heuristic, tables, tree, trace = context
+    at, tasks, program, data, need, _, _ = run_state
     up, down = states
     w, capacities = application.w, application.capacities
     t_prog, t_data = application.t_prog, application.t_data
     p, num_tasks = w.size, application.tasks
-    is_passive = choice.switch < 0
+    is_passive = heuristic.switch < 0
     built = trace.built
     known_up = NONE
-    enrolled = NONE  # who was when the trace was made
-    moves = 0  # slots since in which needs may have become less, or time has passed that counts
+    enrolled = NONE  # the workers enrolled when the trace was made
+    moves = 0  # slots since then in which transfers proceeded or time counted
     is_moved = False
     is_known = False
     recorded = record.letters.shape[0]
     entries = record.entries
 
-    # Where the run stands is kept in local variables; the sets are words of bits, made from what workers have:
-    # ``members`` are those of the configuration, ``lacking`` the members that still need program or data, ``received``
-    # all that hold some of either, ``need`` the units a member needs, ``work`` the slots the computation takes.
+    # The state of the run is in local variables. Sets of workers are words of bits: ``members`` of the configuration,
+    # ``lacking`` members that still need program or data, ``received`` workers that hold some of either. ``need`` is
+    # what a member has to receive, ``work`` the slots of the computation.
     slot, iteration, begun = at[SLOT], at[ITERATION], at[ITERATION_START]
-    computed, num_entries, drawn = at[COMPUTED], at[ENTRIES], at[NUMBERS]
+    computed, num_entries, drawn = at[COMPUTED], at[ENTRIES], at[RANDOM_USED]
     members = lacking = received = NONE
     total = work = 0
     for q in range(p):
@@ -96,7 +92,7 @@ def run(
 
     code = DONE
     while slot < limit and iteration < application.iterations:
-        # Is there room for all that one slot can write? If not, the caller makes some and calls again.
+        # Is there room for all that one slot can write? If not, the caller enlarges the array and calls again.
         if slot >= up.size:
             code = MORE_STATES
             break
@@ -107,7 +103,7 @@ def run(
             code = MORE_ENTRIES
             break
         now_up, now_down = up[slot], down[slot]
-        # R1: who is DOWN loses program and data, and is no longer a member; the computation of the iteration is lost.
+        # R1: a worker that is DOWN loses program and data, and leaves the configuration; the computation is lost.
         lost = now_down & received
         received &= ~lost
         while lost != NONE:
@@ -124,7 +120,7 @@ def run(
                 q = lowest(lost)
                 lost &= lost - ONE
                 tasks[q] = 0
-        # R2: a new configuration, if the old one is incomplete or the heuristic looks at every slot.
+        # R2: choose a configuration, if the old one is incomplete or the heuristic is proactive.
         if not is_complete or not is_passive:
             # Can the UP workers hold all tasks?
             room = 0
@@ -135,62 +131,59 @@ def run(
                 room += capacities[q]
             taken = False
             if room >= num_tasks:
-                if choice.switch == RANDOM:
+                if heuristic.switch == RANDOM:
                     for q in range(p):
                         built[q] = 0
                     if drawn + num_tasks > numbers.size:
-                        code = MORE_NUMBERS
+                        code = MORE_RANDOM
                         break
                     used = draw(application, now_up, numbers, drawn, built)
                     if used < 0:
-                        code = MORE_NUMBERS
+                        code = MORE_RANDOM
                         break
                     drawn = used
                     taken = True
                 else:
-                    # Only the steps of the trace that may have changed since the last look are built anew.
+                    # Repeat only those steps of the trace that may have changed since the last build.
                     elapsed = slot - begun
                     start = 0
-                    # By yield, the time that has passed counts in every step.
-                    is_moved = is_moved or choice.build == BY_Y
-                    seen = standing
-                    if choice.is_fresh:
+                    # For criterion Y the elapsed time counts in every step.
+                    is_moved = is_moved or heuristic.build == BY_Y
+                    seen = run_state
+                    if heuristic.is_fresh:
                         if is_complete:
-                            seen = blank
+                            seen = nothing_received
                         else:
-                            is_known = False  # the trace was built by what nobody had received
+                            is_known = False  # the trace was built without transfers
                     if is_moved:
                         moves += 1
                     if is_known and moves < HORIZON:
                         gone = known_up & ~now_up
                         new = now_up & ~known_up
-                        start = review(
-                            application, choice, tables, plans, trace, seen, gone, new, enrolled, is_moved, elapsed
-                        )
+                        start = first_invalid_step(context, seen, gone, new, enrolled, is_moved, elapsed)
                     if start == 0:
                         moves = 0
-                        enrolled = NONE if choice.is_fresh and is_complete else members
+                        enrolled = NONE if heuristic.is_fresh and is_complete else members
                     if start < num_tasks:
-                        build(application, choice, tables, plans, trace, seen, now_up, enrolled, start, elapsed)
+                        build(context, seen, now_up, enrolled, start, elapsed)
                     is_known = True
                     is_moved = False
                     known_up = now_up
-                    # In place of a complete configuration it is taken if it is another one, and better.
-                    taken = not is_complete or not is_same(plans.members[trace.node[num_tasks]], built, members, tasks)
-                    if taken and (is_complete or choice.keeps_value):
-                        taken = is_gain(
-                            application, choice, tables, plans, trace, standing,
-                            blank if choice.is_fresh else standing, is_complete, members, work - computed, elapsed,
-                        )  # fmt: skip
+                    # A candidate replaces a complete configuration if it differs and is better.
+                    taken = not is_complete or not is_same(tree.members[trace.node[num_tasks]], built, members, tasks)
+                    if taken and (is_complete or heuristic.keeps_value):
+                        seen = nothing_received if heuristic.is_fresh else run_state
+                        left = work - computed
+                        taken = takes_candidate(context, run_state, seen, is_complete, members, left, elapsed)
             else:
-                # They cannot: an incomplete configuration is given up.
-                is_known = False  # the trace was not looked at in this slot
+                # They cannot: give up an incomplete configuration.
+                is_known = False  # this slot does not update the trace
                 if not is_complete and members != NONE:
                     for q in range(p):
                         built[q] = 0
                     taken = True
             if taken:
-                # Everybody else leaves, and loses data and a part of the program; the computation begins anew.
+                # All other workers leave and lose data and an incomplete program; the computation restarts.
                 old = members
                 members = lacking = NONE
                 work = 0
@@ -205,11 +198,11 @@ def run(
                         if need[q] > 0:
                             lacking |= ONE << WORD(q)
                 received = leave(old & ~members, t_prog, program, data, received)
-                is_known = False  # others will receive now
+                is_known = False  # other workers receive from now on
                 if slot < recorded:
-                    num_entries = note(slot, members, tasks, entries, num_entries)
-        # R3: the master serves members that lack something, n_com at most. R4: if nobody lacks anything, all members
-        # that are UP together compute. R5: when the work is done the iteration ends, and everybody leaves.
+                    num_entries = record_configuration(slot, members, tasks, entries, num_entries)
+        # R3: the master serves at most n_com members that lack something. R4: if no member lacks anything and all are
+        # UP, they compute. R5: when the work is done the iteration ends, and all members leave.
         is_noted = slot < recorded
         if is_noted:
             rest = members
@@ -219,13 +212,13 @@ def run(
                 record.letters[slot, q] = _IDLE
         if lacking != NONE:
             waiting = lacking & now_up
-            is_moved = is_moved or (waiting != NONE and not choice.is_fresh)
+            is_moved = is_moved or (waiting != NONE and not heuristic.is_fresh)
             channels = application.channels
             while waiting != NONE and channels > 0:
-                if choice.service == BY_INDEX:
+                if heuristic.service == BY_INDEX:
                     q = lowest(waiting)
                 else:
-                    q = first(waiting, choice.service, need, program, data, t_prog)
+                    q = first(waiting, heuristic.service, need, program, data, t_prog)
                 bit = ONE << WORD(q)
                 waiting &= ~bit
                 channels -= 1
@@ -256,18 +249,18 @@ def run(
                 members = NONE
                 is_complete = False
                 computed = 0
-                is_known = False  # time begins anew
+                is_known = False  # the elapsed time is 0 again
                 iteration += 1
                 begun = slot + 1
         slot += 1
     at[SLOT], at[ITERATION], at[ITERATION_START] = slot, iteration, begun
-    at[COMPUTED], at[ENTRIES], at[NUMBERS] = computed, num_entries, drawn
+    at[COMPUTED], at[ENTRIES], at[RANDOM_USED] = computed, num_entries, drawn
     return code
 
 
 @kernel
 def is_same(one: WORD, built: Ints, other: WORD, tasks: Ints) -> bool:
-    """Whether two configurations, each a set and its tasks, are the same."""
+    """Whether two configurations, each a set and its tasks, are equal."""
     if one != other:
         return False
     while one != NONE:
@@ -280,7 +273,7 @@ def is_same(one: WORD, built: Ints, other: WORD, tasks: Ints) -> bool:
 
 @kernel
 def leave(leaving: WORD, t_prog: int, program: Ints, data: Ints, received: WORD) -> WORD:
-    """Take data and partial programs from workers; return who still has something."""
+    """Remove data and incomplete programs of workers; return the workers that still hold a program."""
     while leaving != NONE:
         q = lowest(leaving)
         leaving &= leaving - ONE
@@ -293,8 +286,8 @@ def leave(leaving: WORD, t_prog: int, program: Ints, data: Ints, received: WORD)
 
 
 @kernel
-def note(slot: int, members: WORD, tasks: Ints, entries: Ints, num: int) -> int:
-    """Write an entry of the schedule; return how long the list of entries is now."""
+def record_configuration(slot: int, members: WORD, tasks: Ints, entries: Ints, num: int) -> int:
+    """Write an entry of the schedule; return the new length of the list of entries."""
     entries[num] = slot
     at = num + 2
     rest = members
@@ -310,7 +303,7 @@ def note(slot: int, members: WORD, tasks: Ints, entries: Ints, num: int) -> int:
 
 @kernel
 def first(waiting: WORD, service: int, need: Ints, program: Ints, data: Ints, t_prog: int) -> int:
-    """Return who of the waiting workers is served next: by largest need, or who has begun to receive."""
+    """Return the waiting worker to serve next: the largest need, or a transfer that has begun."""
     best = -1
     best_rank = 0
     while waiting != NONE:

@@ -1,4 +1,4 @@
-"""States as bit masks: one word per slot says who is UP, another who is DOWN."""
+"""States as bit sets, compiled: for every slot one word of UP workers and one of DOWN workers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _TILE = 1024
 
 @kernel
 def fill_masks(states: Bytes, first: int, up: Words, down: Words) -> None:
-    """Fill the masks of slots ``first`` and on from the states, shape (p, N); ``up`` and ``down`` have N slots."""
+    """Fill the bit sets of slots from ``first`` on from states of shape (p, N); ``up`` and ``down`` have N slots."""
     p, slots = states.shape
     for start in range(first, slots, _TILE):
         stop = min(slots, start + _TILE)

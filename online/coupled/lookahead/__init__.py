@@ -1,1 +1,1 @@
-"""Policies of our own for OFF-LINE-COUPLED, beyond the paper's 17 (docs/beyond.md)."""
+"""Look-ahead policies: plan by an exact criterion, stand by, prefetch, compare by rollout (docs/beyond.md)."""

@@ -1,12 +1,12 @@
-"""The exact criterion: how likely an attempt succeeds, and how long it takes (docs/beyond.md).
+"""The exact criterion: success probability and expected length of an attempt (docs/beyond.md).
 
-A worker's chain is looked at as long as it has not been DOWN. With s its state now, n the slots it still has to
-receive:
+An attempt holds a configuration until it succeeds or a member is DOWN. For a worker in state s now that still has to
+receive n slots:
 
 - g(s, n, t) = Pr(UP at t, not DOWN in 0..t, and UP in at least n of the slots 0..t-1): it has received all by slot t;
 - nd(s, t) = Pr(not DOWN in 0..t).
 
-Both follow slot by slot from the probabilities of staying out of DOWN (`tables`).
+`tables` computes both slot by slot from the transition probabilities between UP and RECLAIMED.
 """
 
 from __future__ import annotations
@@ -25,22 +25,22 @@ from hindsched.instances.states import RECLAIMED, UP
 from hindsched.online.coupled.estimates import complete
 from hindsched.online.coupled.visible import Problem
 
-__all__ = ["Attempt", "Chances", "Member", "Tables", "chances_of", "tables"]
+__all__ = ["Attempt", "AttemptModel", "Member", "Tables", "attempt_model", "tables"]
 
 Reals = npt.NDArray[np.float64]
 
-#: A worker that can hardly go DOWN is taken to do so once in so many slots, so that every sum is finite.
-_LONGEST_LIFE = 1e8
-#: Sums over slots stop where the workers' survival has decayed to this, and go on as a geometric series.
+#: Expected slots until DOWN are at most so many for every worker, so that every sum is finite.
+_MOST_SLOTS_TO_DOWN = 1e8
+#: Logarithm of the decay of survival at which a sum over slots stops; the rest is a geometric series.
 DECAYED = math.log(1e3)
-#: Slots in a table, at the least; tables are cut at multiples of `STEP`.
+#: Number of slots in a table at least; tables end at multiples of `STEP`.
 FEWEST_SLOTS, STEP = 512, 16
-#: Numbers in a table, at the most: half a gigabyte.
+#: Number of entries of a table at most: half a gigabyte.
 _MOST_NUMBERS = 1 << 26
 
 
 class Tables(NamedTuple):
-    """What the criterion needs of p chains.
+    """Probabilities of p chains that the criterion uses.
 
     Parameters
     ----------
@@ -49,25 +49,25 @@ class Tables(NamedTuple):
     stay
         nd(s, t), shape (p, 2, H).
     rate
-        -log of the larger eigenvalue of M, shape (p,): what survival decays by in a slot, in the long run.
-    again
-        P_plus of each worker alone, shape (p,): UP now, it will be so again before it is DOWN.
-    back
+        -log of the larger eigenvalue of M, shape (p,): the long-run decay rate of survival per slot.
+    p_plus
+        P_plus of each worker alone, shape (p,): the probability that it is UP again before it is DOWN.
+    reaches_up
         Shape (p, 2): the probability of being UP now or later, before DOWN.
-    life
+    time_to_down
         Shape (p, 2): expected slots until DOWN.
     """
 
     reach: Reals
     stay: Reals
     rate: Reals
-    again: Reals
-    back: Reals
-    life: Reals
+    p_plus: Reals
+    reaches_up: Reals
+    time_to_down: Reals
 
 
 class Member(NamedTuple):
-    """A worker that holds tasks in an attempt: who, its state now (UP or RECLAIMED) and the slots it has to receive."""
+    """A worker with tasks in an attempt: its index, its state now (UP or RECLAIMED) and the slots it has to receive."""
 
     worker: int
     state: int
@@ -75,26 +75,26 @@ class Member(NamedTuple):
 
 
 class Attempt(NamedTuple):
-    """What is expected of a configuration that is kept until it succeeds or a member goes DOWN.
+    """Expectations for a configuration that is held until it succeeds or a member is DOWN.
 
     Parameters
     ----------
     success
         P, the probability that the iteration is completed.
     slots
-        E[T], expected slots until it is, or until a member is DOWN.
+        E[T], expected slots until the iteration is completed or a member is DOWN.
     """
 
     success: float
     slots: float
 
-    def worth(self, value: float) -> float:
-        """Return J = E[T] + (1 - P) V, with V = ``value`` slots for an iteration that must begin again."""
+    def cost(self, value: float) -> float:
+        """Return J = E[T] + (1 - P) V, with V = ``value`` slots for an iteration that must restart."""
         return self.slots + (1.0 - self.success) * value
 
 
 def tables(chains: Sequence[Chain], longest: int) -> Tables:
-    """Return the tables of some chains for up to ``longest`` slots to receive.
+    """Return the tables of chains for up to ``longest`` slots to receive.
 
     Notes
     -----
@@ -114,7 +114,7 @@ def tables(chains: Sequence[Chain], longest: int) -> Tables:
     p = len(chains)
     if 2 * p * (longest + 1) * slots > _MOST_NUMBERS:
         raise InputError(
-            f"{longest} slots to receive at most on {p} workers, expected few enough for a table of "
+            f"up to {longest} slots to receive on {p} workers, expected few enough for a table of "
             f"{_MOST_NUMBERS:,} numbers",
             place="t_prog, t_data",
         )
@@ -135,26 +135,26 @@ def tables(chains: Sequence[Chain], longest: int) -> Tables:
     with np.errstate(divide="ignore"):
         rate = -np.log((up_up + rec_rec) / 2 + np.sqrt(((up_up - rec_rec) / 2) ** 2 + up_rec * rec_up))
     returns = rec_up / (1.0 - rec_rec)
-    again = up_up + up_rec * returns
+    p_plus = up_up + up_rec * returns
     determinant = (1.0 - up_up) * (1.0 - rec_rec) - up_rec * rec_up
-    life = np.stack(((1.0 - rec_rec + up_rec) / determinant, (1.0 - up_up + rec_up) / determinant), axis=1)
+    time_to_down = np.stack(((1.0 - rec_rec + up_rec) / determinant, (1.0 - up_up + rec_up) / determinant), axis=1)
     return Tables(
         np.ascontiguousarray(np.moveaxis(reach, 0, -1)),
         np.ascontiguousarray(np.moveaxis(stay, 0, -1)),
         np.minimum(rate, 700.0),
-        again,
+        p_plus,
         np.stack((np.ones(p), returns), axis=1),
-        life,
+        time_to_down,
     )
 
 
-class Chances:
-    """The criterion for one problem.
+class AttemptModel:
+    """Success probability and expected length of attempts, for one problem.
 
     Parameters
     ----------
     problem
-        With a chain for every worker.
+        A problem with a chain for every worker.
 
     Raises
     ------
@@ -163,25 +163,25 @@ class Chances:
 
     Notes
     -----
-    For a set S with needs n_q in states s_q, W slots to compute: U = sum over t of prod g_q(s_q, n_q, t) is
-    the expected number of slots in which all are UP, loaded and alive, D = sum of prod nd_q(s_q, t) the expected slots
-    until a member is DOWN; U0 and D0 are the same for members that are all UP and need nothing. The attempt renews
-    itself in every slot in which all are UP, so that U = Pr(there is such a slot) U0, and
+    For a set S with needs n_q in states s_q and W slots to compute, U = sum over t of prod g_q(s_q, n_q, t) is the
+    expected number of slots in which all are UP, loaded and not yet DOWN. D = sum of prod nd_q(s_q, t) is the expected
+    slots until a member is DOWN. U0 and D0 are the same for members that are all UP and need nothing. Every slot in
+    which all are UP is a renewal, so U = Pr(there is such a slot) U0, and
 
         P = (U / U0) (1 - 1 / U0)^(W - 1),    E[T] = D - P (D0 - 1).
 
-    Both are exact where all members that lack something are served whenever they are UP. Where more than n_com lack
-    something, each of these is taken to need at least ceil(sum n / n_com) slots.
+    Both are exact if every member that lacks something is served whenever it is UP. If more than n_com members lack
+    something, each of them is assumed to need at least ceil(sum n / n_com) slots.
 
-    A sum ends at the slot where the product of the long-run decays has fallen to 1e-3, for U counted from the largest
-    need, and at the end of the table at the latest; the rest is taken as a geometric series of that decay. For one
-    worker the sums are in closed form. An attempt costs O(|S| H).
+    A sum stops when the product of the long-run decays has fallen to 1e-3 (for U: counted from the largest need), or at
+    the end of the table. The rest is a geometric series of that decay. For one worker the sums are in closed form. An
+    attempt costs O(|S| H).
 
     Examples
     --------
     >>> chain = Chain(((0.5, 0.25, 0.25), (0.5, 0.0, 0.5), (0.0, 0.0, 1.0)))
     >>> problem = Problem(1, 1, None, 1, 1, (2,), (1,), (chain,))
-    >>> chances_of(problem).attempt([Member(0, UP, 0)], 2)  # 1/2 + 1/4 1/2; 1/2 2 + 1/8 3 + 1/4 1 + 1/8 2
+    >>> attempt_model(problem).attempt([Member(0, UP, 0)], 2)  # 1/2 + 1/4 1/2; 1/2 2 + 1/8 3 + 1/4 1 + 1/8 2
     Attempt(success=0.625, slots=1.875)
     """
 
@@ -192,7 +192,7 @@ class Chances:
         self._fresh: dict[tuple[int, ...], tuple[float, float]] = {}
 
     def attempt(self, members: Sequence[Member], slots: int) -> Attempt:
-        """Return what is expected of a set of members with ``slots`` >= 1 of computation left to do."""
+        """Return the expectations for a set of members with ``slots`` >= 1 slots of remaining computation."""
         needs = self._with_contention([member.needs for member in members])
         workers = [member.worker for member in members]
         u, d = self._sums(workers, [member.state for member in members], needs)
@@ -205,16 +205,16 @@ class Chances:
         return Attempt(success, d - success * (d0 - 1.0))
 
     def attempt_with(self, tasks: Mapping[int, int], states: Sequence[int], needs: Sequence[int], done: int) -> Attempt:
-        """Return what is expected of a configuration.
+        """Return the expectations for a configuration.
 
         Parameters
         ----------
         tasks
-            Of each member, at least 1.
+            Tasks of each member, at least 1.
         states
-            Of all workers, now.
+            Present states of all workers.
         needs
-            What each member has to receive, in the order of ``tasks``.
+            Slots that each member has to receive, in the order of ``tasks``.
         done
             Slots of computation already done.
         """
@@ -233,8 +233,8 @@ class Chances:
         made = self.tables
         if len(workers) == 1:
             (q,), (s,), (n,) = workers, states, needs
-            again = float(made.again[q])
-            return float(made.back[q, s]) * again**n / (1.0 - again), float(made.life[q, s])
+            p_plus = float(made.p_plus[q])
+            return float(made.reaches_up[q, s]) * p_plus**n / (1.0 - p_plus), float(made.time_to_down[q, s])
         decay = float(sum(made.rate[q] for q in workers))
         rest = 1.0 / math.expm1(decay)
         reach = np.ones(stop_of(max(needs), decay, made.stay.shape[2]))
@@ -246,18 +246,18 @@ class Chances:
 
 
 @lru_cache(maxsize=4)
-def chances_of(problem: Problem) -> Chances:
-    """Return the criterion for a problem, remembered for the last few."""
-    return Chances(problem)
+def attempt_model(problem: Problem) -> AttemptModel:
+    """Return the model of a problem; the last few are cached."""
+    return AttemptModel(problem)
 
 
 def longest_of(problem: Problem) -> int:
-    """Return the most slots that a worker can have to receive."""
+    """Return the largest number of slots that a worker can have to receive."""
     return problem.t_prog + min(max(problem.capacities), problem.tasks) * problem.t_data
 
 
 def stop_of(longest: int, decay: float, slots: int) -> int:
-    """Return where a sum over slots ends: a multiple of `STEP`, at most ``slots``."""
+    """Return the number of slots of a sum: a multiple of `STEP`, at most ``slots``."""
     return min(slots, STEP * math.ceil((longest + 1.0 + DECAYED / decay) / STEP))
 
 
@@ -266,9 +266,9 @@ def _slots_for(longest: int) -> int:
 
 
 def _kept(chain: Chain) -> list[list[float]]:
-    """Return M with a life of at most `_LONGEST_LIFE` slots in each state."""
+    """Return M, changed so that at most `_MOST_SLOTS_TO_DOWN` slots are expected until DOWN."""
     (uu, ur, _), (ru, rr, _), _ = chain.rows
-    most = 1.0 - 1.0 / _LONGEST_LIFE
+    most = 1.0 - 1.0 / _MOST_SLOTS_TO_DOWN
     return [
         [x * min(1.0, most / max(x + y, 1e-300)), y * min(1.0, most / max(x + y, 1e-300))]
         for x, y in ((uu, ur), (ru, rr))

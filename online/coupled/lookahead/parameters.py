@@ -1,4 +1,4 @@
-"""What tells our policies from each other, and what pilot runs find for a problem."""
+"""Parameters of the planner: options that define a policy, and settings that pilot runs find for a problem."""
 
 from __future__ import annotations
 
@@ -6,28 +6,29 @@ import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
-__all__ = ["Rules", "Settings"]
+__all__ = ["PlannerOptions", "Settings"]
 
 
 @dataclass(frozen=True, slots=True)
-class Rules:
-    """What a planner does beside planning.
+class PlannerOptions:
+    """Options that distinguish the look-ahead policies.
 
     Parameters
     ----------
     stands_by
-        Every UP worker is enrolled and stays so until it is DOWN; who has no task in the plan is sent the program when
-        channels are left. So programs and data survive a change of plan.
+        Enrol every UP worker until it is DOWN, and send programs to workers without tasks over free channels. Programs
+        and data then survive a change of plan.
     prefetches
-        Channels that are left then send data too, for tasks that a worker may get in a later plan.
+        Send data too over channels that are still free, for tasks that a worker may get in a later plan.
     exchanges
-        Plans are made better by exchanges (`Builder.improve`), where pilots say that it pays.
+        Improve plans by exchanges (`PlanBuilder.improve`) if pilot runs show a gain.
     factors
-        By which of these V is multiplied is chosen by pilots, too.
+        Factors of V from which pilot runs choose.
     futures
-        Plans are compared on so many sampled futures (`hindsched.online.coupled.lookahead.rollout`); 0: by J alone.
+        Number of sampled futures on which plans are compared (`hindsched.online.coupled.lookahead.rollout`); 0: compare
+        by J alone.
     most_value
-        For a larger V there are neither exchanges nor futures, and V is taken as it is.
+        Largest V for which exchanges, factors and futures are used.
     """
 
     stands_by: bool = True
@@ -39,16 +40,16 @@ class Rules:
 
 
 class Settings(NamedTuple):
-    """What pilot runs find for a problem.
+    """Settings that pilot runs find for a problem.
 
     Parameters
     ----------
     value
-        V, what a failure costs a plan.
+        V, the cost of a failed plan in slots.
     exchanges
-        Whether plans are made better by exchanges.
+        Whether plans are improved by exchanges.
     futures
-        On how many sampled futures plans are compared; 0: by J alone.
+        Number of sampled futures on which plans are compared; 0: compare by J alone.
     """
 
     value: float

@@ -1,18 +1,18 @@
-"""Plans built task by task, and made better by exchanges."""
+"""Build plans task by task, and improve them by exchanges."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
 from hindsched.instances.states import DOWN, UP
-from hindsched.online.coupled.lookahead.attempts import Chances
+from hindsched.online.coupled.lookahead.attempts import AttemptModel
 from hindsched.online.coupled.visible import Visible
 
-__all__ = ["CLEAR", "MOST_MOVES", "Builder", "is_less", "may_hold"]
+__all__ = ["CLEAR", "MOST_MOVES", "PlanBuilder", "eligible_workers", "is_less"]
 
-#: A number is less than another where it is by this part of it: more than rounding errors.
+#: Relative difference above which two costs differ: more than rounding errors.
 CLEAR = 1e-9
-#: Moves by which a plan is made better, at the most.
+#: Number of moves that improve a plan at most.
 MOST_MOVES = 20
 
 
@@ -21,30 +21,30 @@ def is_less(value: float, than: float) -> bool:
     return value < than - CLEAR * abs(than)
 
 
-class Builder:
-    """Build plans by J, and say what a plan is worth.
+class PlanBuilder:
+    """Build plans of small cost J.
 
     Parameters
     ----------
-    chances
-        The criterion.
+    model
+        The model that gives the cost of a plan.
     value
-        V.
+        V, the cost of a failed plan in slots.
     """
 
-    def __init__(self, chances: Chances, value: float) -> None:
-        self._chances = chances
+    def __init__(self, model: AttemptModel, value: float) -> None:
+        self._model = model
         self._value = value
 
-    def worth(self, visible: Visible, plan: Mapping[int, int], done: int = 0) -> float:
+    def cost(self, visible: Visible, plan: Mapping[int, int], done: int = 0) -> float:
         """Return J of a plan with ``done`` slots of computation done."""
         needs = [visible.needs(q, y) for q, y in plan.items()]
-        return self._chances.attempt_with(plan, visible.now, needs, done).worth(self._value)
+        return self._model.attempt_with(plan, visible.now, needs, done).cost(self._value)
 
     def build(self, visible: Visible) -> dict[int, int] | None:
-        """Return the plan built in this slot, by worker; None if the workers cannot hold m tasks."""
+        """Return the plan built in this slot, tasks by worker; None if the workers cannot hold m tasks."""
         problem = visible.problem
-        able: Sequence[int] = may_hold(visible)
+        able: Sequence[int] = eligible_workers(visible)
         if sum(problem.capacities[q] for q in able) < problem.tasks:
             return None
         plan: dict[int, int] = {}
@@ -52,25 +52,25 @@ class Builder:
             best, least = -1, 0.0
             for q in able:
                 if plan.get(q, 0) < problem.capacities[q]:
-                    worth = self.worth(visible, _with_one_more(plan, q))
-                    if best < 0 or is_less(worth, least):
-                        best, least = q, worth
+                    cost = self.cost(visible, _with_one_more(plan, q))
+                    if best < 0 or is_less(cost, least):
+                        best, least = q, cost
             plan = _with_one_more(plan, best)
         return plan
 
     def improve(self, visible: Visible, plan: Mapping[int, int]) -> dict[int, int]:
-        """Return a plan made better: one task, or all, of a member move to another worker while J falls by it.
+        """Return a plan improved by moves of one task, or all tasks, of a member to another worker.
 
-        The best of all such moves is made first; ties go to the lower indices. At most `MOST_MOVES` moves are made.
+        Each of at most `MOST_MOVES` steps makes the move that decreases J most; ties go to the lower indices.
         """
         better = dict(plan)
-        least = self.worth(visible, better)
+        least = self.cost(visible, better)
         for _ in range(MOST_MOVES):
             best = None
             for moved in self._moves(visible, better):
-                worth = self.worth(visible, moved)
-                if is_less(worth, least):
-                    least, best = worth, moved
+                cost = self.cost(visible, moved)
+                if is_less(cost, least):
+                    least, best = cost, moved
             if best is None:
                 break
             better = best
@@ -81,15 +81,15 @@ class Builder:
         """Yield the plans that differ by one move."""
         for a, held in plan.items():
             for count in sorted({1, held}):
-                for b in may_hold(visible):
+                for b in eligible_workers(visible):
                     x = plan.get(b, 0) + count
                     if b != a and x <= visible.problem.capacities[b]:
                         moved = {**plan, a: held - count, b: x}
                         yield {q: y for q, y in sorted(moved.items()) if y}
 
 
-def may_hold(visible: Visible) -> list[int]:
-    """Return the workers that a plan may count on: UP, or enrolled and RECLAIMED."""
+def eligible_workers(visible: Visible) -> list[int]:
+    """Return the workers that a plan may use: UP, or enrolled and RECLAIMED."""
     return [q for q, state in enumerate(visible.now) if state == UP or (state != DOWN and q in visible.tasks)]
 
 

@@ -1,13 +1,12 @@
-"""Plans compared on sampled futures, drawn from the chains with random numbers of the policy's own.
+"""Rollout: compare plans on sampled futures, drawn from the chains with the policy's own random numbers.
 
-J charges V for every failure. But a failure that leaves other workers with programs and data costs less than one that
-leaves nothing. So the plan of each of a few candidates is held in sampled futures until it succeeds or a member is
-DOWN, and there the best J of the state that is left takes the place of V. J itself is kept as it is, since it is exact
-where there is no contention; only what the places taken by V differ by is a mean over futures::
+J charges V for every failure. A failure that leaves other workers with programs and data costs less than one that
+leaves nothing. So each candidate plan is held in sampled futures until it succeeds or a member is DOWN. At a failure,
+the J of a plan built there replaces V. J itself is exact without contention, so only the difference is sampled::
 
     value(plan) = J(plan) + mean over futures of [it fails] (J of the plan built at the failure - V)
 
-All candidates meet the same futures.
+All candidates use the same futures.
 """
 
 from __future__ import annotations
@@ -19,33 +18,33 @@ import numpy as np
 from hindsched.instances.coupled.model import Instance
 from hindsched.instances.states import DOWN, RECLAIMED, UP, States
 from hindsched.online.coupled.estimates import complete
-from hindsched.online.coupled.lookahead.attempts import chances_of
-from hindsched.online.coupled.lookahead.parameters import Rules, Settings
-from hindsched.online.coupled.lookahead.plans import Builder, is_less
-from hindsched.online.coupled.lookahead.serving import arranged
+from hindsched.online.coupled.lookahead.attempts import attempt_model
+from hindsched.online.coupled.lookahead.parameters import PlannerOptions, Settings
+from hindsched.online.coupled.lookahead.plans import PlanBuilder, is_less
+from hindsched.online.coupled.lookahead.serving import arrange
 from hindsched.online.coupled.options import Service
 from hindsched.online.coupled.simulate import Execution
 from hindsched.online.coupled.visible import Problem, Visible
 
-__all__ = ["FACTORS", "HORIZON", "best_plan", "drawn"]
+__all__ = ["FACTORS", "HORIZON", "best_plan", "sample_states"]
 
-#: Candidates are built for V times these.
+#: Factors of V for which candidates are built.
 FACTORS = (1.0, 0.45, 2.0)
-#: Slots of a future; a plan that neither succeeds nor fails within them costs what J says.
+#: Number of slots of a future; a plan that neither succeeds nor fails within them keeps its J.
 HORIZON = 200
 _WORD = (1 << 64) - 1
 
 
 def best_plan(
-    visible: Visible, held: Mapping[int, int], builder: Builder, settings: Settings, rules: Rules
+    visible: Visible, held: Mapping[int, int], builder: PlanBuilder, settings: Settings, options: PlannerOptions
 ) -> dict[int, int] | None:
-    """Return the candidate of least value: the plan held, or one built for a multiple of V; None if there is none.
+    """Return the candidate of least value: the plan held, or one built for a multiple of V; None without candidates.
 
-    Ties go to the one held, and then to the order of `FACTORS`.
+    Ties go to the plan held, then to the order of `FACTORS`.
     """
     candidates = [dict(held)] if held else []
     for factor in FACTORS:
-        other = Builder(chances_of(visible.problem), settings.value * factor)
+        other = PlanBuilder(attempt_model(visible.problem), settings.value * factor)
         built = other.build(visible)
         if built is None:
             break
@@ -55,11 +54,11 @@ def best_plan(
             candidates.append(built)
     if len(candidates) < 2:
         return candidates[0] if candidates else None
-    values = [builder.worth(visible, plan, visible.computed if plan == held else 0) for plan in candidates]
+    values = [builder.cost(visible, plan, visible.computed if plan == held else 0) for plan in candidates]
     for number in range(settings.futures):
-        states = drawn(visible.problem, visible.now, visible.slot, number)
+        states = sample_states(visible.problem, visible.now, visible.slot, number)
         for place, plan in enumerate(candidates):
-            values[place] += _excess(visible, plan, states, builder, settings.value, rules) / settings.futures
+            values[place] += _excess_cost(visible, plan, states, builder, settings.value, options) / settings.futures
     best = 0
     for place, value in enumerate(values):
         if is_less(value, values[best]):
@@ -67,23 +66,28 @@ def best_plan(
     return candidates[best]
 
 
-def _excess(
-    visible: Visible, plan: Mapping[int, int], states: States, builder: Builder, value: float, rules: Rules
+def _excess_cost(
+    visible: Visible,
+    plan: Mapping[int, int],
+    states: States,
+    builder: PlanBuilder,
+    value: float,
+    options: PlannerOptions,
 ) -> float:
-    """Hold a plan to its end in a future; return by how much a failure there costs more than V."""
-    imagined = Execution(_as_instance(visible.problem, states), Service.INDEX)
-    imagined.tasks, imagined.computed = dict(visible.tasks), visible.computed
-    imagined.program, imagined.data = list(visible.program), list(visible.data)
+    """Hold a plan to its end in a future; return the cost of a failure there minus V, 0 without failure."""
+    simulated = Execution(_as_instance(visible.problem, states), Service.INDEX)
+    simulated.tasks, simulated.computed = dict(visible.tasks), visible.computed
+    simulated.program, simulated.data = list(visible.program), list(visible.data)
     for slot in range(states.shape[1]):
-        seen = imagined.fail(slot)
+        seen = simulated.fail(slot)
         if any(seen.now[q] == DOWN for q in plan):
             built = builder.build(seen)
-            return 0.0 if built is None else builder.worth(seen, built) - value
-        decision = arranged(seen, plan, rules)
+            return 0.0 if built is None else builder.cost(seen, built) - value
+        decision = arrange(seen, plan, options)
         assert decision.tasks is not None
-        imagined.enrol(decision.tasks)
-        imagined.work(decision.serve)
-        if imagined.iteration:
+        simulated.enrol(decision.tasks)
+        simulated.work(decision.serve)
+        if simulated.iteration:
             return 0.0
     return 0.0
 
@@ -102,11 +106,11 @@ def _as_instance(problem: Problem, states: States) -> Instance:
     )
 
 
-def drawn(problem: Problem, now: tuple[int, ...], slot: int, number: int) -> States:
-    """Return a future, shape (p, `HORIZON`): its first slot is now, its random numbers are named by slot and number.
+def sample_states(problem: Problem, now: tuple[int, ...], slot: int, number: int) -> States:
+    """Return a future, shape (p, `HORIZON`); its first slot is now, slot and number seed its random numbers.
 
-    A xorshift generator gives a number for each later slot and worker, slot by slot; a number below P_xu leads from x
-    to UP, a number below P_xu + P_xr to RECLAIMED, others to DOWN.
+    A xorshift generator gives a number for each later slot and worker, slot by slot. A number below P_xu leads from x
+    to UP, a number below P_xu + P_xr to RECLAIMED, any other to DOWN.
     """
     rows = [chain.rows for chain in complete(problem.chains)]
     states = np.empty((problem.num_workers, HORIZON), dtype=np.uint8)

@@ -18,13 +18,13 @@ from hindsched.instances.states import DOWN, RECLAIMED, UP
 from hindsched.online.coupled import OURS, POLICIES, Decision, Visible, check_policy, make_policy, run_policy, simulate
 from hindsched.online.coupled.estimates import complete
 from hindsched.online.coupled.lookahead import pilot_runs, rollout
-from hindsched.online.coupled.lookahead.attempts import Member, chances_of, tables
+from hindsched.online.coupled.lookahead.attempts import Member, attempt_model, tables
 from hindsched.online.coupled.lookahead.kernels import compiled_planner, planner_arguments
-from hindsched.online.coupled.lookahead.kernels.compiled_planner import tools_of
-from hindsched.online.coupled.lookahead.names import RULES
-from hindsched.online.coupled.lookahead.parameters import Rules, Settings
+from hindsched.online.coupled.lookahead.kernels.compiled_planner import planner_arrays
+from hindsched.online.coupled.lookahead.lookahead_policies import PLANNERS
+from hindsched.online.coupled.lookahead.parameters import PlannerOptions, Settings
 from hindsched.online.coupled.lookahead.planner import Planner
-from hindsched.online.coupled.lookahead.plans import Builder
+from hindsched.online.coupled.lookahead.plans import PlanBuilder
 from hindsched.online.coupled.visible import Problem
 from hindsched.online.history import History
 
@@ -103,11 +103,11 @@ def exactly(chains: tuple[Chain, ...], members: list[Member], slots: int) -> tup
 )
 @pytest.mark.parametrize("slots", [1, 5])
 def test_attempt_is_that_of_the_joint_chain(members: list[Member], slots: int) -> None:
-    found = chances_of(problem_of(CHAINS)).attempt(members, slots)
+    found = attempt_model(problem_of(CHAINS)).attempt(members, slots)
     success, expected = exactly(CHAINS, members, slots)
     assert found.success == pytest.approx(success, rel=2e-3)
     assert found.slots == pytest.approx(expected, rel=2e-3)
-    assert found.worth(40.0) == pytest.approx(expected + (1 - success) * 40, rel=2e-3)
+    assert found.cost(40.0) == pytest.approx(expected + (1 - success) * 40, rel=2e-3)
 
 
 def test_attempt_agrees_with_monte_carlo_of_the_papers_chains() -> None:
@@ -131,39 +131,39 @@ def test_attempt_agrees_with_monte_carlo_of_the_papers_chains() -> None:
         now = (draw.random(now.shape)[..., None] >= thresholds).sum(axis=2).clip(0, 2)
         alive &= ~(now == DOWN).any(axis=1)
     members = [Member(q, s, n) for q, s, n in zip(chosen, states, needs, strict=True)]
-    found = chances_of(Problem.of(instance)).attempt(members, slots)
+    found = attempt_model(Problem.of(instance)).attempt(members, slots)
     assert abs(found.success - won.mean()) < 4 * won.std() / math.sqrt(runs)
     assert abs(found.slots - taken.mean()) < 4 * taken.std() / math.sqrt(runs)
 
 
 def test_short_channels_lengthen_the_needs() -> None:
     members = [Member(0, UP, 4), Member(1, UP, 1), Member(2, UP, 2)]
-    short, wide = (chances_of(problem_of(CHAINS, n_com=n_com)) for n_com in (2, 3))
+    short, wide = (attempt_model(problem_of(CHAINS, n_com=n_com)) for n_com in (2, 3))
     assert short.attempt(members, 3) == wide.attempt([m._replace(needs=4) for m in members], 3)
     assert short.attempt(members[:2], 3) == wide.attempt(members[:2], 3)
 
 
 def test_workers_that_never_fail_have_finite_sums() -> None:
     never = Chain(((0.5, 0.5, 0.0), (0.5, 0.5, 0.0), (1.0, 0.0, 0.0)))
-    found = chances_of(problem_of((never, never))).attempt([Member(0, UP, 0), Member(1, UP, 0)], 5)
+    found = attempt_model(problem_of((never, never))).attempt([Member(0, UP, 0), Member(1, UP, 0)], 5)
     assert found.success == pytest.approx(1.0, abs=1e-5)
     assert found.slots == pytest.approx(17.0, rel=1e-3)  # one slot, and four returns of mean 4
 
 
 def test_too_long_transfers_are_refused() -> None:
     with pytest.raises(InputError, match="slots to receive"):
-        chances_of(problem_of(CHAINS, t_prog=100_000))
+        attempt_model(problem_of(CHAINS, t_prog=100_000))
 
 
 # ---- planner and kernel
 
 
-def agree(instance: Instance, rules: Rules, value: float, slots: int) -> int:
-    planner = Planner("mine", rules, Settings(value, rules.exchanges, min(2, rules.futures)))
+def agree(instance: Instance, options: PlannerOptions, value: float, slots: int) -> int:
+    planner = Planner("mine", options, Settings(value, options.exchanges, min(2, options.futures)))
     plain = simulate(instance, planner, slots=slots)
     settings = planner.settings_for(Problem.of(instance))
     done, iterations, schedule = compiled_planner.run_kernel(
-        instance, planner.rules, settings, limit=slots, schedule_slots=slots
+        instance, planner.options, settings, limit=slots, schedule_slots=slots
     )
     assert (done, iterations) == (plain.slots, plain.iterations)
     assert schedule == plain.schedule
@@ -171,32 +171,34 @@ def agree(instance: Instance, rules: Rules, value: float, slots: int) -> int:
     return done
 
 
-@pytest.mark.parametrize("rules", list(RULES.values()), ids=list(RULES))
-def test_plain_and_kernel_agree_on_general_instances(rules: Rules) -> None:
-    is_slow = rules.futures > 0  # in the plain planner
+@pytest.mark.parametrize("options", list(PLANNERS.values()), ids=list(PLANNERS))
+def test_plain_and_kernel_agree_on_general_instances(options: PlannerOptions) -> None:
+    is_slow = options.futures > 0  # in the plain planner
     total = 0
     for number in (n for n in range(4 if is_slow else 30) if n % 10 != 9):
         instance = random_instance(number, seed=5)
-        total += agree(instance, rules, 5.0 + 7 * (number % 9), min(instance.slots, 8 if is_slow else 60))
+        total += agree(instance, options, 5.0 + 7 * (number % 9), min(instance.slots, 8 if is_slow else 60))
     assert total > (20 if is_slow else 400)
 
 
-@pytest.mark.parametrize("rules", list(RULES.values()), ids=list(RULES))
+@pytest.mark.parametrize("options", list(PLANNERS.values()), ids=list(PLANNERS))
 @pytest.mark.parametrize(("m", "n_com", "wmin"), [(5, 2, 1), (10, 3, 2)])
-def test_plain_and_kernel_agree_on_instances_of_the_paper(rules: Rules, m: int, n_com: int, wmin: int) -> None:
-    p, slots = (4, 12) if rules.futures else (9, 50)
-    assert agree(of_paper(m=m, n_com=n_com, wmin=wmin, p=p), rules, 60.0, slots) == slots
+def test_plain_and_kernel_agree_on_instances_of_the_paper(
+    options: PlannerOptions, m: int, n_com: int, wmin: int
+) -> None:
+    p, slots = (4, 12) if options.futures else (9, 50)
+    assert agree(of_paper(m=m, n_com=n_com, wmin=wmin, p=p), options, 60.0, slots) == slots
 
 
 def test_pilots_of_kernel_and_plain_planner_agree() -> None:
     instance = of_paper(p=5, m=2, n_com=2)
-    problem, rules = Problem.of(instance), Rules()
+    problem, options = Problem.of(instance), PlannerOptions()
     states = pilot_runs.pilot_states(problem)
     plain = simulate(
-        instance.replace(states=states, iterations=5), Planner("pilot", rules, Settings(33.0)), slots=2_000
+        instance.replace(states=states, iterations=5), Planner("pilot", options, Settings(33.0)), slots=2_000
     )
     assert plain.makespan is not None
-    kernel = compiled_planner.slots_per_iteration(problem, rules, Settings(33.0), states, 5)
+    kernel = compiled_planner.slots_per_iteration(problem, options, Settings(33.0), states, 5)
     assert kernel == plain.makespan / 5
 
 
@@ -208,7 +210,7 @@ class Expecting(Planner):
     def choose(self, visible: Visible) -> Decision:
         held = {} if visible.iteration != self._iteration else dict(self._plan)
         decision = super().choose(visible)
-        chances = chances_of(visible.problem)
+        chances = attempt_model(visible.problem)
         is_given_up = held != self._plan and bool(visible.computed)
         if is_given_up and all(visible.now[q] != DOWN for q in held):
             self.expected -= chances.attempt_with(held, visible.now, [0] * len(held), visible.computed).success
@@ -219,15 +221,17 @@ class Expecting(Planner):
         return decision
 
 
-@pytest.mark.parametrize("rules", [Rules(), Rules(stands_by=False, prefetches=False), Rules(exchanges=True)])
-def test_iterations_to_be_expected_agree_with_the_plain_planner(rules: Rules) -> None:
+@pytest.mark.parametrize(
+    "options", [PlannerOptions(), PlannerOptions(stands_by=False, prefetches=False), PlannerOptions(exchanges=True)]
+)
+def test_iterations_to_be_expected_agree_with_the_plain_planner(options: PlannerOptions) -> None:
     instance = of_paper(p=6, m=2, n_com=2)
     problem = Problem.of(instance)
-    planner = Expecting("pilot", rules, Settings(40.0, rules.exchanges))
+    planner = Expecting("pilot", options, Settings(40.0, options.exchanges))
     plain = simulate(instance.replace(iterations=1_000), planner, slots=400)
     assert plain.iterations > 2
     kernel = compiled_planner.slots_per_iteration(
-        problem, rules, Settings(40.0, rules.exchanges), instance.source, 1_000
+        problem, options, Settings(40.0, options.exchanges), instance.source, 1_000
     )
     assert kernel == pytest.approx(400 / planner.expected, rel=1e-9)
 
@@ -237,11 +241,18 @@ def test_iterations_to_be_expected_have_the_mean_of_those_completed() -> None:
     excess, spread = [], []
     for number in range(60):
         states = DrawnStates(complete(problem.chains), ("coupled", "test", number), 3_000)
-        standing = tools_of(problem).standing()
-        compiled_planner._go_on(
-            problem, Rules(), Settings(600.0), standing, states, 3_000, 1_000, compiled_planner._Recorder(20, 0)
+        run_state = planner_arrays(problem).run_state()
+        compiled_planner._run_to_end(
+            problem,
+            PlannerOptions(),
+            Settings(600.0),
+            run_state,
+            states,
+            3_000,
+            1_000,
+            compiled_planner._Recorder(20, 0),
         )
-        completed, expected = int(standing.at[planner_arguments.ITERATION]), float(standing.expected[0])
+        completed, expected = int(run_state.at[planner_arguments.ITERATION]), float(run_state.expected[0])
         excess.append(completed - expected)
         spread.append((completed, expected))
     assert abs(np.mean(excess)) < 4.0 * np.std(excess) / math.sqrt(len(excess))
@@ -255,7 +266,7 @@ def test_v_is_right_where_a_pilot_run_completes_hardly_anything() -> None:
     value = pilot_runs.value_of(problem, True, True)
     assert value > 8_000
     done = [
-        compiled_planner.run_kernel(instance, Rules(), Settings(v), limit=100_000, schedule_slots=0)[1]
+        compiled_planner.run_kernel(instance, PlannerOptions(), Settings(v), limit=100_000, schedule_slots=0)[1]
         for v in (4_000.0, value)
     ]
     assert done[0] == 0
@@ -266,28 +277,32 @@ def test_v_is_a_fixed_point_of_pilots() -> None:
     problem = Problem.of(of_paper())
     value = pilot_runs.value_of(problem, True, True)
     again = compiled_planner.slots_per_iteration(
-        problem, Rules(), Settings(value), pilot_runs.pilot_states(problem), pilot_runs.ITERATIONS
+        problem, PlannerOptions(), Settings(value), pilot_runs.pilot_states(problem), pilot_runs.ITERATIONS
     )
     assert again == pytest.approx(value, rel=0.25)
-    assert pilot_runs.settings_of(problem, RULES["hot"]) == Settings(value)
-    chosen = pilot_runs.settings_of(problem, RULES["auto"])
-    assert any(chosen.value == factor * value for factor in RULES["auto"].factors)
-    assert pilot_runs.settings_of(problem, RULES["roll"]) == Settings(value, True, RULES["roll"].futures)
+    assert pilot_runs.settings_of(problem, PLANNERS["hot"]) == Settings(value)
+    chosen = pilot_runs.settings_of(problem, PLANNERS["auto"])
+    assert any(chosen.value == factor * value for factor in PLANNERS["auto"].factors)
+    assert pilot_runs.settings_of(problem, PLANNERS["roll"]) == Settings(value, True, PLANNERS["roll"].futures)
 
 
 def test_policies_that_look_further_are_hot_where_failure_is_the_rule() -> None:
     problem = Problem.of(of_paper(m=10, wmin=9, scenario=3))
-    settings = pilot_runs.settings_of(problem, RULES["hot"])
-    assert settings.value > RULES["roll"].most_value
-    assert pilot_runs.settings_of(problem, RULES["roll"]) == pilot_runs.settings_of(problem, RULES["auto"]) == settings
+    settings = pilot_runs.settings_of(problem, PLANNERS["hot"])
+    assert settings.value > PLANNERS["roll"].most_value
+    assert (
+        pilot_runs.settings_of(problem, PLANNERS["roll"])
+        == pilot_runs.settings_of(problem, PLANNERS["auto"])
+        == settings
+    )
 
 
 def test_futures_follow_the_chains() -> None:
-    """Drawn states: the shares of transitions of a worker over many futures are those of its chain."""
+    """DrawnStates states: the shares of transitions of a worker over many futures are those of its chain."""
     problem = problem_of(CHAINS)
     counts = np.zeros((3, 3))
     for number in range(120):
-        states = rollout.drawn(problem, (UP, RECLAIMED, DOWN), slot=number // 7, number=number)
+        states = rollout.sample_states(problem, (UP, RECLAIMED, DOWN), slot=number // 7, number=number)
         assert states[:, 0].tolist() == [UP, RECLAIMED, DOWN]
         np.add.at(counts, (states[1, :-1], states[1, 1:]), 1)
     found = counts / counts.sum(axis=1, keepdims=True)
@@ -312,7 +327,7 @@ def test_engines_agree_by_name() -> None:
 def test_exchanges_lower_what_building_left() -> None:
     """A greedy choice that no single addition mends: all tasks on one worker, where two together are better."""
     problem = Problem.of(of_paper(m=10, wmin=5))
-    builder = Builder(chances_of(problem), 400.0)
+    builder = PlanBuilder(attempt_model(problem), 400.0)
     falls = 0
     for seed in range(8):
         draw = stream("test", "exchanges", seed)
@@ -321,7 +336,7 @@ def test_exchanges_lower_what_building_left() -> None:
         assert plan is not None
         better = builder.improve(visible, plan)
         assert sum(better.values()) == problem.tasks
-        assert builder.worth(visible, better) <= builder.worth(visible, plan)
+        assert builder.cost(visible, better) <= builder.cost(visible, plan)
         falls += better != plan
     assert falls > 0
 

@@ -26,7 +26,7 @@ from hindsched.online.coupled import POLICIES, SERVICES, TIES, run_policy
 from hindsched.online.coupled.estimates import Estimates
 from hindsched.online.coupled.kernels import estimate_kernels as compiled
 from hindsched.online.coupled.kernels import estimate_tables
-from hindsched.online.coupled.kernels.estimate_tables import Memory
+from hindsched.online.coupled.kernels.estimate_tables import EstimateTables
 from hindsched.online.coupled.kernels.renewal_kernels import estimate_set
 
 ALWAYS_UP = Chain(((1.0, 0.0, 0.0), (0.5, 0.5, 0.0), (0.5, 0.0, 0.5)))
@@ -202,7 +202,7 @@ def test_estimates_of_sets(seed: int) -> None:
     chains += [chain for chain in random_instance(seed * 10 + 9, 11).chains if chain is not None]
     chains += [ALWAYS_UP, HALF_UP]
     plain = Estimates(chains)
-    tables = Memory(chains).tables(0, 10)
+    tables = EstimateTables(chains).tables(0, 10)
     draw = np.random.default_rng(seed)
     for size in (1, 2, 5, 9, 14):
         members = sum(1 << int(q) for q in draw.choice(len(chains), size=min(size, len(chains)), replace=False))

@@ -1,8 +1,8 @@
-"""The criterion: the twin of `hindsched.online.coupled.lookahead.attempts.Chances`.
+"""The criterion: the compiled twin of `hindsched.online.coupled.lookahead.attempts.AttemptModel`.
 
-D depends on who the members are and which of them are RECLAIMED, and so does U where nobody has anything to receive.
-Both are remembered by these two sets of workers, as words of bits; and beside each other for all workers that may join
-a set, since building and exchanging ask for them one after another.
+D depends on the members and on those that are RECLAIMED, and so does U if no member has anything to receive. Both are
+cached by these two sets of workers, as words of bits. They are also stored side by side for all workers that may join a
+set, since building and exchanging read them in turn.
 """
 
 from __future__ import annotations
@@ -14,38 +14,43 @@ import numpy as np
 from hindsched.instances.array_types import Ints, Reals
 from hindsched.instances.compiling import kernel
 from hindsched.online.coupled.lookahead.attempts import DECAYED, STEP
-from hindsched.online.coupled.lookahead.kernels.planner_arguments import Application, Chances, Scratch
+from hindsched.online.coupled.lookahead.kernels.planner_arguments import (
+    AttemptTables,
+    PlannerContext,
+    RunState,
+    Scratch,
+)
 
 __all__ = [
-    "AGAIN",
+    "LOG_P_PLUS",
     "ONE",
     "WORD",
     "U",
-    "judge",
-    "load",
+    "cost_of",
+    "expected_cost",
+    "load_members",
     "multiply",
     "place_of",
     "reach_of",
     "stop_of",
     "success_of",
     "total_of_two",
-    "worth_of",
 ]
 
 WORD = np.uint64
 ONE = WORD(1)
 
-#: Places in a line of ``Chances.sums``.
-U, D, AGAIN = 2, 3, 4
+#: Indices of a line of ``AttemptTables.sums``.
+U, D, LOG_P_PLUS = 2, 3, 4
 
 
-#: Floating-point rules under which the compiler adds several products at once.
+#: Floating-point rules under which the compiler may add several products at once.
 SUM_IN_ANY_ORDER = {"reassoc", "nsz", "contract"}
 
 
 @kernel
 def stop_of(longest: int, decay: float, slots: int) -> int:
-    """Return where a sum over slots ends."""
+    """Return the number of slots of a sum."""
     return min(slots, STEP * int(math.ceil((longest + 1.0 + DECAYED / decay) / STEP)))
 
 
@@ -82,19 +87,19 @@ def multiply_three(a: Reals, b: Reals, c: Reals, stop: int, into: Reals) -> None
 
 
 @kernel
-def reach_of(chances: Chances, scratch: Scratch, num: int) -> float:
+def reach_of(tables: AttemptTables, scratch: Scratch, num: int) -> float:
     """Return U of the first ``num`` members of ``scratch.who``."""
-    who, state, need, reach = scratch.who, scratch.state, scratch.need, chances.reach
+    who, state, need, reach = scratch.who, scratch.state, scratch.need, tables.reach
     q = who[0]
     if num == 1:
-        again = chances.again[q]
-        return float(chances.back[q, state[0]] * chances.powers[q, need[0]] / (1.0 - again))
-    decay = chances.rate[q]
+        p_plus = tables.p_plus[q]
+        return float(tables.reaches_up[q, state[0]] * tables.powers[q, need[0]] / (1.0 - p_plus))
+    decay = tables.rate[q]
     longest = need[0]
     for k in range(1, num):
-        decay += chances.rate[who[k]]
+        decay += tables.rate[who[k]]
         longest = max(longest, need[k])
-    stop = stop_of(longest, decay, chances.stay.shape[2])
+    stop = stop_of(longest, decay, tables.stay.shape[2])
     product = reach[q, state[0], need[0]]
     k = 1
     while num - k > 2:
@@ -114,16 +119,16 @@ def reach_of(chances: Chances, scratch: Scratch, num: int) -> float:
 
 
 @kernel
-def stay_of(chances: Chances, scratch: Scratch, num: int) -> float:
+def stay_of(tables: AttemptTables, scratch: Scratch, num: int) -> float:
     """Return D of the first ``num`` members of ``scratch.who``."""
-    who, state, stay = scratch.who, scratch.state, chances.stay
+    who, state, stay = scratch.who, scratch.state, tables.stay
     q = who[0]
     if num == 1:
-        return float(chances.life[q, state[0]])
-    decay = chances.rate[q]
+        return float(tables.time_to_down[q, state[0]])
+    decay = tables.rate[q]
     for k in range(1, num):
-        decay += chances.rate[who[k]]
-    stop = stop_of(0, decay, chances.stay.shape[2])
+        decay += tables.rate[who[k]]
+    stop = stop_of(0, decay, tables.stay.shape[2])
     product = stay[q, state[0]]
     k = 1
     while num - k > 2:
@@ -142,43 +147,43 @@ def stay_of(chances: Chances, scratch: Scratch, num: int) -> float:
 
 
 @kernel(forceinline=True)
-def mixed(members: WORD, reclaimed: WORD) -> WORD:
-    """Return 32 bits that tell sets apart."""
+def hash_of_set(members: WORD, reclaimed: WORD) -> WORD:
+    """Return a hash of 32 bits."""
     return ((members ^ (reclaimed * WORD(0xC2B2AE3D27D4EB4F))) * WORD(0x9E3779B97F4A7C15)) >> WORD(32)
 
 
 @kernel(forceinline=True)
-def place_of(chances: Chances, scratch: Scratch, members: WORD, reclaimed: WORD) -> int:
-    """Return the line of a set that lacks nothing, computed if it is not there yet."""
-    sets = chances.sets
-    place = int(np.int64(mixed(members, reclaimed) & WORD(sets.shape[0] - 1)))
+def place_of(tables: AttemptTables, scratch: Scratch, members: WORD, reclaimed: WORD) -> int:
+    """Return the line of a set that lacks nothing, computed if it is missing."""
+    sets = tables.sets
+    place = int(np.int64(hash_of_set(members, reclaimed) & WORD(sets.shape[0] - 1)))
     if sets[place, 0] != members or sets[place, 1] != reclaimed:
-        _fill(chances, scratch, members, reclaimed, place)
+        _fill(tables, scratch, members, reclaimed, place)
     return place
 
 
 @kernel
-def _fill(chances: Chances, scratch: Scratch, members: WORD, reclaimed: WORD, place: int) -> None:
-    """Compute what is remembered of a set."""
+def _fill(tables: AttemptTables, scratch: Scratch, members: WORD, reclaimed: WORD, place: int) -> None:
+    """Compute the line of a set."""
     num = 0
-    for q in range(chances.rate.size):
+    for q in range(tables.rate.size):
         if members >> WORD(q) & ONE:
             scratch.who[num] = q
             scratch.state[num] = int(reclaimed >> WORD(q) & ONE)
             scratch.need[num] = 0
             num += 1
-    u = reach_of(chances, scratch, num)
-    chances.sets[place, 0] = members
-    chances.sets[place, 1] = reclaimed
-    chances.sums[place, U] = u
-    chances.sums[place, D] = stay_of(chances, scratch, num)
-    chances.sums[place, AGAIN] = math.log1p(-1.0 / u) if u > 1.0 else -np.inf
+    u = reach_of(tables, scratch, num)
+    tables.sets[place, 0] = members
+    tables.sets[place, 1] = reclaimed
+    tables.sums[place, U] = u
+    tables.sums[place, D] = stay_of(tables, scratch, num)
+    tables.sums[place, LOG_P_PLUS] = math.log1p(-1.0 / u) if u > 1.0 else -np.inf
 
 
 @kernel
-def _enter(chances: Chances, scratch: Scratch, row: int, able: WORD, reclaimed: WORD) -> None:
-    """Fill a row for some workers, of whom some are RECLAIMED."""
-    bases, rows, sums = chances.bases, chances.rows, chances.sums
+def _enter(tables: AttemptTables, scratch: Scratch, row: int, able: WORD, reclaimed: WORD) -> None:
+    """Fill a row for the workers ``able``, of which ``reclaimed`` are RECLAIMED."""
+    bases, rows, sums = tables.bases, tables.rows, tables.sums
     for state in range(2):
         missing = (able & reclaimed if state else able & ~reclaimed) & ~bases[row, 2 + state]
         if missing == WORD(0):
@@ -187,34 +192,36 @@ def _enter(chances: Chances, scratch: Scratch, row: int, able: WORD, reclaimed: 
         for q in range(rows.shape[2]):
             if missing >> WORD(q) & ONE:
                 with_it = bases[row, 0] | ONE << WORD(q)
-                place = place_of(chances, scratch, with_it, WORD(0))
+                place = place_of(tables, scratch, with_it, WORD(0))
                 rows[row, 0, q] = sums[place, U]
                 rows[row, 1, q] = sums[place, D]
-                rows[row, 2, q] = sums[place, AGAIN]
-                place = place_of(chances, scratch, with_it, bases[row, 1] | WORD(state) << WORD(q))
+                rows[row, 2, q] = sums[place, LOG_P_PLUS]
+                place = place_of(tables, scratch, with_it, bases[row, 1] | WORD(state) << WORD(q))
                 rows[row, 3 + 2 * state, q] = sums[place, U]
                 rows[row, 4 + 2 * state, q] = sums[place, D]
 
 
 @kernel(forceinline=True)
-def row_of(chances: Chances, scratch: Scratch, members: WORD, reclaimed: WORD, able: WORD, able_reclaimed: WORD) -> int:
-    """Return the row of a set, filled for those who are able, of whom some are RECLAIMED."""
-    bases = chances.bases
-    row = int(np.int64(mixed(members, reclaimed) & WORD(bases.shape[0] - 1)))
+def row_of(
+    tables: AttemptTables, scratch: Scratch, members: WORD, reclaimed: WORD, able: WORD, able_reclaimed: WORD
+) -> int:
+    """Return the row of a set, filled for the workers ``able``, of which ``able_reclaimed`` are RECLAIMED."""
+    bases = tables.bases
+    row = int(np.int64(hash_of_set(members, reclaimed) & WORD(bases.shape[0] - 1)))
     if bases[row, 0] != members or bases[row, 1] != reclaimed:
         bases[row, 0] = members
         bases[row, 1] = reclaimed
         bases[row, 2] = bases[row, 3] = WORD(0)
     filled = bases[row, 2] & ~able_reclaimed | bases[row, 3] & able_reclaimed
     if able & ~filled != WORD(0):
-        _enter(chances, scratch, row, able, able_reclaimed)
+        _enter(tables, scratch, row, able, able_reclaimed)
     return row
 
 
 @kernel(forceinline=True)
-def is_above(bar: float, u: float, d: float, u0: float, d0: float, log_again: float, work: int, value: float) -> bool:
-    """Whether J is surely above a bar. In place of exp(z) stands (1 + z / 8 + z^2 / 128)^8, which is less."""
-    z = (1 - work) * log_again * 0.125
+def is_above(bar: float, u: float, d: float, u0: float, d0: float, log_p_plus: float, work: int, value: float) -> bool:
+    """Whether J is certainly above a bar; (1 + z / 8 + z^2 / 128)^8 is a lower bound on exp(z)."""
+    z = (1 - work) * log_p_plus * 0.125
     most = 1.0 + z + 0.5 * z * z
     most *= most
     most *= most
@@ -223,53 +230,60 @@ def is_above(bar: float, u: float, d: float, u0: float, d0: float, log_again: fl
 
 
 @kernel
-def within(
-    chances: Chances, scratch: Scratch, eligible: Ints, row: int, reached: float, work: int, bar: float, value: float
+def candidates_within(
+    tables: AttemptTables,
+    scratch: Scratch,
+    eligible: Ints,
+    row: int,
+    reached: float,
+    work: int,
+    bar: float,
+    value: float,
 ) -> int:
-    """Return, as bits, whose J with one more task is not surely above a bar.
+    """Return, as bits, the workers whose J with one more task is not certainly above a bar.
 
-    ``reached`` is the chance that all members are ever UP and loaded at once. Whether the new one is, and whether they
-    are, is so far independent.
+    ``reached`` is the probability that all members are ever UP and loaded in one slot; this event is independent of the
+    new member.
     """
     joins, longer = scratch.joins, scratch.longer
-    fresh_u, fresh_d, again = chances.rows[row, 0], chances.rows[row, 1], chances.rows[row, 2]
-    up_u, up_d = chances.rows[row, 3], chances.rows[row, 4]
-    reclaimed_u, reclaimed_d = chances.rows[row, 5], chances.rows[row, 6]
+    fresh_u, fresh_d, log_p_plus = tables.rows[row, 0], tables.rows[row, 1], tables.rows[row, 2]
+    up_u, up_d = tables.rows[row, 3], tables.rows[row, 4]
+    reclaimed_u, reclaimed_d = tables.rows[row, 5], tables.rows[row, 6]
     found = 0
     for q in range(joins.size):
-        # no branch, and nothing is stored, so that the compiler takes several workers at once
+        # without branches and stores, so that the compiler vectorises over workers
         u, other_u, d, other_d = up_u[q], reclaimed_u[q], up_d[q], reclaimed_d[q]
         u = other_u if eligible[q] > 0 else u
         d = other_d if eligible[q] > 0 else d
         joint = reached * joins[q] * fresh_u[q]
         u = joint if joint < u else u
         its_work = longer[q] if longer[q] > work else work
-        is_out = is_above(bar, u, d, fresh_u[q], fresh_d[q], again[q], its_work, value)
+        is_out = is_above(bar, u, d, fresh_u[q], fresh_d[q], log_p_plus[q], its_work, value)
         found |= (0 if is_out else 1) << q
     return found
 
 
 @kernel(forceinline=True)
-def success_of(u: float, u0: float, log_again: float, work: int) -> float:
-    """Return P of an attempt with ``work`` slots of computation left."""
+def success_of(u: float, u0: float, log_p_plus: float, work: int) -> float:
+    """Return P of an attempt with ``work`` slots of remaining computation."""
     success = u / u0
     if work > 1:
-        success *= math.exp((work - 1) * log_again)
+        success *= math.exp((work - 1) * log_p_plus)
     return success
 
 
 @kernel
-def judge(u: float, d: float, u0: float, d0: float, log_again: float, work: int, value: float) -> float:
-    """Return J = E[T] + (1 - P) V of an attempt with ``work`` slots of computation left."""
-    success = success_of(u, u0, log_again, work)
+def expected_cost(u: float, d: float, u0: float, d0: float, log_p_plus: float, work: int, value: float) -> float:
+    """Return J = E[T] + (1 - P) V of an attempt with ``work`` slots of remaining computation."""
+    success = success_of(u, u0, log_p_plus, work)
     return d - success * (d0 - 1.0) + (1.0 - success) * value
 
 
 @kernel
-def load(
-    application: Application, chances: Chances, scratch: Scratch, eligible: Ints, tasks: Ints, program: Ints, data: Ints
-) -> int:
-    """Write who holds tasks, in what state and with what to receive; return how many."""
+def load_members(context: PlannerContext, run_state: RunState, tasks: Ints) -> int:
+    """Write the members with their states and needs into the scratch arrays; return their number."""
+    application, _, tables, scratch = context
+    eligible, program, data = scratch.eligible, run_state.program, run_state.data
     who, state, need = scratch.who, scratch.state, scratch.need
     num = lacking = needed = 0
     for q in range(tasks.size):
@@ -281,7 +295,7 @@ def load(
             needed += need[num]
             num += 1
     if lacking > application.n_com:
-        least = min((needed + application.n_com - 1) // application.n_com, chances.reach.shape[2] - 1)
+        least = min((needed + application.n_com - 1) // application.n_com, tables.reach.shape[2] - 1)
         for k in range(num):
             if need[k] > 0:
                 need[k] = max(need[k], least)
@@ -289,18 +303,10 @@ def load(
 
 
 @kernel
-def worth_of(
-    application: Application,
-    chances: Chances,
-    scratch: Scratch,
-    eligible: Ints,
-    tasks: Ints,
-    program: Ints,
-    data: Ints,
-    done: int,
-    value: float,
-) -> float:
-    """Return J of a configuration, ``done`` slots of its computation being done."""
+def cost_of(context: PlannerContext, run_state: RunState, tasks: Ints, done: int, value: float) -> float:
+    """Return J of a configuration after ``done`` slots of computation."""
+    application, _, tables, scratch = context
+    eligible = scratch.eligible
     members = reclaimed = WORD(0)
     work = 0
     for q in range(tasks.size):
@@ -309,15 +315,15 @@ def worth_of(
             if eligible[q] > 0:
                 reclaimed |= ONE << WORD(q)
             work = max(work, tasks[q] * application.w[q])
-    place = place_of(chances, scratch, members, WORD(0))
-    u0, d0, log_again = chances.sums[place, U], chances.sums[place, D], chances.sums[place, AGAIN]
+    place = place_of(tables, scratch, members, WORD(0))
+    u0, d0, log_p_plus = tables.sums[place, U], tables.sums[place, D], tables.sums[place, LOG_P_PLUS]
     if reclaimed != WORD(0):
-        place = place_of(chances, scratch, members, reclaimed)
-    u, d = chances.sums[place, U], chances.sums[place, D]
-    num = load(application, chances, scratch, eligible, tasks, program, data)
+        place = place_of(tables, scratch, members, reclaimed)
+    u, d = tables.sums[place, U], tables.sums[place, D]
+    num = load_members(context, run_state, tasks)
     is_lacking = False
     for k in range(num):
         is_lacking = is_lacking or scratch.need[k] > 0
     if is_lacking:
-        u = reach_of(chances, scratch, num)
-    return judge(u, d, u0, d0, log_again, work - done, value)
+        u = reach_of(tables, scratch, num)
+    return expected_cost(u, d, u0, d0, log_p_plus, work - done, value)

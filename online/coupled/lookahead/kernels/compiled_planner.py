@@ -1,4 +1,4 @@
-"""A run of a policy of ours in machine code."""
+"""Runs of the look-ahead policies in machine code: the arrays, and the calls of the kernels."""
 
 from __future__ import annotations
 
@@ -12,54 +12,48 @@ from hindsched.instances.coupled.schedule import NOT_ENROLLED, Configuration, Sc
 from hindsched.instances.state_sources import StateSource
 from hindsched.online.coupled.estimates import complete
 from hindsched.online.coupled.kernels.application import application_of
-from hindsched.online.coupled.lookahead.attempts import chances_of
+from hindsched.online.coupled.lookahead.attempts import attempt_model
 from hindsched.online.coupled.lookahead.kernels import planner_arguments, planner_kernels, rollout_kernels
-from hindsched.online.coupled.lookahead.kernels.planner_arguments import CHOSEN, NOBODY
-from hindsched.online.coupled.lookahead.parameters import Rules, Settings
+from hindsched.online.coupled.lookahead.kernels.planner_arguments import ABSENT, CHOSEN
+from hindsched.online.coupled.lookahead.parameters import PlannerOptions, Settings
 from hindsched.online.coupled.lookahead.rollout import FACTORS, HORIZON
 from hindsched.online.coupled.visible import Problem
 
-__all__ = ["LEAST_EXPECTED", "Tools", "run_kernel", "slots_per_iteration", "tools_of"]
+__all__ = ["LEAST_EXPECTED", "PlannerArrays", "planner_arrays", "run_kernel", "slots_per_iteration"]
 
-#: Of fewer iterations to be expected of a pilot run nobody can tell how many they are.
+#: Number of expected iterations of a pilot run at least; smaller expectations are unreliable.
 LEAST_EXPECTED = 1e-3
+#: Number of slots that are drawn at first.
 _BLOCK = 512
-#: Sets that are remembered, and sets with what becomes of them with one more member.
+#: Number of cached sets, and of cached sets with their values for one more member.
 _PLACES, _ROWS = 1 << 16, 1 << 11
 
 
-class Tools:
-    """What runs of one problem share."""
+class PlannerArrays:
+    """Arrays that the runs of one problem share."""
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
         self.application = application_of(problem)
-        made = chances_of(problem).tables
-        powers = made.again[:, None] ** np.arange(made.reach.shape[2])
+        made = attempt_model(problem).tables
+        powers = made.p_plus[:, None] ** np.arange(made.reach.shape[2])
         sums = np.zeros((_PLACES, 8))
         bases = np.zeros((_ROWS, 4), dtype=np.uint64)
         rows = np.zeros((_ROWS, 7, problem.num_workers))
-        self.chances = planner_arguments.Chances(*made, powers, sums.view(np.uint64), sums, bases, rows)
+        self.tables = planner_arguments.AttemptTables(*made, powers, sums.view(np.uint64), sums, bases, rows)
         self.scratch = self._scratch(made.stay.shape[2])
-        self._other: planner_arguments.Scratch | None = None
 
     def _scratch(self, length: int) -> planner_arguments.Scratch:
         p, tasks = self.problem.num_workers, self.problem.tasks
         fields = planner_arguments.Scratch._fields
-        sizes = {"guess": tasks, "reach": length, "other": length, "worth": 1}
-        reals = ("joins", "reach", "other", "worth")
+        sizes = {"guess": tasks, "reach": length, "other": length, "cost": 1}
+        reals = ("joins", "reach", "other", "cost")
         made = [np.zeros(sizes.get(name, p), dtype=np.float64 if name in reals else np.int64) for name in fields]
         scratch = planner_arguments.Scratch(*made)  # type: ignore[arg-type]
         return scratch._replace(fastest=np.argsort(self.problem.w, kind="stable"))
 
-    def other(self) -> planner_arguments.Scratch:
-        """Return room for what is imagined."""
-        if self._other is None:
-            self._other = self._scratch(self.chances.stay.shape[2])
-        return self._other
-
     def futures(self, count: int) -> planner_arguments.Futures:
-        """Return room for futures, and what they are drawn from."""
+        """Return arrays for ``count`` futures, their transition probabilities, and a simulated run."""
         chains, p, num = complete(self.problem.chains), self.problem.num_workers, 1 + len(FACTORS)
         return planner_arguments.Futures(
             count,
@@ -70,81 +64,86 @@ class Tools:
             np.array(FACTORS),
             np.zeros((num, p), dtype=np.int64),
             np.zeros(num),
+            self.run_state(),
+            self._scratch(self.tables.stay.shape[2]),
         )
 
-    def standing(self) -> planner_arguments.Standing:
-        """Return where a run begins."""
+    def run_state(self) -> planner_arguments.RunState:
+        """Return the state in which a run begins."""
         p = self.problem.num_workers
 
         def ints(value: int = 0, size: int = p) -> Ints:
             return np.full(size, value, dtype=np.int64)
 
-        return planner_arguments.Standing(ints(size=CHOSEN + 1), ints(NOBODY), ints(), ints(), ints(), np.zeros(1))
+        return planner_arguments.RunState(ints(size=CHOSEN + 1), ints(ABSENT), ints(), ints(), ints(), np.zeros(1))
 
 
 @lru_cache(maxsize=4)
-def tools_of(problem: Problem) -> Tools:
-    """Return the tools for a problem, remembered for the last few."""
-    return Tools(problem)
+def planner_arrays(problem: Problem) -> PlannerArrays:
+    """Return the arrays for a problem; the last few are cached."""
+    return PlannerArrays(problem)
 
 
 def run_kernel(
-    instance: Instance, rules: Rules, settings: Settings, *, limit: int, schedule_slots: int
+    instance: Instance, options: PlannerOptions, settings: Settings, *, limit: int, schedule_slots: int
 ) -> tuple[int, int, Schedule]:
     """Run a look-ahead policy; return slots simulated, iterations completed and the schedule of the first slots."""
     problem = Problem.of(instance)
-    standing = tools_of(problem).standing()
+    run_state = planner_arrays(problem).run_state()
     recorder = _Recorder(instance.num_workers, schedule_slots)
-    done = _go_on(problem, rules, settings, standing, instance, limit, instance.iterations, recorder)
-    return done, int(standing.at[planner_arguments.ITERATION]), recorder.schedule(instance.fingerprint, done)
+    done = _run_to_end(problem, options, settings, run_state, instance, limit, instance.iterations, recorder)
+    return done, int(run_state.at[planner_arguments.ITERATION]), recorder.schedule(instance.fingerprint, done)
 
 
 def slots_per_iteration(
-    problem: Problem, rules: Rules, settings: Settings, source: StateSource, iterations: int
+    problem: Problem, options: PlannerOptions, settings: Settings, source: StateSource, iterations: int
 ) -> float:
-    """Return the slots that an iteration takes on the average over some of them, on states of one's own.
+    """Return the mean slots of an iteration over the first ``iterations`` iterations of a run on given states.
 
-    Where the states end before so many are complete, their number is too small to go by. Then it is the number to be
-    expected of the computations that were begun, `LEAST_EXPECTED` at the least.
+    If the states end before these are complete, divide by the expected number of completed iterations instead (see
+    `planner_kernels.run`), at least `LEAST_EXPECTED`.
     """
-    standing = tools_of(problem).standing()
+    run_state = planner_arrays(problem).run_state()
     recorder = _Recorder(problem.num_workers, 0)
-    done = _go_on(problem, rules, settings, standing, source, source.shape[1], iterations, recorder)
-    if int(standing.at[planner_arguments.ITERATION]) == iterations:
+    done = _run_to_end(problem, options, settings, run_state, source, source.shape[1], iterations, recorder)
+    if int(run_state.at[planner_arguments.ITERATION]) == iterations:
         return done / iterations
-    return done / max(LEAST_EXPECTED, float(standing.expected[0]))
+    return done / max(LEAST_EXPECTED, float(run_state.expected[0]))
 
 
-def _go_on(
+def _run_to_end(
     problem: Problem,
-    policy: Rules,
+    policy: PlannerOptions,
     settings: Settings,
-    standing: planner_arguments.Standing,
+    run_state: planner_arguments.RunState,
     states: Instance | StateSource,
     limit: int,
     iterations: int,
     recorder: _Recorder,
 ) -> int:
-    """Run to the end; return the slots that were simulated."""
-    tools = tools_of(problem)
-    rules = planner_arguments.Rules(policy.stands_by, policy.prefetches, settings.exchanges, settings.value)
-    more = (tools.futures(settings.futures), tools.standing(), tools.other()) if settings.futures else None
+    """Run to the end; return the number of simulated slots."""
+    arrays = planner_arrays(problem)
+    options = planner_arguments.PlannerArguments(
+        policy.stands_by, policy.prefetches, settings.exchanges, settings.value
+    )
+    context = planner_arguments.PlannerContext(arrays.application, options, arrays.tables, arrays.scratch)
+    futures = arrays.futures(settings.futures) if settings.futures else None
     while True:
-        until = min(limit, 2 * int(standing.at[planner_arguments.SLOT]) + _BLOCK)
-        known = np.array(states.prefix(until), order="C")  # one planner_arguments, so that kernels are compiled once
+        until = min(limit, 2 * int(run_state.at[planner_arguments.SLOT]) + _BLOCK)
+        known = np.array(states.prefix(until), order="C")  # one memory layout, so that kernels are compiled once
         record = recorder.room(until)
-        given = tools.application, rules, tools.chances, tools.scratch, known, standing, record, until, iterations
-        if more is None:
+        given = context, known, run_state, record, until, iterations
+        if futures is None:
             planner_kernels.run(*given)
         else:
-            rollout_kernels.run_rolling(*given, *more)
-        done = int(standing.at[planner_arguments.SLOT])
-        if done == limit or standing.at[planner_arguments.ITERATION] == iterations:
+            rollout_kernels.run_rolling(*given, futures)
+        done = int(run_state.at[planner_arguments.SLOT])
+        if done == limit or run_state.at[planner_arguments.ITERATION] == iterations:
             return done
 
 
 class _Recorder:
-    """The schedule of the first slots as the kernel writes it."""
+    """The schedule of the first slots, as the kernel writes it."""
 
     def __init__(self, p: int, slots: int) -> None:
         self._slots = slots
@@ -153,7 +152,7 @@ class _Recorder:
         self._is_new: Bytes = np.empty(0, dtype=np.uint8)
 
     def room(self, until: int) -> planner_arguments.Record:
-        """Return the record with room for slots before ``until``, as far as they are wanted."""
+        """Return the record with room for slots before ``until``, as far as these are recorded."""
         known, p = self._letters.shape
         more = min(until, self._slots) - known
         if more > 0:
@@ -166,7 +165,7 @@ class _Recorder:
         """Return the schedule of a run of ``done`` slots."""
         letters = np.ascontiguousarray(self._letters[:done].T)
         entries = tuple(
-            Configuration(slot, {q: x for q, x in enumerate(self._tasks[slot].tolist()) if x != NOBODY})
+            Configuration(slot, {q: x for q, x in enumerate(self._tasks[slot].tolist()) if x != ABSENT})
             for slot in np.flatnonzero(self._is_new[:done]).tolist()
         )
         return Schedule(fingerprint, tuple(row.tobytes().decode("ascii") for row in letters), entries)

@@ -1,4 +1,4 @@
-"""A plan made better by exchanges: the twin of `hindsched.online.coupled.lookahead.plans.Builder.improve`."""
+"""Improve a plan by exchanges: the compiled twin of `hindsched.online.coupled.lookahead.plans.PlanBuilder.improve`."""
 
 from __future__ import annotations
 
@@ -7,48 +7,37 @@ from hindsched.instances.compiling import kernel
 from hindsched.online.coupled.lookahead.kernels.attempt_kernels import (
     ONE,
     WORD,
+    expected_cost,
     is_above,
-    judge,
-    load,
+    load_members,
     reach_of,
     row_of,
 )
-from hindsched.online.coupled.lookahead.kernels.planner_arguments import Application, Chances, Scratch
+from hindsched.online.coupled.lookahead.kernels.planner_arguments import PlannerContext, RunState
+from hindsched.online.coupled.lookahead.plans import CLEAR, MOST_MOVES
 
 __all__ = ["improve"]
 
-#: Relative differences that count.
-_CLEAR = 1e-9
-
 
 @kernel
-def improve(
-    application: Application,
-    chances: Chances,
-    scratch: Scratch,
-    eligible: Ints,
-    tasks: Ints,
-    program: Ints,
-    data: Ints,
-    worth: float,
-    value: float,
-    most_rounds: int,
-) -> float:
-    """Move one task, or all tasks, of a member to another worker, the best such move first, while J falls.
+def improve(context: PlannerContext, run_state: RunState, tasks: Ints, cost: float, value: float) -> float:
+    """Move one task, or all tasks, of a member to another worker, the best move first, while J decreases.
 
-    ``tasks`` is changed; its J, which was ``worth``, is returned.
+    ``tasks``, of cost ``cost``, is changed in place; return its new J.
     """
+    application, _, tables, scratch = context
+    eligible, program, data = scratch.eligible, run_state.program, run_state.data
     p = tasks.size
-    rows = chances.rows
+    rows = tables.rows
     w, t_prog, t_data = application.w, application.t_prog, application.t_data
     able_set = reclaimed_set = WORD(0)
     for q in range(p):
         if eligible[q] >= 0:
             able_set |= ONE << WORD(q)
             reclaimed_set |= WORD(eligible[q]) << WORD(q)
-    for _ in range(most_rounds):
+    for _ in range(MOST_MOVES):
         best_from = best_to = best_count = -1
-        bar = worth - _CLEAR * abs(worth)
+        bar = cost - CLEAR * abs(cost)
         for a in range(p):
             if tasks[a] == 0:
                 continue
@@ -61,7 +50,7 @@ def improve(
                     reclaimed |= WORD(eligible[q]) << WORD(q)
                     rest_work = max(rest_work, tasks[q] * w[q])
                     need = t_prog - program[q] + max(0, tasks[q] * t_data - data[q])
-                    rest_reach *= chances.back[q, eligible[q]] * chances.powers[q, need]
+                    rest_reach *= tables.reaches_up[q, eligible[q]] * tables.powers[q, need]
             for way in range(2):
                 count = 1 if way == 0 else tasks[a]
                 if way == 1 and count == 1:
@@ -73,40 +62,40 @@ def improve(
                     members |= ONE << WORD(a)
                     gone |= WORD(eligible[a]) << WORD(a)
                     need = t_prog - program[a] + max(0, left * t_data - data[a])
-                    reach_a = chances.back[a, eligible[a]] * chances.powers[a, need]
-                row = row_of(chances, scratch, members, gone, able_set, reclaimed_set)
+                    reach_a = tables.reaches_up[a, eligible[a]] * tables.powers[a, need]
+                row = row_of(tables, scratch, members, gone, able_set, reclaimed_set)
                 for b in range(p):
                     if b == a or eligible[b] < 0 or tasks[b] + count > application.capacities[b]:
                         continue
                     x = tasks[b] + count
                     state = eligible[b]
                     u, d = rows[row, 3 + 2 * state, b], rows[row, 4 + 2 * state, b]
-                    u0, d0, log_again = rows[row, 0, b], rows[row, 1, b], rows[row, 2, b]
+                    u0, d0, log_p_plus = rows[row, 0, b], rows[row, 1, b], rows[row, 2, b]
                     new_work = max(rest_work, left * w[a], x * w[b])
                     reach_b = 1.0
                     if tasks[b] == 0:
                         need = t_prog - program[b] + max(0, x * t_data - data[b])
-                        reach_b = chances.back[b, state] * chances.powers[b, need]
+                        reach_b = tables.reaches_up[b, state] * tables.powers[b, need]
                     most = min(u, rest_reach * reach_a * reach_b * u0)
-                    if is_above(bar, most, d, u0, d0, log_again, new_work, value):
+                    if is_above(bar, most, d, u0, d0, log_p_plus, new_work, value):
                         continue
                     tasks[a] -= count
                     tasks[b] += count
-                    num = load(application, chances, scratch, eligible, tasks, program, data)
+                    num = load_members(context, run_state, tasks)
                     is_lacking = False
                     for k in range(num):
                         is_lacking = is_lacking or scratch.need[k] > 0
                     if is_lacking:
-                        u = reach_of(chances, scratch, num)
+                        u = reach_of(tables, scratch, num)
                     tasks[a] += count
                     tasks[b] -= count
-                    found = judge(u, d, u0, d0, log_again, new_work, value)
+                    found = expected_cost(u, d, u0, d0, log_p_plus, new_work, value)
                     if found < bar:
-                        bar = found - _CLEAR * abs(found)
-                        worth = found
+                        bar = found - CLEAR * abs(found)
+                        cost = found
                         best_from, best_to, best_count = a, b, count
         if best_from < 0:
             break
         tasks[best_from] -= best_count
         tasks[best_to] += best_count
-    return worth
+    return cost

@@ -1,8 +1,8 @@
-"""A configuration built task by task by J: the twin of `hindsched.online.coupled.lookahead.plans.Builder`.
+"""Build a plan task by task by J: the compiled twin of `hindsched.online.coupled.lookahead.plans.PlanBuilder.build`.
 
-Three things make it fast, and none changes what is built. What the sets of the last steps become with one more member
-is remembered. The product of the g of those chosen is kept, so that one more worker costs one scalar product. And a
-worker is passed over without it where its J, at the least, is above that of the one who won the step last time.
+Three devices make it fast; none changes the plan. The values of recent sets with one more member are cached. The
+product of the members' g is kept, so that one more worker costs one scalar product. A worker is skipped if a lower
+bound on its J is above the J of the winner of the same step in the last build.
 """
 
 from __future__ import annotations
@@ -11,49 +11,43 @@ import math
 
 import numpy as np
 
-from hindsched.instances.array_types import Ints
 from hindsched.instances.compiling import kernel
 from hindsched.online.coupled.lookahead.kernels.attempt_kernels import (
     ONE,
     WORD,
-    judge,
-    load,
+    candidates_within,
+    expected_cost,
+    load_members,
     multiply,
     multiply_three,
     reach_of,
     row_of,
     stop_of,
     total_of_two,
-    within,
 )
-from hindsched.online.coupled.lookahead.kernels.planner_arguments import Application, Chances, Rules, Scratch
+from hindsched.online.coupled.lookahead.kernels.planner_arguments import (
+    PlannerContext,
+    RunState,
+)
+from hindsched.online.coupled.lookahead.plans import CLEAR
 
-__all__ = ["CLEAR", "build"]
+__all__ = ["build"]
 
-#: A configuration is better where its J is less by this part of it: more than rounding errors.
-CLEAR = 1e-9
-
-#: What is to be done before the product of those chosen is used: nothing, one more factor, all of them.
+#: Work before the product of the members' g can be used: none, one more factor, all factors.
 _READY, _ONE_MORE, _ALL = range(3)
 
 
 @kernel
-def build(
-    application: Application,
-    rules: Rules,
-    chances: Chances,
-    scratch: Scratch,
-    eligible: Ints,
-    program: Ints,
-    data: Ints,
-) -> bool:
-    """Build a configuration in ``scratch.built`` and its J in ``scratch.worth``; False if workers cannot hold m tasks.
+def build(context: PlannerContext, run_state: RunState, value: float) -> bool:
+    """Write a plan to ``scratch.built`` and its J to ``scratch.cost``; return False if the workers cannot hold m tasks.
 
-    ``eligible`` are the states of those that may hold tasks, -1 of others.
+    ``eligible`` are the states of workers that may hold tasks, -1 of others.
     """
-    built, able, joins, longer, rows = scratch.built, scratch.able, scratch.joins, scratch.longer, chances.rows
-    w, t_prog, t_data, value = application.w, application.t_prog, application.t_data, rules.value
-    slots = chances.stay.shape[2]
+    application, _, tables, scratch = context
+    eligible, program, data = scratch.eligible, run_state.program, run_state.data
+    built, able, joins, longer, rows = scratch.built, scratch.able, scratch.joins, scratch.longer, tables.rows
+    w, t_prog, t_data = application.w, application.t_prog, application.t_data
+    slots = tables.stay.shape[2]
     room = longest_first = count = 0
     able_set = reclaimed_set = WORD(0)
     for q in range(built.size):
@@ -63,7 +57,7 @@ def build(
             room += application.capacities[q]
             need = t_prog - program[q] + max(0, t_data - data[q])
             longest_first = max(longest_first, need)
-            joins[q] = chances.back[q, eligible[q]] * chances.powers[q, need]
+            joins[q] = tables.reaches_up[q, eligible[q]] * tables.powers[q, need]
             able[count] = q
             able_set |= ONE << WORD(q)
             reclaimed_set |= WORD(eligible[q]) << WORD(q)
@@ -75,10 +69,10 @@ def build(
     decay, reached = 0.0, 1.0
     todo, last = _READY, -1
     for step in range(application.tasks):
-        row = row_of(chances, scratch, members, reclaimed, able_set, reclaimed_set)
+        row = row_of(tables, scratch, members, reclaimed, able_set, reclaimed_set)
         best = -1
-        best_worth = best_reached = np.inf
-        guess, guess_worth, guess_reached = scratch.guess[step], np.inf, np.inf
+        best_cost = best_reached = np.inf
+        guess, guess_cost, guess_reached = scratch.guess[step], np.inf, np.inf
         near = -1  # all of them
         for i in range(-1, count):
             if i < 0:
@@ -90,15 +84,15 @@ def build(
                 if near >> q & 1 == 0:
                     continue
                 if q == guess:
-                    if guess_worth < np.inf and (best < 0 or guess_worth < best_worth - CLEAR * abs(best_worth)):
-                        best, best_worth, best_reached = q, guess_worth, guess_reached
+                    if guess_cost < np.inf and (best < 0 or guess_cost < best_cost - CLEAR * abs(best_cost)):
+                        best, best_cost, best_reached = q, guess_cost, guess_reached
                     continue
             x = built[q] + 1
             if x > application.capacities[q]:
                 continue
             state = eligible[q]
             u, d = rows[row, 3 + 2 * state, q], rows[row, 4 + 2 * state, q]
-            u0, d0, log_again = rows[row, 0, q], rows[row, 1, q], rows[row, 2, q]
+            u0, d0, log_p_plus = rows[row, 0, q], rows[row, 1, q], rows[row, 2, q]
             need = t_prog - program[q] + max(0, x * t_data - data[q])
             new_work = max(work, longer[q])
             if longest > 0 or need > 0:
@@ -107,34 +101,34 @@ def build(
                     x > 1 and num > 1 and need != before
                 ):
                     built[q] = x
-                    u = reach_of(chances, scratch, load(application, chances, scratch, eligible, built, program, data))
+                    u = reach_of(tables, scratch, load_members(context, run_state, built))
                     built[q] = x - 1
                 elif num == 0 or (num == 1 and x > 1):
-                    u = chances.back[q, state] * chances.powers[q, need] / (1.0 - chances.again[q])
+                    u = tables.reaches_up[q, state] * tables.powers[q, need] / (1.0 - tables.p_plus[q])
                 elif x == 1:
                     if todo != _READY:
-                        # as far as any further worker can ask for it
+                        # as many slots as any further worker can need
                         end = stop_of(max(longest, longest_first), decay, slots)
                         if todo == _ONE_MORE and end <= stop:
                             its = t_prog - program[last] + max(0, built[last] * t_data - data[last])
-                            multiply(scratch.reach, chances.reach[last, eligible[last], its], end, scratch.reach)
+                            multiply(scratch.reach, tables.reach[last, eligible[last], its], end, scratch.reach)
                         else:
-                            _multiply_all(application, chances, scratch, eligible, program, data, end)
+                            _multiply_all(context, run_state, end)
                         todo, stop = _READY, end
-                    reach = chances.reach[q, state, need]
-                    sum_decay = decay + chances.rate[q]
+                    reach = tables.reach[q, state, need]
+                    sum_decay = decay + tables.rate[q]
                     end = stop_of(max(longest, need), sum_decay, slots)
                     u = total_of_two(scratch.reach, reach, end)
                     u += scratch.reach[end - 1] * reach[end - 1] / math.expm1(sum_decay)
                 else:
                     u = reached * u0
-            worth = judge(u, d, u0, d0, log_again, new_work, value)
+            cost = expected_cost(u, d, u0, d0, log_p_plus, new_work, value)
             if i < 0:
-                guess_worth, guess_reached = worth, u / u0
-                near = within(chances, scratch, eligible, row, reached, work, worth + CLEAR * worth, value)
+                guess_cost, guess_reached = cost, u / u0
+                near = candidates_within(tables, scratch, eligible, row, reached, work, cost + CLEAR * cost, value)
                 near |= 1 << q
-            elif best < 0 or worth < best_worth - CLEAR * abs(best_worth):
-                best, best_worth, best_reached = q, worth, u / u0
+            elif best < 0 or cost < best_cost - CLEAR * abs(best_cost):
+                best, best_cost, best_reached = q, cost, u / u0
         q = best
         scratch.guess[step] = q
         reached = best_reached
@@ -147,11 +141,11 @@ def build(
         joins[q] = 1.0
         lacking += int(need > 0) - int(before > 0)
         longest = max(longest, need)
-        scratch.worth[0] = best_worth
+        scratch.cost[0] = best_cost
         if x == 1:
             members |= ONE << WORD(q)
             reclaimed |= WORD(eligible[q]) << WORD(q)
-            decay += chances.rate[q]
+            decay += tables.rate[q]
             num += 1
             todo = _ONE_MORE if todo == _READY and num > 1 else _ALL
             last = q
@@ -161,16 +155,10 @@ def build(
 
 
 @kernel
-def _multiply_all(
-    application: Application,
-    chances: Chances,
-    scratch: Scratch,
-    eligible: Ints,
-    program: Ints,
-    data: Ints,
-    end: int,
-) -> None:
-    """Write the product of all that hold tasks."""
+def _multiply_all(context: PlannerContext, run_state: RunState, end: int) -> None:
+    """Write the product of the g of all members."""
+    application, _, tables, scratch = context
+    eligible, program, data = scratch.eligible, run_state.program, run_state.data
     num = 0
     for q in range(scratch.built.size):
         x = scratch.built[q]
@@ -178,7 +166,7 @@ def _multiply_all(
             scratch.who[num] = q
             scratch.need[num] = application.t_prog - program[q] + max(0, x * application.t_data - data[q])
             num += 1
-    who, need, reach = scratch.who, scratch.need, chances.reach
+    who, need, reach = scratch.who, scratch.need, tables.reach
     product = reach[who[0], eligible[who[0]], need[0]]
     k = 1
     if num == 1:

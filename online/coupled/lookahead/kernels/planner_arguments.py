@@ -1,4 +1,4 @@
-"""What the kernels of our own policies are handed, in groups."""
+"""Arguments of the compiled planner, in named groups."""
 
 from __future__ import annotations
 
@@ -8,32 +8,33 @@ from hindsched.instances.array_types import Bytes, Ints, Reals, Words
 from hindsched.online.coupled.kernels.application import Application
 
 __all__ = [
+    "ABSENT",
     "CHOSEN",
     "COMPUTED",
     "HELD",
     "ITERATION",
     "KNOWN",
-    "NOBODY",
     "SLOT",
     "Application",
-    "Chances",
+    "AttemptTables",
     "Futures",
+    "PlannerArguments",
+    "PlannerContext",
     "Record",
-    "Rules",
+    "RunState",
     "Scratch",
-    "Standing",
 ]
 
-#: Places in ``Standing.at``: the slot, iterations and computation done, whether a plan is held, whether what was built
-#: last would be built again, and how often a plan was chosen.
+#: Indices of ``RunState.at``: the slot, iterations and computation done, whether a plan is held, whether the plan built
+#: last is still valid, and how often a plan was chosen.
 SLOT, ITERATION, COMPUTED, HELD, KNOWN, CHOSEN = range(6)
 
-#: In ``Standing.tasks``: not enrolled.
-NOBODY = -1
+#: In ``RunState.tasks``: not enrolled.
+ABSENT = -1
 
 
-class Rules(NamedTuple):
-    """A policy of ours (see `hindsched.online.coupled.lookahead.parameters.Rules`)."""
+class PlannerArguments(NamedTuple):
+    """Options and settings of the planner (see `hindsched.online.coupled.lookahead.parameters`)."""
 
     stands_by: bool
     prefetches: bool
@@ -41,77 +42,86 @@ class Rules(NamedTuple):
     value: float
 
 
-class Chances(NamedTuple):
+class AttemptTables(NamedTuple):
     """Tables (see `hindsched.online.coupled.lookahead.attempts.Tables`), and cached sums of sets that lack nothing.
 
-    A set is two words of bits: its members, and who of them is RECLAIMED. ``sets`` and ``sums`` are the same memory, a
-    line for each set: the two words, then U, D and log(1 - 1 / U). A row holds what becomes of one set with one more
-    member q: the U, D and log(1 - 1 / U) of all UP, then U and D with q UP, and with q RECLAIMED; ``bases`` has the set
-    and for which q the row was filled, UP and RECLAIMED.
+    A set is two words of bits: its members, and those that are RECLAIMED. ``sets`` and ``sums`` are the same memory,
+    with a line for each set: the two words, then U, D and log(1 - 1 / U). A row of ``rows`` holds the values of one set
+    with one more member q: U, D and log(1 - 1 / U) with all UP, then U and D with q UP, and with q RECLAIMED.
+    ``bases`` has the set of each row and the members q for which it is filled, UP and RECLAIMED.
     """
 
     reach: Reals  # (p, 2, N + 1, H)
     stay: Reals  # (p, 2, H)
     rate: Reals  # (p,)
-    again: Reals  # (p,)
-    back: Reals  # (p, 2)
-    life: Reals  # (p, 2)
-    powers: Reals  # (p, N + 1): again ** n
-    sets: Words  # (places, 8)
-    sums: Reals  # (places, 8)
+    p_plus: Reals  # (p,)
+    reaches_up: Reals  # (p, 2)
+    time_to_down: Reals  # (p, 2)
+    powers: Reals  # (p, N + 1): p_plus ** n
+    sets: Words  # (lines, 8)
+    sums: Reals  # (lines, 8)
     bases: Words  # (rows, 4)
     rows: Reals  # (rows, 7, p)
 
 
 class Scratch(NamedTuple):
-    """Room to work in."""
+    """Work arrays."""
 
-    able: Ints  # those that may hold tasks
-    joins: Reals  # (p,): the chance of each of them to be UP with all that it lacks for one task, 1 for members
+    able: Ints  # workers that may hold tasks
+    joins: Reals  # (p,): the probability that each of them is ever UP with all it lacks for one task; 1 for members
     longer: Ints  # (p,): slots of work with one more task
-    who: Ints  # members of the set looked at
+    who: Ints  # members of the present set
     state: Ints
     need: Ints
-    guess: Ints  # (m,): who won each step of the last build
+    guess: Ints  # (m,): the winner of each step of the last build
     reach: Reals  # (H,): the product of the members' g
     other: Reals
     built: Ints  # (p,): tasks of the configuration built last
     tried: Ints  # (p,)
     best: Ints  # (p,)
-    worth: Reals  # (1,): its J
+    cost: Reals  # (1,): its J
     now: Ints  # (p,): states
-    eligible: Ints  # those of workers that may hold tasks, -1 of others
+    eligible: Ints  # states of workers that may hold tasks, -1 of others
     seen: Ints  # the same when a configuration was built last
-    order: Ints  # who is served
+    order: Ints  # workers to serve
     chosen: Ints  # (p,): 1 for these
     fastest: Ints  # workers, the fastest first
-    ask: Ints  # x_q that is asked for
+    requested: Ints  # x_q of the configuration to enrol
 
 
-class Standing(NamedTuple):
-    """Where a run stands between two calls."""
+class PlannerContext(NamedTuple):
+    """The arguments that all kernels of the planner share."""
+
+    application: Application
+    options: PlannerArguments
+    tables: AttemptTables
+    scratch: Scratch
+
+
+class RunState(NamedTuple):
+    """The state of a run between two calls."""
 
     at: Ints
     tasks: Ints  # x_q, -1: not enrolled
     plan: Ints  # y_q, tasks of the plan held
     program: Ints
     data: Ints
-    expected: (
-        Reals  # (1,): iterations to be expected (see `hindsched.online.coupled.lookahead.kernels.planner_kernels.run`)
-    )
+    expected: Reals  # (1,): expected number of completed iterations (see `planner_kernels.run`)
 
 
 class Futures(NamedTuple):
-    """Sampled futures, and the plans that are compared on them."""
+    """Sampled futures, the plans that are compared on them, and the simulated run."""
 
-    total: int  # how many are drawn
-    states: Bytes  # (p, H): of the future at hand
-    drawn: Ints  # (1,): how many slots of it
+    total: int  # number of futures
+    states: Bytes  # (p, H): of the present future
+    drawn: Ints  # (1,): the number of its slots drawn so far
     random: Words  # (1,): the state of its random numbers
     moves: Reals  # (p, 3, 2): P_xu and P_xu + P_xr
-    factors: Reals  # of V, for which plans are built
+    factors: Reals  # factors of V for which plans are built
     plans: Ints  # (1 + factors, p)
     values: Reals  # (1 + factors,)
+    run_state: RunState
+    scratch: Scratch
 
 
 class Record(NamedTuple):

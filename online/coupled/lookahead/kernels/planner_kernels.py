@@ -1,4 +1,4 @@
-"""Rules R1 to R5 slot by slot with a policy of ours: the twin of `online.coupled.simulate` and the planner."""
+"""Rules R1 to R5 slot by slot with the planner: the compiled twin of `simulate`, `planner` and `serving`."""
 
 from __future__ import annotations
 
@@ -8,158 +8,159 @@ from hindsched.instances.array_types import Bytes, Ints
 from hindsched.instances.compiling import kernel
 from hindsched.instances.states import DOWN, UP
 from hindsched.online.coupled.lookahead.kernels.attempt_kernels import (
-    AGAIN,
+    LOG_P_PLUS,
     ONE,
     WORD,
     U,
+    cost_of,
     place_of,
     success_of,
-    worth_of,
 )
 from hindsched.online.coupled.lookahead.kernels.exchange_kernels import improve
-from hindsched.online.coupled.lookahead.kernels.plan_kernels import CLEAR, build
+from hindsched.online.coupled.lookahead.kernels.plan_kernels import build
 from hindsched.online.coupled.lookahead.kernels.planner_arguments import (
+    ABSENT,
     CHOSEN,
     COMPUTED,
     HELD,
     ITERATION,
     KNOWN,
-    NOBODY,
     SLOT,
     Application,
-    Chances,
+    PlannerContext,
     Record,
-    Rules,
+    RunState,
     Scratch,
-    Standing,
 )
+from hindsched.online.coupled.lookahead.plans import CLEAR
 
-__all__ = ["MOST_MOVES", "arrange", "enrol", "fail", "note", "plan", "run", "work"]
-
-#: Exchanges that make one plan better, at the most.
-MOST_MOVES = 20
+__all__ = ["arrange", "enrol", "fail", "record_slot", "run", "update_plan", "work"]
 
 _PROGRAM, _DATA, _COMPUTE, _IDLE = np.uint8(ord("P")), np.uint8(ord("D")), np.uint8(ord("C")), np.uint8(ord("I"))
 
 
 @kernel
 def run(
-    application: Application,
-    rules: Rules,
-    chances: Chances,
-    scratch: Scratch,
-    states: Bytes,
-    standing: Standing,
-    record: Record,
-    limit: int,
-    last_iteration: int,
+    context: PlannerContext, states: Bytes, run_state: RunState, record: Record, limit: int, last_iteration: int
 ) -> None:
-    """Go on from slot ``standing.at[SLOT]`` until so many iterations are complete, or to ``limit``.
+    """Continue from slot ``run_state.at[SLOT]`` until ``last_iteration`` iterations are complete, or to ``limit``.
 
-    ``standing.expected`` grows by the chance of every computation that begins, and shrinks by the chance, then, of one
-    that is given up for another plan. So its mean is that of the iterations completed, since a chance is a martingale,
-    and it tells of them where none is.
+    ``run_state.expected`` adds the success probability of every computation that begins, and subtracts the present one
+    of a computation that is abandoned for another plan. A success probability is a martingale, so the mean of this sum
+    is that of the completed iterations; it is informative even if no iteration completes.
 
-    ``states`` has shape (p, slots) with at least ``limit`` slots; the first slots are recorded as far as there is room.
+    ``states`` has shape (p, slots) with at least ``limit`` slots. ``record`` determines how many slots are recorded.
     """
-    at = standing.at
+    application, _, _, scratch = context
+    at = run_state.at
     while at[SLOT] < limit and at[ITERATION] < last_iteration:
         slot = at[SLOT]
-        fail(states, slot, scratch, standing)
-        plan(application, rules, chances, scratch, standing)
-        num = arrange(application, rules, scratch, standing)
-        is_new = enrol(application, scratch.ask, standing)
-        is_noted = note(record, slot, is_new, standing)
+        fail(states, slot, scratch, run_state)
+        update_plan(context, run_state)
+        num = arrange(context, run_state)
+        is_new = enrol(application, scratch.requested, run_state)
+        is_noted = record_slot(record, slot, is_new, run_state)
         is_idle = at[COMPUTED] == 0
         completed = at[ITERATION]
-        work(application, scratch, standing, num, record.letters, is_noted)
+        work(application, scratch, run_state, num, record.letters, is_noted)
         if is_idle and at[COMPUTED] == 1:
-            standing.expected[0] += chance_of(application, chances, scratch, standing, 0)
+            run_state.expected[0] += success_chance(context, run_state, 0)
         elif is_idle and at[ITERATION] > completed:
-            standing.expected[0] += 1.0  # begun and completed in one slot
+            run_state.expected[0] += 1.0  # begun and completed in one slot
 
 
 @kernel
-def chance_of(application: Application, chances: Chances, scratch: Scratch, standing: Standing, done: int) -> float:
-    """Return the chance that the plan held, which lacks nothing, succeeds after ``done`` slots of computation."""
+def success_chance(context: PlannerContext, run_state: RunState, done: int) -> float:
+    """Return the probability that the plan held, which lacks nothing, succeeds after ``done`` slots of computation."""
+    application, _, tables, scratch = context
     members = reclaimed = WORD(0)
     left = 0
-    for q in range(standing.plan.size):
-        if standing.plan[q] > 0:
+    for q in range(run_state.plan.size):
+        if run_state.plan[q] > 0:
             members |= ONE << WORD(q)
             if scratch.eligible[q] > 0:
                 reclaimed |= ONE << WORD(q)
-            left = max(left, standing.plan[q] * application.w[q] - done)
-    place = place_of(chances, scratch, members, WORD(0))
-    u0, log_again = chances.sums[place, U], chances.sums[place, AGAIN]
+            left = max(left, run_state.plan[q] * application.w[q] - done)
+    place = place_of(tables, scratch, members, WORD(0))
+    u0, log_p_plus = tables.sums[place, U], tables.sums[place, LOG_P_PLUS]
     if reclaimed != WORD(0):
-        place = place_of(chances, scratch, members, reclaimed)
-    return success_of(chances.sums[place, U], u0, log_again, left)
+        place = place_of(tables, scratch, members, reclaimed)
+    return success_of(tables.sums[place, U], u0, log_p_plus, left)
 
 
 @kernel
-def note(record: Record, slot: int, is_new: bool, standing: Standing) -> bool:
-    """Write the configuration into the record, where there is room; return whether there is."""
+def record_slot(record: Record, slot: int, is_new: bool, run_state: RunState) -> bool:
+    """Write the configuration into the record if there is room; return whether there is."""
     if slot >= record.is_new.size:
         return False
     record.is_new[slot] = is_new
-    for q in range(standing.tasks.size):
-        record.tasks[slot, q] = standing.tasks[q]
+    for q in range(run_state.tasks.size):
+        record.tasks[slot, q] = run_state.tasks[q]
     return True
 
 
 @kernel
-def fail(states: Bytes, slot: int, scratch: Scratch, standing: Standing) -> None:
-    """R1: who is DOWN loses all, and ends a plan of which it is a part."""
-    at = standing.at
-    for q in range(standing.tasks.size):
+def fail(states: Bytes, slot: int, scratch: Scratch, run_state: RunState) -> None:
+    """Apply R1: a worker that is DOWN loses all, and ends a plan of which it is a member."""
+    at = run_state.at
+    for q in range(run_state.tasks.size):
         state = np.int64(states[q, slot])
         scratch.now[q] = state
         if state == DOWN:
-            if standing.program[q] + standing.data[q] > 0:
-                standing.program[q] = standing.data[q] = 0
+            if run_state.program[q] + run_state.data[q] > 0:
+                run_state.program[q] = run_state.data[q] = 0
                 at[KNOWN] = 0
-            if standing.tasks[q] > 0:
+            if run_state.tasks[q] > 0:
                 at[COMPUTED] = 0
-            standing.tasks[q] = NOBODY
-            if standing.plan[q] > 0:
+            run_state.tasks[q] = ABSENT
+            if run_state.plan[q] > 0:
                 at[HELD] = 0
-        scratch.eligible[q] = state if state == UP or (state != DOWN and standing.tasks[q] != NOBODY) else -1
+        scratch.eligible[q] = state if state == UP or (state != DOWN and run_state.tasks[q] != ABSENT) else -1
     if at[HELD] == 0:
-        standing.plan[:] = 0
+        run_state.plan[:] = 0
 
 
 @kernel
-def plan(application: Application, rules: Rules, chances: Chances, scratch: Scratch, standing: Standing) -> None:
-    """Build afresh, and take what was built if nothing is held or its J is less."""
-    at = standing.at
+def update_plan(context: PlannerContext, run_state: RunState) -> None:
+    """Build a plan, and take it if no plan is held or its J is smaller."""
+    _, options, _, scratch = context
+    at = run_state.at
     eligible, built = scratch.eligible, scratch.built
     is_same = at[KNOWN] == 1
     for q in range(eligible.size):
         if eligible[q] != scratch.seen[q]:
             is_same = False
             scratch.seen[q] = eligible[q]
-    if not is_same:  # else: it would be built again
-        if build(application, rules, chances, scratch, eligible, standing.program, standing.data):
+    if not is_same:  # otherwise the last result is still valid
+        if build(context, run_state, options.value):
             at[KNOWN] = 1
-            if rules.exchanges:
-                scratch.worth[0] = improve(
-                    application, chances, scratch, eligible, built, standing.program, standing.data,
-                    scratch.worth[0], rules.value, MOST_MOVES,
-                )  # fmt: skip
+            if options.exchanges:
+                scratch.cost[0] = improve(
+                    context,
+                    run_state,
+                    built,
+                    scratch.cost[0],
+                    options.value,
+                )
                 if at[HELD] == 1:
                     for q in range(built.size):
-                        scratch.tried[q] = standing.plan[q]
-                    worth = worth_of(
-                        application, chances, scratch, eligible, scratch.tried, standing.program, standing.data,
-                        0, rules.value,
-                    )  # fmt: skip
-                    worth = improve(
-                        application, chances, scratch, eligible, scratch.tried, standing.program, standing.data,
-                        worth, rules.value, MOST_MOVES,
-                    )  # fmt: skip
-                    if worth < scratch.worth[0] - CLEAR * abs(scratch.worth[0]):
-                        scratch.worth[0] = worth
+                        scratch.tried[q] = run_state.plan[q]
+                    cost = cost_of(
+                        context,
+                        run_state,
+                        scratch.tried,
+                        0,
+                        options.value,
+                    )
+                    cost = improve(
+                        context,
+                        run_state,
+                        scratch.tried,
+                        cost,
+                        options.value,
+                    )
+                    if cost < scratch.cost[0] - CLEAR * abs(scratch.cost[0]):
+                        scratch.cost[0] = cost
                         for q in range(built.size):
                             built[q] = scratch.tried[q]
         else:
@@ -170,45 +171,49 @@ def plan(application: Application, rules: Rules, chances: Chances, scratch: Scra
     if at[HELD] == 1:
         differs = False
         for q in range(built.size):
-            differs = differs or built[q] != standing.plan[q]
+            differs = differs or built[q] != run_state.plan[q]
         if not differs:
             return
-        held = worth_of(
-            application, chances, scratch, eligible, standing.plan, standing.program, standing.data,
-            at[COMPUTED], rules.value,
-        )  # fmt: skip
-        if not scratch.worth[0] < held - CLEAR * abs(held):
+        held = cost_of(
+            context,
+            run_state,
+            run_state.plan,
+            at[COMPUTED],
+            options.value,
+        )
+        if not scratch.cost[0] < held - CLEAR * abs(held):
             return
         if at[COMPUTED] > 0:
-            standing.expected[0] -= chance_of(application, chances, scratch, standing, at[COMPUTED])
+            run_state.expected[0] -= success_chance(context, run_state, at[COMPUTED])
     at[HELD] = 1
     at[CHOSEN] += 1
     for q in range(built.size):
-        standing.plan[q] = built[q]
+        run_state.plan[q] = built[q]
 
 
 @kernel
-def arrange(application: Application, rules: Rules, scratch: Scratch, standing: Standing) -> int:
-    """Write whom to enrol with how many tasks, and whom to serve; return how many are served."""
-    ask, order, chosen, now = scratch.ask, scratch.order, scratch.chosen, scratch.now
-    at, y, program, data = standing.at, standing.plan, standing.program, standing.data
+def arrange(context: PlannerContext, run_state: RunState) -> int:
+    """Write the configuration to enrol and the workers to serve; return the number of workers to serve."""
+    application, options, _, scratch = context
+    requested, order, chosen, now = scratch.requested, scratch.order, scratch.chosen, scratch.now
+    at, y, program, data = run_state.at, run_state.plan, run_state.program, run_state.data
     t_prog, t_data, w = application.t_prog, application.t_data, application.w
-    p = ask.size
+    p = requested.size
     is_loaded = at[HELD] == 1
     is_up = True
     for q in range(p):
-        ask[q] = y[q] if y[q] > 0 else NOBODY
-        if rules.stands_by and ask[q] == NOBODY and scratch.eligible[q] >= 0:
-            ask[q] = 0
+        requested[q] = y[q] if y[q] > 0 else ABSENT
+        if options.stands_by and requested[q] == ABSENT and scratch.eligible[q] >= 0:
+            requested[q] = 0
         if y[q] > 0:
             is_loaded = is_loaded and program[q] == t_prog and data[q] >= y[q] * t_data
             is_up = is_up and now[q] == UP
-    if is_loaded and (is_up or at[COMPUTED] > 0 or not rules.prefetches):
+    if is_loaded and (is_up or at[COMPUTED] > 0 or not options.prefetches):
         return 0
     num = 0
     for q in range(p):
         chosen[q] = 0
-    # members that lack something, by the largest need
+    # members that lack something, the largest need first
     while num < application.channels:
         best = -1
         most = 0
@@ -223,39 +228,39 @@ def arrange(application: Application, rules: Rules, scratch: Scratch, standing: 
         chosen[best] = 1
         num += 1
     num_members = num
-    if rules.stands_by and num < application.channels:
+    if options.stands_by and num < application.channels:
         # programs for the others, the fastest first
         for q in scratch.fastest:
-            if y[q] == 0 and ask[q] == 0 and now[q] == UP and program[q] < t_prog:
+            if y[q] == 0 and requested[q] == 0 and now[q] == UP and program[q] < t_prog:
                 order[num] = q
                 chosen[q] = 1
                 num += 1
                 if num == application.channels:
                     break
-    if not rules.prefetches:
+    if not options.prefetches:
         return num
-    # tasks are those whose data is sent in this slot; there is no computation that could be lost
+    # enrol the tasks whose data is sent in this slot; no computation can be lost
     total = 0
     for q in range(p):
-        ask[q] = min(ask[q], 0)
+        requested[q] = min(requested[q], 0)
     for k in range(num_members):
         q = order[k]
         if program[q] == t_prog:
-            ask[q] = data[q] // t_data + 1
-            total += ask[q]
+            requested[q] = data[q] // t_data + 1
+            total += requested[q]
     while num < application.channels and t_data > 0:
         best = -1
         least = 0
         for q in range(p):
-            if ask[q] == 0 and now[q] == UP and program[q] == t_prog and chosen[q] == 0:
+            if requested[q] == 0 and now[q] == UP and program[q] == t_prog and chosen[q] == 0:
                 x = data[q] // t_data + 1
                 fits = x <= application.capacities[q] and total + x <= application.tasks
                 if fits and (best < 0 or x * w[q] < least):
                     best, least = q, x * w[q]
         if best < 0:
             break
-        ask[best] = data[best] // t_data + 1
-        total += ask[best]
+        requested[best] = data[best] // t_data + 1
+        total += requested[best]
         order[num] = best
         chosen[best] = 1
         num += 1
@@ -263,46 +268,46 @@ def arrange(application: Application, rules: Rules, scratch: Scratch, standing: 
 
 
 @kernel
-def enrol(application: Application, ask: Ints, standing: Standing) -> bool:
-    """R2: take a new configuration; return whether it is another one."""
-    at, tasks = standing.at, standing.tasks
+def enrol(application: Application, requested: Ints, run_state: RunState) -> bool:
+    """Apply R2: enrol a configuration; return whether it differs from the present one."""
+    at, tasks = run_state.at, run_state.tasks
     is_new = False
     for q in range(tasks.size):
-        if ask[q] == tasks[q]:
+        if requested[q] == tasks[q]:
             continue
         is_new = True
-        if max(ask[q], 0) != max(tasks[q], 0):
+        if max(requested[q], 0) != max(tasks[q], 0):
             at[COMPUTED] = 0
-        if ask[q] == NOBODY:
-            leave(application, standing, q)
-        tasks[q] = ask[q]
+        if requested[q] == ABSENT:
+            leave(application, run_state, q)
+        tasks[q] = requested[q]
     return is_new
 
 
 @kernel
-def leave(application: Application, standing: Standing, q: int) -> None:
-    """Take data and a partial program."""
-    if standing.data[q] > 0:
-        standing.data[q] = 0
-        standing.at[KNOWN] = 0
-    if 0 < standing.program[q] < application.t_prog:
-        standing.program[q] = 0
-        standing.at[KNOWN] = 0
+def leave(application: Application, run_state: RunState, q: int) -> None:
+    """Remove a worker's data and incomplete program."""
+    if run_state.data[q] > 0:
+        run_state.data[q] = 0
+        run_state.at[KNOWN] = 0
+    if 0 < run_state.program[q] < application.t_prog:
+        run_state.program[q] = 0
+        run_state.at[KNOWN] = 0
 
 
 @kernel
 def work(
-    application: Application, scratch: Scratch, standing: Standing, num: int, letters: Bytes, is_noted: bool
+    application: Application, scratch: Scratch, run_state: RunState, num: int, letters: Bytes, is_noted: bool
 ) -> None:
-    """R3 or R4, and R5; the master serves the first ``num`` of ``scratch.order``."""
-    at, tasks, program, data = standing.at, standing.tasks, standing.program, standing.data
+    """Apply R3 or R4, and R5; the master serves the first ``num`` of ``scratch.order``."""
+    at, tasks, program, data = run_state.at, run_state.tasks, run_state.program, run_state.data
     t_prog, t_data = application.t_prog, application.t_data
     slot = at[SLOT]
     total = need = 0
     is_up = True
     work_to_do = 0
     for q in range(tasks.size):
-        if is_noted and tasks[q] != NOBODY:
+        if is_noted and tasks[q] != ABSENT:
             letters[slot, q] = _IDLE
         if tasks[q] > 0:
             total += tasks[q]
@@ -330,9 +335,9 @@ def work(
                 letters[slot, q] = _COMPUTE
     if at[COMPUTED] == work_to_do:
         for q in range(tasks.size):
-            leave(application, standing, q)
-            tasks[q] = NOBODY
-        standing.plan[:] = 0
+            leave(application, run_state, q)
+            tasks[q] = ABSENT
+        run_state.plan[:] = 0
         at[COMPUTED] = 0
         at[HELD] = 0
         at[KNOWN] = 0

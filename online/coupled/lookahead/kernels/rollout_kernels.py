@@ -1,4 +1,4 @@
-"""Plans compared on sampled futures: the twin of `hindsched.online.coupled.lookahead.rollout`."""
+"""Compare plans on sampled futures: the compiled twin of `hindsched.online.coupled.lookahead.rollout`."""
 
 from __future__ import annotations
 
@@ -7,88 +7,77 @@ import numpy as np
 from hindsched.instances.array_types import Bytes, Ints
 from hindsched.instances.compiling import kernel
 from hindsched.instances.states import DOWN, UP
-from hindsched.online.coupled.lookahead.kernels.attempt_kernels import worth_of
+from hindsched.online.coupled.lookahead.kernels.attempt_kernels import cost_of
 from hindsched.online.coupled.lookahead.kernels.exchange_kernels import improve
-from hindsched.online.coupled.lookahead.kernels.plan_kernels import CLEAR, build
+from hindsched.online.coupled.lookahead.kernels.plan_kernels import build
 from hindsched.online.coupled.lookahead.kernels.planner_arguments import (
+    ABSENT,
     CHOSEN,
     COMPUTED,
     HELD,
     ITERATION,
     KNOWN,
-    NOBODY,
     SLOT,
     Application,
-    Chances,
     Futures,
+    PlannerContext,
     Record,
-    Rules,
-    Scratch,
-    Standing,
+    RunState,
 )
-from hindsched.online.coupled.lookahead.kernels.planner_kernels import MOST_MOVES, arrange, enrol, fail, note, work
+from hindsched.online.coupled.lookahead.kernels.planner_kernels import arrange, enrol, fail, record_slot, work
+from hindsched.online.coupled.lookahead.plans import CLEAR
 
 __all__ = ["run_rolling"]
 
-#: Slots of a future that are drawn at once.
+#: Number of slots of a future that are drawn at once.
 _BLOCK = 8
 
 
 @kernel
 def run_rolling(
-    application: Application,
-    rules: Rules,
-    chances: Chances,
-    scratch: Scratch,
+    context: PlannerContext,
     states: Bytes,
-    standing: Standing,
+    run_state: RunState,
     record: Record,
     limit: int,
     last_iteration: int,
     futures: Futures,
-    imagined: Standing,
-    other: Scratch,
 ) -> None:
     """Continue a run as `planner_kernels.run` does, with plans compared on sampled futures."""
-    at = standing.at
+    application, _, _, scratch = context
+    at = run_state.at
     while at[SLOT] < limit and at[ITERATION] < last_iteration:
         slot = at[SLOT]
-        fail(states, slot, scratch, standing)
-        choose(application, rules, chances, scratch, standing, futures, imagined, other, record)
-        num = arrange(application, rules, scratch, standing)
-        is_new = enrol(application, scratch.ask, standing)
-        is_noted = note(record, slot, is_new, standing)
-        work(application, scratch, standing, num, record.letters, is_noted)
+        fail(states, slot, scratch, run_state)
+        choose(context, run_state, futures, record)
+        num = arrange(context, run_state)
+        is_new = enrol(application, scratch.requested, run_state)
+        is_noted = record_slot(record, slot, is_new, run_state)
+        work(application, scratch, run_state, num, record.letters, is_noted)
 
 
 @kernel
-def choose(
-    application: Application,
-    rules: Rules,
-    chances: Chances,
-    scratch: Scratch,
-    standing: Standing,
-    futures: Futures,
-    imagined: Standing,
-    other: Scratch,
-    record: Record,
-) -> None:
+def choose(context: PlannerContext, run_state: RunState, futures: Futures, record: Record) -> None:
     """Take the plan of least value among the one held and those built for several V."""
-    at, plans, values = standing.at, futures.plans, futures.values
+    options, scratch = context.options, context.scratch
+    simulated = futures.run_state
+    at, plans, values = run_state.at, futures.plans, futures.values
     num = 0
     if at[HELD] == 1:
-        copy(standing.plan, plans[0])
+        copy(run_state.plan, plans[0])
         num = 1
     for k in range(futures.factors.size):
-        value = rules.value * futures.factors[k]
-        those = Rules(rules.stands_by, rules.prefetches, rules.exchanges, value)
-        if not build(application, those, chances, scratch, scratch.eligible, standing.program, standing.data):
+        value = options.value * futures.factors[k]
+        if not build(context, run_state, value):
             break
-        if rules.exchanges:
+        if options.exchanges:
             improve(
-                application, chances, scratch, scratch.eligible, scratch.built, standing.program, standing.data,
-                scratch.worth[0], value, MOST_MOVES,
-            )  # fmt: skip
+                context,
+                run_state,
+                scratch.built,
+                scratch.cost[0],
+                value,
+            )
         is_known = False
         for j in range(num):
             is_known = is_known or is_same(plans[j], scratch.built)
@@ -101,69 +90,67 @@ def choose(
     if num > 1:
         for j in range(num):
             done = at[COMPUTED] if j == 0 and at[HELD] == 1 else 0
-            values[j] = worth_of(
-                application, chances, scratch, scratch.eligible, plans[j], standing.program, standing.data, done,
-                rules.value,
-            )  # fmt: skip
+            values[j] = cost_of(
+                context,
+                run_state,
+                plans[j],
+                done,
+                options.value,
+            )
         for k in range(futures.total):
             begin(futures, scratch.now, at[SLOT], k)
             for j in range(num):
-                for q in range(standing.tasks.size):
-                    imagined.tasks[q] = standing.tasks[q]
-                    imagined.plan[q] = plans[j, q]
-                    imagined.program[q] = standing.program[q]
-                    imagined.data[q] = standing.data[q]
-                imagined.at[SLOT] = imagined.at[ITERATION] = imagined.at[KNOWN] = 0
-                imagined.at[HELD] = 1
-                imagined.at[COMPUTED] = at[COMPUTED]
-                values[j] += play(application, rules, chances, futures, imagined, other, record) / futures.total
+                for q in range(run_state.tasks.size):
+                    simulated.tasks[q] = run_state.tasks[q]
+                    simulated.plan[q] = plans[j, q]
+                    simulated.program[q] = run_state.program[q]
+                    simulated.data[q] = run_state.data[q]
+                simulated.at[SLOT] = simulated.at[ITERATION] = simulated.at[KNOWN] = 0
+                simulated.at[HELD] = 1
+                simulated.at[COMPUTED] = at[COMPUTED]
+                values[j] += excess_cost(context, futures, record) / futures.total
         for j in range(1, num):
             if values[j] < values[best] - CLEAR * abs(values[best]):
                 best = j
     if best > 0 or at[HELD] == 0:
         at[HELD] = 1
         at[CHOSEN] += 1
-        copy(plans[best], standing.plan)
+        copy(plans[best], run_state.plan)
 
 
 @kernel
-def play(
-    application: Application,
-    rules: Rules,
-    chances: Chances,
-    futures: Futures,
-    standing: Standing,
-    scratch: Scratch,
-    record: Record,
-) -> float:
-    """Hold a plan to its end in a future; return by how much a failure there costs more than V."""
-    at, states = standing.at, futures.states
+def excess_cost(context: PlannerContext, futures: Futures, record: Record) -> float:
+    """Hold a plan to its end in a future; return the cost of a failure there minus V, 0 without failure."""
+    application, options, tables, _ = context
+    run_state, scratch = futures.run_state, futures.scratch
+    simulation = PlannerContext(application, options, tables, scratch)
+    at, states = run_state.at, futures.states
     while at[SLOT] < states.shape[1]:
         if at[SLOT] >= futures.drawn[0]:
             draw(futures)
-        fail(states, at[SLOT], scratch, standing)
+        fail(states, at[SLOT], scratch, run_state)
         if at[HELD] == 0:
-            if build(application, rules, chances, scratch, scratch.eligible, standing.program, standing.data):
-                return float(scratch.worth[0]) - rules.value
+            if build(simulation, run_state, options.value):
+                return float(scratch.cost[0]) - options.value
             return 0.0
-        num = arrange(application, rules, scratch, standing)
-        enrol(application, scratch.ask, standing)
-        work(application, scratch, standing, num, record.letters, False)
+        num = arrange(simulation, run_state)
+        enrol(application, scratch.requested, run_state)
+        work(application, scratch, run_state, num, record.letters, False)
         if at[ITERATION] > 0:
             return 0.0
-        if at[COMPUTED] > 0 and rules.stands_by and compute(application, futures, standing):
+        if at[COMPUTED] > 0 and options.stands_by and compute(application, futures, run_state):
             return 0.0
     return 0.0
 
 
 @kernel
-def compute(application: Application, futures: Futures, standing: Standing) -> bool:
-    """Go on to the slot in which a member of the plan is DOWN; True if there is none before the end.
+def compute(application: Application, futures: Futures, run_state: RunState) -> bool:
+    """Advance to the slot in which a member of the plan is DOWN; return True if the plan succeeds or the future ends.
 
-    The plan computes: nothing is sent and no other is built, so that only its members count. What happened to others is
-    told at the end: who was DOWN has lost all, who was UP since then is enrolled.
+    While the plan computes, nothing is sent and no other plan is built, so only its members matter. The other workers
+    are updated at the end: those that were DOWN have lost all, those that were UP since then are enrolled.
     """
-    at, states, tasks = standing.at, futures.states, standing.tasks
+    at, states, tasks = run_state.at, futures.states, run_state.tasks
     left = -at[COMPUTED]
     for q in range(tasks.size):
         left = max(left, tasks[q] * application.w[q] - at[COMPUTED])
@@ -188,9 +175,9 @@ def compute(application: Application, futures: Futures, standing: Standing) -> b
     for q in range(tasks.size):
         for t in range(first, slot):
             if states[q, t] == DOWN:
-                standing.program[q] = standing.data[q] = 0
-                tasks[q] = NOBODY
-            elif states[q, t] == UP and tasks[q] == NOBODY:
+                run_state.program[q] = run_state.data[q] = 0
+                tasks[q] = ABSENT
+            elif states[q, t] == UP and tasks[q] == ABSENT:
                 tasks[q] = 0
     at[SLOT] = slot
     return False
@@ -198,7 +185,7 @@ def compute(application: Application, futures: Futures, standing: Standing) -> b
 
 @kernel
 def begin(futures: Futures, now: Ints, slot: int, number: int) -> None:
-    """Begin a future: its first slot is now, its random numbers are named by slot and number."""
+    """Begin a future: its first slot is now, slot and number seed its random numbers."""
     for q in range(now.size):
         futures.states[q, 0] = now[q]
     mixed = (np.uint64(slot) * np.uint64(0x10001) + np.uint64(number + 1)) * np.uint64(0x9E3779B97F4A7C15)
@@ -210,7 +197,7 @@ def begin(futures: Futures, now: Ints, slot: int, number: int) -> None:
 
 @kernel
 def draw(futures: Futures) -> None:
-    """Draw some more slots: a xorshift generator, a number for each worker and slot."""
+    """Draw more slots with a xorshift generator, a number for each worker and slot."""
     x = futures.random[0]
     states, moves = futures.states, futures.moves
     first = futures.drawn[0]
@@ -222,7 +209,7 @@ def draw(futures: Futures) -> None:
             x ^= x << np.uint64(17)
             number = float(x >> np.uint64(11)) * 2.0**-53
             state = states[q, t - 1]
-            # UP, RECLAIMED or DOWN, without a branch that nobody can foresee
+            # UP, RECLAIMED or DOWN, without an unpredictable branch
             states[q, t] = int(number >= moves[q, state, 0]) + int(number >= moves[q, state, 1])
     futures.random[0] = x
     futures.drawn[0] = last
@@ -230,7 +217,7 @@ def draw(futures: Futures) -> None:
 
 @kernel
 def is_same(a: Ints, b: Ints) -> bool:
-    """Whether two plans are one."""
+    """Whether two plans are equal."""
     for q in range(a.size):
         if a[q] != b[q]:
             return False
@@ -239,6 +226,6 @@ def is_same(a: Ints, b: Ints) -> bool:
 
 @kernel
 def copy(a: Ints, b: Ints) -> None:
-    """Copy numbers."""
+    """Copy the numbers of ``a`` to ``b``."""
     for k in range(a.size):
         b[k] = a[k]
