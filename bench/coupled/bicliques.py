@@ -8,7 +8,7 @@ from typing import Any
 import networkx as nx
 
 from hindsched.instances.errors import InputError, SelfCheckError
-from hindsched.offline.coupled.no_communication import questions
+from hindsched.offline.coupled.no_communication import common_slots_reduction
 from hindsched.offline.coupled.no_communication.team_solvers import BACKENDS
 from hindsched.offline.coupled.objectives import Objective
 from hindsched.offline.kmis.shared_slots import max_common_slots
@@ -70,7 +70,7 @@ def decide(problem: Encd, via: str = DIRECT, solver: str = AUTO, limits: Limits 
 def _reduce_and_solve(problem: Encd, via: str, solver: str, limits: Limits) -> Decision:
     reduction = REDUCTIONS[via]
     instance, trail = reduction.apply(problem)
-    found = questions.solve(instance, Objective.MAKESPAN, solver, limits)
+    found = common_slots_reduction.solve(instance, Objective.MAKESPAN, solver, limits)
     if found.schedule is None:
         return Decision(False if found.status is Status.INFEASIBLE else None, None)
     return Decision(True, reduction.backward(found.schedule, trail))

@@ -62,13 +62,13 @@ SOLVERS: Mapping[str, Solver] = by_name(
     Solver(
         SolverName.PERIODS,
         "polynomial, without communication where no availability period of a worker is interrupted",
-        "hindsched.offline.coupled.no_communication.questions",
+        "hindsched.offline.coupled.no_communication.common_slots_reduction",
         options=(("solver", TeamSolver.PERIODS),),
     ),
     Solver(
         SolverName.CORE,
         "k-subset intersection on 64-bit words, for instances without communication",
-        "hindsched.offline.coupled.no_communication.questions",
+        "hindsched.offline.coupled.no_communication.common_slots_reduction",
         requires=("numba",),
         options=(("solver", TeamSolver.CORE),),
     ),

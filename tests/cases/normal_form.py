@@ -41,7 +41,7 @@ class Iteration:
         self.is_up, self.is_down = instance.states == UP, instance.states == DOWN
         self.caps = [min(mu, self.m) for mu in instance.capacities]
 
-    def born(self, q: int, e: int | None = None) -> int:
+    def period_start(self, q: int, e: int | None = None) -> int:
         """First slot of the availability period of q that contains the last slot; the slot after it if q is DOWN."""
         t = self.e + 1 if e is None else e + 1
         while t > 0 and not self.is_down[q, t - 1]:
@@ -49,7 +49,7 @@ class Iteration:
         return t
 
     def survives(self, q: int) -> bool:
-        return q in self.held and self.born(q) <= self.s
+        return q in self.held and self.period_start(q) <= self.s
 
     def program(self, q: int) -> int:
         """Units of program that q still needs."""
@@ -57,7 +57,7 @@ class Iteration:
 
     def first(self, q: int) -> int:
         """First slot in which what q receives is still there at the end."""
-        return max(self.s, self.born(q))
+        return max(self.s, self.period_start(q))
 
     def up_slots(self, q: int, c: int) -> int:
         """UP slots in which q may receive before slot c."""
@@ -96,7 +96,7 @@ class Iteration:
         if c < self.first(q):
             return 0
         if is_free:  # the program may have come in any UP slots of the availability period, also before slot s
-            slots = min(self.up_slots(q, c), int(self.is_up[q, self.born(q) : c].sum()) - self.instance.t_prog)
+            slots = min(self.up_slots(q, c), int(self.is_up[q, self.period_start(q) : c].sum()) - self.instance.t_prog)
         else:
             slots = self.up_slots(q, c) - self.program(q)
         if slots < 0:
@@ -119,13 +119,13 @@ class Iteration:
             if sum(min(cap, work // w) for w, cap in zip(self.instance.w, self.caps, strict=True)) >= self.m
         ]
 
-    def member_sets(self, thr: int, *, is_free: bool = False) -> Iterator[tuple[int, tuple[int, ...], int]]:
-        """All (W, S, c) with c > thr such that the workers of S, each alone, could hold m tasks."""
+    def teams(self, threshold: int, *, is_free: bool = False) -> Iterator[tuple[int, tuple[int, ...], int]]:
+        """All (W, S, c) with c > threshold such that the workers of S, each alone, could hold m tasks."""
         for work in self.works():
             for size in range(1, min(self.m, self.p) + 1):
                 for members in combinations(range(self.p), size):
                     c = self.start_of(members, work)
-                    if c is None or c <= thr:
+                    if c is None or c <= threshold:
                         continue
                     most = [self.most(q, c, work, is_free=is_free) for q in members]
                     if min(most) >= 1 and sum(most) >= self.m:
@@ -156,7 +156,7 @@ class Iteration:
         """The maximal sets of useful holders after the iteration; without stand-by only members are sent programs."""
         survivors, obtainable = self.survivors(), self.obtainable()
         found: set[frozenset[int]] = set()
-        for work, members, c in self.member_sets(self.s - 1):
+        for work, members, c in self.teams(self.s - 1):
             others = sorted(obtainable - set(members)) if stand_by else []
             for size in range(len(others), -1, -1):
                 for chosen in combinations(others, size):

@@ -14,7 +14,7 @@ from hindsched.instances.errors import SelfCheckError
 from hindsched.instances.random_streams import stream
 from hindsched.instances.states import DOWN, RECLAIMED, UP
 from hindsched.offline.coupled.api import confirm
-from hindsched.offline.coupled.no_communication import questions
+from hindsched.offline.coupled.no_communication import common_slots_reduction
 from hindsched.offline.coupled.no_communication.team_periods import is_easy
 from hindsched.offline.coupled.no_communication.team_solvers import available_backends
 from hindsched.offline.coupled.objectives import CoupledResult, Objective
@@ -27,12 +27,14 @@ _MOST_WORKERS_OF_BRUTE = 6
 
 #: Every question by name: a function of instance and back end.
 QUESTIONS: dict[str, Callable[[Instance, str], Result]] = {
-    "exists": lambda instance, solver: questions.exists(instance, solver, Limits()),
-    "earliest": lambda instance, solver: questions.earliest_finish(instance, 0, solver, Limits()),
-    "makespan": lambda instance, solver: questions.solve(instance, Objective.MAKESPAN, solver, Limits()),
-    "iterations": lambda instance, solver: questions.solve(instance, Objective.ITERATIONS, solver, Limits()),
-    "largest-w": lambda instance, solver: questions.largest_w(instance, solver, Limits()),
-    "largest-m": lambda instance, solver: questions.largest_m(instance, solver, Limits()),
+    "exists": lambda instance, solver: common_slots_reduction.exists(instance, solver, Limits()),
+    "earliest": lambda instance, solver: common_slots_reduction.earliest_finish(instance, 0, solver, Limits()),
+    "makespan": lambda instance, solver: common_slots_reduction.solve(instance, Objective.MAKESPAN, solver, Limits()),
+    "iterations": lambda instance, solver: common_slots_reduction.solve(
+        instance, Objective.ITERATIONS, solver, Limits()
+    ),
+    "largest-w": lambda instance, solver: common_slots_reduction.largest_w(instance, solver, Limits()),
+    "largest-m": lambda instance, solver: common_slots_reduction.largest_m(instance, solver, Limits()),
 }
 
 

@@ -156,9 +156,10 @@ def _compare(instance: Instance, objective: Objective, stand_by: bool, solvers: 
 def _solve(instance: Instance, objective: Objective, stand_by: bool, name: str) -> CoupledResult:
     if name != IN_ROUNDS:
         return offline_coupled.solve(instance, objective, solver=name, stand_by=stand_by)
+    from hindsched.offline.coupled.search.parameters import PortfolioParameters
     from hindsched.offline.coupled.search.portfolio import Portfolio
 
-    result = Portfolio(instance, Limits(), first_round=1).solve(objective, stand_by)
+    result = Portfolio(instance, Limits(), parameters=PortfolioParameters(first_round=1)).solve(objective, stand_by)
     if result.schedule is not None:
         confirm(instance, result)
     return result

@@ -22,7 +22,7 @@ from hindsched.instances.coupled import Instance, Schedule
 from hindsched.instances.errors import InputError, SelfCheckError
 from hindsched.instances.random_streams import stream
 from hindsched.instances.states import DOWN, UP, to_letters
-from hindsched.offline.coupled.no_communication import questions
+from hindsched.offline.coupled.no_communication import common_slots_reduction
 from hindsched.offline.coupled.no_communication.team_solvers import BACKENDS
 from hindsched.offline.coupled.objectives import Objective
 from hindsched.offline.limits import Limits
@@ -244,7 +244,7 @@ def _check_reduction(case: Case, reduction: ToMu1 | ToMuInf, biclique: Biclique 
     instance, trail = reduction.apply(problem)
     size = reduction.size(problem)
     _expect(case, (instance.num_workers, instance.slots) == (size.workers, size.slots), "not of the stated size")
-    found = questions.solve(instance, Objective.MAKESPAN, solver, Limits())
+    found = common_slots_reduction.solve(instance, Objective.MAKESPAN, solver, Limits())
     _expect(case, found.status in (Status.OPTIMAL, Status.INFEASIBLE), f"left {found.status}")
     truth, image = ("no" if witness is None else "yes" for witness in (biclique, found.schedule))
     _expect(case, truth == image, f"{reduction.name} maps a {truth} to a {image}")
@@ -269,7 +269,7 @@ def _mapped_back(
 def _is_lost_with_down(case: Case, reduction: ToMu1 | ToMuInf, biclique: Biclique | None) -> bool:
     """Whether the answer changes from yes to no with DOWN; from no to yes it must not."""
     instance, _ = reduction.apply(case.problem)
-    status = questions.solve(with_down(instance), Objective.MAKESPAN, "periods", Limits()).status
+    status = common_slots_reduction.solve(with_down(instance), Objective.MAKESPAN, "periods", Limits()).status
     _expect(case, biclique is not None or status is Status.INFEASIBLE, f"{reduction.name}: DOWN makes a yes of a no")
     return biclique is not None and status is Status.INFEASIBLE
 
@@ -294,9 +294,9 @@ def why_reclaimed() -> list[str]:
     ]
     for reduction in REDUCTIONS.values():
         instance, _ = reduction.apply(problem)
-        found = questions.solve(instance, Objective.MAKESPAN, "brute", Limits())
+        found = common_slots_reduction.solve(instance, Objective.MAKESPAN, "brute", Limits())
         down = with_down(instance)
-        lost = questions.solve(down, Objective.MAKESPAN, "brute", Limits())
+        lost = common_slots_reduction.solve(down, Objective.MAKESPAN, "brute", Limits())
         if found.value is None or lost.status is not Status.INFEASIBLE:
             raise SelfCheckError(f"{reduction.name}: {found.status} with RECLAIMED, {lost.status} with DOWN")
         letters = to_letters(instance.states)[0], to_letters(down.states)[0]
@@ -326,7 +326,7 @@ def easy_without_reclaimed(workers: int = 100, slots: int = 20_000) -> str:
         mu=(None,) * workers,
         states=states,
     )
-    answer = questions.largest_w(instance, AUTO, Limits())
+    answer = common_slots_reduction.largest_w(instance, AUTO, Limits())
     if answer.solver != "periods" or answer.status is not Status.OPTIMAL:
         raise SelfCheckError(f"auto took {answer.solver}, which answered {answer.status}")
     return (

@@ -1,8 +1,7 @@
-"""Better schedules from a good one: the search of the upper side that `portfolio` turns to when proofs take long.
+"""Local search: simulated annealing around a good schedule, for better schedules when proofs take long.
 
-Read in this order: `windows` (what is searched, in plain Python: windows, programs, what is wrong with them), `fitting`
-(the same as kernels: who fits into which window, and the greedy repair of the programs), `serving` (tasks and transfers
-of one iteration), `annealing` (the moves and when one is accepted), `improver` (the search as the portfolio calls it).
-
-These kernels are a group of their own: who solves small instances never loads or compiles them.
+Reading order: `plain_state` (states, violations and moves in plain Python, as the reference), `parameters`, and the
+compiled kernels: `repair` (which tasks a worker can hold, and which programs are sent), `service` (tasks and transfers
+of one iteration), `annealing` (moves and their acceptance). `local_search` is the search that the portfolio calls,
+`background` runs it in a thread. The kernels are loaded at their first use, so small instances never compile them.
 """

@@ -1,7 +1,7 @@
-"""The walk: windows are moved a little, the programs repaired, and what is then wrong accepted or not.
+"""Simulated annealing: a move changes a window or withdraws programs, then the programs are repaired.
 
-The moves are those of module `windows`. All that a walk draws comes from one generator, and how long it goes on is
-counted in moves and effort, so it is the same at every call.
+The moves are those of module `plain_state`. One generator supplies all random numbers, and limits are counts of moves
+and effort, so runs are reproducible.
 """
 
 from __future__ import annotations
@@ -13,72 +13,76 @@ import numpy as np
 
 from hindsched.instances.array_types import Ints, Reals, Words
 from hindsched.instances.compiling import kernel
+from hindsched.offline.coupled.local_search.parameters import LocalSearchParameters
 from hindsched.offline.coupled.local_search.repair import (
-    Books,
-    Fit,
-    Weights,
+    ProgramAssignment,
+    TaskLimits,
+    ViolationWeights,
     Windows,
-    add_up,
+    compute_limits,
     end_of_window,
-    fit,
-    list_stays,
-    make_books,
-    make_fit,
+    list_periods,
+    make_assignment,
+    make_limits,
     make_windows,
     repair,
     start_of,
+    total_assignment,
 )
-from hindsched.offline.coupled.local_search.service import Crew, make_crew, run_iteration
-from hindsched.offline.coupled.search.constants import SPENT, STOP
+from hindsched.offline.coupled.local_search.service import ServiceArrays, make_service, serve_iteration
+from hindsched.offline.coupled.search.effort import SPENT, STOP
 from hindsched.offline.coupled.search.instance_arrays import Problem
 from hindsched.offline.coupled.search.state_tables import Table
 
-# Why the walk stopped.
-BETTER, WALKED, WAITING = range(3)
+# Why `anneal` stopped.
+FOUND_BETTER, MOVES_DONE, EFFORT_USED = range(3)
 
-# Cells of ``Walk.counts``: moves tried in this walk, and moves accepted since the beginning.
-MOVES, TAKEN = range(2)
-
-_MOST_CHANGES = 60  # of programs after a move
-_MOST_PRICE, _LEARNT, _FORGOTTEN = 10.0, 0.002, 0.001
-_STEPS_ACROSS = 16  # the longest steps of a window are such a part of an iteration, or of three slots
-_SHARE_PROGRAMS, _SHARE_COMMUNICATION, _SHARE_LENGTH = 0.30, 0.62, 0.88  # the rest pauses
+# Cells of ``AnnealingState.counts``: moves tried in this run, and moves accepted since the start.
+NUM_MOVES, NUM_ACCEPTED = range(2)
 
 
-class Walk(NamedTuple):
-    """Where a walk stands: the state accepted last, the one that is tried, and what is known of both.
+class AnnealingSettings(NamedTuple):
+    """What stays the same in all runs from one start."""
 
-    ``idle``, ``unserved`` and ``wrong`` are those of the state accepted last; ``generator`` is one word; the cells of
-    ``counts`` are named above.
+    weights: ViolationWeights
+    parameters: LocalSearchParameters
+    no_stand_by: bool
+
+
+class AnnealingState(NamedTuple):
+    """The accepted state ``now``, the ``trial`` state, and their task limits and violations.
+
+    ``idle``, ``unserved`` and ``violation`` belong to the accepted state. ``generator`` is one word of random bits. The
+    cells of ``counts`` are named above.
     """
 
     now: Windows
     trial: Windows
-    fits: Fit
-    trial_fits: Fit
-    books: Books
+    limits: TaskLimits
+    trial_limits: TaskLimits
+    assignment: ProgramAssignment
     idle: Reals
     unserved: Ints
-    crew: Crew
+    service: ServiceArrays
     generator: Words
-    wrong: Reals
+    violation: Reals
     counts: Ints
 
 
-def make_walk(iterations: int, workers: int, pauses: int, seed: int) -> Walk:
-    """Room for a walk of so many iterations and workers."""
+def make_annealing_state(iterations: int, workers: int, pauses: int, seed: int) -> AnnealingState:
+    """Return arrays for so many iterations, workers and pauses of a window."""
     word = (seed * 0x9E3779B97F4A7C15 + 0x2545F4914F6CDD1D) % (1 << 64)
-    return Walk(
+    return AnnealingState(
         now=make_windows(iterations, workers, pauses),
         trial=make_windows(iterations, workers, pauses),
-        fits=make_fit(iterations, workers),
-        trial_fits=make_fit(iterations, workers),
-        books=make_books(iterations, workers),
+        limits=make_limits(iterations, workers),
+        trial_limits=make_limits(iterations, workers),
+        assignment=make_assignment(iterations, workers),
         idle=np.zeros(iterations),
         unserved=np.zeros(iterations, np.int64),
-        crew=make_crew(workers),
+        service=make_service(workers),
         generator=np.array([word | 1], np.uint64),
-        wrong=np.zeros(1),
+        violation=np.zeros(1),
         counts=np.zeros(2, np.int64),
     )
 
@@ -111,30 +115,31 @@ def _copy_windows(to: Windows, one: Windows) -> None:
 
 
 @kernel(nogil=True)
-def _copy_fit(to: Fit, one: Fit, low: int, high: int) -> None:
+def _copy_limits(to: TaskLimits, one: TaskLimits, low: int, high: int) -> None:
     for k in range(low, high + 1):
-        for q in range(one.old.shape[1]):
-            to.fresh[k, q] = one.fresh[k, q]
-            to.old[k, q] = one.old[k, q]
+        for q in range(one.if_held.shape[1]):
+            to.if_sent[k, q] = one.if_sent[k, q]
+            to.if_held[k, q] = one.if_held[k, q]
             to.can_send[k, q] = one.can_send[k, q]
-            to.born[k, q] = one.born[k, q]
+            to.period_start[k, q] = one.period_start[k, q]
 
 
 @kernel(nogil=True)
-def _move_window(problem: Problem, walk: Walk, k: int) -> bool:
-    """Move, lengthen or interrupt window k of the next state; False if that cannot be."""
-    trial, generator = walk.trial, walk.generator
+def _move_window(problem: Problem, state: AnnealingState, k: int, parameters: LocalSearchParameters) -> bool:
+    """Shift window k of the trial state, change its length or a pause; return False if that is impossible."""
+    trial, generator = state.trial, state.generator
     kind = _random(generator)
-    if kind < (_SHARE_COMMUNICATION - _SHARE_PROGRAMS) / (1.0 - _SHARE_PROGRAMS):
-        most = max(3, trial.last[trial.last.size - 1] // (_STEPS_ACROSS * trial.last.size))
+    programs = parameters.programs_share
+    if kind < (parameters.communication_share - programs) / (1.0 - programs):
+        most = max(3, trial.last[trial.last.size - 1] // (parameters.step_divisor * trial.last.size))
         by = 1 + (_below(generator, most) if _random(generator) < 0.5 else 0)
         trial.first[k] += -by if _random(generator) < 0.6 else by
-    elif kind < (_SHARE_LENGTH - _SHARE_PROGRAMS) / (1.0 - _SHARE_PROGRAMS):
+    elif kind < (parameters.length_share - programs) / (1.0 - programs):
         by = 1 + _below(generator, 3)
         iw = trial.work[k] + (-by if _random(generator) < 0.5 else by)
         if iw < 0 or iw >= problem.work.size:
             return False
-        if _random(generator) < 0.4:  # towards the data, not towards the next iteration
+        if _random(generator) < 0.4:  # the start changes instead of the end
             trial.first[k] -= problem.work[iw] - problem.work[trial.work[k]]
         trial.work[k] = iw
     else:
@@ -157,12 +162,12 @@ def _move_window(problem: Problem, walk: Walk, k: int) -> bool:
 
 
 @kernel(nogil=True)
-def _carry_on(table: Table, problem: Problem, walk: Walk, k: int, latest: int) -> int:
-    """Set the ends after window k has been changed; return the last iteration that changes, -1 if that cannot be.
+def _shift_windows(table: Table, problem: Problem, state: AnnealingState, k: int, latest: int) -> int:
+    """Set the ends after a change of window k; return the last iteration that changes, -1 if the state is impossible.
 
-    Later windows go with it: all of them, or some, before a time of communication that becomes longer or shorter.
+    Later windows shift with it: all of them, or those before a communication phase whose length changes.
     """
-    trial, generator = walk.trial, walk.generator
+    trial, generator = state.trial, state.generator
     iterations = trial.first.size
     least = (problem.m * problem.t_data + problem.n_com - 1) // problem.n_com
     before = trial.last[k]
@@ -173,13 +178,13 @@ def _carry_on(table: Table, problem: Problem, walk: Walk, k: int, latest: int) -
     by = trial.last[k] - before
     high = k
     if by != 0:
-        with_it = iterations - 1 if _random(generator) < 0.5 else k + _below(generator, iterations - k)
-        for j in range(k + 1, with_it + 1):
+        shifted = iterations - 1 if _random(generator) < 0.5 else k + _below(generator, iterations - k)
+        for j in range(k + 1, shifted + 1):
             trial.first[j] += by
             if trial.first[j] + problem.work[trial.work[j]] + trial.pauses.shape[1] >= table.length:
                 return -1
             trial.last[j] = end_of_window(problem, trial, j)
-        high = min(iterations - 1, with_it + 1)
+        high = min(iterations - 1, shifted + 1)
     for j in range(k, iterations):
         if trial.first[j] < start_of(trial, j) + least:
             return -1
@@ -187,197 +192,216 @@ def _carry_on(table: Table, problem: Problem, walk: Walk, k: int, latest: int) -
 
 
 @kernel(nogil=True)
-def _take_back(walk: Walk, n: int) -> None:
-    """Take the programs of some stays back, so that others may be sent theirs."""
-    books, generator = walk.books, walk.generator
+def _withdraw_programs(state: AnnealingState, n: int) -> None:
+    """Withdraw one to four programs at random and make them tabu for the repair."""
+    assignment, generator = state.assignment, state.generator
     wanted = 1 + _below(generator, 4)
     for _ in range(200):
         if wanted == 0:
             return
         r = _below(generator, n)
-        if books.at[r] >= 0:
-            books.at[r] = -1
-            books.banned[r] = 1
+        if assignment.sent_in[r] >= 0:
+            assignment.sent_in[r] = -1
+            assignment.is_tabu[r] = 1
             wanted -= 1
 
 
 @kernel(nogil=True)
-def _serve_all(
-    table: Table, problem: Problem, walk: Walk, windows: Windows, fits: Fit, n: int, is_own: bool, effort: Ints
+def _serve_stale(
+    table: Table,
+    problem: Problem,
+    state: AnnealingState,
+    windows: Windows,
+    limits: TaskLimits,
+    n: int,
+    no_stand_by: bool,
+    effort: Ints,
 ) -> None:
-    """Find out what the channel cannot serve where that is not known, and how many of its slots are idle there."""
-    books = walk.books
+    """Compute the unserved units and idle slots of the iterations in which they are stale."""
+    assignment = state.assignment
     for k in range(windows.first.size):
-        room = books.over[k] - books.idle[k]  # as if no slot were idle
-        if room > 1e-9 or books.tasks[k] < problem.m:
-            books.unserved[k] = 0
+        room = assignment.channel_excess[k] - assignment.idle[k]  # without idle slots
+        if room > 1e-9 or assignment.tasks[k] < problem.m:
+            assignment.unserved[k] = 0
             continue
-        if not books.stale[k]:
+        if not assignment.is_stale[k]:
             continue
-        missing = run_iteration(table, problem, windows, fits, books, walk.crew, n, k, is_own, effort)
-        books.unserved[k] = missing
-        books.stale[k] = 0
+        missing = serve_iteration(table, problem, windows, limits, assignment, state.service, n, k, no_stand_by, effort)
+        assignment.unserved[k] = missing
+        assignment.is_stale[k] = 0
         if missing > 0:
-            books.idle[k] = missing / problem.n_com - room
-        elif books.over[k] > 0.0:
-            books.idle[k] = -room
+            assignment.idle[k] = missing / problem.n_com - room
+        elif assignment.channel_excess[k] > 0.0:
+            assignment.idle[k] = -room
 
 
 @kernel(nogil=True)
-def _wrong(problem: Problem, walk: Walk, windows: Windows, weights: Weights, aim: int) -> float:
-    """Return how much is wrong with the next state, in slots; what a schedule may have is next to nothing."""
-    books = walk.books
-    wrong = weights.slot * max(0, windows.last[windows.last.size - 1] - aim)
+def _total_violation(
+    problem: Problem, state: AnnealingState, windows: Windows, weights: ViolationWeights, target: int
+) -> float:
+    """Return the violation of a state in slots: almost 0 for a schedule, whose programs count a little."""
+    assignment = state.assignment
+    violation = weights.slot * max(0, windows.last[windows.last.size - 1] - target)
     for k in range(windows.first.size):
-        over = max(books.over[k] - books.idle[k], books.unserved[k] / problem.n_com)
-        wrong += weights.channel * books.channel_price[k] * max(0.0, over)
-        wrong += weights.task * books.task_price[k] * max(0, problem.m - books.tasks[k])
-        wrong += weights.program * books.programs[k]
-    return float(wrong)
+        excess = max(assignment.channel_excess[k] - assignment.idle[k], assignment.unserved[k] / problem.n_com)
+        violation += weights.channel * assignment.channel_penalty[k] * max(0.0, excess)
+        violation += weights.task * assignment.task_penalty[k] * max(0, problem.m - assignment.tasks[k])
+        violation += weights.program * assignment.num_programs[k]
+    return float(violation)
 
 
 @kernel(nogil=True)
-def _is_schedule(problem: Problem, walk: Walk, latest: int) -> bool:
-    """Return whether nothing is wrong with the state just accepted."""
-    books, now = walk.books, walk.now
+def _is_schedule(problem: Problem, state: AnnealingState, latest: int) -> bool:
+    """Return whether the accepted state is a schedule that ends in `latest` or before."""
+    assignment, now = state.assignment, state.now
     if now.last[now.last.size - 1] > latest:
         return False
     for k in range(now.first.size):
-        room = books.over[k] - books.idle[k]
-        if room > 1e-9 or books.unserved[k] != 0 or books.tasks[k] < problem.m:
+        room = assignment.channel_excess[k] - assignment.idle[k]
+        if room > 1e-9 or assignment.unserved[k] != 0 or assignment.tasks[k] < problem.m:
             return False
     return True
 
 
 @kernel(nogil=True)
-def _accept(walk: Walk, low: int, high: int, n: int) -> None:
-    """Make the next state the present one."""
-    now, books = walk.now, walk.books
-    _copy_windows(now, walk.trial)
-    _copy_fit(walk.fits, walk.trial_fits, low, high)
+def _accept(state: AnnealingState, low: int, high: int, n: int) -> None:
+    """Make the trial state the accepted state."""
+    now, assignment = state.now, state.assignment
+    _copy_windows(now, state.trial)
+    _copy_limits(state.limits, state.trial_limits, low, high)
     for k in range(now.first.size):
-        walk.idle[k] = books.idle[k]
-        walk.unserved[k] = books.unserved[k]
+        state.idle[k] = assignment.idle[k]
+        state.unserved[k] = assignment.unserved[k]
         for q in range(now.sent.shape[1]):
             now.sent[k, q] = 0
     for r in range(n):
-        if books.at[r] >= 0:
-            now.sent[books.at[r], books.stay[r, 0]] = 1
+        if assignment.sent_in[r] >= 0:
+            now.sent[assignment.sent_in[r], assignment.period[r, 0]] = 1
 
 
 @kernel(nogil=True)
-def _learn(problem: Problem, books: Books) -> None:
-    """Let what is wanting in the state just accepted weigh more from now on, and less what is not."""
-    for k in range(books.tasks.size):
-        over = max(books.over[k] - books.idle[k], books.unserved[k] / problem.n_com)
-        books.channel_price[k] = _next_price(books.channel_price[k], over > 1e-9)
-        books.task_price[k] = _next_price(books.task_price[k], books.tasks[k] < problem.m)
+def _update_penalties(problem: Problem, assignment: ProgramAssignment, parameters: LocalSearchParameters) -> None:
+    """Raise the penalties that the accepted state violates, and let the others decay."""
+    for k in range(assignment.tasks.size):
+        excess = max(assignment.channel_excess[k] - assignment.idle[k], assignment.unserved[k] / problem.n_com)
+        is_short = assignment.tasks[k] < problem.m
+        assignment.channel_penalty[k] = _next_penalty(assignment.channel_penalty[k], excess > 1e-9, parameters)
+        assignment.task_penalty[k] = _next_penalty(assignment.task_penalty[k], is_short, parameters)
 
 
 @kernel(nogil=True)
-def _next_price(price: float, is_wanting: bool) -> float:
-    if is_wanting:
-        return min(_MOST_PRICE, price * (1.0 + _LEARNT))
-    return price - (price - 1.0) * _FORGOTTEN
+def _next_penalty(penalty: float, is_violated: bool, parameters: LocalSearchParameters) -> float:
+    if is_violated:
+        return min(parameters.max_penalty, penalty * (1.0 + parameters.penalty_increase))
+    return penalty - (penalty - 1.0) * parameters.penalty_decay
 
 
 @kernel(nogil=True)
-def begin(table: Table, problem: Problem, walk: Walk, weights: Weights, aim: int, is_own: bool, effort: Ints) -> None:
-    """Start from ``walk.now``, wherever that came from."""
-    now, books = walk.now, walk.books
-    _copy_windows(walk.trial, now)
+def start_annealing(
+    table: Table, problem: Problem, state: AnnealingState, settings: AnnealingSettings, target: int, effort: Ints
+) -> None:
+    """Start an annealing run from ``state.now``."""
+    weights, no_stand_by = settings.weights, settings.no_stand_by
+    now, assignment = state.now, state.assignment
+    _copy_windows(state.trial, now)
     for k in range(now.first.size):
-        fit(table, problem, now, walk.trial_fits, k, is_own, effort)
-        books.idle[k] = 0.0
-        books.unserved[k] = 0
-        books.stale[k] = 1
-        books.channel_price[k] = books.task_price[k] = 1.0
-    n = list_stays(problem, now, walk.trial_fits, books, effort)
-    add_up(problem, now, walk.trial_fits, books, n)
-    _serve_all(table, problem, walk, now, walk.trial_fits, n, is_own, effort)
-    walk.wrong[0] = _wrong(problem, walk, now, weights, aim)
-    _accept(walk, 0, now.first.size - 1, n)
+        compute_limits(table, problem, now, state.trial_limits, k, no_stand_by, effort)
+        assignment.idle[k] = 0.0
+        assignment.unserved[k] = 0
+        assignment.is_stale[k] = 1
+        assignment.channel_penalty[k] = assignment.task_penalty[k] = 1.0
+    n = list_periods(problem, now, state.trial_limits, assignment, effort)
+    total_assignment(problem, now, state.trial_limits, assignment, n)
+    _serve_stale(table, problem, state, now, state.trial_limits, n, no_stand_by, effort)
+    state.violation[0] = _total_violation(problem, state, now, weights, target)
+    _accept(state, 0, now.first.size - 1, n)
 
 
 @kernel(nogil=True)
 def anneal(
     table: Table,
     problem: Problem,
-    walk: Walk,
-    weights: Weights,
+    state: AnnealingState,
+    settings: AnnealingSettings,
     latest: int,
-    aim: int,
-    moves: int,
-    hot: float,
-    cold: float,
-    is_own: bool,
+    target: int,
     effort: Ints,
 ) -> int:
-    """Go on walking: until a schedule is found that ends in `latest` or before, or so many moves have been tried.
+    """Continue a run until a schedule is found that ends in `latest` or before, or the run is excess.
 
-    The walk keeps to states that end in slot `aim` or before, once it has come to one.
+    Once a state ends in slot `target` or before, all later states do.
 
-    Returns `BETTER`, `WALKED`; or `WAITING` if the effort was used up.
+    Returns `FOUND_BETTER`, `MOVES_DONE`, or `EFFORT_USED` if the effort limit is met.
     """
-    now, trial, fits, trial_fits, books = walk.now, walk.trial, walk.fits, walk.trial_fits, walk.books
-    generator, counts = walk.generator, walk.counts
+    weights, parameters, no_stand_by = settings
+    moves, hot, cold = parameters.moves, parameters.initial_temperature, parameters.final_temperature
+    now, trial, limits, trial_limits, assignment = (
+        state.now,
+        state.trial,
+        state.limits,
+        state.trial_limits,
+        state.assignment,
+    )
+    generator, counts = state.generator, state.counts
     iterations = now.first.size
-    while counts[MOVES] < moves:
+    while counts[NUM_MOVES] < moves:
         if effort[SPENT] > effort[STOP]:
-            return WAITING
+            return EFFORT_USED
         effort[SPENT] += 4 + problem.p * iterations // 64
-        warmth = hot * exp(counts[MOVES] / moves * np.log(cold / hot))
-        counts[MOVES] += 1
+        temperature = hot * exp(counts[NUM_MOVES] / moves * np.log(cold / hot))
+        counts[NUM_MOVES] += 1
         _copy_windows(trial, now)
-        takes_back = _random(generator) < _SHARE_PROGRAMS
+        withdraws = _random(generator) < parameters.programs_share
         low, high = 1, 0
-        if not takes_back:
+        if not withdraws:
             low = _below(generator, iterations)
-            if not _move_window(problem, walk, low):
+            if not _move_window(problem, state, low, parameters):
                 continue
-            high = _carry_on(table, problem, walk, low, max(aim, now.last[iterations - 1]))
+            high = _shift_windows(table, problem, state, low, max(target, now.last[iterations - 1]))
             if high < 0:
                 continue
         for k in range(iterations):
-            books.idle[k] = walk.idle[k]
-            books.unserved[k] = walk.unserved[k]
-            books.stale[k] = 1 if low <= k <= high else 0
+            assignment.idle[k] = state.idle[k]
+            assignment.unserved[k] = state.unserved[k]
+            assignment.is_stale[k] = 1 if low <= k <= high else 0
         for k in range(low, high + 1):
-            fit(table, problem, trial, trial_fits, k, is_own, effort)
-        n = list_stays(problem, trial, trial_fits, books, effort)
-        for k in range(iterations):  # a program that can no longer be sent leaves traces later on
+            compute_limits(table, problem, trial, trial_limits, k, no_stand_by, effort)
+        n = list_periods(problem, trial, trial_limits, assignment, effort)
+        for k in range(iterations):  # a program that can no longer be sent changes later iterations
             if low <= high and k >= low:
-                books.stale[k] = 1
-        if takes_back:
-            _take_back(walk, n)
+                assignment.is_stale[k] = 1
+        if withdraws:
+            _withdraw_programs(state, n)
             for k in range(iterations):
-                books.stale[k] = 1
-        add_up(problem, trial, trial_fits, books, n)
-        repair(problem, trial_fits, books, weights, n, _MOST_CHANGES, effort)
-        wrong = _wrong(problem, walk, trial, weights, aim)
-        # The greedy service is worth its time only if the rest is acceptable.
-        limit = walk.wrong[0] - warmth * np.log(max(1e-300, _random(generator)))
-        if wrong - _unserved(problem, walk, weights) <= limit:
-            _serve_all(table, problem, walk, trial, trial_fits, n, is_own, effort)
-            wrong = _wrong(problem, walk, trial, weights, aim)
-        if wrong <= limit:
-            counts[TAKEN] += 1
-            _accept(walk, low, high, n)
-            _learn(problem, books)
-            walk.wrong[0] = _wrong(problem, walk, trial, weights, aim)
-            if _is_schedule(problem, walk, latest):
-                return BETTER
+                assignment.is_stale[k] = 1
+        total_assignment(problem, trial, trial_limits, assignment, n)
+        repair(problem, trial_limits, assignment, weights, n, parameters.max_changes, effort)
+        violation = _total_violation(problem, state, trial, weights, target)
+        # The service is computed only if the other violations are acceptable.
+        limit = state.violation[0] - temperature * np.log(max(1e-300, _random(generator)))
+        if violation - _unserved_violation(problem, state, weights) <= limit:
+            _serve_stale(table, problem, state, trial, trial_limits, n, no_stand_by, effort)
+            violation = _total_violation(problem, state, trial, weights, target)
+        if violation <= limit:
+            counts[NUM_ACCEPTED] += 1
+            _accept(state, low, high, n)
+            _update_penalties(problem, assignment, parameters)
+            state.violation[0] = _total_violation(problem, state, trial, weights, target)
+            if _is_schedule(problem, state, latest):
+                return FOUND_BETTER
         else:
-            _copy_fit(trial_fits, fits, low, high)
-    return WALKED
+            _copy_limits(trial_limits, limits, low, high)
+    return MOVES_DONE
 
 
 @kernel(nogil=True)
-def _unserved(problem: Problem, walk: Walk, weights: Weights) -> float:
-    """Return how much of what is wrong is the units that are not served."""
-    books = walk.books
-    wrong = 0.0
-    for k in range(books.unserved.size):
-        served = max(0.0, books.over[k] - books.idle[k])
-        wrong += weights.channel * books.channel_price[k] * max(0.0, books.unserved[k] / problem.n_com - served)
-    return wrong
+def _unserved_violation(problem: Problem, state: AnnealingState, weights: ViolationWeights) -> float:
+    """Return the part of the violation that unserved units add."""
+    assignment = state.assignment
+    violation = 0.0
+    for k in range(assignment.unserved.size):
+        served = max(0.0, assignment.channel_excess[k] - assignment.idle[k])
+        violation += (
+            weights.channel * assignment.channel_penalty[k] * max(0.0, assignment.unserved[k] / problem.n_com - served)
+        )
+    return violation

@@ -1,23 +1,24 @@
-"""What the walks search, in plain Python: computing windows and programs, what is wrong with them, and the moves.
+"""What the local search searches, in plain Python: windows and programs, violations, and moves.
 
-A schedule in normal form (module `iteration`) computes its k-th iteration in W slots of a *window* first..last, in all
-its slots but some *pauses*. Every iteration starts in the slot after the window before; until its own window begins it
-is sent data and programs. Given windows and who is sent the program when, the workers that can compute in a window are
-known, and the tasks that each could hold if it were alone; if they can hold m tasks, and the channel can serve what
-tasks and programs need, that is a schedule.
+A schedule in normal form (module `search.normal_form`) computes its k-th iteration in W slots of a *window*
+first..last: all its slots except some *pauses*. An iteration starts in the slot after the window before it; until its
+own window starts, it receives data and programs. Windows and programs determine which workers can compute in a window,
+and how many tasks each can hold if it is served alone. If these are at least m, and the channel can send all data and
+programs, that is a schedule.
 
-A *state* need not be one. `faults` tells what it lacks, in tasks and slots of the channel; a walk goes from state to
-state, ever less wrong as it cools down, and keeps to states that would end before the best schedule does. A *move* is
+A *state* need not be a schedule. `violations` counts its missing tasks and excess units of the channel. Simulated
+annealing goes from state to state, accepts fewer violations as the temperature falls, and keeps to states that end
+before the incumbent. A *move* changes
 
-- of a window: it begins sooner or later, has another W, has one more pause or one less; the windows after it, or some
-  of them, go with it, and the communication before the first that does not becomes longer or shorter;
-- of programs: some are taken back.
+- a window: it starts earlier or later, has another W, or one pause more or less. Later windows shift with it, all of
+  them, or those before a communication phase whose length then changes;
+- programs: some are withdrawn.
 
-After each the programs are repaired: one worker after the other is sent it, or not, or in another iteration of the same
-availability period, always what helps most, until nothing does. What has been wanting for long weighs more and more in
-all this, so that a walk does not stay where the same iteration lacks the same slots for ever.
+After each move the programs are repaired: a program is sent, withdrawn, or sent in another iteration of the same
+availability period, each time by the change that reduces the violations most, until none does. Violations that last
+get larger penalties, so that the search leaves states that violate the same iteration.
 
-The kernels of `fitting` and `annealing` do the same, faster; the tests hold the two against each other.
+The kernels of `repair` and `annealing` do the same faster; tests compare the two.
 """
 
 from __future__ import annotations
@@ -29,12 +30,12 @@ from typing import NamedTuple
 from hindsched.instances.coupled.model import Instance
 from hindsched.instances.states import DOWN, UP
 
-__all__ = ["Fault", "State", "Window", "faults", "moves"]
+__all__ = ["State", "Violation", "Window", "moves", "violations"]
 
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """The slots in which an iteration computes: W of them from ``first`` on, without its pauses."""
+    """The computing slots of an iteration: W slots from ``first`` on, without its pauses."""
 
     first: int
     work: int
@@ -42,7 +43,7 @@ class Window:
 
     @property
     def slots(self) -> tuple[int, ...]:
-        """The slots."""
+        """The computing slots."""
         slots: list[int] = []
         t = self.first
         while len(slots) < self.work:
@@ -53,73 +54,73 @@ class Window:
 
     @property
     def last(self) -> int:
-        """The last of them."""
+        """The last computing slot."""
         return self.slots[-1]
 
     def later(self, by: int) -> Window:
-        """Return the same so many slots later; pauses stay in their slots."""
+        """Return the window shifted by so many slots; its pauses stay."""
         return replace(self, first=self.first + by)
 
 
 class State(NamedTuple):
-    """Windows, in order, and whom the program is sent in each iteration."""
+    """The windows in order, and the workers that receive the program in each iteration."""
 
     windows: tuple[Window, ...]
     sent: tuple[frozenset[int], ...]
 
 
-class Fault(NamedTuple):
-    """Tasks that nobody can hold in an iteration, and units that are more than the channel can carry before it."""
+class Violation(NamedTuple):
+    """Tasks of an iteration that no worker can hold, and units that exceed the channel before its window."""
 
     tasks: int
     units: int
 
 
-def faults(instance: Instance, state: State) -> list[Fault]:
-    """Return what is wrong with each iteration, as far as counting tells."""
+def violations(instance: Instance, state: State) -> list[Violation]:
+    """Return the violations of each iteration that counting finds."""
     found = []
-    held: dict[int, int] = {}  # worker: the slot before which its program has arrived
+    held: dict[int, int] = {}  # worker: the slot before which it has received the program
     start = 0
     for window, sent in zip(state.windows, state.sent, strict=True):
         tasks = 0
         for q in range(instance.num_workers):
             row = instance.prefix(window.last + 1)[q]
             downs = (row == DOWN).nonzero()[0]
-            born = int(downs[-1]) + 1 if downs.size else 0
-            has_program = q in held and born <= held[q]
+            period_start = int(downs[-1]) + 1 if downs.size else 0
+            has_program = q in held and period_start <= held[q]
             if not has_program and q not in sent:
                 continue
-            received = int((row[max(start, born) : window.first] == UP).sum())
+            received = int((row[max(start, period_start) : window.first] == UP).sum())
             left = received - (0 if has_program else instance.t_prog)
-            if born <= window.first and left >= 0 and all(row[t] == UP for t in window.slots):
+            if period_start <= window.first and left >= 0 and all(row[t] == UP for t in window.slots):
                 cap = min(instance.capacities[q], window.work // instance.w[q])
                 tasks += cap if instance.t_data == 0 else min(cap, left // instance.t_data)
         units = len(sent) * instance.t_prog + instance.tasks * instance.t_data
         room = instance.channels * (window.first - start)
-        found.append(Fault(max(0, instance.tasks - tasks), max(0, units - room)))
+        found.append(Violation(max(0, instance.tasks - tasks), max(0, units - room)))
         held.update((q, window.first) for q in sent)
         start = window.last + 1
     return found
 
 
 def moves(state: State, works: tuple[int, ...], farthest: int) -> Iterator[tuple[Window, ...]]:
-    """Yield the windows of all states that one move of a window leads to.
+    """Yield the windows of all states that one move of a window reaches.
 
     Parameters
     ----------
     state
-        From where.
+        The state that the move changes.
     works
-        The values that W can take, ascending; a move goes three further at most.
+        The values of W, ascending; a move changes W by at most three places.
     farthest
-        How far a window is moved at most.
+        The most slots by which a window shifts.
     """
     for k, window in enumerate(state.windows):
         for changed in _changes(window, works, farthest):
             by = changed.last - window.last
-            for with_it in range(k, len(state.windows)) if by else [k]:
+            for shifted in range(k, len(state.windows)) if by else [k]:
                 after = state.windows[k + 1 :]
-                moved = tuple(other.later(by) if k + 1 + i <= with_it else other for i, other in enumerate(after))
+                moved = tuple(other.later(by) if k + 1 + i <= shifted else other for i, other in enumerate(after))
                 yield (*state.windows[:k], changed, *moved)
 
 

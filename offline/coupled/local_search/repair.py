@@ -1,8 +1,8 @@
-"""Who fits into which window, and which programs are sent when: the greedy repair of a selection of programs.
+"""Compiled twins of `plain_state`: the tasks that workers can hold, and the greedy repair of the programs.
 
-The kernels of what module `windows` states in plain Python. A *stay* is a worker's run of iterations at the last slots
-of which it is in the same availability period: a program sent in one of them serves in all that follow. At most one
-program is sent in a stay, in iteration ``at[r]`` (-1: none).
+The iterations that end in the same availability period of a worker share a program: one that is sent in an iteration
+serves in all later iterations of the period. So the assignment has at most one program for each worker and period.
+Kernels with more than 8 arguments take the arrays of a state unbundled, for speed.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ import numpy as np
 
 from hindsched.instances.array_types import Bytes, Ints, Reals
 from hindsched.instances.compiling import kernel
-from hindsched.offline.coupled.search.constants import SPENT
+from hindsched.offline.coupled.search.effort import SPENT
 from hindsched.offline.coupled.search.instance_arrays import Problem
 from hindsched.offline.coupled.search.state_tables import Table
 
 
 class Windows(NamedTuple):
-    """The state of the search: see `windows.Windows`, whose fields these are; ``work`` is an index of W."""
+    """The windows of all iterations and the programs sent: see `plain_state.Window`; ``work`` is an index of W."""
 
     first: Ints
     last: Ints
@@ -28,47 +28,49 @@ class Windows(NamedTuple):
     sent: Bytes
 
 
-class Fit(NamedTuple):
-    """Of each iteration and worker: tasks it could hold if sent the program in it, or before; and its period.
+class TaskLimits(NamedTuple):
+    """Limits of each worker in each iteration.
 
-    ``can_send`` tells whether the program could be sent to it, ``born`` is the first slot of its availability period.
+    ``if_sent`` and ``if_held`` are the tasks that it can hold if it receives the program in this iteration, or holds it
+    before. ``can_send`` says whether it can receive the program. ``period_start`` is the first slot of its availability
+    period.
     """
 
-    fresh: Ints
-    old: Ints
+    if_sent: Ints
+    if_held: Ints
     can_send: Bytes
-    born: Ints
+    period_start: Ints
 
 
-class Books(NamedTuple):
-    """The programs sent, and what they amount to.
+class ProgramAssignment(NamedTuple):
+    """The programs sent, and the violations of each iteration.
 
-    Stay r is that of worker ``stay[r, 0]`` in iterations ``stay[r, 1]..stay[r, 2]``; a ``banned`` one is sent none for
-    now. Of each iteration: tasks that can be held, programs sent, slots of the channel that are wanting
-    (``over``, negative if there are too many), slots it cannot use (``idle``), units that were not served
-    (``unserved``), and whether that is to be found out anew (``stale``). ``lacking[k]`` counts the iterations before k
-    that hold too few tasks. ``choice`` is a stay and the iteration that it should be sent the program in.
-    ``channel_price`` and ``task_price`` are how much heavier it weighs, in each iteration, if slots of the channel or
-    tasks are wanting: the more, the longer they have been.
+    Period r is that of worker ``period[r, 0]`` in iterations ``period[r, 1]..period[r, 2]``. Its program is sent in
+    iteration ``sent_in[r]``, -1 for none; the repair does not change it while ``is_tabu[r]``. For each iteration:
+    ``tasks`` that its workers can hold, ``num_programs`` sent, ``channel_excess`` (missing slots of the channel,
+    negative if some are free), ``idle`` slots that the channel cannot use, ``unserved`` units, whether these two are
+    out of date (``is_stale``), and the factors ``channel_penalty`` and ``task_penalty`` of its violations.
+    ``num_short[k]`` counts the iterations before k with too few tasks. ``choice`` is the period and iteration of the
+    best change.
     """
 
-    stay: Ints
-    at: Ints
-    banned: Bytes
+    period: Ints
+    sent_in: Ints
+    is_tabu: Bytes
     tasks: Ints
-    programs: Ints
-    over: Reals
+    num_programs: Ints
+    channel_excess: Reals
     idle: Reals
     unserved: Ints
-    stale: Bytes
-    lacking: Ints
+    is_stale: Bytes
+    num_short: Ints
     choice: Ints
-    channel_price: Reals
-    task_price: Reals
+    channel_penalty: Reals
+    task_penalty: Reals
 
 
 def make_windows(iterations: int, workers: int, pauses: int) -> Windows:
-    """Room for so many iterations and workers, and pauses of each."""
+    """Return windows of so many iterations, workers and pauses."""
     return Windows(
         np.zeros(iterations, np.int64),
         np.zeros(iterations, np.int64),
@@ -79,15 +81,15 @@ def make_windows(iterations: int, workers: int, pauses: int) -> Windows:
 
 
 def set_windows(to: Windows, one: Windows) -> None:
-    """Make windows equal to others, which have as many pauses at most."""
+    """Copy windows that have at most as many pauses."""
     to.first[:], to.last[:], to.work[:] = one.first, one.last, one.work
     to.pauses[:] = -1
     to.pauses[:, : one.pauses.shape[1]] = one.pauses
     to.sent[:] = one.sent
 
 
-class Weights(NamedTuple):
-    """What is wrong, in slots: a slot of the channel, a task that nobody holds, a program, a slot too many."""
+class ViolationWeights(NamedTuple):
+    """Violations in slots: of a missing slot of the channel, a missing task, a program, a slot after the target."""
 
     channel: float
     task: float
@@ -95,9 +97,9 @@ class Weights(NamedTuple):
     slot: float
 
 
-def make_fit(iterations: int, workers: int) -> Fit:
-    """Room for so many."""
-    return Fit(
+def make_limits(iterations: int, workers: int) -> TaskLimits:
+    """Return arrays for so many iterations and workers."""
+    return TaskLimits(
         np.zeros((iterations, workers), np.int64),
         np.zeros((iterations, workers), np.int64),
         np.zeros((iterations, workers), np.uint8),
@@ -105,27 +107,27 @@ def make_fit(iterations: int, workers: int) -> Fit:
     )
 
 
-def make_books(iterations: int, workers: int) -> Books:
-    """Room for so many."""
+def make_assignment(iterations: int, workers: int) -> ProgramAssignment:
+    """Return arrays for so many iterations and workers."""
 
     def ints(*shape: int) -> Ints:
         return np.zeros(shape, np.int64)
 
-    stays = iterations * workers
-    return Books(
-        stay=ints(stays, 3),
-        at=ints(stays),
-        banned=np.zeros(stays, np.uint8),
+    periods = iterations * workers
+    return ProgramAssignment(
+        period=ints(periods, 3),
+        sent_in=ints(periods),
+        is_tabu=np.zeros(periods, np.uint8),
         tasks=ints(iterations),
-        programs=ints(iterations),
-        over=np.zeros(iterations),
+        num_programs=ints(iterations),
+        channel_excess=np.zeros(iterations),
         idle=np.zeros(iterations),
         unserved=ints(iterations),
-        stale=np.zeros(iterations, np.uint8),
-        lacking=ints(iterations + 1),
+        is_stale=np.zeros(iterations, np.uint8),
+        num_short=ints(iterations + 1),
         choice=ints(2),
-        channel_price=np.ones(iterations),
-        task_price=np.ones(iterations),
+        channel_penalty=np.ones(iterations),
+        task_penalty=np.ones(iterations),
     )
 
 
@@ -152,20 +154,22 @@ def end_of_window(problem: Problem, windows: Windows, k: int) -> int:
 
 
 @kernel(nogil=True)
-def fit(table: Table, problem: Problem, windows: Windows, fits: Fit, k: int, is_own: bool, effort: Ints) -> None:
-    """Find out who fits into the window of iteration k."""
+def compute_limits(
+    table: Table, problem: Problem, windows: Windows, limits: TaskLimits, k: int, no_stand_by: bool, effort: Ints
+) -> None:
+    """Compute the limits of all workers in iteration k."""
     cnt = table.cnt
     s, c, e = start_of(windows, k), windows.first[k], windows.last[k]
     iw = windows.work[k]
     w = problem.work[iw]
     effort[SPENT] += problem.p // 8
     for q in range(problem.p):
-        born = table.down[e, q] + 1
-        fits.born[k, q] = born
-        fits.fresh[k, q] = fits.old[k, q] = fits.can_send[k, q] = 0
-        if born > c:
+        period_start = table.down[e, q] + 1
+        limits.period_start[k, q] = period_start
+        limits.if_sent[k, q] = limits.if_held[k, q] = limits.can_send[k, q] = 0
+        if period_start > c:
             continue
-        have = cnt[c, q] - cnt[max(s, born), q] - problem.t_prog  # UP slots left for data beside the program
+        have = cnt[c, q] - cnt[max(s, period_start), q] - problem.t_prog  # UP slots for data beside the program
         is_sendable = have >= 0
         up = cnt[e + 1, q] - cnt[c, q]
         if up >= w:
@@ -176,18 +180,20 @@ def fit(table: Table, problem: Problem, windows: Windows, fits: Fit, k: int, is_
             if up >= w:
                 cap = problem.caps[iw, q]
                 if problem.t_data == 0:
-                    fits.old[k, q] = cap
-                    fits.fresh[k, q] = cap if is_sendable else 0
+                    limits.if_held[k, q] = cap
+                    limits.if_sent[k, q] = cap if is_sendable else 0
                 else:
-                    fits.old[k, q] = min(cap, (have + problem.t_prog) // problem.t_data)
-                    fits.fresh[k, q] = min(cap, have // problem.t_data) if is_sendable else 0
-        if is_sendable and not (is_own and fits.fresh[k, q] == 0):
-            fits.can_send[k, q] = 1
+                    limits.if_held[k, q] = min(cap, (have + problem.t_prog) // problem.t_data)
+                    limits.if_sent[k, q] = min(cap, have // problem.t_data) if is_sendable else 0
+        if is_sendable and not (no_stand_by and limits.if_sent[k, q] == 0):
+            limits.can_send[k, q] = 1
 
 
 @kernel(nogil=True)
-def list_stays(problem: Problem, windows: Windows, fits: Fit, books: Books, effort: Ints) -> int:
-    """List the stays in which somebody could compute, with the programs they are sent; return their number."""
+def list_periods(
+    problem: Problem, windows: Windows, limits: TaskLimits, assignment: ProgramAssignment, effort: Ints
+) -> int:
+    """List the periods in which a worker can compute, with their programs; return their number."""
     iterations = windows.first.size
     effort[SPENT] += problem.p * iterations // 16
     n = 0
@@ -195,19 +201,19 @@ def list_stays(problem: Problem, windows: Windows, fits: Fit, books: Books, effo
         k = 0
         while k < iterations:
             last = k
-            is_of_use = fits.old[k, q] > 0
-            while last + 1 < iterations and fits.born[last + 1, q] == fits.born[k, q]:
+            is_useful = limits.if_held[k, q] > 0
+            while last + 1 < iterations and limits.period_start[last + 1, q] == limits.period_start[k, q]:
                 last += 1
-                is_of_use = is_of_use or fits.old[last, q] > 0
-            if is_of_use:
-                books.stay[n, 0] = q
-                books.stay[n, 1] = k
-                books.stay[n, 2] = last
-                books.at[n] = -1
-                books.banned[n] = 0
+                is_useful = is_useful or limits.if_held[last, q] > 0
+            if is_useful:
+                assignment.period[n, 0] = q
+                assignment.period[n, 1] = k
+                assignment.period[n, 2] = last
+                assignment.sent_in[n] = -1
+                assignment.is_tabu[n] = 0
                 for i in range(k, last + 1):
-                    if windows.sent[i, q] and fits.can_send[i, q]:
-                        books.at[n] = i
+                    if windows.sent[i, q] and limits.can_send[i, q]:
+                        assignment.sent_in[n] = i
                         break
                 n += 1
             k = last + 1
@@ -215,102 +221,116 @@ def list_stays(problem: Problem, windows: Windows, fits: Fit, books: Books, effo
 
 
 @kernel(nogil=True)
-def add_up(problem: Problem, windows: Windows, fits: Fit, books: Books, n: int) -> None:
-    """Count tasks and programs of every iteration, and what the channel lacks."""
+def total_assignment(
+    problem: Problem, windows: Windows, limits: TaskLimits, assignment: ProgramAssignment, n: int
+) -> None:
+    """Compute tasks, programs and channel excess of every iteration."""
     iterations = windows.first.size
     for k in range(iterations):
-        books.tasks[k] = books.programs[k] = 0
+        assignment.tasks[k] = assignment.num_programs[k] = 0
     for r in range(n):
-        i = books.at[r]
+        i = assignment.sent_in[r]
         if i < 0:
             continue
-        q = books.stay[r, 0]
-        books.programs[i] += 1
-        books.tasks[i] += fits.fresh[i, q]
-        for k in range(i + 1, books.stay[r, 2] + 1):
-            books.tasks[k] += fits.old[k, q]
+        q = assignment.period[r, 0]
+        assignment.num_programs[i] += 1
+        assignment.tasks[i] += limits.if_sent[i, q]
+        for k in range(i + 1, assignment.period[r, 2] + 1):
+            assignment.tasks[k] += limits.if_held[k, q]
     for k in range(iterations):
-        units = books.programs[k] * problem.t_prog + problem.m * problem.t_data
-        books.over[k] = units / problem.n_com - (windows.first[k] - start_of(windows, k)) + books.idle[k]
+        units = assignment.num_programs[k] * problem.t_prog + problem.m * problem.t_data
+        assignment.channel_excess[k] = (
+            units / problem.n_com - (windows.first[k] - start_of(windows, k)) + assignment.idle[k]
+        )
 
 
 @kernel(nogil=True)
-def _held(fits: Fit, q: int, at: int, k: int) -> int:
-    """Return the tasks that worker q can hold in iteration k if it is sent the program in iteration `at`, or never."""
+def _tasks_held(limits: TaskLimits, q: int, at: int, k: int) -> int:
+    """Return the tasks that worker q can hold in iteration k if the program is sent in iteration `at`, -1 for never."""
     if at < 0 or k < at:
         return 0
-    return int(fits.fresh[k, q] if k == at else fits.old[k, q])
+    return int(limits.if_sent[k, q] if k == at else limits.if_held[k, q])
 
 
 @kernel(nogil=True)
-def _change(problem: Problem, fits: Fit, books: Books, weights: Weights, r: int, to: int) -> float:
-    """Return by how much things would be worse if stay r were sent the program in iteration `to`, -1 for never."""
-    q, at = books.stay[r, 0], books.at[r]
-    price = problem.t_prog / problem.n_com
-    worse = 0.0
+def _violation_change(
+    problem: Problem, limits: TaskLimits, assignment: ProgramAssignment, weights: ViolationWeights, r: int, to: int
+) -> float:
+    """Return the change of the violation if the program of period r is sent in iteration `to`, -1 for never."""
+    q, at = assignment.period[r, 0], assignment.sent_in[r]
+    slots = problem.t_prog / problem.n_com
+    change = 0.0
     if to >= 0:
-        over = books.over[to]
-        weight = weights.channel * books.channel_price[to]
-        worse += weight * (max(0.0, over + price) - max(0.0, over)) + weights.program
+        excess = assignment.channel_excess[to]
+        weight = weights.channel * assignment.channel_penalty[to]
+        change += weight * (max(0.0, excess + slots) - max(0.0, excess)) + weights.program
     if at >= 0:
-        over = books.over[at]
-        weight = weights.channel * books.channel_price[at]
-        worse += weight * (max(0.0, over - price) - max(0.0, over)) - weights.program
+        excess = assignment.channel_excess[at]
+        weight = weights.channel * assignment.channel_penalty[at]
+        change += weight * (max(0.0, excess - slots) - max(0.0, excess)) - weights.program
     first = to if at < 0 else at if to < 0 else min(at, to)
-    for k in range(first, books.stay[r, 2] + 1):
-        more = _held(fits, q, to, k) - _held(fits, q, at, k)
+    for k in range(first, assignment.period[r, 2] + 1):
+        more = _tasks_held(limits, q, to, k) - _tasks_held(limits, q, at, k)
         if more != 0:
-            lacks = problem.m - books.tasks[k]
-            worse += weights.task * books.task_price[k] * (max(0, lacks - more) - max(0, lacks))
-    return worse
+            lacks = problem.m - assignment.tasks[k]
+            change += weights.task * assignment.task_penalty[k] * (max(0, lacks - more) - max(0, lacks))
+    return change
 
 
 @kernel(nogil=True)
-def _apply(problem: Problem, fits: Fit, books: Books, r: int, to: int) -> None:
-    """Send stay r the program in iteration `to` instead of where it is sent it now."""
-    q, at = books.stay[r, 0], books.at[r]
-    price = problem.t_prog / problem.n_com
+def _apply(problem: Problem, limits: TaskLimits, assignment: ProgramAssignment, r: int, to: int) -> None:
+    """Send the program of period r in iteration `to` instead of its present one."""
+    q, at = assignment.period[r, 0], assignment.sent_in[r]
+    slots = problem.t_prog / problem.n_com
     if at >= 0:
-        books.programs[at] -= 1
-        books.over[at] -= price
+        assignment.num_programs[at] -= 1
+        assignment.channel_excess[at] -= slots
     if to >= 0:
-        books.programs[to] += 1
-        books.over[to] += price
+        assignment.num_programs[to] += 1
+        assignment.channel_excess[to] += slots
     first = to if at < 0 else at if to < 0 else min(at, to)
-    for k in range(first, books.stay[r, 2] + 1):
-        books.tasks[k] += _held(fits, q, to, k) - _held(fits, q, at, k)
-        books.stale[k] = 1
-    books.at[r] = to
+    for k in range(first, assignment.period[r, 2] + 1):
+        assignment.tasks[k] += _tasks_held(limits, q, to, k) - _tasks_held(limits, q, at, k)
+        assignment.is_stale[k] = 1
+    assignment.sent_in[r] = to
 
 
 @kernel(nogil=True)
-def repair(problem: Problem, fits: Fit, books: Books, weights: Weights, n: int, most: int, effort: Ints) -> None:
-    """Change one stay's program after the other, always the change that helps most, at most so often."""
-    iterations = books.tasks.size
-    lacking = books.lacking
+def repair(
+    problem: Problem,
+    limits: TaskLimits,
+    assignment: ProgramAssignment,
+    weights: ViolationWeights,
+    n: int,
+    most: int,
+    effort: Ints,
+) -> None:
+    """Change one program after the other, each time by the change that reduces the violation most, at most `most`."""
+    iterations = assignment.tasks.size
+    num_short = assignment.num_short
     for _ in range(most):
         for k in range(iterations):
-            lacking[k + 1] = lacking[k] + (1 if books.tasks[k] < problem.m else 0)
+            num_short[k + 1] = num_short[k] + (1 if assignment.tasks[k] < problem.m else 0)
         best = -1e-6
-        books.choice[0] = -1
+        assignment.choice[0] = -1
         looked = 0
         for r in range(n):
-            low, high, at = books.stay[r, 1], books.stay[r, 2], books.at[r]
-            # Who is sent none is of use only where somebody is wanting.
-            if books.banned[r] or (at < 0 and lacking[high + 1] == lacking[low]):
+            low, high, at = assignment.period[r, 1], assignment.period[r, 2], assignment.sent_in[r]
+            # A period without a program helps only an iteration with too few tasks.
+            if assignment.is_tabu[r] or (at < 0 and num_short[high + 1] == num_short[low]):
                 continue
-            q = books.stay[r, 0]
+            q = assignment.period[r, 0]
             for to in range(low - 1, high + 1):
                 goal = to if to >= low else -1
-                if goal == at or (goal >= 0 and not fits.can_send[goal, q]):
+                if goal == at or (goal >= 0 and not limits.can_send[goal, q]):
                     continue
                 looked += 1 + high - low
-                worse = _change(problem, fits, books, weights, r, goal)
-                if worse < best:
-                    best = worse
-                    books.choice[0], books.choice[1] = r, goal
+                change = _violation_change(problem, limits, assignment, weights, r, goal)
+                if change < best:
+                    best = change
+                    assignment.choice[0], assignment.choice[1] = r, goal
         effort[SPENT] += 1 + n // 64 + looked // 16
-        if books.choice[0] < 0:
+        if assignment.choice[0] < 0:
             return
-        _apply(problem, fits, books, books.choice[0], books.choice[1])
-        books.banned[books.choice[0]] = 0
+        _apply(problem, limits, assignment, assignment.choice[0], assignment.choice[1])
+        assignment.is_tabu[assignment.choice[0]] = 0

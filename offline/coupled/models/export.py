@@ -11,7 +11,7 @@ from hindsched.offline.coupled.api import SolverName
 from hindsched.offline.coupled.bounds.prefetch_relaxation import PrefetchRelaxation
 from hindsched.offline.coupled.models.greedy_plan import greedy_plan
 from hindsched.offline.coupled.no_communication.common_slots import Aim
-from hindsched.offline.coupled.no_communication.questions import problem_of
+from hindsched.offline.coupled.no_communication.common_slots_reduction import problem_of
 from hindsched.offline.coupled.plans import end_of
 from hindsched.offline.limits import Limits, OutOfTimeError, Stopwatch
 from hindsched.offline.solvers import AUTO

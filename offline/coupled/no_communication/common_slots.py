@@ -1,9 +1,9 @@
-"""The common-slots problem: what every communication-free question comes down to, on boolean arrays.
+"""The common-slots problem, to which instances without communication reduce, on boolean arrays.
 
-Rows stand for workers, columns for slots. A *team* gives x_q tasks to row q, at most ``most[q]``; its members
-are the rows with x_q >= 1, its *length* is L = max x_q w_q. Its slots are a set T of columns in which every member is
-UP, such that no member is DOWN between the first and the last of them. With unit w and ``most`` and no DOWN this is
-maximum k-subset intersection (kMIS), or a biclique of given size.
+Rows are workers, columns are slots. A *team* gives x_q tasks to row q, at most ``most[q]``. Its members are the rows
+with x_q >= 1, its *length* is L = max x_q w_q. Its slots are a set T of columns in which every member is UP, and no
+member is DOWN between the first and the last of them. With unit w and ``most`` and without DOWN this is maximum
+k-subset intersection (kMIS), or a biclique of given size.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ import numpy.typing as npt
 from hindsched.instances.errors import InputError, SelfCheckError
 from hindsched.offline.results import Sense
 
-__all__ = ["Aim", "CommonSlots", "Team", "value_of"]
+__all__ = ["Aim", "CommonSlots", "Team", "down_runs", "value_of"]
 
 Booleans = npt.NDArray[np.bool_]
 Integers = npt.NDArray[np.int64]
 
 
 class Aim(StrEnum):
-    """What is asked about the teams of a problem.
+    """The objective of a problem.
 
-    ``ANY``: is there one with sum x_q = m and |T| >= L? Value 1 if so.
+    ``ANY``: a team with sum x_q = m and |T| >= L, of value 1.
     ``EARLIEST``: the fewest leading slots that hold such a team and its T.
-    ``WIDEST``: the largest f with sum x_q = m and |T| >= f L; 0 where not even f = 1 is possible.
-    ``HEAVIEST``: the largest sum x_q with |T| >= L; 0 where nobody can do one task.
+    ``WIDEST``: the largest f with sum x_q = m and |T| >= f L; 0 if f = 1 is impossible.
+    ``HEAVIEST``: the largest sum x_q with |T| >= L; 0 if no row can hold a task.
     """
 
     ANY = "any"
@@ -47,6 +47,10 @@ class Aim(StrEnum):
         """Whether less or more is better."""
         return Sense.MAX if self.is_maximal else Sense.MIN
 
+    def is_better(self, value: int, than: int | None) -> bool:
+        """Return whether a value is better than another; every value is better than None."""
+        return than is None or (value > than if self.is_maximal else value < than)
+
 
 @dataclass(frozen=True, eq=False)
 class CommonSlots:
@@ -55,15 +59,15 @@ class CommonSlots:
     Parameters
     ----------
     up, down
-        Shape (p, N): where each row is UP, and where it is DOWN. A slot that is neither merely suspends.
+        Shape (p, N): where each row is UP, and where it is DOWN. A slot that is neither suspends the computation.
     w
-        p slots, >= 1: how long a row takes for one task.
+        p slots, >= 1, that a row takes for one task.
     most
-        p counts, >= 0: most tasks a row may hold.
+        p counts, >= 0: the most tasks that a row may hold.
     tasks
-        m >= 1; `Aim.HEAVIEST` does not look at it.
+        m >= 1; `Aim.HEAVIEST` ignores it.
     aim
-        What is asked.
+        The objective.
 
     Examples
     --------
@@ -97,30 +101,30 @@ class CommonSlots:
 
     @property
     def num_rows(self) -> int:
-        """How many rows, p."""
+        """Number p of rows."""
         return int(self.up.shape[0])
 
     @property
     def slots(self) -> int:
-        """How many columns, N."""
+        """Number N of columns."""
         return int(self.up.shape[1])
 
 
 @dataclass(frozen=True, slots=True)
 class Team:
-    """Members with their tasks x_q >= 1, and slots T in which they are all UP (increasing, 0-based)."""
+    """The tasks x_q >= 1 of the members, and slots T in which all members are UP (increasing, 0-based)."""
 
     tasks: dict[int, int]
     slots: tuple[int, ...]
 
 
 def value_of(problem: CommonSlots, team: Team) -> int:
-    """Return a team's value, computed from the arrays alone.
+    """Return the value of a team, computed from the arrays alone; every answer of a back end is checked here.
 
     Raises
     ------
     SelfCheckError
-        Where it is no team of this problem: every back end's answer passes through here.
+        If it is no team of this problem.
     """
     members, slots = sorted(team.tasks), list(team.slots)
     counts = np.array([team.tasks[q] for q in members], dtype=np.int64)
@@ -144,4 +148,16 @@ def value_of(problem: CommonSlots, team: Team) -> int:
 
 def _expect(holds: bool, what: str) -> None:
     if not holds:
-        raise SelfCheckError(f"a back end returned no team: expected {what}")
+        raise SelfCheckError(f"a back end returned no valid team, expected {what}")
+
+
+def down_runs(row: Booleans) -> list[tuple[int, int]]:
+    """Return the first and the last slot of every run of True.
+
+    Examples
+    --------
+    >>> down_runs(np.array([1, 0, 1, 1], dtype=bool))
+    [(0, 0), (2, 3)]
+    """
+    edges = np.flatnonzero(np.diff(np.concatenate(([0], row.astype(np.int8), [0]))))
+    return [(int(a), int(b) - 1) for a, b in edges.reshape(-1, 2)]

@@ -1,4 +1,4 @@
-"""The obviously right back end: every assignment of tasks, every stretch of common slots. For tests."""
+"""Brute force: every assignment of tasks and every segment of common slots. For tests."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from hindsched.offline.coupled.no_communication.common_slots import Aim, CommonSlots, Team, value_of
-from hindsched.offline.coupled.no_communication.conclude import conclude
+from hindsched.offline.coupled.no_communication.team_result import make_result
 from hindsched.offline.limits import NO_LIMITS, Limits, Stopwatch
 from hindsched.offline.results import Result
 
@@ -15,10 +15,10 @@ __all__ = ["solve"]
 
 
 def solve(problem: CommonSlots, limits: Limits = NO_LIMITS) -> Result:
-    """Try everything: O(product of (most_q + 1) * p N); it looks at no limit.
+    """Solve a problem by enumeration, in O(product of (most_q + 1) * p * N) and without regard to limits.
 
-    A *stretch* is a longest run of common UP slots without a DOWN of a member between them. Of a stretch the first
-    slots are as good as any for the earliest finish, and all of them are best for the other aims.
+    A *segment* is a longest sequence of common UP slots without a DOWN slot of a member between them. The first slots
+    of a segment are best for the earliest finish, all its slots for the other aims.
 
     Examples
     --------
@@ -29,26 +29,22 @@ def solve(problem: CommonSlots, limits: Limits = NO_LIMITS) -> Result:
     best: Team | None = None
     tried = 0
     for tasks in _assignments(problem):
-        for stretch in _stretches(problem, list(tasks)):
+        for segment in _segments(problem, list(tasks)):
             tried += 1
             length = max((x * int(problem.w[q]) for q, x in tasks.items()), default=0)
-            if problem.aim is not Aim.WIDEST and len(stretch) < length:
+            if problem.aim is not Aim.WIDEST and len(segment) < length:
                 continue
-            kept = stretch[:length] if problem.aim is Aim.EARLIEST else stretch
+            kept = segment[:length] if problem.aim is Aim.EARLIEST else segment
             team = Team(dict(tasks), tuple(kept))
-            if best is None or _is_better(problem, team, best):
+            if best is None or problem.aim.is_better(value_of(problem, team), value_of(problem, best)):
                 best = team
     value = None if best is None else value_of(problem, best)
-    return conclude(problem, "brute", watch, best, value=value, bound=None, is_proven=True, counts={"stretches": tried})
-
-
-def _is_better(problem: CommonSlots, team: Team, best: Team) -> bool:
-    gain = value_of(problem, team) - value_of(problem, best)
-    return gain > 0 if problem.aim.is_maximal else gain < 0
+    counts = {"stretches": tried}
+    return make_result(problem, "brute", watch, best, value=value, bound=None, is_proven=True, counts=counts)
 
 
 def _assignments(problem: CommonSlots) -> Iterator[dict[int, int]]:
-    """Yield every {row: x >= 1} that holds m tasks, or any number of tasks where the heaviest team is asked for."""
+    """Yield every {row: x >= 1} that holds m tasks, or any number of tasks for the heaviest team."""
 
     def extend(q: int, held: dict[int, int], left: int) -> Iterator[dict[int, int]]:
         if q == problem.num_rows:
@@ -61,13 +57,13 @@ def _assignments(problem: CommonSlots) -> Iterator[dict[int, int]]:
     yield from extend(0, {}, int(problem.most.sum()) if problem.aim is Aim.HEAVIEST else problem.tasks)
 
 
-def _stretches(problem: CommonSlots, members: list[int]) -> Iterator[list[int]]:
+def _segments(problem: CommonSlots, members: list[int]) -> Iterator[list[int]]:
     """Yield the common UP slots of these rows, cut wherever one of them is DOWN; the last may be empty."""
-    stretch: list[int] = []
+    segment: list[int] = []
     for t in range(problem.slots):
         if np.any(problem.down[members, t]):
-            yield stretch
-            stretch = []
+            yield segment
+            segment = []
         elif np.all(problem.up[members, t]) and members:
-            stretch.append(t)
-    yield stretch
+            segment.append(t)
+    yield segment

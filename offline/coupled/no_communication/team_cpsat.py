@@ -1,4 +1,4 @@
-"""A CP-SAT model of the common-slots problem: tasks are integers, and the length of the team is left implicit."""
+"""A CP-SAT model of the common-slots problem: tasks are integers, and the length of the team is implicit."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from hindsched.offline.backends.model_files import PROTO_FORMS, expect_form, write_whole
-from hindsched.offline.coupled.no_communication import levels
-from hindsched.offline.coupled.no_communication.common_slots import Aim, Booleans, CommonSlots, Team, value_of
-from hindsched.offline.coupled.no_communication.conclude import conclude_model
+from hindsched.offline.coupled.no_communication import team_lengths
+from hindsched.offline.coupled.no_communication.common_slots import Aim, CommonSlots, Team, down_runs, value_of
 from hindsched.offline.coupled.no_communication.team_greedy import greedy
+from hindsched.offline.coupled.no_communication.team_result import make_model_result
 from hindsched.offline.limits import NO_LIMITS, Limits, Stopwatch
 from hindsched.offline.results import Result
 
@@ -37,18 +37,18 @@ def build(problem: CommonSlots, incumbent: Team | None = None) -> Model:
 
     Variables
         ``x[q]`` in 0..most_q, tasks of row q; ``member[q]`` = 1 iff x_q >= 1; ``z[t]`` = 1 iff slot t is in T;
-        ``first <= last``, first and last slot of a stretch that holds T (only where it is needed);
+        ``first <= last``, first and last slot of a range that contains T (only if it is needed);
         ``f``, the factor (``WIDEST``), with ``holds[q][k]`` = 1 iff x_q >= k.
 
     Constraints
         (1) sum_q x_q = m (not for ``HEAVIEST``).
         (2) z_t = 1 implies member_q = 0 for every row q that is not UP in slot t.
-        (3) sum of z_t over the UP slots of q >= w_q x_q: a member is there for the length of the team. Written over
-        the row's own slots, which (2) makes the same as all slots, and which propagates far better. ``WIDEST``: the
-        sum is >= k w_q f for every k with holds[q][k], which keeps the product of f and x_q linear.
+        (3) sum of z_t over the UP slots of q >= w_q x_q. By (2) the UP slots of a member are all slots of T; the sum
+        over them propagates better. ``WIDEST``: the sum is >= k w_q f for every k with holds[q][k], which keeps the
+        product of f and x_q linear.
         (4) z_t = 1 implies first <= t <= last; for every run [a, b] of DOWN slots within row q, a member has
         last < a or first > b.
-        (5) f >= the incumbent's value, or last < it: what a greedy team reaches need not be searched below.
+        (5) f >= the incumbent's value, or last < it.
 
     Objective
         ``EARLIEST``: min last + 1. ``WIDEST``: max f. ``HEAVIEST``: max sum_q x_q. ``ANY``: none.
@@ -75,7 +75,7 @@ def build(problem: CommonSlots, incumbent: Team | None = None) -> Model:
     own = [sum(z[t] for t in np.flatnonzero(problem.up[q])) for q in range(p)]
     reached = None if incumbent is None else value_of(problem, incumbent)
     if aim is Aim.WIDEST:
-        f = model.new_int_var(0 if reached is None else reached, levels.bound(problem) or 0, "f")
+        f = model.new_int_var(0 if reached is None else reached, team_lengths.bound(problem) or 0, "f")
         for q in range(p):
             for k in range(1, most[q] + 1):
                 holds = model.new_bool_var(f"holds[{q}][{k}]")
@@ -96,7 +96,7 @@ def build(problem: CommonSlots, incumbent: Team | None = None) -> Model:
             model.add(first <= t).only_enforce_if(z[t])  # (4)
             model.add(last >= t).only_enforce_if(z[t])
         for q in range(p):
-            for a, b in _down_runs(problem.down[q]):
+            for a, b in down_runs(problem.down[q]):
                 before, after = model.new_bool_var(f"before[{q}][{a}]"), model.new_bool_var(f"after[{q}][{b}]")
                 model.add(last < a).only_enforce_if(before)
                 model.add(first > b).only_enforce_if(after)
@@ -108,16 +108,10 @@ def build(problem: CommonSlots, incumbent: Team | None = None) -> Model:
     return Model(model, x, z)
 
 
-def _down_runs(row: Booleans) -> list[tuple[int, int]]:
-    """Return first and last slot of every run of DOWN slots."""
-    edges = np.flatnonzero(np.diff(np.concatenate(([0], row.astype(np.int8), [0]))))
-    return [(int(a), int(b) - 1) for a, b in edges.reshape(-1, 2)]
-
-
 def solve(problem: CommonSlots, limits: Limits = NO_LIMITS) -> Result:
-    """Solve by CP-SAT, which is told the threads, the seed and the time that the limits allow.
+    """Solve by CP-SAT, with the threads, the seed and the time of the limits.
 
-    On an ``UNKNOWN`` status CP-SAT reports 0.0 as objective and bound; neither is read then.
+    With status ``UNKNOWN`` CP-SAT reports 0.0 as objective and bound; both are ignored.
     """
     from ortools.sat.python import cp_model
 
@@ -135,7 +129,7 @@ def solve(problem: CommonSlots, limits: Limits = NO_LIMITS) -> Result:
         solver.parameters.max_time_in_seconds = left_s
     status = solve_interruptibly(solver, built.model)
     if status == cp_model.MODEL_INVALID:
-        raise RuntimeError(f"CP-SAT refuses the model: {built.model.validate()}")
+        raise RuntimeError(f"CP-SAT finds the model invalid: {built.model.validate()}")
     is_proven = status in (cp_model.OPTIMAL, cp_model.INFEASIBLE)
     tasks, slots, bound = None, [], None
     if status in (cp_model.OPTIMAL, cp_model.FEASIBLE):
@@ -143,7 +137,7 @@ def solve(problem: CommonSlots, limits: Limits = NO_LIMITS) -> Result:
         slots = [t for t, z in enumerate(built.z) if solver.boolean_value(z)]
         if problem.aim is not Aim.ANY:
             bound = solver.best_objective_bound
-    return conclude_model(
+    return make_model_result(
         problem,
         "cpsat",
         watch,

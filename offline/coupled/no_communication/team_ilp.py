@@ -1,7 +1,7 @@
 """An integer linear program of the common-slots problem, written with PuLP for CBC and HiGHS.
 
-It says in another way than the CP-SAT model what a team is: the length is chosen among the levels, and slots are
-tied to rows slot by slot.
+It differs from the CP-SAT model: binary variables select one of the possible lengths (``level_L``), and constraints tie
+rows to slots one by one.
 """
 
 from __future__ import annotations
@@ -16,10 +16,17 @@ import numpy as np
 
 from hindsched.offline.backends.model_files import PROGRAM_FORMS, ModelForm, expect_form, write_whole
 from hindsched.offline.backends.pulp_runs import MilpSolver, run
-from hindsched.offline.coupled.no_communication import levels as lv
-from hindsched.offline.coupled.no_communication.common_slots import Aim, Booleans, CommonSlots, Team, value_of
-from hindsched.offline.coupled.no_communication.conclude import conclude_model
+from hindsched.offline.coupled.no_communication import team_lengths
+from hindsched.offline.coupled.no_communication.common_slots import (
+    Aim,
+    Booleans,
+    CommonSlots,
+    Team,
+    down_runs,
+    value_of,
+)
 from hindsched.offline.coupled.no_communication.team_greedy import greedy
+from hindsched.offline.coupled.no_communication.team_result import make_model_result
 from hindsched.offline.limits import NO_LIMITS, Limits, Stopwatch
 from hindsched.offline.results import Result
 
@@ -30,7 +37,7 @@ __all__ = ["Formulation", "Model", "build", "linear_bound", "solve", "write_mode
 
 
 class Formulation(StrEnum):
-    """How rows forbid slots: one constraint per slot, one per pair of row and slot, or both."""
+    """How rows exclude slots: one constraint per slot, one per pair of row and slot, or both."""
 
     PER_SLOT = "per_slot"
     PER_PAIR = "per_pair"
@@ -58,23 +65,18 @@ def build(
     Parameters
     ----------
     problem
-        What is asked.
+        The problem.
     incumbent
-        A team whose value the solution must reach; None: none is known.
+        A team whose value the solution has to reach; None without one.
     formulation
         The form of (4).
     is_bounded
-        False: F_L is the trivial bound for ``WIDEST``, and (5) and (7) are left out. To measure (4) by itself.
-
-    Returns
-    -------
-    Model
-        As follows.
+        False: F_L is the trivial bound for ``WIDEST``, without (5) and (7), to measure (4) alone.
 
     Variables
         ``x_q`` integer in 0..most_q, tasks of row q; ``z_t`` binary, slot t is in T.
         ``level_L`` binary, the team has length L; ``f_L`` integer in 0..F_L, the factor if that is the level
-        (``WIDEST``). F_L is the bound on the value at that level that looks at every row on its own.
+        (``WIDEST``). F_L is the bound on the value at that length from single rows.
         ``begun_t``, ``open_t`` binary: some slot of T is <= t, is >= t (``open`` for ``EARLIEST``, both with DOWN).
 
     Constraints
@@ -162,7 +164,7 @@ def build(
         own = pulp.lpSum(z[t] for t in np.flatnonzero(up[q]).tolist())
         program += own >= known * w[q] * x[q], f"own_slots_{q}"  # (5)
     if aim is Aim.EARLIEST or down.any():
-        is_open = _add_stretch(pulp, model, down, most)  # (6)
+        is_open = _add_segment(pulp, model, down, most)  # (6)
         if aim is Aim.EARLIEST:
             program.setObjective(pulp.lpSum(is_open))
             for t in range(min(level_bounds.values(), default=0) if is_bounded else 0):
@@ -173,10 +175,10 @@ def build(
 
 
 def _level_bounds(problem: CommonSlots, reached: int | None, is_bounded: bool) -> dict[int, int]:
-    """Return F_L of every level that has one, and that can reach the incumbent's value."""
+    """Return F_L of every length that has one and can reach the incumbent's value."""
     if not is_bounded and problem.aim is Aim.WIDEST:
-        return {length: problem.slots // length for length in lv.levels(problem)}
-    known = {length: top for length, top in lv.bounds(problem).items() if top is not None}
+        return {length: problem.slots // length for length in team_lengths.possible_lengths(problem)}
+    known = {length: top for length, top in team_lengths.bounds_by_length(problem).items() if top is not None}
     if reached is None:
         return known
     if problem.aim.is_maximal:
@@ -199,7 +201,7 @@ def _forbid_slots(
                 program += model.x[q] <= most[q] * (1 - model.z[t]), f"pair_{q}_{t}"
 
 
-def _add_stretch(pulp: Any, model: Model, down: Booleans, most: Sequence[int]) -> list[Any]:
+def _add_segment(pulp: Any, model: Model, down: Booleans, most: Sequence[int]) -> list[Any]:
     """Add (6); return open_t."""
     program, slots = model.program, down.shape[1]
     is_open = [program.add_variable(f"open_{t}", cat=pulp.LpBinary) for t in range(slots)]
@@ -214,15 +216,14 @@ def _add_stretch(pulp: Any, model: Model, down: Booleans, most: Sequence[int]) -
             if t:
                 program += begun[t - 1] <= begun[t], f"begun_since_{t}"
         for q, row in enumerate(down):
-            edges = np.flatnonzero(np.diff(np.concatenate(([0], row.astype(np.int8), [0]))))
-            for a, b in edges.reshape(-1, 2).tolist():
-                if most[q] and a > 0 and b < slots:
-                    program += model.x[q] <= most[q] * (2 - begun[a] - is_open[b - 1]), f"down_{q}_{a}"
+            for a, b in down_runs(row):
+                if most[q] and a > 0 and b + 1 < slots:
+                    program += model.x[q] <= most[q] * (2 - begun[a] - is_open[b]), f"down_{q}_{a}"
     return is_open
 
 
 def solve(problem: CommonSlots, limits: Limits = NO_LIMITS, *, solver: MilpSolver = MilpSolver.HIGHS) -> Result:
-    """Solve by ``cbc`` or ``highs``, which are told the threads, the seed and the time that the limits allow."""
+    """Solve by ``cbc`` or ``highs``, with the threads, the seed and the time of the limits."""
     watch = Stopwatch(limits)
     incumbent = greedy(problem)
     model = build(problem, incumbent)
@@ -231,7 +232,7 @@ def solve(problem: CommonSlots, limits: Limits = NO_LIMITS, *, solver: MilpSolve
     if claim.has_solution:
         tasks = [round(x.value()) for x in model.x]
         slots = [t for t, z in enumerate(model.z) if z.value() is not None and round(z.value())]
-    return conclude_model(
+    return make_model_result(
         problem,
         str(solver),
         watch,
@@ -259,7 +260,7 @@ def linear_bound(
 ) -> float | None:
     """Return the optimum of the linear relaxation, by HiGHS and without an incumbent.
 
-    None where it has no solution, and for ``ANY``, which has no objective.
+    None if it has no solution, and for ``ANY``, which has no objective.
     """
     program = build(problem, None, formulation, is_bounded=is_bounded).program
     for variable in program.variables():

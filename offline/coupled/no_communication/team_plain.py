@@ -1,6 +1,6 @@
-"""A plain branch and bound: rows are taken or left one by one, sets of slots are the bits of an integer.
+"""A plain branch and bound over rows, with sets of slots as the bits of an integer.
 
-Short and readable, without a library; the twin to compare faster searches with.
+It is short, needs no library, and is the reference for faster searches.
 """
 
 from __future__ import annotations
@@ -11,19 +11,25 @@ from dataclasses import dataclass
 import numpy as np
 
 from hindsched.offline.coupled.no_communication.common_slots import Aim, Booleans, CommonSlots, Team, value_of
-from hindsched.offline.coupled.no_communication.conclude import conclude
-from hindsched.offline.coupled.no_communication.levels import bound, capacities, hand_out, levels
+from hindsched.offline.coupled.no_communication.team_lengths import (
+    bound,
+    capacities,
+    distribute_tasks,
+    possible_lengths,
+    trivial_team,
+)
+from hindsched.offline.coupled.no_communication.team_result import make_result
 from hindsched.offline.limits import NO_LIMITS, Limits, Stopwatch
 from hindsched.offline.results import Result
 
 __all__ = ["solve"]
 
-_NODES_PER_LOOK = 256  # at the clock
+_NODES_PER_CLOCK_CHECK = 256
 
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    """A row at a level: its index, how many tasks it holds, its UP and DOWN slots as bits."""
+    """A row at a length: its index, the tasks that it can hold, its UP and DOWN slots as bits."""
 
     q: int
     tasks: int
@@ -33,7 +39,7 @@ class _Row:
 
 @dataclass(frozen=True, slots=True)
 class _Node:
-    """Members taken so far, the slots they share, the slots in which one of them is DOWN, and who may still join."""
+    """The members, their common UP slots, the slots in which one of them is DOWN, and the remaining candidates."""
 
     members: tuple[_Row, ...]
     common: int
@@ -43,10 +49,10 @@ class _Node:
 
 
 def solve(problem: CommonSlots, limits: Limits = NO_LIMITS) -> Result:
-    """Search level by level, depth first; exact and deterministic.
+    """Search length by length, depth first; exact and deterministic.
 
-    A node is left when its slots cannot lead to a better value, or when all the rows that could still join would not
-    hold the missing tasks. The search keeps its own stack, so its depth has no limit.
+    A node is cut if its slots cannot give a better value, or if its candidates cannot hold the missing tasks. The
+    search keeps its own stack, so its depth has no limit.
 
     Examples
     --------
@@ -54,8 +60,8 @@ def solve(problem: CommonSlots, limits: Limits = NO_LIMITS) -> Result:
     1
     """
     search = _Search(problem, Stopwatch(limits))
-    for level in levels(problem):
-        if not search.run(level):
+    for length in possible_lengths(problem):
+        if not search.run(length):
             break
     return search.result()
 
@@ -68,85 +74,83 @@ class _Search:
         self.nodes = 0
         self.is_stopped = False
         self.value = 0 if problem.aim.is_maximal else problem.slots + 1
-        self.team: Team | None = None
-        if problem.aim is Aim.HEAVIEST:
-            self.team = Team({}, ())
-        elif problem.aim is Aim.WIDEST and int(problem.most.sum()) >= problem.tasks:
-            self.team = Team(hand_out(problem.most, range(problem.num_rows), problem.tasks), ())
+        self.team = trivial_team(problem)
         self.up = [_bits(row) for row in problem.up]
         self.down = [_bits(row) for row in problem.down]
 
-    def run(self, level: int) -> bool:
-        """Search one level; False where nothing better can come, or the time is over."""
+    def run(self, length: int) -> bool:
+        """Search one length; return False if no better team can follow, or the time is over."""
         aim = self.problem.aim
         rows = [
             _Row(q, tasks, self.up[q], self.down[q])
-            for q, tasks in enumerate(capacities(self.problem, level).tolist())
-            if tasks and self.is_promising(self.up[q], self.down[q], level)
+            for q, tasks in enumerate(capacities(self.problem, length).tolist())
+            if tasks and self.is_promising(self.up[q], self.down[q], length)
         ]
         rows.sort(key=lambda row: (-row.tasks, -row.up.bit_count(), row.q))
         root = _Node((), (1 << self.problem.slots) - 1, 0, 0, tuple(rows))
         stack = [root]
         while stack:
             self.nodes += 1
-            if self.nodes % _NODES_PER_LOOK == 0 and self.watch.is_over():
+            if self.nodes % _NODES_PER_CLOCK_CHECK == 0 and self.watch.is_over():
                 self.is_stopped = True
                 return False
             node = stack.pop()
-            if not self.is_promising(node.common, node.cuts, level):
+            if not self.is_promising(node.common, node.cuts, length):
                 continue
             needed = self.value + 1 if aim is Aim.HEAVIEST else self.problem.tasks
             if node.tasks >= needed:
-                self.take(node, level)
+                self.take(node, length)
                 if self.value == self.bound:
                     return False
                 needed = self.value + 1
                 if aim is not Aim.HEAVIEST:
                     continue
-            stack.extend(reversed(list(self.children(node, level, needed))))
+            stack.extend(reversed(list(self.children(node, length, needed))))
         return True
 
-    def children(self, node: _Node, level: int, needed: int) -> Iterator[_Node]:
+    def children(self, node: _Node, length: int, needed: int) -> Iterator[_Node]:
         left = sum(row.tasks for row in node.rest)
         for i, row in enumerate(node.rest):
             if node.tasks + left < needed:
                 return
             left -= row.tasks
             common, cuts = node.common & row.up, node.cuts | row.down
-            if self.is_promising(common, cuts, level):
+            if self.is_promising(common, cuts, length):
                 rest = tuple(
                     other
                     for other in node.rest[i + 1 :]
-                    if self.is_promising(common & other.up, cuts | other.down, level)
+                    if self.is_promising(common & other.up, cuts | other.down, length)
                 )
                 yield _Node((*node.members, row), common, cuts, node.tasks + row.tasks, rest)
 
-    def is_promising(self, common: int, cuts: int, level: int) -> bool:
-        """Whether these slots, if nobody else joined, would do for a team that beats the best so far."""
+    def is_promising(self, common: int, cuts: int, length: int) -> bool:
+        """Return whether these slots suffice for a team that is better than the best."""
         aim = self.problem.aim
         if aim is Aim.WIDEST:
-            needed = level * (self.value + 1)
-            return common.bit_count() >= needed and any(s.bit_count() >= needed for s in _stretches(common, cuts))
+            needed = length * (self.value + 1)
+            return common.bit_count() >= needed and any(s.bit_count() >= needed for s in _segments(common, cuts))
         if aim is Aim.EARLIEST:
             common &= (1 << (self.value - 1)) - 1
-        return common.bit_count() >= level and any(s.bit_count() >= level for s in _stretches(common, cuts))
+        return common.bit_count() >= length and any(s.bit_count() >= length for s in _segments(common, cuts))
 
-    def take(self, node: _Node, level: int) -> None:
-        """Remember a better team."""
+    def take(self, node: _Node, length: int) -> None:
+        """Record a better team."""
         aim = self.problem.aim
-        stretches = [_slots(stretch) for stretch in _stretches(node.common, node.cuts)]
+        segments = [_slots(segment) for segment in _segments(node.common, node.cuts)]
         if aim is Aim.WIDEST:
-            slots = max(stretches, key=len)
+            slots = max(segments, key=len)
         else:
-            slots = next(stretch for stretch in stretches if len(stretch) >= level)[:level]
+            slots = next(segment for segment in segments if len(segment) >= length)[:length]
         tasks = {row.q: row.tasks for row in node.members}
-        self.team = Team(tasks if aim is Aim.HEAVIEST else hand_out(tasks, tasks, self.problem.tasks), tuple(slots))
+        self.team = Team(
+            tasks if aim is Aim.HEAVIEST else distribute_tasks(tasks, tasks, self.problem.tasks), tuple(slots)
+        )
         self.value = value_of(self.problem, self.team)
 
     def result(self) -> Result:
-        """Return what was found, and how much of it is proven."""
+        """Return the best team and whether it is proven optimal."""
         value = None if self.team is None else self.value
-        return conclude(
+        return make_result(
             self.problem,
             "plain",
             self.watch,
@@ -158,8 +162,8 @@ class _Search:
         )
 
 
-def _stretches(common: int, cuts: int) -> Iterator[int]:
-    """Yield the parts of a set of slots that lie between two cuts."""
+def _segments(common: int, cuts: int) -> Iterator[int]:
+    """Yield the parts of a set of slots between two cuts."""
     while cuts and common:
         first = cuts & -cuts
         yield common & (first - 1)

@@ -1,4 +1,4 @@
-"""The back ends by name, none of them imported before it is asked for, and which one ``auto`` takes."""
+"""The back ends by name, which are imported at their first use, and the choice of ``auto``."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ BACKENDS: Mapping[str, Solver] = by_name(
     ),
     Solver(TeamSolver.CORE, "k-subset intersection on 64-bit words", f"{_HERE}.team_core", ("numba",)),
     Solver(TeamSolver.PLAIN, "plain branch and bound over workers", f"{_HERE}.team_plain"),
-    Solver(TeamSolver.CPSAT, "CP-SAT model, the length of the team left implicit", f"{_HERE}.team_cpsat", ("ortools",)),
+    Solver(TeamSolver.CPSAT, "CP-SAT model with implicit team length", f"{_HERE}.team_cpsat", ("ortools",)),
     Solver(
         TeamSolver.HIGHS,
         "integer program by levels, solved by HiGHS",
@@ -59,7 +59,7 @@ BACKENDS: Mapping[str, Solver] = by_name(
 
 
 def available_backends() -> list[str]:
-    """Return the names of the back ends that can run here; nothing heavy is imported."""
+    """Return the names of the back ends that are installed; importing none of them."""
     return [name for name, backend in BACKENDS.items() if backend.is_available()]
 
 
@@ -75,19 +75,19 @@ def choose(problem: CommonSlots, name: str = AUTO) -> Solver:
         search = TeamSolver.CORE if BACKENDS[TeamSolver.CORE].is_available() else TeamSolver.PLAIN
         return BACKENDS[TeamSolver.PERIODS if is_easy(problem.up, problem.down) else search]
     if name == TeamSolver.PERIODS and not is_easy(problem.up, problem.down):
-        raise InputError("periods applies only where no worker is RECLAIMED between two UP slots", place="solver")
+        raise InputError("periods: a worker is RECLAIMED between two UP slots, expected UP or DOWN", place="solver")
     return named(name, BACKENDS)
 
 
 def answer(problem: CommonSlots, solver: str = AUTO, limits: Limits = NO_LIMITS) -> Result:
-    """Solve a problem by a back end; the schedule of the result is a `Team`, which has been checked.
+    """Solve a problem by a back end; the schedule of the result is a checked `Team`.
 
     Raises
     ------
     InputError
-        For an unknown, unavailable or unfit back end.
+        For a back end that is unknown, not installed or does not apply.
     SelfCheckError
-        Where the team is none, or has another value than claimed: a defect of the back end.
+        If the team is invalid or has another value than claimed: a defect of the back end.
 
     Examples
     --------

@@ -1,17 +1,17 @@
-"""Exact hindsight optimum of tightly-coupled iterations on volatile workers: solver ``native``.
+"""Solver ``native``: the exact hindsight optimum of tightly-coupled iterations on volatile workers.
 
-The whole general model: program and data transfers through a channel of n_com workers per slot, bounds mu, speeds w,
+It covers the whole model: program and data transfers through a channel of n_com workers per slot, bounds mu, speeds w,
 several iterations, both objectives, with and without stand-by.
 
-Read in this order:
+Reading order:
 
-- the instance: `parameters`, and `state_tables` for the slots looked at so far; `constants`, `scratch`: the rest;
-- one iteration: `iteration` (its normal form), `member_sets` (who can compute it), `transfer` and `task_counts` (the
-  channel as a flow), `holders` (who holds the program afterwards);
-- many: `labels` (what an iteration leaves to the next), `dominance` (which of them matter), `prefetch` (the
-  free-prefetch bound), `best_first` (the search);
-- where the channel binds: `channel_bound` (the bound that charges programs to it) with `prices`, `knapsack`, `chains`
-  and `subproblems`; `proposals` and `beam` (good schedules);
-- all together: `workspace` (what the searches share), `label_search`, `portfolio` (who works when, limits, the result),
-  `plan` (the schedule).
+1. The instance: `instance_arrays`, `state_tables`; what kernels share: `bitsets`, `scratch_memory`, `effort`, `modes`,
+   `slot_codes`.
+2. One iteration: `normal_form`, `worker_order`, `teams` (which workers can compute it), `channel_flow` and
+   `task_counts` (what the channel can send, from `least_slack_first`), `holders` (the holder sets it can end with).
+3. Many iterations: `labels`, `dominance`, the free-prefetch bound in `bounds.prefetch_table`, `best_first`.
+4. Good schedules: `greedy_expansion` and `beam`; package `local_search` improves them.
+5. All together: `workspace`, `label_search`, `reconstruction` (from a label to a plan), `parameters`, `portfolio`.
+
+Package `bounds` has the dual bounds; `feasible_team_cache` is a cache for one of them.
 """

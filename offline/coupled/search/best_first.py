@@ -1,33 +1,29 @@
 """Best-first search over labels.
 
-The queue holds labels, each with the next last slot e to try. Its key is what the best schedule
-through an end in e or later costs at least, by the free-prefetch bound composed (module
-`prefetch`):
+The queue holds labels, each with the next end e to try. The key of a label is a lower bound on the cost of schedules
+whose next iteration ends in e or later, by the composed free-prefetch bound F (module `bounds.prefetch_table`):
 
 makespan
     F^(K-k-1)(e + 1), to be minimised;
 iterations
-    -(k + 1 + max {j : F^j(e + 1) <= N}), that is, minus the most iterations.
+    -(k + 1 + max {j : F^j(e + 1) <= N}), that is, minus the largest number of iterations.
 
-The head of the queue is taken, its iteration to e expanded into maximal holder sets (module
-`iteration`), and every set that no label dominates (module `dominance`) becomes a new label; then the
-old label goes back with e + 1. So ends are tried one by one, and only while they can be part of an
-optimal schedule.
+A step takes the head of the queue, expands its iteration to e into the maximal holder sets (module `holders`), and
+makes a label of every set that no label dominates (module `dominance`). Then the old label returns with e + 1. So ends
+are tried one by one, and only while they can be part of an optimal schedule.
 
-**Correctness.** At all times every completed schedule is matched, as dominance matches it, by one
-that passes through a living label and an end not yet tried from it; this holds at the start (root
-label) and each step preserves it: an end e is left behind only after all its maximal holder
-sets have become labels or are dominated, and a non-maximal set by a maximal one. So the key at
-the head bounds all schedules from below at any time; when the head yields a schedule that costs its
-key, that schedule is optimal. Every step raises some label's e, so the search ends. Keys never
-fall along a path, since F is non-decreasing and no iteration that starts in t ends before F(t).
+**Correctness.** Invariant: every complete schedule is matched, in the sense of dominance, by a schedule that passes
+through a label that is not dropped and an end not yet tried from it. It holds for the root label. A step keeps it: an
+end e is passed only after all its maximal holder sets have become labels or are dominated, and maximal sets dominate
+the others. So the key at the head is a lower bound at any time; when the head yields a schedule of that cost, the
+schedule is optimal. Every step raises some label's e, so the search ends. Keys never fall along a path, since F is
+non-decreasing and no iteration that starts in t ends before F(t).
 
-Only schedules of cost at most ``limit`` are of interest, and all of the above is said of those; for the makespan
-they end before slot ``end``. The limit only falls, so what was dropped before is not missed later.
+The search considers only schedules of cost at most ``cost_limit``; for the makespan these end before the slot that
+`horizon_of` returns. The limit never rises, so nothing that was dropped before is needed later.
 
-Diving. With a large `bonus` per completed iteration in the key the same search goes depth first,
-and `limit` cuts what cannot beat the best schedule known. This is used to obtain good schedules of
-instances too large to be solved, then also with ``may_cut``: incomplete expansions are accepted.
+A *dive* is the same search with a large `bonus` per completed iteration in the key, so that it runs depth first, and
+with incomplete expansions. It gives good schedules of instances that are too large to be solved.
 """
 
 from __future__ import annotations
@@ -37,66 +33,66 @@ from typing import NamedTuple
 from hindsched.instances.compiling import inlined, kernel
 from hindsched.offline.coupled.bounds.prefetch_table import Prefetch, compose, free_finish, most_from
 from hindsched.offline.coupled.search.bitsets import assign
-from hindsched.offline.coupled.search.constants import (
-    BEST,
-    BEYOND,
-    COUNT,
-    CUT,
-    DOMINATED,
-    EXHAUSTED,
-    EXPANDED,
-    HEAP,
-    NEED_LABELS,
-    NEED_SLOTS,
-    NEVER,
-    NUM_FOUND,
-    PER_STEP,
-    POPPED,
-    SCANNED_TO,
-    SLICE,
-    SOLVED,
-    SPENT,
-)
+from hindsched.offline.coupled.search.constants import SCANNED_TO
 from hindsched.offline.coupled.search.dominance import is_dominated
+from hindsched.offline.coupled.search.effort import EFFORT_PER_STEP, SPENT
 from hindsched.offline.coupled.search.holders import expand
 from hindsched.offline.coupled.search.instance_arrays import Problem
-from hindsched.offline.coupled.search.labels import Labels, pop, push
+from hindsched.offline.coupled.search.labels import (
+    BEST_LABEL,
+    HEAP_SIZE,
+    NUM_DOMINATED,
+    NUM_EXPANDED,
+    NUM_LABELS,
+    NUM_POPPED,
+    Labels,
+    pop,
+    push,
+)
 from hindsched.offline.coupled.search.normal_form import prepare
-from hindsched.offline.coupled.search.scratch_memory import Scratch
+from hindsched.offline.coupled.search.scratch_memory import NUM_FOUND, Scratch
+from hindsched.offline.coupled.search.slot_codes import NEVER, SLOTS_UNKNOWN
 from hindsched.offline.coupled.search.state_tables import Table
 
+SOLVED, EXHAUSTED, NEED_SLOTS, NEED_LABELS, SLICE_DONE, EXPANSION_INCOMPLETE = range(6)
+"""Why `run` stopped.
 
-class Question(NamedTuple):
-    """What is asked of a search.
+The best label is optimal; the queue is empty; more slots have to be known; the label arrays are full; the steps are
+spent; an expansion met its limits.
+"""
+
+
+class SearchSettings(NamedTuple):
+    """Settings of a search.
 
     Parameters
     ----------
     mode
-        Who may receive the program, and at what cost (`constants.FREE` and others).
+        See module `modes`.
     iterations
         K for the objective makespan, 0 for the objective iterations.
     horizon
         Number N of slots.
-    limit
-        Largest cost that is of interest.
+    cost_limit
+        Largest cost of a schedule that the search considers.
     bonus
-        What a completed iteration lowers the key by.
-    may_cut
-        Accept incomplete expansions.
+        Amount by which each completed iteration lowers the key.
+    accepts_incomplete
+        Whether incomplete expansions are accepted.
     """
 
     mode: int
     iterations: int
     horizon: int
-    limit: int
+    cost_limit: int
     bonus: int
-    may_cut: bool
+    accepts_incomplete: bool
 
 
 @kernel
-def end_of_interest(question: Question) -> int:
-    """Return the slot before which all schedules of interest end."""
-    return min(question.horizon, question.limit) if question.iterations > 0 else question.horizon
+def horizon_of(settings: SearchSettings) -> int:
+    """Return the slot before which all schedules that the search considers end."""
+    return min(settings.horizon, settings.cost_limit) if settings.iterations > 0 else settings.horizon
 
 
 @kernel
@@ -106,58 +102,55 @@ def run(
     scratch: Scratch,
     prefetch: Prefetch,
     labels: Labels,
-    question: Question,
+    settings: SearchSettings,
     steps: int,
 ) -> int:
-    """Work on the queue for about `steps` units of work; may be called again at any time.
-
-    Returns why it stopped: `constants.SOLVED` and others.
-    """
+    """Process the queue for about `steps` steps and return why it stopped; may be called again at any time."""
     tally, effort = labels.tally, scratch.effort
     since = effort[SPENT]
-    end = end_of_interest(question)
-    while tally[HEAP] > 0:
-        if steps * PER_STEP <= effort[SPENT] - since:
-            return SLICE
-        if tally[COUNT] + scratch.found.c.size >= labels.start.size:
+    end = horizon_of(settings)
+    while tally[HEAP_SIZE] > 0:
+        if steps * EFFORT_PER_STEP <= effort[SPENT] - since:
+            return SLICE_DONE
+        if tally[NUM_LABELS] + scratch.found.c.size >= labels.start.size:
             return NEED_LABELS
-        # The head of the queue, and the end to be tried next.
+        # The head of the queue and its next end.
         i = labels.heap_label[0]
         done, s, e = labels.done[i], labels.start[i], labels.next_end[i]
         effort[SPENT] += 1
-        if question.iterations == 0 and question.bonus == 0 and -labels.heap_key[0] <= labels.done[tally[BEST]]:
+        if settings.iterations == 0 and settings.bonus == 0 and -labels.heap_key[0] <= labels.done[tally[BEST_LABEL]]:
             return SOLVED
-        if e == s:  # not looked at yet
-            first = _first_finish(table, problem, scratch, prefetch, labels, question, i, end)
+        if e == s:  # a new label
+            first = _first_finish(table, problem, scratch, prefetch, labels, settings, i, end)
             if first < 0:
-                return NEED_SLOTS if first == BEYOND else SLICE
+                return NEED_SLOTS if first == SLOTS_UNKNOWN else SLICE_DONE
             if first >= NEVER:
                 pop(labels)
                 continue
             e = first - 1
-        if e >= question.horizon:
+        if e >= settings.horizon:
             pop(labels)
             continue
         if e >= table.length:
             return NEED_SLOTS
-        # What an end in e or later costs at least: does that still make it the head?
-        ahead, cost, last = _cost_from(table, problem, scratch, prefetch, question, done, e)
+        # A lower bound for ends in e or later; the label returns to the queue if it is no longer the head.
+        ahead, cost, last = _cost_from(table, problem, scratch, prefetch, settings, done, e)
         if ahead < 0:
-            return NEED_SLOTS if ahead == BEYOND else SLICE
-        if cost > question.limit:
+            return NEED_SLOTS if ahead == SLOTS_UNKNOWN else SLICE_DONE
+        if cost > settings.cost_limit:
             labels.next_end[i] = e
             pop(labels)
             continue
-        tally[POPPED] += 1
-        key = cost - question.bonus * done
+        tally[NUM_POPPED] += 1
+        key = cost - settings.bonus * done
         if key > labels.heap_key[0]:
             labels.next_end[i] = e
             pop(labels)
             push(labels, key, i)
             continue
-        why = _end_iteration(table, problem, scratch, labels, question, i, e, end, cost, last)
-        if why != SLICE:
-            return why
+        reason = _end_iteration(table, problem, scratch, labels, settings, i, e, end, cost, last)
+        if reason != SLICE_DONE:
+            return reason
     return EXHAUSTED
 
 
@@ -168,41 +161,42 @@ def _first_finish(
     scratch: Scratch,
     prefetch: Prefetch,
     labels: Labels,
-    question: Question,
+    settings: SearchSettings,
     i: int,
     end: int,
 ) -> int:
-    """Return the free-prefetch bound on the slot after the next iteration of label i; NEVER if it is not of interest.
+    """Return the free-prefetch bound on the slot after the next iteration of label i; NEVER if the label is dropped.
 
-    BEYOND or PAUSE as `prefetch.free_finish`.
+    SLOTS_UNKNOWN or EFFORT_LIMIT_MET as `free_finish`.
     """
     tally = labels.tally
     done, s = labels.done[i], labels.start[i]
-    first = free_finish(table, problem, scratch, prefetch, s, question.horizon)
+    first = free_finish(table, problem, scratch, prefetch, s, settings.horizon)
     if first < 0:
-        if tally[HEAP] == 1 and question.iterations > 0 and question.bonus == 0:  # nothing else is left: a bound
+        if tally[HEAP_SIZE] == 1 and settings.iterations > 0 and settings.bonus == 0:  # the only label
             labels.heap_key[0] = max(labels.heap_key[0], prefetch.scan[SCANNED_TO] + 1)
         return first
-    if first < NEVER and is_dominated(table, problem, scratch, labels, question.mode, done, s, labels.held[i], end, i):
+    if first < NEVER and is_dominated(table, problem, scratch, labels, settings.mode, done, s, labels.held[i], end, i):
         labels.is_dropped[i] = True
-        tally[DOMINATED] += 1
+        tally[NUM_DOMINATED] += 1
         return NEVER
     return first
 
 
 @inlined
 def _cost_from(
-    table: Table, problem: Problem, scratch: Scratch, prefetch: Prefetch, question: Question, done: int, e: int
+    table: Table, problem: Problem, scratch: Scratch, prefetch: Prefetch, settings: SearchSettings, done: int, e: int
 ) -> tuple[int, int, bool]:
-    """Return what schedules cost at least whose iteration after the first `done` ends in e or later.
+    """Return a lower bound for schedules whose iteration after the first `done` ends in e or later.
 
-    First the bound itself, which may be BEYOND or PAUSE; then the cost; then whether that iteration may be the last.
+    Three values: the completion bound, or SLOTS_UNKNOWN or EFFORT_LIMIT_MET; the bound on the cost; and whether that
+    iteration may be the last.
     """
-    if question.iterations > 0:
-        left = question.iterations - done - 1
-        ahead = compose(table, problem, scratch, prefetch, e + 1, left, question.horizon)
+    if settings.iterations > 0:
+        left = settings.iterations - done - 1
+        ahead = compose(table, problem, scratch, prefetch, e + 1, left, settings.horizon)
         return ahead, ahead, left == 0
-    ahead = most_from(table, problem, scratch, prefetch, e + 1, question.horizon)
+    ahead = most_from(table, problem, scratch, prefetch, e + 1, settings.horizon)
     return ahead, -(done + 1 + ahead), ahead == 0
 
 
@@ -212,37 +206,37 @@ def _end_iteration(
     problem: Problem,
     scratch: Scratch,
     labels: Labels,
-    question: Question,
+    settings: SearchSettings,
     i: int,
     e: int,
     end: int,
     cost: int,
     last: bool,
 ) -> int:
-    """End the iteration after label i in slot e: make labels of what it can leave behind; then e + 1 is next.
+    """Make labels of the holder sets of the iteration after label i that ends in slot e; then e + 1 is the next end.
 
-    Returns SLICE to go on, or why the search stops: SOLVED or CUT.
+    Returns SLICE_DONE if the search can continue, else SOLVED or EXPANSION_INCOMPLETE.
     """
     tally, needs, reachable = labels.tally, scratch.needs, scratch.reachable
-    done, s, mode = labels.done[i], labels.start[i], question.mode
+    done, s, mode = labels.done[i], labels.start[i], settings.mode
     prepare(table, problem, needs, s, e, labels.held[i], end)
     scratch.effort[SPENT] += 1 + problem.p // 16
-    # Even with all the holders there could be, is it of interest?
+    # If even the set of all possible holders is dominated, the end needs no expansion.
     assign(reachable, needs.survivors)
     for k in range(problem.num_words):
         reachable[k] |= needs.obtainable[k]
     if not last and is_dominated(table, problem, scratch, labels, mode, done + 1, e + 1, reachable, end, -1):
         labels.next_end[i] = e + 1
-        tally[DOMINATED] += 1
-        return SLICE
+        tally[NUM_DOMINATED] += 1
+        return SLICE_DONE
     is_whole = expand(table, problem, scratch, mode, s, e, end, last)
-    tally[EXPANDED] += 1
-    if not is_whole and not question.may_cut:
-        return CUT
+    tally[NUM_EXPANDED] += 1
+    if not is_whole and not settings.accepts_incomplete:
+        return EXPANSION_INCOMPLETE
     labels.next_end[i] = e + 1
-    if _enter(table, problem, scratch, labels, question, i, e, end, cost, last):
+    if _enter(table, problem, scratch, labels, settings, i, e, end, cost, last):
         return SOLVED
-    return SLICE
+    return SLICE_DONE
 
 
 @inlined
@@ -251,24 +245,24 @@ def _enter(
     problem: Problem,
     scratch: Scratch,
     labels: Labels,
-    question: Question,
+    settings: SearchSettings,
     i: int,
     e: int,
     end: int,
     cost: int,
     last: bool,
 ) -> bool:
-    """Make labels of the holder sets after label i and an iteration that ended in e; True if one solves the problem."""
+    """Make labels of the holder sets after label i and an iteration that ends in e; return True if one is optimal."""
     tally, found = labels.tally, scratch.found
     done = labels.done[i] + 1
     for r in range(scratch.counters[NUM_FOUND]):
         if not last and is_dominated(
-            table, problem, scratch, labels, question.mode, done, e + 1, found.held[r], end, -1
+            table, problem, scratch, labels, settings.mode, done, e + 1, found.held[r], end, -1
         ):
-            tally[DOMINATED] += 1
+            tally[NUM_DOMINATED] += 1
             continue
-        n = tally[COUNT]
-        tally[COUNT] = n + 1
+        n = tally[NUM_LABELS]
+        tally[NUM_LABELS] = n + 1
         labels.done[n] = done
         labels.start[n] = labels.next_end[n] = e + 1
         labels.parent[n] = i
@@ -279,9 +273,9 @@ def _enter(
         labels.is_dropped[n] = False
         labels.older[n] = labels.newest[done]
         labels.newest[done] = n
-        if last or (question.iterations == 0 and done > labels.done[tally[BEST]]):
-            tally[BEST] = n
+        if last or (settings.iterations == 0 and done > labels.done[tally[BEST_LABEL]]):
+            tally[BEST_LABEL] = n
         if last:
             return True
-        push(labels, cost - question.bonus * done, n)
+        push(labels, cost - settings.bonus * done, n)
     return False

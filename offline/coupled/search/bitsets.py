@@ -1,9 +1,4 @@
-"""Small tools shared by the kernels: a typed decorator, bit sets, selection of a bit.
-
-numba compiles these functions to machine code once and keeps the result on disk, so only the very
-first use on a machine pays for compilation. A set of workers is an array of 64-bit words, worker q
-being bit ``q % 64`` of word ``q // 64``; with at most 64 workers that is a single word.
-"""
+"""Sets of workers as bits: worker q is bit ``q % 64`` of word ``q // 64`` of an array of 64-bit words."""
 
 from __future__ import annotations
 
@@ -60,9 +55,9 @@ def within(a: Words, b: Words) -> bool:
 
 @kernel
 def last_common_bit(mask: Words, row: Words, top: int, low: int, count: int) -> int:
-    """Position of the `count`-th highest bit that `mask` and `row` share; -1 if below `low`.
+    """Return the position of the `count`-th highest bit that `mask` and `row` share, -1 if it is below `low`.
 
-    Words above `top` are not read, so ``mask[top]`` has to be cut to the last slot wanted.
+    Words above `top` are not read, so the caller clears the bits of ``mask[top]`` after the last slot.
     """
     left = count
     for k in range(top, (low >> 6) - 1, -1):

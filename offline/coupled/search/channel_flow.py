@@ -1,15 +1,13 @@
-"""Rule R3 as a flow: whether the master can send all this in time.
+"""Rule R3 as a flow: whether the master can send all units in time.
 
-In an iteration that starts in slot s and computes from slot c on, worker j of a given list needs
-``need[j]`` units (slots of program, then of data), one at most in each UP slot of [first_j, c), and
-the master sends at most n_com units in a slot. That is a transportation problem: source - worker
-(capacity need_j) - UP slot (1) - sink (n_com), and everything can be sent iff a flow saturates the
-workers. Transfers are preemptive and nobody has a deadline before c, so program-before-data is no
-further condition: each worker's first units are its program.
+In an iteration that starts in slot s and computes from slot c on, participant j needs ``need[j]`` units, first of
+program, then of data. It receives at most one in each UP slot of [first_j, c), and the master sends at most n_com in a
+slot. That is a transportation problem: source - participant (capacity need_j) - UP slot (1) - sink (n_com). All units
+can be sent iff a flow saturates the participants. Transfers are preemptive and have no deadline before c, so the order
+of program and data is no further condition.
 
-Method. If at most n_com workers need anything, each may use all its UP slots. Otherwise slots are
-filled in order, serving the workers with least slack first, and whatever is still missing is sent
-along augmenting paths (breadth first over workers, rerouting units of others), which is exact.
+If at most n_com participants need units, each may use all its UP slots. Otherwise slots are filled in order, least
+slack first, and the missing units are sent along augmenting paths (breadth first over participants), which is exact.
 """
 
 from __future__ import annotations
@@ -20,16 +18,19 @@ import numpy as np
 
 from hindsched.instances.array_types import Bytes, Flags, Ints
 from hindsched.instances.compiling import inlined, kernel
-from hindsched.offline.coupled.search.constants import LIMIT, NO, SPENT, UNDECIDED, YES
+from hindsched.offline.coupled.search.effort import LIMIT, SPENT
 from hindsched.offline.coupled.search.least_slack_first import least_slack
 from hindsched.offline.coupled.search.state_tables import Table
 
+YES, NO, UNDECIDED = 1, 0, -1
+"""Answers of a flow query; UNDECIDED: the effort limit was met first."""
+
 
 class Participants(NamedTuple):
-    """Who takes part in an iteration: those that compute come first, then those on stand-by.
+    """The participants of an iteration: first the members, then the stand-by workers.
 
-    Of participant j: ``worker[j]``; the slot it may be served from; the units of program it still needs; the most tasks
-    it could hold if it were alone, 0 on stand-by; and, as a result, the tasks it is given.
+    Participant j is ``worker[j]``. It can receive from slot ``receive_from[j]`` on, needs ``program[j]`` units of
+    program and can hold ``most[j]`` tasks if it is served alone, 0 on stand-by. ``tasks[j]`` is a result.
     """
 
     worker: Ints
@@ -40,13 +41,12 @@ class Participants(NamedTuple):
 
 
 class Flow(NamedTuple):
-    """Working memory, and the result of the last `send`.
+    """The flow of the last `send`, and scratch memory.
 
-    Of n participants and slots s..c-1, ``sent[(t - s) * n + j]`` tells whether the master serves participant j in slot
-    t, and ``load[t - s]`` how many it serves then; ``left[j]`` is what is still to be sent to j. ``served`` and
-    ``slack`` list those served in a slot, and ``is_seen`` ... ``queue`` are a breadth-first search for a path: a
-    participant ``j`` was reached from ``before[j]``, because it gives up the slot ``through[j]``. ``need`` and
-    ``room`` are for the task counts.
+    For n participants and slots s..c-1, ``sent[(t - s) * n + j]`` says whether the master serves participant j in slot
+    t, ``load[t - s]`` how many it serves in t, and ``left[j]`` how many units j still needs. ``served`` and ``slack``
+    are for one slot. ``is_seen`` to ``queue`` are for the breadth-first search of a path, which reaches j from
+    ``before[j]`` because j gives up slot ``through[j]``. ``need`` and ``room`` are for task counts.
     """
 
     effort: Ints
@@ -65,12 +65,12 @@ class Flow(NamedTuple):
 
 
 def make_participants(workers: int) -> Participants:
-    """Room for so many participants."""
+    """Return arrays for so many participants."""
     return Participants(*(np.zeros(workers, np.int64) for _ in Participants._fields))
 
 
 def make_flow(workers: int, slots: int, effort: Ints) -> Flow:
-    """Working memory for so many workers and slots."""
+    """Return arrays for so many workers and slots."""
 
     def ints(n: int) -> Ints:
         return np.zeros(n, np.int64)
@@ -94,9 +94,9 @@ def make_flow(workers: int, slots: int, effort: Ints) -> Flow:
 
 @kernel
 def send(table: Table, flow: Flow, parts: Participants, need: Ints, n: int, n_com: int, s: int, c: int) -> int:
-    """Find out in which slots to send, so that each participant j < n gets ``need[j]`` units in slots s..c-1.
+    """Find slots of s..c-1 in which each participant j < n receives ``need[j]`` units.
 
-    Returns YES, with the slots in `flow`, or NO; UNDECIDED if the effort limit was met before.
+    Returns YES with the slots in `flow`, NO, or UNDECIDED if the effort limit is met first.
     """
     left = flow.left
     for j in range(n):
@@ -105,7 +105,6 @@ def send(table: Table, flow: Flow, parts: Participants, need: Ints, n: int, n_co
             return NO
     flow.effort[SPENT] += 1 + n * (c - s) // 64
     _send_by_slack(table, flow, parts, n, n_com, s, c)
-    # What is missing is sent along augmenting paths.
     for j in range(n):
         while left[j] > 0:
             if flow.effort[SPENT] > flow.effort[LIMIT]:
@@ -118,14 +117,14 @@ def send(table: Table, flow: Flow, parts: Participants, need: Ints, n: int, n_co
 
 @kernel
 def _has_slots(table: Table, parts: Participants, need: Ints, j: int, c: int) -> bool:
-    """Return whether participant j has as many UP slots before c as it needs, if nobody else needs any."""
+    """Return whether participant j has as many UP slots before c as it needs units."""
     q, first = parts.worker[j], parts.receive_from[j]
     return bool(first < c and table.cnt[c, q] - table.cnt[first, q] >= need[j])
 
 
 @inlined
 def _send_by_slack(table: Table, flow: Flow, parts: Participants, n: int, n_com: int, s: int, c: int) -> None:
-    """Fill the slots s..c-1 in order, each with those that can least wait, until nothing is left to be sent."""
+    """Fill the slots s..c-1 in order, each with the participants of least slack."""
     sent, load, left, cnt = flow.sent, flow.load, flow.left, table.cnt
     served, slack = flow.served, flow.slack
     waiting = 0
@@ -151,10 +150,10 @@ def _send_by_slack(table: Table, flow: Flow, parts: Participants, n: int, n_com:
 
 @kernel
 def augment(table: Table, flow: Flow, parts: Participants, n: int, n_com: int, s: int, c: int, j: int) -> bool:
-    """Send one more unit to participant `j`, rerouting units of others; False if impossible.
+    """Send one more unit to participant `j` along an augmenting path; return False if there is none.
 
-    Breadth first from j: a participant reaches a slot in which it could be served too; if the channel is busy then, it
-    reaches those that are served in that slot, who could give it up for another one.
+    The search is breadth first from j. A participant reaches the slots in which it can receive; a slot with a busy
+    channel reaches the participants that it serves, which may give it up for another slot.
     """
     sent, load, cnt = flow.sent, flow.load, table.cnt
     is_seen, is_scanned, before, through, queue = flow.is_seen, flow.is_scanned, flow.before, flow.through, flow.queue
@@ -175,7 +174,7 @@ def augment(table: Table, flow: Flow, parts: Participants, n: int, n_com: int, s
             i = t - s
             if is_scanned[i] or sent[i * n + a] or cnt[t + 1, q] == cnt[t, q]:
                 continue
-            if load[i] < n_com:  # a free channel: everybody on the way back to j takes the slot of the next one
+            if load[i] < n_com:  # a free channel: each participant on the path takes the slot of its successor
                 load[i] += 1
                 sent[i * n + a] = 1
                 while a != j:
@@ -200,7 +199,7 @@ def augment(table: Table, flow: Flow, parts: Participants, n: int, n_com: int, s
 
 @kernel
 def can_send(table: Table, flow: Flow, parts: Participants, need: Ints, n: int, n_com: int, s: int, c: int) -> int:
-    """Answer the same question as `send`, without the slots where that is easy."""
+    """Return the answer of `send`, without computing the slots where simple counts decide it."""
     busy = 0
     total = 0
     for j in range(n):

@@ -1,28 +1,24 @@
-"""Which labels matter: a label is dropped if another one can do whatever it can.
+"""Dominance: a label is dropped if another label can do all that it can do.
 
-**Dominance.** Let (k, t1, H1) and (k, t2, H2) be labels with t1 <= t2, such that every worker
-of H2 is in H1 and not DOWN in [t1, t2), or belongs to a set Z; and, with stand-by, all of Z can be
-sent the program in slots [t1, t2) after their last DOWN before t2 (a flow, as in `transfer`);
-without stand-by, Z is empty. Then every completion of the second label is matched by one of
-the first that ends no later: the second can be dropped.
+**Dominance.** Let (k, t1, H1) and (k, t2, H2) be labels with t1 <= t2. Let every worker of H2 be in H1 and not DOWN in
+[t1, t2), or belong to a set Z. With stand-by, let the channel be able to send all of Z the program in slots [t1, t2)
+after their last DOWN slot before t2 (a flow, see `channel_flow`); without stand-by, let Z be empty. Then every
+completion of the second label is matched by a completion of the first that ends no later: the second can be dropped.
 
-*Proof.* Take a completion from (t2, H2), its first iteration in slots t2..e. From (t1, H1) start
-that iteration in t1 instead: send Z its programs in [t1, t2), with no worker computing (the
-configuration is incomplete), then do as the second schedule does. At t2 at least the workers of
-H2 hold the program, and the master is as free as there. This is a valid iteration in t1..e, after
-which the holders include those of the second schedule; with more holders, everything the second
-does later can be done too. The last slot is the same. QED
+*Proof.* Take a completion from (t2, H2) with its first iteration in slots t2..e. From (t1, H1) start that iteration in
+t1: send Z its programs in [t1, t2), with an incomplete configuration, then follow the second schedule. At t2 at least
+the workers of H2 hold the program, and the channel is as free as in the second schedule. This is a valid iteration in
+t1..e, and its holders include those of the second schedule. With more holders, all later decisions remain possible.
+The last slot is the same. QED
 
-In the relaxed search, where programs for stand-by workers are free, Z is charged to the channel as well: workers of Z
-may compute in that very iteration, and then their programs are not free.
+The relaxed mode charges the programs of Z to the channel as well: workers of Z may compute in that iteration, and then
+their programs are not free.
 
-Symmetric workers may be exchanged in this: let r be in H1 and not DOWN in [t1, t2), not in H2, and let q in H2 and r
-have equal w and mu and both be UP in all slots from t2 to the end of what is of interest. Then r may
-stand for q (`_take_symmetric`): exchange q and r in the completion of the second label, which is valid from H2
-with r for q. Each r stands for one q.
+Symmetric workers may be exchanged. Let r be in H1, not DOWN in [t1, t2), and not in H2. Let q in H2 and r have equal w
+and mu, and both be UP in all slots from t2 to the horizon. Then r can replace q (`_take_symmetric`): exchange q and r
+in the completion of the second label. Each r replaces one q.
 
-With stand-by this leaves very few labels: whoever ends later must have gained, meanwhile, a
-program that an idle master could not have delivered.
+With stand-by few labels remain: a label that ends later has to hold a program that an idle channel could not have sent.
 """
 
 from __future__ import annotations
@@ -32,13 +28,17 @@ import numpy as np
 from hindsched.instances.array_types import Words
 from hindsched.instances.compiling import inlined, kernel
 from hindsched.offline.coupled.search.bitsets import add, assign, has, popcount
-from hindsched.offline.coupled.search.channel_flow import can_send
-from hindsched.offline.coupled.search.constants import DOMINANCE_EFFORT, LIMIT, OWN, SPENT, STOP, YES
+from hindsched.offline.coupled.search.channel_flow import YES, can_send
+from hindsched.offline.coupled.search.effort import LIMIT, SPENT, STOP
 from hindsched.offline.coupled.search.instance_arrays import Problem
 from hindsched.offline.coupled.search.labels import Labels
+from hindsched.offline.coupled.search.modes import NO_STAND_BY
 from hindsched.offline.coupled.search.normal_form import is_up_throughout
 from hindsched.offline.coupled.search.scratch_memory import Scratch
 from hindsched.offline.coupled.search.state_tables import Table
+
+DOMINANCE_EFFORT = 1 << 16
+"""Units of effort for one dominance test; a label is kept if they do not suffice."""
 
 
 @kernel
@@ -54,20 +54,20 @@ def is_dominated(
     horizon: int,
     skip: int,
 ) -> bool:
-    """Return whether (done, t, held) is known to be dominated by a living label other than `skip`."""
+    """Return whether a label other than `skip` that is not dropped is known to dominate (done, t, held)."""
     effort = scratch.effort
     effort[LIMIT] = min(effort[SPENT] + DOMINANCE_EFFORT, effort[STOP])
-    looked_at = 0
+    tested = 0
     i = labels.newest[done]
     while i >= 0:
-        looked_at += 1
+        tested += 1
         start = labels.start[i]
-        is_of_use = not labels.is_dropped[i] and i != skip and start <= t
-        if is_of_use and covers(table, problem, scratch, mode, start, labels.held[i], t, held, horizon):
-            effort[SPENT] += 1 + looked_at // 4
+        is_candidate = not labels.is_dropped[i] and i != skip and start <= t
+        if is_candidate and covers(table, problem, scratch, mode, start, labels.held[i], t, held, horizon):
+            effort[SPENT] += 1 + tested // 4
             return True
         i = labels.older[i]
-    effort[SPENT] += 1 + looked_at // 4
+    effort[SPENT] += 1 + tested // 4
     return False
 
 
@@ -83,13 +83,13 @@ def covers(
     held: Words,
     horizon: int,
 ) -> bool:
-    """Return whether `held` can hold the program in slot t if `held_before` do in slot `start`, not after t.
+    """Return whether `held` can be the holders in slot t if `held_before` are the holders in slot `start` <= t.
 
-    Symmetric workers are exchanged where it is known that they are so until slot `horizon`.
+    Workers that are symmetric until slot `horizon` may be exchanged.
     """
     parts = scratch.participants
     n = _missing(table, problem, scratch, mode, start, held_before, t, held, horizon)
-    # With at most n_com of them each has the channel whenever it is UP, and `_missing` has seen to that.
+    # At most n_com of them never wait for the channel, and `_missing` has counted their UP slots.
     if n > problem.n_com:
         for j in range(n):
             parts.program[j] = problem.t_prog
@@ -109,9 +109,9 @@ def _missing(
     held: Words,
     horizon: int,
 ) -> int:
-    """List as participants the set Z: those of `held` that lack the program if it was `held_before` in slot `start`.
+    """Make the set Z participants: the workers of `held` that lack the program if `held_before` held it in `start`.
 
-    Returns how many they are; -1 if one of them cannot be sent the program by slot t.
+    Returns their number, or -1 if one of them cannot receive the program by slot t.
     """
     parts, exchanged = scratch.participants, scratch.exchanged
     n = 0
@@ -122,8 +122,8 @@ def _missing(
             lowest = bits & (~bits + np.uint64(1))
             bits ^= lowest
             q = 64 * k + popcount(lowest - np.uint64(1))
-            born = table.down[t - 1, q] + 1 if t > 0 else 0  # the first slot of q's availability period
-            if born <= start and held_before[k] & lowest:
+            period_start = table.down[t - 1, q] + 1 if t > 0 else 0
+            if period_start <= start and held_before[k] & lowest:
                 continue
             if is_up_throughout(table, q, t, horizon):
                 if not may_exchange:
@@ -132,8 +132,8 @@ def _missing(
                 if _take_symmetric(table, problem, held_before, exchanged, q, start, t, horizon):
                     continue
             parts.worker[n] = q
-            parts.receive_from[n] = max(born, start)
-            if mode == OWN or table.cnt[t, q] - table.cnt[parts.receive_from[n], q] < problem.t_prog:
+            parts.receive_from[n] = max(period_start, start)
+            if mode == NO_STAND_BY or table.cnt[t, q] - table.cnt[parts.receive_from[n], q] < problem.t_prog:
                 return -1
             n += 1
     return n
@@ -143,7 +143,7 @@ def _missing(
 def _take_symmetric(
     table: Table, problem: Problem, held: Words, taken: Words, q: int, start: int, t: int, horizon: int
 ) -> bool:
-    """Take a worker that held the program from `start` to t and is symmetric to q from t on; False if there is none."""
+    """Take a worker that holds the program from `start` to t and is symmetric to q from t on; False without one."""
     for k in range(problem.num_words):
         if held[k] & ~taken[k]:
             for r in range(64 * k, min(problem.p, 64 * k + 64)):

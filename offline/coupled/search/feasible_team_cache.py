@@ -1,8 +1,8 @@
-"""Members that were found to be able to compute together: who could once can again.
+"""A cache of teams that are known to be feasible, for the state-space relaxation.
 
-Whether workers S can compute in slots s..e from slot c on is a question of the states and of which of S have to be sent
-the program in s..c-1. If nobody else has to, they can again. So one such set for each s and e answers most of what
-`merged.together` is asked.
+Whether a team can compute in slots s..e from slot c on depends on the states and on its members that need the program.
+A team that was feasible is so again if no further member needs it. So one team for each (s, e) answers most queries of
+`bounds.state_space_relaxation`.
 """
 
 from __future__ import annotations
@@ -20,14 +20,13 @@ from hindsched.offline.coupled.search.state_tables import Table
 
 __all__ = ["FeasibleTeamCache", "make_feasible_team_cache", "recall", "remember"]
 
-_CELLS = 1 << 12
+_CELLS = 1 << 12  # of the hash table; a later team replaces an earlier one in its cell
 
 
 class FeasibleTeamCache(NamedTuple):
-    """In each cell the last set found for slots ``start..end``, ``end`` -1 where there is none.
+    """In each cell the last team found for slots ``start..end``; ``end`` is -1 in an empty cell.
 
-    Its members can compute from slot ``c`` on, also if none of ``holders`` but all others of them have to be sent the
-    program.
+    The team can compute from slot ``c`` on even if all its members except ``holders`` need the program.
     """
 
     start: Ints
@@ -37,7 +36,7 @@ class FeasibleTeamCache(NamedTuple):
 
 
 def make_feasible_team_cache(workers: int) -> FeasibleTeamCache:
-    """Room for some sets of workers."""
+    """Return an empty cache."""
     start, end, c = (np.full(_CELLS, -1, np.int64) for _ in range(3))
     return FeasibleTeamCache(start, end, c, np.zeros((_CELLS, (workers + 63) // 64), np.uint64))
 
@@ -49,9 +48,9 @@ def _cell(witnesses: FeasibleTeamCache, s: int, e: int) -> int:
 
 @kernel
 def recall(table: Table, needs: Needs, witnesses: FeasibleTeamCache, s: int, e: int) -> int:
-    """Return a slot from which members can compute in s..e, as was found before; -1 if none is known.
+    """Return a slot from which a cached team can compute in s..e, -1 if no such team is cached.
 
-    `prepare` was called.
+    `prepare` has to be called before.
     """
     i = _cell(witnesses, s, e)
     if witnesses.start[i] != s or witnesses.end[i] != e:
@@ -70,7 +69,10 @@ def recall(table: Table, needs: Needs, witnesses: FeasibleTeamCache, s: int, e: 
 def remember(
     table: Table, needs: Needs, witnesses: FeasibleTeamCache, s: int, e: int, c: int, members: Ints, size: int
 ) -> None:
-    """Remember that the first ``size`` of these members can compute in s..e from slot c on; `prepare` was called."""
+    """Cache the first ``size`` members, a team that can compute in s..e from slot c on.
+
+    `prepare` has to be called before.
+    """
     i = _cell(witnesses, s, e)
     witnesses.start[i], witnesses.end[i], witnesses.c[i] = s, e, c
     witnesses.holders[i] = 0

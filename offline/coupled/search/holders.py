@@ -1,9 +1,9 @@
-"""Who holds the program after an iteration: the maximal sets of holders it can leave behind.
+"""The maximal holder sets that an iteration can end with.
 
-`expand` turns sets S (module `member_sets`) into the maximal holder sets: one flow question (`task_counts.share`) if
-all stand-by workers can be served, a branching over maximal subsets otherwise. Set S with slot c cannot give more
-holders than U(c), those that could be ready by c if alone, and U grows with c: so once a set containing U(c') is found
-only c > c' are of interest; c' is the threshold of `member_sets.advance`.
+`expand` turns teams (module `teams`) into the maximal holder sets. One flow (`task_counts.find_task_counts`) suffices
+if the channel can serve all stand-by workers; otherwise a branching enumerates the maximal subsets. A team with slot c
+has no more holders than U(c), the workers that have the program by c if they are served alone, and U grows with c. So
+once a set that contains U(c') is found, only c > c' matter: c' is the threshold of `teams.next_team`.
 """
 
 from __future__ import annotations
@@ -13,34 +13,30 @@ import numpy as np
 from hindsched.instances.array_types import Ints, Words
 from hindsched.instances.compiling import inlined, kernel
 from hindsched.offline.coupled.search.bitsets import add, assign, has, within
-from hindsched.offline.coupled.search.constants import (
+from hindsched.offline.coupled.search.channel_flow import NO, UNDECIDED, YES
+from hindsched.offline.coupled.search.effort import LIMIT, SPENT, STOP
+from hindsched.offline.coupled.search.instance_arrays import Problem
+from hindsched.offline.coupled.search.modes import NO_STAND_BY, STAND_BY
+from hindsched.offline.coupled.search.normal_form import most_tasks
+from hindsched.offline.coupled.search.scratch_memory import (
     EFFORT_LIMIT,
     FOUND_LIMIT,
-    LIMIT,
-    NEVER,
-    NO,
     NUM_FOUND,
     NUM_MEMBERS,
-    OWN,
-    SPENT,
-    STAND_BY,
-    STOP,
-    UNDECIDED,
-    WORK,
-    YES,
+    WORK_INDEX,
+    Needs,
+    Scratch,
 )
-from hindsched.offline.coupled.search.instance_arrays import Problem
-from hindsched.offline.coupled.search.normal_form import most_tasks
-from hindsched.offline.coupled.search.scratch_memory import Needs, Scratch
+from hindsched.offline.coupled.search.slot_codes import NEVER
 from hindsched.offline.coupled.search.state_tables import Table
-from hindsched.offline.coupled.search.task_counts import share
+from hindsched.offline.coupled.search.task_counts import find_task_counts
 from hindsched.offline.coupled.search.teams import begin_teams, is_known, next_team
 from hindsched.offline.coupled.search.worker_order import are_symmetric, order_workers
 
 
 @kernel
-def record(scratch: Scratch, held: Words, size: int, c: int, iw: int) -> bool:
-    """Add a holder set, with its first `size` members, and drop those it contains; False if there is no room."""
+def record_holder_set(scratch: Scratch, held: Words, size: int, c: int, iw: int) -> bool:
+    """Record a holder set with its first `size` members and drop its subsets; return False if the limit is met."""
     found, counters = scratch.found, scratch.counters
     n = 0
     for r in range(counters[NUM_FOUND]):
@@ -66,8 +62,10 @@ def record(scratch: Scratch, held: Words, size: int, c: int, iw: int) -> bool:
 
 
 @kernel
-def enlist(table: Table, problem: Problem, scratch: Scratch, j: int, q: int, c: int, iw: int, computes: bool) -> None:
-    """Make worker q participant j of the next flow question."""
+def add_participant(
+    table: Table, problem: Problem, scratch: Scratch, j: int, q: int, c: int, iw: int, computes: bool
+) -> None:
+    """Make worker q participant j of the next flow."""
     parts, needs = scratch.participants, scratch.needs
     parts.worker[j] = q
     parts.receive_from[j] = needs.receive_from[q]
@@ -77,7 +75,10 @@ def enlist(table: Table, problem: Problem, scratch: Scratch, j: int, q: int, c: 
 
 @kernel
 def can_serve(table: Table, problem: Problem, scratch: Scratch, s: int, c: int, size: int, n: int) -> int:
-    """Return whether, of the n participants, the first `size` can compute from slot c on and all have the program."""
+    """Return whether all n participants can have the program by slot c, and the first `size` their data too.
+
+    YES, NO, or UNDECIDED if the effort limit is met.
+    """
     parts = scratch.participants
     total = problem.m * problem.t_data
     for j in range(n):
@@ -85,22 +86,22 @@ def can_serve(table: Table, problem: Problem, scratch: Scratch, s: int, c: int, 
     scratch.effort[SPENT] += 1
     if total > problem.n_com * (c - s):
         return NO
-    return share(table, problem, scratch.flow, parts, s, c, size, n)
+    return find_task_counts(table, problem, scratch.flow, parts, s, c, size, n)
 
 
 @kernel
 def can_serve_all(
     table: Table, problem: Problem, scratch: Scratch, workers: Ints, s: int, c: int, iw: int, size: int
 ) -> int:
-    """Enlist these workers, and return `can_serve` for them."""
+    """Make these workers the participants, and return `can_serve` for them."""
     for j in range(workers.size):
-        enlist(table, problem, scratch, j, workers[j], c, iw, j < size)
+        add_participant(table, problem, scratch, j, workers[j], c, iw, j < size)
     return can_serve(table, problem, scratch, s, c, size, workers.size)
 
 
 @kernel
-def _is_hopeless(table: Table, problem: Problem, needs: Needs, e: int) -> bool:
-    """Return whether the workers have too few UP slots by e: every task costs its worker T_data + w_q of them."""
+def _has_too_few_up_slots(table: Table, problem: Problem, needs: Needs, e: int) -> bool:
+    """Return whether the workers have too few UP slots by e: every task costs its worker T_data + w_q UP slots."""
     total = 0
     for q in range(problem.p):
         have = table.cnt[e + 1, q] - needs.data_base[q]
@@ -113,49 +114,49 @@ def _is_hopeless(table: Table, problem: Problem, needs: Needs, e: int) -> bool:
 def expand(
     table: Table, problem: Problem, scratch: Scratch, mode: int, s: int, e: int, horizon: int, last: bool
 ) -> bool:
-    """Find the maximal holder sets after an iteration in slots s..e; `prepare` was called.
+    """Find the maximal holder sets after an iteration in slots s..e; `prepare` has to be called before.
 
-    If `last`, any one set will do. Returns False if some may be missing: the effort limit was met, or the room for
-    holder sets.
+    If `last`, one set suffices. Returns False if sets may be missing, because the limit of effort or of holder sets is
+    met.
     """
     counters, effort = scratch.counters, scratch.effort
     counters[NUM_FOUND] = 0
     effort[SPENT] += 1 + problem.p // 4
     effort[LIMIT] = min(effort[SPENT] + counters[EFFORT_LIMIT], effort[STOP])
-    if _is_hopeless(table, problem, scratch.needs, e):
+    if _has_too_few_up_slots(table, problem, scratch.needs, e):
         return True
     order_workers(table, problem, scratch, s, e, horizon)
-    thr = begin_teams(table, problem, scratch, s, e)
+    threshold = begin_teams(table, problem, scratch, s, e)
     while True:
-        c = next_team(table, problem, scratch, mode, e, thr)
+        c = next_team(table, problem, scratch, mode, e, threshold)
         if c < 0:
             return bool(c == -1)
-        # The most that this set could leave behind, and who takes part in that.
+        # The largest holder set that this team can end with, and its participants.
         size = counters[NUM_MEMBERS]
-        n = _enlist_all(table, problem, scratch, mode, c, last)
+        n = _add_participants(table, problem, scratch, mode, c, last)
         if is_known(scratch, scratch.wanted):
             continue
         if not _serve(table, problem, scratch, s, c, size, n):
             return False
         if last and counters[NUM_FOUND] > 0:
             return True
-        if mode != OWN:
-            thr = max(thr, min(e, _threshold(problem, scratch)))
+        if mode != NO_STAND_BY:
+            threshold = max(threshold, min(e, _threshold(problem, scratch)))
 
 
 @inlined
-def _enlist_all(table: Table, problem: Problem, scratch: Scratch, mode: int, c: int, last: bool) -> int:
-    """Enlist the members found by `advance`, and all that could be on stand-by; return how many they are.
+def _add_participants(table: Table, problem: Problem, scratch: Scratch, mode: int, c: int, last: bool) -> int:
+    """Make the members, and all workers that can be on stand-by, participants; return their number.
 
-    Writes to ``wanted`` who holds the program afterwards if all of them are served.
+    Writes to ``wanted`` the holders after the iteration if the channel serves all participants.
     """
     needs, wanted, members = scratch.needs, scratch.wanted, scratch.tree.members
-    size, iw = scratch.counters[NUM_MEMBERS], scratch.counters[WORK]
+    size, iw = scratch.counters[NUM_MEMBERS], scratch.counters[WORK_INDEX]
     for j in range(size):
-        enlist(table, problem, scratch, j, members[j], c, iw, True)
+        add_participant(table, problem, scratch, j, members[j], c, iw, True)
     assign(wanted, needs.survivors)
     n = size
-    if mode == OWN:
+    if mode == NO_STAND_BY:
         for j in range(size):
             if has(needs.obtainable, members[j]):
                 add(wanted, members[j])
@@ -169,31 +170,31 @@ def _enlist_all(table: Table, problem: Problem, scratch: Scratch, mode: int, c: 
             for j in range(size):
                 computes = computes or members[j] == q
             if not computes and mode == STAND_BY and not last:
-                enlist(table, problem, scratch, n, q, c, iw, False)
+                add_participant(table, problem, scratch, n, q, c, iw, False)
                 n += 1
     return int(n)
 
 
 @inlined
 def _serve(table: Table, problem: Problem, scratch: Scratch, s: int, c: int, size: int, n: int) -> bool:
-    """Record the holder sets of one set of members: ``wanted`` if all participants can be served, else smaller ones.
+    """Record the holder sets of one team: ``wanted`` if the channel can serve all participants, else smaller sets.
 
-    Returns False if some may be missing.
+    Returns False if sets may be missing.
     """
-    iw = scratch.counters[WORK]
+    iw = scratch.counters[WORK_INDEX]
     possible = can_serve(table, problem, scratch, s, c, size, n)
     if possible == YES:
-        return record(scratch, scratch.wanted, size, c, iw)
-    if possible == NO and n > size:  # not with all on stand-by; with some, if it can be done with none
+        return record_holder_set(scratch, scratch.wanted, size, c, iw)
+    if possible == NO and n > size:  # fewer stand-by workers are possible if the members alone are
         possible = can_serve(table, problem, scratch, s, c, size, size)
         if possible == YES:
-            return _branch(table, problem, scratch, s, c, iw, size, n)
+            return _branch_on_stand_by(table, problem, scratch, s, c, iw, size, n)
     return bool(possible == NO)
 
 
 @inlined
 def _threshold(problem: Problem, scratch: Scratch) -> int:
-    """Return the last slot c' such that a set found has everybody who could have the program by c'; NEVER for all."""
+    """Return the last slot c' such that a set found contains U(c'); NEVER - 1 if it contains all obtainable workers."""
     best = -1
     for r in range(scratch.counters[NUM_FOUND]):
         first = NEVER
@@ -205,11 +206,13 @@ def _threshold(problem: Problem, scratch: Scratch) -> int:
 
 
 @kernel
-def _branch(table: Table, problem: Problem, scratch: Scratch, s: int, c: int, iw: int, size: int, n: int) -> bool:
-    """Record the maximal sets of stand-by workers, participants size..n-1, that can be served with the members.
+def _branch_on_stand_by(
+    table: Table, problem: Problem, scratch: Scratch, s: int, c: int, iw: int, size: int, n: int
+) -> bool:
+    """Record the maximal sets of stand-by workers, participants size..n-1, that the channel can serve.
 
-    Depth first over the stand-by workers, taking each before leaving it out; a branch whose
-    optimistic set is contained in a known one is cut, so only maximal sets are recorded. False if some may be missing.
+    Depth first over the stand-by workers, first with and then without each. A branch whose optimistic set is contained
+    in a recorded set is cut, so only maximal sets are recorded. Returns False if sets may be missing.
     """
     subsets, parts = scratch.subsets, scratch.participants
     optional, step, is_taken = subsets.optional, subsets.step, subsets.is_taken
@@ -218,26 +221,26 @@ def _branch(table: Table, problem: Problem, scratch: Scratch, s: int, c: int, iw
         step[d] = is_taken[d] = 0
     for d in range(total):
         optional[d] = parts.worker[size + d]
-    assign(subsets.certain, scratch.needs.survivors)
+    assign(subsets.required, scratch.needs.survivors)
     for j in range(size):
         if has(scratch.needs.obtainable, scratch.tree.members[j]):
-            add(subsets.certain, scratch.tree.members[j])
+            add(subsets.required, scratch.tree.members[j])
     d = 0
-    num = size  # participants that can be served together: the members, and the stand-by workers taken
+    num = size  # participants that the channel can serve: the members and the stand-by workers taken
     while d >= 0:
-        # At depth d: step 0 tries to take optional[d], step 1 leaves it out, step 2 goes back.
+        # At depth d step 0 takes optional[d], step 1 leaves it out, step 2 returns.
         if step[d] == 1:
             num -= is_taken[d]
             is_taken[d] = 0
         scratch.effort[SPENT] += 1 + n // 16
-        _hope(scratch, size, num, total, d)
-        if step[d] == 2 or is_known(scratch, subsets.hoped):
+        _compute_optimistic(scratch, size, num, total, d)
+        if step[d] == 2 or is_known(scratch, subsets.optimistic):
             num -= is_taken[d]
             is_taken[d] = 0
             step[d] = 0
             d -= 1
         elif d == total:
-            if not record(scratch, subsets.hoped, size, c, iw):
+            if not record_holder_set(scratch, subsets.optimistic, size, c, iw):
                 return False
             d -= 1
         elif step[d] == 1:
@@ -247,10 +250,10 @@ def _branch(table: Table, problem: Problem, scratch: Scratch, s: int, c: int, iw
             step[d] = 1
             if d > 0 and is_taken[d - 1] == 0 and are_symmetric(scratch.order, optional[d - 1], optional[d]):
                 continue
-            enlist(table, problem, scratch, num, optional[d], c, iw, False)
+            add_participant(table, problem, scratch, num, optional[d], c, iw, False)
             possible = can_serve(table, problem, scratch, s, c, size, num + 1)
             if possible == UNDECIDED or scratch.effort[SPENT] > scratch.effort[LIMIT]:
-                _record_so_far(scratch, size, num, c, iw)
+                _record_taken(scratch, size, num, c, iw)
                 return False
             if possible == YES:
                 is_taken[d] = 1
@@ -260,29 +263,29 @@ def _branch(table: Table, problem: Problem, scratch: Scratch, s: int, c: int, iw
 
 
 @inlined
-def _hope(scratch: Scratch, size: int, num: int, total: int, d: int) -> None:
-    """Write to ``hoped`` the holders if all that are still open at depth d could be served, beside those taken."""
+def _compute_optimistic(scratch: Scratch, size: int, num: int, total: int, d: int) -> None:
+    """Write to ``optimistic`` the holders if the channel can serve all workers that depth d leaves undecided."""
     subsets = scratch.subsets
     optional, step = subsets.optional, subsets.step
-    assign(subsets.hoped, subsets.certain)
+    assign(subsets.optimistic, subsets.required)
     for j in range(size, num):
-        add(subsets.hoped, scratch.participants.worker[j])
-    j = d if step[d] == 0 else d + 1  # the first that is still open
-    if j > 0 and subsets.is_taken[j - 1] == 0:  # those symmetric to one that is left out are left out too
+        add(subsets.optimistic, scratch.participants.worker[j])
+    j = d if step[d] == 0 else d + 1  # the first undecided worker
+    if j > 0 and subsets.is_taken[j - 1] == 0:  # workers symmetric to one that is left out are left out too
         out = optional[j - 1]
         while j < total and are_symmetric(scratch.order, out, optional[j]):
             j += 1
     while j < total:
-        add(subsets.hoped, optional[j])
+        add(subsets.optimistic, optional[j])
         j += 1
 
 
 @inlined
-def _record_so_far(scratch: Scratch, size: int, num: int, c: int, iw: int) -> None:
-    """Record what can be done with the first `num` participants: a holder set, if not a maximal one."""
-    hoped = scratch.subsets.hoped
-    assign(hoped, scratch.subsets.certain)
+def _record_taken(scratch: Scratch, size: int, num: int, c: int, iw: int) -> None:
+    """Record the holder set of the first `num` participants, which need not be maximal."""
+    optimistic = scratch.subsets.optimistic
+    assign(optimistic, scratch.subsets.required)
     for j in range(size, num):
-        add(hoped, scratch.participants.worker[j])
-    if not is_known(scratch, hoped):
-        record(scratch, hoped, size, c, iw)
+        add(optimistic, scratch.participants.worker[j])
+    if not is_known(scratch, optimistic):
+        record_holder_set(scratch, optimistic, size, c, iw)

@@ -1,4 +1,4 @@
-"""The numbers of an instance that do not depend on the slot, as the kernels read them."""
+"""The data of an instance that do not depend on the slot, as arrays for the kernels."""
 
 from __future__ import annotations
 
@@ -10,13 +10,25 @@ from hindsched.instances.array_types import Ints
 
 
 class Problem(NamedTuple):
-    """Constants of an instance (symbols of the paper, see docs/model.md section 1).
+    """Constants of an instance; docs/model.md section 1 has the symbols.
 
-    ``most[q]`` is mu_q, at most m; ``each[q]`` = T_data + w_q, the UP slots that every task costs
-    worker q. ``work`` lists the values that W = max x_q w_q can take, ascending, and ``caps[i, q]``
-    is the most tasks that q computes within ``work[i]`` slots; values of W within which all
-    workers together cannot compute m tasks are left out. ``words`` is the length of a set. ``kind[q]`` is equal for
-    workers with equal w and mu.
+    Parameters
+    ----------
+    p, m, n_com, t_prog, t_data, w
+        As in the paper; n_com is at most p.
+    max_tasks
+        ``max_tasks[q]`` is mu_q, at most m.
+    slots_per_task
+        ``slots_per_task[q]`` = T_data + w_q: the UP slots that one task costs worker q.
+    work
+        The values that W = max x_q w_q can take, ascending, without those within which the workers cannot compute m
+        tasks. Kernels pass a W on as its index ``iw``.
+    caps
+        ``caps[iw, q]`` is the largest number of tasks that worker q computes within ``work[iw]`` slots.
+    num_words
+        Number of 64-bit words in a set of workers.
+    kind
+        Workers with equal w and mu have equal kinds.
     """
 
     p: int
@@ -34,7 +46,7 @@ class Problem(NamedTuple):
 
 
 def make_problem(w: Ints, mu: Ints, m: int, n_com: int, t_prog: int, t_data: int) -> Problem:
-    """Tabulate W and the task counts; a `mu` of m or more is no bound."""
+    """Return the arrays of an instance; a `mu` of m or more does not bind."""
     p = len(w)
     w = np.asarray(w, np.int64)
     max_tasks = np.minimum(np.asarray(mu, np.int64), m)

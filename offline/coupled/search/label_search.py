@@ -1,111 +1,116 @@
-"""Searches with labels of their own, and the best schedule that any of them has found."""
+"""Searches with labels of their own, and the best schedule that any search has found."""
 
 from __future__ import annotations
 
 from hindsched.offline.coupled.plans import IterationPlan
-from hindsched.offline.coupled.search.best_first import Question, run
-from hindsched.offline.coupled.search.constants import (
-    BEST,
-    CUT,
-    DIVE_BONUS,
-    DIVE_EFFORT,
-    DIVE_FOUND,
-    DIVE_ROOT,
-    FIRST_EFFORT,
-    FIRST_FOUND,
-    FIRST_LABELS,
-    HEAP,
+from hindsched.offline.coupled.search.best_first import (
+    EXPANSION_INCOMPLETE,
     NEED_LABELS,
     NEED_SLOTS,
-    NEVER,
-    PER_STEP,
-    SLICE,
-    SLICE_STEPS,
+    SLICE_DONE,
     SOLVED,
+    SearchSettings,
+    run,
 )
-from hindsched.offline.coupled.search.labels import make_labels, more_labels
+from hindsched.offline.coupled.search.effort import EFFORT_PER_STEP
+from hindsched.offline.coupled.search.labels import BEST_LABEL, HEAP_SIZE, make_labels, more_labels
+from hindsched.offline.coupled.search.parameters import LabelSearchParameters
 from hindsched.offline.coupled.search.reconstruction import make_plan
+from hindsched.offline.coupled.search.slot_codes import NEVER
 from hindsched.offline.coupled.search.workspace import Workspace
 
 __all__ = ["Incumbent", "LabelSearch"]
 
+_DIVE_BONUS = 1 << 32  # more than any cost, so that a dive runs depth first
+_DIVE_ROOT_KEY = -(1 << 62)  # less than any key
+
 
 class Incumbent:
-    """The best schedule known, and its cost, which is minimised: makespan, or -iterations."""
+    """The best schedule known, and its cost to be minimised: makespan, or minus iterations."""
 
     def __init__(self, workspace: Workspace, iterations: int) -> None:
-        # No iteration at all is always possible; K iterations may not be.
+        # A schedule of no iteration always exists; one of K iterations may not.
         self.is_found = iterations == 0
         self.cost = workspace.slots + 1 if iterations else 0
         self.plan: tuple[IterationPlan, ...] | None = None if iterations else ()
 
     def offer(self, found: LabelSearch) -> None:
-        """Take over the best label of a search if it is a schedule of the instance, and better."""
-        if found.is_real and found.labels.tally[BEST] > 0 and found.cost < self.cost:
+        """Take the best label of a search if it is a schedule of the instance and better."""
+        if found.is_real and found.labels.tally[BEST_LABEL] > 0 and found.cost < self.cost:
             self.take(found.cost, found.plan())
 
     def take(self, cost: int, plan: tuple[IterationPlan, ...]) -> None:
-        """Take over a schedule that is better."""
+        """Take a better schedule."""
         self.cost, self.is_found, self.plan = cost, True, plan
 
 
 class LabelSearch:
-    """One search with its labels, best first (module `best_first`) or as a dive.
+    """A best-first search (module `best_first`) or dive with labels of its own.
 
-    A search is *real* if its labels are schedules of the instance: the relaxed one is not.
+    A search is *real* if its labels are schedules of the instance; the relaxed search is not.
     """
 
-    def __init__(self, workspace: Workspace, mode: int, iterations: int, *, real: bool, dive: bool = False) -> None:
+    def __init__(
+        self,
+        workspace: Workspace,
+        mode: int,
+        iterations: int,
+        *,
+        real: bool,
+        dive: bool = False,
+        parameters: LabelSearchParameters = LabelSearchParameters(),  # noqa: B008 - immutable
+    ) -> None:
         self.workspace, self.mode, self.iterations = workspace, mode, iterations
         self.is_real, self.is_dive = real, dive
         self.is_finished = False
         self.bound = 0 if iterations else -NEVER
-        self.labels = make_labels(iterations or workspace.slots, workspace.problem.num_words, FIRST_LABELS)
-        self.labels.heap_key[0] = DIVE_ROOT if dive else self.bound
-        self._effort = DIVE_EFFORT if dive else FIRST_EFFORT
-        self._found = DIVE_FOUND if dive else FIRST_FOUND
+        self.labels = make_labels(iterations or workspace.slots, workspace.problem.num_words, parameters.first_labels)
+        self.labels.heap_key[0] = _DIVE_ROOT_KEY if dive else self.bound
+        self._slice_steps = parameters.slice_steps
+        self._effort = parameters.dive_effort if dive else parameters.best_first_effort
+        self._found = parameters.dive_sets if dive else parameters.best_first_sets
 
     def work(self, incumbent: Incumbent, steps: int) -> bool:
-        """Spend about `steps` units of work; True if `incumbent` is now proven optimal."""
+        """Search for about `steps` steps; return whether `incumbent` is proven optimal now."""
         workspace = self.workspace
         while steps > 0 and not self.is_finished:
             workspace.check()
             workspace.limit_expansion(self._effort, self._found)
-            share = min(steps, SLICE_STEPS)
-            why = self._run(incumbent.cost - 1, share)
+            share = min(steps, self._slice_steps)
+            reason = self._run(incumbent.cost - 1, share)
             if not self.is_dive:
                 self.bound = max(self.bound, self._least(incumbent.cost))
-            if why == NEED_SLOTS:
+            if reason == NEED_SLOTS:
                 workspace.grow()
-            elif why == NEED_LABELS:
+            elif reason == NEED_LABELS:
                 workspace.claim()
                 self.labels = more_labels(self.labels)
-            elif why == CUT:
-                steps -= self._effort // PER_STEP
-                if self._effort > PER_STEP * steps:
+            elif reason == EXPANSION_INCOMPLETE:
+                steps -= self._effort // EFFORT_PER_STEP
+                if self._effort > EFFORT_PER_STEP * steps:
                     break
                 self._effort *= 4
                 self._found *= 2
-            elif why == SLICE or (self.is_dive and why == SOLVED):
+            elif reason == SLICE_DONE or (self.is_dive and reason == SOLVED):
                 steps -= share
                 incumbent.offer(self)
             else:
                 self.is_finished = True
-                if why == SOLVED:
+                if reason == SOLVED:
                     self.bound = max(self.bound, self.cost)
                 incumbent.offer(self)
         if not self.is_finished or self.is_dive:
             return False
-        # Nothing better than the incumbent is left, or what was left has been found.
+        # A real search has found an optimum or has excluded a better schedule; a relaxed search has only a bound.
         return self.is_real or self.bound >= incumbent.cost
 
-    def question(self, limit: int) -> Question:
-        """Return what is asked of this search, for schedules of cost at most `limit`."""
-        bonus = DIVE_BONUS if self.is_dive else 0
-        return Question(self.mode, self.iterations, self.workspace.slots, limit, bonus, self.is_dive)
+    def settings(self, cost_limit: int) -> SearchSettings:
+        """Return the settings of this search for schedules of cost at most `cost_limit`."""
+        bonus = _DIVE_BONUS if self.is_dive else 0
+        return SearchSettings(self.mode, self.iterations, self.workspace.slots, cost_limit, bonus, self.is_dive)
 
-    def _run(self, limit: int, steps: int) -> int:
-        """Work once on the queue, for schedules of cost at most `limit`."""
+    def _run(self, cost_limit: int, steps: int) -> int:
+        """Process the queue once, for schedules of cost at most `cost_limit`."""
         workspace = self.workspace
         workspace.stop_after(NEVER)
         return int(
@@ -115,30 +120,30 @@ class LabelSearch:
                 workspace.scratch,
                 workspace.prefetch,
                 self.labels,
-                self.question(limit),
+                self.settings(cost_limit),
                 steps,
             )
         )
 
     def plan(self) -> tuple[IterationPlan, ...]:
-        """Return the schedule of the best label."""
+        """Return the plan of the best label."""
         workspace = self.workspace
-        best = int(self.labels.tally[BEST])
+        best = int(self.labels.tally[BEST_LABEL])
         return make_plan(
             workspace.table, workspace.problem, workspace.scratch, self.labels, best, self.mode, workspace.slots
         )
 
-    def _least(self, limit: int) -> int:
-        """Return the least cost below `limit` that schedules found, or still to be found, can have; or `limit`."""
-        least = limit
-        if self.labels.tally[HEAP] > 0:
+    def _least(self, cost_limit: int) -> int:
+        """Return a lower bound on the cost of all schedules found or still to be found, at most `cost_limit`."""
+        least = cost_limit
+        if self.labels.tally[HEAP_SIZE] > 0:
             least = min(least, int(self.labels.heap_key[0]))
-        if self.labels.tally[BEST] > 0:
+        if self.labels.tally[BEST_LABEL] > 0:
             least = min(least, self.cost)
         return least
 
     @property
     def cost(self) -> int:
         """The cost of the best label."""
-        label = int(self.labels.tally[BEST])
+        label = int(self.labels.tally[BEST_LABEL])
         return int(self.labels.start[label] if self.iterations else -self.labels.done[label])

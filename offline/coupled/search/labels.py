@@ -1,14 +1,11 @@
-"""Labels: what an iteration leaves behind, and their queue.
+"""Labels, which stand for partial schedules, and their queue.
 
-By the normal form (module `iteration`) all that a valid schedule of the first k iterations hands
-to the rest is the slot t after its last iteration and the set H of workers holding the program
-then. A *label* (k, t, H) stands for one such schedule, kept as its parent label and the set S that
-computes. Workers to whom the program is of no more use (`iteration.useful`) are left out of H:
-they compute in no further iteration on the strength of it, so no completion changes.
+By the normal form (module `normal_form`) later iterations depend only on the slot t after the last iteration and on the
+set H of holders in t. A *label* (k, t, H) stands for a valid schedule of k iterations, stored as its parent label and
+the team of its last iteration. H leaves out workers to which the program is of no more use (`normal_form.useful`): no
+completion needs their programs. Module `dominance` drops labels.
 
-Which labels matter: module `dominance`.
-
-The queue is a binary heap on (key, more iterations first, older first): no ties are left to chance.
+The queue is a binary heap on (key, more iterations first, older first), so ties have a fixed order.
 """
 
 from __future__ import annotations
@@ -19,17 +16,19 @@ import numpy as np
 
 from hindsched.instances.array_types import Flags, Ints, Words
 from hindsched.instances.compiling import kernel
-from hindsched.offline.coupled.search.constants import COUNT, HEAP
+
+NUM_LABELS, HEAP_SIZE, BEST_LABEL, NUM_POPPED, NUM_DOMINATED, NUM_EXPANDED = range(6)
+"""Cells of ``Labels.tally``."""
 
 
 class Labels(NamedTuple):
     """All labels and the queue, as parallel arrays.
 
-    Label i stands for a schedule of ``done[i]`` iterations after which slot ``start[i]`` comes and the workers
-    ``held[i]`` hold the program. Its last iteration follows that of label ``parent[i]``, is computed by ``members[i]``
-    from slot ``c[i]`` on, and ``iw[i]`` is the index of its W. ``next_end[i]`` is the next last slot to be tried from
-    it. ``older`` and ``newest`` chain the labels with the same number of iterations; those that ``is_dropped`` dominate
-    no more. The queue is ``heap_key`` and ``heap_label``; the cells of ``tally`` are named in `constants`.
+    Label i stands for a schedule of ``done[i]`` iterations; ``start[i]`` is the slot after them and ``held[i]`` the
+    holders then. Its last iteration follows label ``parent[i]``, is computed by ``members[i]`` from slot ``c[i]`` on,
+    and has the W of index ``iw[i]``. ``next_end[i]`` is the next end to try for the iteration after it. ``older`` and
+    ``newest`` link the labels with the same number of iterations; labels with ``is_dropped`` dominate no label.
+    ``heap_key`` and ``heap_label`` are the queue.
     """
 
     done: Ints
@@ -49,7 +48,7 @@ class Labels(NamedTuple):
 
 
 def make_labels(iterations: int, words: int, room: int) -> Labels:
-    """Arrays for `room` labels of at most `iterations` iterations, with the root label in place."""
+    """Return arrays for `room` labels of at most `iterations` iterations, with the root label."""
 
     def ints(n: int) -> Ints:
         return np.zeros(n, np.int64)
@@ -70,14 +69,14 @@ def make_labels(iterations: int, words: int, room: int) -> Labels:
         heap_label=ints(room),
         tally=ints(6),
     )
-    labels.tally[COUNT] = labels.tally[HEAP] = 1
+    labels.tally[NUM_LABELS] = labels.tally[HEAP_SIZE] = 1
     labels.parent[0] = labels.older[0] = -1
     labels.newest[0] = 0
     return labels
 
 
 def more_labels(labels: Labels) -> Labels:
-    """Return the same labels with twice the room."""
+    """Return the same labels in arrays twice as long."""
     more = make_labels(len(labels.newest) - 1, labels.held.shape[1], 2 * len(labels.done))
     for new, old in zip(more, labels, strict=True):
         new[: len(old)] = old
@@ -104,11 +103,11 @@ def _swap(labels: Labels, a: int, b: int) -> None:
 
 @kernel
 def push(labels: Labels, key: int, label: int) -> None:
-    """Queue a label; each is in the queue at most once."""
-    n = labels.tally[HEAP]
+    """Add a label to the queue, which holds each label at most once."""
+    n = labels.tally[HEAP_SIZE]
     labels.heap_key[n] = key
     labels.heap_label[n] = label
-    labels.tally[HEAP] = n + 1
+    labels.tally[HEAP_SIZE] = n + 1
     while n > 0 and _before(labels, n, (n - 1) // 2):
         _swap(labels, n, (n - 1) // 2)
         n = (n - 1) // 2
@@ -117,8 +116,8 @@ def push(labels: Labels, key: int, label: int) -> None:
 @kernel
 def pop(labels: Labels) -> None:
     """Remove the head of the queue, ``heap_label[0]``."""
-    n = labels.tally[HEAP] - 1
-    labels.tally[HEAP] = n
+    n = labels.tally[HEAP_SIZE] - 1
+    labels.tally[HEAP_SIZE] = n
     labels.heap_key[0] = labels.heap_key[n]
     labels.heap_label[0] = labels.heap_label[n]
     i = 0

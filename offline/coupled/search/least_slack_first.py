@@ -1,4 +1,4 @@
-"""Whom to serve first: those that can least wait. The exact flow starts so, and walks leave it at that."""
+"""Least slack first: the greedy service of a slot. The exact flow starts from it; the local search uses it alone."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ def least_slack(
     t: int,
     c: int,
 ) -> int:
-    """List the n_com of least slack among those that can receive in slot t, least first; return how many they are.
+    """Write the n_com participants of least slack that can receive in slot t, and return their number.
 
-    Participant j < n is ``worker[j]``, may be served from slot ``since[j]`` on and still needs ``left[j]`` units before
-    slot c; its slack is how many of its UP slots until then it can do without. ``cnt[t, q]`` counts the UP slots before
-    t. ``served`` and ``slack`` are written.
+    Participant j < n is ``worker[j]``, can be served from slot ``since[j]`` on and needs ``left[j]`` more units before
+    slot c. Its slack is the number of its UP slots in t..c-1 less these units. ``cnt[t, q]`` counts the UP slots before
+    t. Results are in ``served``, least slack first, and ``slack``.
     """
     num = 0
     for j in range(n):

@@ -1,27 +1,27 @@
-"""The solver: a portfolio of searches that share the effort in rounds, and the result.
+"""Solver ``native``: a portfolio of searches that share rounds of effort, and the result.
 
-Most instances need one best-first search of a few milliseconds. What a first round does not solve
-is attacked in rounds of growing effort, each shared by searches with labels of their own:
+Most instances need one best-first search of a few milliseconds. If a first round does not solve the instance, rounds of
+growing effort follow. Each is shared by searches with labels of their own:
 
 exact
-    the best-first search of module `best_first`; ends with the proof; where it is not enough alone, it often is with a
-    schedule to compare with, so its second turn is a long one, right after the first dives;
+    The best-first search of module `best_first`, which ends with a proof. A schedule to compare with often suffices to
+    end it, so its second turn, after the first dives, is a long one.
 relaxed
-    the same with n_com binding the computing workers only and stand-by allowed, which is easy
-    (no choice of holders) and gives a bound with stand-by and without;
-    it has more of a round while that bound rises and is about the best;
+    The same search with a channel that binds only the computing workers, and with stand-by. It needs no choice of
+    holders and gives a bound with and without stand-by. It gets more of a round while its bound rises and is near the
+    best.
 dive
-    depth first with incomplete expansions, for good schedules; without stand-by too, which leaves
-    fewer choices; less of a round for one that found nothing better in the last;
-channel
-    the bounds of module `bounds`, if programs have to be sent over a channel that binds;
+    Depth first with incomplete expansions, for good schedules; with stand-by, a second dive without stand-by has fewer
+    choices. It gets less of a round after a turn without a better schedule.
+bounds
+    Dual bounds (module `bounds.dual_bounds`), if programs have to be sent over a channel that binds.
 beam
-    a beam search (module `beam`), wider in every round as long as it takes no more than its share;
-improve
-    walks around the best schedule (package `improve`), for the makespan.
+    A beam search (module `beam`), wider in every round while it takes no more than its share.
+local search
+    Simulated annealing from the best schedule (package `local_search`), for the makespan.
 
-The result is optimal when a schedule meets a bound, wherever either came from. Effort is counted,
-not timed, so the result depends on the instance alone unless a limit ends the search.
+The result is optimal when a schedule meets a bound, from whichever searches they come. Effort is counted, not timed, so
+the result depends on the instance alone unless a limit ends the search.
 """
 
 from __future__ import annotations
@@ -36,45 +36,20 @@ from hindsched.offline.coupled.bounds.dual_bounds import ChannelBounds, could_be
 from hindsched.offline.coupled.bounds.slot_lagrangian.slot_subproblems import ChannelBound
 from hindsched.offline.coupled.objectives import CoupledResult, Objective
 from hindsched.offline.coupled.plans import emit
-from hindsched.offline.coupled.search.beam import Beam
-from hindsched.offline.coupled.search.constants import (
-    BEAM_SHARE,
-    COUNT,
-    DOMINATED,
-    DOUBLED_TO,
-    EXPANDED,
-    FIRST_BLOCK,
-    FIRST_IMPROVE_SHARE,
-    FIRST_ROUND,
-    FIRST_WIDTH,
-    GROWTH,
-    IMPROVE_SHARE,
-    LAST_BEAMS,
-    LAST_SHARE,
-    LEAST_WIDTH,
-    MOST_PLACES,
-    MOST_WIDTH,
-    NEAR,
-    NEAR_END,
-    NEAR_SHARE,
-    NODES,
-    OWN,
-    PER_STEP,
-    RELAXED,
-    SECOND_SHARE,
-    SOME_VAIN,
-    STAND_BY,
-    TOO_MANY_PLACES,
-    VAIN_DIVE,
-)
+from hindsched.offline.coupled.search.beam import Beam, BeamSequence
 from hindsched.offline.coupled.search.label_search import Incumbent, LabelSearch
+from hindsched.offline.coupled.search.labels import NUM_DOMINATED, NUM_EXPANDED, NUM_LABELS
+from hindsched.offline.coupled.search.modes import NO_STAND_BY, RELAXED, STAND_BY
+from hindsched.offline.coupled.search.parameters import PortfolioParameters
+from hindsched.offline.coupled.search.scratch_memory import NUM_NODES
+from hindsched.offline.coupled.search.state_tables import FIRST_BLOCK
 from hindsched.offline.coupled.search.workspace import LimitError, Workspace
 from hindsched.offline.limits import Limit, Limits
 from hindsched.offline.results import Status
 
 if TYPE_CHECKING:
-    from hindsched.offline.coupled.local_search.background import Beside
-    from hindsched.offline.coupled.local_search.local_search import Improver
+    from hindsched.offline.coupled.local_search.background import BackgroundSearch
+    from hindsched.offline.coupled.local_search.local_search import LocalSearch
 
 __all__ = ["Portfolio", "solve", "warm_up"]
 
@@ -82,60 +57,28 @@ __all__ = ["Portfolio", "solve", "warm_up"]
 def solve(instance: Instance, objective: Objective, stand_by: bool, limits: Limits) -> CoupledResult:
     """Solve an instance of the general problem exactly.
 
-    Its states are looked at block by block, as far as the search goes. The result is deterministic unless a limit ends
-    the search; ``seed`` is that of the walks, which have
-    a thread of their own if there are two or more. Loading the kernels' machine code, or compiling it the
-    first time on a machine, is not counted in the time limit.
+    States are read block by block, as far as the search needs them. The result is deterministic unless a limit ends the
+    search. ``seed`` is that of the local search, which has a thread of its own if there are two or more. The time limit
+    does not count the loading of the kernels' machine code, or its compilation at the first use on a machine.
 
     Notes
     -----
     Exponential in the worst case: one iteration without communication already is OFF-LINE-COUPLED. Counts: ``labels``
-    made, ``nodes`` (sets of workers looked at), iterations ``expanded``, labels ``dominated``, ``slots`` looked at.
+    made, ``nodes`` (teams enumerated), iterations ``expanded``, labels ``dominated``, ``slots`` read.
     """
     warm_up()
     return Portfolio(instance, limits).solve(objective, stand_by)
 
 
-class _Beams:
-    """Beams, one a round, ever wider while they take no more than their share; narrow at first if each takes long."""
-
-    def __init__(self, workspace: Workspace, mode: int, iterations: int) -> None:
-        self._workspace, self._mode, self._iterations = workspace, mode, iterations
-        places = workspace.problem.p * workspace.problem.m
-        least = LEAST_WIDTH if places < TOO_MANY_PLACES else 1
-        self._width = max(least, min(FIRST_WIDTH, MOST_PLACES // places))
-        self._seed = self._taken = 0
-        self.last: Beam | None = None
-        self.was_vain = False
-
-    def work(self, incumbent: Incumbent, steps: int) -> int:
-        """Run the next beam; return the steps of a round in which it would have had its share, 0 if that is this one.
-
-        None is run while the last one has had more than its share of two such rounds; the steps returned are its own.
-        """
-        if self._taken <= 2 * steps:
-            self._seed += 1
-            self.last = Beam(self._workspace, self._mode, self._iterations, self._width, self._seed)
-            before, cost = self._workspace.effort_spent(), incumbent.cost
-            self.last.work(incumbent)
-            self.was_vain = incumbent.cost == cost
-            self._taken = (self._workspace.effort_spent() - before) // (BEAM_SHARE * PER_STEP)
-            if self._taken < steps:
-                self._width = max(self._width, min(2 * self._width, MOST_WIDTH // self._workspace.problem.num_words))
-            else:
-                return self._taken
-        return 0
-
-
 @cache
 def warm_up() -> float:
-    """Load the machine code of the kernels, or compile it; return the seconds that took. Done once in a process."""
-    began = time.monotonic()
+    """Load or compile the machine code of the kernels, once in a process; return the seconds that took."""
+    start = time.monotonic()
     tiny = Instance.from_letters(["uuuu", "uuuu"], w=[1, 1], tasks=2, n_com=1, t_prog=1, mu=[1, 1])
     portfolio = Portfolio(tiny, Limits(), first_block=2)
     portfolio.solve(Objective.MAKESPAN, stand_by=True)
-    portfolio.rehearse()
-    return time.monotonic() - began
+    portfolio.warm_up_bounds_and_beam()
+    return time.monotonic() - start
 
 
 class Portfolio:
@@ -146,26 +89,30 @@ class Portfolio:
     instance
         The instance.
     limits
-        When to stop; the clock starts here.
+        Limits of time and memory; the clock starts here.
     first_block
-        Slots to begin with.
-    first_round
-        Units of work for the exact search before the others join in.
+        Slots that are read first.
+    parameters
+        How the searches share the rounds.
     """
 
     def __init__(
-        self, instance: Instance, limits: Limits, first_block: int = FIRST_BLOCK, first_round: int = FIRST_ROUND
+        self,
+        instance: Instance,
+        limits: Limits,
+        first_block: int = FIRST_BLOCK,
+        parameters: PortfolioParameters = PortfolioParameters(),  # noqa: B008 - immutable
     ) -> None:
         self.instance = instance
         self.workspace = Workspace(instance, limits, first_block)
-        self.workspace.bytes_beside = self._bytes_beside
-        self._first_round = first_round
+        self.workspace.bytes_of_searches = self._bytes_of_searches
+        self._parameters = parameters
         self._searches: list[LabelSearch] = []
-        self._beams: _Beams | None = None
-        self._channel: ChannelBounds | None = None
-        self._improver: Improver | None = None
-        self._beside: Beside | None = None
-        self._vain_walks = 0  # one after the other
+        self._beams: BeamSequence | None = None
+        self._bounds: ChannelBounds | None = None
+        self._local_search: LocalSearch | None = None
+        self._background: BackgroundSearch | None = None
+        self._failed_local_searches = 0  # in succession
         self._limits = limits
 
     def solve(self, objective: Objective, stand_by: bool) -> CoupledResult:
@@ -173,117 +120,120 @@ class Portfolio:
         workspace, problem = self.workspace, self.workspace.problem
         iterations = self.instance.iterations if objective is Objective.MAKESPAN else 0
         is_channel_wide = problem.t_prog == 0 or problem.n_com >= problem.p
-        mode = OWN if not stand_by else RELAXED if is_channel_wide else STAND_BY
+        mode = NO_STAND_BY if not stand_by else RELAXED if is_channel_wide else STAND_BY
         exact = LabelSearch(workspace, mode, iterations, real=True)
         self._searches = [exact]
         incumbent = Incumbent(workspace, iterations)
         limit: Limit | None = None
         try:
-            is_proven = exact.work(incumbent, self._first_round)
+            is_proven = exact.work(incumbent, self._parameters.first_round)
             if not is_proven and (incumbent.is_found or could_be_served(workspace)):
                 self._work_in_rounds(exact, incumbent)
         except LimitError as error:
             limit = error.limit
         finally:
-            self._end_beside(incumbent)
+            self._end_background(incumbent)
         return self._result(objective, incumbent, limit)
 
     def _work_in_rounds(self, exact: LabelSearch, incumbent: Incumbent) -> None:
-        """Let all searches work in rounds of growing effort, until the incumbent is proven optimal."""
-        workspace, mode, iterations = self.workspace, exact.mode, exact.iterations
+        """Let all searches work in rounds of growing effort until the incumbent is proven optimal."""
+        workspace, mode, iterations, parameters = self.workspace, exact.mode, exact.iterations, self._parameters
         others = [LabelSearch(workspace, mode, iterations, real=True, dive=True)]
         if mode == STAND_BY:
-            others.append(LabelSearch(workspace, OWN, iterations, real=True, dive=True))
+            others.append(LabelSearch(workspace, NO_STAND_BY, iterations, real=True, dive=True))
         if mode != RELAXED:
             others.append(LabelSearch(workspace, RELAXED, iterations, real=False))
         self._searches += others
         if workspace.problem.t_prog > 0 and mode != RELAXED:
-            self._channel = ChannelBounds(workspace, mode, iterations)
-        self._beams = _Beams(workspace, mode, iterations)
-        steps = self._first_round
-        vain: set[LabelSearch] = set()  # dives that found nothing better the last time; or the relaxed search, no bound
+            self._bounds = ChannelBounds(workspace, mode, iterations)
+        self._beams = BeamSequence(workspace, mode, iterations, parameters.beam_share)
+        steps = parameters.first_round
+        failed: set[LabelSearch] = set()  # searches whose last turn improved neither schedule nor bound
         is_proven = False
         while not is_proven:
-            for search in others:  # each has its share, also after one has the proof
+            for search in others:  # each has its turn, even if another has a proof
                 cost, bound = incumbent.cost, search.bound
-                is_proven |= search.work(incumbent, self._share(search, steps, search in vain))
-                is_vain = incumbent.cost == cost if search.is_dive else search.bound == bound
-                (vain.add if is_vain else vain.discard)(search)
-            self._look_beside(incumbent)
-            if steps == self._first_round:
-                is_proven = is_proven or self._prove(exact, incumbent, SECOND_SHARE * steps)
-            if self._channel is not None and not is_proven:
-                self._channel.work(incumbent, steps, self.bound())
-                self._channel.advise(incumbent)
-            steps += steps if steps < DOUBLED_TO * self._first_round else steps // GROWTH
+                is_proven |= search.work(incumbent, self._share(search, steps, search in failed))
+                has_failed = incumbent.cost == cost if search.is_dive else search.bound == bound
+                (failed.add if has_failed else failed.discard)(search)
+            self._exchange(incumbent)
+            if steps == parameters.first_round:
+                is_proven = is_proven or self._prove(exact, incumbent, parameters.second_turn * steps)
+            if self._bounds is not None and not is_proven:
+                self._bounds.work(incumbent, steps, self.bound())
+                self._bounds.advise(incumbent)
+            doubles = steps < parameters.doubled_rounds * parameters.first_round
+            steps += steps if doubles else steps // parameters.growth
             if not is_proven and self.bound() < incumbent.cost:
-                is_last = self._is_near_end(incumbent) and self._beams.was_vain
-                over = self._beams.work(incumbent, steps // LAST_BEAMS if is_last else steps)
-                if over and self._channel is not None:
-                    self._channel.work(incumbent, over // 2, self.bound())
-                self._improve(incumbent, mode, iterations, max(steps, over // 2))
+                is_last = self._is_near_end(incumbent) and self._beams.has_failed
+                postponed = self._beams.work(incumbent, steps // parameters.last_beams if is_last else steps)
+                if postponed and self._bounds is not None:
+                    self._bounds.work(incumbent, postponed // 2, self.bound())
+                self._improve(incumbent, mode, iterations, max(steps, postponed // 2))
             is_proven = is_proven or self._prove(exact, incumbent, steps)
 
     def _prove(self, exact: LabelSearch, incumbent: Incumbent, steps: int) -> bool:
-        """Tell whether the incumbent is proven optimal; the exact search works for that unless it meets a bound."""
+        """Return whether the incumbent is proven optimal, after a turn of the exact search unless a bound meets it."""
         return self.bound() >= incumbent.cost or exact.work(incumbent, steps)
 
-    def _share(self, search: LabelSearch, steps: int, was_vain: bool) -> int:
-        """Return what a dive, or the relaxed search, has of a round; ``was_vain`` tells of its last one."""
+    def _share(self, search: LabelSearch, steps: int, has_failed: bool) -> int:
+        """Return the steps of a dive or of the relaxed search; ``has_failed`` refers to its last turn."""
+        parameters = self._parameters
         if search.is_dive:
-            return steps // VAIN_DIVE if was_vain else steps
+            return steps // parameters.failed_dive if has_failed else steps
         best = self.bound()
-        is_near = search.bound + abs(best) // NEAR >= best
-        return NEAR_SHARE * steps if is_near and not was_vain else steps
+        is_near = search.bound + abs(best) // parameters.near_bound >= best
+        return parameters.near_share * steps if is_near and not has_failed else steps
 
     def _is_near_end(self, incumbent: Incumbent) -> bool:
-        """Whether little of the gap is left."""
-        return incumbent.cost - self.bound() <= abs(incumbent.cost) // NEAR_END
+        """Return whether the gap is small."""
+        return incumbent.cost - self.bound() <= abs(incumbent.cost) // self._parameters.near_end
 
     def _improve(self, incumbent: Incumbent, mode: int, iterations: int, steps: int) -> None:
-        """Look for better schedules around the best one, now or beside; who needs no such search never loads it."""
+        """Run the local search from the best schedule, here or in the background; load it at its first use."""
         if mode == RELAXED or not iterations or not incumbent.plan:
             return
-        workspace, share = self.workspace, IMPROVE_SHARE
-        if self._improver is None:
-            share = FIRST_IMPROVE_SHARE
+        workspace, parameters, share = self.workspace, self._parameters, self._parameters.local_search
+        if self._local_search is None:
+            share = parameters.first_local_search
             from hindsched.offline.coupled.local_search import local_search
 
             with workspace.watch.stopped():
                 local_search.warm_up()
-            self._improver = local_search.Improver(workspace.problem, mode, iterations, self._limits.seed)
+            self._local_search = local_search.LocalSearch(workspace.problem, mode, iterations, self._limits.seed)
             if self._limits.threads > 1:
-                from hindsched.offline.coupled.local_search.background import Beside
+                from hindsched.offline.coupled.local_search.background import BackgroundSearch
 
-                self._beside = Beside(self._improver)
-        if self._beside is None:
+                self._background = BackgroundSearch(self._local_search)
+        if self._background is None:
             cost = incumbent.cost
-            halvings = self._vain_walks // SOME_VAIN
+            halvings = self._failed_local_searches // parameters.failures_per_halving
             if halvings:
-                share = LAST_SHARE if self._is_near_end(incumbent) else max(LAST_SHARE, share >> halvings)
-            self._improver.work(workspace, incumbent, share * steps)
-            self._vain_walks = self._vain_walks + 1 if incumbent.cost == cost else 0
+                least = parameters.least_local_search
+                share = least if self._is_near_end(incumbent) else max(least, share >> halvings)
+            self._local_search.work(workspace, incumbent, share * steps)
+            self._failed_local_searches = self._failed_local_searches + 1 if incumbent.cost == cost else 0
         else:
-            self._look_beside(incumbent)
+            self._exchange(incumbent)
 
-    def _look_beside(self, incumbent: Incumbent) -> None:
-        """Exchange schedules with what goes on beside."""
-        if self._beside is not None:
-            self._beside.exchange(self.workspace.table, incumbent)
+    def _exchange(self, incumbent: Incumbent) -> None:
+        """Exchange schedules with the background search."""
+        if self._background is not None:
+            self._background.exchange(self.workspace.table, incumbent)
 
-    def _end_beside(self, incumbent: Incumbent) -> None:
-        """Stop what goes on beside, and take over the last that it found."""
-        if self._beside is not None:
-            self._beside.end()
-            self._look_beside(incumbent)
+    def _end_background(self, incumbent: Incumbent) -> None:
+        """Stop the background search and take its best schedule."""
+        if self._background is not None:
+            self._background.end()
+            self._exchange(incumbent)
 
     def bound(self) -> int:
         """Return the best bound known, in units of cost."""
         bound = max(search.bound for search in self._searches)
-        return bound if self._channel is None else max(bound, self._channel.bound)
+        return bound if self._bounds is None else max(bound, self._bounds.bound)
 
     def _result(self, objective: Objective, incumbent: Incumbent, limit: Limit | None) -> CoupledResult:
-        """Return what is known, in the units of the objective; without a limit that is a proof."""
+        """Return the result in the units of the objective; it is proven unless a limit is given."""
         workspace = self.workspace
         bound = min(self.bound(), incumbent.cost)
         if limit is None or bound == incumbent.cost:
@@ -298,7 +248,7 @@ class Portfolio:
         schedule = None
         if incumbent.plan is not None:
             schedule = emit(self.instance, incumbent.plan, slots=value if is_makespan else workspace.slots)
-        # A bound that the searches do not have yet is the trivial one.
+        # Searches without a bound have the trivial one.
         proven = max(0, bound) if is_makespan else min(-bound, workspace.slots)
         return CoupledResult.of(
             status=status,
@@ -314,17 +264,17 @@ class Portfolio:
         )
 
     def _certificate(self) -> Rents | None:
-        """Return the certificate of the best bound by rents, if there is one; other searches may have proven more."""
-        return None if self._channel is None else self._channel.certificate()
+        """Return the certificate of the Lagrangian bound, if there is one; other searches may have a better bound."""
+        return None if self._bounds is None else self._bounds.certificate()
 
     def _counts(self) -> dict[str, int]:
-        """Return what all searches have counted."""
+        """Return the sums of the counts of all searches."""
         tallies = [search.labels.tally for search in self._all_searches()]
         return {
-            "labels": sum(int(tally[COUNT]) for tally in tallies),
-            "nodes": int(self.workspace.scratch.counters[NODES]),
-            "expanded": sum(int(tally[EXPANDED]) for tally in tallies),
-            "dominated": sum(int(tally[DOMINATED]) for tally in tallies),
+            "labels": sum(int(tally[NUM_LABELS]) for tally in tallies),
+            "nodes": int(self.workspace.scratch.counters[NUM_NODES]),
+            "expanded": sum(int(tally[NUM_EXPANDED]) for tally in tallies),
+            "dominated": sum(int(tally[NUM_DOMINATED]) for tally in tallies),
             "slots": self.workspace.slots_known(),
         }
 
@@ -333,18 +283,18 @@ class Portfolio:
         beam = None if self._beams is None else self._beams.last
         return self._searches if beam is None else [*self._searches, beam]
 
-    def _bytes_beside(self) -> int:
-        """Memory for the labels of all searches, and for the prices."""
-        labels = sum(array.nbytes for search in self._all_searches() for array in search.labels)
-        if self._improver is not None:
-            labels += self._improver.bytes_held()
-        return labels if self._channel is None else labels + self._channel.bytes_held()
+    def _bytes_of_searches(self) -> int:
+        """Return the bytes of all labels, of the local search and of the bounds."""
+        held = sum(array.nbytes for search in self._all_searches() for array in search.labels)
+        if self._local_search is not None:
+            held += self._local_search.bytes_held()
+        return held if self._bounds is None else held + self._bounds.bytes_held()
 
-    def rehearse(self) -> None:
-        """Call the kernels that `solve` calls for hard instances only, so that they are ready in time."""
+    def warm_up_bounds_and_beam(self) -> None:
+        """Call the kernels that `solve` calls for hard instances only."""
         workspace = self.workspace
-        channel = ChannelBound(workspace, STAND_BY, 1)
-        channel.bound = 1
-        channel.work(Incumbent(workspace, 1), 1, self.bound())
-        channel.advise()
+        bounds = ChannelBound(workspace, STAND_BY, 1)
+        bounds.bound = 1
+        bounds.work(Incumbent(workspace, 1), 1, self.bound())
+        bounds.advise()
         Beam(workspace, STAND_BY, 1, 1).work(Incumbent(workspace, 1))

@@ -1,4 +1,4 @@
-"""From labels to the plan of a schedule."""
+"""From a label to the plan of its schedule."""
 
 from __future__ import annotations
 
@@ -8,13 +8,15 @@ from hindsched.instances.array_types import Ints
 from hindsched.instances.errors import SelfCheckError
 from hindsched.offline.coupled.plans import IterationPlan
 from hindsched.offline.coupled.search.bitsets import has
-from hindsched.offline.coupled.search.channel_flow import Flow, Participants, send
-from hindsched.offline.coupled.search.constants import LIMIT, NEVER, OWN, YES
+from hindsched.offline.coupled.search.channel_flow import YES, Flow, Participants, send
+from hindsched.offline.coupled.search.effort import LIMIT
 from hindsched.offline.coupled.search.holders import can_serve_all
 from hindsched.offline.coupled.search.instance_arrays import Problem
 from hindsched.offline.coupled.search.labels import Labels
+from hindsched.offline.coupled.search.modes import NO_STAND_BY
 from hindsched.offline.coupled.search.normal_form import prepare
 from hindsched.offline.coupled.search.scratch_memory import Scratch
+from hindsched.offline.coupled.search.slot_codes import NEVER
 from hindsched.offline.coupled.search.state_tables import Table
 
 
@@ -30,15 +32,14 @@ def _chain(labels: Labels, label: int) -> list[int]:
 def make_plan(
     table: Table, problem: Problem, scratch: Scratch, labels: Labels, label: int, mode: int, horizon: int
 ) -> tuple[IterationPlan, ...]:
-    """Spell out the iterations that lead to `label`, leaving out programs that nobody uses.
+    """Return the plan of the schedule of `label`, without programs that no later iteration uses.
 
-    The flows of the search are asked for again, for the same sets, to get the task counts and the slots of the
-    transfers.
+    The flows of the search are solved again, for the same sets, because they give task counts and transfer slots.
     """
     scratch.effort[LIMIT] = NEVER
     steps = []
     workers = np.arange(problem.p)
-    later: set[int] = set()  # workers whose program a later iteration takes for granted
+    later: set[int] = set()  # workers that a later iteration needs as holders
     for i in reversed(_chain(labels, label)):
         parent = int(labels.parent[i])
         s, e = int(labels.start[parent]), int(labels.start[i]) - 1
@@ -47,13 +48,15 @@ def make_plan(
         needs = scratch.needs
         has_program = needs.data_base == table.cnt[needs.receive_from, workers]
         before = set(has_program.nonzero()[0].tolist())
-        standby = sorted(later - before - set(computing)) if mode != OWN else []
+        standby = sorted(later - before - set(computing)) if mode != NO_STAND_BY else []
         later = (later | set(computing)) & before
-        steps.append(_spell_out(table, problem, scratch, s, e, int(labels.c[i]), int(labels.iw[i]), computing, standby))
+        steps.append(
+            _plan_iteration(table, problem, scratch, s, e, int(labels.c[i]), int(labels.iw[i]), computing, standby)
+        )
     return tuple(reversed(steps))
 
 
-def _spell_out(
+def _plan_iteration(
     table: Table,
     problem: Problem,
     scratch: Scratch,
@@ -64,22 +67,22 @@ def _spell_out(
     computing: list[int],
     standby: list[int],
 ) -> IterationPlan:
-    """Return the plan of the iteration in slots s..e that computes from slot c on: tasks, and who is served when."""
+    """Return the plan of the iteration in slots s..e that computes from slot c on: tasks and transfer slots."""
     size, n = len(computing), len(computing) + len(standby)
     workers = np.array(computing + standby, np.int64)
     if can_serve_all(table, problem, scratch, workers, s, c, iw, size) != YES:
-        raise SelfCheckError(f"iteration in slots {s}..{e} cannot be spelled out")
+        raise SelfCheckError(f"iteration in slots {s}..{e}: found no task counts, expected those of the search")
     parts = scratch.participants
     tasks = [int(x) for x in parts.tasks[:size]] + [0] * len(standby)
     need: Ints = parts.program[:n] + np.array(tasks, np.int64) * problem.t_data
     if send(table, scratch.flow, parts, need, n, problem.n_com, s, c) != YES:
-        raise SelfCheckError(f"iteration in slots {s}..{e} cannot be served")
+        raise SelfCheckError(f"iteration in slots {s}..{e}: found no transfer slots, expected those of the search")
     service = service_of(scratch.flow, parts, n, s, c)
     return IterationPlan(dict(sorted(zip(computing, tasks, strict=False))), service, c)
 
 
 def service_of(flow: Flow, parts: Participants, n: int, s: int, c: int) -> dict[int, tuple[int, ...]]:
-    """Return the workers, ascending, whom the last `send` serves in slots s..c-1, each with its slots."""
+    """Return the slots of s..c-1 in which the last `send` serves each worker, by ascending worker."""
     sent = flow.sent[: n * (c - s)].reshape(c - s, n).T
     service = {int(parts.worker[j]): tuple((sent[j].nonzero()[0] + s).tolist()) for j in range(n) if sent[j].any()}
     return dict(sorted(service.items()))

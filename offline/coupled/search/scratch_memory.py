@@ -1,4 +1,4 @@
-"""Working memory of the kernels, in groups by who writes it: kernels make no arrays of their own."""
+"""Scratch memory of the kernels, grouped by the kernel that writes it: kernels allocate no arrays."""
 
 from __future__ import annotations
 
@@ -8,16 +8,25 @@ import numpy as np
 
 from hindsched.instances.array_types import Ints, Reals, Words
 from hindsched.offline.coupled.search.channel_flow import Flow, Participants, make_flow, make_participants
-from hindsched.offline.coupled.search.constants import EFFORT_LIMIT, FOUND_LIMIT, LIMIT, NEVER, STOP
+from hindsched.offline.coupled.search.effort import LIMIT, STOP
 from hindsched.offline.coupled.search.instance_arrays import Problem
+from hindsched.offline.coupled.search.slot_codes import NEVER
+
+NUM_FOUND, FOUND_LIMIT, EFFORT_LIMIT, NUM_NODES, NUM_MEMBERS, WORK_INDEX, DEPTH, NUM_ABLE, FIRST_SLOT = range(9)
+"""Cells of ``Scratch.counters``.
+
+Holder sets found, their limit, the effort limit of one expansion, and the teams enumerated so far. The other cells are
+the state of `teams.next_team`: size of the team, index of its W, depth, number of workers that are UP in the last slot,
+and first slot of the iteration.
+"""
 
 
 class Needs(NamedTuple):
-    """What every worker needs in an iteration in given slots: see `iteration.prepare`.
+    """What every worker needs in an iteration with given first and last slots: see `normal_form.prepare`.
 
-    Worker q may receive in UP slots from ``receive_from[q]`` on. It can hold x tasks by slot c if ``cnt[c, q] -
-    data_base[q] >= x T_data``, and the program by slot ``program_by[q]``. ``survivors`` hold the program throughout,
-    ``obtainable`` are the others that could have it at the end.
+    Worker q can receive in its UP slots from ``receive_from[q]`` on. It can hold x tasks before slot c if ``cnt[c, q] -
+    data_base[q] >= x T_data``, and the program before slot ``program_by[q]``. ``survivors`` hold the program from the
+    first slot to the last; ``obtainable`` are the other workers that can hold it at the end.
     """
 
     receive_from: Ints
@@ -28,10 +37,10 @@ class Needs(NamedTuple):
 
 
 class WorkerOrder(NamedTuple):
-    """In which order workers are tried: see module `worker_order`.
+    """The order in which workers are tried: see module `worker_order`.
 
-    ``workers`` is the order by ``key``; ``merit[t, q]`` tells what the program is worth to worker q from slot t on.
-    Workers q, r are symmetric if ``symmetry[q] == symmetry[r] >= 0``.
+    ``workers`` lists the workers by ascending ``key``. ``merit[t, q]`` estimates the value of the program to worker q
+    from slot t on, in programs. Workers q and r are symmetric if ``symmetry[q] == symmetry[r] >= 0``.
     """
 
     workers: Ints
@@ -41,11 +50,11 @@ class WorkerOrder(NamedTuple):
 
 
 class Tree(NamedTuple):
-    """The depth-first enumeration of sets of members: see `member_sets.advance`.
+    """The depth-first enumeration of teams: see `teams.next_team`.
 
-    ``able`` are the workers that are UP in the last slot. Row d of the other arrays belongs to the node whose set has d
-    members, ``members[:d]``: the slots in which all of them are UP, as bits, its slot ``c``, and the workers that may
-    be added, each with the set's c and the tasks it could hold if it were added now, most tasks first.
+    ``able`` lists the workers that are UP in the last slot. Row d of the other arrays belongs to the node with members
+    ``members[:d]``: their common UP slots as bits, their slot ``c``, and the candidates for the next member, those that
+    can hold most tasks first. Each candidate has the team's c and its own tasks if it joins now.
     """
 
     able: Ints
@@ -60,43 +69,43 @@ class Tree(NamedTuple):
 
 
 class Subsets(NamedTuple):
-    """The branching over sets of stand-by workers that can be served: see `holders`.
+    """The branching over sets of stand-by workers that the channel can serve: see `holders`.
 
-    Of the workers ``optional``, d have been decided about at depth d: ``step[d]`` tells what has been tried and
-    ``is_taken[d]`` whether the d-th is in. ``certain`` are the holders whoever is taken, ``hoped`` those of the best
-    that a branch can lead to.
+    At depth d the first d workers of ``optional`` are decided. ``step[d]`` says which branches are done, and
+    ``is_taken[d]`` whether the d-th worker is taken. ``required`` are the holders of every branch, ``optimistic`` is a
+    superset of all holder sets below the node.
     """
 
     optional: Ints
     step: Ints
     is_taken: Ints
-    certain: Words
-    hoped: Words
+    required: Words
+    optimistic: Words
 
 
-class Proposal(NamedTuple):
-    """One set made without a search: see module `proposals`.
+class GreedyArrays(NamedTuple):
+    """One holder set that is built greedily: see module `greedy_expansion`.
 
-    ``fresh`` are the workers that could be sent the program, with the tasks they could hold, what becomes of them and
-    the ``value`` of a program to them; ``old`` are the holders that could compute, most tasks first. ``top`` are the
-    indices of the best so far with their ``score``, best first.
+    ``receivers`` lists the workers that can be sent the program, with the tasks that they can hold, their ``role`` and
+    the ``value`` of the program to them. ``holders`` lists the holders that can compute, most tasks first.
+    ``selected`` has the indices of the selected receivers and ``score`` their scores, best first.
     """
 
-    fresh: Ints
-    fresh_tasks: Ints
-    fate: Ints
+    receivers: Ints
+    receiver_tasks: Ints
+    role: Ints
     value: Reals
-    old: Ints
-    old_c: Ints
-    old_tasks: Ints
-    top: Ints
+    holders: Ints
+    holder_c: Ints
+    holder_tasks: Ints
+    selected: Ints
     score: Reals
 
 
 class HolderSets(NamedTuple):
-    """The holder sets found for a last slot: see `holders`.
+    """The holder sets found for one last slot: see module `holders`.
 
-    For each the holders, the workers that compute, the first slot c in which they do, and the index of W.
+    Each has the holders, the members, the first slot c of their computation, and the index of W.
     """
 
     held: Words
@@ -106,11 +115,11 @@ class HolderSets(NamedTuple):
 
 
 class Scratch(NamedTuple):
-    """All of it.
+    """All scratch memory of a search.
 
-    ``counters`` and ``effort`` have named cells (module `constants`). ``wanted`` is the holder set that is asked for,
-    ``exchanged`` the workers that stand for symmetric ones in a question of dominance, and ``reachable`` are all the
-    holders that an iteration could leave behind.
+    The cells of ``counters`` are named above, those of ``effort`` in module `effort`. ``wanted`` is the holder set
+    whose feasibility is tested. ``exchanged`` has the workers that replace symmetric workers in a dominance test.
+    ``reachable`` is a superset of the holders after an iteration.
     """
 
     counters: Ints
@@ -121,7 +130,7 @@ class Scratch(NamedTuple):
     order: WorkerOrder
     tree: Tree
     subsets: Subsets
-    proposal: Proposal
+    greedy: GreedyArrays
     found: HolderSets
     wanted: Words
     exchanged: Words
@@ -129,7 +138,7 @@ class Scratch(NamedTuple):
 
 
 def make_scratch(problem: Problem, slots: int, found: int) -> Scratch:
-    """Working memory for `slots` slots and at most `found` holder sets at a time."""
+    """Return scratch memory for `slots` slots and at most `found` holder sets at a time."""
 
     def ints(*shape: int) -> Ints:
         return np.zeros(shape, np.int64)
@@ -161,7 +170,7 @@ def make_scratch(problem: Problem, slots: int, found: int) -> Scratch:
             next_candidate=ints(deep),
         ),
         Subsets(ints(p), ints(p + 1), ints(p + 1), words(k), words(k)),
-        Proposal(ints(p), ints(p), ints(p), np.zeros(p), ints(p), ints(p), ints(p), ints(p), np.zeros(p)),
+        GreedyArrays(ints(p), ints(p), ints(p), np.zeros(p), ints(p), ints(p), ints(p), ints(p), np.zeros(p)),
         HolderSets(words(found, k), words(found, k), ints(found), ints(found)),
         words(k),
         words(k),

@@ -1,20 +1,17 @@
-"""The part of the states seen so far, as tables that answer in constant time.
+"""The known states, as tables that kernels read in constant time.
 
-The search never asks for a slot before it needs it. `StateTables` draws blocks of states from a
-provider, each at least as long as everything before, and keeps four tables:
+`StateTables` reads blocks of states from a provider when a search needs them, and keeps four tables:
 
 ``up[q, k]``
-    UP slots of worker q as bits, 64 slots to a word: the intersection of several workers is one
-    AND per 64 slots.
+    UP slots of worker q as bits, 64 slots to a word: the common UP slots of workers are one AND per 64 slots.
 ``cnt[t, q]``
-    number of UP slots of q before slot t; UP slots in [a, b) are ``cnt[b, q] - cnt[a, q]``.
+    Number of UP slots of q before slot t; UP slots in [a, b) are ``cnt[b, q] - cnt[a, q]``.
 ``pos[q, i]``
-    the i-th UP slot of q, so ``pos[q, cnt[e + 1, q] - W]`` is the W-th last UP slot up to e.
+    The i-th UP slot of q, so ``pos[q, cnt[e + 1, q] - W]`` is the W-th last UP slot up to e.
 ``down[t, q]``
-    the last DOWN slot of q up to t, -1 if there is none: what q holds after t, it has received
-    after that slot (rule R1).
+    The last DOWN slot of q up to t, -1 without one: q has received what it holds after that slot (rule R1).
 
-Memory is 12 bytes and a bit for each worker and slot that has been looked at; the search takes a byte more.
+Memory is 12 bytes and a bit for each worker and known slot; the search takes one more byte.
 """
 
 from __future__ import annotations
@@ -28,14 +25,19 @@ from numpy.typing import NDArray
 from hindsched.instances.array_types import Bytes, Int32s, Words
 from hindsched.instances.compiling import kernel
 from hindsched.instances.states import DOWN, UP
-from hindsched.offline.coupled.search.constants import FIRST_BLOCK, PIECE
+
+PIECE = 128
+"""Slots that are entered for one worker before the next: so few that the rows stay in the cache."""
+
+FIRST_BLOCK = 512
+"""Slots that are read first."""
 
 Provider = Callable[[int, int], NDArray[np.uint8]]
-"""``provider(a, b)`` gives the states of slots a..b-1 as a p x (b-a) array; called in order."""
+"""``provider(a, b)`` returns the states of slots a..b-1 as a p x (b-a) array; it is called with adjoining ranges."""
 
 
 class Table(NamedTuple):
-    """What the kernels see of `StateTables`; `length` slots are known."""
+    """The tables of `StateTables` for kernels; `length` slots are known."""
 
     up: Words
     cnt: Int32s
@@ -68,18 +70,18 @@ def _append(up: Words, cnt: Int32s, pos: Int32s, down: Int32s, start: int, block
 
 
 class StateTables:
-    """States drawn from a provider as far as they are needed.
+    """States that are read from a provider on demand.
 
     Parameters
     ----------
-    provider : callable
-        Source of the states; called with adjoining slot ranges, in order.
-    num_workers : int
+    provider
+        Source of the states.
+    num_workers
         Number p of workers.
-    slots : int
-        Number N of slots that exist; nothing is asked for beyond.
-    first : int
-        Slots drawn at once.
+    slots
+        Number N of slots of the instance.
+    first
+        Slots that are read first.
     """
 
     def __init__(self, provider: Provider, num_workers: int, slots: int, first: int = FIRST_BLOCK) -> None:
@@ -94,12 +96,12 @@ class StateTables:
 
     @property
     def num_workers(self) -> int:
-        """How many workers, p."""
+        """Number p of workers."""
         return int(self._pos.shape[0])
 
     @property
     def capacity(self) -> int:
-        """Slots for which there is room in the tables."""
+        """Number of slots that fit into the tables."""
         return int(self._down.shape[0])
 
     @property
@@ -108,12 +110,12 @@ class StateTables:
         return Table(self._up, self._cnt, self._pos, self._down, self.length)
 
     def bytes_for(self, length: int) -> int:
-        """Memory while growing to `length` slots (old and new tables side by side)."""
+        """Return the bytes that growing to `length` slots takes, old and new tables together."""
         extra = self.capacity if length > self.capacity else 0
         return (min(length, self.slots) + extra) * self.num_workers * 14
 
     def grow(self, length: int) -> None:
-        """Know the first `length` slots (or all, if there are fewer)."""
+        """Read states until the first `length` slots, or all, are known."""
         length = min(length, self.slots)
         if length <= self.length:
             return
@@ -130,6 +132,9 @@ class StateTables:
             self._up, self._cnt, self._pos, self._down = up, cnt, pos, down
         block = np.asarray(self._provider(self.length, length), np.uint8)
         if block.shape != (self.num_workers, length - self.length):
-            raise ValueError(f"states of slots {self.length}..{length - 1} have shape {block.shape}")
+            expected = self.num_workers, length - self.length
+            raise ValueError(
+                f"states of slots {self.length}..{length - 1} have shape {block.shape}, expected {expected}"
+            )
         _append(self._up, self._cnt, self._pos, self._down, self.length, block)
         self.length = length

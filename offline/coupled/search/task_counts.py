@@ -1,39 +1,50 @@
-"""Task counts with which everything can be sent in time, for given participants.
+"""Task counts of given participants whose data and programs the channel can send in time.
 
-The vectors of needs that the channel can meet are the integral points of a polymatroid (they are the saturable demands
-of a bipartite flow). If data were divisible, task counts for a set would therefore be found by extending any feasible
-vector as long as possible: a maximal one has maximum sum. Data comes in packets of T_data units; with T_data = 1 the
-extension is the answer, otherwise it is a necessary condition, checked before the whole task counts are enumerated.
+The vectors of needs that the channel can meet are the saturable demands of a bipartite flow, hence the integral points
+of a polymatroid. If data were divisible, extending any feasible vector to a maximal one would give the maximum sum.
+Data comes in packets of T_data units: with T_data = 1 the extension is the answer; otherwise it is a necessary
+condition that is checked before the task counts are enumerated.
 """
 
 from __future__ import annotations
 
 from hindsched.instances.compiling import inlined, kernel
-from hindsched.offline.coupled.search.channel_flow import Flow, Participants, augment, can_send, send
-from hindsched.offline.coupled.search.constants import LIMIT, NO, SPENT, UNDECIDED, YES
+from hindsched.offline.coupled.search.channel_flow import (
+    NO,
+    UNDECIDED,
+    YES,
+    Flow,
+    Participants,
+    augment,
+    can_send,
+    send,
+)
+from hindsched.offline.coupled.search.effort import LIMIT, SPENT
 from hindsched.offline.coupled.search.instance_arrays import Problem
 from hindsched.offline.coupled.search.state_tables import Table
 
 
 @kernel
-def share(table: Table, problem: Problem, flow: Flow, parts: Participants, s: int, c: int, size: int, n: int) -> int:
-    """Find task counts with which everything can be sent in slots s..c-1.
+def find_task_counts(
+    table: Table, problem: Problem, flow: Flow, parts: Participants, s: int, c: int, size: int, n: int
+) -> int:
+    """Find task counts for which the channel can send all needs in slots s..c-1.
 
     The first `size` of the n participants compute, the others are on stand-by.
 
     Returns
     -------
     int
-        YES, and then ``parts.tasks[:size]`` sums to m with at least 1 and at most ``parts.most`` each; NO; or
-        UNDECIDED if the effort limit was met before.
+        YES with ``parts.tasks[:size]``, which sum to m and are from 1 to ``parts.most``; NO; or UNDECIDED if the effort
+        limit is met first.
     """
-    if not _share_by_room(table, problem, flow, parts, c, size):
+    if not _give_tasks_by_room(table, problem, flow, parts, c, size):
         return NO
     busy = 0
     for j in range(n):
         if parts.program[j] > 0 or (j < size and problem.t_data > 0):
             busy += 1
-    if busy <= problem.n_com:  # nobody waits for another: the shares are final
+    if busy <= problem.n_com:  # each has a channel of its own
         return YES
     _set_needs(problem, flow, parts, size, n)
     possible = can_send(table, flow, parts, flow.need, n, problem.n_com, s, c)
@@ -46,8 +57,11 @@ def share(table: Table, problem: Problem, flow: Flow, parts: Participants, s: in
 
 
 @inlined
-def _share_by_room(table: Table, problem: Problem, flow: Flow, parts: Participants, c: int, size: int) -> bool:
-    """Give one task to each that computes, and the others to those with most room; False if m are too many."""
+def _give_tasks_by_room(table: Table, problem: Problem, flow: Flow, parts: Participants, c: int, size: int) -> bool:
+    """Give each member one task, and further tasks to those with most room; return False if m is too many.
+
+    The room of a member is the number of UP slots that its needs leave free.
+    """
     tasks, room = parts.tasks, flow.room
     for j in range(size):
         q = parts.worker[j]
@@ -67,14 +81,14 @@ def _share_by_room(table: Table, problem: Problem, flow: Flow, parts: Participan
 
 @kernel
 def _set_needs(problem: Problem, flow: Flow, parts: Participants, size: int, n: int) -> None:
-    """Write to ``flow.need`` what everybody needs with these tasks."""
+    """Write to ``flow.need`` the units that each participant needs for its tasks."""
     for j in range(n):
         flow.need[j] = parts.program[j] + (parts.tasks[j] * problem.t_data if j < size else 0)
 
 
 @inlined
 def _extend(table: Table, problem: Problem, flow: Flow, parts: Participants, s: int, c: int, size: int, n: int) -> int:
-    """Answer `share` as if data were divisible: extend one task each, unit by unit, as long as possible."""
+    """Decide `find_task_counts` as if data were divisible: extend one task each, unit by unit, to a maximal vector."""
     m, t_data, n_com = problem.m, problem.t_data, problem.n_com
     total = m * t_data
     for j in range(n):
@@ -104,11 +118,11 @@ def _extend(table: Table, problem: Problem, flow: Flow, parts: Participants, s: 
 def _enumerate(
     table: Table, problem: Problem, flow: Flow, parts: Participants, s: int, c: int, size: int, n: int
 ) -> int:
-    """Answer `share` for whole tasks: those of participants 0, 1, ... in turn, most first, with one for each other."""
+    """Decide `find_task_counts` by enumeration: task counts of participants 0, 1, ... in turn, largest first."""
     tasks, most = parts.tasks, parts.most
     for j in range(size):
         tasks[j] = 1
-    left = problem.m - size  # tasks beyond one each that are not given out
+    left = problem.m - size  # tasks beyond one each that are not given out yet
     j = 0
     tasks[0] = min(most[0], 1 + left) + 1  # one more than the first number that is tried
     left -= tasks[0] - 1
@@ -118,7 +132,7 @@ def _enumerate(
         later = 0
         for i in range(j + 1, size):
             later += most[i] - 1
-        if tasks[j] < 1 or later < left:  # j has had all its numbers: back to the one before
+        if tasks[j] < 1 or later < left:  # all counts of j are tried: backtrack
             left += tasks[j] - 1
             tasks[j] = 1
             j -= 1

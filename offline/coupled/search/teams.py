@@ -1,14 +1,12 @@
-"""Which sets of workers can compute an iteration that ends in a given slot: all sets S of the normal form.
+"""The teams that can compute an iteration that ends in a given slot: all sets S of the normal form.
 
-Per last slot e and candidate W, worker q alone would start to compute in its W-th last UP slot c_q
-and could take X_q(c_q) tasks. If these sum to less than m there is nothing (most slots end here).
-Otherwise sets S are enumerated depth first (`advance`): a node is a set with its common UP slots
-as bits, hence its c; adding a worker lowers c, hence every X_q(c), so a node is cut when
-the members and all remaining candidates - each with its own c if added now - cannot hold m tasks.
-If n_com binds, of candidates without the program only as many count as the channel can serve:
-(n_com (c - s) - m T_data) // T_prog of them at most.
+For a last slot e and a W, worker q alone computes from its W-th last UP slot c_q on and can hold X_q(c_q) tasks. If
+these sum to less than m there is no team; most slots end here. Otherwise teams are enumerated depth first. A node is a
+team with its common UP slots as bits, hence its c. A further worker lowers c, hence every X_q(c). So a node is cut when
+the members and all candidates, each with the c that the team has if it joins now, cannot hold m tasks. If n_com binds,
+at most (n_com (c - s) - m T_data) // T_prog candidates without the program count.
 
-The enumeration hands out one set at a time, with its slot c; the caller says from which c on sets are of interest.
+`next_team` returns one team at a time with its slot c. Its caller passes the threshold that c has to exceed.
 """
 
 from __future__ import annotations
@@ -18,35 +16,33 @@ import numpy as np
 from hindsched.instances.array_types import Ints, Words
 from hindsched.instances.compiling import inlined, kernel
 from hindsched.offline.coupled.search.bitsets import add, assign, has, last_common_bit, within
-from hindsched.offline.coupled.search.constants import (
-    DEPTH,
-    FIRST_SLOT,
-    FREE,
-    LIMIT,
-    NEVER,
-    NODES,
-    NUM_ABLE,
-    NUM_FOUND,
-    NUM_MEMBERS,
-    OWN,
-    SPENT,
-    WORK,
-)
+from hindsched.offline.coupled.search.effort import LIMIT, SPENT
 from hindsched.offline.coupled.search.instance_arrays import Problem
+from hindsched.offline.coupled.search.modes import FREE_PREFETCH, NO_STAND_BY
 from hindsched.offline.coupled.search.normal_form import (
     last_before_data,
     most_tasks,
     needs_program,
     programs_sent,
 )
-from hindsched.offline.coupled.search.scratch_memory import Scratch
+from hindsched.offline.coupled.search.scratch_memory import (
+    DEPTH,
+    FIRST_SLOT,
+    NUM_ABLE,
+    NUM_FOUND,
+    NUM_MEMBERS,
+    NUM_NODES,
+    WORK_INDEX,
+    Scratch,
+)
+from hindsched.offline.coupled.search.slot_codes import NEVER
 from hindsched.offline.coupled.search.state_tables import Table
 from hindsched.offline.coupled.search.worker_order import are_symmetric
 
 
 @kernel
 def begin_teams(table: Table, problem: Problem, scratch: Scratch, s: int, e: int) -> int:
-    """Start `advance` for an iteration in slots s..e; returns the threshold that the data alone sets for c."""
+    """Start the enumeration for an iteration in slots s..e; return the threshold that the data alone sets for c."""
     counters, needs, able = scratch.counters, scratch.needs, scratch.tree.able
     n = 0
     for k in range(problem.p):
@@ -55,37 +51,37 @@ def begin_teams(table: Table, problem: Problem, scratch: Scratch, s: int, e: int
             able[n] = q
             n += 1
     counters[NUM_ABLE] = n
-    counters[WORK] = -1
+    counters[WORK_INDEX] = -1
     counters[DEPTH] = -1
     counters[FIRST_SLOT] = s
     return last_before_data(problem, s)
 
 
 @kernel
-def next_team(table: Table, problem: Problem, scratch: Scratch, mode: int, e: int, thr: int) -> int:
-    """Find the next set S with slot c > `thr` whose workers, each alone, could hold m tasks.
+def next_team(table: Table, problem: Problem, scratch: Scratch, mode: int, e: int, threshold: int) -> int:
+    """Find the next team with slot c > `threshold` whose members, each served alone, can hold m tasks.
 
-    Returns c, with the set in ``tree.members[:counters[NUM_MEMBERS]]`` and the index of W in ``counters[WORK]``; -1
-    when there is none left; -2 when the effort limit is met.
+    Returns c, with the team in ``tree.members[:counters[NUM_MEMBERS]]`` and the index of W in ``counters[WORK_INDEX]``;
+    -1 if no team is left; -2 if the effort limit is met.
     """
     counters, tree = scratch.counters, scratch.tree
     d = counters[DEPTH]
     while True:
-        # The tree of this W is done, or none has been begun: go on to the next W.
+        # The tree of this W is finished, or none has been started.
         if d < 0:
-            if not _next_work(table, problem, scratch, e, thr):
+            if not _next_work(table, problem, scratch, e, threshold):
                 return -1
             d = 0
-        # Up again from a node whose members and remaining candidates together cannot hold m tasks.
-        i = _next_candidate(table, problem, scratch, mode, d, thr)
+        # Return from a node whose members and remaining candidates cannot hold m tasks.
+        i = _next_candidate(table, problem, scratch, mode, d, threshold)
         if i < 0:
             d -= 1
             continue
-        counters[NODES] += 1
+        counters[NUM_NODES] += 1
         scratch.effort[SPENT] += 1 + (tree.num_candidates[d] - i) // 16
         if scratch.effort[SPENT] > scratch.effort[LIMIT]:
             return -2
-        # The candidate joins the members, unless one of them could not hold a task any more.
+        # The candidate joins the members, unless a member can hold no task any more.
         tree.next_candidate[d] = i + 1
         c = tree.candidate_c[d, i]
         tasks = _tasks_with(table, problem, scratch, d, i)
@@ -93,8 +89,8 @@ def next_team(table: Table, problem: Problem, scratch: Scratch, mode: int, e: in
             continue
         tree.members[d] = tree.candidate[d, i]
         size = d + 1
-        # Below it: larger sets, looked at after this one.
-        if size < problem.m and _descend(table, problem, scratch, d, i, e, thr, tasks):
+        # Larger teams follow this one.
+        if size < problem.m and _descend(table, problem, scratch, d, i, e, threshold, tasks):
             d = size
         if tasks >= problem.m:
             counters[NUM_MEMBERS] = size
@@ -103,18 +99,18 @@ def next_team(table: Table, problem: Problem, scratch: Scratch, mode: int, e: in
 
 
 @inlined
-def _next_work(table: Table, problem: Problem, scratch: Scratch, e: int, thr: int) -> bool:
-    """Make the root of the tree for the next W with which m tasks could be held; False if there is none.
+def _next_work(table: Table, problem: Problem, scratch: Scratch, e: int, threshold: int) -> bool:
+    """Make the root of the tree for the next W with which workers can hold m tasks; return False if there is none.
 
-    Each worker alone: its W-th last UP slot is its c, and what it can hold by then.
+    At the root each worker has the c and the tasks that it has alone.
     """
     counters, needs, tree = scratch.counters, scratch.needs, scratch.tree
-    iw = counters[WORK]
+    iw = counters[WORK_INDEX]
     while True:
         iw += 1
-        if iw >= problem.work.size or e - problem.work[iw] + 1 <= thr:
+        if iw >= problem.work.size or e - problem.work[iw] + 1 <= threshold:
             counters[DEPTH] = -1
-            counters[WORK] = problem.work.size
+            counters[WORK_INDEX] = problem.work.size
             return False
         n = 0
         total = 0
@@ -124,7 +120,7 @@ def _next_work(table: Table, problem: Problem, scratch: Scratch, e: int, thr: in
             if i < 0:
                 continue
             c = table.pos[q, i]
-            if c <= thr:
+            if c <= threshold:
                 continue
             x = most_tasks(table, needs, q, c, problem.caps[iw, q], problem.t_data)
             if x > 0:
@@ -133,64 +129,64 @@ def _next_work(table: Table, problem: Problem, scratch: Scratch, e: int, thr: in
                 total += x
         if total >= problem.m:
             break
-    all_up(tree.common_up[0], thr + 1, e)
+    all_up(tree.common_up[0], threshold + 1, e)
     tree.num_candidates[0] = n
     tree.next_candidate[0] = 0
     tree.c[0] = e
-    counters[WORK] = iw
+    counters[WORK_INDEX] = iw
     return True
 
 
 @inlined
-def _next_candidate(table: Table, problem: Problem, scratch: Scratch, mode: int, d: int, thr: int) -> int:
-    """Return the next candidate to join the members at depth d, by its index; -1 if no set below is of interest.
+def _next_candidate(table: Table, problem: Problem, scratch: Scratch, mode: int, d: int, threshold: int) -> int:
+    """Return the index of the next candidate at depth d; -1 if the node is cut.
 
-    Leaves out candidates whose c is too early by now, and those that a symmetric one left out came before.
+    Skips candidates whose c does not exceed the threshold, and candidates after a symmetric one that was left out.
     """
     needs, tree, order = scratch.needs, scratch.tree, scratch.order
-    iw = scratch.counters[WORK]
+    iw = scratch.counters[WORK_INDEX]
     n = tree.num_candidates[d]
     i = tree.next_candidate[d]
     while i < n and (
-        tree.candidate_c[d, i] <= thr
-        or (mode != FREE and i > 0 and are_symmetric(order, tree.candidate[d, i - 1], tree.candidate[d, i]))
+        tree.candidate_c[d, i] <= threshold
+        or (mode != FREE_PREFETCH and i > 0 and are_symmetric(order, tree.candidate[d, i - 1], tree.candidate[d, i]))
     ):
         i += 1
-    # No set below computes from a later slot than this.
+    # No team below computes from a later slot.
     best_c = 0
     for j in range(i, n):
         best_c = max(best_c, tree.candidate_c[d, j])
-    # How many workers could be sent the program before it.
-    fresh = NEVER
-    if mode != FREE and problem.t_prog > 0 and problem.n_com < problem.p:
-        fresh = programs_sent(problem, scratch.counters[FIRST_SLOT], best_c)
-    # The most tasks that the members, and the candidates with as many programs, could hold by then.
+    # The number of workers that the channel can send the program before that slot.
+    programs = NEVER
+    if mode != FREE_PREFETCH and problem.t_prog > 0 and problem.n_com < problem.p:
+        programs = programs_sent(problem, scratch.counters[FIRST_SLOT], best_c)
+    # The most tasks that the members, and the candidates with so many programs, can hold.
     total = 0
     for j in range(d):
         q = tree.members[j]
         total += most_tasks(table, needs, q, min(tree.c[d], best_c), problem.caps[iw, q], problem.t_data)
         if needs_program(table, needs, q):
-            fresh -= 1
+            programs -= 1
     for j in range(i, n):
         if total >= problem.m:
             break
-        if tree.candidate_c[d, j] > thr:
+        if tree.candidate_c[d, j] > threshold:
             if not needs_program(table, needs, tree.candidate[d, j]):
                 total += tree.candidate_tasks[d, j]
-            elif fresh > 0:
-                fresh -= 1
+            elif programs > 0:
+                programs -= 1
                 total += tree.candidate_tasks[d, j]
-    if i >= n or total < problem.m or fresh < 0 or (mode == OWN and _nothing_new(scratch, d, i)):
+    if i >= n or total < problem.m or programs < 0 or (mode == NO_STAND_BY and _adds_no_holder(scratch, d, i)):
         return -1
     return int(i)
 
 
 @inlined
 def _tasks_with(table: Table, problem: Problem, scratch: Scratch, d: int, i: int) -> int:
-    """Return how many tasks the members at depth d and candidate i could hold; -1 if a member could hold none."""
+    """Return how many tasks the members at depth d and candidate i can hold; -1 if a member can hold none."""
     tree = scratch.tree
     c = tree.candidate_c[d, i]
-    iw = scratch.counters[WORK]
+    iw = scratch.counters[WORK_INDEX]
     tasks = tree.candidate_tasks[d, i]
     for j in range(d):
         q = tree.members[j]
@@ -202,27 +198,29 @@ def _tasks_with(table: Table, problem: Problem, scratch: Scratch, d: int, i: int
 
 
 @inlined
-def _descend(table: Table, problem: Problem, scratch: Scratch, d: int, i: int, e: int, thr: int, tasks: int) -> bool:
-    """Make the node below d with candidate i among the members, who hold so many tasks; False if nothing lies there.
+def _descend(
+    table: Table, problem: Problem, scratch: Scratch, d: int, i: int, e: int, threshold: int, tasks: int
+) -> bool:
+    """Make the node below d in which candidate i is a member; return False if it has no team.
 
-    Its candidates are those after i that have W slots in common with the members, from the first slot on in which
-    they may receive, and could hold a task.
+    Its candidates are those after i that have W common UP slots with the members, from the first slot on in which they
+    can receive, and can hold a task. ``tasks`` is what the members can hold.
     """
     needs, tree, up = scratch.needs, scratch.tree, table.up
-    iw = scratch.counters[WORK]
+    iw = scratch.counters[WORK_INDEX]
     size = d + 1
     top = e >> 6
     common = tree.common_up[size]
     joined = tree.candidate[d, i]
-    for k in range((thr + 1) >> 6, top + 1):
+    for k in range((threshold + 1) >> 6, top + 1):
         common[k] = tree.common_up[d, k] & up[joined, k]
     n = 0
     total = tasks
     for j in range(i + 1, tree.num_candidates[d]):
-        if tree.candidate_c[d, j] <= thr:
+        if tree.candidate_c[d, j] <= threshold:
             continue
         q = tree.candidate[d, j]
-        c = last_common_bit(common, up[q], top, max(thr + 1, needs.receive_from[q]), problem.work[iw])
+        c = last_common_bit(common, up[q], top, max(threshold + 1, needs.receive_from[q]), problem.work[iw])
         if c < 0:
             continue
         x = most_tasks(table, needs, q, c, problem.caps[iw, q], problem.t_data)
@@ -239,7 +237,7 @@ def _descend(table: Table, problem: Problem, scratch: Scratch, d: int, i: int, e
 
 
 @kernel
-def _nothing_new(scratch: Scratch, d: int, i: int) -> bool:
+def _adds_no_holder(scratch: Scratch, d: int, i: int) -> bool:
     """Return whether, without stand-by, the members and all candidates from `i` on give no new holder set."""
     tree, obtainable, wanted = scratch.tree, scratch.needs.obtainable, scratch.wanted
     assign(wanted, scratch.needs.survivors)
@@ -265,7 +263,7 @@ def is_known(scratch: Scratch, held: Words) -> bool:
 
 @kernel
 def insert(workers: Ints, cs: Ints, tasks: Ints, n: int, q: int, c: int, x: int) -> None:
-    """Put worker q with slot c and x tasks into a list of n, in order of falling x (ties in order of entry)."""
+    """Insert worker q with slot c and x tasks into a list of n, sorted by falling x; ties stay in order of entry."""
     while n > 0 and tasks[n - 1] < x:
         workers[n] = workers[n - 1]
         cs[n] = cs[n - 1]
@@ -278,6 +276,6 @@ def insert(workers: Ints, cs: Ints, tasks: Ints, n: int, q: int, c: int, x: int)
 
 @kernel
 def all_up(common: Words, c: int, e: int) -> None:
-    """Let ``common`` begin with all slots from that of c's word on to e; those after e in e's word are not in it."""
+    """Set the bits of ``common`` from the first slot of c's word to e, and clear those after e in e's word."""
     common[c >> 6 : e >> 6] = ~np.uint64(0)
     common[e >> 6] = ~np.uint64(0) >> np.uint64(63 - (e & 63))

@@ -1,4 +1,4 @@
-"""In which order workers are tried for an iteration, and which of them are symmetric (module `iteration`)."""
+"""The order in which workers are tried for an iteration, and which of them are symmetric (module `normal_form`)."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from hindsched.offline.coupled.search.state_tables import Table
 
 @kernel
 def order_workers(table: Table, problem: Problem, scratch: Scratch, s: int, e: int, horizon: int) -> None:
-    """Put the workers in the order in which they are tried, and find the symmetric ones; `prepare` was called.
+    """Sort the workers into the order in which they are tried, and mark symmetric ones.
 
-    The order matters for what is found first only: holders first, then those of most ``merit`` after e, if that is
-    known, then those that can do most tasks before they are next DOWN. Symmetric workers are neighbours in it if their
-    merit is equal; where they are not, both are tried.
+    `prepare` has to be called before. Holders come first, then workers of large ``merit`` after e if it is known, then
+    workers that can do many tasks before their next DOWN slot. The order decides which solution is found first, and no
+    more. Symmetric workers of equal merit are neighbours; those of unequal merit are both tried.
     """
     order = scratch.order
     for q in range(problem.p):
@@ -33,9 +33,9 @@ def order_workers(table: Table, problem: Problem, scratch: Scratch, s: int, e: i
 
 @inlined
 def _next_down(table: Table, q: int, e: int, horizon: int) -> int:
-    """Return the first slot after e in which worker q is DOWN, or the end of what is known or of interest."""
+    """Return the first slot after e in which worker q is DOWN; without one, the lesser of table length and horizon."""
     top = min(table.length, horizon) - 1
-    low, high = e, top + 1  # not DOWN from e to `low`; `high` is the slot sought or comes after it
+    low, high = e, top + 1  # not DOWN from e to `low`; the slot sought is at most `high`
     if top > e and table.down[top, q] > e:
         while high - low > 1:
             middle = (low + high) // 2
@@ -48,7 +48,7 @@ def _next_down(table: Table, q: int, e: int, horizon: int) -> int:
 
 @inlined
 def _sort(order: WorkerOrder) -> None:
-    """Sort the workers by key, symmetric ones beside each other; they are nearly in order from the last time."""
+    """Sort the workers by key, symmetric ones side by side; insertion sort, as the last order is nearly right."""
     workers, key, symmetry = order.workers, order.key, order.symmetry
     for i in range(1, workers.size):
         q = workers[i]
@@ -66,5 +66,5 @@ def _sort(order: WorkerOrder) -> None:
 
 @kernel
 def are_symmetric(order: WorkerOrder, q: int, r: int) -> bool:
-    """Return whether q and r are symmetric, as `arrange` found them."""
+    """Return whether `order_workers` marked q and r as symmetric."""
     return bool(order.symmetry[q] >= 0 and order.symmetry[q] == order.symmetry[r])

@@ -1,4 +1,4 @@
-"""What the searches of one instance share: the states known so far, working memory, and how much may still be spent."""
+"""What all searches of one instance share: known states, scratch memory, and limits of time, memory and effort."""
 
 from __future__ import annotations
 
@@ -10,24 +10,22 @@ from hindsched.instances.array_types import Ints, Reals
 from hindsched.instances.coupled.model import Instance
 from hindsched.instances.states import States
 from hindsched.offline.coupled.bounds.prefetch_table import Prefetch, make_prefetch, more_prefetch, raise_floor
-from hindsched.offline.coupled.search.constants import (
-    EFFORT_LIMIT,
+from hindsched.offline.coupled.search.effort import (
+    EFFORT_PER_CLOCK_CHECK,
     EFFORT_PER_SECOND,
-    FIRST_BLOCK,
-    FIRST_FOUND,
-    FOUND_LIMIT,
-    MEASURABLE,
-    NEVER,
-    PAUSE_EFFORT,
+    MEASURED_FROM,
     SPENT,
     STOP,
 )
 from hindsched.offline.coupled.search.instance_arrays import Problem, make_problem
-from hindsched.offline.coupled.search.scratch_memory import Scratch, make_scratch
-from hindsched.offline.coupled.search.state_tables import StateTables, Table
+from hindsched.offline.coupled.search.scratch_memory import EFFORT_LIMIT, FOUND_LIMIT, Scratch, make_scratch
+from hindsched.offline.coupled.search.slot_codes import NEVER
+from hindsched.offline.coupled.search.state_tables import FIRST_BLOCK, StateTables, Table
 from hindsched.offline.limits import Limit, Limits, Stopwatch
 
 __all__ = ["LimitError", "Workspace"]
+
+_FIRST_HOLDER_SETS = 64  # that fit into the scratch memory at first
 
 
 class LimitError(Exception):
@@ -45,16 +43,16 @@ class LimitError(Exception):
 
 
 class Workspace:
-    """One instance, ready to be searched; its states are looked at block by block, as far as the searches go.
+    """One instance whose states are read block by block, as far as the searches need them.
 
     Parameters
     ----------
     instance
         The instance.
     limits
-        When to stop; the clock starts here. Memory counts the tables of states and labels.
+        Limits of time and memory; the clock starts here. Memory counts the tables of states and labels.
     first_block
-        Slots to begin with.
+        Slots that are read first.
     """
 
     def __init__(self, instance: Instance, limits: Limits, first_block: int = FIRST_BLOCK) -> None:
@@ -72,50 +70,48 @@ class Workspace:
             instance.t_prog,
             instance.t_data,
         )
-        #: Tells how many bytes the labels and the like of all searches take; who starts searches sets it.
-        self.bytes_beside: Callable[[], int] = lambda: 0
+        #: Returns the bytes that all searches hold; the portfolio sets it.
+        self.bytes_of_searches: Callable[[], int] = lambda: 0
         self._memory_limit_mb = limits.memory_limit_mb
         self._states = StateTables(provide, instance.num_workers, self.slots, first_block)
-        #: When iterations can end.
+        #: The free-prefetch bound, with raised floors.
         self.prefetch: Prefetch = make_prefetch(self._states.capacity)
-        self._smooth: Prefetch | None = None
-        self.scratch: Scratch = make_scratch(self.problem, max(1, self._states.capacity), FIRST_FOUND)
+        self._unraised_prefetch: Prefetch | None = None
+        self.scratch: Scratch = make_scratch(self.problem, max(1, self._states.capacity), _FIRST_HOLDER_SETS)
         self._merit = self.scratch.order.merit
-
-    # The states.
 
     @property
     def table(self) -> Table:
-        """The states known."""
+        """The known states."""
         return self._states.table
 
     def slots_known(self) -> int:
-        """Return how many slots have been looked at."""
+        """Return the number of slots whose states are known."""
         return self._states.length
 
     def grow(self) -> None:
-        """Look at twice as many slots."""
+        """Read the states of twice as many slots."""
         length = min(self.slots, 2 * max(1, self._states.length))
         self.claim(length)
         self._states.grow(length)
         self.prefetch = more_prefetch(self.prefetch, self._states.capacity)
-        if self._smooth is not None:
-            self._smooth = more_prefetch(self._smooth, self._states.capacity)
-        self._renew(self.scratch.found.c.size)
+        if self._unraised_prefetch is not None:
+            self._unraised_prefetch = more_prefetch(self._unraised_prefetch, self._states.capacity)
+        self._resize_scratch(self.scratch.found.c.size)
 
     @property
-    def smooth(self) -> Prefetch:
-        """An estimate of when iterations can end that does not jump: without what `raise_floor` told."""
-        if self._smooth is None:
-            self._smooth = make_prefetch(self._states.capacity)
-        return self._smooth
+    def unraised_prefetch(self) -> Prefetch:
+        """The free-prefetch bound without raised floors: a smoother estimate of when iterations end."""
+        if self._unraised_prefetch is None:
+            self._unraised_prefetch = make_prefetch(self._states.capacity)
+        return self._unraised_prefetch
 
     def raise_floor(self, floor: Ints) -> None:
-        """Tell that no iteration which starts in slot t ends before slot ``floor[t]``, see `prefetch.Prefetch`."""
+        """Take a proof that no iteration that starts in slot t ends before slot ``floor[t]``."""
         raise_floor(self.prefetch, floor)
 
-    def _renew(self, found: int) -> None:
-        """Make working memory for all slots there is room for, and so many holder sets."""
+    def _resize_scratch(self, found: int) -> None:
+        """Make scratch memory for all slots of the tables and `found` holder sets."""
         old = self.scratch
         self.scratch = make_scratch(self.problem, self._states.capacity, found)
         self.scratch.counters[:] = old.counters
@@ -123,45 +119,43 @@ class Workspace:
         self.set_merit(self._merit)
 
     def set_merit(self, merit: Reals) -> None:
-        """Tell whom to try first, see `worker_order.order_workers`."""
+        """Set the merit by which `worker_order.order_workers` sorts workers."""
         self._merit = merit
         self.scratch = self.scratch._replace(order=self.scratch.order._replace(merit=merit))
 
-    # What may be spent.
-
     def check(self) -> None:
-        """Raise if the time limit is met."""
+        """Raise `LimitError` if the time limit is met."""
         if self.watch.is_over():
             raise LimitError(Limit.TIME)
 
     def claim(self, slots: int = 0) -> None:
-        """Raise if tables for `slots` slots, and twice the labels, exceed the memory limit."""
+        """Raise `LimitError` if tables for `slots` slots, and twice the labels, exceed the memory limit."""
         if self._memory_limit_mb is not None:
             tables = self._states.bytes_for(max(slots, self._states.length))
-            if tables + 2 * self.bytes_beside() > self._memory_limit_mb * 1e6:
+            if tables + 2 * self.bytes_of_searches() > self._memory_limit_mb * 1e6:
                 raise LimitError(Limit.MEMORY)
 
     def effort_spent(self) -> int:
-        """Effort since the beginning."""
+        """Return the effort spent since the start."""
         return int(self.scratch.effort[SPENT])
 
     def effort_left(self) -> int:
-        """About how much effort fits into the time left."""
+        """Return about how much effort fits into the remaining time."""
         left_s = self.watch.left_s()
         if left_s is None:
             return NEVER
         spent = self.effort_spent()
-        rate = spent / self.watch.elapsed_s() if spent > MEASURABLE else EFFORT_PER_SECOND
+        rate = spent / self.watch.elapsed_s() if spent > MEASURED_FROM else EFFORT_PER_SECOND
         return max(1, int(left_s * rate))
 
-    def stop_after(self, effort: int = PAUSE_EFFORT) -> None:
-        """Limit all work to so much effort, and to the time left."""
+    def stop_after(self, effort: int = EFFORT_PER_CLOCK_CHECK) -> None:
+        """Limit all further work to this effort and to the remaining time."""
         spent = self.scratch.effort
         spent[STOP] = min(NEVER, int(spent[SPENT]) + min(effort, self.effort_left()))
 
     def limit_expansion(self, effort: int, found: int) -> None:
-        """Limit effort and number of holder sets of a single expansion."""
+        """Limit the effort and the number of holder sets of one expansion."""
         if found > self.scratch.found.c.size:
-            self._renew(found)
+            self._resize_scratch(found)
         self.scratch.counters[EFFORT_LIMIT] = effort
         self.scratch.counters[FOUND_LIMIT] = found

@@ -1,1 +1,1 @@
-"""What the search for teams has compiled beyond the kernels of `hindsched.offline.kmis`."""
+"""Compiled kernels of the search for teams, beside those of `hindsched.offline.kmis`."""

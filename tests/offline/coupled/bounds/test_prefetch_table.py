@@ -23,7 +23,7 @@ def first_finish(instance, threshold, t: int, floor: int = 0) -> int:
     """F(t), end by end; the first from slot ``floor`` on."""
     for e in range(max(t, floor - 1), SLOTS):
         plain = Iteration(instance, t, e, set(), SLOTS)
-        if next(plain.member_sets(threshold(t), is_free=True), None) is not None:
+        if next(plain.teams(threshold(t), is_free=True), None) is not None:
             return e + 1
     return NEVER
 

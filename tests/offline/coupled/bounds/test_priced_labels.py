@@ -40,7 +40,7 @@ def test_the_last_slot_from_which_members_can_compute_together():
         prepare(table, problem, scratch.needs, plain.s, plain.e, words_of(plain.held, workspace), plain.horizon)
         order_workers(table, problem, scratch, plain.s, plain.e, plain.horizon)
         last = together(table, problem, scratch, make_feasible_team_cache(P), plain.s, plain.e)
-        slots = [c for work, members, c in plain.member_sets(plain.s - 1) if plain.can_serve(members, work, c, ())]
+        slots = [c for work, members, c in plain.teams(plain.s - 1) if plain.can_serve(members, work, c, ())]
         assert last == max(slots, default=-1)
         found.append(last)
     assert 20 < sum(last >= 0 for last in found) < 180
@@ -68,7 +68,7 @@ def test_members_that_could_compute_with_these_holders_are_known_again_with_othe
     assert lost > 20
 
 
-class Question:
+class SearchSettings:
     """An instance, its optimum and a schedule of it, and the graph of all nodes within it."""
 
     def __init__(self, number: int) -> None:
@@ -94,27 +94,27 @@ def test_what_an_optimal_schedule_does_is_never_left_out(block):
     """Whatever the multipliers: its arcs stay, and labels are found that cost no more than 0."""
     left_out = asked = excluded = 0
     for number in range(30 * block, 30 * block + 30):
-        question = Question(number)
-        if question.optimum is None:
+        settings = SearchSettings(number)
+        if settings.optimum is None:
             continue
         draw = np.random.default_rng(number)
-        room = Room(question.instance.num_workers, question.instance.iterations)
-        search = PayingSearch(question.workspace, np.array(question.graph.early), np.array(question.graph.late), room)
+        room = Room(settings.instance.num_workers, settings.instance.iterations)
+        search = PayingSearch(settings.workspace, np.array(settings.graph.early), np.array(settings.graph.late), room)
         assert ran(search.narrow())
         assert ran(search.unfold())
-        arcs = arcs_of(question.instance, question.schedule)
-        life = question.graph.tables.facts.life
-        computing = np.array([list(letters) for letters in question.schedule.letters]) == "C"
+        arcs = arcs_of(settings.instance, settings.schedule)
+        life = settings.graph.tables.facts.life
+        computing = np.array([list(letters) for letters in settings.schedule.letters]) == "C"
         at_first = search.most_arcs()
         for _ in range(6):
-            charges = question.charges(draw)
+            charges = settings.charges(draw)
             assert ran(search.weigh(charges)) <= 0
             label = ran(search.find(charges))
             assert label > 0
             cost, path = search.path(charges, label)
             assert cost <= 0
             assert (np.diff(path.ends) > 0).all()
-            assert path.ends[-1] <= question.optimum
+            assert path.ends[-1] <= settings.optimum
             left = ran(search.fix(charges))
             assert ran(search.unfold())
             assert ran(search.weigh(charges)) <= 0
@@ -168,11 +168,11 @@ def test_never_above_the_optimum_and_schedules_never_below(block, monkeypatch):
     assert found >= 8
 
 
-def members_in_doubt(question: Question, charges: Charges, top: Ints) -> set[int]:
+def members_in_doubt(settings: SearchSettings, charges: Charges, top: Ints) -> set[int]:
     """The lives that compute in some path of one iteration that costs 0 or less, by the definition of what it costs."""
-    instance, letters = question.instance, question.instance.prefix(question.optimum)
+    instance, letters = settings.instance, settings.instance.prefix(settings.optimum)
     found = set()
-    for t in range(1, question.optimum + 1):
+    for t in range(1, settings.optimum + 1):
         for c in range(int(top[t]) + 1):
             left = instance.channels * c - instance.tasks * instance.t_data
             programs = min(left // instance.t_prog, instance.num_workers if c >= instance.t_prog else 0)
@@ -185,8 +185,8 @@ def members_in_doubt(question: Question, charges: Charges, top: Ints) -> set[int
                         and DOWN not in computing
                         and (computing == UP).sum() >= length
                     ):
-                        born = max(np.flatnonzero(row[:c] == DOWN), default=-1) + 1
-                        units = int((row[born:c] == UP).sum()) - instance.t_prog
+                        period_start = max(np.flatnonzero(row[:c] == DOWN), default=-1) + 1
+                        units = int((row[period_start:c] == UP).sum()) - instance.t_prog
                         most = min(instance.capacities[q], length // instance.w[q])
                         tasks[q] = 0 if units < 0 else min(most, units // instance.t_data) if instance.t_data else most
                 rents = {q: int(charges.rents[1, charges.life[t - 1, q]]) for q, x in tasks.items() if x}
@@ -203,22 +203,22 @@ def members_in_doubt(question: Question, charges: Charges, top: Ints) -> set[int
 def test_members_that_are_left_out_are_on_no_path_of_interest():
     in_doubt = left_out = 0
     for number in range(400):
-        question = Question(number)
-        if question.optimum is None or question.instance.iterations > 1:
+        settings = SearchSettings(number)
+        if settings.optimum is None or settings.instance.iterations > 1:
             continue
-        room = Room(question.instance.num_workers, 1)
-        search = PayingSearch(question.workspace, np.array(question.graph.early), np.array(question.graph.late), room)
+        room = Room(settings.instance.num_workers, 1)
+        search = PayingSearch(settings.workspace, np.array(settings.graph.early), np.array(settings.graph.late), room)
         assert ran(search.narrow())
         assert ran(search.unfold())
-        charges = question.charges(np.random.default_rng(number))
+        charges = settings.charges(np.random.default_rng(number))
         assert ran(search.exclude(charges))
-        top = np.full(question.optimum + 1, -1)
+        top = np.full(settings.optimum + 1, -1)
         top[search._merged.early[1] : search._merged.late[1] + 1] = search._merged.top[1, 0, : search.most_arcs()]
-        plain = members_in_doubt(question, charges, top)
+        plain = members_in_doubt(settings, charges, top)
         possible = set(np.flatnonzero(search.possible_for(charges.life).member[1]).tolist())
         assert plain <= possible
         in_doubt += len(plain)
-        left_out += len(question.graph.tables.owner) - len(possible)
+        left_out += len(settings.graph.tables.owner) - len(possible)
     assert in_doubt > 50
     assert left_out > 50
 

@@ -22,6 +22,7 @@ from hindsched.offline.coupled.bounds.program_lagrangian.program_bound import Re
 from hindsched.offline.coupled.bounds.program_lagrangian.shortest_paths import MOST_HALVINGS
 from hindsched.offline.coupled.bounds.program_lagrangian.slot_graph import Graph
 from hindsched.offline.coupled.objectives import Objective
+from hindsched.offline.coupled.search.parameters import PortfolioParameters
 from hindsched.offline.coupled.search.portfolio import Portfolio
 from hindsched.offline.limits import Limits
 from tests.cases.program_lagrangian import filled, ran
@@ -312,7 +313,8 @@ def test_the_native_search_hands_out_certificates_of_the_bound_it_reports():
     found = 0
     for number in range(60):
         instance = small_instance(number, seed=9)
-        answer = Portfolio(instance, Limits(), first_round=1).solve(Objective.MAKESPAN, stand_by=True)
+        parameters = PortfolioParameters(first_round=1)
+        answer = Portfolio(instance, Limits(), parameters=parameters).solve(Objective.MAKESPAN, stand_by=True)
         expected = offline_coupled.solve(instance, solver="native")
         assert (answer.status, answer.value, answer.bound) == (expected.status, expected.value, expected.bound)
         assert expected.certificate is None

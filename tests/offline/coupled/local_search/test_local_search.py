@@ -1,4 +1,4 @@
-"""The walks around the best schedule: the kernels against their plain statement, and schedules that get better."""
+"""The local search: its kernels against their plain twin, and its schedules against the optimum."""
 
 import threading
 from contextlib import suppress
@@ -12,17 +12,20 @@ from hindsched.instances import check
 from hindsched.instances.coupled import Instance
 from hindsched.instances.coupled.generate import paper
 from hindsched.offline import coupled as offline_coupled
-from hindsched.offline.coupled.local_search.annealing import MOVES, anneal
-from hindsched.offline.coupled.local_search.local_search import Improver
-from hindsched.offline.coupled.local_search.plain_state import State, Window, faults, moves
-from hindsched.offline.coupled.local_search.repair import add_up, list_stays
+from hindsched.offline.coupled.local_search.annealing import NUM_MOVES, AnnealingSettings, anneal
+from hindsched.offline.coupled.local_search.local_search import LocalSearch
+from hindsched.offline.coupled.local_search.parameters import LocalSearchParameters
+from hindsched.offline.coupled.local_search.plain_state import State, Window, moves, violations
+from hindsched.offline.coupled.local_search.repair import list_periods, total_assignment
 from hindsched.offline.coupled.objectives import Objective
 from hindsched.offline.coupled.plans import emit
 from hindsched.offline.coupled.search import portfolio
 from hindsched.offline.coupled.search.beam import Beam
-from hindsched.offline.coupled.search.constants import NEVER, OWN, STAND_BY
 from hindsched.offline.coupled.search.label_search import Incumbent
+from hindsched.offline.coupled.search.modes import NO_STAND_BY, STAND_BY
+from hindsched.offline.coupled.search.parameters import PortfolioParameters
 from hindsched.offline.coupled.search.portfolio import Portfolio
+from hindsched.offline.coupled.search.slot_codes import NEVER
 from hindsched.offline.coupled.search.workspace import Workspace
 from hindsched.offline.limits import Limits
 from hindsched.offline.results import Status
@@ -33,17 +36,17 @@ def narrow(number: int, *, p: int = 12, iterations: int = 4) -> Instance:
     return paper(m=6, n_com=2, wmin=1, scenario=0, trial=number, slots=3_000, p=p, iterations=iterations)
 
 
-def begun(instance: Instance, mode: int = STAND_BY, width: int = 1) -> tuple[Workspace, Incumbent]:
-    """What a beam finds first."""
+def started(instance: Instance, mode: int = STAND_BY, width: int = 1) -> tuple[Workspace, Incumbent]:
+    """A workspace with the schedule of a beam as incumbent."""
     workspace = Workspace(instance, Limits())
     incumbent = Incumbent(workspace, instance.iterations)
     Beam(workspace, mode, instance.iterations, width).work(incumbent)
     return workspace, incumbent
 
 
-def state_of(improver: Improver, windows: object) -> State:
-    """The state of a walk in the words of the plain statement."""
-    works = improver.problem.work
+def state_of(local_search: LocalSearch, windows: object) -> State:
+    """The state of an annealing run as a plain state."""
+    works = local_search.problem.work
     return State(
         tuple(
             Window(int(first), int(works[iw]), frozenset(int(t) for t in row if t >= 0))
@@ -53,43 +56,51 @@ def state_of(improver: Improver, windows: object) -> State:
     )
 
 
-def test_what_is_wrong_with_a_state_is_what_the_plain_statement_says():
-    wrong = 0
+def at_temperature(local_search: LocalSearch, temperature: float, moves: int) -> AnnealingSettings:
+    """The settings of a run of so many moves at a constant temperature."""
+    parameters = LocalSearchParameters(moves=moves, initial_temperature=temperature, final_temperature=temperature)
+    return local_search._settings._replace(parameters=parameters)
+
+
+def test_violations_of_a_state_are_those_of_its_plain_twin():
+    violated = 0
     for number in range(6):
         instance = narrow(number)
-        workspace, incumbent = begun(instance)
-        improver = Improver(workspace.problem, STAND_BY, instance.iterations, seed=number)
+        workspace, incumbent = started(instance)
+        local_search = LocalSearch(workspace.problem, STAND_BY, instance.iterations, seed=number)
         table, problem, effort = workspace.table, workspace.problem, np.array([0, NEVER, 0])
-        improver.enter(table, incumbent.cost, incumbent.plan)
-        improver.go_on(table, effort)
-        walk = improver._walk
+        local_search.set_start(table, incumbent.cost, incumbent.plan)
+        local_search.run(table, effort)
+        state = local_search._state
         for moves_made in range(5, 305, 5):
             effort[2] = NEVER
-            anneal(table, problem, walk, improver._weights, -1, incumbent.cost, moves_made, 9.0, 9.0, False, effort)
-            n = list_stays(problem, walk.now, walk.fits, walk.books, effort)
-            add_up(problem, walk.now, walk.fits, walk.books, n)
-            for k, fault in enumerate(faults(instance, state_of(improver, walk.now))):
-                over = problem.n_com * (walk.books.over[k] - walk.books.idle[k])
-                assert fault.tasks == max(0, problem.m - walk.books.tasks[k])
-                assert fault.units == pytest.approx(max(0.0, over), abs=1e-6)
-                wrong += fault != (0, 0)
-    assert wrong > 100
+            settings = at_temperature(local_search, 9.0, moves_made)
+            anneal(table, problem, state, settings, -1, incumbent.cost, effort)
+            n = list_periods(problem, state.now, state.limits, state.assignment, effort)
+            total_assignment(problem, state.now, state.limits, state.assignment, n)
+            for k, found in enumerate(violations(instance, state_of(local_search, state.now))):
+                excess = problem.n_com * (state.assignment.channel_excess[k] - state.assignment.idle[k])
+                assert found.tasks == max(0, problem.m - state.assignment.tasks[k])
+                assert found.units == pytest.approx(max(0.0, excess), abs=1e-6)
+                violated += found != (0, 0)
+    assert violated > 100
 
 
-def test_moves_are_those_of_the_plain_statement():
+def test_moves_are_those_of_the_plain_twin():
     instance = narrow(0)
-    workspace, incumbent = begun(instance)
-    improver = Improver(workspace.problem, STAND_BY, instance.iterations)
-    improver.enter(workspace.table, incumbent.cost, incumbent.plan)
-    walk, works = improver._walk, tuple(workspace.problem.work.tolist())
+    workspace, incumbent = started(instance)
+    local_search = LocalSearch(workspace.problem, STAND_BY, instance.iterations)
+    local_search.set_start(workspace.table, incumbent.cost, incumbent.plan)
+    state, works = local_search._state, tuple(workspace.problem.work.tolist())
     effort = np.array([0, NEVER, NEVER])
-    improver.go_on(workspace.table, np.array([0, NEVER, 0]))
+    local_search.run(workspace.table, np.array([0, NEVER, 0]))
     other = 0
     for _ in range(300):
-        before = state_of(improver, walk.now)
-        until = int(walk.counts[MOVES]) + 1
-        anneal(workspace.table, workspace.problem, walk, improver._weights, -1, NEVER, until, 1e9, 1e9, False, effort)
-        after = state_of(improver, walk.now)
+        before = state_of(local_search, state.now)
+        until = int(state.counts[NUM_MOVES]) + 1
+        settings = at_temperature(local_search, 1e9, until)
+        anneal(workspace.table, workspace.problem, state, settings, -1, NEVER, effort)
+        after = state_of(local_search, state.now)
         assert all(one.last < other.first for one, other in pairwise(after.windows))
         if [w.slots for w in after.windows] != [w.slots for w in before.windows]:
             longest = max(3, before.windows[-1].last // (16 * len(before.windows)))
@@ -100,34 +111,34 @@ def test_moves_are_those_of_the_plain_statement():
 
 
 def test_schedules_are_valid_and_reach_the_optimum_more_often_than_a_beam():
-    by_beam = by_walks = tried = 0
-    for number, mode in product(range(12), (STAND_BY, OWN)):
+    by_beam = by_local_search = tried = 0
+    for number, mode in product(range(12), (STAND_BY, NO_STAND_BY)):
         instance = narrow(number)
         best = offline_coupled.solve(instance, solver="native", stand_by=mode == STAND_BY)
-        workspace, incumbent = begun(instance, mode)
+        workspace, incumbent = started(instance, mode)
         start = incumbent.cost
-        Improver(workspace.problem, mode, instance.iterations).work(workspace, incumbent, 4_000)
+        LocalSearch(workspace.problem, mode, instance.iterations).work(workspace, incumbent, 4_000)
         verdict = check(instance, emit(instance, incumbent.plan, slots=incumbent.cost))
         assert verdict.is_valid
         assert verdict.outcome.makespan == incumbent.cost
         assert best.status is Status.OPTIMAL
         assert best.value <= incumbent.cost <= start
         by_beam += start == best.value
-        by_walks += incumbent.cost == best.value
+        by_local_search += incumbent.cost == best.value
         tried += 1
-    assert by_beam < by_walks, (by_beam, by_walks)
-    assert by_walks > 0.6 * tried, (by_walks, tried)
+    assert by_beam < by_local_search, (by_beam, by_local_search)
+    assert by_local_search > 0.6 * tried, (by_local_search, tried)
 
 
 def test_tiny_instances_of_every_shape_keep_their_optimum():
     tried = 0
     for number in range(60):
         instance = general_instance(number, seed=5)
-        for mode in (STAND_BY, OWN):
-            workspace, incumbent = begun(instance, mode, width=2)
+        for mode in (STAND_BY, NO_STAND_BY):
+            workspace, incumbent = started(instance, mode, width=2)
             if instance.t_prog == 0 or instance.channels >= instance.num_workers or not incumbent.plan:
                 continue
-            Improver(workspace.problem, mode, instance.iterations).work(workspace, incumbent, 50)
+            LocalSearch(workspace.problem, mode, instance.iterations).work(workspace, incumbent, 50)
             verdict = check(instance, emit(instance, incumbent.plan, slots=incumbent.cost))
             assert verdict.is_valid
             assert verdict.outcome.makespan == incumbent.cost
@@ -136,15 +147,17 @@ def test_tiny_instances_of_every_shape_keep_their_optimum():
     assert tried > 10
 
 
-def test_the_same_seed_walks_the_same_way():
+def test_the_same_seed_gives_the_same_run():
     instance = narrow(3)
     found = []
     for seed, steps in ((1, (400,)), (1, (100, 100, 100, 100)), (2, (400,))):
-        workspace, incumbent = begun(instance)
-        improver = Improver(workspace.problem, STAND_BY, instance.iterations, seed)
+        workspace, incumbent = started(instance)
+        local_search = LocalSearch(workspace.problem, STAND_BY, instance.iterations, seed)
         for share in steps:
-            improver.work(workspace, incumbent, share)
-        found.append((int(improver._walk.counts[MOVES]), improver._walk.now.first.tolist(), incumbent.cost))
+            local_search.work(workspace, incumbent, share)
+        found.append(
+            (int(local_search._state.counts[NUM_MOVES]), local_search._state.now.first.tolist(), incumbent.cost)
+        )
     assert found[0] != found[2]
     assert found[0][2] == found[1][2]
 
@@ -154,14 +167,17 @@ def test_two_threads_prove_the_same(threads):
     for number in range(8):
         instance = narrow(number, p=10, iterations=3)
         expected = offline_coupled.solve(instance, solver="native")
-        result = Portfolio(instance, Limits(threads=threads), first_round=5).solve(Objective.MAKESPAN, stand_by=True)
+        parameters = PortfolioParameters(first_round=5)
+        result = Portfolio(instance, Limits(threads=threads), parameters=parameters).solve(
+            Objective.MAKESPAN, stand_by=True
+        )
         assert (result.status, result.value, result.bound) == (expected.status, expected.value, expected.bound)
         assert result.schedule is None or check(instance, result.schedule).is_valid
     assert not [thread for thread in threading.enumerate() if thread.name == "improve"]
 
 
 def test_an_interrupt_leaves_no_thread_behind():
-    whole = Portfolio(narrow(1, p=40), Limits(threads=2), first_round=1)
+    whole = Portfolio(narrow(1, p=40), Limits(threads=2), parameters=PortfolioParameters(first_round=1))
     looks = iter(range(400))
 
     def check_interrupted() -> None:
@@ -174,9 +190,9 @@ def test_an_interrupt_leaves_no_thread_behind():
     assert not [thread for thread in threading.enumerate() if thread.name == "improve"]
 
 
-def test_who_needs_no_walks_never_loads_them(monkeypatch):
+def test_an_easy_instance_never_loads_the_local_search(monkeypatch):
     def refuse(*arguments: object) -> None:
-        raise AssertionError("walked")
+        raise AssertionError("loaded")
 
     monkeypatch.setattr(portfolio.Portfolio, "_improve", refuse)
     instance = paper(m=5, n_com=5, wmin=1, scenario=0, trial=0, slots=5_000, iterations=5)

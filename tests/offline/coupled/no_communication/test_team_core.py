@@ -1,4 +1,4 @@
-"""The core search as a back end: every question, with and without DOWN, workers alike and unlike."""
+"""The core search as a back end: every query, with and without DOWN, workers alike and unlike."""
 
 import subprocess
 import sys
@@ -6,9 +6,9 @@ import sys
 import numpy as np
 import pytest
 
-from hindsched.offline.coupled.no_communication import joint_search, team_brute, team_core, team_plain
-from hindsched.offline.coupled.no_communication.boards import openings
+from hindsched.offline.coupled.no_communication import team_brute, team_core, team_plain, weighted_search
 from hindsched.offline.coupled.no_communication.common_slots import Aim, CommonSlots, value_of
+from hindsched.offline.coupled.no_communication.subproblems import subproblem_starts
 from hindsched.offline.coupled.no_communication.team_solvers import answer
 from hindsched.offline.limits import Limits
 from hindsched.offline.results import Status
@@ -33,8 +33,8 @@ def random_problem(rng: np.random.Generator, is_large: bool) -> CommonSlots:
 def test_every_way_agrees_with_brute_force(
     copies: int, wide: float, is_large: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(team_core, "_COPIES", copies)
-    monkeypatch.setattr(team_core, "_WIDE", wide)
+    monkeypatch.setattr(team_core, "_MAX_COPIES_PER_WORKER", copies)
+    monkeypatch.setattr(team_core, "_MAX_LENGTH_RATIO", wide)
     rng = np.random.default_rng([copies, int(wide * 10), is_large])
     for _ in range(120):
         problem = random_problem(rng, is_large)
@@ -50,7 +50,7 @@ def test_every_way_agrees_with_brute_force(
 def test_a_stopped_search_claims_no_more_than_is_true(
     aim: Aim, with_down: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(joint_search, "_SLICE", 1000)
+    monkeypatch.setattr(weighted_search, "_SLICE", 1000)
     rng = np.random.default_rng(11)
     for _ in range(10):
         numbers = rng.random((60, 400))
@@ -74,9 +74,13 @@ def test_a_stopped_search_claims_no_more_than_is_true(
 
 def test_workers_that_come_back_together_are_led_by_the_first() -> None:
     problem = CommonSlots.of_rows(["d111", "d110", "1111"], tasks=2, aim=Aim.WIDEST)
-    boards = [opening.board() for opening in openings(problem)]
-    assert [(board.leader, board.workers.tolist()) for board in boards] == [(None, [2]), (0, [1, 2]), (1, [2])]
-    assert boards[1].up.tolist() == [[True, True, False], [True, True, True]]
+    subproblems = [start.subproblem() for start in subproblem_starts(problem)]
+    assert [(subproblem.leader, subproblem.workers.tolist()) for subproblem in subproblems] == [
+        (None, [2]),
+        (0, [1, 2]),
+        (1, [2]),
+    ]
+    assert subproblems[1].up.tolist() == [[True, True, False], [True, True, True]]
 
 
 @pytest.mark.parametrize("aim", Aim)

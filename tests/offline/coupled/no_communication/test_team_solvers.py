@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 
 from hindsched.instances import InputError, SelfCheckError
 from hindsched.offline.coupled.no_communication import (
-    levels,
     team_brute,
     team_cpsat,
     team_greedy,
     team_ilp,
+    team_lengths,
     team_periods,
     team_plain,
 )
@@ -62,7 +62,7 @@ def test_where_periods_apply_a_suspension_is_worth_a_failure(problem: CommonSlot
 
 @given(team_problems())
 def test_the_cheap_bound_is_a_bound_and_greedy_never_better(problem: CommonSlots) -> None:
-    best, bound, team = team_brute.solve(problem).value, levels.bound(problem), team_greedy.greedy(problem)
+    best, bound, team = team_brute.solve(problem).value, team_lengths.bound(problem), team_greedy.greedy(problem)
     if best is None:
         assert team is None
         return
@@ -85,8 +85,8 @@ def test_the_order_of_rows_changes_nothing(problem: CommonSlots, shuffle: object
 
 @given(team_problems(letters="uur"))
 def test_a_slot_without_anybody_changes_no_number_of_common_slots(problem: CommonSlots) -> None:
-    nobody = np.zeros((problem.num_rows, 1), dtype=bool)
-    longer = replace(problem, up=np.hstack((nobody, problem.up)), down=np.hstack((nobody, problem.down)))
+    no_row_is_up = np.zeros((problem.num_rows, 1), dtype=bool)
+    longer = replace(problem, up=np.hstack((no_row_is_up, problem.up)), down=np.hstack((no_row_is_up, problem.down)))
     before, after = answer(problem, "plain").value, answer(longer, "plain").value
     shift = 1 if problem.aim is Aim.EARLIEST and before is not None else 0
     assert after == (None if before is None else before + shift)
@@ -184,7 +184,7 @@ def test_every_back_end_has_a_solver(name: str) -> None:
 
 def test_an_unknown_back_end_is_refused() -> None:
     with pytest.raises(InputError, match="expected auto or one of periods, core, plain"):
-        answer(GOOD, "nobody")
+        answer(GOOD, "unknown")
 
 
 @pytest.mark.parametrize(
@@ -203,6 +203,6 @@ def test_arrays_that_make_no_problem_are_refused(changes: dict[str, object]) -> 
         replace(GOOD, **changes)  # type: ignore[arg-type]
 
 
-def test_cpsat_is_told_apart_from_a_wrong_name_for_its_file(tmp_path: object) -> None:
+def test_cpsat_needs_a_proto_file_name(tmp_path: object) -> None:
     with pytest.raises(InputError, match=r"\.pb"):
         team_cpsat.write_model(GOOD, f"{tmp_path}/model.lp")

@@ -7,11 +7,20 @@ import pytest
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import maximum_flow
 
-from hindsched.offline.coupled.search.channel_flow import can_send, make_flow, make_participants, send
-from hindsched.offline.coupled.search.constants import LIMIT, NEVER, NO, UNDECIDED, YES
+from hindsched.offline.coupled.search.channel_flow import (
+    NO,
+    UNDECIDED,
+    YES,
+    can_send,
+    make_flow,
+    make_participants,
+    send,
+)
+from hindsched.offline.coupled.search.effort import LIMIT
 from hindsched.offline.coupled.search.instance_arrays import make_problem
+from hindsched.offline.coupled.search.slot_codes import NEVER
 from hindsched.offline.coupled.search.state_tables import StateTables
-from hindsched.offline.coupled.search.task_counts import share
+from hindsched.offline.coupled.search.task_counts import find_task_counts
 
 P, SLOTS = 6, 14
 
@@ -47,7 +56,7 @@ class Case:
         self.parts.worker[: self.n] = draw.permutation(P)[: self.n]
         self.parts.receive_from[: self.n] = draw.integers(self.s, self.s + 4, size=self.n)
 
-    def question(self, need):
+    def settings(self, need):
         return self.table, self.flow, self.parts, need, self.n, self.n_com, self.s, self.c
 
     def can_all_be_sent(self, need) -> bool:
@@ -63,7 +72,7 @@ def test_everything_can_be_sent_if_a_maximum_flow_says_so(block):
         case = Case(seed)
         need = case.draw.integers(0, 6, size=P)
         expected = YES if case.can_all_be_sent(need) else NO
-        assert send(*case.question(need)) == expected
+        assert send(*case.settings(need)) == expected
         if expected == YES:
             n, length = case.n, case.c - case.s
             sent = case.flow.sent[: n * length].reshape(length, n)
@@ -72,7 +81,7 @@ def test_everything_can_be_sent_if_a_maximum_flow_says_so(block):
             for i, j in zip(*sent.nonzero(), strict=True):
                 assert case.s + i >= case.parts.receive_from[j]
                 assert case.is_up[case.parts.worker[j], case.s + i]
-        assert can_send(*case.question(need)) == expected
+        assert can_send(*case.settings(need)) == expected
         replies.append(expected)
     assert 20 < sum(replies) < 180
 
@@ -84,7 +93,7 @@ def test_without_effort_left_the_flow_says_that_it_does_not_know():
         need = case.draw.integers(0, 5, size=P)
         expected = YES if case.can_all_be_sent(need) else NO
         case.effort[LIMIT] = -1
-        reply = send(*case.question(need))
+        reply = send(*case.settings(need))
         assert reply in (expected, UNDECIDED)
         undecided += reply == UNDECIDED
     assert undecided > 10
@@ -115,7 +124,7 @@ def test_task_counts_are_found_if_there_are_any(t_data):
             need = parts.program[:n] + np.array([*tasks, *[0] * (n - size)]) * t_data
             if sum(tasks) == m and case.can_all_be_sent(need):
                 possible.add(tasks)
-        reply = share(case.table, problem, case.flow, parts, case.s, case.c, size, n)
+        reply = find_task_counts(case.table, problem, case.flow, parts, case.s, case.c, size, n)
         assert reply == (YES if possible else NO), seed
         assert reply == NO or tuple(parts.tasks[:size].tolist()) in possible
         replies.append(reply)

@@ -4,9 +4,11 @@ import numpy as np
 import pytest
 
 from hindsched.instances.coupled.generate import small
-from hindsched.offline.coupled.search.constants import EFFORT_LIMIT, NEVER, NUM_FOUND, OWN, RELAXED, STAND_BY
-from hindsched.offline.coupled.search.holders import can_serve, enlist, expand
+from hindsched.offline.coupled.search.holders import add_participant, can_serve, expand
+from hindsched.offline.coupled.search.modes import NO_STAND_BY, RELAXED, STAND_BY
 from hindsched.offline.coupled.search.normal_form import prepare
+from hindsched.offline.coupled.search.scratch_memory import EFFORT_LIMIT, NUM_FOUND
+from hindsched.offline.coupled.search.slot_codes import NEVER
 from tests.cases.normal_form import Iteration, set_of, whole, words_of
 
 P, SLOTS = 4, 13
@@ -53,7 +55,7 @@ def maximal(sets: set) -> set:
     return {one for one in sets if not any(one != other and is_below(one, other) for other in sets)}
 
 
-@pytest.mark.parametrize("mode", [STAND_BY, OWN])
+@pytest.mark.parametrize("mode", [STAND_BY, NO_STAND_BY])
 def test_holder_sets_are_the_maximal_ones(mode):
     found_at_all = several = 0
     for seed in range(120):
@@ -76,7 +78,7 @@ def test_with_stand_by_for_nothing_all_who_could_have_it_do():
         workspace, is_whole, found = expanded(plain, RELAXED)
         symmetry = workspace.scratch.order.symmetry
         expected = set()
-        for work, members, c in plain.member_sets(plain.s - 1):
+        for work, members, c in plain.teams(plain.s - 1):
             if plain.can_serve(members, work, c, ()):
                 ready = {q for q in plain.obtainable() if plain.program_by(q) <= c}
                 expected.add(up_to_names(plain.survivors() | ready, symmetry))
@@ -84,7 +86,7 @@ def test_with_stand_by_for_nothing_all_who_could_have_it_do():
         assert {up_to_names(held, symmetry) for held in found} == maximal(expected), seed
 
 
-@pytest.mark.parametrize("mode", [STAND_BY, OWN])
+@pytest.mark.parametrize("mode", [STAND_BY, NO_STAND_BY])
 def test_what_is_recorded_can_be_done(mode):
     for seed in range(150):
         plain = some_iteration(seed)
@@ -98,7 +100,7 @@ def test_what_is_recorded_can_be_done(mode):
             assert mode == STAND_BY or not stand_by
 
 
-@pytest.mark.parametrize("mode", [STAND_BY, OWN])
+@pytest.mark.parametrize("mode", [STAND_BY, NO_STAND_BY])
 def test_for_the_last_iteration_one_set_will_do(mode):
     for seed in range(80):
         plain = some_iteration(seed)
@@ -127,11 +129,11 @@ def test_participants_are_served_if_the_normal_form_says_so():
     for seed in range(150):
         plain = some_iteration(seed)
         workspace, _, _ = expanded(plain, STAND_BY)
-        for work, members, c in list(plain.member_sets(plain.s - 1))[:6]:
+        for work, members, c in list(plain.teams(plain.s - 1))[:6]:
             others = tuple(sorted(plain.obtainable() - set(members)))
             iw = workspace.problem.work.tolist().index(work)
             for j, q in enumerate(members + others):
-                enlist(workspace.table, workspace.problem, workspace.scratch, j, q, c, iw, j < len(members))
+                add_participant(workspace.table, workspace.problem, workspace.scratch, j, q, c, iw, j < len(members))
             n = len(members + others)
             reply = can_serve(workspace.table, workspace.problem, workspace.scratch, plain.s, c, len(members), n)
             assert reply == plain.can_serve(members, work, c, others)

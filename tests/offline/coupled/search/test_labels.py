@@ -8,9 +8,17 @@ from scipy.sparse.csgraph import maximum_flow
 from hindsched.instances.coupled.generate import small
 from hindsched.instances.states import DOWN, UP
 from hindsched.offline.coupled.search.bitsets import add
-from hindsched.offline.coupled.search.constants import BEST, COUNT, HEAP, OWN, STAND_BY
 from hindsched.offline.coupled.search.dominance import is_dominated
-from hindsched.offline.coupled.search.labels import make_labels, more_labels, pop, push
+from hindsched.offline.coupled.search.labels import (
+    BEST_LABEL,
+    HEAP_SIZE,
+    NUM_LABELS,
+    make_labels,
+    more_labels,
+    pop,
+    push,
+)
+from hindsched.offline.coupled.search.modes import NO_STAND_BY, STAND_BY
 from hindsched.offline.coupled.search.workspace import Workspace
 from hindsched.offline.limits import Limits
 
@@ -24,7 +32,7 @@ def test_the_queue_hands_out_labels_by_key_then_most_iterations_then_age():
     for _ in range(600):
         if waiting and (label == 199 or draw.random() < 0.45):
             expected = min(waiting)
-            assert labels.tally[HEAP] == len(waiting)
+            assert labels.tally[HEAP_SIZE] == len(waiting)
             assert (labels.heap_key[0], labels.heap_label[0]) == (expected[0], expected[2])
             waiting.remove(expected)
             pop(labels)
@@ -34,16 +42,16 @@ def test_the_queue_hands_out_labels_by_key_then_most_iterations_then_age():
             key = int(draw.integers(-5, 5))
             waiting.append((key, -int(labels.done[label]), label))
             push(labels, key, label)
-    assert labels.tally[HEAP] == len(waiting)
+    assert labels.tally[HEAP_SIZE] == len(waiting)
 
 
 def test_more_room_changes_no_label():
     labels = make_labels(3, 2, 4)
-    labels.start[2], labels.heap_key[0], labels.tally[BEST] = 17, -9, 2
+    labels.start[2], labels.heap_key[0], labels.tally[BEST_LABEL] = 17, -9, 2
     add(labels.held[2], 70)
     more = more_labels(labels)
     assert len(more.start) == 8
-    assert more.tally[COUNT] == 1
+    assert more.tally[NUM_LABELS] == 1
     for new, old in zip(more, labels, strict=True):
         assert (new[: len(old)] == old).all()
 
@@ -55,7 +63,7 @@ class Plain:
         self.instance, self.mode, self.horizon = instance, mode, horizon
         self.kinds = list(zip(instance.w, (min(mu, instance.tasks) for mu in instance.capacities), strict=True))
 
-    def born(self, q: int, t: int) -> int:
+    def period_start(self, q: int, t: int) -> int:
         """First slot of the availability period that worker q begins slot t with."""
         while t > 0 and self.instance.states[q, t - 1] != DOWN:
             t -= 1
@@ -65,10 +73,10 @@ class Plain:
         if start > t:
             return False
         always_up = {q for q in range(len(self.kinds)) if (self.instance.states[q, t : self.horizon] == UP).all()}
-        spare = [q for q in held_before - held if self.born(q, t) <= start and q in always_up]
+        spare = [q for q in held_before - held if self.period_start(q, t) <= start and q in always_up]
         missing = []
         for q in sorted(held):
-            if q in held_before and self.born(q, t) <= start:
+            if q in held_before and self.period_start(q, t) <= start:
                 continue
             stands_in = [r for r in spare if self.kinds[r] == self.kinds[q]]
             if q in always_up and stands_in:
@@ -77,7 +85,7 @@ class Plain:
                 missing.append(q)
         if not missing:
             return True
-        return self.mode != OWN and self.can_be_sent(missing, start, t)
+        return self.mode != NO_STAND_BY and self.can_be_sent(missing, start, t)
 
     def can_be_sent(self, missing: list, start: int, t: int) -> bool:
         n, t_prog = len(missing), self.instance.t_prog
@@ -85,13 +93,13 @@ class Plain:
         capacity = np.zeros((sink + 1, sink + 1), np.int32)
         capacity[0, 1 : 1 + n] = t_prog
         for j, q in enumerate(missing):
-            for slot in range(max(start, self.born(q, t)), t):
+            for slot in range(max(start, self.period_start(q, t)), t):
                 capacity[1 + j, 1 + n + slot - start] = self.instance.states[q, slot] == UP
         capacity[1 + n : sink, sink] = self.instance.channels
         return int(maximum_flow(csr_array(capacity), 0, sink).flow_value) == n * t_prog
 
 
-@pytest.mark.parametrize("mode", [STAND_BY, OWN])
+@pytest.mark.parametrize("mode", [STAND_BY, NO_STAND_BY])
 def test_labels_are_dominated_as_the_module_says(mode):
     replies = []
     for seed in range(200):

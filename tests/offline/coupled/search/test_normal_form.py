@@ -4,9 +4,11 @@ import numpy as np
 import pytest
 
 from hindsched.instances.coupled.generate import small
-from hindsched.offline.coupled.search.constants import FREE, NEVER, NUM_MEMBERS, STAND_BY, WORK
 from hindsched.offline.coupled.search.instance_arrays import make_problem
+from hindsched.offline.coupled.search.modes import FREE_PREFETCH, STAND_BY
 from hindsched.offline.coupled.search.normal_form import last_before_data, prepare, prepare_free, programs_sent, useful
+from hindsched.offline.coupled.search.scratch_memory import NUM_MEMBERS, WORK_INDEX
+from hindsched.offline.coupled.search.slot_codes import NEVER
 from hindsched.offline.coupled.search.teams import begin_teams, next_team
 from hindsched.offline.coupled.search.worker_order import order_workers
 from tests.cases.normal_form import Iteration, set_of, whole, words_of
@@ -73,17 +75,17 @@ def test_what_the_channel_can_send():
     assert programs_sent(problem, s, enough - 1) < 0
 
 
-def enumerate_sets(workspace, plain: Iteration, mode: int, thr: int) -> list:
+def enumerate_sets(workspace, plain: Iteration, mode: int, threshold: int) -> list:
     """All that `advance` hands out."""
     found = []
     while True:
-        c = next_team(workspace.table, workspace.problem, workspace.scratch, mode, plain.e, thr)
+        c = next_team(workspace.table, workspace.problem, workspace.scratch, mode, plain.e, threshold)
         if c < 0:
             assert c == -1
             return found
         counters, tree = workspace.scratch.counters, workspace.scratch.tree
         members = tree.members[: counters[NUM_MEMBERS]].tolist()
-        found.append((int(workspace.problem.work[counters[WORK]]), tuple(sorted(members)), int(c)))
+        found.append((int(workspace.problem.work[counters[WORK_INDEX]]), tuple(sorted(members)), int(c)))
 
 
 def test_every_set_of_members_is_found_once():
@@ -93,9 +95,9 @@ def test_every_set_of_members_is_found_once():
         workspace = whole(plain.instance)
         table, problem, scratch = workspace.table, workspace.problem, workspace.scratch
         prepare_free(table, problem, scratch.needs, plain.s, plain.e)
-        thr = begin_teams(table, problem, scratch, plain.s, plain.e)
-        found = enumerate_sets(workspace, plain, FREE, thr)
-        assert sorted(found) == sorted(plain.member_sets(thr, is_free=True)), seed
+        threshold = begin_teams(table, problem, scratch, plain.s, plain.e)
+        found = enumerate_sets(workspace, plain, FREE_PREFETCH, threshold)
+        assert sorted(found) == sorted(plain.teams(threshold, is_free=True)), seed
         sizes.append(len(found))
     assert sum(size > 0 for size in sizes) > 60
     assert max(sizes) > 20
@@ -114,7 +116,7 @@ def test_of_symmetric_workers_the_first_ones_are_members(n_com):
         table, problem, scratch = workspace.table, workspace.problem, workspace.scratch
         prepare(table, problem, scratch.needs, plain.s, plain.e, words_of(plain.held, workspace), plain.horizon)
         order_workers(table, problem, scratch, plain.s, plain.e, plain.horizon)
-        thr = begin_teams(table, problem, scratch, plain.s, plain.e)
+        threshold = begin_teams(table, problem, scratch, plain.s, plain.e)
         symmetry = scratch.order.symmetry
         for q in range(P):
             is_always_up = bool(plain.is_up[q, plain.s : plain.horizon].all()) and plain.horizon >= plain.s
@@ -123,8 +125,8 @@ def test_of_symmetric_workers_the_first_ones_are_members(n_com):
         def up_to_names(members, symmetry=symmetry):
             return tuple(sorted((int(symmetry[q]), q if symmetry[q] < 0 else -1) for q in members))
 
-        found = enumerate_sets(workspace, plain, STAND_BY, thr)
-        expected = list(plain.member_sets(thr))
+        found = enumerate_sets(workspace, plain, STAND_BY, threshold)
+        expected = list(plain.teams(threshold))
         assert len(set(found)) == len(found)
         assert set(found) <= set(expected)
         names = {(work, up_to_names(members)) for work, members, _ in found}

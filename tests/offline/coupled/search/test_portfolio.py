@@ -1,4 +1,4 @@
-"""What the native search does where its first round is not enough: bounds, dives and beams, all of them valid."""
+"""The native search after its first round: bounds, dives and beams are valid."""
 
 import pytest
 
@@ -14,24 +14,27 @@ from hindsched.offline.coupled.bounds.slot_lagrangian.slot_multipliers import be
 from hindsched.offline.coupled.bounds.slot_lagrangian.slot_subproblems import ChannelBound
 from hindsched.offline.coupled.objectives import Objective
 from hindsched.offline.coupled.plans import emit
-from hindsched.offline.coupled.search import portfolio
+from hindsched.offline.coupled.search import beam
 from hindsched.offline.coupled.search.beam import Beam
-from hindsched.offline.coupled.search.constants import OPEN, OWN, REFUTED, STAND_BY
+from hindsched.offline.coupled.search.constants import OPEN, REFUTED
 from hindsched.offline.coupled.search.label_search import Incumbent
+from hindsched.offline.coupled.search.modes import NO_STAND_BY, STAND_BY
+from hindsched.offline.coupled.search.parameters import BeamParameters, PortfolioParameters
 from hindsched.offline.coupled.search.portfolio import Portfolio
 from hindsched.offline.coupled.search.workspace import LimitError, Workspace
-from hindsched.offline.limits import Limits
+from hindsched.offline.limits import Limit, Limits
 from hindsched.offline.results import Status
 
 
 def stopped(instance: Instance, looks: int, first_round: int) -> Portfolio:
-    """A portfolio that is stopped when it looks at the clock for the n-th time."""
-    portfolio = Portfolio(instance, Limits(), first_round=first_round)
+    """A portfolio that stops at the n-th check of the clock."""
+    parameters = PortfolioParameters(first_round=first_round)
+    portfolio = Portfolio(instance, Limits(), parameters=parameters)
     left = iter(range(looks))
 
     def check() -> None:
         if next(left, None) is None:
-            raise LimitError
+            raise LimitError(Limit.TIME)
 
     portfolio.workspace.check = check
     return portfolio
@@ -44,27 +47,28 @@ def test_in_rounds_the_answer_is_the_same(block):
         for objective, stand_by in SETTINGS:
             expected = offline.solve(instance, objective, solver="native", stand_by=stand_by)
             for first_round in (1, 5):
-                result = Portfolio(instance, Limits(), first_round=first_round).solve(objective, stand_by)
+                parameters = PortfolioParameters(first_round=first_round)
+                result = Portfolio(instance, Limits(), parameters=parameters).solve(objective, stand_by)
                 assert (result.status, result.value, result.bound) == (expected.status, expected.value, expected.bound)
                 assert result.schedule is None or check(instance, result.schedule).is_valid
 
 
-def test_the_exact_search_has_a_long_turn_before_bounds_and_walks_that_take_longer():
-    """As it needs a schedule to compare with, and no more: 0.2 s, where a round of the bounds takes some seconds."""
+def test_the_exact_search_has_a_long_turn_before_bounds_and_local_search():
+    """It needs only a schedule to compare with: 0.2 s, where a round of the bounds takes some seconds."""
     instance = paper(m=5, n_com=20, wmin=1, scenario=2, trial=2, slots=1_000_000)
     result = Portfolio(instance, Limits()).solve(Objective.MAKESPAN, stand_by=False)
     assert (result.status, result.value) == (Status.OPTIMAL, 105)
-    assert result.certificate is None  # the bound by rents has not begun
+    assert result.certificate is None  # the Lagrangian bound has not started
 
 
 def test_a_beam_survives_the_growth_of_its_tables():
-    """What an expansion has found is lost when tables grow, so they have to grow before."""
+    """Growing tables discard the sets of an expansion, so they have to grow before it."""
     found = 0
     for number in range(100):
         instance = general_instance(number, seed=6)
         workspace = Workspace(instance, Limits(), first_block=2)
-        incumbent, beam = Incumbent(workspace, instance.iterations), Beam(workspace, STAND_BY, instance.iterations, 20)
-        beam.work(incumbent)
+        incumbent = Incumbent(workspace, instance.iterations)
+        Beam(workspace, STAND_BY, instance.iterations, 20).work(incumbent)
         if incumbent.is_found:
             found += 1
             schedule = emit(instance, incumbent.plan, slots=incumbent.cost)
@@ -73,7 +77,7 @@ def test_a_beam_survives_the_growth_of_its_tables():
 
 
 def test_a_beam_finds_the_only_end_of_a_long_iteration() -> None:
-    """Programs take two slots of the channel and 100 slots are computed: all UP slots that there are."""
+    """Programs take two slots of the channel and the computation 100: together all UP slots."""
     instance = Instance.from_letters(["u" * 102 + "r" * 98] * 2, w=[100, 100], tasks=2, n_com=1, t_prog=1, mu=[1, 1])
     workspace = Workspace(instance, Limits())
     incumbent = Incumbent(workspace, 1)
@@ -82,12 +86,12 @@ def test_a_beam_finds_the_only_end_of_a_long_iteration() -> None:
 
 
 def test_beams_do_not_grow_without_end(monkeypatch) -> None:
-    """Each is twice as wide as the last while it takes little: only so far, as the room for one counts nowhere."""
-    monkeypatch.setattr(portfolio, "MOST_WIDTH", 100)
+    """Each is twice as wide as the last while it takes little effort, up to the limit of the parameters."""
     widths = []
-    monkeypatch.setattr(portfolio, "Beam", lambda *given: widths.append(given[3]) or Beam(*given))
+    monkeypatch.setattr(beam, "Beam", lambda *given: widths.append(given[3]) or Beam(*given))
     workspace = Workspace(general_instance(1, seed=6), Limits())
-    beams, incumbent = portfolio._Beams(workspace, STAND_BY, 1), Incumbent(workspace, 1)
+    beams = beam.BeamSequence(workspace, STAND_BY, 1, share=4, parameters=BeamParameters(max_words=100))
+    incumbent = Incumbent(workspace, 1)
     for _ in range(6):
         beams.work(incumbent, 10**9)
     assert widths == [20, 40, 80, 100, 100, 100]
@@ -109,7 +113,7 @@ def test_a_bound_is_a_bound_whenever_the_search_is_stopped(looks):
 
 
 @pytest.mark.parametrize("stand_by", [True, False])
-def test_prices_refute_nothing_that_is_possible(stand_by):
+def test_the_slot_lagrangian_refutes_no_optimum(stand_by):
     refuted = 0
     for number in range(0, 150):
         instance = general_instance(number, seed=3)
@@ -119,7 +123,7 @@ def test_prices_refute_nothing_that_is_possible(stand_by):
         workspace = Workspace(instance, Limits())
         while workspace.slots_known() < instance.slots:
             workspace.grow()
-        bound = ChannelBound(workspace, STAND_BY if stand_by else OWN, instance.iterations)
+        bound = ChannelBound(workspace, STAND_BY if stand_by else NO_STAND_BY, instance.iterations)
         channel = make_channel(instance.num_workers, instance.slots, instance.iterations)
         begin_prices(workspace.table, workspace.problem, channel.prices)
         for end in range(instance.iterations, instance.slots + 1):
@@ -143,9 +147,9 @@ def test_the_bound_of_all_subproblems_together_is_a_bound(objective, stand_by, m
         iterations = instance.iterations if objective is Objective.MAKESPAN else 0
         workspace = Workspace(instance, Limits())
         known = iterations or -instance.slots
-        bound = ChannelBound(workspace, STAND_BY if stand_by else OWN, iterations)
+        bound = ChannelBound(workspace, STAND_BY if stand_by else NO_STAND_BY, iterations)
         incumbent = Incumbent(workspace, iterations)
-        incumbent.cost = instance.slots + 1 if iterations else 0  # whatever is refuted, the bound may go on rising
+        incumbent.cost = instance.slots + 1 if iterations else 0  # no schedule limits the bound
         bound.work(incumbent, 20_000, known)
         if optimum is not None:
             assert bound.bound <= (optimum if iterations else -optimum)
@@ -167,7 +171,7 @@ def test_the_channel_bound_charges_programs_to_the_channel():
 
 
 def test_dominance_charges_the_channel_in_the_relaxed_search_too():
-    """A label may not be dropped for one that would have to send programs to workers that compute, for nothing."""
+    """A label that sends programs to computing workers at no cost must not dominate."""
     states = [
         "druudruruuuuuuuuuuuu",
         "rruururruuuuurururuu",
@@ -178,5 +182,6 @@ def test_dominance_charges_the_channel_in_the_relaxed_search_too():
     instance = Instance.from_letters(
         states, w=[2, 3, 2, 1, 2], mu=[1, 2, None, None, 2], tasks=4, iterations=3, n_com=1, t_prog=1
     )
-    result = Portfolio(instance, Limits(), first_round=1).solve(Objective.MAKESPAN, stand_by=True)
+    parameters = PortfolioParameters(first_round=1)
+    result = Portfolio(instance, Limits(), parameters=parameters).solve(Objective.MAKESPAN, stand_by=True)
     assert (result.status, result.value) == (Status.OPTIMAL, 16)

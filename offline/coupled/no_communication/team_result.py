@@ -1,4 +1,4 @@
-"""What a back end has found, as the one type of result: its value recomputed, and no more claimed than is proven."""
+"""The result of a back end: its value is recomputed, and only what is proven is claimed."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ import math
 from collections.abc import Mapping, Sequence
 
 from hindsched.instances.errors import SelfCheckError
-from hindsched.offline.coupled.no_communication import levels
+from hindsched.offline.coupled.no_communication import team_lengths
 from hindsched.offline.coupled.no_communication.common_slots import Aim, CommonSlots, Team, value_of
 from hindsched.offline.limits import Limit, Stopwatch
 from hindsched.offline.results import Result, Status
 
-__all__ = ["conclude", "conclude_model"]
+__all__ = ["make_model_result", "make_result"]
 
-_SLACK = 1e-6  # what a floating-point bound may be off and still round to the same integer
+_TOLERANCE = 1e-6  # by which a floating-point bound may be wrong
 
 
-def conclude(
+def make_result(
     problem: CommonSlots,
     by: str,
     watch: Stopwatch,
@@ -33,25 +33,25 @@ def conclude(
     Parameters
     ----------
     problem, by, watch, counts
-        What was asked, who answers, since when, and what it counted.
+        The problem, the name of the back end, its clock, and what it counted.
     team, value
-        The best team found and what the search takes it to be worth; None without one.
+        The best team found and the value that the search claims for it; None without a team.
     bound
-        Proven: no team is worth more, or less where less is better; None if nothing is. Ignored where ``is_proven``.
+        A proven bound on the value of every team; None without one. Ignored if ``is_proven``.
     is_proven
-        Whether the team is optimal or, without one, there is none. For the two maximal aims, whose least value is 0,
-        there is always one unless the rows cannot hold m tasks.
+        Whether the team is optimal or, without a team, none exists. The two aims to be maximised have a team of value 0
+        unless the rows cannot hold m tasks.
     limit
-        What stopped the search, where nothing is proven.
+        The limit that stopped the search; ignored if ``is_proven``.
 
     Raises
     ------
     SelfCheckError
-        Where the team is none of this problem, or has another value: a defect of the search.
+        If the team is invalid or has another value: a defect of the search.
     """
-    worth = None if team is None else value_of(problem, team)
-    if worth != value:
-        raise SelfCheckError(f"{by} claims {value}, its team has {worth}")
+    actual = None if team is None else value_of(problem, team)
+    if actual != value:
+        raise SelfCheckError(f"{by} claims value {value}, but its team has value {actual}")
     if is_proven or (problem.aim is Aim.ANY and value is not None):
         bound = value
     if value is None:
@@ -64,7 +64,7 @@ def conclude(
     return Result(status, problem.aim.sense, value, lower, upper, team, by, runtime_s, counts=dict(counts), limit=limit)
 
 
-def conclude_model(
+def make_model_result(
     problem: CommonSlots,
     by: str,
     watch: Stopwatch,
@@ -77,51 +77,50 @@ def conclude_model(
     counts: Mapping[str, int],
     limit: Limit | None,
 ) -> Result:
-    """Return the result of a model: the better of its team and the incumbent, with the tightest proven bound.
+    """Return the result of a model: the better of its team and the incumbent, with the better of two bounds.
 
     Parameters
     ----------
     problem, by, watch, counts
-        As for `conclude`.
+        As for `make_result`.
     tasks, slots
-        x_q of every row and the slots with z_t = 1 in the solution; None and nothing without a solution.
+        x_q of every row and the slots with z_t = 1 in the solution; None and empty without a solution.
     bound
-        The solver's own bound on the objective, in the sense of the problem, to be rounded to the integer it implies;
-        None without one.
+        The solver's bound on the objective, which is rounded to an integer; None without one.
     is_proven
-        Whether the solver claims to be done: its solution is optimal or, without one, there is none.
+        Whether the solver claims a proof: its solution is optimal or, without a solution, none exists.
     incumbent
         A team that was known before; None without one.
     limit
-        What stopped the solver, where it claims no proof.
+        The limit that stopped the solver; None with a proof.
 
     Raises
     ------
     SelfCheckError
-        Where the solver claims a proof that the incumbent refutes.
+        If the incumbent refutes the proof that the solver claims.
     """
     team = incumbent
     value = None if incumbent is None else value_of(problem, incumbent)
     if tasks is not None:
         own = Team({q: x for q, x in enumerate(tasks) if x}, tuple(slots))
         own_value = value_of(problem, own)
-        if value is None or (own_value > value if problem.aim.is_maximal else own_value < value):
+        if problem.aim.is_better(own_value, value):
             team, value = own, own_value
         if is_proven and own_value != value:
-            raise SelfCheckError(f"{by} claims {own_value} to be best, but a team with {value} was known")
+            raise SelfCheckError(f"{by} claims optimum {own_value}, but the incumbent has value {value}")
     elif is_proven and incumbent is not None:
-        raise SelfCheckError(f"{by} claims that there is no team, but one with {value} was known")
+        raise SelfCheckError(f"{by} claims that there is no team, but the incumbent has value {value}")
     tightest = None if is_proven else _tightest(problem, bound)
-    return conclude(
+    return make_result(
         problem, by, watch, team, value=value, bound=tightest, is_proven=is_proven, counts=counts, limit=limit
     )
 
 
 def _tightest(problem: CommonSlots, claimed: float | None) -> int | None:
-    own = levels.bound(problem)
+    own = team_lengths.bound(problem)
     if claimed is None or not math.isfinite(claimed):
         return own
-    rounded = math.floor(claimed + _SLACK) if problem.aim.is_maximal else math.ceil(claimed - _SLACK)
+    rounded = math.floor(claimed + _TOLERANCE) if problem.aim.is_maximal else math.ceil(claimed - _TOLERANCE)
     if own is None:
         return rounded
     return min(own, rounded) if problem.aim.is_maximal else max(own, rounded)

@@ -1,13 +1,13 @@
-"""One search over teams for every length at once, with tasks as weights: for workers that hold many and differ much.
+"""Compiled search over teams of all lengths at once, with tasks as weights: for workers with many and unequal tasks.
 
-A team S completes M tasks in W_M(S) slots, the least L with sum of min(most_q, floor(L / w_q)) >= M. Nobody who joins
-makes that longer: W_M is monotone. So below a node with members S, common slots T and candidates C every team needs
-at least W = W_M(S u C) slots, f times that where f executions are wanted. That gives the exact reductions
+A team S completes M tasks in W_M(S) slots, the least L with sum of min(most_q, floor(L / w_q)) >= M. W_M is monotone:
+no further member makes it longer. So below a node with members S, common slots T and candidates C every team needs at
+least W = W_M(S u C) slots, times f if f executions are required. That gives exact reductions:
 
 - drop a candidate c with |T & c| < f W; this makes C smaller and W larger, and is repeated until nothing changes;
 - close the node if then |T| < f W.
 
-Each solution raises what is wanted: an earlier finish (T is cut), a larger factor f, or more tasks M.
+Each solution raises the requirement: an earlier finish (T is cut), a larger factor f, or more tasks M.
 """
 
 from __future__ import annotations
@@ -21,23 +21,23 @@ from hindsched.offline.kmis.kernels.vectors import lowest, popcount
 from hindsched.offline.kmis.kernels.words import NONE, WORD
 
 __all__ = [
-    "JOINT_ANY",
-    "JOINT_FACTOR",
-    "JOINT_FINISH",
-    "JOINT_GOAL",
-    "JOINT_LIMIT",
-    "JOINT_SIZE",
-    "JOINT_STATUS",
-    "JOINT_TASKS",
-    "JOINT_TOP",
-    "JOINT_WIDTH",
+    "ANY",
+    "FACTOR",
+    "FINISH",
+    "GOAL",
+    "LIMIT",
+    "SIZE",
+    "STATUS",
+    "TASKS",
+    "TOP",
+    "WIDTH",
     "length_needed",
-    "search_joint",
+    "search_weighted",
 ]
 
 
-JOINT_TOP, JOINT_LIMIT, JOINT_FACTOR, JOINT_GOAL, JOINT_STATUS, JOINT_SIZE = range(6)
-JOINT_FINISH, JOINT_WIDTH, JOINT_TASKS, JOINT_ANY = range(4)  # what a solution raises
+TOP, LIMIT, FACTOR, GOAL, STATUS, SIZE = range(6)
+FINISH, WIDTH, TASKS, ANY = range(4)  # what a solution improves
 
 
 @kernel("int64(int64[::1], int64, int64[::1], int64[::1], int64, int64)", allocates=True)
@@ -61,7 +61,7 @@ def length_needed(rows: Ints, count: int, w: Ints, most: Ints, goal: int, longes
     " int64[::1], int64[::1], int64[::1], int64)",
     allocates=True,
 )
-def search_joint(
+def search_weighted(
     packed: Words,
     w: Ints,
     most: Ints,
@@ -75,14 +75,14 @@ def search_joint(
     best: Ints,
     budget: int,
 ) -> None:
-    """Search for about ``budget`` words' worth of work, or to the end; all state is in arrays.
+    """Search until the end or for about ``budget`` words of work; all state is in arrays.
 
     Level d holds the members ``chosen[:d]``, their slots ``common[d]``, its ``numbers[d]`` candidates ``candidates[d]``
-    and the next to branch on, ``places[d]``; ``places[d] < 0`` marks a level that has not been reduced yet.
+    and the next to branch on, ``places[d]``; ``places[d] < 0`` marks a level before its reduction.
     """
     n_words = packed.shape[1]
     pool = np.empty(packed.shape[0] + 1, np.int64)
-    level, limit, factor, goal = state[JOINT_TOP], state[JOINT_LIMIT], state[JOINT_FACTOR], state[JOINT_GOAL]
+    level, limit, factor, goal = state[TOP], state[LIMIT], state[FACTOR], state[GOAL]
     work = 0
     status = DONE
     while level >= 0:
@@ -101,10 +101,10 @@ def search_joint(
                     here[k] &= (WORD(1) << WORD(limit & 63)) - WORD(1)
                 size += popcount(here[k])
             needed = length_needed(chosen, level, w, most, goal, size // factor)
-            if level > 0 and factor * needed <= size:  # a solution: note it, and ask for more
+            if level > 0 and factor * needed <= size:  # a solution: record it and raise the requirement
                 best[:level] = chosen[:level]
-                state[JOINT_SIZE] = level
-                if purpose == JOINT_FINISH:
+                state[SIZE] = level
+                if purpose == FINISH:
                     left = needed
                     for k in range(used):
                         ones = popcount(here[k])
@@ -115,20 +115,20 @@ def search_joint(
                             limit = 64 * k + lowest(word)
                             break
                         left -= ones
-                elif purpose == JOINT_WIDTH:
+                elif purpose == WIDTH:
                     factor = size // needed + 1
-                elif purpose == JOINT_TASKS:
+                elif purpose == TASKS:
                     goal = 1
                     for i in range(level):
                         goal += min(most[chosen[i]], size // w[chosen[i]])
                 else:
                     status = HIT
                     break
-                places[level] = -1  # look at the node again
+                places[level] = -1  # reduce the node again
                 continue
             pool[:level] = chosen[:level]
             row = candidates[level]
-            while True:  # drop who cannot join, until nobody more drops
+            while True:  # drop candidates until none drops
                 number = numbers[level]
                 pool[level : level + number] = row[:number]
                 needed = factor * length_needed(pool, level + number, w, most, goal, size // factor)
@@ -168,5 +168,5 @@ def search_joint(
         candidates[level, :rest] = candidates[level - 1, place + 1 : place + 1 + rest]
         numbers[level] = rest
         places[level] = -1
-    state[JOINT_TOP], state[JOINT_LIMIT], state[JOINT_FACTOR], state[JOINT_GOAL] = level, limit, factor, goal
-    state[JOINT_STATUS] = status
+    state[TOP], state[LIMIT], state[FACTOR], state[GOAL] = level, limit, factor, goal
+    state[STATUS] = status

@@ -1,16 +1,16 @@
-"""The questions of an instance without communication, put as common-slots problems (docs/model.md section 3).
+"""The reduction of an instance without communication to common-slots problems (docs/model.md section 3).
 
 **An iteration is a team.** With T_prog = T_data = 0 no slot is a communication slot once the configuration is complete.
-An iteration that ends has had one configuration since its computation began (R2), sum x_q = m, and has advanced in
-W = max x_q w_q slots in which all members were UP (R4), with no member DOWN between the first and the last of them
-(R1). That is a team of length W. Conversely, whoever enrols a team in its first slot ends an iteration in its W-th
-common UP slot from there, at the latest in its last.
+An iteration that ends keeps one configuration from the start of its computation (R2), with sum x_q = m. It advances in
+W = max x_q w_q slots in which all members are UP (R4), and no member is DOWN between the first and the last of them
+(R1). That is a team of length W. Conversely, a schedule that enrols a team in its first slot ends the iteration in the
+W-th common UP slot from there, at the latest in the team's last slot.
 
-**Iterations one after another are optimal.** Let F(s) be the slots used when the earliest iteration that starts in
-slot s or later has ended. An iteration leaves nothing behind: no program, no data, nobody enrolled (R5). F is
-monotone, since what can be done from s + 1 on can be done from s on. In any schedule iteration i ends at e_i >=
-F(e_(i-1)), so by induction e_i >= F(F(...F(0))), i times. The schedule that always takes the earliest finish meets
-this bound with equality, for every i at once: it has the least makespan for every K, and most iterations within N.
+**Greedy iterations are optimal.** Let F(s) be the number of slots before the earliest end of an iteration that starts
+in slot s or later. An iteration leaves no program, data or enrolled worker behind (R5). F is monotone, since all that
+is possible from s + 1 on is possible from s on. In any schedule iteration i ends at e_i >= F(e_(i-1)), so e_i >= F^i(0)
+by induction. The schedule that always takes the earliest finish meets this bound for every i: it has the least
+makespan for every K, and the most iterations within N.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from hindsched.instances.coupled.communication_free import Round, compute_from, 
 from hindsched.instances.coupled.model import Instance
 from hindsched.instances.errors import InputError
 from hindsched.instances.states import DOWN, UP
-from hindsched.offline.coupled.no_communication import levels
+from hindsched.offline.coupled.no_communication import team_lengths
 from hindsched.offline.coupled.no_communication.common_slots import Aim, CommonSlots, Team
 from hindsched.offline.coupled.no_communication.team_solvers import answer
 from hindsched.offline.coupled.objectives import CoupledResult, Objective
@@ -34,8 +34,8 @@ from hindsched.offline.solvers import AUTO
 
 __all__ = ["earliest_finish", "exists", "largest_m", "largest_w", "problem_of", "solve"]
 
-_LEAST_S = 1e-3  # what a back end is given when the time is over: enough to say so
-_FIRST_SLOTS = 256  # how many slots are looked at first for an earliest finish
+_LEAST_S = 1e-3  # of a back end when the time is over, as a time limit has to be positive
+_FIRST_SLOTS = 256  # that are read first for an earliest finish
 
 
 def problem_of(instance: Instance, aim: Aim, start: int = 0, stop: int | None = None) -> CommonSlots:
@@ -44,10 +44,10 @@ def problem_of(instance: Instance, aim: Aim, start: int = 0, stop: int | None = 
     Parameters
     ----------
     instance
-        Without communication.
+        An instance without communication.
     aim
-        ``WIDEST`` takes the w_q in lowest terms, divided by their greatest common divisor, so that with equal w_q the
-        factor is the w itself. ``HEAVIEST`` looks at mu only, not at m.
+        ``WIDEST`` divides the w_q by their greatest common divisor, so that with equal w_q the factor is w itself.
+        ``HEAVIEST`` is limited by mu, not by m.
     start, stop
         A range of slots, not empty; ``stop`` None: all.
 
@@ -73,14 +73,14 @@ def problem_of(instance: Instance, aim: Aim, start: int = 0, stop: int | None = 
 
 
 def exists(instance: Instance, solver: str = AUTO, limits: Limits = NO_LIMITS) -> Result:
-    """Answer the decision problem: can an iteration be completed at all? ``INFEASIBLE`` if not."""
+    """Decide whether an iteration can be completed; ``INFEASIBLE`` if not."""
     return answer(problem_of(instance, Aim.ANY), solver, limits)
 
 
 def largest_w(instance: Instance, solver: str = AUTO, limits: Limits = NO_LIMITS) -> Result:
     """Return the largest w for which an iteration of the instance's m tasks can be completed; 0 if none.
 
-    For workers of different speeds it is the largest factor f: w_q becomes f w_q / gcd of all w_q.
+    For workers of different speeds return the largest factor f such that w_q can be f w_q / gcd of all w_q.
 
     Examples
     --------
@@ -97,10 +97,10 @@ def largest_m(instance: Instance, solver: str = AUTO, limits: Limits = NO_LIMITS
 
 
 def earliest_finish(instance: Instance, start: int = 0, solver: str = AUTO, limits: Limits = NO_LIMITS) -> Result:
-    """Return F(start), the fewest slots in which an iteration that starts in ``start`` or later has ended.
+    """Return F(start), the fewest slots in which an iteration that starts in ``start`` or later can end.
 
-    More and more slots are looked at until there is an iteration, so slots long after it cost nothing. Value, bound
-    and the team's slots count from slot 0.
+    The range of slots grows until it holds an iteration, so later slots cost nothing. Value, bound and the team's slots
+    count from slot 0.
     """
     watch = Stopwatch(limits)
     width = _FIRST_SLOTS
@@ -141,9 +141,9 @@ def solve(
 ) -> CoupledResult:
     """Return the fewest slots for K iterations, or the most iterations within N slots, with its schedule.
 
-    Earliest finish after earliest finish; the text above proves that this is optimal. Once an earliest finish is not
-    proven the bound goes on by itself, from the last proven finish, with the bound that looks at every worker on its
-    own. Nobody receives a program without communication, so ``stand_by`` makes no difference.
+    The schedule takes the earliest finish of each iteration, which the text above proves optimal. After a finish that
+    is not proven earliest, the bound continues from the last proven finish with bounds from single workers. Without
+    communication no worker receives a program, so ``stand_by`` makes no difference.
 
     Raises
     ------
@@ -160,7 +160,7 @@ def solve(
     watch = Stopwatch(limits)
     wanted = instance.iterations if objective is Objective.MAKESPAN else None
     rounds: list[Round] = []
-    floors = [0]  # proven: no schedule ends iteration i before floors[i] slots are used
+    floors = [0]  # no schedule ends iteration i within fewer than floors[i] slots
     name, is_tight, is_last = solver, True, False
     limit: Limit | None = None
     while len(rounds) != wanted:
@@ -207,11 +207,11 @@ def _end(rounds: list[Round]) -> int:
 
 
 def _extend(floors: list[int], instance: Instance, wanted: int | None) -> None:
-    """Go on, at most to iteration ``wanted``, with the bound that looks at every worker on its own."""
+    """Append bounds from single workers, at most up to iteration ``wanted``."""
     width = _FIRST_SLOTS
     while len(floors) - 1 != wanted and floors[-1] < instance.slots:
         stop = min(floors[-1] + width, instance.slots)
-        least = levels.bound(problem_of(instance, Aim.EARLIEST, floors[-1], stop))
+        least = team_lengths.bound(problem_of(instance, Aim.EARLIEST, floors[-1], stop))
         if least is not None:
             floors.append(floors[-1] + least)
         elif stop < instance.slots:
