@@ -1,4 +1,4 @@
-"""Markov chains of volatile workers: three states, a stationary distribution, a fit, a stream of states."""
+"""Markov chains of volatile workers: three states, their stationary distribution, their fit, and streams of states."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from hindsched.instances.states import DOWN, RECLAIMED, UP, States
 __all__ = ["Chain", "StateStream", "fit"]
 
 _SUM_TOLERANCE = 1e-9
-#: From so many slots on machine code draws the states; fewer are drawn before it is loaded.
+#: Number of slots from which compiled code draws the states; loading it takes longer than drawing fewer.
 _WORTH_COMPILING = 8192
 
 
@@ -27,13 +27,13 @@ class Chain:
     Parameters
     ----------
     rows
-        Transition probabilities, ``rows[x][y]`` from state x to state y; each row sums to 1 within 1e-9. The
-        numbers are kept as given.
+        Transition probabilities, ``rows[x][y]`` from state x to state y. Each row sums to 1 within 1e-9. The numbers
+        are kept as given.
 
     Raises
     ------
     InputError
-        For another shape, a number outside [0, 1], or a row that does not sum to 1.
+        If the shape is wrong, a number is outside [0, 1], or a row does not sum to 1.
 
     Examples
     --------
@@ -47,7 +47,7 @@ class Chain:
     def __post_init__(self) -> None:
         if len(self.rows) != 3 or any(len(row) != 3 for row in self.rows):
             raise InputError("expected 3 rows of 3 probabilities, from and to u, r, d", place="markov")
-        # adding 0.0 makes 0.0 of -0.0: equal chains must have equal texts
+        # adding 0.0 turns -0.0 into 0.0: equal chains must have equal texts
         rows = tuple((float(row[0]) + 0.0, float(row[1]) + 0.0, float(row[2]) + 0.0) for row in self.rows)
         for x, row in enumerate(rows):
             place = f"markov[{x}]"
@@ -61,20 +61,21 @@ class Chain:
     def stationary(self, start: int = UP) -> npt.NDArray[np.float64]:
         """Return the long-run share of slots in each state for a chain that starts in ``start``; shape (3,).
 
-        With one recurrent class this is *the* stationary distribution. Otherwise it is the mixture of the classes'
-        distributions that the start leads to, so that a worker that can never go DOWN from UP has a meaningful
-        answer whatever its third row says.
+        With one recurrent class this is the stationary distribution. Otherwise it is the mixture of the distributions
+        of the classes that are reached from the start. So a worker that can never go DOWN from UP has a meaningful
+        answer for any third row.
 
         Notes
         -----
-        Computed from the probabilities of *leaving* in exact rational arithmetic and rounded once, so that a chain
-        that leaves a state once in 1e9 slots is as precise as any other. By the Markov chain tree theorem the share
-        of x is proportional to the sum, over the spanning trees directed to x, of the products of their probabilities.
+        The shares are computed from the probabilities of leaving a state in exact rational arithmetic and rounded once.
+        A chain that leaves a state once in 1e9 slots is as precise as any other. By the Markov chain tree theorem the
+        share of x is proportional to the sum, over the spanning trees directed to x, of the products of their
+        probabilities.
         """
         leave = [[Fraction(0 if x == y else self.rows[x][y]) for y in range(3)] for x in range(3)]
         y, z = (x for x in (UP, RECLAIMED, DOWN) if x != start)
         if leave[start][y] and leave[start][z] and not any(leave[y]) and not any(leave[z]):
-            weights = list(leave[start])  # two states to be caught in
+            weights = list(leave[start])  # two absorbing states
         else:
             reached = _reached(leave, start)
             weights = [_tree_weight(leave, x, reached) if x in reached else Fraction(0) for x in range(3)]
@@ -84,7 +85,7 @@ class Chain:
 
 def _reached(leave: list[list[Fraction]], start: int) -> set[int]:
     reached = {start}
-    for _ in range(2):  # two steps lead everywhere
+    for _ in range(2):  # two steps reach every state
         reached |= {y for x in reached for y in range(3) if leave[x][y]}
     return reached
 
@@ -100,17 +101,17 @@ def _tree_weight(leave: list[list[Fraction]], root: int, within: set[int]) -> Fr
 
 
 class StateStream:
-    """The endless states of one worker, drawn as far as asked for.
+    """The infinite sequence of states of one worker, drawn block by block.
 
     Slot 0 is ``start``. One uniform number per later slot decides the transition into it, so the states do not depend
-    on the sizes of the blocks they are drawn in.
+    on the sizes of the blocks.
 
     Parameters
     ----------
     chain
         The worker's chain.
     generator
-        Its own random stream (see `hindsched.instances.random_streams.stream`).
+        The worker's random stream (see `hindsched.instances.random_streams.stream`).
     start
         The state in slot 0.
     """
@@ -124,7 +125,7 @@ class StateStream:
         self._stay, self._second = [], []
         for x, second, third in self._order:
             stay, to_second, to_third = (chain.rows[x][y] for y in (x, second, third))
-            # where a row sums to a little less than 1, the rest must not lead to a state of probability 0
+            # a row may sum to slightly less than 1; the rest must not lead to a state of probability 0
             self._stay.append(stay if to_second or to_third else 1.0)
             self._second.append(stay + to_second if to_third else 1.0)
         self._generator = generator
@@ -132,7 +133,7 @@ class StateStream:
         self._begun = False
 
     def take(self, slots: int) -> npt.NDArray[np.uint8]:
-        """Return the next ``slots`` states, shape (slots,); about one step of work per change of state."""
+        """Return the next ``slots`` states, shape (slots,). The work is about one step per change of state."""
         states = np.empty(slots, dtype=np.uint8)
         if slots == 0:
             return states
@@ -160,11 +161,11 @@ class StateStream:
         return states
 
     def _walk(self, states: npt.NDArray[np.uint8]) -> None:
-        """Fill the states in machine code."""
+        """Draw the states with compiled code."""
         from hindsched.instances.kernels.state_walk import walk_states  # noqa: PLC0415  # numba, for long streams only
 
         bounds, order = np.array([self._stay, self._second]).T.copy(), np.array(self._order)
-        numbers = np.empty(_WORTH_COMPILING)  # a few at a time, so that they stay near the processor
+        numbers = np.empty(_WORTH_COMPILING)  # a block that fits into the processor's cache
         for first in range(0, states.size, numbers.size):
             part = states[first : first + numbers.size]
             self._generator.random(out=numbers[: part.size])
@@ -174,20 +175,20 @@ class StateStream:
 def fit(states: States | Sequence[int]) -> Chain:
     """Return the maximum-likelihood chain of one worker's observed states.
 
-    ``P_xy`` is the share of transitions out of x that go to y. A state with no observed transition (never seen, or
-    only in the last slot) leaves its row open: every row is a maximum-likelihood one. RECLAIMED and DOWN then
-    return to UP at once, so that no worker is given up for what was hardly seen. UP is then followed by every state
-    equally likely: a worker of which no UP slot is known must not pass for one that never fails.
+    ``P_xy`` is the share of transitions out of x that go to y. A state without an observed transition does not
+    determine its row. RECLAIMED and DOWN then return to UP at once, so that a worker is not given up for a state that
+    was hardly seen. UP then leads to every state with the same probability: a worker without a known UP slot must not
+    look like one that never fails.
 
     Parameters
     ----------
     states
-        Codes of one worker, shape (N,), N >= 2.
+        State codes of one worker, shape (N,), N >= 2.
 
     Raises
     ------
     InputError
-        With fewer than two slots, or codes that are no states.
+        If there are fewer than two slots, or a code is not a state.
 
     Examples
     --------
@@ -196,7 +197,7 @@ def fit(states: States | Sequence[int]) -> Chain:
     """
     codes = np.asarray(states, dtype=np.int64)
     if codes.ndim != 1 or codes.size < 2:
-        raise InputError(f"states of shape {codes.shape}, expected one worker's, of at least two slots", place="fit")
+        raise InputError(f"states of shape {codes.shape}, expected at least two slots of one worker", place="fit")
     if codes.min() < UP or codes.max() > DOWN:
         raise InputError("a code outside 0 (UP), 1 (RECLAIMED), 2 (DOWN)", place="fit")
     counts = np.bincount(codes[:-1] * 3 + codes[1:], minlength=9).reshape(3, 3)

@@ -1,7 +1,7 @@
-"""The errors every package of the toolkit raises.
+"""Errors that all packages raise.
 
-A solver that runs out of time, or proves that no schedule exists, returns a *result*; exceptions are for broken
-input, misuse, and a broken solver or campaign.
+A solver that runs out of time, or proves that no schedule exists, returns a *result*. Exceptions are for broken input,
+misuse, and a broken solver or campaign.
 """
 
 from __future__ import annotations
@@ -10,20 +10,20 @@ __all__ = ["HindschedError", "InputError", "SelfCheckError", "printable"]
 
 
 class HindschedError(Exception):
-    """Root of every error the toolkit raises on purpose."""
+    """Base class of the toolkit's errors."""
 
 
 class InputError(HindschedError, ValueError):
-    """Input that cannot be meant: the message is one line naming the place and what was expected.
+    """Invalid or ambiguous input. The message is one line with the place and what was expected.
 
     Parameters
     ----------
     expected
-        What stands there and what was expected instead, in one line.
+        What was found and what was expected, in one line.
     place
         Where in the input: a field path such as ``workers[2].states``, or ``line 7``.
     file
-        The file, where the input came from one.
+        The file, if the input came from one.
     """
 
     def __init__(self, expected: str, *, place: str | None = None, file: object = None) -> None:
@@ -34,16 +34,16 @@ class InputError(HindschedError, ValueError):
         super().__init__(printable(": ".join(parts)))
 
     def in_file(self, file: object) -> InputError:
-        """Return the same error, told to lie in ``file`` (kept if a file is already named)."""
+        """Return the same error with the file's name, unless it already names a file."""
         return InputError(self.expected, place=self.place, file=self.file or file)
 
     def at(self, place: str | None) -> InputError:
-        """Return the same error, told to lie at another place."""
+        """Return the same error with another place."""
         return InputError(self.expected, place=place, file=self.file)
 
 
 def printable(text: str) -> str:
-    r"""Return text in which nothing commands a terminal: names of files and keys may hold anything.
+    r"""Return a text with control characters escaped, because names of files and keys may contain any.
 
     Examples
     --------
@@ -57,4 +57,4 @@ def printable(text: str) -> str:
 
 
 class SelfCheckError(HindschedError):
-    """The toolkit caught itself in a contradiction: a refused schedule, or a ratio below 1."""
+    """A contradiction within the toolkit: its own schedule is refused, or a ratio is below 1."""

@@ -1,9 +1,8 @@
-"""Which families of problems there are, and where each keeps its parts.
+"""The registry of families.
 
-A family is a name. What it holds lies in a folder of that name in each package (``instances/coupled``,
-``offline/coupled``, ...); nothing of a family is imported before somebody asks for it. A family of somebody else's
-comes as an installed entry point of the group ``hindsched.families``, or by `register`: one module that plays all
-parts, or has an attribute for each package.
+A family has a folder of its name in each package (``instances/coupled``, ``offline/coupled``, ...), which is imported
+at first use. A family from outside is an installed entry point of the group ``hindsched.families``, or is added by
+`register`: one module that offers everything, or has one attribute per package.
 """
 
 from __future__ import annotations
@@ -34,26 +33,26 @@ _registered: dict[str, Any] = {}
 
 
 def names() -> tuple[str, ...]:
-    """Return the names of all families: built in, registered, installed."""
+    """Return the names of all families: built-in, registered and installed ones."""
     installed = [point.name for point in entry_points(group=GROUP)]
     return tuple(dict.fromkeys([*BUILT_IN, *_registered, *installed]))
 
 
 def register(name: str, module: Any) -> None:
-    """Add a family of one's own to this process.
+    """Add a family to this process.
 
     Parameters
     ----------
     name
-        With which the formats of its files begin: ``NAME/1``, ``NAME-schedule/1``.
+        Prefix of the formats of its files: ``NAME/1``, ``NAME-schedule/1``.
     module
-        An object that has what the family offers to each package, either itself or in an attribute named as the package
-        (``instances``, ``offline``, ``online``, ``bench``); docs/families.md lists it.
+        An object with everything that the family offers, either directly or in one attribute per package
+        (``instances``, ``offline``, ``online``, ``bench``). docs/contributing.md lists it.
 
     Raises
     ------
     InputError
-        For the name of a built-in family, or one that cannot begin a format.
+        If a built-in family has this name, or a format cannot begin with it.
     """
     if name in BUILT_IN or not _FORMAT.fullmatch(f"{name}/1"):
         raise InputError(f"{name!r}, expected a name in lower case that no family of the toolkit has", place="family")
@@ -61,12 +60,12 @@ def register(name: str, module: Any) -> None:
 
 
 def unregister(name: str) -> None:
-    """Forget a family that was registered."""
+    """Remove a registered family."""
     _registered.pop(name, None)
 
 
 def part(family: str, package: str) -> Any:
-    """Return what a family offers to a package: for the families of the toolkit the module ``package.family``.
+    """Return what a family offers to a package. For a built-in family this is the module ``hindsched.package.family``.
 
     Parameters
     ----------
@@ -78,7 +77,7 @@ def part(family: str, package: str) -> Any:
     Raises
     ------
     InputError
-        For a family that does not exist; the message lists those that do.
+        If the family does not exist. The message lists the families that do.
     """
     if family in BUILT_IN:
         return import_module(f"hindsched.{package}.{family}")
@@ -92,9 +91,9 @@ def _installed(family: str) -> ModuleType:
     for point in entry_points(group=GROUP, name=family):
         try:
             loaded: ModuleType = point.load()
-        except (Exception, SystemExit) as error:  # somebody else's package may raise anything
-            told = " ".join(f"{type(error).__name__}: {error}".split())
-            raise InputError(f"cannot be imported: {told}", place=f"family {family} = {point.value}") from error
+        except (Exception, SystemExit) as error:  # a package from outside may raise anything
+            text = " ".join(f"{type(error).__name__}: {error}".split())
+            raise InputError(f"cannot be imported: {text}", place=f"family {family} = {point.value}") from error
         _registered[family] = loaded
         return loaded
     raise InputError(f"{excerpt(str(family))}, expected one of {', '.join(names())}", place="family")
@@ -106,7 +105,7 @@ def family_of_format(document: dict[str, Any]) -> str:
     Raises
     ------
     InputError
-        Where there is none, or it is of no family.
+        If there is no format, or no family has it.
 
     Examples
     --------

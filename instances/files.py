@@ -1,4 +1,4 @@
-"""Files of any family: what a file's ``"format"`` says decides who reads it."""
+"""Files of all families. The ``"format"`` of a file decides which family reads it."""
 
 from __future__ import annotations
 
@@ -20,28 +20,28 @@ def read(path: str | os.PathLike[str]) -> Any:
     Parameters
     ----------
     path
-        A JSON file whose ``"format"`` names family and version: ``coupled/1``, ``bags/1``, ...
+        A JSON file whose ``"format"`` names the family and a version: ``coupled/1``, ``bags/1``, ...
 
     Returns
     -------
     Instance
-        Of the family's own type; its attribute ``family`` is the family's name.
+        Of the family's own type. Its attribute ``family`` is the family's name.
 
     Raises
     ------
     InputError
-        In one line, naming the file, the place and what was expected.
+        If the file cannot be read. The message names the file, the place and what was expected, in one line.
     """
     return _read(path, lambda family: part(family, "instances").read_instance, "INSTANCE_FORMATS", "an instance")
 
 
 def read_schedule(path: str | os.PathLike[str]) -> Any:
-    """Read a schedule, or another certificate, of any family.
+    """Read a schedule, or another certificate, of any family. `check` decides whether it obeys the rules.
 
     Raises
     ------
     InputError
-        Naming the file and the place. Whether the schedule obeys the rules is for `check` to say.
+        If the file cannot be read. The message names the file and the place.
     """
     return _read(path, lambda family: part(family, "instances").read_schedule, "SCHEDULE_FORMATS", "a schedule")
 
@@ -65,29 +65,29 @@ def _read(
 
 
 def write(instance: Any, path: str | os.PathLike[str]) -> None:
-    """Write an instance of any family; `read` gives back an equal one. The file appears whole or not at all."""
+    """Write an instance of any family; `read` returns an equal one. The file is written whole or not at all."""
     write_text(path, part(_family(instance), "instances").write_instance(instance))
 
 
 def write_schedule(schedule: Any, path: str | os.PathLike[str]) -> None:
-    """Write a schedule of any family; `read_schedule` gives back an equal one. It appears whole or not at all."""
+    """Write a schedule of any family; `read_schedule` returns an equal one. It is written whole or not at all."""
     write_text(path, part(_family(schedule), "instances").write_schedule(schedule))
 
 
 def check(instance: Any, schedule: Any, **beside: Any) -> Verdict:
-    """Replay a schedule on an instance of the same family by the family's independent checker.
+    """Replay a schedule with the independent checker of the family.
 
     Parameters
     ----------
     instance, schedule
-        Of one family.
+        Of the same family.
     **beside
-        What the family's checker takes besides, such as the run that a certificate is measured by.
+        Further arguments of the family's checker, such as the run that a certificate refers to.
 
     Raises
     ------
     InputError
-        When they are of different families, or the schedule is of another shape, so that there is nothing to replay.
+        If the families differ, or the schedule has a shape that cannot be replayed.
     """
     family = _family(instance)
     if _family(schedule) != family:
@@ -97,7 +97,7 @@ def check(instance: Any, schedule: Any, **beside: Any) -> Verdict:
 
 
 def is_made_for(instance: Any, schedule: Any) -> bool:
-    """Whether the schedule bears this instance's fingerprint; if not, a valid replay may be chance."""
+    """Return whether the schedule has this instance's fingerprint. If not, a valid replay may be a coincidence."""
     return bool(getattr(schedule, "instance", None) == instance.fingerprint)
 
 

@@ -1,4 +1,4 @@
-"""A dictionary that nobody can change: fields of immutable objects."""
+"""An immutable dictionary for the fields of immutable objects."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ V = TypeVar("V")
 
 
 class FrozenDict(dict[K, V]):
-    """A dictionary that cannot be changed; it can be copied, pickled and hashed by its items.
+    """An immutable dictionary. It can be copied, pickled and hashed by its items.
 
     Examples
     --------

@@ -1,7 +1,7 @@
-"""Intervals of presence, and the states they make slot by slot: two views of one thing.
+"""Intervals in which a machine is available, unavailable or claimed, and their conversion to states slot by slot.
 
-Times are seconds, exact: integers where they can be, fractions otherwise, so that the border of a slot is where it
-is said to be, however large the times and however odd the slot length.
+Times are exact seconds: integers where possible, fractions otherwise. So slot borders are exact for large times and
+for any slot length.
 """
 
 from __future__ import annotations
@@ -22,20 +22,20 @@ __all__ = ["UNOBSERVED", "Interval", "Presence", "Seconds", "exact_seconds", "ob
 
 Seconds: TypeAlias = int | Fraction
 
-#: The code of a slot that nobody watched, above all states; never in an instance.
+#: Code of a slot that was not observed. It is larger than every state and never occurs in an instance.
 UNOBSERVED = 3
 
 
 class Presence(StrEnum):
-    """What a machine was for its owner's guests."""
+    """Whether a machine could be used."""
 
     AVAILABLE = "available"
     UNAVAILABLE = "unavailable"
-    CLAIMED = "claimed"  #: On, but its owner wants it: RECLAIMED.
+    CLAIMED = "claimed"  #: On, but in use by its owner: RECLAIMED.
 
 
 class Interval(NamedTuple):
-    """The seconds ``[start, stop)``, half-open; one of no length is an instant, which can be a short failure."""
+    """The half-open interval of seconds ``[start, stop)``. One of length 0 is an instant, such as a short failure."""
 
     start: Seconds
     stop: Seconds
@@ -43,12 +43,12 @@ class Interval(NamedTuple):
 
 
 def exact_seconds(value: object, place: str) -> Seconds:
-    """Return a number of seconds exactly; 0.1 means one tenth, not the float beside it.
+    """Return a number of seconds as an exact number; 0.1 means one tenth, not the nearest float.
 
     Raises
     ------
     InputError
-        For anything but a finite number, naming ``place``.
+        If the value is not a finite number. The message names ``place``.
 
     Examples
     --------
@@ -68,12 +68,12 @@ def exact_seconds(value: object, place: str) -> Seconds:
 
 
 def simplest(number: Fraction) -> Seconds:
-    """Return an integer where the fraction is one: integers compute faster."""
+    """Return an integer if the fraction is whole, because integers compute faster."""
     return number.numerator if number.denominator == 1 else number
 
 
 def observed_spans(intervals: Sequence[Interval]) -> list[tuple[Seconds, Seconds]]:
-    """Return the longest stretches without a hole in the observation, as ``(start, stop)`` in order of time.
+    """Return the longest periods without a gap in the observation, as ``(start, stop)`` in order of time.
 
     Examples
     --------
@@ -99,22 +99,22 @@ def to_states(
     unavailable: int,
     unobserved: int = UNOBSERVED,
 ) -> States:
-    """Return the states that intervals make; shape (p, slots).
+    """Convert intervals to states; shape (p, slots).
 
-    Slot t is the seconds ``[start + t * slot_s, start + (t + 1) * slot_s)``. It is as bad as the worst part of it:
-    UP only if the machine is available throughout, RECLAIMED if every other part is claimed, and so on with
-    ``unavailable`` and ``unobserved``. An instant counts in the slot that contains it.
+    Slot t is the seconds ``[start + t * slot_s, start + (t + 1) * slot_s)``. Its worst part decides its state: UP only
+    if the machine is available throughout, RECLAIMED if every other part is claimed, and so on with ``unavailable`` and
+    ``unobserved``. An instant counts in the slot that contains it.
 
     Parameters
     ----------
     rows
-        For each of p machines its intervals, in order of time and without overlap.
+        The intervals of each of p machines, in order of time and without overlap.
     slot_s, start, slots
-        Length of a slot (above 0), begin of slot 0, number of slots.
+        Length of a slot in seconds (> 0), start of slot 0, number of slots.
     unavailable
-        What an unavailable part is: RECLAIMED or DOWN.
+        State of an unavailable part: RECLAIMED or DOWN.
     unobserved
-        What a part is that no interval covers: RECLAIMED, DOWN or `UNOBSERVED`.
+        State of a part that no interval covers: RECLAIMED, DOWN or `UNOBSERVED`.
 
     Notes
     -----
@@ -145,7 +145,7 @@ def to_states(
 def _with_holes(
     intervals: Sequence[Interval], start: Seconds, stop: Seconds
 ) -> Iterator[tuple[Seconds, Seconds, Presence | None]]:
-    """Yield the intervals and, with None, the holes that nobody observed between ``start`` and ``stop``."""
+    """Yield the intervals and, with None, the gaps in the observation between ``start`` and ``stop``."""
     watched = start
     for interval in intervals:
         if watched < interval.start:

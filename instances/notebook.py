@@ -1,4 +1,4 @@
-"""How results show themselves in a notebook."""
+"""Display of results in notebooks."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["NotebookTable"]
 
 
 class NotebookTable:
-    """A dataclass that a notebook shows as a table of its plain fields: numbers, texts and what is missing.
+    """Base of dataclasses that a notebook displays as a table of their plain fields: numbers, texts and None.
 
     Examples
     --------
@@ -27,10 +27,10 @@ class NotebookTable:
     __slots__ = ()
 
     def _repr_html_(self) -> str:
-        told: list[tuple[str, Any]] = [(field.name, getattr(self, field.name)) for field in fields(self)]  # type: ignore[arg-type]
+        found: list[tuple[str, Any]] = [(field.name, getattr(self, field.name)) for field in fields(self)]  # type: ignore[arg-type]
         rows = "".join(
             f"<tr><th>{escape(name)}</th><td>{'' if value is None else escape(_text(value))}</td></tr>"
-            for name, value in told
+            for name, value in found
             if value is None or isinstance(value, str | int | float | Fraction)
         )
         return f"<table><caption>{escape(type(self).__name__)}</caption>{rows}</table>"

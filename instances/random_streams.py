@@ -1,8 +1,8 @@
-"""Counter-based random streams: one per purpose and worker, named by a key, never by the order of use.
+"""Counter-based random streams: one per purpose and worker, identified by a key and not by the order of use.
 
 A stream is a Philox generator whose 128-bit key is the SHA-256 digest of its name. Two streams with different
-names are independent for all practical purposes; a stream drawn in blocks equals the stream drawn at once. So the
-first N states of a worker never depend on how many states are asked for, nor on any other worker.
+names are independent for all practical purposes. A stream drawn in blocks equals the stream drawn at once. So the
+first N states of a worker do not depend on the number of states that are drawn, or on other workers.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ __all__ = ["stream"]
 
 
 def stream(*name: str | int) -> np.random.Generator:
-    """Return the random stream of this name.
+    """Return the random stream with this name.
 
     Parameters
     ----------

@@ -1,6 +1,6 @@
-"""Where states come from: an array that is known, or streams that are drawn as far as somebody looks.
+"""Sources of states: an array of known states, or random streams that are drawn as far as they are read.
 
-Every family's instances hold their states through a source, so that a million slots that nobody looks at cost nothing.
+The instances of every family hold their states through a source, so slots that are never read cost nothing.
 """
 
 from __future__ import annotations
@@ -32,25 +32,25 @@ class StateSource(Protocol):
 
     @property
     def identity(self) -> bytes:
-        """What the states are, for fingerprints: sources of one identity have the same states."""
+        """The content of the states, for fingerprints: sources with the same identity have the same states."""
 
     def prefix(self, slots: int) -> States:
         """Return the states of the first ``slots`` slots, at most N; shape (p, slots), read-only."""
 
 
 class KnownStates:
-    """States that are known from the start.
+    """States given as an array.
 
     Parameters
     ----------
     states
-        A states array of shape (p, N), N >= 1, or rows of such codes. It is copied unless it is of dtype ``uint8``, is
-        read-only and owns its data.
+        A states array of shape (p, N), N >= 1, or rows of state codes. The array is copied unless it has dtype
+        ``uint8``, is read-only and owns its data.
 
     Raises
     ------
     InputError
-        For another shape or type, or a code that is no state.
+        If the shape or type is different, or a code is not a state.
     """
 
     def __init__(self, states: States) -> None:
@@ -67,7 +67,7 @@ class KnownStates:
             raise InputError("another code, expected 0 (UP), 1 (RECLAIMED) or 2 (DOWN)", place="states")
         if states.dtype != np.uint8:
             states = states.astype(np.uint8)
-        # a view stays open to whoever holds what it looks at, so only an array of its own is taken over
+        # the owner of a view's base could still change it, so only an array that owns its data is kept without a copy
         if states.flags.writeable or not states.flags.owndata or not states.flags.c_contiguous:
             states = np.array(states, order="C")
             states.setflags(write=False)
@@ -93,14 +93,14 @@ class KnownStates:
 
 
 class DrawnStates:
-    """States drawn from Markov chains, each worker's from a stream of its own, as far as somebody looks.
+    """States drawn from Markov chains as far as they are read, with one random stream per worker.
 
     Parameters
     ----------
     chains
         p chains.
     key
-        Names the streams: worker q draws from ``stream(*key, q)`` (see `hindsched.instances.random_streams.stream`).
+        Name of the streams: worker q draws from ``stream(*key, q)`` (see `hindsched.instances.random_streams.stream`).
     slots
         N.
     start
@@ -136,7 +136,7 @@ class DrawnStates:
 
     @property
     def identity(self) -> bytes:
-        """Chains, key, number of slots and, unless it is UP, the start; the chains stand for p."""
+        """Chains, key, number of slots and, unless it is UP, the start. The number of chains is p."""
         start = () if self.start == STARTS[0] else (self.start,)
         return repr(("drawn/1", [chain.rows for chain in self.chains], self.key, self.shape[1], *start)).encode()
 
@@ -155,7 +155,7 @@ class DrawnStates:
         return self._states[:, :slots]
 
     def _first(self, q: int) -> int:
-        """Return the state of worker q in slot 0, from a stream of its own, so that the later numbers stay the same."""
+        """Return the state of worker q in slot 0. Its stream is separate, so later numbers do not depend on it."""
         if self.start == "up":
             return UP
         shares = self.chains[q].stationary().cumsum()

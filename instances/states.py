@@ -27,7 +27,7 @@ __all__ = [
 UP, RECLAIMED, DOWN = 0, 1, 2
 #: The letter of each state, in the order of the codes.
 LETTERS = "urd"
-#: The largest number of slots that anybody may ask for.
+#: The largest number of slots of an instance.
 MOST_SLOTS = 2**31 - 1
 
 States = npt.NDArray[np.uint8]
@@ -39,19 +39,19 @@ _LETTER_BYTES = np.frombuffer(LETTERS.encode(), dtype=np.uint8)
 
 
 def from_letters(rows: Sequence[str], owners: str = "workers") -> States:
-    """Return the states array of one string per worker.
+    """Convert one string per worker to a states array.
 
     Parameters
     ----------
     rows
         p strings of equal length over the letters ``u``, ``r``, ``d``.
     owners
-        How the file calls those whose states they are, for messages.
+        Name of the list of workers in the file, for messages.
 
     Raises
     ------
     InputError
-        For another letter or an unequal length; the message names worker and slot.
+        If a letter is unknown or the lengths differ. The message names worker and slot.
 
     Examples
     --------
@@ -63,7 +63,7 @@ def from_letters(rows: Sequence[str], owners: str = "workers") -> States:
     for q, row in enumerate(rows):
         place = f"{owners}[{q}].states"
         if len(row) != slots:
-            raise InputError(f"{len(row)} slots, expected {slots} as for {owners}[0]: all equally long", place=place)
+            raise InputError(f"{len(row)} slots, expected {slots} as in {owners}[0]", place=place)
         # "replace" turns every non-ASCII letter into one "?", so that positions stay slots
         codes = _CODES[np.frombuffer(row.encode("ascii", "replace"), dtype=np.uint8)]
         wrong = np.flatnonzero(codes == _UNKNOWN)
@@ -89,7 +89,7 @@ def to_letters(states: States) -> list[str]:
 
 
 def pack_up(states: States) -> npt.NDArray[np.uint64]:
-    """Return where each worker is UP as bits: shape (p, ceil(N / 64)); slot t is bit t % 64 of word t // 64.
+    """Return the UP slots of each worker as bits, shape (p, ceil(N / 64)). Slot t is bit t % 64 of word t // 64.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The edge between files and objects: strict JSON in, atomic text out, errors that name file, line and field."""
+"""Strict reading of JSON files and atomic writing of files, with errors that name file, line and field."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ __all__ = [
 
 T = TypeVar("T")
 
-#: How the types of Python are called in JSON, for messages.
+#: Names of Python types as JSON values, for messages.
 _JSON_NAMES = {dict: "an object", list: "a list", str: "a text", type(None): "null", float: "a number", int: "a number"}
-#: How msgspec calls what it expects, and how we do.
+#: Words of msgspec's messages and the words that replace them.
 _WORDS = {
     "object": "an object",
     "array": "a list",
@@ -46,12 +46,12 @@ _STEP = re.compile(r"\.(\w+)|\[(\d+)\]")
 
 
 def read_bytes(path: str | os.PathLike[str]) -> bytes:
-    """Return a file's bytes.
+    """Return the content of a file.
 
     Raises
     ------
     InputError
-        One line that names the file and why it cannot be read.
+        If the file cannot be read. The message names the file and the cause.
     """
     try:
         return Path(path).read_bytes()
@@ -64,15 +64,15 @@ def read_bytes(path: str | os.PathLike[str]) -> bytes:
 
 
 def read_json(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """Return the one JSON object of a file, as Python objects.
+    """Return the JSON object that a file contains.
 
-    Stricter than the standard library: a key may stand only once in an object, and ``NaN`` and ``Infinity`` are not
-    numbers.
+    Reading is stricter than in the standard library: a key may occur only once in an object, and ``NaN`` and
+    ``Infinity`` are not numbers.
 
     Raises
     ------
     InputError
-        Naming the file, and the line where the text is not JSON.
+        If the text is not a JSON object. The message names the file and the line.
     """
     raw = read_bytes(path)
     if not raw.strip():
@@ -93,7 +93,7 @@ def read_json(path: str | os.PathLike[str]) -> dict[str, Any]:
     except InputError as error:
         raise error.in_file(path) from None
     except (RecursionError, ValueError):  # brackets by the thousand, or digits by the thousand
-        raise InputError("not JSON that can be meant: nested too deeply, or too long a number", file=path) from None
+        raise InputError("not JSON: nested too deeply, or a number with too many digits", file=path) from None
     if not isinstance(document, dict):
         raise InputError(f"{_JSON_NAMES.get(type(document), 'a truth value')}, expected a JSON object", file=path)
     return document
@@ -104,7 +104,7 @@ def _distinct_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(members) < len(pairs):
         keys = [key for key, _ in pairs]
         twice = next(key for i, key in enumerate(keys) if key in keys[:i])
-        raise InputError(f"key {twice!r} stands twice in an object, expected once")
+        raise InputError(f"key {twice!r} occurs twice in an object, expected once")
     return members
 
 
@@ -113,12 +113,12 @@ def _refuse_constant(name: str) -> NoReturn:
 
 
 def convert(value: object, kind: type[T], place: str = "") -> T:
-    """Return a decoded JSON value as ``kind``, strictly: no unknown key, no text for a number, no 1.0 for 1.
+    """Convert a decoded JSON value to ``kind`` strictly: no unknown key, no text for a number, no 1.0 for 1.
 
     Raises
     ------
     InputError
-        Naming the field below ``place``, what stands there and what was expected.
+        If the value does not fit. The message names the field below ``place``, its value and what was expected.
     """
     try:
         return msgspec.convert(value, kind)
@@ -130,12 +130,12 @@ def convert(value: object, kind: type[T], place: str = "") -> T:
 
 
 def encode(value: Any) -> str:
-    """Return compact JSON; floats in their shortest form that reads back equal."""
+    """Return compact JSON. Floats have the shortest form that reads back equal."""
     return msgspec.json.encode(value).decode()
 
 
 def as_unicode(name: str) -> str:
-    r"""Return a file's name as rows and JSON can hold it: where it is no Unicode, its bytes are spelled out.
+    r"""Return a file name as valid Unicode for rows and JSON; undecodable bytes are escaped.
 
     Examples
     --------
@@ -146,7 +146,7 @@ def as_unicode(name: str) -> str:
 
 
 def excerpt(value: object) -> str:
-    """Return a text as a message can quote it, on one line, and not too long of it; so for what should have been one.
+    """Return a value quoted for a message, on one line and shortened to 40 characters.
 
     Examples
     --------
@@ -157,7 +157,7 @@ def excerpt(value: object) -> str:
 
 
 def quoted(value: object) -> str:
-    """Return a decoded JSON value as a message can quote it, and not too much of it.
+    """Return a decoded JSON value as JSON text for a message, shortened to 40 characters.
 
     Examples
     --------
@@ -166,7 +166,7 @@ def quoted(value: object) -> str:
     """
     try:
         return _cut(encode(value))
-    except (OverflowError, UnicodeEncodeError):  # an integer beyond 64 bits, half of a pair of surrogates
+    except (OverflowError, UnicodeEncodeError):  # an integer beyond 64 bits, an unpaired surrogate
         return _cut(repr(value))
 
 
@@ -175,20 +175,19 @@ def _cut(text: str) -> str:
 
 
 def write_text(path: str | os.PathLike[str], text: str) -> None:
-    """Write a whole text file or nothing, see `write_bytes`."""
+    """Write a text file whole or not at all; see `write_bytes`."""
     write_bytes(path, text.encode())
 
 
 def write_bytes(path: str | os.PathLike[str], content: bytes) -> None:
-    """Write a whole file or nothing: to a new file beside it first, then renamed over it.
+    """Write a file whole or not at all: write a new file in the same folder, then rename it.
 
-    A link keeps being one; what is no ordinary file (a terminal, a pipe) is written to directly, and so is what is open
-    already (``/dev/stdout``), wherever it leads.
+    A link stays a link. A terminal, a pipe, or a stream that is already open (``/dev/stdout``) is written to directly.
 
     Raises
     ------
     InputError
-        Naming the file and why it cannot be written; an earlier content is then untouched.
+        If the file cannot be written. The message names the file and the cause; earlier content is unchanged.
     """
     try:
         target = Path(path)
@@ -210,7 +209,7 @@ def write_bytes(path: str | os.PathLike[str], content: bytes) -> None:
 
 
 def open_stream(path: str | os.PathLike[str]) -> int | None:
-    """Return the descriptor that ``/dev/stdout``, ``/dev/fd/3`` or a link to one names; None for all other paths."""
+    """Return the descriptor that ``/dev/stdout``, ``/dev/fd/3`` or a link to one names; None for any other path."""
     if not os.path.exists(path):
         return None
     place = os.fspath(path)
@@ -237,7 +236,7 @@ def _write_beside(target: Path, content: bytes) -> None:
 
 
 def _plain(message: str, value: object, path: str) -> str:
-    """Turn msgspec's message into ours: the value that stands there, then what was expected."""
+    """Rephrase a message of msgspec: the value found, then what was expected."""
     plain = message.replace("Object contains unknown field", "unknown key")
     plain = plain.replace("Object missing required field", "missing key").replace("`", "")
     plain = plain[0].lower() + plain[1:]
@@ -245,7 +244,7 @@ def _plain(message: str, value: object, path: str) -> str:
         return plain
     words = plain.partition(", got")[0].removeprefix("expected ").split(" ")
     plain = "expected " + " ".join(_WORDS.get(word, word) for word in words)
-    if "[...]" in path:  # a member of a mapping, whose key msgspec does not tell
+    if "[...]" in path:  # a member of a mapping, whose key msgspec does not report
         return plain
     for key, position in _STEP.findall(path):
         value = value[int(position) if position else key]  # type: ignore[index]

@@ -1,4 +1,4 @@
-"""What a checker says of a schedule, the same type for every family of problems."""
+"""The verdict of a checker on a schedule, the same type for every family."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ class Verdict(NotebookTable):
     Parameters
     ----------
     time
-        Where the first broken rule is broken, in the family's unit (a slot, a second, an instant); None when the
-        schedule is valid, and for a broken form that has no time.
+        When the first rule is broken, in the unit of the family (slot, second, instant). None if the schedule is valid,
+        or if a form is broken that has no time.
     rule, reason
-        The short name of the first rule that is broken, and how; both None when the schedule is valid.
+        Short name of the first broken rule, and how it is broken. Both are None if the schedule is valid.
     outcome
-        What the replay found, of the family's own type: before the break, or of the whole schedule.
+        Result of the replay, of the family's own type: up to the violation, or for the whole schedule.
     unit
-        What ``time`` counts, for messages.
+        Unit of ``time``, for messages.
 
     Examples
     --------
@@ -41,7 +41,7 @@ class Verdict(NotebookTable):
 
     @property
     def is_valid(self) -> bool:
-        """Whether every rule holds everywhere."""
+        """Whether the schedule obeys every rule."""
         return self.rule is None
 
     def __str__(self) -> str:

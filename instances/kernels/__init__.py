@@ -1,1 +1,1 @@
-"""What of instances is worth machine code; numba is imported here and nowhere else in this package."""
+"""Compiled code of `hindsched.instances`. Only these modules import numba."""

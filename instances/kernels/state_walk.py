@@ -1,4 +1,4 @@
-"""The states of a worker over many slots: the twin of the loop in `hindsched.instances.chains.StateStream`."""
+"""Compiled drawing of a worker's states: the twin of the loop in `hindsched.instances.chains.StateStream`."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ def walk_states(
     state: int,
     states: npt.NDArray[np.uint8],
 ) -> int:
-    """Fill the states, one per number, and return the last.
+    """Draw one state per random number and return the last state.
 
-    ``bounds[x]`` holds, for state x, below which number the worker stays and below which it goes to the second state of
-    ``order[x]`` rather than the third.
+    For state x, the worker stays if the number is below ``bounds[x, 0]``. Otherwise it goes to the state ``order[x,
+    1]`` if the number is below ``bounds[x, 1]``, and to ``order[x, 2]`` if not.
     """
     stay = bounds[state, 0]
     for i in range(numbers.size):

@@ -1,4 +1,7 @@
-"""Availability of real machines: readers of traces, and the states they give."""
+"""Traces of real machines: one reader per format, and their conversion to states.
+
+To add a format, write a reader module that returns a `Trace` and add it to `reader.read`, which recognises formats.
+"""
 
 from hindsched.instances.traces.event_log import read_event_log
 from hindsched.instances.traces.event_table import read_event_table

@@ -1,4 +1,4 @@
-"""Reader of logs of nodes that are added and removed, as clusters of spot machines write them."""
+"""Reader of logs of added and removed nodes, a common format of spot clusters."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ from hindsched.instances.traces.trace import Trace
 
 __all__ = ["FIRST_LINE", "read_event_log"]
 
-#: What the first line of such a log looks like.
+#: Pattern of the first line.
 FIRST_LINE = re.compile(r"\s*[0-9.]+\s*,\s*(add|remove)\s*,.+")
 
 _MILLI = Fraction(1, 1000)
 _ASSUMPTIONS = (
     "times are milliseconds",
-    "the log is whole: a node that was not added is not there, and all are observed from the first event to the last",
+    "the log is complete: a node is absent until it is added, and all are observed from the first event to the last",
 )
-_PLACES = "no name comes twice: the nodes of the trace are places, and who is added takes the one that was left first"
-_NAMES = "a node that is added again under its name is the same machine"
+_PLACES = "no name occurs twice: nodes of the trace are places, and an added node takes the place that was left first"
+_NAMES = "a node that is added again under the same name is the same machine"
 
 
 def read_event_log(path: str | os.PathLike[str]) -> Trace:
     """Read a log of lines ``time_ms,add|remove,node``, plain, gzip or xz.
 
-    Where names come again they are the nodes. Where every added node has a new name, as autoscaling groups give them,
-    the nodes of the trace are places, as many as were ever taken at once: who is added takes the free place that was
-    left first.
+    If a name occurs twice, the names are the nodes. If every added node has a new name, as in autoscaling groups, the
+    nodes of the trace are places: as many as were ever taken at once. An added node takes the free place that was left
+    first.
 
     Parameters
     ----------
@@ -41,8 +41,8 @@ def read_event_log(path: str | os.PathLike[str]) -> Trace:
     Raises
     ------
     InputError
-        Naming file and line: another number of columns, no time, times that decrease, another event, a node that is
-        added while it is there or removed while it is not.
+        If a line has another number of columns, no time, a decreasing time or an unknown event, or if a node is added
+        while it is present or removed while it is absent. The message names file and line.
     """
     events: list[tuple[Seconds, str, str]] = []
     there: set[str] = set()
@@ -54,7 +54,7 @@ def read_event_log(path: str | os.PathLike[str]) -> Trace:
         raise error.in_file(path) from None
     begin, end = events[0][0], events[-1][0]
     if begin == end:
-        raise InputError("all events at one time, expected a log that lasts", file=path)
+        raise InputError("all events at the same time, expected at least two different times", file=path)
     added = [node for _, what, node in events if what == "add"]
     has_names = len(set(added)) < len(added)
     stays = _by_name(events) if has_names else _by_place(events)
@@ -72,18 +72,18 @@ def _event(line: str, place: str, there: set[str], before: Seconds | None) -> tu
         raise InputError(f"time {excerpt(cells[0])}, expected milliseconds", place=place)
     time = simplest(Fraction(milliseconds) * _MILLI)
     if before is not None and time < before:
-        raise InputError(f"time {excerpt(cells[0])}, expected none before that of the event before", place=place)
+        raise InputError(f"time {excerpt(cells[0])}, expected at least that of the previous event", place=place)
     if what not in ("add", "remove"):
         raise InputError(f"event {excerpt(what)}, expected add or remove", place=place)
     if (node in there) == (what == "add"):
-        is_there = "it is there already" if what == "add" else "it is not there"
-        raise InputError(f"node {excerpt(node)}: {what}, but {is_there}", place=place)
+        state = "already present" if what == "add" else "not present"
+        raise InputError(f"node {excerpt(node)}: {what}, but the node is {state}", place=place)
     (there.add if what == "add" else there.remove)(node)
     return time, what, node
 
 
 def _by_name(events: list[tuple[Seconds, str, str]]) -> dict[str, list[tuple[Seconds, Seconds | None]]]:
-    """Return for each node when it came and went (None: it stayed)."""
+    """Return when each node was added and removed (None: it stayed)."""
     stays: dict[str, list[tuple[Seconds, Seconds | None]]] = {}
     for time, what, node in events:
         mine = stays.setdefault(node, [])
@@ -95,7 +95,7 @@ def _by_name(events: list[tuple[Seconds, str, str]]) -> dict[str, list[tuple[Sec
 
 
 def _by_place(events: list[tuple[Seconds, str, str]]) -> dict[str, list[tuple[Seconds, Seconds | None]]]:
-    """Return the same for places; a place that is left waits in a line for the next node."""
+    """Return the same for places; a free place waits in a queue for the next node."""
     stays: dict[str, list[tuple[Seconds, Seconds | None]]] = {}
     free: list[tuple[Seconds, int]] = []
     taken: dict[str, int] = {}

@@ -23,22 +23,22 @@ _PRESENCE = {
 }
 _ASSUMPTIONS = (
     "event types 0 unavailable, 1 available, 2 (user present) and 3 (CPU threshold exceeded) claimed",
-    "a node is a pair of platform_id and node_id, whatever its components; a node_name that several nodes bear is "
+    "a node is a pair of platform_id and node_id, whatever its components; a node_name that several nodes have is "
     "made unique as name#platform.node",
-    "an event of no length is an instant: where it is not availability, the slot that contains it is not UP",
-    "between two events of a node that do not touch it was not observed, nor before the first and after the last",
+    "an event of length 0 is an instant: unless it is availability, the slot that contains it is not UP",
+    "a node is not observed between two events that do not touch, before its first event and after its last",
 )
 
 
 def read_event_table(path: str | os.PathLike[str]) -> Trace:
     """Read the ``event_trace`` table of a Failure Trace Archive data set.
 
-    Nine columns separated by tabs or spaces, ``#`` begins a comment line, plain, gzip or xz: event_id component_id
-    node_id platform_id node_name event_type event_start_time event_stop_time event_end_reason. Times are UNIX seconds,
-    fractions allowed and kept exactly. The events of one node come in order of time; different nodes may be mixed.
+    The file is plain, gzip or xz; ``#`` begins a comment line. Its nine columns are separated by tabs or spaces:
+    event_id component_id node_id platform_id node_name event_type event_start_time event_stop_time event_end_reason.
+    Times are UNIX seconds; fractions are kept exactly. The events of one node are in order of time; nodes may be mixed.
 
-    What it assumes is in ``assumptions`` of the trace. The published names are not unique (LANL has 3,577 nodes under
-    3,249 names), so a node is told by its ids.
+    Names of nodes are not unique (LANL has 3,577 nodes with 3,249 names), so the ids identify a node. ``assumptions``
+    of the trace lists what the reader assumes.
 
     Parameters
     ----------
@@ -48,9 +48,9 @@ def read_event_table(path: str | os.PathLike[str]) -> Trace:
     Raises
     ------
     InputError
-        Naming file and line: another number of columns, an unknown event type, a time that is no finite number,
-        an event that stops before it starts, events of a node that overlap or are out of order, a node that
-        changes its name; and a file without events, missing, damaged or not text.
+        If a line has another number of columns, an unknown event type, a time that is not a finite number, or an event
+        that stops before it starts; if events of a node overlap or are out of order, or a node changes its name; if the
+        file has no events, is missing or damaged, or is not text. The message names file and line.
 
     Notes
     -----
@@ -70,7 +70,7 @@ def read_event_table(path: str | os.PathLike[str]) -> Trace:
     except InputError as error:
         raise error.in_file(path) from None
     if not rows:
-        raise InputError("no event, expected at least one line that is no comment", file=path)
+        raise InputError("no event, expected at least one line that is not a comment", file=path)
     return Trace(_unique(names), tuple(tuple(row) for row in rows.values()), _ASSUMPTIONS)
 
 
@@ -99,7 +99,7 @@ def _add_event(
         )
     row = rows.setdefault(node, [])
     if row and start < row[-1].stop:
-        problem = "is out of order" if start < row[-1].start else "overlaps the one before"
+        problem = "is out of order" if start < row[-1].start else "overlaps the previous one"
         raise InputError(
             f"event of node {excerpt(name)} {problem}: starts at {start_text}, expected {row[-1].stop} or later",
             place=place,
@@ -115,8 +115,8 @@ def _time(column: str, text: str, place: str) -> Seconds:
 
 
 def _unique(names: dict[tuple[str, str], str]) -> tuple[str, ...]:
-    bearers = Counter(names.values())
+    number = Counter(names.values())
     return tuple(
-        name if bearers[name] == 1 else f"{name}#{platform_id}.{node_id}"
+        name if number[name] == 1 else f"{name}#{platform_id}.{node_id}"
         for (platform_id, node_id), name in names.items()
     )

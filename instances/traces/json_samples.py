@@ -1,4 +1,4 @@
-"""Reader of availability as spot research passes it on: a JSON list of samples with a gap, one file per node."""
+"""Reader of JSON samples, a common format of spot data sets: a list of samples and a gap, one file per node."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from hindsched.instances.traces.trace import Trace
 
 __all__ = ["read_json_samples"]
 
-#: Keys of the list of samples, of the seconds between two of them, and of the moment of the first.
+#: Known keys of the list of samples, of the seconds between two samples, and of the time of the first sample.
 _LISTS = ("availability", "available", "preempted", "counts", "count", "data", "trace", "values", "samples")
 _GAPS = ("gap_seconds", "gap_s", "gap", "interval_seconds", "step_s")
 _STARTS = ("start_time", "start")
@@ -32,26 +32,28 @@ _STARTS = ("start_time", "start")
 def read_json_samples(
     *paths: str | os.PathLike[str], one_means: Meaning | str | None = None, gap_s: float | str | Seconds | None = None
 ) -> Trace:
-    """Read samples that are equally far apart: one JSON file per node, plain, gzip or xz.
+    """Read equidistant samples: one JSON file per node, plain, gzip or xz.
 
-    A file is a list of 0 and 1, or an object with such a list (``data``, ``availability``, ``preempted``, ...), the
-    seconds between two samples (``gap_seconds``) and perhaps the moment of the first (``start_time``), all of them
-    beside the list or in ``metadata``. A list with larger numbers counts machines; it must be the only file.
+    A file contains a list of 0 and 1, or an object with such a list (``data``, ``availability``, ``preempted``, ...),
+    the seconds between two samples (``gap_seconds``) and optionally the time of the first sample (``start_time``).
+    These keys are beside the list or in ``metadata``. A list with larger numbers counts machines and must be the only
+    file.
 
     Parameters
     ----------
     *paths
         The files, in the order of the nodes.
     one_means
-        ``available`` or ``preempted``; None: as the list's key says it, and available where it does not.
+        Meaning of a sample of 1: ``available`` or ``preempted``. None: the key of the list decides, otherwise
+        available.
     gap_s
-        Seconds between two samples; None: as the file says it.
+        Seconds between two samples. None: the file decides.
 
     Raises
     ------
     InputError
-        Naming the file and the sample: no JSON, no list, something else in it, no gap; several files, of which one
-        counts machines.
+        If the text is not JSON, has no list or no gap, a sample is not a number of machines, or one of several files
+        counts machines. The message names the file and the sample.
     """
     rows: dict[str, tuple[Interval, ...]] = {}
     said = ""
@@ -63,7 +65,7 @@ def read_json_samples(
                 raise InputError(f"a second file of node {excerpt(name)}, expected one per node")
             if max(values) > 1:
                 if len(paths) > 1:
-                    raise InputError("counts of machines among several files, expected it alone")
+                    raise InputError("counts of machines in one of several files, expected a single file")
                 rows = counted(name, dates, values)
                 said = COUNTED
                 break
@@ -74,7 +76,7 @@ def read_json_samples(
     return Trace(
         tuple(rows),
         tuple(rows.values()),
-        (said, "samples are equally far apart, and each holds until the next; without a start the first is at 0 s"),
+        (said, "samples are equidistant, and each holds until the next; without a start the first is at 0 s"),
     )
 
 
@@ -84,7 +86,7 @@ def _samples(
     try:
         held: Any = json.loads(text)
     except (json.JSONDecodeError, RecursionError) as error:
-        raise InputError(f"no JSON: {error}") from None
+        raise InputError(f"not JSON: {error}") from None
     key, start = "", None
     if isinstance(held, dict):
         facts = {**held, **(held["metadata"] if isinstance(held.get("metadata"), dict) else {})}
@@ -97,7 +99,7 @@ def _samples(
     if not isinstance(held, list) or len(held) < 2:
         raise InputError("expected a list of at least two samples")
     if gap_s is None:
-        raise InputError("not told, expected the seconds between two samples: gap_seconds, or --gap", place="gap")
+        raise InputError("missing, expected the seconds between two samples: gap_seconds, or --gap", place="gap")
     step, begin = to_length(gap_s, "gap"), 0 if start is None else to_moment(start, "start")
     values: list[int] = []
     for i, value in enumerate(held):

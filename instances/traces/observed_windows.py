@@ -1,4 +1,4 @@
-"""Where in a trace to look when only the number of nodes is given: the earliest window, or the longest."""
+"""Choice of a window of a trace by the number of nodes: the earliest window, or the longest."""
 
 from __future__ import annotations
 
@@ -11,17 +11,19 @@ from hindsched.instances.intervals import Seconds
 
 __all__ = ["observed", "place"]
 
-#: For each node the stretches (start, stop) in which it was observed without a hole.
+#: For each node the periods (start, stop) in which it was observed without a gap.
 Spans: TypeAlias = Sequence[Sequence[tuple[Seconds, Seconds]]]
 
 
 def place(spans: Spans, count: int, start: Seconds | None, slots: int | None, slot_s: Seconds) -> tuple[Seconds, int]:
-    """Return begin and slots of the window: what is given, else the earliest begin, else the most slots.
+    """Return the start and the slots of a window in which ``count`` nodes are observed.
+
+    A start or number of slots that is given is kept. Otherwise the earliest start is taken, and then the most slots.
 
     Raises
     ------
     InputError
-        When there is no window in which ``count`` nodes are observed.
+        If there is no such window.
 
     Notes
     -----
@@ -39,11 +41,11 @@ def place(spans: Spans, count: int, start: Seconds | None, slots: int | None, sl
 
 
 def observed(spans: Spans, count: int, begin: Seconds, end: Seconds) -> list[int]:
-    """Return the first ``count`` nodes that are observed without a hole from ``begin`` to ``end``."""
+    """Return the first ``count`` nodes that are observed without a gap from ``begin`` to ``end``."""
     whole = [q for q, row in enumerate(spans) if any(start <= begin and end <= stop for start, stop in row)]
     if len(whole) < count:
         raise InputError(
-            f"{count}, expected at most {len(whole)}: only they are observed without a hole from {begin} to {end}",
+            f"{count}, expected at most {len(whole)}: no more nodes are observed without a gap from {begin} to {end}",
             place="nodes",
         )
     return whole[:count]
@@ -52,7 +54,7 @@ def observed(spans: Spans, count: int, begin: Seconds, end: Seconds) -> list[int
 def _earliest(spans: Spans, count: int, length: Seconds) -> Seconds:
     """Return the earliest second from which ``count`` nodes are observed for ``length`` seconds."""
     ranges = sorted((start, stop - length) for row in spans for start, stop in row if start + length <= stop)
-    lasts: list[Seconds] = []  # of the ranges begun so far, the last second that is early enough
+    lasts: list[Seconds] = []  # for each range begun so far, the latest second at which a window can start
     most = 0
     for first, last in ranges:
         heappush(lasts, last)
@@ -62,17 +64,17 @@ def _earliest(spans: Spans, count: int, length: Seconds) -> Seconds:
         if most >= count:
             return first
     raise InputError(
-        f"{count}, expected at most {most}: never are more observed together without a hole for {length} s",
+        f"{count}, expected at most {most}: no more nodes are observed together without a gap for {length} s",
         place="nodes",
     )
 
 
 def _longest(spans: Spans, count: int, start: Seconds | None) -> tuple[Seconds, Seconds]:
-    """Return begin and length of the longest stretch in which ``count`` nodes are observed; length 0 if none is."""
+    """Return start and length of the longest period in which ``count`` nodes are observed; length 0 without one."""
     flat = sorted(span for row in spans for span in row)
     if start is not None:
         flat = [(start, stop) for begin, stop in flat if begin <= start < stop]
-    stops: list[Seconds] = []  # the ``count`` latest of the spans begun so far
+    stops: list[Seconds] = []  # the ``count`` latest ends of the periods begun so far
     best: tuple[Seconds, Seconds] = (flat[0][0] if flat else 0, 0)
     for begin, stop in flat:
         if len(stops) < count:

@@ -1,7 +1,7 @@
-"""Traces that come with the toolkit: small ones of real machines, under free licences, found by name.
+"""Packaged traces: small traces of real machines under free licences, found by name.
 
-Each is a folder of ``instances/data`` with a README that says where it comes from and under which licence; its files
-are opened as resources of the package, so that they are found wherever it is installed.
+Each is a folder of ``instances/data`` with a README that names source and licence. Its files are opened as package
+resources, so they are found wherever the package is installed.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from hindsched.instances.traces.trace import Trace
 
 __all__ = ["packaged_traces", "read_packaged"]
 
-#: The name that tells the files of a trace from what is said about them.
+#: Suffix of the files that contain samples.
 _SUFFIX = ".csv.xz"
 
 
 def packaged_traces() -> tuple[str, ...]:
-    """Return the names of the traces at hand, in alphabetical order.
+    """Return the names of the packaged traces in alphabetical order.
 
     Examples
     --------
@@ -36,7 +36,7 @@ def packaged_traces() -> tuple[str, ...]:
 
 @cache
 def read_packaged(name: str) -> Trace:
-    """Return a trace by its name; one node per file, in alphabetical order.
+    """Return a packaged trace. Each file is a node; nodes are in alphabetical order.
 
     Parameters
     ----------
@@ -46,11 +46,11 @@ def read_packaged(name: str) -> Trace:
     Raises
     ------
     InputError
-        For another name.
+        If there is no trace of this name.
 
     Notes
     -----
-    Read once in a process: a second or two for the 181,422 samples of ``spot_aws_v100``.
+    A trace is read once per process. The 181,422 samples of ``spot_aws_v100`` take a second or two.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Lines, numbers and dates of trace files, read strictly."""
+"""Strict parsing of lines, numbers and dates in trace files."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from hindsched.instances.text_files import excerpt, read_bytes
 
 __all__ = ["MOST_BYTES", "excerpt", "moment", "read_lines", "seconds", "to_length", "to_moment"]
 
-#: No compressed file holds more: a small one that unpacks to all of the memory is refused before it is gone.
+#: Largest decompressed size in bytes; a larger file is refused before it fills the memory.
 MOST_BYTES = 1 << 29
 
 _GZIP_MAGIC, _XZ_MAGIC = b"\x1f\x8b", b"\xfd7zXZ\x00"
@@ -30,20 +30,19 @@ _MICROSECOND = timedelta(microseconds=1)
 
 
 def read_lines(path: str | os.PathLike[str], *, is_lenient: bool = False) -> list[str]:
-    """Return the lines of a text file, plain, gzip or xz (told by its content, not its name), without line ends.
+    """Return the lines of a text file without line ends; gzip and xz are recognised by content.
 
     Parameters
     ----------
     path
         The file.
     is_lenient
-        Whether bytes that are not UTF-8 are read as a sign that stands for none, for files with names of people in
-        their comments.
+        Whether bytes that are not UTF-8 are replaced by U+FFFD, for files with names of people in their comments.
 
     Raises
     ------
     InputError
-        Naming the file: missing, empty, compressed data cut short or damaged, not UTF-8.
+        If the file is missing, empty or not UTF-8, or its compressed data is truncated or damaged.
     """
     raw = read_bytes(path)
     if raw.startswith(_GZIP_MAGIC):
@@ -51,7 +50,7 @@ def read_lines(path: str | os.PathLike[str], *, is_lenient: bool = False) -> lis
             with gzip.open(BytesIO(raw)) as stream:
                 raw = stream.read(MOST_BYTES + 1)
         except EOFError:
-            raise InputError("gzip data ends too early, expected a whole file", file=path) from None
+            raise InputError("truncated gzip data, expected a whole file", file=path) from None
         except (gzip.BadGzipFile, zlib.error) as error:
             raise InputError(f"damaged gzip data: {error}", file=path) from None
         _expect_size(raw, path)
@@ -63,9 +62,9 @@ def read_lines(path: str | os.PathLike[str], *, is_lenient: bool = False) -> lis
             raise InputError(f"damaged xz data: {error}", file=path) from None
         _expect_size(raw, path)
         if not reader.eof:
-            raise InputError("xz data ends too early, expected a whole file", file=path)
+            raise InputError("truncated xz data, expected a whole file", file=path)
         if reader.unused_data:
-            raise InputError("damaged xz data: something follows its end", file=path)
+            raise InputError("damaged xz data: bytes follow its end", file=path)
     if not raw.strip():
         raise InputError("empty, expected a trace", file=path)
     try:
@@ -82,7 +81,7 @@ def _expect_size(raw: bytes, path: str | os.PathLike[str]) -> None:
 
 
 def seconds(text: str) -> Seconds | None:
-    """Return the exact number a text stands for, or None if it is none.
+    """Return the exact number that a text represents, or None if it is not a number.
 
     Examples
     --------
@@ -95,7 +94,7 @@ def seconds(text: str) -> Seconds | None:
 
 
 def moment(text: str) -> Seconds | None:
-    """Return the UNIX seconds of an ISO date and time (UTC unless it names an offset), or None if it is none.
+    """Return the UNIX seconds of an ISO date and time (UTC unless it has an offset), or None if it is not one.
 
     Examples
     --------
@@ -115,12 +114,12 @@ def moment(text: str) -> Seconds | None:
 
 
 def to_length(value: float | str | Seconds, place: str) -> Seconds:
-    """Return a length as a person gives it, a number or its text, in exact seconds.
+    """Convert a length, a number or its text, to exact seconds.
 
     Raises
     ------
     InputError
-        Unless it is a finite number above 0.
+        If it is not a finite number above 0.
     """
     length = seconds(value) if isinstance(value, str) else exact_seconds(value, place)
     if length is None or length <= 0:
@@ -129,12 +128,12 @@ def to_length(value: float | str | Seconds, place: str) -> Seconds:
 
 
 def to_moment(value: float | str | Seconds, place: str) -> Seconds:
-    """Return a moment as a person gives it, UNIX seconds or an ISO date, in exact UNIX seconds.
+    """Convert a time, UNIX seconds or an ISO date, to exact UNIX seconds.
 
     Raises
     ------
     InputError
-        Where it is neither.
+        If it is neither.
     """
     if not isinstance(value, str):
         return exact_seconds(value, place)
@@ -142,6 +141,6 @@ def to_moment(value: float | str | Seconds, place: str) -> Seconds:
     time = moment(value) if time is None else time
     if time is None:
         raise InputError(
-            f"{excerpt(value)}, expected UNIX seconds or a date and time as 2023-02-15 22:08:16", place=place
+            f"{excerpt(value)}, expected UNIX seconds or a date and time such as 2023-02-15 22:08:16", place=place
         )
     return time

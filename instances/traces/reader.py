@@ -1,4 +1,4 @@
-"""One entry for every form of trace: the content tells which reader it is for."""
+"""The entry point for traces of all formats. The content of a file decides which reader is used."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ def read(
     gap_s: float | str | Seconds | None = None,
     columns: Mapping[str, str] | None = None,
 ) -> Trace:
-    """Read a trace in any form that is known, or by the name of a packaged one.
+    """Read a trace of any known format, or a packaged trace by its name.
 
     ==================================== ================================================================
-    the first line                       is read as
+    first line                           format and reader
     ==================================== ================================================================
     begins with ``[`` or ``{``           JSON samples with a gap, one file per node (`read_json_samples`)
     ``number,add|remove,name``           one log of added and removed nodes (`read_event_log`)
@@ -46,19 +46,20 @@ def read(
     Parameters
     ----------
     *paths
-        One table or log, or files of samples, or one of `packaged_traces` (a file of that name is ``./name``).
+        One table or log, or files of samples, or a name of `packaged_traces` (write ``./name`` for a file of that
+        name).
     one_means
-        What a sample of 1 says, ``available`` or ``preempted``; None: as the file says it, else available.
+        Meaning of a sample of 1: ``available`` or ``preempted``. None: the file decides, otherwise available.
     gap_s
-        Seconds between two samples of a JSON list; None: as the file says it.
+        Seconds between two samples of a JSON list. None: the file decides.
     columns
-        Names of columns by what they hold (see `read_samples`).
+        Names of columns by their content (see `read_samples`).
 
     Raises
     ------
     InputError
-        As the readers, for a table or log among other files (their clocks and nodes need not be the same), and for an
-        option that the form does not have.
+        If the reader refuses the file, a table or log is among several files (their clocks and nodes may differ), or an
+        option does not apply to the format.
     """
     if not paths:
         raise InputError("no file, expected at least one", place="trace")
@@ -85,7 +86,7 @@ def read(
 def _refuse(form: _Form, **given: object) -> None:
     for name, value in given.items():
         if value is not None and value != {}:
-            raise InputError(f"goes with samples that have it, not with {form}", place=name)
+            raise InputError(f"does not apply to {form}", place=name)
 
 
 def _form(path: str | os.PathLike[str]) -> _Form:

@@ -1,6 +1,6 @@
-"""Reader of availability sampled over time: tables of dates and values, one file per node or one with all of them.
+"""Reader of availability samples: tables of dates and values, one file per node or one file for all nodes.
 
-A value is 0 or 1, or a count of machines at once.
+A value is 0 or 1, or the number of machines that are available.
 """
 
 from __future__ import annotations
@@ -31,34 +31,34 @@ __all__ = [
     "said_of_ones",
 ]
 
-#: What columns are called, by what they hold, where nobody says otherwise; upper and lower case are one.
+#: Known names of columns by their content; case does not matter.
 COLUMNS: Mapping[str, tuple[str, ...]] = {
     "date": ("date", "time", "timestamp", "datetime"),
     "availability": ("availability", "available", "is_available", "up", "preempted", "is_preempted"),
     "count": ("count", "instances", "num_instances", "machines", "capacity"),
     "node": ("node", "machine", "host", "instance", "zone"),
 }
-#: A step longer than this many median steps is a hole in the observation.
+#: A step longer than this number of median steps is a gap in the observation.
 LONGEST_STEP = Fraction(3, 2)
-#: More machines at once than anybody would schedule by hand; a guard against a column that is no count.
+#: Largest count of machines; a guard against a column that is not a count.
 MOST_MACHINES = 100_000
 
 
 class Meaning(StrEnum):
-    """What a sample of 1 says."""
+    """Meaning of a sample of 1."""
 
     AVAILABLE = "available"
     PREEMPTED = "preempted"
 
 
-_DATES = "dates are UTC unless they name an offset, and are trusted before any sampling gap told elsewhere"
+_DATES = "dates are UTC unless they have an offset, and take precedence over a sampling gap stated elsewhere"
 _HOLD = (
     "a sample holds until the next one, the last for one median step",
-    "after a step longer than 1.5 median steps there is a hole: its sample holds for one median step, and then nobody "
-    "observed the node",
+    "a step longer than 1.5 median steps is a gap: its sample holds for one median step, and then the node is "
+    "not observed",
 )
-#: The assumption about counts, in a sentence.
-COUNTED = "k machines are the first k of those there ever are: the last to come is the first to go"
+#: The assumption about counts.
+COUNTED = "a count of k means that the first k machines are available: the last machine added is the first removed"
 
 
 def read_samples(
@@ -67,30 +67,29 @@ def read_samples(
     one_means: Meaning | str | None = None,
     columns: Mapping[str, str] | None = None,
 ) -> Trace:
-    """Read availability sampled over time, plain, gzip or xz.
+    """Read availability samples, plain, gzip or xz.
 
     The first line names the columns: a date and time (ISO, or UNIX seconds), and either an availability of 0 or 1 or a
-    count of machines that are there at once; `COLUMNS` has the names that are known. Where there is a column for the
-    node, one file has all nodes; otherwise each file is a node. What else it assumes is in ``assumptions`` of the
-    trace.
+    count of available machines. `COLUMNS` has the known names. With a column for the node, one file contains all nodes;
+    otherwise each file is a node. ``assumptions`` of the trace lists what else the reader assumes.
 
     Parameters
     ----------
     *paths
         The files, in the order of the nodes.
     nodes
-        What the nodes are called; None: as their files without the suffixes.
+        Names of the nodes. None: names of the files without suffixes.
     one_means
-        ``available`` or ``preempted``; None: as the column's name says it, and available where it does not.
+        Meaning of a sample of 1: ``available`` or ``preempted``. None: the column's name decides, otherwise available.
     columns
-        Names of columns by what they hold (``date``, ``availability``, ``count``, ``node``), where these are others.
+        Names of columns by their content (``date``, ``availability``, ``count``, ``node``), if they are not known ones.
 
     Raises
     ------
     InputError
-        Naming file and line: a column that is not there, another number of columns, no date, dates that do not
-        increase, a value that is neither 0 nor 1, no count; and a file with fewer than two samples of a node, missing,
-        damaged or not text; two files of one node, and counts among several files.
+        If a column is missing, a line has another number of columns, a date is invalid or not increasing, a value is
+        not 0 or 1 or a count, a node has fewer than two samples, two files have the same node, one of several files
+        has counts, or a file is missing, damaged or not text. The message names file and line.
     """
     names = [node_of(path) for path in paths] if nodes is None else list(nodes)
     if len(names) != len(paths):
@@ -107,17 +106,17 @@ def read_samples(
         except InputError as error:
             raise error.in_file(path) from None
         if len(paths) > 1 and table.holds != "availability":
-            raise InputError("counts of machines among several files, expected it alone", file=path)
+            raise InputError("counts of machines in one of several files, expected a single file", file=path)
         twice = next((node for node in rows if node in found), None)
         if twice is not None:
-            raise InputError(f"node {excerpt(twice)} stands in two files, expected one per node", file=path)
+            raise InputError(f"node {excerpt(twice)} occurs in two files, expected one per node", file=path)
         found |= rows
         said = table.assumptions
     return Trace(tuple(found), tuple(found.values()), said)
 
 
 def node_of(path: str | os.PathLike[str]) -> str:
-    """Return what the node of a file of samples is called: the file's name without its suffixes.
+    """Return the name of the node of a file of samples: the file's name without suffixes.
 
     Examples
     --------
@@ -129,7 +128,7 @@ def node_of(path: str | os.PathLike[str]) -> str:
 
 
 def meaning_of(text: Meaning | str | None, name: str = "") -> Meaning:
-    """Return what a sample of 1 says: what somebody says it does, or what a name that it goes by does."""
+    """Return the meaning of a sample of 1: ``text`` if given, otherwise from the name of its column or key."""
     if text is None:
         return Meaning.PREEMPTED if "preempted" in name.lower() else Meaning.AVAILABLE
     if text not in list(Meaning):
@@ -138,21 +137,21 @@ def meaning_of(text: Meaning | str | None, name: str = "") -> Meaning:
 
 
 def said_of_ones(meaning: Meaning) -> str:
-    """Return the assumption about what a sample of 1 says, in a sentence."""
+    """Return the assumption about the meaning of a sample of 1."""
     if meaning is Meaning.AVAILABLE:
         return "1 means available, 0 unavailable"
     return "1 means preempted, 0 available"
 
 
 def from_samples(dates: Sequence[Seconds], values: Sequence[bool]) -> tuple[Interval, ...]:
-    """Return the intervals of one node: each sample holds until the next one, but not over a hole.
+    """Return the intervals of one node: each sample holds until the next one, but not over a gap.
 
     Parameters
     ----------
     dates
         Increasing seconds, at least two.
     values
-        Whether the node was available then.
+        Whether the node was available at each date.
     """
     if len(dates) < 2:
         raise InputError(f"{len(dates)} samples, expected at least two: the step is unknown")
@@ -172,7 +171,7 @@ def from_samples(dates: Sequence[Seconds], values: Sequence[bool]) -> tuple[Inte
 
 
 def counted(name: str, dates: Sequence[Seconds], counts: Sequence[int]) -> dict[str, tuple[Interval, ...]]:
-    """Return the intervals of machines of which so many were there at each date: machine i where there are more than i.
+    """Return the intervals of machines from their number at each date: machine i is available while it exceeds i.
 
     Examples
     --------
@@ -205,13 +204,12 @@ class _Table:
         self.date, self.node = date, node
         self.holds = "count" if availability is None or "count" in columns else "availability"
         self.value = availability if self.holds == "availability" and availability is not None else count
-        told = self.header[availability] if availability is not None else ""
-        self.meaning = meaning_of(one_means, told)
+        self.meaning = meaning_of(one_means, "" if availability is None else self.header[availability])
         said = said_of_ones(self.meaning) if self.holds == "availability" else COUNTED
         self.assumptions = (said, _DATES, *_HOLD)
 
     def _find(self, kind: str, name: str | None) -> int | None:
-        """Return the place of a column; None where there is none."""
+        """Return the index of a column; None if there is none."""
         if name is not None:
             if name not in self.header:
                 expected = ", ".join(self.header)
@@ -221,7 +219,7 @@ class _Table:
         return next((lower.index(known) for known in COLUMNS[kind] if known in lower), None)
 
     def intervals(self, name: str) -> dict[str, tuple[Interval, ...]]:
-        """Return what was observed of each node, or of the one that the file is named for."""
+        """Return the observed intervals of each node, or of the single node that the file is named after."""
         dates: dict[str, list[Seconds]] = {}
         values: dict[str, list[int]] = {}
         width, at, value = len(self.header), self.date, self.value
@@ -229,7 +227,7 @@ class _Table:
         first = next((line for line in self.lines[1:] if line and not line.isspace()), "")
         are_numbers = len(_cells(first)) == width and seconds(_cells(first)[at].strip()) is not None
         parse, expected = (
-            (seconds, "UNIX seconds") if are_numbers else (moment, "a date and time as 2023-02-15 22:08:16")
+            (seconds, "UNIX seconds") if are_numbers else (moment, "a date and time such as 2023-02-15 22:08:16")
         )
         for number, line in enumerate(self.lines[1:], start=2):
             if not line or line.isspace():
@@ -246,7 +244,7 @@ class _Table:
                 raise InputError(f"date {excerpt(cells[at])}, expected {expected}", place=f"line {number}")
             if mine and date <= mine[-1]:
                 raise InputError(
-                    f"date {excerpt(cells[at])}, expected one after that of the sample before", place=f"line {number}"
+                    f"date {excerpt(cells[at])}, expected a date after the previous one", place=f"line {number}"
                 )
             mine.append(date)
             values.setdefault(node, []).append(self._value(cells[value].strip(), number))

@@ -1,4 +1,4 @@
-"""What a trace is: machines and when they were available; and how a window of it becomes states slot by slot."""
+"""The trace type: machines and when they were available, and the conversion of a window to states slot by slot."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from hindsched.instances.traces.parsing import excerpt, to_length, to_moment
 
 __all__ = ["Absence", "Nodes", "Trace", "Window"]
 
-#: What a worker is while its node is not available: DOWN (it loses all) or RECLAIMED (it loses nothing).
+#: State of a worker while its node is not available: DOWN (it loses everything) or RECLAIMED (it loses nothing).
 Absence: TypeAlias = Literal["down", "reclaimed"]
-#: Which nodes: all (None), these names, or the first so many that are observed over the whole window.
+#: Choice of nodes: all (None), by name, or the first k that are observed over the whole window.
 Nodes: TypeAlias = Sequence[str] | int | None
 
 _ABSENCE = {"down": DOWN, "reclaimed": RECLAIMED}
@@ -29,18 +29,18 @@ _ABSENCE = {"down": DOWN, "reclaimed": RECLAIMED}
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """A part of a trace: which nodes, and which slots.
+    """A part of a trace: nodes and slots.
 
     Parameters
     ----------
     nodes
         Names, one per worker.
     start
-        UNIX seconds at which slot 0 begins.
+        Start of slot 0 in UNIX seconds.
     slots
         N, the number of slots.
     slot_s
-        Seconds of a slot.
+        Length of a slot in seconds.
     """
 
     nodes: tuple[str, ...]
@@ -58,15 +58,15 @@ class Trace:
     nodes
         Names, in the order of the file.
     intervals
-        For each node what was observed, in order of time and without overlap; what no interval covers was not
-        observed.
+        For each node its observed intervals, in order of time and without overlap. Times that no interval covers were
+        not observed.
     assumptions
-        What the reader took for granted, in plain sentences.
+        Assumptions of the reader, one sentence each.
 
     Raises
     ------
     InputError
-        Naming the node: two of one name, intervals that overlap, are out of order or stop before they start.
+        If two nodes have the same name, or intervals overlap, are out of order or stop before they start.
 
     Examples
     --------
@@ -85,7 +85,7 @@ class Trace:
             raise InputError(f"{len(self.nodes)} nodes with {len(self.intervals)} rows of intervals", place="trace")
         if len(self._index) < len(self.nodes):
             twice = next(node for q, node in enumerate(self.nodes) if node in self.nodes[:q])
-            raise InputError(f"two nodes of this name, expected one of each name, {excerpt(twice)}", place="trace")
+            raise InputError(f"two nodes named {excerpt(twice)}, expected one of each name", place="trace")
         for node, row in zip(self.nodes, self.intervals, strict=True):
             place = f"node {excerpt(node)}"
             if not row:
@@ -101,7 +101,7 @@ class Trace:
 
     @cached_property
     def spans(self) -> tuple[tuple[tuple[Seconds, Seconds], ...], ...]:
-        """For each node the stretches ``(start, stop)`` without a hole in the observation."""
+        """For each node the periods ``(start, stop)`` without a gap in the observation."""
         return tuple(tuple(observed_spans(row)) for row in self.intervals)
 
     def window(
@@ -112,25 +112,25 @@ class Trace:
         slots: int | None = None,
         nodes: Nodes = None,
     ) -> Window:
-        """Return which nodes and slots a choice means.
+        """Return the nodes and slots of a window.
 
         Parameters
         ----------
         slot_s
-            Seconds of a slot, exactly: 0.1 means one tenth.
+            Exact length of a slot in seconds: 0.1 means one tenth.
         start
-            UNIX seconds at which slot 0 begins, or an ISO date as text. None: as early as the nodes allow.
+            Start of slot 0 in UNIX seconds, or an ISO date as text. None: the earliest start that the nodes allow.
         slots
             Number of slots. None: as many as fit before the observation of one of the nodes ends.
         nodes
-            None: all. Names: these, in this order. A number k: the first k nodes of the file that are observed
-            without a hole over the whole window. With it, ``start`` None means the earliest window that has k such
-            nodes, ``slots`` None the longest one.
+            None: all nodes. Names: these nodes in this order. A number k: the first k nodes of the file that are
+            observed without a gap over the whole window. With k, ``start=None`` means the earliest window that has k
+            such nodes, and ``slots=None`` the longest window.
 
         Raises
         ------
         InputError
-            For names that the trace has not, too few nodes, or nodes without a common slot.
+            If a name is unknown, there are too few nodes, or the nodes have no common slot.
         """
         length = to_length(slot_s, "slot_s")
         begin = None if start is None else to_moment(start, "start")
@@ -159,25 +159,25 @@ class Trace:
         absent: Absence = "down",
         unobserved: Absence | Literal["refuse"] = "refuse",
     ) -> States:
-        """Return the states of the chosen nodes in the chosen slots; shape (p, slots).
+        """Return the states of the nodes in the slots of a window; shape (p, slots).
 
-        A worker is UP in a slot only if its node is available during the whole slot. Otherwise it is RECLAIMED if all
-        the rest of the slot is claimed by the owner (event types 2 and 3), and else what ``absent`` says. Where
-        several apply, DOWN wins. A failure of no length counts in the slot that contains it.
+        A worker is UP in a slot only if its node is available during the whole slot. Otherwise it is RECLAIMED if the
+        owner claims all the rest of the slot (event types 2 and 3), and in the state ``absent`` if not. If several
+        apply, DOWN wins. A failure of length 0 counts in the slot that contains it.
 
         Parameters
         ----------
         slot_s, start, slots, nodes
             See `window`.
         absent
-            What an unavailable node is: ``"down"`` or ``"reclaimed"``.
+            State of an unavailable node: ``"down"`` or ``"reclaimed"``.
         unobserved
-            What a node is while nobody observed it: ``"refuse"`` refuses such a slot.
+            State of a node that was not observed; ``"refuse"`` refuses such a slot.
 
         Raises
         ------
         InputError
-            As `window`, and for a slot that is not fully observed, naming node and time.
+            As in `window`, and if a slot is not fully observed. The message names node and time.
         """
         for name, value, known in (("absent", absent, [*_ABSENCE]), ("unobserved", unobserved, ["refuse", *_ABSENCE])):
             if value not in known:
@@ -195,8 +195,8 @@ class Trace:
             q, slot = (int(i) for i in np.argwhere(states == UNOBSERVED)[0])
             seen = ", ".join(f"[{a}, {b})" for a, b in self.spans[self._index[window.nodes[q]]][:3])
             raise InputError(
-                f"not observed in all of slot {slot}, from {window.start + slot * window.slot_s} s on (but in {seen}); "
-                "expected another window, other nodes, or a choice of what unobserved means",
+                f"not observed during all of slot {slot}, which starts at {window.start + slot * window.slot_s} s "
+                f"(observed in {seen}); expected another window, other nodes, or a choice of what unobserved means",
                 place=f"node {excerpt(window.nodes[q])}",
             )
         return states
@@ -209,7 +209,7 @@ class Trace:
             if name not in self._index:
                 raise InputError(f"{excerpt(name)} is not in the trace, expected one of {self._some()}", place="nodes")
             if name in names[:i]:
-                raise InputError(f"{excerpt(name)} stands twice, expected each node once", place="nodes")
+                raise InputError(f"{excerpt(name)} occurs twice, expected each node once", place="nodes")
         if not names:
             raise InputError("none, expected at least one", place="nodes")
         return [self._index[name] for name in names]
@@ -225,7 +225,7 @@ class Trace:
         if slots < 1:
             raise InputError(
                 f"no slot of {slot_s} s from {begin} on: it is observed until {ends[shortest]}; expected nodes "
-                "that are observed together: a number of them finds the window for as many",
+                "that are observed together, or a number of nodes, for which a window is found",
                 place=f"node {excerpt(self.nodes[shortest])}",
             )
         return slots
