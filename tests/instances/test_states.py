@@ -41,7 +41,7 @@ def test_packed_bits_are_the_up_slots(letters):
         (["uäu"], "workers[0].states: letter 'ä' in slot 1"),
         (["u\ud800u"], "workers[0].states: letter '\\ud800' in slot 1"),
         (["u\0"], "workers[0].states: letter '\\x00' in slot 1"),
-        (["uu", "uuu"], "workers[1].states: 3 slots, expected 2 as for workers[0]"),
+        (["uu", "uuu"], "workers[1].states: 3 slots, expected 2 as in workers[0]"),
     ],
 )
 def test_what_is_no_state_is_refused_by_worker_and_slot(letters, message):

@@ -37,7 +37,7 @@ def test_json_samples_with_a_gap(write, document):
 
 def test_a_bare_list_needs_a_gap_and_may_be_said_the_other_way_round(write):
     path = write("a.json", "[0, 0, 1, 0]")
-    with pytest.raises(InputError, match=r"a\.json: gap: not told, expected the seconds between two samples"):
+    with pytest.raises(InputError, match=r"a\.json: gap: missing, expected the seconds between two samples"):
         read(path)
     assert letters(read(path, gap_s="60"), slot_s=60) == ["ddud"]
     preempted = read(path, gap_s=60, one_means="preempted")
@@ -58,13 +58,13 @@ def test_larger_numbers_count_machines(write):
     trace = read(write("zone.json", json.dumps({"gap_s": 10, "data": [2, 0, 1, 3]})))
     assert trace.nodes == ("zone 1", "zone 2", "zone 3")
     assert letters(trace, slot_s=10) == ["uduu", "uddu", "dddu"]
-    assert "the last to come is the first to go" in trace.assumptions[0]
+    assert "the last machine added is the first removed" in trace.assumptions[0]
 
 
 @pytest.mark.parametrize(
     ("document", "said"),
     [
-        ("[1, 0", "no JSON"),
+        ("[1, 0", "not JSON"),
         ("[1]", "expected a list of at least two samples"),
         ('{"gap_s": 5}', "no list of samples, expected one under availability"),
         ('{"gap_s": 5, "data": [1, 0, -1]}', "sample 2: '-1', expected 0 or 1, or a count"),
@@ -140,7 +140,7 @@ def test_forms_are_not_mixed_and_options_not_wasted(write):
             read(*paths)
         assert str(refused.value) == said
     for path, options in [(table, {"one_means": "preempted"}), (samples, {"gap_s": 5}), (log, {"columns": {"a": "b"}})]:
-        with pytest.raises(InputError, match="goes with samples that have it, not with"):
+        with pytest.raises(InputError, match="does not apply to"):
             read(path, **options)
 
 
@@ -152,7 +152,7 @@ def test_new_names_take_the_places_that_were_left(write):
     trace = read(write("spot.csv", log))
     assert trace.nodes == ("place 1", "place 2")
     assert letters(trace, slot_s=10) == ["uduuu", "uuudu"]
-    assert "the one that was left first" in trace.assumptions[-1]
+    assert "the place that was left first" in trace.assumptions[-1]
 
 
 def test_names_that_come_again_are_the_nodes(write):
@@ -165,13 +165,13 @@ def test_names_that_come_again_are_the_nodes(write):
 @pytest.mark.parametrize(
     ("log", "said"),
     [
-        ("0,add,a\n5,remove,b\n", "line 2: node 'b': remove, but it is not there"),
-        ("0,add,a\n5,add,a\n", "line 2: node 'a': add, but it is there already"),
-        ("5,add,a\n0,remove,a\n", "line 2: time '0', expected none before that of the event before"),
+        ("0,add,a\n5,remove,b\n", "line 2: node 'b': remove, but the node is not present"),
+        ("0,add,a\n5,add,a\n", "line 2: node 'a': add, but the node is already present"),
+        ("5,add,a\n0,remove,a\n", "line 2: time '0', expected at least that of the previous event"),
         ("0,add,a\n5,leave,a\n", "line 2: event 'leave', expected add or remove"),
         ("0,add,a\n5,remove\n", "line 2: 2 columns, expected 3: time_ms,add or remove,node"),
         ("0,add,a\nx,remove,a\n", "line 2: time 'x', expected milliseconds"),
-        ("0,add,a\n0,add,b\n", "all events at one time, expected a log that lasts"),
+        ("0,add,a\n0,add,b\n", "all events at the same time, expected at least two different times"),
     ],
 )
 def test_what_is_no_log_is_refused(write, log, said):

@@ -99,9 +99,12 @@ def test_instants_and_touching_events_are_no_overlap(write):
 @pytest.mark.parametrize(
     ("table", "message"),
     [
-        (event(0, 9) + event(8, 12, "0"), "line 2: event of node 'n' overlaps the one before: starts at 8, expected 9"),
-        (event(0, 9) + event(0, 9), "line 2: event of node 'n' overlaps the one before: starts at 0"),
-        (event(5, 9) + event(7, 7, "0"), "line 2: event of node 'n' overlaps the one before"),
+        (
+            event(0, 9) + event(8, 12, "0"),
+            "line 2: event of node 'n' overlaps the previous one: starts at 8, expected 9",
+        ),
+        (event(0, 9) + event(0, 9), "line 2: event of node 'n' overlaps the previous one: starts at 0"),
+        (event(5, 9) + event(7, 7, "0"), "line 2: event of node 'n' overlaps the previous one"),
         (event(5, 9) + event(0, 5), "line 2: event of node 'n' is out of order: starts at 0, expected 9 or later"),
         (event(9, 5), "line 1: event_stop_time 5, expected at least event_start_time 9"),
         ("# c\n\n0 0 7 3 n 1 0 9\n", "line 3: 8 columns, expected 9: event_id component_id"),
@@ -116,7 +119,7 @@ def test_instants_and_touching_events_are_no_overlap(write):
         (event(0, "1/2"), "line 1: event_stop_time '1/2'"),
         (event(0, "9" * 50), f"line 1: event_stop_time '{'9' * 40}...'"),
         (event(0, 9) + event(9, 12, name="m"), "line 2: node_id '7' is called 'm', expected 'n' as before"),
-        ("# only comments\n", "no event, expected at least one line that is no comment"),
+        ("# only comments\n", "no event, expected at least one line that is not a comment"),
     ],
 )
 def test_what_contradicts_a_table_is_refused_by_file_and_line(write, table, message):
@@ -147,7 +150,7 @@ def test_a_long_step_is_a_hole(write):
     with pytest.raises(InputError) as caught:
         trace.states(slot_s=10)
     assert str(caught.value).startswith(
-        "node 'z': not observed in all of slot 5, from 50 s on (but in [0, 56), [62, 82)); expected another window"
+        "node 'z': not observed during all of slot 5, which starts at 50 s (observed in [0, 56), [62, 82)); expected another window"
     )
     assert letters(trace, slot_s=10, unobserved="reclaimed") == ["uuddurdd"]
     assert letters(trace, slot_s=10, unobserved="down") == ["uudduddd"]
@@ -165,15 +168,18 @@ def test_dates_are_trusted_with_their_offset_and_fraction(write):
     [
         (SAMPLES.partition("\n")[2], "line 1: '1970-01-01 00:00:00,1', expected the header date,availability"),
         (SAMPLES.replace("date,", "tide,"), "line 1: 'tide,availability', expected the header date,availability"),
-        (SAMPLES + "1970-01-01 00:00:31,1\n", "line 6: date '1970-01-01 00:00:31', expected one after that of the"),
-        (SAMPLES + "1970-01-01 00:00:30,1\n", "line 6: date '1970-01-01 00:00:30', expected one after that of the"),
+        (SAMPLES + "1970-01-01 00:00:31,1\n", "line 6: date '1970-01-01 00:00:31', expected a date after the"),
+        (SAMPLES + "1970-01-01 00:00:30,1\n", "line 6: date '1970-01-01 00:00:30', expected a date after the"),
         (SAMPLES + "1970-01-01 00:00:41,2\n", "line 6: availability '2', expected 0 or 1"),
         (SAMPLES + "1970-01-01 00:00:41,\n", "line 6: availability '', expected 0 or 1"),
         (SAMPLES + "1970-01-01 00:00:41,0.5\n", "line 6: availability '0.5', expected 0 or 1"),
         (SAMPLES + "1970-01-01 00:00:41,nan\n", "line 6: availability 'nan', expected 0 or 1"),
         (SAMPLES + "1970-01-01 00:00:41,1,1\n", "line 6: 3 columns, expected 2: date,availability"),
         (SAMPLES + "1970-01-01 00:00:4", "line 6: 1 columns, expected 2"),
-        (SAMPLES + "1970-02-30 00:00:00,1\n", "line 6: date '1970-02-30 00:00:00', expected a date and time as 2023"),
+        (
+            SAMPLES + "1970-02-30 00:00:00,1\n",
+            "line 6: date '1970-02-30 00:00:00', expected a date and time such as 2023",
+        ),
         (SAMPLES + "41,1\n", "line 6: date '41', expected a date and time"),
         ("date,availability\n", "0 samples, expected at least two: the step is unknown"),
         ("date,availability\n1970-01-01,1\n", "1 samples, expected at least two"),
@@ -204,13 +210,13 @@ def test_two_files_of_one_node_are_refused(write, tmp_path):
         (b"", "empty, expected a trace"),
         (b" \n\n", "empty, expected a trace"),
         (gzip.compress(b""), "empty, expected a trace"),
-        (gzip.compress(TABLE.encode())[:-20], "gzip data ends too early, expected a whole file"),
-        (gzip.compress(TABLE.encode())[:5], "gzip data ends too early"),
+        (gzip.compress(TABLE.encode())[:-20], "truncated gzip data, expected a whole file"),
+        (gzip.compress(TABLE.encode())[:5], "truncated gzip data"),
         (gzip.compress(TABLE.encode())[:60] + b"\xff" * 30 + gzip.compress(TABLE.encode())[90:], "damaged gzip data: "),
         (gzip.compress(TABLE.encode()) + b"rubbish", "damaged gzip data: "),
         (b"\x1f\x8b\x07" + b"rubbish" * 5, "damaged gzip data: "),
         (lzma.compress(b""), "empty, expected a trace"),
-        (lzma.compress(TABLE.encode())[:-20], "xz data ends too early, expected a whole file"),
+        (lzma.compress(TABLE.encode())[:-20], "truncated xz data, expected a whole file"),
         (lzma.compress(TABLE.encode()) + b"rubbish", "damaged xz data: "),
         (b"\xfd7zXZ\x00" + b"rubbish" * 5, "damaged xz data: "),
         (b"\n\x00\xff\xfe\x81", "line 2: not UTF-8, expected the text of a trace"),
@@ -257,7 +263,7 @@ def test_missing_files_folders_and_mixtures(write, tmp_path):
     [
         (("a",), (), "trace: 1 nodes with 0 rows of intervals"),
         ((), (), "trace: 0 nodes"),
-        (("a", "a"), (((0, 1, A),),) * 2, "trace: two nodes of this name"),
+        (("a", "a"), (((0, 1, A),),) * 2, "trace: two nodes named"),
         (("a",), ((),), "node 'a': no interval"),
         (("a",), (((0, 2, A), (1, 3, A)),), "node 'a': intervals that overlap"),
         (("a",), (((2, 1, A),),), "node 'a': an interval that stops before it starts"),

@@ -59,7 +59,7 @@ def test_what_may_be_left_out() -> None:
         ({"machines": [{"segment": 1, "states": ""}]}, "machines[0].states: no slot, expected at least one"),
         (
             {"machines": [{"segment": 1, "states": "uu"}, {"segment": 1, "states": "u"}]},
-            "machines[1].states: 1 slots, expected 2 as for machines[0]: all equally long",
+            "machines[1].states: 1 slots, expected 2 as in machines[0]",
         ),
         (
             {"machines": [{"segment": 1, "states": "uu"}, {"segment": 1, "states": "ux"}]},

@@ -143,7 +143,7 @@ BAD_TEXTS = {
     "truncated lines": (json.dumps(GOOD, indent=1)[:40].encode(), "line 4, column 2: not JSON: ends too early: "),
     "cut in a text": (b'{"format": "coup', "line 1, column 12: not JSON: ends too early: unterminated string"),
     "two values": (b"{}\n{}", "line 2, column 1: not JSON: extra data"),
-    "no JSON": (b"tasks = 5", "line 1, column 1: not JSON: expecting value"),
+    "not JSON": (b"tasks = 5", "line 1, column 1: not JSON: expecting value"),
     "trailing comma": (b'{"tasks": 5,}', "line 1, column 1"),
     "byte order mark": (b"\xef\xbb\xbf{}", "begins with a byte order mark, expected UTF-8 without one"),
     "not UTF-8": (b'{"format":\n "\xff"}', "line 2: not UTF-8, expected JSON text"),
@@ -153,9 +153,9 @@ BAD_TEXTS = {
     "true": (b"true", "a truth value, expected a JSON object"),
     "nan": (b'{"tasks": NaN}', "not JSON: NaN, expected a finite number"),
     "infinity": (b'{"tasks": -Infinity}', "not JSON: -Infinity, expected a finite number"),
-    "deep": (b"[" * 100_000, "not JSON that can be meant: nested too deeply"),
-    "digits": (b'{"tasks": ' + b"9" * 5000 + b"}", "not JSON that can be meant: nested too deeply, or too long a num"),
-    "a key twice": (b'{"format": "coupled/1", "tasks": 1, "tasks": 2}', "key 'tasks' stands twice in an object"),
+    "deep": (b"[" * 100_000, "not JSON: nested too deeply"),
+    "digits": (b'{"tasks": ' + b"9" * 5000 + b"}", "not JSON: nested too deeply, or a number with too many digits"),
+    "a key twice": (b'{"format": "coupled/1", "tasks": 1, "tasks": 2}', "key 'tasks' occurs twice in an object"),
 }
 
 
@@ -207,7 +207,7 @@ def test_what_is_no_json_object_is_refused_by_file_and_line(tmp_path, reader, ki
         (worker(mu="inf"), 'workers[1].mu: "inf", expected an integer or null'),
         (worker(states="uxud"), "workers[1].states: letter 'x' in slot 1, expected one of u (UP), r (RECLAIMED), d (D"),
         (worker(states="UUUU"), "workers[1].states: letter 'U' in slot 0"),
-        (worker(states="uuu"), "workers[1].states: 3 slots, expected 4 as for workers[0]: all equally long"),
+        (worker(states="uuu"), "workers[1].states: 3 slots, expected 4 as in workers[0]"),
         (worker(states=["u"]), "workers[1].states: a list of 1, expected a text"),
         (worker(states="u" * 60 + "x"), "workers[1].states: 61 slots, expected 4"),
         (worker(markov=[[1, 0, 0]]), "workers[1].markov: a list of 1, expected a list of length 3"),
@@ -222,7 +222,7 @@ def test_what_is_no_json_object_is_refused_by_file_and_line(tmp_path, reader, ki
         (changed(GOOD, workers=[{**GOOD["workers"][1], "mu": 1}]), "tasks: 2 tasks, expected at most 1, the sum of"),
         (changed(GOOD, workers=[{"w": 1, "mu": None, "states": ""}]), "workers[0].states: no slot, expected at least"),
         (changed(GOOD, workers=[{"w": 1, "states": "u"}]), "workers[0]: missing key mu"),
-        (json.dumps(GOOD).replace('"w": 2', '"w": 2, "w": 3'), "key 'w' stands twice in an object, expected once"),
+        (json.dumps(GOOD).replace('"w": 2', '"w": 2, "w": 3'), "key 'w' occurs twice in an object, expected once"),
     ],
 )
 def test_a_bad_instance_is_refused_by_file_worker_and_field(tmp_path, text, message):

@@ -72,7 +72,7 @@ def test_nodes_that_hardly_change_have_chains_all_the_same():
         ({"train_slots": 1}, "train_slots: 1, expected 0 (no chains) or at least 2"),
         ({"train_slots": -1}, "train_slots: -1, expected 0"),
         ({"slots": 0}, "slots: 0, expected an integer >= 1"),
-        ({"start": 3, "train_slots": 4}, "node 'a': not observed in all of slot 0, from -1 s on"),
+        ({"start": 3, "train_slots": 4}, "node 'a': not observed during all of slot 0, which starts at -1 s"),
         ({"nodes": 4}, "nodes: 4, expected 1 to 3"),
         ({"w": [1, 2]}, "w: 2 values, expected one per worker, 3"),
         ({"mu": [1, 2]}, "mu: 2 values, expected one per worker, 3"),
