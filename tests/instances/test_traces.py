@@ -150,7 +150,8 @@ def test_a_long_step_is_a_hole(write):
     with pytest.raises(InputError) as caught:
         trace.states(slot_s=10)
     assert str(caught.value).startswith(
-        "node 'z': not observed during all of slot 5, which starts at 50 s (observed in [0, 56), [62, 82)); expected another window"
+        "node 'z': not observed during all of slot 5, which starts at 50 s (observed in [0, 56), [62, 82)); "
+        "expected another window"
     )
     assert letters(trace, slot_s=10, unobserved="reclaimed") == ["uuddurdd"]
     assert letters(trace, slot_s=10, unobserved="down") == ["uudduddd"]
