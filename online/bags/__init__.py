@@ -1,11 +1,12 @@
-"""Schedulers of bags that see only the past: the simulator, the four of the paper, the protocol for your own."""
+"""On-line schedulers of bags of tasks: the simulator, built-in policies, and the protocol for your own."""
 
-from hindsched.online.bags.options import ENGINES, HANDOVERS, MAX_COPIES, Engine, Handover, RunOptions
+from hindsched.online.bags.options import HANDOVERS, MAX_COPIES, Handover, RunOptions
 from hindsched.online.bags.policies import PAPER_POLICIES, POLICIES, make_policy
 from hindsched.online.bags.predictors import PREDICTORS, Hour, Predictor, make_predictor
 from hindsched.online.bags.runs import run_policy
 from hindsched.online.bags.simulate import PolicyRun, simulate
 from hindsched.online.bags.visible import Copy, Policy, Problem, Visible
+from hindsched.online.options import ENGINES, Engine
 
 __all__ = [
     "ENGINES",

@@ -1,19 +1,42 @@
-"""How far a copy is: exact counts of ticks and parts (docs/bags/model.md section 2).
+"""Progress of copies and saved checkpoints, in exact integers (docs/bags/model.md section 2).
 
-A *state* is one integer: the parts done of a task, of which a segment has P = 10^9. So s segments and g parts of the
-next are s P + g, states are ordered as they should be, and k P means done.
+A *state* is the progress of a task as one integer: the number of parts done, P = 10^9 parts per segment. So s segments
+and g parts of the next are s P + g, states compare as integers, and k P means done. A checkpoint saves a state.
 """
 
 from __future__ import annotations
 
 from fractions import Fraction
 
+from hindsched.instances.bags.model import Store
 from hindsched.instances.bags.schedule import Instant
 
-__all__ = ["PARTS", "advanced", "in_segments", "segments_saved", "ticks_left", "ticks_of_first"]
+__all__ = ["PARTS", "Checkpoints", "advanced", "in_segments", "segments_saved", "ticks_left", "ticks_of_first"]
 
-#: P, the parts of a segment.
+#: P, the number of parts of a segment.
 PARTS = 10**9
+
+
+class Checkpoints:
+    """The saved states: one for each task in a shared store, one for each task and machine in private stores."""
+
+    def __init__(self, store: Store) -> None:
+        self._is_private = store is Store.PRIVATE
+        self._states: dict[tuple[int, int], int] = {}
+
+    def saved(self, task: int, machine: int) -> int:
+        """Return the greatest state from which the machine can start the task, in parts."""
+        return self._states.get(self._key(task, machine), 0)
+
+    def save(self, task: int, machine: int, state: int) -> bool:
+        """Save a state if it is greater than the saved one; return whether it is."""
+        if state <= self.saved(task, machine):
+            return False
+        self._states[self._key(task, machine)] = state
+        return True
+
+    def _key(self, task: int, machine: int) -> tuple[int, int]:
+        return (task, machine if self._is_private else -1)
 
 
 def ticks_of_first(state: int, ticks: int) -> int:
@@ -54,7 +77,7 @@ def advanced(state: int, ticks: int, done: int) -> int:
 
 
 def segments_saved(state: int, ticks: int, done: int) -> int:
-    """Return the state saved at the last end of a segment, ``done`` UP ticks after a start from ``state``; 0 if none.
+    """Return the state at the last end of a segment, ``done`` UP ticks after a start from ``state``; 0 if none.
 
     Examples
     --------
@@ -66,7 +89,7 @@ def segments_saved(state: int, ticks: int, done: int) -> int:
 
 
 def in_segments(state: int) -> Instant:
-    """Return a state as the schedule tells it: segments, with a fraction of the next.
+    """Return a state as schedules store it: segments, with a fraction of the next.
 
     Examples
     --------

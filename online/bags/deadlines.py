@@ -1,4 +1,4 @@
-"""How long a copy is waited for: tolerances by the clock (docs/bags/model.md section 3)."""
+"""Deadlines of copies: the tolerated delay by time of the week (docs/bags/model.md section 3)."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ _TOLERANCES = {Period.NIGHT: Fraction(1, 10), Period.WEEKEND: Fraction(1, 20)}
 
 
 def tolerance(problem: Problem, instant: int, origin: int, by_day: Fraction | None = None) -> Fraction:
-    """Return by how much a copy may be late, as a share of the time it needs.
+    """Return the tolerated delay of a copy, as a share of the time it needs.
 
     Parameters
     ----------
     problem
-        Its clock says what part of the week it is; without one it is day.
+        Its clock gives the part of the week; a problem without clock counts as day.
     instant, origin
-        When the copy was assigned and from which state, in parts.
+        The instant of the assignment, and the state from which the copy starts, in parts.
     by_day
         The tolerance by day; None: (3600 + x) / 27000, where x is the reference machine's time for the rest of the
-        task in seconds, rounded up: the more there is to do, the more is tolerated.
+        task in seconds, rounded up. Longer rests tolerate more.
 
     Examples
     --------
@@ -48,7 +48,7 @@ def tolerance(problem: Problem, instant: int, origin: int, by_day: Fraction | No
 
 
 def deadline(problem: Problem, copy: Copy, by_day: Fraction | None = None) -> int:
-    """Return when a copy is given up, in ticks: what it needs and what is tolerated, rounded up.
+    """Return the deadline of a copy in ticks: the time it needs and the tolerated delay, rounded up.
 
     Examples
     --------

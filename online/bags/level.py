@@ -1,7 +1,7 @@
-"""Two schedulers that make use of shared checkpoints (docs/bags/model.md section 8).
+"""LEVEL and PACE, two schedulers that use shared checkpoints (docs/bags/model.md section 8).
 
-Both take a copy back at every end of a segment, where nothing is lost, and choose anew. So tasks stay level, or each
-as far as it ought to be, instead of one after the other; and a machine that fails costs at most a segment.
+Both withdraw a copy at every end of a segment, where nothing is lost, and choose again. So all tasks progress together
+instead of one after the other, and the failure of a machine costs at most one segment.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ __all__ = ["Level", "Pace"]
 
 
 class Level:
-    """LEVEL: the task that waits with the least saved; tasks stay level.
+    """LEVEL: the waiting task with the least saved state.
 
-    A machine for which nothing waits replicates: best a task whose next segment it ends before each copy of it does.
+    If no task waits, the machine replicates a task, preferably one whose next segment it ends before all its copies.
 
     Parameters
     ----------
     max_copies
-        Live copies from which on only a machine that is ahead of all of them replicates a task.
+        Number of live copies from which on only a machine that is ahead of all of them replicates a task.
     """
 
     name = "LEVEL"
@@ -31,19 +31,19 @@ class Level:
         self.max_copies = max_copies
 
     def choose(self, machine: int, instant: int, visible: Visible) -> int | None:
-        """Return a task that waits, else one to replicate; None where that is of no use."""
+        """Return a waiting task, otherwise one to replicate; None if neither exists."""
         if visible.waiting:
             return self.waiting(machine, instant, visible)
         return self.replicated(machine, instant, visible)
 
     def waiting(self, machine: int, instant: int, visible: Visible) -> int:
-        """Return the task with the least saved, ties by index."""
+        """Return the waiting task with the least saved state, ties by index."""
         return min(visible.waiting, key=lambda task: (visible.saved(task), task))
 
     def replicated(self, machine: int, instant: int, visible: Visible) -> int | None:
-        """Return the task with the least saved of those where this machine is ahead, ties by how far.
+        """Return the task with the least saved state of those where this machine is ahead, ties by the largest lead.
 
-        Where it is ahead nowhere: the task with the fewest copies, ties by least saved, latest end of the segment.
+        If it is ahead nowhere: the task with the fewest copies, ties by least saved state, latest end of the segment.
         """
         ticks = visible.problem.ticks
         ranks = []
@@ -59,18 +59,18 @@ class Level:
 
 
 class Pace(Level):
-    """PACE: LEVEL that gives a machine the task whose pace it has: long rests to fast machines, short ones to slow.
+    """PACE: a variant of LEVEL that matches tasks to speeds: long rests to fast machines, short ones to slow machines.
 
-    By tau all could be done if the fastest machines that are UP, one for each unfinished task, worked without rest
-    from what is saved; it is at least when the longest rest would be done on the fastest. Of the tasks whose rest
-    after the next segment the fastest machine could still do by tau, a machine takes the one whose rest would keep
-    itself busy most nearly until then. If there is none it takes one with the shortest rest.
+    tau is a target: the instant at which the fastest UP machines, one for each unfinished task, could finish all
+    segments that are not saved, and at least the instant at which the fastest could finish the longest rest. Consider
+    the tasks whose rest after the next segment the fastest machine can still finish by tau. A machine takes the one
+    whose rest on itself ends closest to tau. If there is none, it takes a task with the shortest rest.
     """
 
     name = "PACE"
 
     def waiting(self, machine: int, instant: int, visible: Visible) -> int:
-        """Return the task whose pace this machine has, ties by index."""
+        """Return the task whose rest on this machine ends closest to tau, ties by index."""
         segments, ticks = visible.problem.segments, visible.problem.ticks
         rests = {task: segments - visible.saved(task) // PARTS for task in visible.unfinished}
         speeds = sorted(ticks[q] for q in visible.up)

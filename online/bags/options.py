@@ -1,4 +1,4 @@
-"""The options of a run: what the paper leaves open, and by which of the two simulators.
+"""Options of a run: the choices that the paper leaves open, and the simulator.
 
 Each closed set of names is an enumeration whose first member is the default, the reading of docs/bags/model.md.
 """
@@ -6,7 +6,7 @@ Each closed set of names is an enumeration whose first member is the default, th
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field
 from enum import StrEnum
 from fractions import Fraction
 from typing import Any
@@ -15,16 +15,16 @@ from hindsched.instances.bags.model import Instance
 from hindsched.instances.errors import InputError
 from hindsched.online.bags.deadlines import day_tolerance_of
 from hindsched.online.bags.predictors import Predictor, make_predictor
-from hindsched.online.options import member
+from hindsched.online.options import Engine, change_options, member
 
-__all__ = ["ENGINES", "HANDOVERS", "MAX_COPIES", "Engine", "Handover", "RunOptions"]
+__all__ = ["HANDOVERS", "MAX_COPIES", "Handover", "RunOptions"]
 
-#: Live copies that replication leaves a task, the first one included.
+#: Number of live copies of a task up to which replication adds one, the first copy included.
 MAX_COPIES = 3
 
 
 class Handover(StrEnum):
-    """When a machine asks that a completion has freed inside a slot."""
+    """When a machine that a completion frees inside a slot gets its next task."""
 
     #: at once
     IMMEDIATE = "immediate"
@@ -32,49 +32,38 @@ class Handover(StrEnum):
     BOUNDARY = "boundary"
 
 
-class Engine(StrEnum):
-    """Which simulator runs a policy; the run is the same."""
-
-    #: machine code where it can run the policy
-    AUTO = "auto"
-    #: the plain simulator, for every policy
-    PLAIN = "plain"
-    #: machine code, for the built-in schedulers
-    KERNEL = "kernel"
-
-
+#: The names of `Handover`; the first is the default.
 HANDOVERS = tuple(Handover)
-ENGINES = tuple(Engine)
 
 
 @dataclass(frozen=True, slots=True)
 class RunOptions:
-    """How a policy is run on an instance.
+    """Options of a policy and of its run; enumerations accept names.
 
     Parameters
     ----------
     handover
-        When freed machines ask; names are taken as well as members.
+        When freed machines get their next task.
     max_copies
-        Of the schedulers that replicate: only tasks with fewer live copies are.
+        For schedulers that replicate: only tasks with fewer live copies are replicated.
     day_tolerance
-        Of the schedulers with deadlines: a number, or None (or ``"formula"``) for the formula (see
-        `hindsched.online.bags.deadlines.tolerance`). It is kept as a fraction.
+        For schedulers with deadlines: a number, or None (or ``"formula"``) for the formula (see
+        `hindsched.online.bags.deadlines.tolerance`). It is stored as a fraction.
     predictor
-        Of the scheduler that predicts: a predictor or the name of one (see `hindsched.online.bags.make_predictor`).
+        For the scheduler that predicts: a predictor or its name (see `hindsched.online.bags.make_predictor`).
     training
-        Other states for a predictor to learn from.
+        Other states to train a predictor on.
     engine
-        Which simulator.
+        The simulator.
     schedule
-        Whether the schedule of the run is wanted; without it a run is quicker.
+        Whether to record the schedule; a run without it is faster.
     own
-        More keywords on offer to a policy class of one's own.
+        More keywords for a policy class of a user.
 
     Raises
     ------
     InputError
-        In one line, naming the option.
+        Naming the option.
 
     Examples
     --------
@@ -101,18 +90,8 @@ class RunOptions:
             object.__setattr__(self, "predictor", make_predictor(self.predictor, training=self.training))
 
     def changed(self, **changes: Any) -> RunOptions:
-        """Return these options with some of them changed, by keyword.
-
-        Raises
-        ------
-        InputError
-            For a keyword that is no option, and as the class does.
-        """
-        known = [each.name for each in fields(self)]
-        for name in changes:
-            if name not in known:
-                raise InputError(f"no such option, expected one of {', '.join(known)}", place=name)
-        return replace(self, **changes)
+        """Return these options with some of them changed (see `hindsched.online.options.change_options`)."""
+        return change_options(self, changes)
 
 
 def _most(number: object) -> int:

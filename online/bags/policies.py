@@ -1,4 +1,4 @@
-"""The four schedulers of the paper, and how any policy is made from a text (docs/bags/model.md section 3)."""
+"""Policies by name: the four schedulers of the paper, and policies of users (docs/bags/model.md section 3)."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ __all__ = ["PAPER_POLICIES", "POLICIES", "Fcfs", "FcfsAt", "FcfsPrdctDmd", "Fcfs
 
 #: The schedulers of the paper.
 PAPER_POLICIES = ("FCFS", "FCFS-AT", "FCFS-TR", "FCFS-PRDCT-DMD")
-#: The built-in schedulers: those of the paper, then two that make use of shared checkpoints.
+#: The built-in schedulers: those of the paper, then two that use shared checkpoints.
 POLICIES = (*PAPER_POLICIES, "LEVEL", "PACE")
 
 
 class Fcfs:
-    """FCFS: the lowest-index task not done and without a live copy."""
+    """FCFS: the unfinished task of lowest index without a live copy."""
 
     name = "FCFS"
 
     def choose(self, machine: int, instant: int, visible: Visible) -> int | None:
-        """Return the first task that waits; None if none does."""
+        """Return the first waiting task; None if no task waits."""
         return visible.first_waiting
 
 
 class FcfsAt(Fcfs):
-    """FCFS-AT: FCFS with an adaptive timeout: copies that are late are given up.
+    """FCFS-AT: FCFS with an adaptive timeout that removes late copies.
 
     Parameters
     ----------
@@ -45,12 +45,12 @@ class FcfsAt(Fcfs):
         self.day_tolerance = day_tolerance
 
     def deadline(self, copy: Copy, problem: Problem) -> int:
-        """Return when a copy is late."""
+        """Return the instant from which on a copy is late."""
         return deadline(problem, copy, self.day_tolerance)
 
 
 class FcfsTr(FcfsAt):
-    """FCFS-TR: FCFS-AT, and a machine for which nothing waits replicates a task.
+    """FCFS-TR: FCFS-AT that replicates a task if no task waits.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ class FcfsTr(FcfsAt):
         self.max_copies = max_copies
 
     def choose(self, machine: int, instant: int, visible: Visible) -> int | None:
-        """Return what FCFS does, else the task with the fewest copies, and of these the one expected last."""
+        """Return the choice of FCFS, otherwise the task with the fewest copies, ties by the latest expected end."""
         first = super().choose(machine, instant, visible)
         if first is not None:
             return first
@@ -81,12 +81,12 @@ class FcfsTr(FcfsAt):
 
 
 class FcfsPrdctDmd(FcfsTr):
-    """FCFS-PRDCT-DMD: FCFS-TR that saves on demand where a failure is predicted, and replicates those tasks first.
+    """FCFS-PRDCT-DMD: FCFS-TR that saves on demand before predicted failures, and replicates those tasks first.
 
     Parameters
     ----------
     predictor
-        Who predicts.
+        The predictor of failures.
     day_tolerance, max_copies
         See `FcfsTr`.
     """
@@ -110,33 +110,32 @@ def make_policy(text: str | Policy, options: RunOptions | None = None, **changes
     ----------
     text
         One of `POLICIES`, or ``path/to/file.py:ClassName``, or the name of an installed entry point in the group
-        ``hindsched.policies``; or a policy of your own as an object, of which a copy is returned.
+        ``hindsched.policies``; or a policy of your own as an object, which is copied.
     options
-        Of these count: ``day_tolerance``, ``max_copies`` and ``predictor`` for the schedulers that have them, and
-        ``training`` and ``own`` for a class of one's own.
+        Options; the built-in schedulers use ``day_tolerance``, ``max_copies`` and ``predictor``.
     **changes
-        Single options by keyword, before those of ``options``.
+        Single options by keyword; they override ``options``.
 
     Raises
     ------
     InputError
-        In one line: for an unknown name or option, and for a file or class that cannot be used.
+        For an unknown name or option, and for an unusable file or class.
 
     Notes
     -----
-    A user's class is built without arguments, or with the keywords ``predictor``, ``max_copies``, ``day_tolerance``,
-    ``training`` and those of ``own`` where its constructor has parameters of these names.
+    A user's class receives those of the keywords ``predictor``, ``max_copies``, ``day_tolerance``, ``training`` and of
+    ``own`` that its constructor names.
 
     Examples
     --------
     >>> make_policy("FCFS-TR", max_copies=2).name
     'FCFS-TR'
     """
-    asked = (options or RunOptions()).changed(**changes)
+    chosen = (options or RunOptions()).changed(**changes)
     if isinstance(text, str) and text in POLICIES:
-        return _built_in(text, asked)
-    offered = {name: getattr(asked, name) for name in ("predictor", "max_copies", "day_tolerance", "training")}
-    offered.update(asked.own)
+        return _built_in(text, chosen)
+    offered = {name: getattr(chosen, name) for name in ("predictor", "max_copies", "day_tolerance", "training")}
+    offered.update(chosen.own)
     made: Policy = load_policy(
         text,
         offered,

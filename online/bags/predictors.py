@@ -1,7 +1,7 @@
-"""Who says that a machine will be DOWN in the next slot (docs/bags/model.md section 3).
+"""Predictors of failures: whether a machine will be DOWN in the next slot (docs/bags/model.md section 3).
 
-A predictor sees the states so far, of all machines; how good its answers are is its own affair. `Oracle` and `Noisy`
-know the truth and are marked ``is_clairvoyant``: they measure what prediction could be worth.
+A predictor sees the states of all machines so far. `Oracle` and `Noisy` know the true states and are marked
+``is_clairvoyant``: they measure the possible value of prediction.
 """
 
 from __future__ import annotations
@@ -30,23 +30,24 @@ Bits: TypeAlias = npt.NDArray[np.bool_]
 PREDICTORS = ("hour", "hour:FILE", "never", "always", "oracle", "noisy:H,F,S")
 
 _MASK = 2**64 - 1
-#: The packaged trace of nine spot zones, and how often they were looked at.
+#: The packaged trace of nine spot zones, and the seconds between its samples.
 SPOT, SPOT_SLOT_S = "spot_aws_v100", 195
 
+#: Seed of the default training states.
 _TRAINING_SEED = 2**31 - 1
 _NOISY = re.compile(r"noisy:([0-9]{1,4}),([0-9]{1,4}),([0-9]{1,20})")
 
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What a predictor may look at in a slot.
+    """What a predictor sees in a slot.
 
     Parameters
     ----------
     problem
         The instance without its states.
     states
-        Those of slots 0 to the present one; shape (p, slot + 1), read-only.
+        The states of slots 0 to the present one; shape (p, slot + 1), read-only.
     """
 
     problem: Problem
@@ -55,11 +56,11 @@ class Seen:
 
 @runtime_checkable
 class Predictor(Protocol):
-    """Tells whether machines are about to go DOWN."""
+    """A predictor of failures."""
 
     @property
     def name(self) -> str:
-        """What reports call it."""
+        """Its name in reports."""
         ...
 
     def predict(self, machine: int, slot: int, seen: Seen) -> bool:
@@ -69,16 +70,16 @@ class Predictor(Protocol):
 
 @runtime_checkable
 class Clairvoyant(Protocol):
-    """A predictor that knows the truth."""
+    """A predictor that knows the true states."""
 
     def knowing(self, states: States) -> Predictor:
-        """Return the predictor that knows these states, all of them."""
+        """Return the predictor that knows these states."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Never:
-    """Always the same answer."""
+    """A predictor with a constant answer."""
 
     name: str = "never"
     answer: bool = False
@@ -94,7 +95,7 @@ class Never:
 
 @dataclass(frozen=True, slots=True)
 class Oracle:
-    """The truth; in the last known slot: no."""
+    """The true answer; False in the last slot."""
 
     name: str = "oracle"
     states: States | None = field(default=None, repr=False)
@@ -117,7 +118,7 @@ class Oracle:
 
 @dataclass(frozen=True, slots=True)
 class Noisy:
-    """The truth through a channel that errs: it warns of ``hits`` of 1000 failures, and ``false`` of 1000 others.
+    """The true answer with random errors: it warns of ``hits`` of 1000 failures, and in ``false`` of 1000 other slots.
 
     Examples
     --------
@@ -137,7 +138,7 @@ class Noisy:
 
     @property
     def name(self) -> str:
-        """As it is written."""
+        """Its text form."""
         return f"noisy:{self.hits},{self.false},{self.seed}"
 
     def knowing(self, states: States) -> Noisy:
@@ -145,7 +146,7 @@ class Noisy:
         return replace(self, states=states)
 
     def predict(self, machine: int, slot: int, seen: Seen) -> bool:
-        """Return the answer of the channel."""
+        """Return the answer with errors."""
         draw = _mix(_mix(_mix(self.seed) ^ machine) ^ slot) >> 11
         share = self.hits if _is_down_next(self.states, machine, slot) else self.false
         return 1000 * draw < share * 2**53
@@ -155,7 +156,7 @@ class Noisy:
         p, slots = states.shape
         machines = np.array([_mix(_mix(self.seed) ^ q) for q in range(p)], dtype=np.uint64)
         draws = _mixed(machines[:, None] ^ np.arange(slots, dtype=np.uint64)[None, :]) >> np.uint64(11)
-        # 1000 u < share 2^53, for whole u, says u < ceil(share 2^53 / 1000)
+        # for integers u, 1000 u < share 2^53 is u < ceil(share 2^53 / 1000)
         below = [np.uint64(-(-share * 2**53 // 1000)) for share in (self.hits, self.false)]
         found: Bits = draws < np.where(Oracle().answers(problem, states), *below)
         return found
@@ -163,16 +164,16 @@ class Noisy:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Hour:
-    """Warns in the hours of the week in which machines failed more than twice as often as on the whole, elsewhere.
+    """A predictor that warns in hours of the week with more than twice the overall hazard of other states.
 
     Parameters
     ----------
     name
-        As it is written.
+        Its text form.
     hours
-        168 answers: whether the hazard of the hour of the next slot is more than twice the overall hazard.
+        168 answers: whether the hazard of the hour is more than twice the overall hazard.
     training
-        What it was trained on, if that is known.
+        The instance that it was trained on, if known.
     """
 
     name: str
@@ -181,29 +182,29 @@ class Hour:
 
     @classmethod
     def trained(cls, trace: Instance, name: str = "hour") -> Hour:
-        """Return a predictor trained on the states of another instance, which has a clock.
+        """Return a predictor trained on the states of another instance, which must have a clock.
 
-        The hazard of an hour is the share, of the slots in which a machine is UP and whose next slot begins in that
-        hour, of those whose next slot is DOWN; 0 for an hour that was never seen.
+        Consider the slots in which a machine is UP and whose next slot begins in an hour: the hazard of the hour is the
+        share of them whose next slot is DOWN; 0 if there are none.
 
         Raises
         ------
         InputError
-            Where it has no clock.
+            For an instance without clock.
         """
         problem = Problem.of(trace)
         if problem.clock_s is None:
-            raise InputError("null, expected a clock in the instance to learn from", place="clock_s")
+            raise InputError("null, expected a clock in the training instance", place="clock_s")
         hours = _hours(problem, trace.slots)[1:]
         was_up = trace.states[:, :-1] == UP
         ups = np.bincount(hours, was_up.sum(axis=0), HOURS_PER_WEEK)
         failures = np.bincount(hours, (was_up & (trace.states[:, 1:] == DOWN)).sum(axis=0), HOURS_PER_WEEK)
-        # f / u > 2 F / U, in whole numbers
+        # f / u > 2 F / U, in integers
         warns = [int(f) * int(ups.sum()) > 2 * int(failures.sum()) * int(u) for f, u in zip(failures, ups, strict=True)]
         return cls(name, tuple(warns), trace)
 
     def expect_others(self, instance: Instance) -> None:
-        """Raise an `InputError` where it was trained on the states of the instance, at the same clock."""
+        """Raise an `InputError` if it was trained on the states of the instance, at the same clock."""
         if self.training is not None and _holds(self.training, instance):
             raise InputError("trained on the instance's own states, expected others", place=f"predictor {self.name}")
 
@@ -219,7 +220,7 @@ class Hour:
         return np.repeat(row[None, :], p, axis=0)
 
 
-#: Classes whose ``answers`` may be asked for all slots at once, with states yet to come; not classes made from them.
+#: Classes with a method ``answers`` for all slots at once; the method receives later states too.
 BUILT_IN = (Never, Oracle, Noisy, Hour)
 
 
@@ -230,16 +231,16 @@ def make_predictor(text: str, *, training: Instance | None = None) -> Predictor:
     ----------
     text
         ``never``, ``always``, ``oracle``; ``noisy:H,F,S`` with H and F of 1000 and a seed; ``hour``, trained on
-        ``training`` or, without it, on a class-room trace of a seed of its own; ``hour:FILE``, trained on an instance
-        file, or ``hour:spot_aws_v100``, on the first half of the packaged zones; or ``path/to/file.py:ClassName``, or
-        an entry point of the group ``hindsched.predictors``.
+        ``training`` or, without it, on a generated class-room trace; ``hour:FILE``, trained on an instance file, or
+        ``hour:spot_aws_v100``, on the first half of the packaged zones; or ``path/to/file.py:ClassName``, or an entry
+        point of the group ``hindsched.predictors``.
     training
-        Other states to learn from; a user's class gets it as the keyword ``training``, if it takes one.
+        Other states to train on; a user's class receives it if its constructor names ``training``.
 
     Raises
     ------
     InputError
-        In one line: for an unknown name or bad argument, and for a file or class that cannot be used.
+        For an unknown name or invalid argument, and for an unusable file or class.
 
     Examples
     --------
@@ -278,7 +279,7 @@ def _noisy(text: str) -> Noisy:
 
 
 def _training(text: str, training: Instance | None) -> Instance:
-    from hindsched.instances.bags.files import read_instance  # noqa: PLC0415  # not for those who name no file
+    from hindsched.instances.bags.files import read_instance  # noqa: PLC0415  # only if a file is named
     from hindsched.instances.text_files import read_json  # noqa: PLC0415
 
     _, colon, path = text.partition(":")
@@ -294,13 +295,13 @@ def _training(text: str, training: Instance | None) -> Instance:
 
 @cache
 def _usual_hour(text: str) -> Hour:
-    """Return ``hour`` as it is trained on what comes with the package."""
+    """Return ``hour`` trained on states that come with the package."""
     return Hour.trained(_training(text, None), text)
 
 
 @cache
 def _first_half_of_the_zones() -> Instance:
-    """Return the first half of the spot zones that come with the package; instances are cut from the second."""
+    """Return the first half of the packaged spot zones; instances are cut from the second half."""
     from hindsched.instances.bags.from_trace import from_trace  # noqa: PLC0415
     from hindsched.instances.traces import read_packaged  # noqa: PLC0415
 
@@ -310,14 +311,14 @@ def _first_half_of_the_zones() -> Instance:
 
 @cache
 def _usual_training() -> Instance:
-    """Return the states that ``hour`` learns from where nothing else is named: a class-room trace of its own."""
+    """Return the default training states of ``hour``: a generated class-room trace."""
     from hindsched.instances.bags.generate import paper  # noqa: PLC0415
 
     return paper("M01", seed=_TRAINING_SEED)
 
 
 def _holds(trace: Instance, instance: Instance) -> bool:
-    """Whether the states of an instance are those of another from some slot on that begins at the same clock."""
+    """Whether the states of an instance are part of another's, from a slot on that begins at the same clock."""
     length = instance.slot * instance.tick_ms
     if instance.clock_s is None or trace.clock_s is None or trace.slot * trace.tick_ms != length:
         return False
@@ -331,7 +332,7 @@ def _holds(trace: Instance, instance: Instance) -> bool:
     first = later // common * pow(length // common, -1, step) % step
     starts = range(first, trace.slots - instance.slots + 1, step)
     return any(
-        np.array_equal(trace.states[:, t], instance.states[:, 0])  # mostly settles it
+        np.array_equal(trace.states[:, t], instance.states[:, 0])  # usually decides
         and np.array_equal(trace.states[:, t : t + instance.slots], instance.states)
         for t in starts
     )
@@ -339,7 +340,7 @@ def _holds(trace: Instance, instance: Instance) -> bool:
 
 def _is_down_next(states: States | None, machine: int, slot: int) -> bool:
     if states is None:
-        raise InputError("asked before it was told the states", place="predictor")
+        raise InputError("predicts before it knows the states, expected a call of knowing first", place="predictor")
     return slot + 1 < states.shape[1] and bool(states[machine, slot + 1] == DOWN)
 
 
@@ -351,7 +352,7 @@ def _clock(problem: Problem, slot: int) -> int:
 
 
 def _hours(problem: Problem, slots: int) -> npt.NDArray[np.int64]:
-    """Return the hour of the week in which each of so many slots begins."""
+    """Return the hour of the week in which each of the first ``slots`` slots begins."""
     first, length = _clock(problem, 0) % WEEK_MS, problem.slot * problem.tick_ms % WEEK_MS
     return (first + length * np.arange(slots, dtype=np.int64)) % WEEK_MS // HOUR_MS
 

@@ -1,22 +1,19 @@
-"""The plain simulator: rules B1 to B6 of docs/bags/model.md section 2, with a policy that answers who asks.
+"""The plain simulator: rules B1 to B6 of docs/bags/model.md section 2, with a policy that assigns tasks to machines.
 
-It is written to be read; `hindsched.online.bags.kernels` has the fast one.
+It is written to be read; `hindsched.online.bags.kernels` has its compiled twin.
 """
 
 from __future__ import annotations
 
-import traceback
-from collections.abc import Callable
 from dataclasses import dataclass
 from math import inf
 from operator import index
-from typing import TypeVar
 
 import numpy as np
 
 from hindsched.instances.bags.model import Instance
 from hindsched.instances.bags.schedule import Run, Save, Schedule
-from hindsched.instances.errors import HindschedError, InputError
+from hindsched.instances.errors import InputError
 from hindsched.instances.notebook import NotebookTable
 from hindsched.instances.states import DOWN, UP
 from hindsched.online.bags.checkpoints import advanced, in_segments, segments_saved, ticks_left, ticks_of_first
@@ -24,26 +21,25 @@ from hindsched.online.bags.options import Handover
 from hindsched.online.bags.predictors import Clairvoyant, Hour, Predictor, Seen
 from hindsched.online.bags.visible import Copy, Ledger, Migrating, Policy, Problem, Timed, Visible
 from hindsched.online.options import member
+from hindsched.online.user_code import call_user_code
 
 __all__ = ["PolicyRun", "expect_shared", "predictor_of", "simulate"]
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
 class PolicyRun(NotebookTable):
-    """What a policy made of an instance.
+    """The result of a run.
 
     Parameters
     ----------
     policy
         The policy's name.
     turnaround
-        The instant of the last completion, in ticks; None if the slots ran out.
+        The instant of the last completion, in ticks; None if tasks remain after the last slot.
     completed
-        How many tasks were completed.
+        Number of completed tasks.
     schedule
-        What was done, for `hindsched.instances.bags.check` to replay; None where it was not asked for.
+        Runs and saves, which `hindsched.instances.bags.check` can replay; None if it was not recorded.
     """
 
     policy: str
@@ -53,26 +49,26 @@ class PolicyRun(NotebookTable):
 
 
 def simulate(instance: Instance, policy: Policy, *, handover: str = Handover.IMMEDIATE) -> PolicyRun:
-    """Run a policy on an instance, showing it only the past.
+    """Run a policy on an instance; the policy sees the past only.
 
     Parameters
     ----------
     instance
         Its states are revealed slot by slot.
     policy
-        Who chooses (see `Policy`).
+        The policy that chooses (see `Policy`).
     handover
         One of `Handover`, or its name.
 
     Raises
     ------
     InputError
-        For an unknown option, a policy that predicts where nothing is saved on demand or moves copies where stores are
-        private, and a choice that is none or raises, naming the policy and the instant.
+        For an unknown option, a policy that predicts although nothing is saved on demand, a policy that moves copies
+        although stores are private, and, naming policy and instant, an illegal choice or an error in the policy.
 
     Notes
     -----
-    O(p) for each slot and each completion, and what the policy takes.
+    Each slot and each completion cost O(p) beside the policy's own time.
 
     Examples
     --------
@@ -94,7 +90,7 @@ def simulate(instance: Instance, policy: Policy, *, handover: str = Handover.IMM
         execution.fail()
         execution.time_out()
         execution.predict(slot)
-        execution.ask()
+        execution.serve_idle()
         execution.work()
         if not execution.ledger.unfinished:
             break
@@ -102,18 +98,18 @@ def simulate(instance: Instance, policy: Policy, *, handover: str = Handover.IMM
 
 
 def expect_shared(instance: Instance, policy: Policy) -> None:
-    """Raise an `InputError` where a policy that moves copies has private stores."""
+    """Raise an `InputError` for a policy that moves copies on an instance with private stores."""
     if isinstance(policy, Migrating) and policy.is_migrating and not instance.is_shared:
         raise InputError(f"private, expected shared for {policy.name}: it moves copies", place="store")
 
 
 def predictor_of(instance: Instance, policy: Policy) -> Predictor | None:
-    """Return the policy's predictor, told what it may know; None if the policy has none.
+    """Return the policy's predictor, a clairvoyant one with the states of the instance; None if the policy has none.
 
     Raises
     ------
     InputError
-        For a policy that predicts where nothing can be saved on demand, and a predictor trained on the very states.
+        For a policy that predicts although nothing can be saved on demand, and a predictor trained on the same states.
     """
     predictor = getattr(policy, "predictor", None)
     if predictor is None:
@@ -128,10 +124,10 @@ def predictor_of(instance: Instance, policy: Policy) -> Predictor | None:
 
 
 class _Work:
-    """A copy at work: how far it is, and since when the run lasts of which the schedule will tell.
+    """A copy with its progress.
 
-    ``done`` counts UP ticks since it last started from a saved state, which is ``origin``; ``run_start`` is None
-    while a failure has interrupted it.
+    ``done`` counts UP ticks since its last start from the saved state ``origin``. ``run_start`` is the start of the
+    present run in the schedule, None while a failure interrupts the copy.
     """
 
     def __init__(self, copy: Copy, deadline: float, instant: int) -> None:
@@ -144,7 +140,7 @@ class _Work:
 
 
 class _Execution:
-    """Machines, copies and stores as they stand at an instant."""
+    """The state of machines, copies and checkpoints at an instant."""
 
     def __init__(self, instance: Instance, policy: Policy, handover: Handover) -> None:
         self.instance = instance
@@ -162,7 +158,7 @@ class _Execution:
         self.saves: list[Save] = []
 
     def begin(self, slot: int) -> None:
-        """Enter a slot: see its states."""
+        """Enter a slot and read its states."""
         self.instant = slot * self.instance.slot
         self.now = self.instance.states[:, slot].tolist()
         self.ledger.history.append(self.instance.states[:, slot])
@@ -173,7 +169,7 @@ class _Execution:
             self.is_up[q] = state == UP
 
     def fail(self) -> None:
-        """B1: copies on machines that are DOWN are removed, or fall back to the disk's state."""
+        """B1: remove copies on machines that are DOWN, or reset them to the state on the machine's disk."""
         for q in sorted(self.works):
             if self.now[q] != DOWN:
                 continue
@@ -182,18 +178,18 @@ class _Execution:
                 continue
             work = self.works[q]
             self.close_run(work)
-            work.origin = self.ledger.saved(work.copy.task, q)
+            work.origin = self.ledger.checkpoints.saved(work.copy.task, q)
             work.done = 0
             work.left = ticks_left(work.origin, self.instance.ticks[q], self.instance.segments)
 
     def time_out(self) -> None:
-        """B2: copies that are late are removed, whatever their machine's state."""
+        """B2: remove late copies, whatever the state of their machine."""
         for q in sorted(self.works):
             if self.works[q].deadline <= self.instant:
                 self.remove(q)
 
     def predict(self, slot: int) -> None:
-        """B3: where a failure is predicted the copy's state is saved, and its task is endangered."""
+        """B3: save the states of copies with a predicted failure, and mark their tasks as endangered."""
         if self.predictor is None:
             return
         seen = Seen(self.ledger.problem, self.ledger.history.states)
@@ -201,18 +197,18 @@ class _Execution:
             if self.is_up[q] and self._warned(self.predictor, q, slot, seen):
                 work = self.works[q]
                 state = advanced(work.origin, self.instance.ticks[q], work.done)
-                if self.ledger.save(work.copy.task, q, state):
+                if self.ledger.checkpoints.save(work.copy.task, q, state):
                     self.saves.append(Save(q, self.instant))
                 self.ledger.endangered.add(work.copy.task)
 
-    def ask(self) -> None:
-        """B4: machines that are UP without a copy ask, those that have been idle longest first."""
+    def serve_idle(self) -> None:
+        """B4: serve the machines that are UP without a copy, the one idle for longest first."""
         idle = [q for q in range(len(self.now)) if self.is_up[q] and q not in self.works]
         for q in sorted(idle, key=lambda q: (max(self.up_since[q], self.freed_at[q]), q)):
             self.serve(q)
 
     def work(self) -> None:
-        """B5 and B6: copies advance to the end of the slot, from one completion to the next."""
+        """B5 and B6: advance copies to the end of the slot, from one completion to the next."""
         for q, work in self.works.items():
             if self.is_up[q] and work.run_start is None:
                 work.run_start = self.instant
@@ -228,23 +224,25 @@ class _Execution:
                         self.serve(q)
 
     def serve(self, q: int) -> None:
-        """Ask the policy what a machine shall do, and assign it."""
-        task = self._asked(self.policy.choose, q, self.instant, Visible(self.ledger, q, self.instant))
+        """Assign a machine the task that the policy chooses for it."""
+        visible = Visible(self.ledger, q, self.instant)
+        task = call_user_code(self.policy.choose, q, self.instant, visible, place=self._place())
         if task is not None:
             self.assign(q, self._legal(task))
 
     def assign(self, q: int, task: int) -> None:
-        origin = self.ledger.saved(task, q)
+        """Start a copy of a task on a machine."""
+        origin = self.ledger.checkpoints.saved(task, q)
         base = ticks_left(origin, self.instance.ticks[q], self.instance.segments)
         copy = Copy(q, task, self.instant, origin, base)
         self.ledger.assign(copy)
         deadline: float | None = None
         if isinstance(self.policy, Timed):
-            deadline = self._asked(self.policy.deadline, copy, self.ledger.problem)
+            deadline = call_user_code(self.policy.deadline, copy, self.ledger.problem, place=self._place())
         self.works[q] = _Work(copy, inf if deadline is None else deadline, self.instant)
 
     def remove(self, q: int) -> None:
-        """Take a machine's copy away; what it has not saved is lost."""
+        """Remove a machine's copy; progress that is not saved is lost."""
         work = self.works.pop(q)
         self.close_run(work)
         self.ledger.remove(work.copy)
@@ -257,7 +255,7 @@ class _Execution:
             work.run_start = None
 
     def next_completion(self) -> float:
-        """Return the next instant at which a copy may be taken off: it has reached k (or migrates)."""
+        """Return the next instant at which a copy reaches k (or, if the policy migrates, ends a segment)."""
         return min((self.instant + self.ticks_to_go(q) for q in self.works if self.is_up[q]), default=inf)
 
     def ticks_to_go(self, q: int) -> int:
@@ -268,7 +266,7 @@ class _Execution:
         return first - work.done if work.done < first else ticks - (work.done - first) % ticks
 
     def advance(self, instant: float) -> None:
-        """B5: every copy on an UP machine advances; ends of segments are saved."""
+        """B5: advance every copy on an UP machine, and save ends of segments."""
         ticks = int(instant) - self.instant
         self.instant += ticks
         for q, work in self.works.items():
@@ -276,13 +274,13 @@ class _Execution:
                 work.done += ticks
                 work.left -= ticks
                 state = segments_saved(work.origin, self.instance.ticks[q], work.done)
-                self.ledger.save(work.copy.task, q, state)
+                self.ledger.checkpoints.save(work.copy.task, q, state)
 
     def complete(self) -> list[int]:
-        """B6: copies that have reached k complete their tasks, and free all machines that hold a copy of them."""
+        """B6: complete the tasks of copies that have reached k; return the machines that their removal frees."""
         freed: list[int] = []
         for q in sorted(self.works):
-            if q not in self.works:  # freed by a twin just now
+            if q not in self.works:  # its copy was removed with another copy of the task
                 continue
             work = self.works[q]
             if work.left == 0:
@@ -301,7 +299,7 @@ class _Execution:
         return advanced(work.origin, ticks, work.done) == segments_saved(work.origin, ticks, work.done)
 
     def result(self) -> PolicyRun:
-        """Return what has been done."""
+        """Return the result of the run."""
         for work in self.works.values():
             self.close_run(work)
         finished = not self.ledger.unfinished
@@ -323,21 +321,13 @@ class _Execution:
         return task
 
     def _warned(self, predictor: Predictor, q: int, slot: int, seen: Seen) -> bool:
-        answer = self._asked(predictor.predict, q, slot, seen)
+        answer = call_user_code(predictor.predict, q, slot, seen, place=self._place())
         if not isinstance(answer, bool | np.bool_):
             raise InputError(f"{answer!r}, expected True or False", place=f"predictor {predictor.name}, slot {slot}")
         return bool(answer)
 
-    def _asked(self, question: Callable[..., T], *arguments: object) -> T:
-        """Return the answer of somebody's code, or say where it raised."""
-        try:
-            return question(*arguments)
-        except HindschedError:
-            raise
-        except (Exception, SystemExit) as error:  # whatever it raises
-            at = traceback.extract_tb(error.__traceback__)[-1]
-            what = f"{question.__name__} raised {type(error).__name__}: {error} ({at.filename}, line {at.lineno})"
-            raise self._bad(" ".join(what.split())) from error
+    def _place(self) -> str:
+        return f"policy {self.policy.name}, instant {self.instant}"
 
     def _bad(self, problem: str) -> InputError:
-        return InputError(problem, place=f"policy {self.policy.name}, instant {self.instant}")
+        return InputError(problem, place=self._place())

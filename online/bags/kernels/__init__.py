@@ -1,1 +1,1 @@
-"""The simulator and the built-in schedulers of bags as machine code, run for run the same as their plain twins."""
+"""Compiled twins of the simulator and of the built-in schedulers of bags; they give the same runs."""

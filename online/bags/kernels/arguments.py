@@ -1,4 +1,4 @@
-"""What the kernels are handed: the setting of a run, and its state in arrays."""
+"""Arguments of the compiled simulator of bags, in named groups."""
 
 from __future__ import annotations
 
@@ -6,30 +6,27 @@ from typing import NamedTuple
 
 from hindsched.instances.array_types import Bytes, Ints
 
-__all__ = ["NEVER", "NONE", "Desk", "Log", "Setting"]
+__all__ = ["DONE", "LOW", "NEVER", "NONE", "Log", "RunSettings", "RunState"]
 
 
 #: No machine, no task, no run.
 NONE = -1
-#: An instant that never comes.
+#: An instant after all others.
 NEVER = 2**62
+#: Indices of ``RunState.counts``: completed tasks, and a task before which no task waits.
+DONE, LOW = 0, 1
 
 
-class Setting(NamedTuple):
-    """What does not change during a run.
-
-    ``ticks`` are the g_q, ``by_speed`` the machines, fastest first, ``states`` the states array, ``warns`` the
-    predictor's answers of the same shape, ``by_day`` the tolerance by day as a numerator and a denominator (denominator
-    0: the formula). ``clock_ms`` is that of instant 0, below 0 without a clock.
-    """
+class RunSettings(NamedTuple):
+    """The constants of a run."""
 
     tasks: int
     segments: int
     slot: int
-    ticks: Ints
-    by_speed: Ints
+    ticks: Ints  # g_q
+    by_speed: Ints  # machines, the fastest first
     states: Bytes
-    warns: Bytes
+    warns: Bytes  # the predictor's answers, of the shape of the states
     is_private: bool
     is_timed: bool
     is_replicating: bool
@@ -38,51 +35,39 @@ class Setting(NamedTuple):
     is_level: bool
     is_pace: bool
     max_copies: int
-    by_day: tuple[int, int]
-    clock_ms: int
+    by_day: tuple[int, int]  # the tolerance by day, numerator and denominator; denominator 0: the formula
+    clock_ms: int  # of instant 0; negative without clock
     tick_ms: int
     reference_s: int
 
 
-class Desk(NamedTuple):
-    """How machines, tasks and stores stand.
+class RunState(NamedTuple):
+    """The state of machines, tasks and checkpoints."""
 
-    Of each machine: the task of its copy or `NONE`, when it is ``expected`` to end (for LEVEL and PACE: its segment),
-    its ``deadline``; the state it last started from (``origin``), UP ticks since (``done``) and to the end (``left``),
-    the start of its run or `NONE`; whether it is UP, since when, and when it was last freed. Of each task: live
-    ``copies``, whether it is done, whether it is ``endangered``; ``latest`` is room to work in; ``rest`` are its
-    segments not saved, where stores are shared. ``saved`` has the states of the store, by task, or by task and machine.
-    ``marks``: machines freed just now; ``order``: those that ask. ``counts``: tasks done, and a task before which none
-    waits.
-    """
-
-    task: Ints
-    expected: Ints
-    deadline: Ints
-    origin: Ints
-    done: Ints
-    left: Ints
-    run_start: Ints
-    is_up: Bytes
-    up_since: Ints
-    freed_at: Ints
-    copies: Ints
-    is_done: Bytes
-    endangered: Bytes
-    latest: Ints
-    rest: Ints
-    saved: Ints
-    marks: Bytes
-    order: Ints
-    counts: Ints
+    task: Ints  # (p,): the task of each machine's copy, or NONE
+    expected: Ints  # (p,): the expected end of the copy (for LEVEL and PACE: of its segment)
+    deadline: Ints  # (p,)
+    origin: Ints  # (p,): the state of the last start
+    done: Ints  # (p,): UP ticks since then
+    left: Ints  # (p,): UP ticks to the end of the task
+    run_start: Ints  # (p,): the start of the run, or NONE
+    is_up: Bytes  # (p,)
+    up_since: Ints  # (p,)
+    freed_at: Ints  # (p,): when the machine's last copy was removed
+    copies: Ints  # (N,): live copies of each task
+    is_done: Bytes  # (N,)
+    endangered: Bytes  # (N,)
+    latest: Ints  # (N,): scratch
+    rest: Ints  # (N,): segments not saved, with shared stores
+    saved: Ints  # checkpoints by task, or by task and machine
+    marks: Bytes  # (p,): machines that a completion freed
+    order: Ints  # (p,): idle machines in the order in which they are served
+    counts: Ints  # (2,): see DONE and LOW
 
 
 class Log(NamedTuple):
-    """The schedule in the making: rows of (machine, task, start, end, origin), of (machine, instant), and how many.
+    """The recorded schedule; rows that do not fit are counted only."""
 
-    What does not fit is only counted.
-    """
-
-    runs: Ints
-    saves: Ints
-    sizes: Ints
+    runs: Ints  # (n, 5): machine, task, start, end, origin
+    saves: Ints  # (n, 2): machine, instant
+    sizes: Ints  # (2,): numbers of runs and saves

@@ -1,4 +1,4 @@
-"""How far a copy is; the twin of `hindsched.online.bags.checkpoints`."""
+"""Progress of copies: the compiled twin of `hindsched.online.bags.checkpoints`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def first_ticks(origin: int, ticks: int) -> int:
 
 @kernel
 def reached(origin: int, ticks: int, done: int) -> int:
-    """Return the state of a copy, exactly but for the last part."""
+    """Return the state of a copy, rounded down to parts."""
     first = first_ticks(origin, ticks)
     if done < first:
         return origin + PARTS * done // ticks

@@ -1,55 +1,55 @@
-"""What LEVEL and PACE choose; the twin of `hindsched.online.bags.level`. Stores are shared."""
+"""The choices of LEVEL and PACE: the compiled twin of `hindsched.online.bags.level`. Stores are shared."""
 
 from __future__ import annotations
 
 from hindsched.instances.compiling import kernel
-from hindsched.online.bags.kernels.arguments import NEVER, NONE, Desk, Setting
+from hindsched.online.bags.kernels.arguments import NEVER, NONE, RunSettings, RunState
 from hindsched.online.bags.kernels.checkpoint_kernels import first_ticks
 
 __all__ = ["ahead", "least_saved", "paced"]
 
 
 @kernel
-def _waits(desk: Desk, task: int) -> bool:
-    return not desk.is_done[task] and desk.copies[task] == 0
+def _waits(run_state: RunState, task: int) -> bool:
+    return not run_state.is_done[task] and run_state.copies[task] == 0
 
 
 @kernel
-def least_saved(setting: Setting, desk: Desk, first: int) -> int:
-    """Return the task that waits with the least saved; ``first`` is the first one that waits."""
+def least_saved(settings: RunSettings, run_state: RunState, first: int) -> int:
+    """Return the waiting task with the least saved state; ``first`` is the first waiting task."""
     best = first
-    for task in range(first + 1, setting.tasks):
-        if desk.rest[best] == setting.segments:
-            break  # nobody has less than nothing
-        if desk.rest[task] > desk.rest[best] and _waits(desk, task):
+    for task in range(first + 1, settings.tasks):
+        if run_state.rest[best] == settings.segments:
+            break  # no task has less than nothing saved
+        if run_state.rest[task] > run_state.rest[best] and _waits(run_state, task):
             best = task
     return best
 
 
 @kernel
-def paced(setting: Setting, desk: Desk, q: int, instant: int, first: int) -> int:
-    """Return the task that waits and whose pace the machine has; ``first`` is the first one that waits."""
+def paced(settings: RunSettings, run_state: RunState, q: int, instant: int, first: int) -> int:
+    """Return the waiting task whose rest ends closest to tau; ``first`` is the first waiting task."""
     number, total, longest = 0, 0, 0
-    for task in range(setting.tasks):
-        rest = desk.rest[task]
-        number += 1 if rest else 0  # nothing is left of those that are done
+    for task in range(settings.tasks):
+        rest = run_state.rest[task]
+        number += 1 if rest else 0  # completed tasks have no rest
         total += rest
         longest = max(longest, rest)
     rate, fastest = 0.0, 0
-    for r in setting.by_speed:
-        if desk.is_up[r] and number:
-            fastest = setting.ticks[r] if fastest == 0 else fastest
-            rate += 1 / setting.ticks[r]
+    for r in settings.by_speed:
+        if run_state.is_up[r] and number:
+            fastest = settings.ticks[r] if fastest == 0 else fastest
+            rate += 1 / settings.ticks[r]
             number -= 1
     tau = instant + max(int(total / rate), longest * fastest)
-    time_left = tau - (instant + setting.ticks[q])  # what is saved is whole segments
+    time_left = tau - (instant + settings.ticks[q])  # checkpoints are whole segments
     best, least, fits = NONE, 0, False
-    for task in range(first, setting.tasks):
-        rest = desk.rest[task] - 1
-        if (best != NONE and rest == desk.rest[best] - 1) or not _waits(desk, task):
+    for task in range(first, settings.tasks):
+        rest = run_state.rest[task] - 1
+        if (best != NONE and rest == run_state.rest[best] - 1) or not _waits(run_state, task):
             continue  # as good as one of a lower index
         if rest * fastest <= time_left:
-            rank = abs(rest * setting.ticks[q] - time_left)
+            rank = abs(rest * settings.ticks[q] - time_left)
             if not fits or rank < least:
                 best, least, fits = task, rank, True
         elif not fits and (best == NONE or rest < least):
@@ -58,24 +58,24 @@ def paced(setting: Setting, desk: Desk, q: int, instant: int, first: int) -> int
 
 
 @kernel
-def ahead(setting: Setting, desk: Desk, q: int, instant: int) -> int:
-    """Return the task to replicate, every unfinished one has a copy; where the machine is ahead of all copies first."""
-    for r in range(len(setting.ticks)):
-        if desk.task[r] != NONE:
-            desk.latest[desk.task[r]] = NEVER
-    for r in range(len(setting.ticks)):
-        if desk.task[r] != NONE:
-            desk.latest[desk.task[r]] = min(desk.latest[desk.task[r]], desk.expected[r])
+def ahead(settings: RunSettings, run_state: RunState, q: int, instant: int) -> int:
+    """Return the task to replicate, preferably one where the machine is ahead of all copies; each has a copy."""
+    for r in range(len(settings.ticks)):
+        if run_state.task[r] != NONE:
+            run_state.latest[run_state.task[r]] = NEVER
+    for r in range(len(settings.ticks)):
+        if run_state.task[r] != NONE:
+            run_state.latest[run_state.task[r]] = min(run_state.latest[run_state.task[r]], run_state.expected[r])
     best, best_rank = NONE, (0, 0, 0, 0, 0)
-    for r in range(len(setting.ticks)):
-        task = desk.task[r]
+    for r in range(len(settings.ticks)):
+        task = run_state.task[r]
         if task in (NONE, best):
             continue
-        end, saved, copies = desk.latest[task], desk.saved[task], desk.copies[task]
-        lead = end - (instant + first_ticks(saved, setting.ticks[q]))
+        end, saved, copies = run_state.latest[task], run_state.saved[task], run_state.copies[task]
+        lead = end - (instant + first_ticks(saved, settings.ticks[q]))
         if lead > 0:
             rank = (0, saved, -lead, 0, task)
-        elif copies < setting.max_copies:
+        elif copies < settings.max_copies:
             rank = (1, copies, saved, -end, task)
         else:
             continue

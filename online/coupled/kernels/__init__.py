@@ -1,1 +1,1 @@
-"""The simulator and the built-in heuristics as machine code, run for run the same as their plain twins."""
+"""Compiled twins of the simulator and of the paper's heuristics; they give the same runs."""

@@ -42,7 +42,7 @@ def test_pace_gives_each_machine_the_rest_whose_pace_it_has() -> None:
     ledger = Ledger(problem)
     ledger.history.append(np.zeros(3, dtype=np.uint8))
     for task, saved in ((1, 2), (2, 3)):
-        ledger.save(task, 0, saved * PARTS)
+        ledger.checkpoints.save(task, 0, saved * PARTS)
     # rests are 4, 2 and 1: all could be done by tau = 7 / (1/2 + 1/4 + 1/8) = 8
     chosen = {q: make_policy("PACE").choose(q, 0, Visible(ledger, q, 0)) for q in range(3)}
     assert chosen == {0: 0, 1: 2, 2: 1}  # 3 * 2 = 8 - 2; only nothing fits 8 - 8; 1 * 4 = 8 - 4
