@@ -1,7 +1,8 @@
-"""Optima with every state known, proven.
+"""Hindsight optima: exact solvers for instances whose states are all known.
 
-`solve` is the one way in; its solvers are loaded when they are asked for. This package knows ``instances`` only.
-Families of problems live in sub-packages (``hindsched.offline.coupled``); what all families share lies beside them.
+`solve` calls the solvers of every family and loads only the one that it needs. This package imports ``instances`` only.
+Each family has a sub-package (``hindsched.offline.coupled``, ...) with its solvers in ``api.py``; the modules beside
+them are shared by all families.
 """
 
 from hindsched.offline.kmis import SharedSlots, earliest_common_slots, max_common_slots

@@ -1,4 +1,4 @@
-"""When a solver has to stop: one clock, the same for every solver."""
+"""Limits of solvers, and the clock that all of them share."""
 
 from __future__ import annotations
 
@@ -31,19 +31,19 @@ class Limit(StrEnum):
 
 
 class OutOfTimeError(Exception):
-    """The time was over before a model was written down. It stays within a solver, whose result tells of it."""
+    """The time limit passed while a model was built. Solvers catch it and report `Limit.TIME`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What a solver may spend.
+    """What a solver may use.
 
     Parameters
     ----------
     time_limit_s
         Wall-clock seconds; None: no limit.
     memory_limit_mb
-        Megabytes that a solver's own tables may take, for the solvers that count them (``native``); None: no limit.
+        Megabytes for a solver's own tables, for the solvers that count them (``native``); None: no limit.
     threads
         Threads a solver may use.
     seed
@@ -52,7 +52,7 @@ class Limits:
     Raises
     ------
     InputError
-        For a limit that cannot be meant: nothing, less, infinity, no number. No limit is None.
+        For a limit that is not a finite number > 0, fewer threads than 1, or a seed out of range.
     """
 
     time_limit_s: float | None = None
@@ -72,7 +72,7 @@ class Limits:
 
 
 def _is_amount(value: object) -> bool:
-    """Whether it is None, for no limit, or a finite number > 0."""
+    """Return whether the value is None, for no limit, or a finite number > 0."""
     if value is None:
         return True
     if not isinstance(value, Real) or isinstance(value, bool):
@@ -87,7 +87,7 @@ def _is_integer(value: object) -> bool:
     return isinstance(value, Integral) and not isinstance(value, bool)
 
 
-#: What a solver may spend unless it is told otherwise: anything.
+#: No limit, one thread, seed 0.
 NO_LIMITS = Limits()
 
 
@@ -96,10 +96,9 @@ _clock: Callable[[], float] = time.monotonic
 
 @contextmanager
 def by_processor_time() -> Iterator[None]:
-    """Let stopwatches that are made in the meantime count what this process has of the processor, not what goes by.
+    """Let stopwatches that are made in this context count processor time instead of wall-clock time.
 
-    For measurements on a machine that others use too. Libraries that are given a limit of their own still count
-    what goes by.
+    For measurements on a shared machine. Libraries with a time limit of their own still count wall-clock time.
 
     Examples
     --------
@@ -118,7 +117,7 @@ def by_processor_time() -> Iterator[None]:
 
 
 class Stopwatch:
-    """Seconds since it was made, and seconds left of a limit.
+    """Counts the seconds since it was made, and the seconds left of a time limit.
 
     Examples
     --------
@@ -132,20 +131,20 @@ class Stopwatch:
         self._limit_s = limits.time_limit_s
 
     def elapsed_s(self) -> float:
-        """Seconds since the stopwatch was made."""
+        """Return the seconds since the stopwatch was made."""
         return self._clock() - self._begun
 
     @contextmanager
     def stopped(self) -> Iterator[None]:
-        """Do not count the time of a block: that in which machine code is loaded, or compiled."""
+        """Do not count the time in this context, in which machine code is loaded or compiled."""
         begun = self._clock()
         yield
         self._begun += self._clock() - begun
 
     def left_s(self) -> float | None:
-        """Seconds left, at least 0; None without a limit."""
+        """Return the seconds left, at least 0; None without a limit."""
         return None if self._limit_s is None else max(0.0, self._limit_s - self.elapsed_s())
 
     def is_over(self) -> bool:
-        """Whether the time limit has passed."""
+        """Return whether the time limit has passed."""
         return self.left_s() == 0.0

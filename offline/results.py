@@ -1,4 +1,4 @@
-"""What an exact solver answers, the same type for every family of problems."""
+"""Results of exact solvers, of the same type for every family of problems."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Number = int | Fraction
 
 
 class Sense(StrEnum):
-    """Which values are better."""
+    """Whether the least or the largest value is best."""
 
     MIN = "min"
     MAX = "max"
@@ -25,9 +25,9 @@ class Sense(StrEnum):
 class Status(StrEnum):
     """How much is proven.
 
-    ``OPTIMAL``: value and bound are equal. ``FEASIBLE``: a schedule, and a bound that does not meet it.
-    ``INFEASIBLE``: proven that no schedule exists. ``UNKNOWN``: stopped with neither. ``BOUNDS``: bounds that do not
-    meet, whether or not a schedule was written out for the one that a schedule reaches.
+    ``OPTIMAL``: value and bound are equal. ``FEASIBLE``: a schedule, and a bound that does not meet its value.
+    ``INFEASIBLE``: a proof that no schedule exists. ``UNKNOWN``: neither a schedule nor a proof. ``BOUNDS``: bounds
+    that do not meet, with or without a schedule.
     """
 
     OPTIMAL = "optimal"
@@ -38,12 +38,12 @@ class Status(StrEnum):
 
     @property
     def is_proven(self) -> bool:
-        """Whether the solver is done: the optimum is proven, or that no schedule exists."""
+        """Whether the optimum, or that no schedule exists, is proven."""
         return self in (Status.OPTIMAL, Status.INFEASIBLE)
 
 
 class TerminationReason(StrEnum):
-    """What a solver had when it stopped."""
+    """What a solver had found or proven when it stopped."""
 
     OPTIMAL = "optimal"
     INFEASIBLE = "infeasible"
@@ -70,7 +70,7 @@ class Termination:
 
 @dataclass(frozen=True, slots=True)
 class Result(NotebookTable):
-    """The answer of a solver. A missing number is None, never 0 or infinity.
+    """The result of a solver. A missing number is None, never 0 or infinity.
 
     Parameters
     ----------
@@ -79,27 +79,27 @@ class Result(NotebookTable):
     sense
         Whether less or more is better.
     value
-        The worth of the best schedule found; None without one.
+        The value of the best schedule found; None without one.
     lower, upper
-        Proven bounds on the optimum; the one on the side of the schedule is at best ``value``. None where nothing is
-        proven, and where the optimum is proven not to exist.
+        Proven bounds on the optimum; the bound on the side of the schedule is at best ``value``. None where nothing is
+        proven, and where no schedule exists.
     schedule
         The best schedule found, of the family's own type; None if none was found.
     by
-        Who answered.
+        The name of the solver, or of the method behind the bound.
     runtime_s
         Wall-clock seconds.
     counts
-        What the solver counted (nodes, labels, branches, ...), for reports.
+        Counts of nodes, labels, branches and the like, for reports.
     certificate
-        What proves the bound on the other side, of the family's own type; None where the solver gives none.
+        A proof of the dual bound, of the family's own type; None where the solver gives none.
     limit
         The limit that stopped the solver before a proof; None after a proof, and where the limit is not known.
 
     Raises
     ------
     ValueError
-        When the fields contradict each other, which is a defect of the solver.
+        If the fields contradict each other: a defect of the solver.
     """
 
     status: Status
@@ -125,12 +125,12 @@ class Result(NotebookTable):
 
     @property
     def bound(self) -> Number | None:
-        """The bound that no schedule passes: below the optimum when minimising, above it when maximising."""
+        """The dual bound: the lower one when minimising, the upper one when maximising."""
         return self.lower if self.sense is Sense.MIN else self.upper
 
     @property
     def solver(self) -> str:
-        """Who answered."""
+        """The same as ``by``."""
         return self.by
 
     def __post_init__(self) -> None:

@@ -1,4 +1,4 @@
-"""The one way in for every family: the optimum of an instance, by the solvers of its family."""
+"""The hindsight optimum of an instance of any family, by the solvers of its family."""
 
 from __future__ import annotations
 
@@ -17,14 +17,15 @@ def solve(instance: Any, *arguments: Any, **options: Any) -> Result:
     Parameters
     ----------
     instance
-        As returned by `hindsched.instances.read`, or made by a family's own types.
+        Returned by `hindsched.instances.read`, or made with a family's own types.
     *arguments, **options
-        Those of the family's own ``solve`` (`offline.coupled.solve`, ...); every family takes ``time_limit_s``.
+        Passed to the family's own ``solve`` (`offline.coupled.solve`, ...). Every family takes ``solver``,
+        ``time_limit_s``, ``memory_limit_mb``, ``threads`` and ``seed``.
 
     Raises
     ------
     InputError
-        For something that is no instance, and as the family's ``solve`` does.
+        If it is not an instance, and as the family's ``solve`` does.
 
     Examples
     --------

@@ -14,16 +14,16 @@ __all__ = ["limit_met", "solve_interruptibly"]
 
 
 def solve_interruptibly(solver: cp_model.CpSolver, model: cp_model.CpModel) -> Any:
-    """Solve a model and return the status; Ctrl-C ends the search and goes on as `KeyboardInterrupt`.
+    """Solve a model and return the status; Ctrl-C ends the search and raises `KeyboardInterrupt`.
 
-    CP-SAT's own handler of Ctrl-C would end the search and hand over what there is, as if a limit had stopped it: an
-    interrupted campaign would keep that as a result. It would also leave the process without Python's handler.
+    CP-SAT's own handler of Ctrl-C would end the search with a result, as if a limit had stopped it, and an interrupted
+    campaign would keep that result. It would also remove Python's handler from the process.
     """
     solver.parameters.catch_sigint_signal = False
     with ThreadPoolExecutor(max_workers=1) as thread:
         running = thread.submit(solver.solve, model)
         try:
-            return running.result()  # Python hears signals while it waits, and would not while it solves
+            return running.result()  # Python handles signals while it waits for a thread, not within the solver
         except BaseException:
             solver.stop_search()
             raise
@@ -32,8 +32,8 @@ def solve_interruptibly(solver: cp_model.CpSolver, model: cp_model.CpModel) -> A
 def limit_met(solver: cp_model.CpSolver) -> Limit:
     """Return the limit that stopped a run which ended without a proof.
 
-    CP-SAT does not report it. It stops a little before its time limit, so the time it took says nothing: the time limit
-    stopped a run that has one unless the deterministic time was used up.
+    CP-SAT does not report the limit, and stops a little before a time limit. So a run with a time limit was stopped by
+    that limit unless its deterministic time was used up.
     """
     parameters = solver.parameters
     if solver.response_proto.deterministic_time >= parameters.max_deterministic_time:

@@ -1,18 +1,18 @@
-"""The growing horizon: rounds one after another, put to an exact model in spans of slots that are as short as can be.
+"""Growing horizons: an exact model, solved within horizons that are as short as possible.
 
-A *round* is what repeats in a schedule, each one beginning after the one before has ended: an iteration, a batch. A
-family says when rounds can end at the earliest and at the latest, has a quick first plan, and a model that is asked for
-the best plan within given windows (`Rounds`). The driver chooses the questions, and knows what the replies mean:
+A *round* repeats in a schedule and begins after the previous round has ended, such as an iteration. A family provides
+the earliest and latest ends of rounds, a heuristic first plan, and a model that finds the best plan within given
+windows (`Rounds`). `HorizonSearch` chooses the windows and draws the conclusions:
 
-- **Least end of K rounds.** A plan known ends in slot v, a bound says that none ends before slot b. While b < v the
-  model is asked within ever longer horizons, none beyond v. In a short horizon every round has a narrow window, so the
-  model is small and says quickly that there is nothing: then no plan ends before that horizon does, which is the new b.
-  The best plan of the first horizon that has one is optimal.
-- **Stepwise** the same is done for 1, 2, ..., K rounds in this order, since each reply narrows the next question: the
-  bound goes on from what is proven, and the plan greedily from what was found. What was proven for fewer rounds bounds
-  more of them, if the time runs out. Of the time left each of the steps gets a share, the last one all there is.
-- **Most rounds.** Stepwise, until a number of rounds is proven to be too large; otherwise the model is asked for one
-  round more than the best plan has, any such plan being good, until the answer is no.
+- **Least end of K rounds.** The incumbent ends in slot v, and a bound proves that no plan ends before slot b. While
+  b < v the model is solved within horizons of growing length, at most v. In a short horizon every window is narrow, so
+  the model is small and quickly proven infeasible; then no plan ends within the horizon, which raises b. The best plan
+  of the first feasible horizon is optimal.
+- **Stepwise**, the same is done for 1, 2, ..., K rounds, since each answer narrows the next windows: bounds continue
+  from proven ends, and the heuristic from the plan found. If the time runs out, proven ends of fewer rounds bound the
+  ends of more. Each step gets a share of the time left, the last step all of it.
+- **Most rounds.** Stepwise, until a number of rounds is proven infeasible. Otherwise the model looks for any plan with
+  one round more than the incumbent until that is infeasible.
 """
 
 from __future__ import annotations
@@ -26,23 +26,23 @@ from hindsched.offline.limits import Limit, OutOfTimeError, Stopwatch
 
 __all__ = ["Growth", "HorizonSearch", "Question", "Reply", "Rounds", "doubling", "short_steps"]
 
-#: How far to look: from a slot before which no plan ends, the number of horizons tried, and whether a plan is known.
+#: The next horizon, given a slot before which no plan ends, the number of horizons tried, and whether a plan is known.
 Growth = Callable[[int, int, bool], float]
 
-_FIRST_STEP = 4  # slots beyond the bound in the first horizon of short steps
-_GROWTH = 1.25  # of the next steps; a model whose windows are much too wide costs more than several narrow ones
+_FIRST_STEP = 4  # slots of the first horizon beyond the bound, with short steps
+_GROWTH = 1.25  # factor of the next steps; one model with wide windows costs more than several with narrow ones
 
 Round = TypeVar("Round")  # one round of a plan
-Window = TypeVar("Window")  # where a round may end, as the model wants it
+Window = TypeVar("Window")  # where a round may end, in the form that the model takes
 
 
 def doubling(least: int, tries: int, is_known: bool) -> float:
-    """Look twice as far each time; where a plan is known, as far as that at once."""
+    """Return twice the bound; without limit where a plan is known."""
     return math.inf if is_known else 2 * least + 2
 
 
 def short_steps(least: int, tries: int, is_known: bool) -> float:
-    """Look a little further each time, though a plan be known."""
+    """Return a horizon that grows slowly, even where a plan is known."""
     step = _FIRST_STEP
     for _ in range(tries):
         step = math.ceil(step * _GROWTH)
@@ -51,16 +51,16 @@ def short_steps(least: int, tries: int, is_known: bool) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Question(Generic[Window]):
-    """What a model is asked: whether there are rounds that end within these windows, and when the last one does.
+    """The problem of a model: find rounds that end within these windows, the last one as early as possible.
 
     Parameters
     ----------
     windows
         One per round.
     is_any_good
-        Whether any such plan will do; otherwise one is wanted whose last round ends first.
+        Whether any feasible plan suffices; otherwise the last round has to end as early as possible.
     share_s
-        Seconds of the time left that this question may take; None: no limit.
+        Seconds for this problem; None: no limit.
     """
 
     windows: Sequence[Window]
@@ -68,24 +68,24 @@ class Question(Generic[Window]):
     share_s: float | None
 
     def left_s(self, watch: Stopwatch) -> float | None:
-        """Return the seconds a solver may take now, after the model was written down."""
+        """Return the seconds that are left for the solver after the model was built."""
         return None if self.share_s is None else min(self.share_s, watch.left_s() or 0.0)
 
 
 @dataclass(frozen=True, slots=True)
 class Reply(Generic[Round]):
-    """What a model said.
+    """The answer of a model.
 
     Parameters
     ----------
     plan
         The best plan found, or None.
     is_final
-        Whether that is the answer: a best plan, or the proof that there is none.
+        Whether the answer is proven: a best plan, or that there is none.
     least_end
-        If it is not final: within the windows no plan ends its last round before this slot; None: nothing is known.
+        Without a proof: within the windows no plan ends before this slot; None: nothing is known.
     limit
-        If it is not final: the limit that stopped the solver; None where it is not known.
+        Without a proof: the limit that stopped the solver; None where it is not known.
     """
 
     plan: list[Round] | None
@@ -95,33 +95,33 @@ class Reply(Generic[Round]):
 
 
 class Rounds(Protocol[Round, Window]):
-    """What the driver asks of a family's problem; slots count from 0."""
+    """What a family provides to `HorizonSearch`; slots count from 0."""
 
     @property
     def slots(self) -> int:
-        """How many slots are known."""
+        """The number of known slots."""
 
     def earliest_ends(self, count: int | None, proven: Sequence[int]) -> list[int]:
-        """Return slots before which rounds 1, 2, ... of no plan end, at most ``count``; fewer where no more fit.
+        """Return lower bounds on the ends of rounds 1, 2, ..., at most ``count``; fewer where no more rounds fit.
 
-        ``proven`` are such slots of the first rounds, known to be later than what is computed here.
+        ``proven`` holds such bounds for the first rounds that are better than what is computed here.
         """
 
     def windows(self, earliest: Sequence[int], horizon: int) -> list[Window] | None:
-        """Return the windows of rounds that all end before slot ``horizon``; None: proven impossible."""
+        """Return the windows of rounds that all end before slot ``horizon``; None: proven infeasible."""
 
     def first_plan(self, count: int | None, watch: Stopwatch, begun: Sequence[Round] = ()) -> list[Round]:
-        """Return a plan that begins as told and goes on to ``count`` rounds or fewer; None: as many as it can."""
+        """Return a plan that begins with ``begun`` and has at most ``count`` rounds; None: as many as possible."""
 
     def end_of(self, plan: Sequence[Round]) -> int:
         """Return the slot in which the last round of a plan ends."""
 
-    def ask(self, question: Question[Window], watch: Stopwatch) -> Reply[Round]:
-        """Put a question to the model, which may raise `OutOfTimeError` while it is written down."""
+    def solve_windows(self, question: Question[Window], watch: Stopwatch) -> Reply[Round]:
+        """Build and solve the model; `OutOfTimeError` if the time is over before it is built."""
 
 
 class HorizonSearch(Generic[Round, Window]):
-    """The search described above.
+    """The search of this module.
 
     Parameters
     ----------
@@ -132,7 +132,7 @@ class HorizonSearch(Generic[Round, Window]):
     growth
         How the horizons grow.
     is_stepwise
-        Whether fewer rounds are settled before more of them.
+        Whether the ends of fewer rounds are settled before those of more.
     """
 
     def __init__(self, rounds: Rounds[Round, Window], watch: Stopwatch, growth: Growth, *, is_stepwise: bool) -> None:
@@ -140,7 +140,7 @@ class HorizonSearch(Generic[Round, Window]):
         self._watch = watch
         self._growth = growth
         self._is_stepwise = is_stepwise
-        self._proven: list[int] = []  # no plan ends its round 1, 2, ... before these slots
+        self._proven: list[int] = []  # lower bounds on the ends of rounds 1, 2, ...
         self._plans: list[list[Round]] = []
         self._limit: Limit | None = None
 
@@ -150,9 +150,9 @@ class HorizonSearch(Generic[Round, Window]):
         return Limit.TIME if self._watch.is_over() else self._limit
 
     def least_end(self, target: int) -> tuple[list[Round] | None, int | None]:
-        """Return the best plan of ``target`` rounds, and a slot before which none ends.
+        """Return the best plan of ``target`` rounds, and a slot before which no plan ends.
 
-        The plan is None where none was found, the slot where it is proven that there is none.
+        The plan is None if none was found; the slot is None if it is proven that there is none.
         """
         rounds = self._rounds
         earliest = rounds.earliest_ends(target, ())
@@ -171,7 +171,7 @@ class HorizonSearch(Generic[Round, Window]):
         return self._best(target), earliest[-1]
 
     def most_rounds(self) -> tuple[list[Round], int]:
-        """Return the plan with most rounds, and a number of rounds that no plan exceeds."""
+        """Return the best plan, and an upper bound on the number of rounds."""
         rounds = self._rounds
         self._plans.append(rounds.first_plan(None, self._watch))
         most = len(rounds.earliest_ends(None, ()))
@@ -183,7 +183,7 @@ class HorizonSearch(Generic[Round, Window]):
                 most = len(rounds.earliest_ends(None, self._proven)) if is_possible else len(self._proven)
                 continue
             wanted = len(self._longest()) + 1
-            reply = self._ask(rounds.earliest_ends(wanted, ()), rounds.slots, self._watch.left_s(), is_any_good=True)
+            reply = self._solve(rounds.earliest_ends(wanted, ()), rounds.slots, self._watch.left_s(), is_any_good=True)
             if reply.plan is not None:
                 self._plans.append(reply.plan)
             elif reply.is_final:
@@ -193,10 +193,7 @@ class HorizonSearch(Generic[Round, Window]):
         return self._longest(), most
 
     def _settle(self, count: int, target: int) -> bool:
-        """Settle the least end of ``count`` rounds; False if it is proven that they cannot be completed.
-
-        If time runs out, a bound is recorded instead.
-        """
+        """Find the least end of ``count`` rounds, or a bound if the time runs out; False if they are infeasible."""
         rounds = self._rounds
         left_s = self._watch.left_s()
         share_s = None if left_s is None else left_s * 2 / (target - count + 2)
@@ -208,7 +205,7 @@ class HorizonSearch(Generic[Round, Window]):
             longest = rounds.slots if best is None else rounds.end_of(best)
             horizon = int(min(longest, self._growth(least, tries, best is not None)))
             tries += 1
-            reply = self._ask(earliest, horizon, share_s, is_any_good=False)
+            reply = self._solve(earliest, horizon, share_s, is_any_good=False)
             if reply.plan is not None:
                 best = reply.plan
                 self._plans.append(best if count == target else rounds.first_plan(target, self._watch, best))
@@ -221,15 +218,17 @@ class HorizonSearch(Generic[Round, Window]):
         self._proven = [*earliest[:-1], least]
         return True
 
-    def _ask(self, earliest: Sequence[int], horizon: int, share_s: float | None, *, is_any_good: bool) -> Reply[Round]:
-        """Look for rounds that end before slot ``horizon``."""
+    def _solve(
+        self, earliest: Sequence[int], horizon: int, share_s: float | None, *, is_any_good: bool
+    ) -> Reply[Round]:
+        """Solve the model for rounds that end before slot ``horizon``."""
         if self._watch.is_over():
             return Reply(None, is_final=False)
         windows = self._rounds.windows(earliest, horizon)
         if windows is None:
             return Reply(None, is_final=True)
         try:
-            reply = self._rounds.ask(Question(windows, is_any_good, share_s), self._watch)
+            reply = self._rounds.solve_windows(Question(windows, is_any_good, share_s), self._watch)
         except OutOfTimeError:
             return Reply(None, is_final=False)
         if not reply.is_final:
@@ -237,7 +236,7 @@ class HorizonSearch(Generic[Round, Window]):
         return reply
 
     def _best(self, count: int) -> list[Round] | None:
-        """Return the first ``count`` rounds of the plan in which they end first."""
+        """Return the first ``count`` rounds of the plan that completes them earliest."""
         plans = (plan[:count] for plan in self._plans if len(plan) >= count)
         return min(plans, key=self._rounds.end_of, default=None)
 

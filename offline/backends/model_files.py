@@ -1,4 +1,4 @@
-"""Models in files of other people's forms, whole or not at all."""
+"""Model files of other tools (LP, MPS, CP-SAT protos), written completely or not at all."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["PROGRAM_FORMS", "PROTO_FORMS", "ModelForm", "expect_form", "write_wh
 
 
 class ModelForm(StrEnum):
-    """Forms of a model, as the endings of file names."""
+    """Forms of a model file, by the ending of its name."""
 
     LP = ".lp"
     MPS = ".mps"
@@ -23,14 +23,14 @@ class ModelForm(StrEnum):
     PB = ".pb"
 
 
-#: Of an integer linear program.
+#: Forms of an integer linear program.
 PROGRAM_FORMS = (ModelForm.LP, ModelForm.MPS)
-#: Of a CP-SAT model: its proto as text, and binary.
+#: Forms of a CP-SAT model: its proto as text, and binary.
 PROTO_FORMS = (ModelForm.PBTXT, ModelForm.PB)
 
 
 def expect_form(path: str | os.PathLike[str], forms: tuple[ModelForm, ...]) -> ModelForm:
-    """Return the form that a file's name ends in; InputError if it is none of these."""
+    """Return the form of a file by the ending of its name; InputError for an ending of none of these forms."""
     suffix = Path(path).suffix
     if suffix not in forms:
         raise InputError(f"expected a name that ends in {' or '.join(forms)}", file=path)
@@ -38,12 +38,12 @@ def expect_form(path: str | os.PathLike[str], forms: tuple[ModelForm, ...]) -> M
 
 
 def write_whole(path: str | os.PathLike[str], forms: tuple[ModelForm, ...], write: Callable[[str], object]) -> None:
-    """Let ``write`` make a draft, whose name ends as the file's does, and put its content into the file.
+    """Call ``write`` with the path of a draft that has the file's ending, then copy the draft to the file.
 
     Raises
     ------
     InputError
-        For another ending, or a file that cannot be written: then nothing of it is.
+        For another ending, or a file that cannot be written; then nothing is written.
     """
     suffix = expect_form(path, forms)
     with TemporaryDirectory(prefix="hindsched-") as folder:

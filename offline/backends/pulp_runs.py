@@ -1,10 +1,13 @@
-"""CBC and HiGHS through PuLP, with statuses that say no more than is true.
+"""CBC and HiGHS through PuLP, with statuses that claim no more than is true.
 
-Known traps, each with a test. PuLP's ``status`` says Optimal for a solution at the time limit; only ``sol_status``
-tells, and for HiGHS it does not know whether there is a solution at all, so HiGHS is asked itself. PuLP hands
-HiGHS a maximisation as a minimisation of the negative, so HiGHS's bound has the other sign. CBC hands out no bound;
-its seed 0 means the time of day; and it says "Integer infeasible" where branching proves it, which is not in
-``sol_status``, but now and then also where time runs out while it preprocesses, which is wrong.
+Known traps, each with a test:
+
+- PuLP's ``status`` is Optimal for a solution at the time limit; ``sol_status`` makes the difference. For HiGHS neither
+  says whether there is a solution, so the status comes from HiGHS itself.
+- PuLP passes a maximisation to HiGHS as the minimisation of the negative, so HiGHS's bound has the other sign.
+- CBC returns no bound, and takes seed 0 as the time of day.
+- CBC reports "Integer infeasible", which ``sol_status`` lacks, where branching proves it, but sometimes also where the
+  time limit passes during preprocessing, which is no proof.
 """
 
 from __future__ import annotations
@@ -28,7 +31,7 @@ _SEEDS = 10**8  # CBC takes no larger seed
 
 
 class MilpSolver(StrEnum):
-    """The solvers of mixed-integer linear programs that PuLP calls here."""
+    """The mixed-integer linear programming solvers that are called through PuLP."""
 
     CBC = "cbc"
     HIGHS = "highs"
@@ -36,7 +39,7 @@ class MilpSolver(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """What a solver claims of a program.
+    """What a solver claims about a program.
 
     Parameters
     ----------
@@ -57,13 +60,13 @@ class Claim:
 
 
 def is_available(solver: MilpSolver | str) -> bool:
-    """Whether PuLP can call CBC (PuLP brings it) or HiGHS (package highspy), without importing either."""
+    """Return whether CBC (a part of PuLP) or HiGHS (package highspy) is installed, without importing it."""
     packages = {MilpSolver.CBC: ("pulp",), MilpSolver.HIGHS: ("pulp", "highspy")}
     return all(find_spec(package) is not None for package in packages[MilpSolver(solver)])
 
 
 def run(program: pulp.LpProblem, solver: MilpSolver | str, limits: Limits, time_limit_s: float | None) -> Claim:
-    """Solve a program by CBC or HiGHS.
+    """Solve a program with CBC or HiGHS.
 
     Raises
     ------
@@ -77,7 +80,7 @@ def run(program: pulp.LpProblem, solver: MilpSolver | str, limits: Limits, time_
     if not is_available(solver):
         raise InputError(f"{solver} is not installed, expected the packages pulp and highspy", place="solver")
     if time_limit_s is not None:
-        time_limit_s = max(time_limit_s, 0.01)  # 0 means no limit to some
+        time_limit_s = max(time_limit_s, 0.01)  # some solvers take 0 as no limit
     return (_run_cbc if solver is MilpSolver.CBC else _run_highs)(program, limits, time_limit_s)
 
 
@@ -87,7 +90,7 @@ def _run_cbc(program: pulp.LpProblem, limits: Limits, time_limit_s: float | None
     seed = limits.seed % _SEEDS + 1
     watch = Stopwatch(Limits(time_limit_s))
     cbc = pulp.COIN_CMD(
-        path=pulp.PULP_CBC_CMD.pulp_cbc_path,  # the one PuLP brings
+        path=pulp.PULP_CBC_CMD.pulp_cbc_path,  # the executable in PuLP
         msg=False,
         timeLimit=time_limit_s,
         threads=limits.threads if limits.threads > 1 else None,
@@ -96,7 +99,7 @@ def _run_cbc(program: pulp.LpProblem, limits: Limits, time_limit_s: float | None
     program.solve(cbc)
     optimal = program.sol_status == pulp.LpSolutionOptimal
     has_solution = optimal or program.sol_status == pulp.LpSolutionIntegerFeasible
-    # a limit that has not passed by our clock had not passed by CBC's: then its infeasibility is a proof
+    # if the limit has not passed by this clock, it had not passed by CBC's, and infeasibility is a proof
     is_proven = optimal or (program.status == pulp.LpStatusInfeasible and not watch.is_over())
     # PuLP hides why CBC stopped; the only limit that CBC has here is the time limit
     limit = Limit.OTHER if time_limit_s is None else Limit.TIME

@@ -1,4 +1,4 @@
-"""Optima of bags of tasks with every state known (docs/bags/theory.md)."""
+"""Hindsight optima of bags of tasks (docs/bags/theory.md)."""
 
 from hindsched.offline.bags.api import SOLVERS, available_solvers, solve
 

@@ -1,13 +1,13 @@
-"""AvailabilityPeriods of the machines: how much each holds by an instant, and when a segment can start and end in it.
+"""Availability periods: how much work each holds by an instant, and when a segment can start and end in it.
 
-A *period* is the time of a machine between two DOWN slots (docs/bags/model.md section 4): a segment lives in one
-period, or is lost. Within a period only UP ticks count, so an instant and the UP ticks done by it, its *work*, are
-two coordinates of one line. One work has many instants when the machine is RECLAIMED in between: what ends there ends
-at the earliest of them, what starts there starts at the latest.
+An *availability period* is the time of a machine between two DOWN slots (docs/bags/model.md section 4): a segment lies
+in one period, or is lost. Only UP ticks advance work. So the instants of a period and its *work*, the UP ticks done by
+an instant, are two coordinates. While the machine is RECLAIMED many instants have the same work: a segment ends at the
+earliest of them and starts at the latest.
 
-With cap = UP ticks of the period before an instant tau, a machine that needs g ticks for a segment has floor(cap / g)
-*positions* in it. Position j (from 0) starts at the earliest at work j g, and at the latest at work cap - (m - j) g,
-with m the number of positions; the two are less than g apart.
+Let cap be the UP ticks of the period before an instant tau, and g the ticks of a segment on the machine. The period has
+m = floor(cap / g) *positions*. Position j (from 0) starts at work j g at the earliest and at work cap - (m - j) g at
+the latest; the two are less than g apart.
 """
 
 from __future__ import annotations
@@ -27,20 +27,20 @@ Ints: TypeAlias = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Positions:
-    """Where segments can lie by an instant tau, one entry a position, by machine, period and number.
+    """All positions by an instant tau, in order of machine, period and number.
 
     Parameters
     ----------
     period, machine
-        Where it is.
+        The period, and the machine.
     number
-        Which position of its period, from 0.
+        The number within the period, from 0.
     ticks
         UP ticks of a segment on its machine.
     first_start, first_end
-        Leftmost start and end, in ticks.
+        Earliest (leftmost) start and end, in ticks.
     last_start, last_end
-        Rightmost start and end, so that all later positions of the period still fit before tau.
+        Latest (rightmost) start and end that leave room for all later positions of the period before tau.
     """
 
     period: Ints
@@ -58,22 +58,22 @@ class Positions:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AvailabilityPeriods:
-    """All periods with an UP tick, as flat arrays: p machines, S periods, R runs of UP slots.
+    """All availability periods with an UP tick, as flat arrays: p machines, S periods, R runs of UP slots.
 
     Parameters
     ----------
     ticks
-        Shape (p,): UP ticks that each machine needs for a segment.
+        Shape (p,): UP ticks of a segment on each machine.
     horizon
-        Ticks that are known.
+        Number of known ticks.
     machine
-        Shape (S,), ascending: whose period it is.
+        Shape (S,), ascending: the machine of each period.
     first_run
         Shape (S + 1,): period s has the runs ``first_run[s]`` to ``first_run[s + 1] - 1``.
     start, end
         Shape (R,): the run is the ticks [start, end), ascending within a machine.
     before
-        Shape (R + 1,): UP ticks of all runs before this one, of whatever machine.
+        Shape (R + 1,): UP ticks of all runs before this one, of all machines.
     """
 
     ticks: Ints
@@ -86,7 +86,7 @@ class AvailabilityPeriods:
 
     @classmethod
     def of_states(cls, states: States, ticks: npt.ArrayLike, slot: int) -> AvailabilityPeriods:
-        """Cut the states of p machines into periods; O(p N) array steps.
+        """Return the availability periods of p machines; O(p N) array steps.
 
         Parameters
         ----------
@@ -105,7 +105,7 @@ class AvailabilityPeriods:
         ([0, 0, 1], [0, 2, 3, 4], [0, 20, 40, 40], [10, 30, 60, 50])
         """
         p, slots = states.shape
-        width = slots + 1  # a column that is not UP, so that no run goes on in the next row
+        width = slots + 1  # with a column that is not UP, which separates the rows
         starts, ends = _runs(states == UP)
         row = starts // width
         new = np.ones(starts.size, dtype=np.bool_)
@@ -128,30 +128,30 @@ class AvailabilityPeriods:
         return cls(horizon=slots * slot, **arrays)
 
     def caps(self, tau: int) -> Ints:
-        """Return the UP ticks before ``tau`` of each period; shape (S,)."""
+        """Return the UP ticks of each period before ``tau``; shape (S,)."""
         if not self.machine.size:
             return self.machine
         done = np.maximum(np.minimum(self.end, tau) - self.start, 0)
         return np.add.reduceat(done, self.first_run[:-1])
 
     def counts(self, tau: int) -> Ints:
-        """Return the positions by ``tau`` of each period; shape (S,)."""
+        """Return the number of positions of each period by ``tau``; shape (S,)."""
         return self.caps(tau) // self.ticks[self.machine]
 
     def start_at(self, period: Ints, work: Ints) -> Ints:
-        """Return the latest instants at which these periods have done this much work, less than all of theirs."""
+        """Return the latest instants at which these periods have done this work, less than all of theirs."""
         total = self.before[self.first_run[period]] + work
         run = np.searchsorted(self.before, total, side="right") - 1
         return self.start[run] + total - self.before[run]
 
     def end_at(self, period: Ints, work: Ints) -> Ints:
-        """Return the earliest instants at which these periods have done this much work, at least 1."""
+        """Return the earliest instants at which these periods have done this work, at least 1."""
         total = self.before[self.first_run[period]] + work
         run = np.searchsorted(self.before, total, side="left") - 1
         return self.start[run] + total - self.before[run]
 
     def positions(self, tau: int) -> Positions:
-        """Return all positions by ``tau`` with their earliest and latest times."""
+        """Return all positions by ``tau``."""
         caps = self.caps(tau)
         counts = caps // self.ticks[self.machine]
         period = np.repeat(np.arange(counts.size), counts)
@@ -173,7 +173,7 @@ class AvailabilityPeriods:
 
 
 def _runs(flags: npt.NDArray[np.bool_]) -> tuple[Ints, Ints]:
-    """Return first and past-the-last index of each run of true flags, row by row, rows being one longer each."""
+    """Return first and past-the-last index of each run of true flags, in rows that are padded by one false flag."""
     p, slots = flags.shape
     padded = np.zeros((p, slots + 1), dtype=np.int8)
     padded[:, :slots] = flags

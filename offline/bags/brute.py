@@ -1,16 +1,17 @@
 """Exhaustive search tick by tick, for tiny instances: the oracle for all other solvers.
 
-It shares nothing with them: no period, no position, no bound, and replicas and idle machines are tried as anything
-else. What it does rely on, and nothing else:
+It shares nothing with them: no availability period, no position, no bound, and it tries replicas and idle machines like
+any other choice. It relies on these facts only:
 
-- Not on demand every event is an integer if every decision is taken at one, and a decision between two ticks gains
-  nothing over the same one at the tick before: the copy only ends its segments later. So decisions are at ticks.
-- A copy never gains from a smaller state than the greatest there is, nor from being dropped for nothing.
-- On demand with private disks everything is saved at once; then a machine's ticks on a task simply add up.
+- Not on demand, every event is an integer if every decision is taken at an integer. A decision between two ticks gains
+  nothing over the same decision at the tick before, since the copy ends its segments no earlier. So decisions are at
+  ticks.
+- A copy never gains from a smaller saved state than the greatest one, nor from being dropped without another task.
+- On demand with private stores everything is saved at once; then the ticks of a machine on a task add up.
 
-On demand with shared disks tasks may change machines at any rational instant. There the search is over how long each
-machine serves each task in each slot, a linear program: within a slot, machines and tasks that are busy at most L
-ticks each can be arranged so that none meets two others at once (a preemptive open shop; Gonzalez and Sahni 1976).
+On demand with a shared store tasks may change machines at any rational instant. There the search is over the time that
+each machine serves each task in each slot, a linear program: within a slot, machines and tasks that are busy at most L
+ticks each can be arranged without overlap (a preemptive open shop; Gonzalez and Sahni 1976).
 """
 
 from __future__ import annotations
@@ -28,22 +29,22 @@ from hindsched.instances.states import DOWN, UP
 
 __all__ = ["MAX_STATES", "optimum"]
 
-#: Most states that the search looks at.
+#: Largest number of states that the search visits.
 MAX_STATES = 2_000_000
 
 _OUT = (-1, 0, 0)
 _Copy: TypeAlias = tuple[int, int, int]  # task, segments done, ticks done of the next
-# What is saved of each task (shared: one number; private: one for each machine), and the copy on each machine.
+# The saved state of each task (shared: one number; private: one for each machine), and the copy on each machine.
 _State: TypeAlias = tuple[tuple[tuple[int, ...], ...], tuple[_Copy, ...]]
 
 
 def optimum(instance: Instance) -> int | None:
-    """Return the turnaround of the best play, None if the slots run out for every play.
+    """Return the least turnaround; None if no schedule ends within the slots.
 
     Raises
     ------
     InputError
-        When the search would look at more than `MAX_STATES` states.
+        If the search would visit more than `MAX_STATES` states.
 
     Examples
     --------
@@ -52,14 +53,14 @@ def optimum(instance: Instance) -> int | None:
     (4, 4, 4)
     """
     if instance.on_demand:
-        return _preemptive(instance) if instance.is_shared else _kept(instance)
-    return _searched(instance)
+        return _shared_on_demand(instance) if instance.is_shared else _private_on_demand(instance)
+    return _not_on_demand(instance)
 
 
-def _searched(instance: Instance) -> int | None:
+def _not_on_demand(instance: Instance) -> int | None:
     disks = 1 if instance.is_shared else instance.num_machines
     states: set[_State] = {(((0,) * disks,) * instance.tasks, (_OUT,) * instance.num_machines)}
-    looked = 0
+    visited = 0
     for tick in range(instance.horizon):
         slot = instance.states[:, tick // instance.slot]
         after: set[_State] = set()
@@ -70,8 +71,8 @@ def _searched(instance: Instance) -> int | None:
                 if not state[0]:
                     return tick + 1
                 after.add(state)
-        looked += len(after)
-        if looked > MAX_STATES:
+        visited += len(after)
+        if visited > MAX_STATES:
             raise InputError(f"more than {MAX_STATES} states, expected a tiny instance", place="brute")
         states = after
     return None
@@ -111,11 +112,11 @@ def _advance(
     return tuple(tuple(disks[task]) for task in order), running
 
 
-def _kept(instance: Instance) -> int | None:
-    """Private disks, on demand: every machine serves some task in each of its UP ticks, and nothing is lost."""
+def _private_on_demand(instance: Instance) -> int | None:
+    """Private stores, on demand: every machine serves some task in each of its UP ticks, and nothing is lost."""
     states: set[tuple[tuple[int, ...], ...]] = {((0,) * instance.num_machines,) * instance.tasks}
     goal = [instance.segments * ticks for ticks in instance.ticks]
-    looked = 0
+    visited = 0
     for tick in range(instance.horizon):
         up = np.flatnonzero(instance.states[:, tick // instance.slot] == UP)
         after = set()
@@ -128,15 +129,15 @@ def _kept(instance: Instance) -> int | None:
                 if not left:
                     return tick + 1
                 after.add(left)
-        looked += len(after)
-        if looked > MAX_STATES:
+        visited += len(after)
+        if visited > MAX_STATES:
             raise InputError(f"more than {MAX_STATES} states, expected a tiny instance", place="brute")
         states = after
     return None
 
 
-def _preemptive(instance: Instance) -> int | None:
-    """Shared disks, on demand: linear programs over how long each machine serves each task in each slot."""
+def _shared_on_demand(instance: Instance) -> int | None:
+    """Shared store, on demand: linear programs over the time that each machine serves each task in each slot."""
     for slots in range(1, instance.slots + 1):
         length = _last_slot(instance, slots)
         if length is not None:
@@ -145,7 +146,7 @@ def _preemptive(instance: Instance) -> int | None:
 
 
 def _last_slot(instance: Instance, slots: int) -> float | None:
-    """Return the least part of the last of these slots that is needed, None if they do not suffice."""
+    """Return the least part of the last of these slots that is needed; None if the slots do not suffice."""
     from scipy.optimize import linprog
 
     n, length = instance.tasks, instance.slot

@@ -1,9 +1,9 @@
-"""Chains of segments, written down task by task for CP-SAT: the model to read, and to check the others against.
+"""A CP-SAT model of chains of segments, task by task: the model to read, and to check the others against.
 
-Not on demand. Every segment of every task is one interval in the UP time of one period; a segment starts where its
-predecessor's state is: anywhere with shared disks, on the same machine with private ones. It uses no bound, no
-position and no level, and tasks are told apart (their first segments start in the order of their numbers), so it is
-for small instances.
+Not on demand. Every segment of every task is one interval in the UP time of one availability period. A segment starts
+where the state of its predecessor is: anywhere with a shared store, on the same machine with private ones. The model
+has no bound, no position and no level. Tasks are distinct (their first segments start in the order of their numbers),
+so it is for small instances.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ __all__ = ["solve"]
 
 
 def solve(instance: Instance, limits: Limits) -> Claim:
-    """Return the optimum of a small instance, or what is known of it when the time is over.
+    """Solve a small instance; stopped by the time limit, return its bounds.
 
     Raises
     ------
     InputError
-        For an instance on demand: rational instants are beyond this model.
+        For an instance on demand: this model has integer instants only.
 
     Examples
     --------
@@ -55,13 +55,13 @@ def solve(instance: Instance, limits: Limits) -> Claim:
         return Claim(None, None, "chains")
     if status not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
         return Claim(max(0, ceil(solver.best_objective_bound - 1e-6)), None, "chains", limit=limit_met(solver))
-    schedule = schedule_of_chains(instance, chains.periods, chains.found(solver))
+    schedule = schedule_of_chains(instance, chains.periods, chains.solution(solver))
     lower = schedule.turnaround if status == cp_model.OPTIMAL else ceil(solver.best_objective_bound - 1e-6)
     return Claim(lower, schedule, "chains", limit=None if status == cp_model.OPTIMAL else limit_met(solver))
 
 
 class _Chains:
-    """The variables and constraints of one model."""
+    """The variables and constraints of a model."""
 
     def __init__(self, model: cp_model.CpModel, instance: Instance) -> None:
         self.model = model
@@ -69,11 +69,11 @@ class _Chains:
         self.periods = AvailabilityPeriods.of_states(instance.states, instance.ticks, instance.slot)
         self.horizon = instance.horizon
         self.busy: list[list[cp_model.IntervalVar]] = [[] for _ in self.periods.machine]
-        # start, end and the literal of each period, for each segment of each task
+        # start, end, and a literal for each period, of each segment of each task
         self.segments: list[list[tuple[cp_model.IntVar, cp_model.IntVar, list[cp_model.IntVar]]]] = []
         self.end = self._last_end()
 
-    def found(self, solver: cp_model.CpSolver) -> list[list[Segment]]:
+    def solution(self, solver: cp_model.CpSolver) -> list[list[Segment]]:
         """Return the segments of every task in a solution."""
         return [
             [(_first_true(solver, places), solver.value(start), solver.value(end)) for start, end, places in task]
@@ -81,7 +81,7 @@ class _Chains:
         ]
 
     def _last_end(self) -> cp_model.IntVar:
-        """Write all constraints down and return the variable of the last completion."""
+        """Add all constraints and return the variable of the last completion."""
         last = self.model.new_int_var(0, self.horizon, "end")
         for i in range(self.instance.tasks):
             task = [self._segment(f"{i}_{j}") for j in range(self.instance.segments)]
@@ -98,7 +98,7 @@ class _Chains:
         return last
 
     def _segment(self, name: str) -> tuple[cp_model.IntVar, cp_model.IntVar, list[cp_model.IntVar]]:
-        """Return start and end of a segment, and for each period whether it is there."""
+        """Return start and end of a segment, and for each period a literal: the segment lies there."""
         start = self.model.new_int_var(0, self.horizon, f"start_{name}")
         end = self.model.new_int_var(0, self.horizon, f"end_{name}")
         places = []
@@ -112,7 +112,7 @@ class _Chains:
     def _in_period(
         self, s: int, ticks: int, start: cp_model.IntVar, end: cp_model.IntVar, here: cp_model.IntVar
     ) -> None:
-        """Tie instants to UP ticks done since the period began, run of UP slots by run."""
+        """Link the instants of a segment to its work in a period, for each run of UP slots."""
         at = self.periods
         runs = range(int(at.first_run[s]), int(at.first_run[s + 1]))
         origin = int(at.before[runs[0]])

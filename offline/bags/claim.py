@@ -1,4 +1,4 @@
-"""What the solvers of this family hand over before the checker has seen it."""
+"""Unchecked answers of the solvers of this family."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ __all__ = ["Claim"]
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """Bounds on an optimum, and a schedule.
+    """Bounds on an optimum, and a schedule, before the checker has confirmed them.
 
     Parameters
     ----------
     lower
-        Proven; None: proven that no play completes all tasks within the known slots.
+        Proven lower bound; None: no schedule completes all tasks within the known slots.
     schedule
-        The best one found; None for none.
+        The best schedule found, if any.
     by
-        What gave the lower bound.
+        The method behind the lower bound.
     counts
-        What was counted on the way.
+        Counts for reports.
     limit
-        What stopped the solver, where it proved nothing.
+        The limit that stopped the solver before a proof.
     """
 
     lower: int | None

@@ -1,7 +1,7 @@
-"""Optima in closed form: private disks (H1, H2), one task alone (H5), and machines that never fail.
+"""Optima in closed form: private stores (H1, H2) and one task alone (H5).
 
-Each is the least instant at which a count, that only grows with time, reaches what is needed; docs/bags/theory.md has
-the proofs. What never reaches it is None.
+Each optimum is the least instant at which a count that grows with time reaches what is needed, and None where it never
+does. docs/bags/theory.md has the proofs.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ import numpy as np
 
 from hindsched.offline.bags.availability_periods import AvailabilityPeriods, Ints
 
-__all__ = ["alone", "alone_ends", "kept_on_disk", "least", "up_ticks", "whole_by", "whole_segments"]
+__all__ = ["alone", "alone_ends", "least", "private_on_demand", "up_ticks", "whole_by", "whole_segments"]
 
 
 def least(holds: Callable[[int], bool], low: int, high: int) -> int | None:
-    """Return the least integer in [low, high] for which a monotone statement holds, None if it does for none.
+    """Return the least integer in [low, high] for which a monotone statement holds; None if it holds for none.
 
-    It is asked at ``low`` first, then at ever larger steps, then by bisection: few times if ``low`` is a good bound.
+    Tests ``low`` first, then values at growing steps, then bisects: few tests if ``low`` is a good bound.
 
     Examples
     --------
@@ -42,7 +42,7 @@ def least(holds: Callable[[int], bool], low: int, high: int) -> int | None:
 
 
 def whole_segments(periods: AvailabilityPeriods, tasks: int, segments: int, *, low: int = 0) -> int | None:
-    """H1: the optimum where a task stays on one machine and only whole segments are saved.
+    """Return the optimum where a task stays on one machine and only whole segments are saved (H1).
 
     Parameters
     ----------
@@ -60,9 +60,9 @@ def whole_segments(periods: AvailabilityPeriods, tasks: int, segments: int, *, l
 
     Notes
     -----
-    Valid for k = 1 with any store, and for private stores; not on demand. A segment lives in one period, and a
-    completed task owns k segments of one machine (replicas own segments too, so they add nothing); conversely a machine
-    with floor(positions / k) = c completes c tasks by running their segments in order. O(R log horizon).
+    Valid for k = 1 with any store, and for private stores, not on demand. A segment lies in one availability period,
+    and a completed task has k segments of one machine. Conversely a machine with floor(positions / k) = c completes c
+    tasks by running their segments in order. O(R log horizon).
 
     Examples
     --------
@@ -75,19 +75,19 @@ def whole_segments(periods: AvailabilityPeriods, tasks: int, segments: int, *, l
 
 
 def whole_by(periods: AvailabilityPeriods, segments: int, tau: int) -> Ints:
-    """Return how many whole tasks each machine can run by tau on its own; shape (p,)."""
+    """Return the number of whole tasks that each machine alone can run by tau; shape (p,)."""
     return _by_machine(periods, periods.counts(tau)) // segments
 
 
-def kept_on_disk(periods: AvailabilityPeriods, tasks: int, segments: int, *, low: int = 0) -> int | None:
-    """H2: the optimum with private disks on demand, the least tau with sum of floor(UP ticks / (k g)) >= n.
+def private_on_demand(periods: AvailabilityPeriods, tasks: int, segments: int, *, low: int = 0) -> int | None:
+    """Return the optimum with private stores on demand: the least tau with sum of floor(UP ticks / (k g)) >= n (H2).
 
-    Saved at the end of every period, no UP tick is lost, and a task cannot leave its machine. O(R log horizon).
+    Saving at the end of every availability period loses no UP tick. O(R log horizon).
 
     Examples
     --------
     >>> from hindsched.instances.states import from_letters
-    >>> kept_on_disk(AvailabilityPeriods.of_states(from_letters(["uduu"]), [15], slot=10), tasks=1, segments=2)
+    >>> private_on_demand(AvailabilityPeriods.of_states(from_letters(["uduu"]), [15], slot=10), tasks=1, segments=2)
     40
     """
     return least(
@@ -98,7 +98,7 @@ def kept_on_disk(periods: AvailabilityPeriods, tasks: int, segments: int, *, low
 
 
 def up_ticks(periods: AvailabilityPeriods, tau: int) -> Ints:
-    """Return how many UP ticks each machine has before tau; shape (p,)."""
+    """Return the number of UP ticks of each machine before tau; shape (p,)."""
     return _by_machine(periods, periods.caps(tau))
 
 
@@ -109,20 +109,20 @@ def _by_machine(periods: AvailabilityPeriods, values: Ints) -> Ints:
 
 
 def alone(periods: AvailabilityPeriods, segments: int) -> int | None:
-    """H5: the optimum of one task with shared disks, not on demand; a lower bound for any number of tasks."""
+    """Return the optimum of one task with a shared store, not on demand (H5): a lower bound for more tasks."""
     ends = alone_ends(periods, segments)
     return ends[-1][2] if len(ends) == segments else None
 
 
 def alone_ends(periods: AvailabilityPeriods, segments: int) -> list[tuple[int, int, int]]:
-    """Return (period, start, end) of the segments of one task, each ended as early as can be.
+    """Return (period, start, end) of the segments of one task, each with its earliest end; O(k R).
 
-    Shorter than ``segments`` if the task cannot be completed. O(k R).
+    The list is shorter than ``segments`` if the task cannot be completed.
 
     Notes
     -----
-    Let e_j be the least instant at which j segments can have been done. A segment j + 1 starts at e_j or later and its
-    end does not decrease with its start, so starting from e_j loses nothing.
+    Let e_j be the earliest end of segment j. Segment j + 1 starts at e_j or later, and its end does not decrease with
+    its start, so a start at e_j is best.
 
     Examples
     --------

@@ -1,8 +1,8 @@
-"""A lower bound that knows that each task is one chain (H4, *composition*), as a small integer program.
+"""The composition bound (H4): each task is one chain, and its segments are split over machines of several speeds.
 
-A chain of k segments by tau that runs a_d of them at ticks g_d needs sum of a_d g_d <= tau, however its segments lie.
-So n such splits must fit into the positions that each speed has by tau. Where there are many speeds, neighbouring ones
-count as one of the fastest of them, which only weakens the bound.
+A chain that runs a_d of its k segments on machines with g_d ticks a segment needs sum of a_d g_d <= tau. So n such
+splits must fit into the positions of each speed by tau, which a small integer program decides. Where there are many
+speeds, neighbouring ones count as the fastest of them, which only weakens the bound.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ from hindsched.offline.limits import Limits, Stopwatch
 
 __all__ = ["composition"]
 
-_MOST_SPLITS = 1500
+_MOST_SPLITS = 1500  # speeds are grouped until there are at most so many splits
 
 
 def composition(
     periods: AvailabilityPeriods, tasks: int, segments: int, *, low: int = 0, limits: Limits | None = None
 ) -> int | None:
-    """Return the least tau by which n splits fit, None if there is none; never below ``low``, a known bound.
+    """Return the least tau >= ``low`` by which n splits fit, where ``low`` is a known bound; None if there is none.
 
-    Stopped by its time limit it returns what it has proven so far.
+    Stopped by the time limit it returns what is proven.
 
     Examples
     --------
-    By 9 there are four positions, but who takes the slow one has no time left for his other segment:
+    By 9 there are four positions, but a task on the slow one has no time for its other segment:
 
     >>> from hindsched.instances.states import from_letters
     >>> from hindsched.offline.bags.lower_bounds import area
@@ -60,7 +60,7 @@ def composition(
 
 
 def _speeds(ticks: Ints, segments: int) -> tuple[Ints, Ints]:
-    """Return the group of each machine and the least ticks of each group, few enough for the program."""
+    """Return the group of each machine and the least ticks of each group, with few enough groups for the program."""
     distinct, index = np.unique(ticks, return_inverse=True)
     most = 1
     while most < distinct.size and comb(segments + most, most) <= _MOST_SPLITS:
@@ -72,7 +72,7 @@ def _speeds(ticks: Ints, segments: int) -> tuple[Ints, Ints]:
 
 
 def _splits(segments: int, speeds: int) -> Iterator[tuple[int, ...]]:
-    """Yield all ways to split so many segments over so many speeds."""
+    """Yield all splits of the segments over the speeds."""
     if speeds == 1:
         yield (segments,)
         return
@@ -82,7 +82,7 @@ def _splits(segments: int, speeds: int) -> Iterator[tuple[int, ...]]:
 
 
 def _fits(splits: npt.NDArray[np.int64], counts: Ints, tasks: int, seed: int, left_s: float | None) -> bool:
-    """Whether n of these splits, with repetition, take no more of any speed than there is; True if time is over."""
+    """Return whether n of these splits, with repetition, fit the positions of each speed; True if time is over."""
     model = cp_model.CpModel()
     times = [model.new_int_var(0, tasks, "") for _ in splits]
     model.add(sum(times) == tasks)

@@ -1,4 +1,4 @@
-"""The solvers by their names: each looks at as many slots as it needs, and hands over a schedule."""
+"""The solvers ``closed``, ``matching`` and ``levels``, each of which reads only as many slots as it needs."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from hindsched.offline.limits import Limits, Stopwatch
 
 __all__ = ["solve_closed_forms", "solve_levels", "solve_matching"]
 
-_FIRST = 128  # slots looked at first; four times as many each time
+_FIRST = 128  # slots that are read first; four times as many each further time
 
-# What a solver finds within some slots: None if it needs more of them.
+# Solves an instance within some slots; None if it needs more of them.
 _Within = Callable[[AvailabilityPeriods], Claim | None]
 
 
 def _widening(instance: Instance, within: _Within, by: str) -> Claim:
-    """Solve within the first slots, and within more as long as these are too few: what ends in them needs no others."""
+    """Solve within ever more slots until they suffice: a schedule that ends within some slots needs no later ones."""
     width = _FIRST
     while True:
         part = instance.states[:, :width]
-        found = within(AvailabilityPeriods.of_states(part, instance.ticks, instance.slot))
-        if found is not None:
-            return found
+        claim = within(AvailabilityPeriods.of_states(part, instance.ticks, instance.slot))
+        if claim is not None:
+            return claim
         if width >= instance.slots:
             return Claim(None, None, by)
         width *= 4
@@ -47,7 +47,7 @@ def solve_closed_forms(instance: Instance, limits: Limits) -> Claim:
     if instance.on_demand and instance.is_shared:
         return _widening(instance, lambda periods: _fluid(instance, periods), "fluid")
     if instance.on_demand:
-        return _widening(instance, lambda periods: _kept(instance, periods), "private-on-demand")
+        return _widening(instance, lambda periods: _private_on_demand(instance, periods), "private-on-demand")
     if k == 1 or not instance.is_shared:
 
         def whole(periods: AvailabilityPeriods) -> Claim | None:
@@ -80,11 +80,11 @@ def _fluid(instance: Instance, periods: AvailabilityPeriods) -> Claim | None:
     return Claim(schedule.turnaround, schedule, "fluid")
 
 
-def _kept(instance: Instance, periods: AvailabilityPeriods) -> Claim | None:
-    tau = closed_forms.kept_on_disk(periods, instance.tasks, instance.segments)
+def _private_on_demand(instance: Instance, periods: AvailabilityPeriods) -> Claim | None:
+    tau = closed_forms.private_on_demand(periods, instance.tasks, instance.segments)
     if tau is None:
         return None
-    return Claim(tau, schedule_building.schedule_of_disks(instance, periods, tau), "private-on-demand")
+    return Claim(tau, schedule_building.schedule_on_private_stores(instance, periods, tau), "private-on-demand")
 
 
 def solve_matching(instance: Instance, limits: Limits) -> Claim:
@@ -118,7 +118,7 @@ def solve_levels(instance: Instance, limits: Limits) -> Claim:
     InputError
         For another instance.
     """
-    watch = Stopwatch(limits)  # one for all widths
+    watch = Stopwatch(limits)  # one clock for all widths
     n, k = instance.tasks, instance.segments
     if not instance.is_shared or instance.on_demand:
         raise InputError("levels: made for a shared store, not on demand", place="solver")
@@ -129,7 +129,7 @@ def solve_levels(instance: Instance, limits: Limits) -> Claim:
         is_all = slots == instance.slots
         bound = lower_bound(periods, states, instance.slot, n, k)
         if bound is None or (2 * bound[0] > periods.horizon and not is_all):
-            return None  # room enough for plays that are far from the bound
+            return None  # schedules far from the bound need more slots
         found = shared_search(periods, n, k, bound, limits, watch, is_all=is_all)
         if found.chains is None:
             return Claim(found.lower, None, found.by, found.counts, found.limit) if is_all else None

@@ -1,12 +1,18 @@
-"""Whether a play by an instant tau exists, exactly: levels by CP-SAT, with times in cells that are split where needed.
+"""Feasibility of an instant tau, exactly: levels by CP-SAT with dynamic discretization of times.
 
-Position j of a period is the segment, if any, that starts at work j g + offset with 0 <= offset < g: two segments of
-a period start at least g apart, so each has a position of its own, and of two neighbours the second has no smaller
-offset. The offsets of each position are cut into *cells* [a, b]. A segment in a cell is taken to end as early as
-offset a lets it and to start as late as offset b lets it: all that a play needs, or less. So if the levels (see
-`levels`) cannot be given, no play by tau exists. If they can, the order of segments that they tell is replayed with
-real times; if it is no play, some segment was late for another that relied on the early end of its cell, and that cell
-is split at the offset it really has. Offsets are integers, so this ends; mostly after none or a few splits.
+Position j of a period is the segment, if any, that starts at work j g + offset with 0 <= offset < g. Two segments of a
+period start at least g apart, so each has a position of its own, and offsets do not decrease along a period. The
+offsets of a position are divided into *cells* [a, b]. The model lets a segment in a cell end as early as offset a
+allows and start as late as offset b allows, so it is a relaxation: if it is infeasible, no schedule ends by tau.
+
+A solution of the model gives an order of the segments, which is replayed with true times. Either the replay is a
+schedule, or a segment ends too late for another one that relied on the early end of its cell; that cell is then split
+at the true offset. Offsets are integers, so this ends, mostly after few splits.
+
+References
+----------
+N. Boland, M. Hewitt, L. Marshall, M. Savelsbergh, "The continuous-time service network design problem", Operations
+Research 65 (2017) (dynamic discretization discovery).
 """
 
 from __future__ import annotations
@@ -29,16 +35,16 @@ __all__ = ["Feasibility", "decide"]
 
 @dataclass(frozen=True, slots=True)
 class Feasibility:
-    """Whether a play by tau exists.
+    """Whether a schedule by tau exists.
 
     Parameters
     ----------
     exists
-        None: the time was over first.
+        None: a limit stopped the search.
     chains
-        The segments of each task, if one exists.
+        The segments of each task, if a schedule exists.
     splits
-        How many cells were split.
+        Number of cells that were split.
     """
 
     exists: bool | None
@@ -47,7 +53,7 @@ class Feasibility:
 
 
 class _Budget:
-    """What one question may still spend."""
+    """Time and effort that are left for one decision."""
 
     def __init__(self, limits: Limits, effort: float | None) -> None:
         self.limits = limits
@@ -72,7 +78,7 @@ class _Budget:
 
 @dataclass(frozen=True, slots=True)
 class _Option:
-    """A position in one of its cells, as the model sees it."""
+    """A position in one of its cells, with the times of the relaxation."""
 
     position: int
     cell: int
@@ -80,8 +86,8 @@ class _Option:
     start: int  # latest
 
 
-class _Field:
-    """All positions by tau, and their cells."""
+class _Cells:
+    """All positions by tau, with their cells."""
 
     def __init__(self, periods: AvailabilityPeriods, tau: int) -> None:
         at = periods.positions(tau)
@@ -103,7 +109,7 @@ class _Field:
         return cuts[cell], cuts[cell + 1] - 1 if cell + 1 < len(cuts) else self.most[p]
 
     def options(self) -> list[_Option]:
-        """Return every position in each of its cells."""
+        """Return all positions in all of their cells."""
         which = [(p, c) for p, cuts in enumerate(self.cuts) for c in range(len(cuts))]
         if not which:
             return []
@@ -116,7 +122,7 @@ class _Field:
         return [_Option(q, c, e, s) for (q, c), e, s in zip(which, ends, starts, strict=True)]
 
     def split(self, p: int, offset: int) -> bool:
-        """Let a cell of a position begin at an offset; return whether none did."""
+        """Split a cell of a position at an offset; False if a cell begins there already."""
         cuts = self.cuts[p]
         i = bisect_right(cuts, offset)
         if cuts[i - 1] == offset:
@@ -128,7 +134,7 @@ class _Field:
 def decide(
     periods: AvailabilityPeriods, tasks: int, segments: int, tau: int, limits: Limits, *, effort: float | None = None
 ) -> Feasibility:
-    """Return whether n chains of k segments exist by tau, with shared disks, not on demand.
+    """Decide whether n chains of k segments exist by tau, with a shared store, not on demand.
 
     Parameters
     ----------
@@ -141,7 +147,7 @@ def decide(
     limits
         Time, threads and seed.
     effort
-        Most of CP-SAT's deterministic seconds, which do not depend on the machine's load; None: any.
+        Deterministic seconds of CP-SAT, which do not depend on the load of the machine; None: no limit.
 
     Examples
     --------
@@ -151,27 +157,27 @@ def decide(
     (True, False)
     """
     budget = _Budget(limits, effort)
-    field = _Field(periods, tau)
+    cells = _Cells(periods, tau)
     begins = earliest_starts(periods, segments).tolist()
     rests = latest_ends(periods, segments, tau).tolist()
-    if len(field.period) < tasks * segments or len(begins) < segments or rests[-1] < 0:
+    if len(cells.period) < tasks * segments or len(begins) < segments or rests[-1] < 0:
         return Feasibility(False)
     splits = 0
     while True:
-        options = field.options()
-        status, found = _levels(field, options, tasks, segments, begins, rests, budget)
+        options = cells.options()
+        status, found = _levels(cells, options, tasks, segments, begins, rests, budget)
         if status == cp_model.INFEASIBLE:
             return Feasibility(False, splits=splits)
         if found is None:
             return Feasibility(None, splits=splits)
-        replay = _Replay(field, options, found, tasks, segments)
+        replay = _Replay(cells, options, found, tasks, segments)
         if not replay.late:
             return Feasibility(True, replay.chains, splits)
-        splits += sum(field.split(p, offset) for p, offset in replay.late)
+        splits += sum(cells.split(p, offset) for p, offset in replay.late)
 
 
 def _levels(
-    field: _Field,
+    cells: _Cells,
     options: list[_Option],
     tasks: int,
     segments: int,
@@ -179,11 +185,11 @@ def _levels(
     rests: list[int],
     budget: _Budget,
 ) -> tuple[int, dict[int, int] | None]:
-    """Ask CP-SAT for levels; return its status and the level of each option used."""
+    """Solve the relaxation; return CP-SAT's status and the level of each option that is used."""
     model = cp_model.CpModel()
     use: dict[tuple[int, int], cp_model.IntVar] = {}
     of_level: list[list[int]] = [[] for _ in range(segments + 1)]
-    of_cell: list[dict[int, list[cp_model.IntVar]]] = [{} for _ in field.period]
+    of_cell: list[dict[int, list[cp_model.IntVar]]] = [{} for _ in cells.period]
     for i, option in enumerate(options):
         for level in range(1, segments + 1):
             if option.start >= begins[level - 1] and option.end <= rests[segments - level]:
@@ -192,10 +198,10 @@ def _levels(
                 of_cell[option.position].setdefault(option.cell, []).append(use[i, level])
     for level in range(1, segments + 1):
         model.add(sum(use[i, level] for i in of_level[level]) == tasks)
-    for p, cells in enumerate(of_cell):
-        model.add_at_most_one(x for variables in cells.values() for x in variables)
-        if p + 1 < len(of_cell) and field.period[p] == field.period[p + 1]:
-            _add_order(model, field, p, cells, of_cell[p + 1])
+    for p, here in enumerate(of_cell):
+        model.add_at_most_one(x for variables in here.values() for x in variables)
+        if p + 1 < len(of_cell) and cells.period[p] == cells.period[p + 1]:
+            _add_order(model, cells, p, here, of_cell[p + 1])
     for level in range(1, segments):
         _add_supply(model, options, use, of_level, level, tasks)
     solver, status = budget.solve(model)
@@ -206,17 +212,17 @@ def _levels(
 
 def _add_order(
     model: cp_model.CpModel,
-    field: _Field,
+    cells: _Cells,
     p: int,
-    cells: dict[int, list[cp_model.IntVar]],
+    here: dict[int, list[cp_model.IntVar]],
     following: dict[int, list[cp_model.IntVar]],
 ) -> None:
-    """Let no position have a cell beyond that of the next one, if both are used."""
-    for c in cells:
-        least = field.bounds(p, c)[0]
-        early = [x for d, xs in following.items() if field.bounds(p + 1, d)[1] < least for x in xs]
+    """Forbid a later cell of a position together with an earlier cell of the next one."""
+    for c in here:
+        least = cells.bounds(p, c)[0]
+        early = [x for d, xs in following.items() if cells.bounds(p + 1, d)[1] < least for x in xs]
         if early:
-            model.add_at_most_one([x for d, xs in cells.items() if d >= c for x in xs] + early)
+            model.add_at_most_one([x for d, xs in here.items() if d >= c for x in xs] + early)
 
 
 def _add_supply(
@@ -227,7 +233,7 @@ def _add_supply(
     level: int,
     tasks: int,
 ) -> None:
-    """At each start of the next level as many of this level must have ended: a stock that is never negative."""
+    """Require that at each start of the next level enough segments of this level have ended: a stock >= 0."""
     events = [(options[i].end, 0, use[i, level]) for i in of_level[level]]
     events += [(options[i].start, 1, use[i, level + 1]) for i in of_level[level + 1]]
     events.sort(key=lambda event: event[:2])
@@ -241,42 +247,42 @@ def _add_supply(
 
 
 class _Replay:
-    """The order that levels and cells tell, with the real times.
+    """The order of a solution of the relaxation, with true times.
 
     Parameters
     ----------
     late
-        Position and offset of each segment that ended too late for the cell of another; empty for a play.
+        Position and true offset of each segment that ended too late for another one; empty for a schedule.
     chains
         The segments of each task.
     """
 
-    def __init__(self, field: _Field, options: list[_Option], found: dict[int, int], tasks: int, segments: int) -> None:
-        self.field = field
+    def __init__(self, cells: _Cells, options: list[_Option], found: dict[int, int], tasks: int, segments: int) -> None:
+        self.cells = cells
         self.late: set[tuple[int, int]] = set()
         self.chains: list[list[Segment]] = [[] for _ in range(tasks)]
         before = _predecessors(options, found, segments)
         task_of: dict[int, int] = {}
         work_of: dict[int, int] = {}
         end_of: dict[int, int] = {}
-        cause_of: dict[int, int | None] = {}  # what a segment waited for, if it waited
+        cause_of: dict[int, int | None] = {}  # the segment that a segment waited for
         last: dict[int, int] = {}  # the last option used in a period
         for i in sorted(found, key=lambda i: (options[i].end, options[i].start)):
             p = options[i].position
-            s = field.period[p]
+            s = cells.period[p]
             source, previous = before.get(i), last.get(s)
             done = self._work_by(s, end_of[source]) if source is not None else 0
-            free = work_of[previous] + field.ticks[p] if previous is not None else 0
-            base = field.number[p] * field.ticks[p]
-            low, high = field.bounds(p, options[i].cell)
+            free = work_of[previous] + cells.ticks[p] if previous is not None else 0
+            base = cells.number[p] * cells.ticks[p]
+            low, high = cells.bounds(p, options[i].cell)
             work = max(base, done, free)
             cause_of[i] = None if work <= base + low else source if done >= free else previous
             if work > base + high:
                 self._blame(cause_of[i], options, work_of, cause_of)
                 work = base + high
             at = np.array([s])
-            start = int(field.periods.start_at(at, np.array([work]))[0])
-            end = int(field.periods.end_at(at, np.array([work + field.ticks[p]]))[0])
+            start = int(cells.periods.start_at(at, np.array([work]))[0])
+            end = int(cells.periods.end_at(at, np.array([work + cells.ticks[p]]))[0])
             task_of[i] = task_of[source] if source is not None else sum(found[j] == 1 for j in task_of)
             self.chains[task_of[i]].append((s, start, end))
             work_of[i], end_of[i], last[s] = work, end, i
@@ -284,20 +290,20 @@ class _Replay:
     def _blame(
         self, i: int | None, options: list[_Option], work_of: dict[int, int], cause_of: dict[int, int | None]
     ) -> None:
-        """Note all segments that waited for each other until the one that is late."""
+        """Record the chain of segments whose waiting made one late."""
         while i is not None and cause_of[i] is not None:
             p = options[i].position
-            self.late.add((p, work_of[i] - self.field.number[p] * self.field.ticks[p]))
+            self.late.add((p, work_of[i] - self.cells.number[p] * self.cells.ticks[p]))
             i = cause_of[i]
 
     def _work_by(self, period: int, instant: int) -> int:
-        at = self.field.periods
+        at = self.cells.periods
         runs = slice(int(at.first_run[period]), int(at.first_run[period + 1]))
         return int(np.maximum(np.minimum(at.end[runs], instant) - at.start[runs], 0).sum())
 
 
 def _predecessors(options: list[_Option], found: dict[int, int], segments: int) -> dict[int, int]:
-    """Return for each option used above level 1 the one whose task it takes up: first ended, first taken."""
+    """Return for each option above level 1 the option before it in its task: first ended, first continued."""
     before: dict[int, int] = {}
     for level in range(2, segments + 1):
         ended = sorted((i for i, at in found.items() if at == level - 1), key=lambda i: options[i].end)

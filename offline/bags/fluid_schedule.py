@@ -1,22 +1,13 @@
-"""The optimum with shared disks on demand (H3): its value, and a schedule that reaches it.
+"""The optimum with a shared store on demand (H3): a schedule that reaches the fluid bound.
 
-**Theorem.** The optimum is the least tau at which the min(n, UP) fastest UP machines have together done n k segments.
+The fastest UP machines are distributed over n *lanes*, at most one machine in a lane at an instant; the *capacity* of a
+lane is its work by tau, in segments. Pairs of lanes are then exchanged at an instant such that one of them has exactly
+the work of a task. docs/bags/theory.md has the proof.
 
-*No play ends earlier*: at an instant at most n tasks are served, each by one machine that counts (of two copies of a
-task only one advances what is not yet saved), so the play does no more than the fastest min(n, UP).
-
-*A play that ends by tau.* Share those machines at every instant among n *lanes*, at most one machine in a lane; a
-lane's *capacity* is what it does by tau, in segments. The capacities add up to n k. As long as lanes are left, one has
-capacity C_a >= k and one C_b <= k, for k is their mean. Let a task run in lane b until t and in lane a from then on:
-for t = 0 it gets C_a, for t = tau it gets C_b, and what it gets is continuous in t, so that for some t it gets k
-exactly. What the two lanes have left, a until t and b from then on, is a lane again, and the remaining lanes have mean
-k. After n steps every task is done, with at most n - 1 such instants t beyond the ones at which machines come and go.
-QED.
-
-The value is tau rounded up, and the schedule only has to be done by then. Whenever tau is not an integer, the time
-that is left pays for short numbers: instants are multiples of a binary fraction of a tick, and speeds 1/g are rounded
-down, so that the saved states that runs start from are binary fractions that never exceed the real ones. Everything is
-then reckoned in integers. Where tau is an integer nothing may be lost, and all numbers are exact fractions.
+The turnaround is tau rounded up, and the schedule only has to end by then. If tau is not an integer, the time that is
+left allows short numbers: instants are multiples of a binary fraction of a tick, and speeds 1/g are rounded down, so
+that saved states are binary fractions that never exceed the true ones, and all arithmetic is on integers. If tau is an
+integer nothing may be lost, and all numbers are exact fractions.
 """
 
 from __future__ import annotations
@@ -34,7 +25,7 @@ from hindsched.instances.states import UP
 
 __all__ = ["schedule_by"]
 
-#: An integer number of small units, or an exact fraction: the same arithmetic for both.
+#: An integer number of small units, or an exact fraction; the arithmetic is the same.
 _Number: TypeAlias = int | Fraction
 
 
@@ -49,7 +40,7 @@ class _Piece:
 
 @dataclass(frozen=True, slots=True)
 class _Units:
-    """What the schedule reckons in.
+    """Units of time and work.
 
     Parameters
     ----------
@@ -58,7 +49,7 @@ class _Units:
     segment
         Units of work in a segment.
     speeds
-        Of each machine, units of work in a unit of time: at most what it really does.
+        Units of work in a unit of time of each machine, rounded down.
     is_exact
         Whether numbers are fractions, with units of one tick and one segment.
     """
@@ -72,7 +63,7 @@ class _Units:
         return (piece.end - piece.start) * self.speeds[piece.machine]
 
     def back(self, work: _Number, speed: _Number) -> _Number:
-        """Return the time that this much work takes, rounded up to a unit."""
+        """Return the time that work takes, rounded up to a unit."""
         return Fraction(work, speed) if self.is_exact else -(-work // speed)
 
 
@@ -88,7 +79,7 @@ def schedule_by(instance: Instance, tau: Fraction) -> Schedule:
 
     Notes
     -----
-    About as many runs as machines come and go among the fastest, and 2 n more.
+    The number of runs is about 2 n plus the changes in the set of the fastest machines.
     """
     turnaround = ceil(tau)
     stays = _lanes(instance, turnaround)
@@ -96,14 +87,14 @@ def schedule_by(instance: Instance, tau: Fraction) -> Schedule:
     lanes = [[_Piece(start * units.tick, end * units.tick, q) for start, end, q in lane] for lane in stays]
     runs: list[Run] = []
     saves: list[Save] = []
-    for task, lane in enumerate(_cut(lanes, instance, units)):
+    for task, lane in enumerate(_lanes_of_tasks(lanes, instance, units)):
         _run(instance, units, task, lane, runs, saves)
     runs.sort(key=lambda run: (run.start, run.machine))
     return Schedule(instance.fingerprint, tuple(runs), tuple(saves), turnaround)
 
 
 def _lanes(instance: Instance, turnaround: int) -> list[list[tuple[int, int, int]]]:
-    """Share the fastest UP machines among n lanes; who stays among them stays in its lane, from start to end."""
+    """Distribute the fastest UP machines over n lanes; a machine keeps its lane while it is among them."""
     n, length = instance.tasks, instance.slot
     order = np.argsort(instance.ticks, kind="stable")
     slots = -(-turnaround // length)
@@ -126,21 +117,21 @@ def _lanes(instance: Instance, turnaround: int) -> list[list[tuple[int, int, int
 
 
 def _units(instance: Instance, lanes: list[list[tuple[int, int, int]]], tau: Fraction) -> _Units:
-    """Return exact units, or small ones that lose less than what is done between tau and the next integer."""
+    """Return exact units, or small units that lose less than the work done between tau and the next integer."""
     turnaround = ceil(tau)
     if turnaround == tau:
         return _Units(1, 1, tuple(Fraction(1, ticks) for ticks in instance.ticks), True)
     pieces = [piece for lane in lanes for piece in lane]
     spare = (turnaround - tau) * sum(Fraction(1, instance.ticks[q]) for _, end, q in pieces if end == turnaround)
-    # speeds rounded to 1/fine lose a quarter of it at most: the time of all machines, times 1/fine
+    # speeds rounded to 1/fine lose at most a quarter of it: the time of all machines, times 1/fine
     fine = 1 << ceil(4 * sum(end - start for start, end, _ in pieces) / spare).bit_length()
-    # and n instants rounded to 1/tick as much: each gives its task a bit more, at the highest speed
+    # n instants rounded to 1/tick lose at most another quarter
     tick = 1 << ceil(4 * instance.tasks / (min(instance.ticks) * spare)).bit_length()
     return _Units(tick, fine * tick, tuple(fine // ticks for ticks in instance.ticks), False)
 
 
-def _cut(lanes: list[list[_Piece]], instance: Instance, units: _Units) -> list[list[_Piece]]:
-    """Cut lanes of mean capacity k or more into n lanes of capacity k or more, one a task."""
+def _lanes_of_tasks(lanes: list[list[_Piece]], instance: Instance, units: _Units) -> list[list[_Piece]]:
+    """Divide lanes of mean capacity >= k into n lanes of capacity >= k, one for each task."""
     goal = instance.segments * units.segment
     capacity: list[_Number] = [sum(map(units.done, lane), 0) for lane in lanes]
     best = [(-c, i) for i, c in enumerate(capacity)]
@@ -150,7 +141,7 @@ def _cut(lanes: list[list[_Piece]], instance: Instance, units: _Units) -> list[l
     tasks: list[list[_Piece]] = []
     while len(tasks) < instance.tasks:
         c, b = heapq.heappop(least)
-        if c != capacity[b]:  # no longer true
+        if c != capacity[b]:  # outdated
             continue
         if c >= goal:
             tasks.append(lanes[b])
@@ -171,9 +162,9 @@ def _cut(lanes: list[list[_Piece]], instance: Instance, units: _Units) -> list[l
 def _pair(
     a: list[_Piece], b: list[_Piece], capacity: _Number, goal: int, units: _Units
 ) -> tuple[list[_Piece], list[_Piece], _Number]:
-    """Return the pieces of b until some t and of a from then on, worth the goal, and the others; and the worth.
+    """Return the pieces of b until an instant t and of a from t on, worth the goal, the other pieces, and the capacity.
 
-    t is the last such instant, found from the right: ``got`` is what a task gets that moves to lane a at ``now``.
+    The search for the last such t begins at the end: ``got`` is the work of a task that moves to lane a at ``now``.
     """
     i, j = len(a), len(b)
     got = capacity
@@ -195,7 +186,7 @@ def _pair(
 
 
 def _before(lane: list[_Piece], i: int, at: _Number) -> list[_Piece]:
-    """Return what lies before an instant, which is in piece i - 1 of the lane or between it and piece i."""
+    """Return the pieces before an instant that lies in piece i - 1 of the lane or between it and piece i."""
     if i == 0 or lane[i - 1].end <= at:
         return lane[:i]
     last = lane[i - 1]
@@ -203,7 +194,7 @@ def _before(lane: list[_Piece], i: int, at: _Number) -> list[_Piece]:
 
 
 def _after(lane: list[_Piece], i: int, at: _Number) -> list[_Piece]:
-    """Return what lies after that instant."""
+    """Return the pieces after that instant."""
     if i == 0 or lane[i - 1].end <= at:
         return lane[i:]
     first = lane[i - 1]
@@ -211,7 +202,7 @@ def _after(lane: list[_Piece], i: int, at: _Number) -> list[_Piece]:
 
 
 def _run(instance: Instance, units: _Units, task: int, lane: list[_Piece], runs: list[Run], saves: list[Save]) -> None:
-    """Let a task run through a lane until it is completed, saving at the end of every piece."""
+    """Run a task through a lane until it is completed, with a save at the end of every piece."""
     done: _Number = 0
     for piece in lane:
         state = Fraction(done, units.segment)

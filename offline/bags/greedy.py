@@ -1,10 +1,9 @@
-"""A target greedy for shared disks, not on demand: a play by a given instant, if it happens to find one.
+"""A target greedy for a shared store, not on demand: a heuristic for a schedule that ends by a given instant.
 
-In order of time, every machine that becomes free takes up a resting task, or waits until another segment ends. Which
-task: with r segments left after this one, which would end at e, the one for which r / (tau - e), the speed that it
-needs from then on, is nearest to the machine's own speed 1/g; so the fast machines get what is late, and all tasks end
-together. A task is left out if its r segments cannot follow by tau, even alone. Random variants come after the plain
-one.
+In order of time, every machine that becomes free takes a resting task, or waits until another segment ends. Let e be
+the end of the segment on this machine, and r the number of segments left after it. The machine takes the task whose
+required speed r / (tau - e) is nearest to its own speed 1/g, so fast machines get late tasks and all tasks end
+together. A task is excluded if its r segments cannot follow by tau even alone. Runs after the first add random noise.
 """
 
 from __future__ import annotations
@@ -18,13 +17,13 @@ from hindsched.offline.bags.matching import Segment
 
 __all__ = ["greedy_by"]
 
-_NOISE = (0.0, 0.1, 0.3, 0.6)  # by which a score can grow, try by try
+_NOISE = (0.0, 0.1, 0.3, 0.6)  # largest relative increase of a score, run by run
 
 
 def greedy_by(
     periods: AvailabilityPeriods, tasks: int, segments: int, tau: int, *, tries: int = 1, seed: int = 0
 ) -> list[list[Segment]] | None:
-    """Return chains of all tasks that end by tau, None if no try finds them, which proves nothing.
+    """Return the segments of all tasks by tau; None if no run finds them, which proves nothing.
 
     Parameters
     ----------
@@ -33,15 +32,15 @@ def greedy_by(
     tasks, segments
         n and k.
     tau
-        When the last segment may end.
+        The latest end of the last segment.
     tries
-        Plain, then random.
+        Number of runs, the first without noise.
     seed
-        Of the random variants.
+        Seed of the noise.
 
     Notes
     -----
-    O(n k (k + log p)) for a try, tasks with as many segments left being alike.
+    O(n k (k + log p)) for a run, since tasks with the same number of segments left are equal.
 
     Examples
     --------
@@ -54,14 +53,14 @@ def greedy_by(
     table = _Table(periods)
     for attempt in range(tries):
         noise = _NOISE[attempt % len(_NOISE)]
-        found = _Run(table, tasks, segments, tau, rests, noise, Random(seed * 1000 + attempt)).chains()
+        found = _GreedyRun(table, tasks, segments, tau, rests, noise, Random(seed * 1000 + attempt)).chains()
         if found is not None:
             return found
     return None
 
 
 class _Table:
-    """The periods as plain lists: this is a loop over single events."""
+    """The availability periods as lists, for a loop over single events."""
 
     def __init__(self, periods: AvailabilityPeriods) -> None:
         self.ticks: list[int] = periods.ticks[periods.machine].tolist()
@@ -70,8 +69,8 @@ class _Table:
         self.end: list[int] = periods.end.tolist()
 
 
-class _Run:
-    """One try: what rests, what is busy and until when, which machines wait."""
+class _GreedyRun:
+    """One run of the greedy: resting tasks, busy tasks with their ends, and waiting machines."""
 
     def __init__(
         self, table: _Table, tasks: int, segments: int, tau: int, rests: list[int], noise: float, random: Random
@@ -82,22 +81,24 @@ class _Run:
         self.noise = noise
         self.random = random
         self.chains_of: list[list[Segment]] = [[] for _ in range(tasks)]
-        self.resting: list[list[int]] = [[] for _ in range(segments)]  # by segments left after the next one
+        self.resting: list[list[int]] = [
+            [] for _ in range(segments)
+        ]  # by the number of segments left after the next one
         self.resting[segments - 1] = list(range(tasks - 1, -1, -1))
         self.busy: list[tuple[int, int]] = []  # heap of (end, task)
         self.run = table.first_run[:-1]  # the run of UP slots that each period is in
         self.free = [
             (table.start[i], table.ticks[s], s) for s, i in enumerate(self.run) if table.start[i] < tau
-        ]  # heap: when a period can start a segment; the fast ones first
+        ]  # heap of (earliest start of a segment, ticks, period): fast machines first
         heapq.heapify(self.free)
         self.waiting: list[int] = []
 
     def chains(self) -> list[list[Segment]] | None:
-        """Run until all tasks are done, or nothing can start any more."""
+        """Run until all tasks are done or no further segment can start."""
         segments, left = len(self.resting), len(self.chains_of)
         while left:
             if self.busy and (not self.free or self.busy[0][0] <= self.free[0][0]):
-                self._rest(segments)
+                self._end_segments(segments)
                 continue
             if not self.free:
                 return None
@@ -116,21 +117,21 @@ class _Run:
             else:
                 left -= 1
             self.run[s] = run
-            self._free(s, end)
+            self._record_start(s, end)
         return self.chains_of
 
-    def _rest(self, segments: int) -> None:
-        """Let the next segments end; machines that wait may start from then on."""
+    def _end_segments(self, segments: int) -> None:
+        """End the next segments; waiting machines may start from that instant on."""
         now = self.busy[0][0]
         while self.busy and self.busy[0][0] == now:
             _, task = heapq.heappop(self.busy)
             self.resting[segments - len(self.chains_of[task]) - 1].append(task)
         for s in self.waiting:
-            self._free(s, now)
+            self._record_start(s, now)
         self.waiting.clear()
 
-    def _free(self, s: int, now: int) -> None:
-        """Note when a period can start a segment, from an instant on."""
+    def _record_start(self, s: int, now: int) -> None:
+        """Record the earliest start of a segment in a period from an instant on."""
         i, last = self.run[s], self.table.first_run[s + 1]
         while i < last and self.table.end[i] <= now:
             i += 1
@@ -141,7 +142,7 @@ class _Run:
                 heapq.heappush(self.free, (at, self.table.ticks[s], s))
 
     def _end(self, s: int, start: int) -> tuple[int, int]:
-        """Return when a segment that starts now ends, and in which run; beyond tau if the period is over before."""
+        """Return the run and the end of a segment that starts now; an end beyond tau if the period ends first."""
         table, i, ticks = self.table, self.run[s], self.table.ticks[s]
         last = table.first_run[s + 1]
         while table.end[i] - start < ticks:
@@ -153,7 +154,7 @@ class _Run:
         return i, start + ticks
 
     def _choice(self, s: int, end: int) -> int | None:
-        """Return how many segments the chosen task has left after this one; None to wait."""
+        """Return the number of segments that the chosen task has left after this one; None to wait."""
         best, least = None, 0.0
         speed, time = 1.0 / self.table.ticks[s], self.tau - end
         for rest, tasks in enumerate(self.resting):

@@ -1,12 +1,13 @@
-"""Levels: which segments of their tasks the positions by an instant tau hold, tasks being alike.
+"""Levels: a schedule by an instant tau as an assignment of segment numbers to positions, since tasks are equal.
 
-With shared disks, not on demand, a play by tau is n chains of k executions. It is enough to give positions levels 1..k,
-n of each, and times, such that at each start of level l + 1 at least as many segments of level l have ended as of level
-l + 1 have started (that start included): then the i-th start of level l + 1 takes up the i-th end of level l.
+With a shared store, not on demand, a schedule by tau is n chains of k segments. It suffices to assign levels 1..k to
+positions, n of each, and times, such that at each start of level l + 1 at least as many segments of level l have ended
+as segments of level l + 1 have started, including that one. Then the i-th start of level l + 1 continues the i-th end
+of level l.
 
-Times: a position may lie anywhere between leftmost and rightmost, in the order of its period. Here it lies in one of
-a few *cells*, evenly spread from leftmost (0) to rightmost (the last), which do not fall along a period: a play for
-sure.
+A position may lie anywhere between leftmost and rightmost, in the order of its period. Here it lies in one of a few
+*cells*, evenly spread from leftmost (0) to rightmost (the last), which do not decrease along a period. So every result
+is a schedule, but not every schedule is found.
 """
 
 from __future__ import annotations
@@ -21,14 +22,14 @@ from hindsched.offline.bags.matching import Segment
 
 __all__ = ["LevelGrid", "chains_of", "earliest_starts", "find_levels", "grid_by", "latest_ends"]
 
-_STEPS = 1200  # of annealing, for each position: the first try
-_GROWTH = 3  # times as many in each further one
-_HOT, _COLD = 3.0, 0.15  # temperatures, in missing segments
+_STEPS = 1200  # annealing steps for each position in the first try
+_GROWTH = 3  # factor of the steps of each further try
+_HOT, _COLD = 3.0, 0.15  # first and last temperature, in missing segments
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LevelGrid:
-    """Positions by an instant, in the order of their leftmost starts, with the times of their cells.
+    """Positions by an instant, in order of their leftmost starts, with the times of their cells.
 
     Parameters
     ----------
@@ -41,7 +42,7 @@ class LevelGrid:
     before, after
         Shape (P,): the neighbours in the same period, -1 for none.
     low, high
-        Shape (P,): no play by tau has a level outside [low, high] there.
+        Shape (P,): no schedule by tau has a level outside [low, high] there.
     """
 
     tau: int
@@ -55,15 +56,16 @@ class LevelGrid:
 
 
 def earliest_starts(periods: AvailabilityPeriods, segments: int) -> Ints:
-    """Return for each level 1..k the least instant at which it can start, if at all; shape (reached levels,)."""
+    """Return the earliest start of each level 1..k that can start at all; shape (levels,)."""
     ends = [end for _, _, end in alone_ends(periods, segments)]
     return np.array([0, *ends[: segments - 1]], dtype=np.int64)
 
 
 def latest_ends(periods: AvailabilityPeriods, segments: int, tau: int) -> Ints:
-    """Return for r = 0..k - 1 the latest end of a segment after which r more fit by tau; shape (k,), -1 if none does.
+    """Return for r = 0..k - 1 the latest end of a segment that r more can follow by tau; shape (k,), -1 if none exists.
 
-    The mirror image of one task alone: each of the r segments as late as can be, from the last one backwards. O(k R).
+    The mirror image of `alone_ends`: each of the r segments is as late as possible, from the last one backwards. O(k
+    R).
     """
     ends = np.full(segments, -1, dtype=np.int64)
     ends[0] = tau
@@ -93,7 +95,7 @@ def grid_by(periods: AvailabilityPeriods, segments: int, tau: int, cells: int) -
         end=end[order],
         before=_neighbours(at, place, -1)[order],
         after=_neighbours(at, place, 1)[order],
-        low=1 + np.sum(end[order, :1] > rests, axis=1),  # more cannot follow: it must be a later level
+        low=1 + np.sum(end[order, :1] > rests, axis=1),  # too few levels could follow
         high=np.sum(start[order, -1:] >= begins, axis=1),
     )
 
@@ -108,7 +110,7 @@ def _times(periods: AvailabilityPeriods, at: Positions, tau: int, cells: int) ->
 
 
 def _neighbours(at: Positions, place: Ints, step: int) -> Ints:
-    """Return the place of the next or last position of the same period, -1 for none."""
+    """Return the place of the next (step 1) or previous (-1) position of the same period, -1 for none."""
     found = np.full(len(at), -1, dtype=np.int64)
     if len(at) > 1:
         same = at.period[1:] == at.period[:-1]
@@ -122,25 +124,25 @@ def _neighbours(at: Positions, place: Ints, step: int) -> Ints:
 def find_levels(
     grid: LevelGrid, tasks: int, segments: int, *, tries: int, seed: int, work: int | None = None
 ) -> tuple[Ints, Ints] | None:
-    """Search for levels and cells of a play by simulated annealing.
+    """Search for levels and cells of a schedule by simulated annealing.
 
     Parameters
     ----------
     grid
-        Of the instant asked for.
+        The positions.
     tasks, segments
         n and k.
     tries
-        How often it begins anew, with more steps each time.
+        Number of runs, each with more steps.
     seed
-        Of the random numbers.
+        Seed of the random numbers.
     work
-        Most steps of a try; None: in proportion to the positions.
+        Largest number of steps of a run; None: in proportion to the positions.
 
     Returns
     -------
     tuple or None
-        Level and cell of each position; None if the search has not found any, which proves nothing.
+        Level and cell of each position; None if the search has found no schedule, which proves nothing.
     """
     from hindsched.offline.bags.kernels.annealing import THRESHOLDS, anneal
 
@@ -180,12 +182,12 @@ def find_levels(
 
 
 def chains_of(grid: LevelGrid, tasks: int, segments: int, level: Ints, cell: Ints) -> list[list[Segment]]:
-    """Return the segments of every task, in order; the i-th start of a level takes up the i-th end of the one before.
+    """Return the segments of every task in order; the i-th start of a level continues the i-th end of the level before.
 
     Raises
     ------
     ValueError
-        When these levels and cells are no play.
+        If these levels and cells are not a schedule.
     """
     every = np.arange(level.size)
     start, end = grid.start[every, cell], grid.end[every, cell]

@@ -1,7 +1,7 @@
-"""Lower bounds for shared disks (H4), the first two also upper sides of proofs: no play ends before any of them.
+"""Lower bounds for a shared store (H4): no schedule ends before any of them.
 
-With shared disks and no saving on demand, a play is n chains of k segment executions each (docs/bags/theory.md). What
-never becomes enough within the known slots is None.
+Not on demand, a schedule is n chains of k segments each (docs/bags/theory.md). A bound is None if the known slots do
+not suffice.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from hindsched.offline.bags.closed_forms import least
 
 __all__ = ["area", "count", "fluid", "fluid_ticks", "up_time"]
 
-_CHUNK = 64  # slots looked at first; twice as many each time
+_CHUNK = 64  # slots that are read first; twice as many each further time
 
 
 def count(periods: AvailabilityPeriods, tasks: int, segments: int, *, low: int = 0) -> int | None:
     """Return the least tau with n k positions.
 
-    Every execution has ticks of one period to itself. O(R log horizon).
+    Every segment occupies a position of its own. O(R log horizon).
     """
     return least(lambda tau: int(periods.counts(tau).sum()) >= tasks * segments, low, periods.horizon)
 
@@ -31,7 +31,7 @@ def count(periods: AvailabilityPeriods, tasks: int, segments: int, *, low: int =
 def area(periods: AvailabilityPeriods, tasks: int, segments: int, *, low: int = 0) -> int | None:
     """Return the least tau whose n k fastest positions need no more ticks than min(n, UP machines) offer by then.
 
-    At no instant do more than n executions serve; their ticks add up to at least those of the n k fastest positions.
+    At most n segments run at an instant, and together they take at least the ticks of the n k fastest positions.
     O(R log horizon).
     """
     order = np.argsort(periods.ticks[periods.machine], kind="stable")
@@ -62,12 +62,12 @@ def up_time(periods: AvailabilityPeriods, most: int, tau: int) -> int:
 
 
 def fluid_ticks(periods: AvailabilityPeriods, states: States, slot: int, tasks: int, segments: int) -> Fraction | None:
-    """Return H3 exactly: the least rational tau by which the min(n, UP) fastest UP machines have done n k segments.
+    """Return the least rational tau by which the min(n, UP) fastest UP machines have done n k segments (H3).
 
     Parameters
     ----------
     periods
-        For the ticks of a segment.
+        Give the ticks of a segment.
     states, slot
         Shape (p, N), and ticks of a slot.
     tasks, segments
@@ -108,7 +108,7 @@ def _work(machine_slots: list[int], speeds: Ints) -> Fraction:
 
 
 def _crossing(done: list[int], used: Ints, speeds: Ints, goal: Fraction, at: int, slot: int) -> Fraction:
-    """Return when the work first reaches the goal, which it does within these slots."""
+    """Return the instant at which the work reaches the goal, within these slots."""
     sums = np.cumsum(used, axis=1)
 
     def by(slots: int) -> list[int]:

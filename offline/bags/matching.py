@@ -1,32 +1,9 @@
-"""Two segments a task (H6): pairs of positions, the first ended before the second starts, in O(N log N).
+"""Two segments a task (H6): a largest matching of positions, in O(N log N).
 
-With shared disks, not on demand, and k = 2, an instant tau is feasible iff n disjoint pairs (u, v) of positions by tau
-have leftmost end e_u <= rightmost start s_v. In one period an exchange puts all first segments to the left and all
-second segments to the right, each of which helps; so leftmost ends and rightmost starts are no relaxation.
-
-Since s < e for every position, these pairs are the ordered pairs of the intervals (s, e), and n pairs are a matching
-in the complement of an interval graph. `most_seconds` finds a largest one by a greedy choice.
-
-**Theorem.** A set S of positions can be the second ones of disjoint pairs iff for every instant t, among the s values,
-
-    #{v in S: s_v <= t} <= #{u not in S: e_u <= t},
-
-that is, load(S, t) := #{v in S: s_v <= t} + #{v in S: e_v <= t} is at most the number of all positions ended by t.
-
-*Proof.* Hall's condition, for the first positions that a second may have are those of least end: nested sets.
-
-**Theorem.** Take the positions by s; put each into S; if load(S, s) has become too large, take the one of least end out
-of S. The final S is a largest possible one.
-
-*Proof.* Adding raises the load at s by 1 (nothing ends at its own start), and one that is taken out lowers it by 1 at
-least, so S is always feasible; and it never shrinks. Write A >= B (A *dominates* B) if |A| >= |B| and for each j <=
-|B| the j-th largest end in A is at least that in B. For two sets of positions already started, A >= B with |A| = |B|
-gives load(A, t) <= load(B, t) for all t to come. Claim: after each step S dominates every feasible set T of the
-positions seen. Let v be the next one, S' and T' the sets afterwards. If v is not in T', T' was dominated by S, and S'
-dominates S: at most, the least of S + v was replaced. If T' = T + v, then S + v dominates T + v. If nothing was taken
-out we are done. If something was and |S| > |T|, it was not among the |T| + 1 largest of S + v. |S| = |T| is
-impossible: then load(S + v, s_v) <= load(T + v, s_v) and S + v would have been feasible (between starts, load grows no
-faster than the right-hand side, so that no other instant can refuse it). QED.
+With a shared store, not on demand, and k = 2, an instant tau is feasible iff n disjoint pairs (u, v) of positions by
+tau have leftmost end e_u <= rightmost start s_v. These pairs are the ordered pairs of the intervals (s, e), so
+`most_seconds` finds n of them as a matching in the complement of an interval graph, greedily. docs/bags/theory.md has
+the proofs.
 """
 
 from __future__ import annotations
@@ -42,7 +19,7 @@ from hindsched.offline.bags.closed_forms import least
 
 __all__ = ["Segment", "most_seconds", "pairs_by", "two_segments"]
 
-#: Period, start, end of one execution of a segment.
+#: Availability period, start and end of a segment.
 Segment = tuple[int, int, int]
 
 
@@ -56,7 +33,7 @@ def most_seconds(starts: Sequence[int], ends: Sequence[int]) -> list[int]:
 
     Examples
     --------
-    Three in a row and one beside them all; the long one is nobody's partner:
+    Three positions in a row and a long one beside them, which has no partner:
 
     >>> most_seconds([0, 3, 6, 0], [3, 6, 9, 9])
     [2]
@@ -79,7 +56,7 @@ def most_seconds(starts: Sequence[int], ends: Sequence[int]) -> list[int]:
 
 
 def two_segments(periods: AvailabilityPeriods, tasks: int, *, low: int = 0) -> int | None:
-    """H6: the optimum for k = 2 with shared disks, not on demand; None if the horizon is too short.
+    """Return the optimum for k = 2 with a shared store, not on demand (H6); None if the horizon is too short.
 
     Feasibility is monotone in tau, so bisection is exact: O(log horizon) matchings.
 
@@ -105,7 +82,7 @@ def pairs_by(periods: AvailabilityPeriods, tasks: int, tau: int) -> list[tuple[S
     Raises
     ------
     ValueError
-        When tau is not feasible.
+        If tau is not feasible.
     """
     at = periods.positions(tau)
     ends = at.first_end.tolist()
@@ -115,7 +92,7 @@ def pairs_by(periods: AvailabilityPeriods, tasks: int, tau: int) -> list[tuple[S
     second = sorted(second, key=lambda v: -int(at.last_start[v]))[:tasks]
     taken = set(second)
     first = sorted((u for u in range(len(at)) if u not in taken), key=ends.__getitem__)[:tasks]
-    # Within a period the firsts move to its first positions and the seconds to its last ones.
+    # within a period the firsts move to its first positions and the seconds to its last ones
     lefts = _packed(at.period[first].tolist())
     counts = np.bincount(at.period, minlength=1)
     rights = _packed(at.period[second].tolist())

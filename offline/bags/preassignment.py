@@ -1,8 +1,8 @@
-"""Whole tasks first: most of a large bag stays on its machines, and only the last tasks are searched for.
+"""Preassignment of whole tasks to machines, which makes a large bag small.
 
 Where there are many more tasks than machines, each machine can begin with whole tasks, one after the other, as with
-private disks. What is left is a smaller bag on what is left of the periods; its plays and the whole tasks together
-are a play of the large bag. No position is lost, and far fewer copies change machines.
+private stores. The other tasks are a smaller bag on the rest of the availability periods. A schedule of that bag and
+the preassigned tasks together are a schedule of the large bag. No position is lost, and fewer copies change machines.
 """
 
 from __future__ import annotations
@@ -18,22 +18,22 @@ from hindsched.offline.bags.schedule_building import chains_in_turn
 
 __all__ = ["Preassignment", "preassign"]
 
-_KEPT = 2  # whole tasks' worth of positions that each machine keeps for the search
-_CROWD = 3  # tasks for each machine that is UP, at which it is worth while
+_KEPT_TASKS = 2  # tasks that each machine could run but that stay with the search
+_LEAST_TASKS = 3  # tasks for each machine that runs some, below which nothing is preassigned
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Preassignment:
-    """A bag by an instant, with some whole tasks taken out.
+    """Whole tasks that are assigned, and what is left for the others.
 
     Parameters
     ----------
     chains
-        The tasks taken out.
+        The segments of the preassigned tasks.
     periods
-        What is left of the periods.
+        The rest of the availability periods.
     original
-        Which period each of these was.
+        The original index of each of these periods.
     """
 
     chains: list[list[Segment]]
@@ -41,12 +41,12 @@ class Preassignment:
     original: Ints
 
     def with_rest(self, rest: list[list[Segment]]) -> list[list[Segment]]:
-        """Return the tasks taken out and those of a play of the others."""
+        """Return the preassigned tasks followed by the others."""
         return self.chains + [[(int(self.original[s]), start, end) for s, start, end in chain] for chain in rest]
 
 
 def preassign(periods: AvailabilityPeriods, tasks: int, segments: int, tau: int) -> Preassignment | None:
-    """Take out whole tasks that machines can begin with; None where tasks are too few for it.
+    """Assign whole tasks that machines can begin with; None where there are too few tasks.
 
     Examples
     --------
@@ -56,9 +56,9 @@ def preassign(periods: AvailabilityPeriods, tasks: int, segments: int, tau: int)
     >>> len(preassigned.chains), preassigned.chains[-1], preassigned.periods.start.tolist()
     (6, [(1, 50, 54), (1, 54, 58)], [58])
     """
-    whole = np.maximum(whole_by(periods, segments, tau) - _KEPT, 0)
-    crowd = _CROWD * int(np.count_nonzero(whole))
-    if tasks - int(whole.sum()) < 1 or tasks < crowd or not crowd:
+    whole = np.maximum(whole_by(periods, segments, tau) - _KEPT_TASKS, 0)
+    least = _LEAST_TASKS * int(np.count_nonzero(whole))
+    if tasks - int(whole.sum()) < 1 or tasks < least or not least:
         return None
     chains = chains_in_turn(periods, segments, tau, whole)
     used = np.bincount([s for chain in chains for s, _, _ in chain], minlength=periods.machine.size)
@@ -66,12 +66,12 @@ def preassign(periods: AvailabilityPeriods, tasks: int, segments: int, tau: int)
 
 
 def _without(periods: AvailabilityPeriods, used: Ints) -> tuple[AvailabilityPeriods, Ints]:
-    """Return the periods without so many first segments of each, and which ones they were."""
+    """Return the periods without the first ``used`` segments of each, and their original indices."""
     runs = np.diff(periods.first_run)
     owner = np.repeat(np.arange(runs.size), runs)
     work = periods.before[:-1] - periods.before[periods.first_run[:-1]][owner]
-    gone = used[owner] * periods.ticks[periods.machine][owner] - work
-    start = np.minimum(periods.start + np.maximum(gone, 0), periods.end)
+    taken = used[owner] * periods.ticks[periods.machine][owner] - work
+    start = np.minimum(periods.start + np.maximum(taken, 0), periods.end)
     stays = start < periods.end
     original, counts = np.unique(owner[stays], return_counts=True)
     length = (periods.end - start)[stays]

@@ -1,12 +1,7 @@
-"""Dealing (H7): equal machines, positions dealt to the tasks in turn.
+"""Round robin (H7): positions are assigned to the tasks in turn.
 
-**Theorem.** Where all machines need g ticks, nothing is RECLAIMED, and at most n machines are UP at any instant before
-tau, n k positions by tau are enough: the optimum is the count bound.
-
-*Proof.* Take the first n k leftmost positions by start (and end; all are intervals of g ticks exactly) and deal them to
-the n tasks in turn. Two positions of one task are n or more apart in that order. If position i + n started before
-position i had ended, all of i, ..., i + n would start within g ticks, each before i ends: at that last start, n + 1 of
-them would be running, on n + 1 machines. QED.
+It is optimal where all machines need equally many ticks, nothing is RECLAIMED, and at most n machines are UP at any
+instant. docs/bags/theory.md has the proof.
 """
 
 from __future__ import annotations
@@ -20,7 +15,9 @@ __all__ = ["assign_in_turn"]
 
 
 def assign_in_turn(periods: AvailabilityPeriods, tasks: int, segments: int, tau: int) -> list[list[Segment]] | None:
-    """Return chains by tau dealt in turn, None if they are no chains; wherever they are, machines may be unequal.
+    """Return the segments of each task by tau, assigned in turn; None if a task would run two segments at once.
+
+    Machines may be unequal: then the result can be None although a schedule exists.
 
     Examples
     --------

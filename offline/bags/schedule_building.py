@@ -1,4 +1,4 @@
-"""From what an optimum does to its schedule: the runs of copies, and what is saved on demand."""
+"""Schedules with runs and saves, built from chains of segments or from UP time alone."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hindsched.offline.bags.availability_periods import AvailabilityPeriods, Int
 from hindsched.offline.bags.closed_forms import up_ticks
 from hindsched.offline.bags.matching import Segment
 
-__all__ = ["chains_in_turn", "schedule_of_chains", "schedule_of_disks"]
+__all__ = ["chains_in_turn", "schedule_of_chains", "schedule_on_private_stores"]
 
 
 def schedule_of_chains(
@@ -20,7 +20,7 @@ def schedule_of_chains(
 ) -> Schedule:
     """Return the schedule in which task i runs its segments where ``chains[i]`` says, in order.
 
-    Consecutive segments in one period without a pause are one run.
+    Consecutive segments in one availability period without a pause are one run.
     """
     runs: list[Run] = []
     for task, chain in enumerate(chains):
@@ -39,7 +39,7 @@ def _ordered(runs: list[Run]) -> list[Run]:
 
 
 def chains_in_turn(periods: AvailabilityPeriods, segments: int, tau: int, whole: Ints) -> list[list[Segment]]:
-    """Return chains of k segments by tau that do not leave their machines.
+    """Return chains of k segments by tau, each on one machine.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ def chains_in_turn(periods: AvailabilityPeriods, segments: int, tau: int, whole:
     segments, tau
         k, and the instant.
     whole
-        Shape (p,): how many tasks each machine runs, in its first positions; no more than fit.
+        Shape (p,): the number of tasks that each machine runs, in its first positions; at most as many as fit.
     """
     at = periods.positions(tau)
     rank = np.arange(len(at)) - np.searchsorted(at.machine, at.machine)  # among the positions of its machine
@@ -58,8 +58,8 @@ def chains_in_turn(periods: AvailabilityPeriods, segments: int, tau: int, whole:
     return [line[i : i + segments] for i in range(0, len(line), segments)]
 
 
-def schedule_of_disks(instance: Instance, periods: AvailabilityPeriods, tau: int) -> Schedule:
-    """Return the schedule by tau that loses no UP tick: what a period has done of a task is saved at its end (H2)."""
+def schedule_on_private_stores(instance: Instance, periods: AvailabilityPeriods, tau: int) -> Schedule:
+    """Return the schedule by tau in which every task is saved at the end of a period, so no UP tick is lost (H2)."""
     runs: list[Run] = []
     saves: list[Save] = []
     by_tau = up_ticks(periods, tau)
@@ -84,13 +84,13 @@ def schedule_of_disks(instance: Instance, periods: AvailabilityPeriods, tau: int
 
 
 def _periods_of(periods: AvailabilityPeriods, machine: int) -> list[tuple[int, int]]:
-    """Return the periods of a machine, each with all its UP ticks."""
+    """Return the periods of a machine with their numbers of UP ticks."""
     totals = periods.caps(periods.horizon)
     return [(s, int(totals[s])) for s, q in enumerate(periods.machine.tolist()) if q == machine]
 
 
 def _instants(periods: AvailabilityPeriods, period: int, begin: int, end: int) -> tuple[int, int]:
-    """Return when a period starts and ends its UP ticks [begin, end)."""
+    """Return the instants at which the UP ticks [begin, end) of a period start and end."""
     where = np.array([period])
     return int(periods.start_at(where, np.array([begin]))[0]), int(periods.end_at(where, np.array([end]))[0])
 

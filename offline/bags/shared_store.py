@@ -1,4 +1,4 @@
-"""Shared disks, not on demand, any number of segments: bounds, then plays at the bound, then proofs.
+"""A shared store, not on demand, any number of segments: bounds, heuristics at the bound, then proofs.
 
 The best lower bound mostly is the optimum. So the search first looks for a schedule that ends at the bound, with
 heuristics of growing cost: round robin, the target greedy, annealed levels. If they find none, it raises the bound by
@@ -12,7 +12,7 @@ only.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from hindsched.instances.states import States
 from hindsched.offline.bags import closed_forms, lower_bounds
@@ -24,32 +24,64 @@ from hindsched.offline.bags.preassignment import preassign
 from hindsched.offline.bags.round_robin import assign_in_turn
 from hindsched.offline.limits import Limit, Limits, Stopwatch
 
-__all__ = ["BoundsAndChains", "lower_bound", "shared_search"]
+__all__ = ["BoundsAndChains", "SearchParameters", "lower_bound", "shared_search"]
 
 Chains = list[list[Segment]]
 
-_CELLS = 3
-_VARIANTS = 8  # of the greedy, in small bags
-_SMALL = 5_000  # most segments of a small bag
-_ANNEALED = 20_000  # most positions for annealing
-_DECIDED = 60_000  # most positions times segments for a proof
-_EFFORT = 30.0  # CP-SAT's own deterministic seconds for a proof, where time has no limit
+
+@dataclass(frozen=True, slots=True)
+class SearchParameters:
+    """Parameters of the search.
+
+    Parameters
+    ----------
+    cells
+        Times between the leftmost and the rightmost that annealing tries for a position. More cells find more
+        schedules, at more steps each.
+    greedy_tries
+        Runs of the target greedy in small bags, all but the first with random noise; one run in others.
+    small_segments
+        Largest number of segments of a small bag.
+    most_annealed
+        Largest number of positions for annealing.
+    most_proven
+        Largest product of positions and segments for which a proof is attempted.
+    proof_effort
+        Deterministic seconds of CP-SAT for a proof, where there is no time limit. A question that is too hard halves
+        the effort of the next one.
+    least_effort
+        The search for a proof ends below this fraction of ``proof_effort``.
+    proof_share
+        Share of the time left for a proof, where there is a time limit.
+    """
+
+    cells: int = 3
+    greedy_tries: int = 8
+    small_segments: int = 5_000
+    most_annealed: int = 20_000
+    most_proven: int = 60_000
+    proof_effort: float = 30.0
+    least_effort: float = 1 / 50
+    proof_share: float = 0.5
+
+
+_PARAMETERS = SearchParameters()
 
 
 @dataclass(slots=True)
 class BoundsAndChains:
-    """What is known: a proven lower bound, and the best play.
+    """A proven lower bound and the best schedule, as the segments of each task.
 
     Parameters
     ----------
     lower
-        None: no play ends within the known slots.
+        None: no schedule ends within the known slots.
     chains
-        None: no play found.
+        None: no schedule is known.
     by
-        What found the play or, once proven optimal, what met it.
+        The method behind the lower bound.
     counts
-        Plays looked for, proofs asked for, cells split.
+        Heuristic searches (``plays``), proofs attempted and cells split.
     limit
         What stopped the proof, if anything.
     """
@@ -62,23 +94,23 @@ class BoundsAndChains:
 
     @property
     def upper(self) -> int | None:
-        """When the best play ends."""
+        """The end of the best schedule."""
         return None if self.chains is None else max(chain[-1][2] for chain in self.chains)
 
     @property
     def is_closed(self) -> bool:
-        """Whether nothing is left to find out."""
+        """Whether the bounds meet, or no schedule exists."""
         return self.lower is None or self.lower == self.upper
 
     def add(self, what: str, number: int = 1) -> None:
-        """Count something."""
+        """Add to a count."""
         self.counts[what] = self.counts.get(what, 0) + number
 
 
 def lower_bound(
     periods: AvailabilityPeriods, states: States, slot: int, tasks: int, segments: int
 ) -> tuple[int, str] | None:
-    """Return the best of the bounds alone, fluid, count and area with its name, None if one of them is infinite."""
+    """Return the best of the bounds alone, fluid, count and area, with its name; None if one of them is infinite."""
     best, by = closed_forms.alone(periods, segments), "alone"
     if best is None:
         return None
@@ -106,7 +138,7 @@ def shared_search(
     *,
     is_all: bool,
 ) -> BoundsAndChains:
-    """Return bounds on the optimum within these periods, equal ones if they can be had.
+    """Return bounds on the optimum within these availability periods, equal where the search succeeds.
 
     Parameters
     ----------
@@ -117,149 +149,137 @@ def shared_search(
     bound
         Their `lower_bound`.
     limits
-        Threads, seed, and whether time is limited at all.
+        Threads, seed, and whether there is a time limit.
     watch
-        Knows how much is left of the time limit: others may have spent a part of it.
+        The clock of the time limit, which other searches may have used before.
     is_all
-        Whether no more slots are known. Only then is time spent on a proof that there is no play at all in these.
+        Whether no more slots are known. Otherwise the search does not try to prove that no schedule exists in these.
 
     Notes
     -----
-    ``lower`` None is a proof that no play ends within the periods' horizon; a number without ``chains`` is a search
-    that found nothing.
+    ``lower`` None is a proof that no schedule ends within the horizon of the periods. A number without ``chains`` means
+    that the search found no schedule.
     """
-    search = _Search(periods, tasks, segments, limits, watch, BoundsAndChains(bound[0], by=bound[1]), is_all)
-    search.go()
-    return search.found
+    found = BoundsAndChains(bound[0], by=bound[1])
+    _Search(periods, tasks, segments, limits, watch, found, is_all).run()
+    return found
 
 
+@dataclass(frozen=True, slots=True)
 class _Search:
-    def __init__(
-        self,
-        periods: AvailabilityPeriods,
-        tasks: int,
-        segments: int,
-        limits: Limits,
-        watch: Stopwatch,
-        found: BoundsAndChains,
-        is_all: bool,
-    ) -> None:
-        self.periods = periods
-        self.tasks = tasks
-        self.segments = segments
-        self.limits = limits
-        self.watch = watch
-        self.found = found
-        self.is_all = is_all
+    """One search; `shared_search` describes the fields, and ``found`` is its result."""
 
-    def go(self) -> None:
+    periods: AvailabilityPeriods
+    tasks: int
+    segments: int
+    limits: Limits
+    watch: Stopwatch
+    found: BoundsAndChains
+    is_all: bool
+
+    def run(self) -> None:
         found = self.found
-        if self._at_bound():
+        assert found.lower is not None
+        if self._find(found.lower, is_thorough=True) or not self._raise_by_composition():
             return
-        if not self._compose():
-            return
-        self._rise()
+        self._raise_target()
         if not found.is_closed:
-            self._squeeze()
+            self._bisect()
         if not found.is_closed and (self.is_all or found.chains is not None):
             self._prove()
 
-    def _at_bound(self) -> bool:
-        """Look for a play at the lower bound by all means; return whether that closed the case."""
-        assert self.found.lower is not None
-        return self._try(self.found.lower, thorough=True)
-
-    def _try(self, tau: int, *, thorough: bool) -> bool:
-        """Look for a play by tau; return whether there is one."""
+    def _find(self, tau: int, *, is_thorough: bool) -> bool:
+        """Look for a schedule by tau; return whether there is one."""
         self.found.add("plays")
         chains: Chains | None = None
         preassigned = preassign(self.periods, self.tasks, self.segments, tau)
         if preassigned is not None:
-            rest = self._look(preassigned.periods, self.tasks - len(preassigned.chains), tau, 1)
+            others = self.tasks - len(preassigned.chains)
+            rest = self._heuristic_chains(preassigned.periods, others, tau, 1)
             chains = None if rest is None else preassigned.with_rest(rest)
         if chains is None:
-            chains = self._look(self.periods, self.tasks, tau, 3 if thorough else 1)
+            chains = self._heuristic_chains(self.periods, self.tasks, tau, 3 if is_thorough else 1)
         if chains is None:
             return False
         self.found.chains = chains
         return True
 
-    def _look(self, periods: AvailabilityPeriods, tasks: int, tau: int, tries: int) -> Chains | None:
-        """Look for chains by tau: dealt, then by the target greedy, then by annealing."""
+    def _heuristic_chains(self, periods: AvailabilityPeriods, tasks: int, tau: int, tries: int) -> Chains | None:
+        """Look for chains by tau: by round robin, by the target greedy, then by annealing."""
         k, seed = self.segments, self.limits.seed
         chains = assign_in_turn(periods, tasks, k, tau)
         if chains is None:
-            variants = _VARIANTS if tasks * k <= _SMALL else 1
-            chains = greedy_by(periods, tasks, k, tau, tries=variants, seed=seed)
+            greedy_tries = _PARAMETERS.greedy_tries if tasks * k <= _PARAMETERS.small_segments else 1
+            chains = greedy_by(periods, tasks, k, tau, tries=greedy_tries, seed=seed)
         size = int(periods.counts(tau).sum())
-        if chains is not None or self.watch.is_over() or not tasks * k <= size <= _ANNEALED:
+        if chains is not None or self.watch.is_over() or not tasks * k <= size <= _PARAMETERS.most_annealed:
             return chains
-        grid = grid_by(periods, k, tau, _CELLS)
+        grid = grid_by(periods, k, tau, _PARAMETERS.cells)
         levels = find_levels(grid, tasks, k, tries=tries, seed=seed)
         return None if levels is None else chains_of(grid, tasks, k, *levels)
 
-    def _compose(self) -> bool:
-        """Raise the lower bound by the composition bound; return whether there is something left to look for."""
+    def _raise_by_composition(self) -> bool:
+        """Raise the lower bound by the composition bound; return whether the search has to continue."""
         from hindsched.offline.bags.composition_bound import composition
 
         found = self.found
         assert found.lower is not None
-        value = composition(self.periods, self.tasks, self.segments, low=found.lower, limits=self._rest())
+        value = composition(self.periods, self.tasks, self.segments, low=found.lower, limits=self._limits_left())
         if value is None:
             found.lower, found.by = None, "composition"
             return False
         if value > found.lower:
             found.lower, found.by = value, "composition"
-            return not self._at_bound()
+            return not self._find(value, is_thorough=True)
         return True
 
-    def _rise(self) -> None:
-        """Let the target rise until a play is found or the known slots are over."""
+    def _raise_target(self) -> None:
+        """Raise the target until a schedule is found or the known slots end."""
         assert self.found.lower is not None
         tau, step = self.found.lower, max(1, self.found.lower // 1000)
         while tau < self.periods.horizon and self.found.chains is None:
             tau = min(self.periods.horizon, tau + step)
             step *= 2
-            self._try(tau, thorough=False)
+            self._find(tau, is_thorough=False)
 
-    def _squeeze(self) -> None:
-        """Look for plays between the bounds, by bisection, as if the means found what there is."""
+    def _bisect(self) -> None:
+        """Look for schedules between the bounds by bisection, as if the heuristics were exact."""
         assert self.found.lower is not None
         if self.found.upper is None:
             return
         low, high = self.found.lower, self.found.upper
         while high - low > 1 and not self.watch.is_over():
             middle = (low + high) // 2
-            if self._try(middle, thorough=False):
+            if self._find(middle, is_thorough=False):
                 assert self.found.upper is not None
                 high = self.found.upper
             else:
                 low = middle
 
     def _prove(self) -> None:
-        """Decide whether a play ends earlier than the best one; if that is too hard, raise the lower bound."""
+        """Decide whether a schedule ends before the best one; where that is too hard, raise the lower bound."""
         found = self.found
         end = self.periods.horizon
-        if int(self.periods.counts(found.upper or end).sum()) * self.segments > _DECIDED:
-            found.limit = Limit.EFFORT  # a bag of this size is not attempted
+        if int(self.periods.counts(found.upper or end).sum()) * self.segments > _PARAMETERS.most_proven:
+            found.limit = Limit.EFFORT
             return
-        hard: int | None = None  # an instant for which the question was too hard
-        effort = _EFFORT
+        hard: int | None = None  # a target that was too hard to decide
+        effort = _PARAMETERS.proof_effort
         while found.lower is not None and not found.is_closed:
             if hard is not None and found.lower >= hard:
                 return
             target = (found.upper or end + 1) - 1 if hard is None else (found.lower + hard) // 2
-            answer = self._decide(target, effort)
-            if answer is None:
+            exists = self._decide(target, effort)
+            if exists is None:
                 found.limit = Limit.EFFORT if self.limits.time_limit_s is None else Limit.TIME
-                if self.watch.is_over() or effort < _EFFORT / 50:
+                if self.watch.is_over() or effort < _PARAMETERS.proof_effort * _PARAMETERS.least_effort:
                     return
                 hard, effort = target, effort / 2
-            elif answer:
+            elif exists:
                 hard = None
 
     def _decide(self, tau: int, effort: float) -> bool | None:
-        """Ask whether a play ends by tau, and take note of the answer; None if it takes too long."""
+        """Decide whether a schedule ends by tau, and record the answer; None if a limit stops the decision."""
         from hindsched.offline.bags.feasibility_cpsat import decide
 
         found = self.found
@@ -267,7 +287,8 @@ class _Search:
             return None
         found.add("proofs")
         within = effort if self.limits.time_limit_s is None else None
-        answer = decide(self.periods, self.tasks, self.segments, tau, self._rest(0.5), effort=within)
+        limits = self._limits_left(_PARAMETERS.proof_share)
+        answer = decide(self.periods, self.tasks, self.segments, tau, limits, effort=within)
         found.add("splits", answer.splits)
         if answer.exists:
             found.chains = answer.chains
@@ -276,8 +297,7 @@ class _Search:
             found.by = "levels"
         return answer.exists
 
-    def _rest(self, share: float = 1.0) -> Limits:
-        """Return the limits, with a share of the time that is left."""
-        left = self.watch.left_s()
-        time = None if left is None else max(share * left, 0.01)
-        return Limits(time, self.limits.memory_limit_mb, self.limits.threads, self.limits.seed)
+    def _limits_left(self, share: float = 1.0) -> Limits:
+        """Return the limits with a share of the time that is left."""
+        left_s = self.watch.left_s()
+        return replace(self.limits, time_limit_s=None if left_s is None else max(share * left_s, 0.01))

@@ -1,8 +1,8 @@
-"""Levels tick by tick, as an integer linear program for PuLP: exact for tiny instances, shared disks, not on demand.
+"""A time-indexed integer linear program of levels, for PuLP: exact for tiny instances, shared store, not on demand.
 
-``x[s, t, l]`` tells whether a segment that is the l-th of its task starts in period s at tick t. Tasks are alike: n
-segments of each level, and at every tick at least as many of level l have ended as of level l + 1 have started, is all
-that chains need. Times are integers, every tick has its own variables, nothing is relaxed.
+``x[s, t, l]`` = 1 iff a segment that is the l-th of its task starts in availability period s at tick t. Tasks are
+equal, so chains need only n segments of each level, and at every tick at least as many ends of level l as starts of
+level l + 1. All times are integers, and nothing is relaxed.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ from hindsched.offline.limits import Limits
 
 __all__ = ["MAX_VARIABLES", "solve"]
 
-#: Most variables of a program.
+#: Largest number of variables of a program.
 MAX_VARIABLES = 20_000
 
 
 def solve(instance: Instance, limits: Limits) -> Claim:
-    """Return the optimum of a tiny instance; with a time limit, maybe nothing.
+    """Solve a tiny instance; stopped by a time limit, it may have no schedule.
 
     Raises
     ------
     InputError
-        For private stores or an instance on demand, and for one with more than `MAX_VARIABLES` variables.
+        For private stores, for an instance on demand, and for more than `MAX_VARIABLES` variables.
 
     Examples
     --------
@@ -56,7 +56,7 @@ def solve(instance: Instance, limits: Limits) -> Claim:
 
 
 class _Program:
-    """The program, and the segments that its variables stand for."""
+    """The program, and the segment of each variable."""
 
     def __init__(self, instance: Instance) -> None:
         self.instance = instance
@@ -64,7 +64,7 @@ class _Program:
         self.program = pulp.LpProblem("levels", pulp.LpMinimize)
         self.end = self.program.add_variable("end", 0, instance.horizon)
         self.program += self.end
-        self.places: list[tuple[int, Segment, pulp.LpVariable]] = []  # level, place, whether it is used
+        self.places: list[tuple[int, Segment, pulp.LpVariable]] = []  # level, segment, its variable
         for s in range(self.periods.machine.size):
             self._add_period(s)
         for level in range(instance.segments):
@@ -75,7 +75,7 @@ class _Program:
                 self.program += begun <= done
 
     def _add_period(self, s: int) -> None:
-        """At any tick one segment runs at most, and none ends after the end."""
+        """At any tick at most one segment runs, and the end is not before any end."""
         places = _places(self.periods, s)
         ticks = int(self.periods.ticks[self.periods.machine[s]])
         rows = []
@@ -88,7 +88,7 @@ class _Program:
             self.program += pulp.lpSum(x for row in rows[max(0, w - ticks + 1) : w + 1] for x in row) <= 1
 
     def chains(self) -> list[list[Segment]]:
-        """Return the segments of every task in a solution: the i-th start takes up the i-th end."""
+        """Return the segments of every task in a solution: the i-th start of a level continues the i-th end."""
         used: list[list[Segment]] = [[] for _ in range(self.instance.segments)]
         for level, place, x in self.places:
             if x.value() > 0.5:
@@ -102,7 +102,7 @@ class _Program:
 
 
 def _places(periods: AvailabilityPeriods, s: int) -> list[Segment]:
-    """Return every place that a segment can have in a period, by work."""
+    """Return all segments that are possible in a period, by work."""
     ticks = int(periods.ticks[periods.machine[s]])
     work = np.arange(max(0, int(periods.caps(periods.horizon)[s]) - ticks + 1))
     where = np.full(work.size, s)

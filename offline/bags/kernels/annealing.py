@@ -1,12 +1,12 @@
-"""Simulated annealing of levels: the kernel, the same function in plain Python and in machine code.
+"""Simulated annealing of levels, compiled.
 
-Every position has a level (0: unused) and a cell (how late it lies). ``balance[l, t]`` is how many segments of level l
-have ended by time t, less those of level l + 1 that have started; what is missing where it is negative, summed over
-levels and times, is the cost. A step moves a level from one position to a near one, or a position to the next cell, and
-is kept if the cost does not rise by more than a random threshold that falls with time.
+Every position has a level (0: unused) and a cell (how late it lies). ``balance[l, t]`` is the number of segments of
+level l that have ended by time t, minus those of level l + 1 that have started. The cost is the sum of its negative
+parts over levels and times. A step exchanges the levels of two near positions, or moves a position to the next cell. It
+is accepted if the cost rises by at most a random threshold that decreases with time.
 
-Only integer arithmetic and one product of floats decide, and the random numbers are the kernel's own, so that
-machine code and plain Python take the same steps.
+`anneal` has more than eight arguments, since bundled arrays slow kernels down. Decisions use integers and one product
+of floats, and the kernel draws its own random numbers, so that machine code and plain Python take the same steps.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ from hindsched.instances.compiling import kernel
 __all__ = ["THRESHOLDS", "anneal", "random_step"]
 
 
-_MULTIPLIER = 1_932_734_418  # below 2^31; times 2^32 and times 2^31, less 1, it is prime
+_MULTIPLIER = 1_932_734_418  # a < 2^31 for which a 2^32 - 1 and a 2^31 - 1 are prime
 _LOW = (1 << 32) - 1
 _BITS = 10
 
-#: Quantiles of the exponential distribution: a rise up to a random one, times the temperature, is accepted.
+#: Quantiles of the exponential distribution; a rise up to a random one times the temperature is accepted.
 THRESHOLDS = -np.log((np.arange(1 << _BITS) + 0.5) / (1 << _BITS))
 
 
 @kernel
 def random_step(x: int) -> int:
-    """Return the next state of a generator that multiplies with carry (Marsaglia); its random bits are the low 32.
+    """Return the next state of a multiply-with-carry generator (Marsaglia); its low 32 bits are random.
 
-    The state is a number above 0 of at most 63 bits: nothing overflows, and its period is 1932734418 * 2^31 - 1.
+    The state is positive and has at most 63 bits, so nothing overflows; the period is 1932734418 * 2^31 - 1.
 
     Examples
     --------
@@ -44,7 +44,7 @@ def random_step(x: int) -> int:
 
 @kernel
 def _add(balance: Ints, level: int, begin: int, end: int, change: int) -> int:
-    """Add to the balance of a level in [begin, end), or take away in [end, begin); return the rise of the cost."""
+    """Add to the balance of a level in [begin, end), or subtract in [end, begin); return the rise of the cost."""
     if end < begin:
         begin, end, change = end, begin, -change
     rise = 0
@@ -58,7 +58,7 @@ def _add(balance: Ints, level: int, begin: int, end: int, change: int) -> int:
 
 @kernel
 def _move(balance: Ints, level: int, segments: int, ends: tuple[int, int], starts: tuple[int, int]) -> int:
-    """Let one segment of a level end and start at other times (old, new); return the rise of the cost."""
+    """Change the end and start (old, new) of one segment of a level; return the rise of the cost."""
     rise = 0
     if 0 < level < segments:
         rise += _add(balance, level, ends[0], ends[1], -1)
@@ -79,7 +79,7 @@ def _exchange(balance: Ints, p: int, q: int, level: Ints, cell: Ints, start: Int
 
 @kernel
 def _is_free(p: int, to: int, cell: Ints, cells: int, before: Ints, after: Ints) -> bool:
-    """Whether a position can move to a cell: cells do not fall within a period."""
+    """Return whether a position can move to a cell, since cells do not decrease within a period."""
     if to < 0 or to >= cells:
         return False
     if to < cell[p]:
@@ -106,12 +106,12 @@ def anneal(
     cooling: float,
     seed: int,
 ) -> int:
-    """Anneal ``level`` and ``cell`` in place, until the cost is 0 or the steps are done; return the cost then.
+    """Anneal ``level`` and ``cell`` in place until the cost is 0 or the steps are done; return the cost.
 
     Parameters
     ----------
     level, cell
-        Shape (P,), as they are at first.
+        Shape (P,): the initial assignment, changed in place.
     start, end
         Shape (P, cells): time index of start and end of each position in each cell.
     before, after
@@ -125,11 +125,11 @@ def anneal(
     segments
         k.
     reach
-        Levels are exchanged between positions at most so far apart.
+        Largest distance of positions that exchange levels.
     steps, hot, cooling
-        How many steps; the first temperature, and its factor after each step.
+        Number of steps; the first temperature, and its factor in each step.
     seed
-        Of the random numbers.
+        Seed of the random numbers.
     """
     cost = 0
     for p in range(level.size):
@@ -138,7 +138,7 @@ def anneal(
         if level[p] > 1:
             cost += _add(balance, level[p] - 1, start[p, cell[p]], balance.shape[1], -1)
     x = (seed & _LOW) + 1
-    for _ in range(4):  # near seeds are far apart then
+    for _ in range(4):  # which separates near seeds
         x = random_step(x)
     temperature = hot
     for _ in range(steps):

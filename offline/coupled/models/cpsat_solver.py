@@ -69,7 +69,7 @@ class _CpsatRounds(SlotRounds):
         super().__init__(instance, stand_by, limits, by)
         self.count(models=0, variables=0, branches=0, conflicts=0)
 
-    def ask(self, question: Question[Window], watch: Stopwatch) -> Reply[IterationPlan]:
+    def solve_windows(self, question: Question[Window], watch: Stopwatch) -> Reply[IterationPlan]:
         """Put a question to CP-SAT."""
         slot_model = SlotModel(self.instance, question.windows, watch, stand_by=self.stand_by)
         if not question.is_any_good:

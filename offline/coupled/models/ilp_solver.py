@@ -93,7 +93,7 @@ class _PulpRounds(SlotRounds):
         """Return windows with pairs, of which the program makes constraints."""
         return windows_with_pairs(self.bound, earliest, horizon)
 
-    def ask(self, question: Question[Window], watch: Stopwatch) -> Reply[IterationPlan]:
+    def solve_windows(self, question: Question[Window], watch: Stopwatch) -> Reply[IterationPlan]:
         """Put a question to the solver."""
         model = SlotProgram(
             self.instance, question.windows, watch, stand_by=self.stand_by, is_any_good=question.is_any_good

@@ -187,5 +187,5 @@ class SlotRounds(ABC):
         return end
 
     @abstractmethod
-    def ask(self, question: Question[Window], watch: Stopwatch) -> Reply[IterationPlan]:
+    def solve_windows(self, question: Question[Window], watch: Stopwatch) -> Reply[IterationPlan]:
         """Put a question to the model."""

@@ -63,7 +63,7 @@ class OneWorker:
             plan.append(ends[0])
         return plan
 
-    def ask(self, question: Question[tuple[int, int]], watch: Stopwatch) -> Reply[int]:
+    def solve_windows(self, question: Question[tuple[int, int]], watch: Stopwatch) -> Reply[int]:
         self.asked.append(question)
         found, stop = self.best(question.windows), self.stops.get(len(self.asked))
         if stop is None:

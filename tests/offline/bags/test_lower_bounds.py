@@ -90,7 +90,7 @@ def test_private_forms_by_their_definitions(down: float) -> None:
                 up = [u + rest * (row[tau // instance.slot] == UP) for u, row in zip(up, instance.states, strict=True)]
             if sum(u // (k * g) for u, g in zip(up, instance.ticks, strict=True)) >= n:
                 kept.append(tau)
-        assert closed_forms.kept_on_disk(periods, n, k) == (kept[0] if kept else None)
+        assert closed_forms.private_on_demand(periods, n, k) == (kept[0] if kept else None)
 
 
 def test_composition_sees_what_the_others_do_not() -> None:
