@@ -1,6 +1,6 @@
 """The independent checker: R1-R5 replayed from instance and schedule text (docs/model.md sections 2 and 4).
 
-It shares no code with any solver or simulator, so that a mistake of theirs cannot hide here.
+The checker shares no code with solvers or simulators, so it does not share their mistakes.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ __all__ = ["Outcome", "check"]
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a replay found.
+    """Result of a replay.
 
     Parameters
     ----------
     ends
-        The slot after each completed iteration, increasing: before the break, or in the whole schedule.
+        The slot after each completed iteration, increasing, up to the first violation.
     wanted
-        K, the iterations that the makespan asks for.
+        K, the number of iterations that the makespan refers to.
     """
 
     ends: tuple[int, ...]
@@ -36,12 +36,12 @@ class Outcome:
 
     @property
     def iterations(self) -> int:
-        """Iterations completed."""
+        """Number of completed iterations."""
         return len(self.ends)
 
     @property
     def makespan(self) -> int | None:
-        """Slots until iteration K was complete; None if it never was."""
+        """Number of slots until iteration K is complete; None if it is not completed."""
         return self.ends[self.wanted - 1] if len(self.ends) >= self.wanted else None
 
     def __str__(self) -> str:
@@ -52,17 +52,17 @@ class Outcome:
 
 
 def check(instance: Instance, schedule: Schedule) -> Verdict:
-    """Replay a schedule and name the first slot, and in it the first of R1-R5, that is broken.
+    """Replay a schedule and report the first slot, and in it the first of R1-R5, that is broken.
 
-    The verdict does not depend on the fingerprint in the schedule (see `instances.is_made_for`). What the rules leave
-    open is settled as follows.
+    The verdict does not depend on the fingerprint in the schedule (see `instances.is_made_for`). The checker settles
+    what the rules leave open:
 
-    - A schedule may stop before iteration K is complete: it is valid, and its makespan is None.
-    - It may go on after iteration K. The rules hold there too, further iterations count, and the makespan stays
-      that of iteration K. Slots in which nobody is enrolled break no rule, before, between or after iterations.
-    - A slot that the instance does not know (from N on) breaks R1, the first rule that asks for a state.
-    - An entry after the last letter may only say that nobody is enrolled; another one breaks R2 in its slot.
-    - An entry that repeats what holds anyway changes nothing and is allowed.
+    - A schedule may end before iteration K is complete. It is valid, and its makespan is None.
+    - A schedule may continue after iteration K. The rules apply there, further iterations count, and the makespan is
+      that of iteration K. Slots without an enrolled worker break no rule.
+    - A slot that the instance does not know (from N on) breaks R1, the first rule that needs a state.
+    - An entry after the last letter may only be empty; another one breaks R2 in its slot.
+    - An entry that repeats the present configuration changes nothing and is allowed.
     - After R5 a letter without a new entry breaks R5. After R1 it breaks R2: the worker is no longer enrolled.
 
     Parameters
@@ -75,16 +75,16 @@ def check(instance: Instance, schedule: Schedule) -> Verdict:
     Returns
     -------
     Verdict
-        Its outcome is an `Outcome`; after a break, the ends are those before it.
+        Its outcome is an `Outcome`. If a rule is broken, the ends are those before the violation.
 
     Raises
     ------
     InputError
-        When the schedule has not one row per worker: there is nothing to replay.
+        If the schedule does not have one row per worker.
 
     Notes
     -----
-    O(p) per slot; stretches without a letter or an entry cost next to nothing.
+    O(p) per slot; runs of slots without a letter or an entry take almost no time.
 
     Examples
     --------
@@ -105,7 +105,7 @@ def check(instance: Instance, schedule: Schedule) -> Verdict:
     number = 0
     while number < text.known:
         if not replay.tasks and text.next_event[number] > number:
-            _nothing_but_failures(replay, text, number, text.next_event[number])
+            _failures_alone(replay, text, number, text.next_event[number])
             number = text.next_event[number]
             continue
         slot = text.slot(number)
@@ -132,7 +132,7 @@ class _BrokenRule(Exception):  # noqa: N818 - a finding that ends the replay, no
 
 @dataclass(frozen=True, slots=True)
 class _Slot:
-    """What the instance and the text say about one slot; ``entry`` is None where no configuration is given."""
+    """States, letters and configuration of one slot; ``entry`` is None if there is no configuration in the slot."""
 
     number: int
     states: bytes
@@ -141,10 +141,11 @@ class _Slot:
 
 
 class _Replay:
-    """What holds at a point of the replay.
+    """State of the replay.
 
-    ``tasks`` has the enrolled workers, ``program`` and ``data`` the slots each worker has received, ``program_lost``
-    where a worker lost its program, ``ended_in`` the slot of the last R5 if no entry has followed it.
+    ``tasks`` has the enrolled workers, ``program`` and ``data`` the slots that each worker has received,
+    ``program_lost`` the slot and rule by which a worker lost its program, ``ended_in`` the slot of the last R5 if no
+    entry followed.
     """
 
     def __init__(self, instance: Instance) -> None:
@@ -187,7 +188,7 @@ class _Replay:
             self.lose_program(q, where)
 
     def lacking(self, q: int) -> str:
-        """Say in words what a worker still lacks; empty if nothing."""
+        """Describe what a worker lacks; empty if it lacks nothing."""
         if not self.has_program(q):
             lost = self.program_lost.get(q)
             return "the program" if lost is None else f"the program, which it lost in {lost}"
@@ -226,8 +227,8 @@ class _Text:
         return _Slot(number, states, tuple(row[number] for row in self._letters), self._entries.get(number))
 
 
-def _nothing_but_failures(replay: _Replay, text: _Text, start: int, stop: int) -> None:
-    """R1 in slots in which nobody is enrolled and nothing is said: who is DOWN in one of them loses its program."""
+def _failures_alone(replay: _Replay, text: _Text, start: int, stop: int) -> None:
+    """R1 in slots without an enrolled worker, letter or entry: a worker that is DOWN loses its program."""
     for q, units in enumerate(replay.program):
         if units:
             downs = np.flatnonzero(text.states[q, start:stop] == DOWN)
@@ -251,7 +252,7 @@ def _failure(replay: _Replay, slot: _Slot) -> None:
 
 
 def _choice(replay: _Replay, slot: _Slot) -> None:
-    """R2: the entry of this slot, if there is one, replaces the configuration; the letters show who is enrolled."""
+    """R2: the entry of this slot, if any, replaces the configuration, and the letters agree with it."""
     if slot.entry is not None:
         _check_entry(replay, slot, slot.entry)
         for q in replay.tasks.keys() - slot.entry.keys():
@@ -286,13 +287,13 @@ def _check_entry(replay: _Replay, slot: _Slot, entry: Mapping[int, int]) -> None
 
 
 def _held(tasks: Mapping[int, int]) -> dict[int, int]:
-    """Who holds tasks: in R2 a worker on stand-by counts as one that is not enrolled, 0 tasks both."""
+    """Return the workers with tasks: in R2 a worker on stand-by counts as not enrolled, because both have 0 tasks."""
     return {q: x for q, x in tasks.items() if x > 0}
 
 
 def _communication(replay: _Replay, slot: _Slot) -> None:
-    """R3: at most n_com enrolled UP workers are served, program first, then data; nobody computes."""
-    _check_nobody_computes(replay, slot)
+    """R3: at most n_com enrolled UP workers are served, first the program, then data; no worker computes."""
+    _check_no_computation(replay, slot)
     served = [q for q in replay.tasks if slot.letters[q] in (PROGRAM, DATA)]
     if len(served) > replay.instance.channels:
         raise _BrokenRule("R3", f"{len(served)} workers are served, but n_com is {replay.instance.n_com}")
@@ -314,7 +315,7 @@ def _communication(replay: _Replay, slot: _Slot) -> None:
             replay.data[q] += 1
 
 
-def _check_nobody_computes(replay: _Replay, slot: _Slot) -> None:
+def _check_no_computation(replay: _Replay, slot: _Slot) -> None:
     computing = [q for q in replay.tasks if slot.letters[q] == COMPUTE]
     if not computing:
         return
@@ -329,7 +330,7 @@ def _check_nobody_computes(replay: _Replay, slot: _Slot) -> None:
 
 
 def _computation(replay: _Replay, slot: _Slot) -> None:
-    """R4: all who hold tasks compute if all of them are UP, else none does; nothing is sent."""
+    """R4: all workers with tasks compute if all of them are UP, otherwise none does; nothing is sent."""
     absent = next((q for q, x in replay.tasks.items() if x > 0 and slot.states[q] != UP), None)
     for q, x in replay.tasks.items():
         letter = slot.letters[q]
@@ -349,7 +350,7 @@ def _computation(replay: _Replay, slot: _Slot) -> None:
 
 
 def _end_of_iteration(replay: _Replay, slot: _Slot) -> None:
-    """R5: after W computed slots the iteration is complete and everyone is un-enrolled."""
+    """R5: after W computed slots the iteration is complete and no worker is enrolled."""
     if replay.computed < max(x * replay.instance.w[q] for q, x in replay.tasks.items()):
         return
     for q in replay.tasks:
@@ -361,7 +362,7 @@ def _end_of_iteration(replay: _Replay, slot: _Slot) -> None:
 
 
 def _beyond_the_text(instance: Instance, schedule: Schedule) -> tuple[int, str, str] | tuple[None, None, None]:
-    """Letters after the last known state, or an entry after the last letter that would enrol somebody."""
+    """Report letters after the last known state, or an entry after the last letter that enrols a worker."""
     if schedule.slots > instance.slots:
         return instance.slots, "R1", f"no state is known from slot {instance.slots} on"
     for entry in schedule.configurations:

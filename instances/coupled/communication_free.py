@@ -1,4 +1,4 @@
-"""Schedules without communication, written from their iterations (docs/model.md section 4)."""
+"""Schedules of instances without communication, built from their iterations (docs/model.md section 4)."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ class Round:
 
 
 def compute_from(instance: Instance, tasks: Mapping[int, int], start: int) -> Round:
-    """Return the round in which these members compute in every common UP slot from ``start`` until they are done.
+    """Return the round in which the members compute in every common UP slot from ``start`` until they are done.
 
-    R4 leaves no other choice: where all who hold tasks are UP, they compute.
+    R4 leaves no other choice: if all workers that hold tasks are UP, they compute.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ def compute_from(instance: Instance, tasks: Mapping[int, int], start: int) -> Ro
     Raises
     ------
     InputError
-        Where the members have fewer than W = max x_q w_q common UP slots left.
+        If the members have fewer than W = max x_q w_q common UP slots left.
     """
     members = sorted(tasks)
     length = max(tasks[q] * instance.w[q] for q in members)
@@ -61,16 +61,14 @@ def compute_from(instance: Instance, tasks: Mapping[int, int], start: int) -> Ro
 
 
 def schedule_rounds(instance: Instance, rounds: Iterable[Round], slots: int | None = None) -> Schedule:
-    """Return the schedule of rounds that follow one another.
-
-    Whether it obeys the rules is for `hindsched.instances.check` to say.
+    """Return the schedule of consecutive rounds. `hindsched.instances.check` decides whether it obeys the rules.
 
     Parameters
     ----------
     instance, rounds
         The instance, and its iterations in order.
     slots
-        Slots covered; None: until the end of the last round.
+        Number of slots; None: until the end of the last round.
 
     Examples
     --------

@@ -1,7 +1,7 @@
-"""The file forms of instances and schedules (docs/model.md sections 1 and 4), read and written exactly.
+"""File formats of instances and schedules (docs/model.md sections 1 and 4), read and written exactly.
 
-``coupled/1`` spells out every state; ``coupled/2`` names what they are drawn from, so that a million slots are a few
-lines: each worker's ``markov`` chain, and ``"states": {"key": [...], "slots": N}`` beside the workers (see
+``coupled/1`` contains every state. ``coupled/2`` contains what they are drawn from, so a million slots take a few
+lines: the ``markov`` chain of each worker, and ``"states": {"key": [...], "slots": N}`` beside the workers (see
 `hindsched.instances.state_sources.DrawnStates`). ``schedule/1`` is a schedule.
 """
 
@@ -96,13 +96,13 @@ def read_instance(document: dict[str, Any]) -> Instance:
     Parameters
     ----------
     document
-        The one JSON object of a file of the form ``coupled/1`` (docs/model.md section 1) or ``coupled/2``.
+        The JSON object of a file with format ``coupled/1`` (docs/model.md section 1) or ``coupled/2``.
 
     Raises
     ------
     InputError
-        Naming the worker and the field: unknown or missing keys, other letters, negative or
-        non-integer numbers, unequal lengths, rows of ``markov`` that do not sum to 1, m above the sum of mu.
+        If keys are unknown or missing, a letter is unknown, a number is negative or not an integer, lengths differ, a
+        row of ``markov`` does not sum to 1, or m exceeds the sum of mu. The message names the worker and the field.
     """
     _expect_format(document, *INSTANCE_FORMATS)
     file: _InstanceFile | _DrawnInstanceFile
@@ -145,7 +145,7 @@ def _chain(q: int, rows: tuple[_Row, _Row, _Row]) -> Chain:
 
 
 def _expect_format(document: dict[str, Any], *names: str) -> None:
-    """Ask for the format before all else, so that a file of another kind is told to be one."""
+    """Check the format first, so that the message for a file of another kind says so."""
     expected = " or ".join(f'"{name}"' for name in names)
     if "format" not in document:
         raise InputError(f"missing key format, expected {expected}")
@@ -154,9 +154,9 @@ def _expect_format(document: dict[str, Any], *names: str) -> None:
 
 
 def write_instance(instance: Instance) -> str:
-    """Return the text of an instance's file, one worker a line; `read_instance` gives back an equal instance.
+    """Return the text of an instance's file, one worker per line; `read_instance` returns an equal instance.
 
-    It is of the form ``coupled/2`` where the states are drawn from the workers' own chains, else ``coupled/1``.
+    The format is ``coupled/2`` if the states are drawn from the workers' own chains, otherwise ``coupled/1``.
     """
     source = instance.source
     head: dict[str, Any] = {
@@ -185,12 +185,14 @@ def write_instance(instance: Instance) -> str:
 
 
 def read_schedule(document: dict[str, Any]) -> Schedule:
-    """Return the schedule of a parsed file of the form ``schedule/1`` (docs/model.md section 4).
+    """Return the schedule of a parsed file with format ``schedule/1`` (docs/model.md section 4).
+
+    `hindsched.instances.check` decides whether it obeys the rules.
 
     Raises
     ------
     InputError
-        Naming the place. Whether the schedule obeys the rules is for `hindsched.instances.check` to say.
+        If the file does not have this form. The message names the place.
     """
     _expect_format(document, *SCHEDULE_FORMATS)
     head = convert(document, _ScheduleFile)
@@ -208,7 +210,7 @@ def _configuration(entry: _ConfigurationFile, i: int) -> Configuration:
 
 
 def write_schedule(schedule: Schedule) -> str:
-    """Return the text of a schedule's file: one worker, then one configuration, a line."""
+    """Return the text of a schedule's file: one line per worker, then one line per configuration."""
     letters = ",\n".join(encode(row) for row in schedule.letters)
     entries = ",\n".join(
         encode({"slot": entry.slot, "tasks": {str(q): x for q, x in entry.tasks.items()}})

@@ -1,4 +1,4 @@
-"""Instances from arrays of states at hand, with defaults for all else."""
+"""Instances from arrays of states, with defaults for everything else."""
 
 from __future__ import annotations
 
@@ -36,21 +36,21 @@ def from_states(
         Shape (p, N), worker by slot: booleans (True: UP), codes (0 UP, 1 RECLAIMED, 2 DOWN), or p strings of the
         letters u, r, d.
     tasks
-        m, tasks per iteration; None: as many as workers.
+        m, tasks per iteration; None: the number of workers.
     iterations, n_com, t_prog, t_data
-        The application and the master, see `Instance`.
+        The application and the master; see `Instance`.
     w, mu
         One value for all workers, or one per worker.
     absent
-        What False means: DOWN loses what the worker held, RECLAIMED does not.
+        Meaning of False: ``down`` loses what the worker holds, ``reclaimed`` does not.
     past
-        States before slot 0 that the workers' Markov chains are fitted on, in any of these forms; None: there are no
-        chains, and heuristics that need them refuse the instance. They are never fitted on ``states`` themselves.
+        States before slot 0 for the fit of the workers' Markov chains, in any of these forms. None: there are no
+        chains, and heuristics that need them refuse the instance. Chains are never fitted on ``states``.
 
     Raises
     ------
     InputError
-        For another shape, type or number. An integer array of 0 and 1 alone is refused: it may mean either.
+        If a shape, type or number is invalid. An integer array with only 0 and 1 is refused because it is ambiguous.
 
     Examples
     --------

@@ -23,22 +23,22 @@ def usual_training(
     slots: int | None = None,
     nodes: Nodes = None,
 ) -> int:
-    """Return how many slots to fit chains on where nobody says it: half of those the nodes were observed together.
+    """Return the default number of training slots: half of the slots in which the nodes are observed together.
 
     Parameters
     ----------
     trace, slot_s, start, slots, nodes
-        As of `from_trace`. With ``slots`` given it is at most what these leave, with ``start`` what is before it.
+        As in `from_trace`. A given ``slots`` limits the number to what is left, a given ``start`` to what is before it.
 
     Returns
     -------
     int
-        0 where fewer than two slots are left: then there are no chains.
+        0 if fewer than two slots are left: then there are no chains.
 
     Raises
     ------
     InputError
-        As `hindsched.instances.traces.Trace.window`.
+        As in `hindsched.instances.traces.Trace.window`.
     """
     whole = trace.window(slot_s=slot_s, nodes=nodes)
     if start is not None:
@@ -66,30 +66,30 @@ def from_trace(
     unobserved: Absence | Literal["refuse"] = "refuse",
     train_slots: int = 0,
 ) -> Instance:
-    """Return an instance whose states are those of a window of a trace.
+    """Return an instance with the states of a window of a trace.
 
-    The chains that the heuristics need are fitted on the ``train_slots`` slots immediately before the instance's
-    window, never on the window itself (docs/model.md section 1).
+    The chains for the heuristics are fitted on the ``train_slots`` slots immediately before the window, never on the
+    window itself (docs/model.md section 1).
 
     Parameters
     ----------
     trace
         See `hindsched.instances.traces.read`.
     tasks, iterations, n_com, t_prog, t_data
-        The application and the master, see `Instance`.
+        The application and the master; see `Instance`.
     w, mu
         One value for all workers, or one per worker.
     slot_s, start, slots, nodes, absent, unobserved
-        The window of the instance and what its parts mean, see `instances.traces.Trace.states`. With ``start`` None it
-        is the training window that begins as early as the nodes allow, and nodes chosen by number are
-        observed during the training too.
+        The window of the instance; see `instances.traces.Trace.states`. With ``start=None`` the training window begins
+        as early as the nodes allow. Nodes chosen by number are observed during the training, too.
     train_slots
-        Slots to fit the chains on; 0: no chains.
+        Number of slots for fitting the chains; 0: no chains.
 
     Raises
     ------
     InputError
-        As `hindsched.instances.traces.Trace.states` and `Instance`, and for one training slot, which has no transition.
+        As in `hindsched.instances.traces.Trace.states` and `Instance`, and for a single training slot, which has no
+        transition.
 
     Examples
     --------
@@ -116,7 +116,7 @@ def from_trace(
         unobserved=unobserved,
     )
     if states.shape[1] <= train_slots:
-        raise InputError(f"{states.shape[1]} are there, expected more than train_slots, {train_slots}", place="slots")
+        raise InputError(f"{states.shape[1]}, expected more than train_slots, {train_slots}", place="slots")
     p = states.shape[0]
     for name, values in (("w", w), ("mu", mu)):
         if values is not None and not isinstance(values, int) and len(values) != p:

@@ -1,4 +1,4 @@
-"""Instances of the paper's experiments (docs/model.md section 8), and small random ones for tests."""
+"""Generators: instances of the paper's experiments (docs/model.md section 8), and small random ones for tests."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from hindsched.instances.state_sources import STARTS, DrawnStates, KnownStates
 
 __all__ = ["paper", "small"]
 
-#: What the paper's generator fixes: the range of P_xx, and the lengths relative to wmin.
+#: Constants of the paper's generator: the range of P_xx, and lengths as multiples of wmin.
 STAY_RANGE = (0.90, 0.99)
 W_FACTOR, T_DATA_FACTOR, T_PROG_FACTOR = 10, 1, 5
-#: More workers, or states spelled out at once (a byte each), are refused before the memory is gone.
+#: Largest numbers of workers and of states in an array (one byte each); more are refused before memory runs out.
 MOST_WORKERS, MOST_STATES = 100_000, 4_000_000_000
 
 
@@ -38,10 +38,10 @@ def paper(
     """Return one instance of the paper's experiments.
 
     A *scenario* fixes the workers: P_xx uniform in [0.90, 0.99] for each state x, P_xy = (1 - P_xx) / 2, and w_q a
-    uniform integer in [wmin, 10 wmin]; T_data = wmin, T_prog = 5 wmin. A *trial* fixes their states; all
-    workers are UP in slot 0, unless ``start`` says otherwise.
+    uniform integer in [wmin, 10 wmin]; T_data = wmin, T_prog = 5 wmin. A *trial* fixes their states. By default all
+    workers are UP in slot 0.
 
-    Every worker has one stream for the scenario and one for the trial, so its first N states depend neither on
+    Every worker has one random stream for the scenario and one for the trial, so its first N states depend neither on
     ``slots`` nor on the number of workers.
 
     Parameters
@@ -49,20 +49,20 @@ def paper(
     m, n_com, wmin
         The point of the experiment; the paper has m in {5, 10}, n_com in {5, 10, 20}, wmin in 1..10.
     scenario, trial
-        Which draw at this point; the paper has ten of each.
+        Numbers of the draws at this point; the paper has ten of each.
     slots
-        N, the states to generate.
+        N, the number of slots.
     seed
         Seed of the whole experiment.
     p, iterations
         20 and 10 in the paper.
     mu
-        Most tasks a worker may hold at once; unbounded in the paper (docs/model.md section 8).
+        Largest number of tasks that a worker may hold; unbounded in the paper (docs/model.md section 8).
     start
-        How workers begin: ``up`` as in the paper, or ``stationary`` (see `instances.state_sources.DrawnStates`).
+        States in slot 0: ``up`` as in the paper, or ``stationary`` (see `instances.state_sources.DrawnStates`).
     drawn
-        Whether the states are drawn as far as somebody looks, instead of all at once. They are the same states, but
-        the instance is another one to fingerprints and files (see `Instance.fingerprint`).
+        Whether the states are drawn as far as they are read, instead of all at once. The states are the same, but
+        the fingerprint and the file differ (see `Instance.fingerprint`).
 
     Examples
     --------
@@ -76,7 +76,7 @@ def paper(
         _expect_count(name, value, most[name])
     if not drawn and p * slots > MOST_STATES:
         raise InputError(
-            f"{slots} of {p} workers are {p * slots} states, expected at most {MOST_STATES}, or drawn ones",
+            f"{slots} of {p} workers are {p * slots} states, expected at most {MOST_STATES}, or drawn states",
             place="slots",
         )
     point = ("coupled", "paper", 1, seed, m, n_com or 0, wmin, scenario)
@@ -111,17 +111,17 @@ def small(
     up: float = 0.7,
     down: float = 0.1,
 ) -> Instance:
-    """Return a random general instance, for tests and first steps.
+    """Return a random general instance for tests and first steps.
 
-    Speeds in 1..3, mu null or in 1..tasks, n_com null or in 1..p, T_prog and T_data in 0..2, independent states per
-    slot; workers carry the chain that those states were drawn from.
+    Speeds are in 1..3, mu is null or in 1..tasks, n_com is null or in 1..p, T_prog and T_data are in 0..2. The states
+    of slots are independent, and workers have the chain that the states are drawn from.
 
     Parameters
     ----------
     seed
-        Names the instance; every worker has a stream of its own, as in `paper`.
+        Seed of the instance; every worker has its own random stream, as in `paper`.
     p, slots, tasks, iterations
-        Its size.
+        Size of the instance.
     up, down
         Probability of UP and of DOWN in a slot; the rest is RECLAIMED.
     """
@@ -135,7 +135,7 @@ def small(
     w: list[int] = []
     mu: list[int | None] = []
     states = np.empty((p, slots), dtype=np.uint8)
-    row = (up, max(0.0, 1 - up - down), down)  # rounding may leave the middle just below 0
+    row = (up, max(0.0, 1 - up - down), down)  # rounding may make the middle number slightly negative
     for q in range(p):
         draw = stream("coupled", "small", 2, seed, "worker", q)
         w.append(int(draw.integers(1, 3, endpoint=True)))

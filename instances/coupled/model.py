@@ -1,4 +1,4 @@
-"""What an instance of OFF-LINE-COUPLED is: workers with states, an application, a bounded master."""
+"""The instance type of OFF-LINE-COUPLED: workers with states, an application, a master with bounded bandwidth."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ if TYPE_CHECKING:
 
 __all__ = ["MOST", "Instance"]
 
-#: The largest number an instance may hold.
+#: The largest number in an instance.
 MOST = 2**31 - 1
 
 
 @dataclass(frozen=True, eq=False, init=False)
 class Instance:
-    """One tightly-coupled application on p volatile workers, with every state known (docs/model.md section 1).
+    """A tightly-coupled application on p volatile workers with known states (docs/model.md section 1).
 
-    Immutable and validated once, here. Equality, hash and `fingerprint` follow the content.
+    An instance is immutable and is validated when it is made. Equality, hash and `fingerprint` follow the content.
 
     Parameters
     ----------
@@ -40,28 +40,28 @@ class Instance:
     iterations
         K, iterations to complete (the makespan objective).
     n_com
-        Most workers the master can send to in one slot; None: unbounded.
+        Largest number of workers that the master can send to in one slot; None: unbounded.
     t_prog
         Slots to receive the program.
     t_data
         Slots to receive the data of one task.
     w
-        p integers: slots worker q needs to compute one task while UP.
+        p integers: UP slots that worker q needs to compute one task.
     mu
-        p integers or None: most tasks worker q may hold at once; None: unbounded.
+        p integers or None: largest number of tasks that worker q may hold; None: unbounded.
     states
         The (p, N) states array (see `instances.states`), or a source of states (see `instances.state_sources`). N is
         the number of known slots and the deadline.
     chains
-        p Markov chains or None; empty for none at all. Heuristics need them, optima do not.
+        p Markov chains or None; empty if there are none. Heuristics need them, optima do not.
     names
-        What the workers are called in pictures; empty: by their numbers. Names are not part of the content: instances
-        that differ in nothing else are equal.
+        Names of the workers in pictures; empty: their numbers. Names are not part of the content, so instances that
+        differ only in names are equal.
 
     Raises
     ------
     InputError
-        Naming the worker and the field.
+        If a value is invalid. The message names the worker and the field.
 
     Examples
     --------
@@ -144,7 +144,7 @@ class Instance:
         mu: Sequence[int | None] | None = None,
         chains: Sequence[Chain | None] = (),
     ) -> Instance:
-        """Build an instance from one states string per worker, with nothing bounded and nothing to send."""
+        """Return an instance from one string of states per worker; by default nothing is bounded or sent."""
         return cls(
             tasks=tasks,
             iterations=iterations,
@@ -159,11 +159,11 @@ class Instance:
 
     @property
     def num_workers(self) -> int:
-        """How many workers, p."""
+        """Number of workers, p."""
         return len(self.w)
 
     def name_of(self, worker: int) -> str:
-        """Return what a worker is called in pictures."""
+        """Return the name of a worker in pictures."""
         return self.names[worker] if self.names else f"worker {worker}"
 
     @property
@@ -173,36 +173,36 @@ class Instance:
 
     @property
     def states(self) -> st.States:
-        """The whole (p, N) states array, read-only; drawn if need be. `prefix` looks at a part of it."""
+        """The whole (p, N) states array, read-only. It is drawn if necessary; `prefix` draws a part of it."""
         return self.source.prefix(self.slots)
 
     def prefix(self, slots: int) -> st.States:
-        """Return the states of the first ``slots`` slots, at most N, without drawing the others; read-only."""
+        """Return the states of the first ``slots`` slots, at most N, without drawing later ones; read-only."""
         return self.source.prefix(slots)
 
     @property
     def capacities(self) -> tuple[int, ...]:
-        """Most tasks each worker can hold: mu, and m where mu is unbounded or larger."""
+        """Largest number of tasks that each worker can hold: mu, or m if mu is unbounded or larger."""
         return tuple(self.tasks if mu is None else min(mu, self.tasks) for mu in self.mu)
 
     @property
     def channels(self) -> int:
-        """Most workers that can be served in one slot: n_com, and p where it is unbounded or larger."""
+        """Largest number of workers that can be served in one slot: n_com, or p if n_com is unbounded or larger."""
         return self.num_workers if self.n_com is None else min(self.n_com, self.num_workers)
 
     @cached_property
     def up_words(self) -> npt.NDArray[np.uint64]:
-        """Where each worker is UP, as bits for kernels (see `hindsched.instances.states.pack_up`)."""
+        """UP slots of each worker as bits for kernels (see `hindsched.instances.states.pack_up`)."""
         words = st.pack_up(self.states)
         words.setflags(write=False)
         return words
 
     @cached_property
     def fingerprint(self) -> str:
-        """``sha256:`` and the digest of the content; it binds schedules and results to this instance.
+        """``sha256:`` and the digest of the content. It binds schedules and results to this instance.
 
-        States that are drawn count by what they are drawn from, so that a fingerprint draws nothing; the same states
-        spelled out have another fingerprint.
+        For drawn states the digest covers the chains and the key, so nothing is drawn. The same states given as an
+        array have a different fingerprint.
         """
         digest = hashlib.sha256(b"coupled/1\0")
         numbers = (self.tasks, self.iterations, self.n_com, self.t_prog, self.t_data, self.w, self.mu)
@@ -219,7 +219,7 @@ class Instance:
 
     def __reduce__(self) -> tuple[Any, ...]:
         fields = tuple(getattr(self, field.name) for field in dataclasses.fields(self))
-        return Instance, fields  # checked again, frozen again, caches left behind
+        return Instance, fields  # validates again and drops caches
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Instance) and self.fingerprint == other.fingerprint

@@ -1,4 +1,4 @@
-"""Schedules and certificates: the letters of the paper's Figure 1 and the task counts over time."""
+"""The schedule type: one letter per worker and slot, as in the paper's Figure 1, and the configurations over time."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ _LETTERS = frozenset((PROGRAM, DATA, COMPUTE, ENROLLED_IDLE, NOT_ENROLLED))
 
 @dataclass(frozen=True, slots=True)
 class Configuration:
-    """Who is enrolled with how many tasks, from a slot on until the next entry.
+    """The enrolled workers and their numbers of tasks, from a slot on until the next configuration.
 
     Parameters
     ----------
     slot
-        The first slot in which it holds.
+        The first slot of the configuration.
     tasks
-        Tasks of each enrolled worker, by 0-based index; 0 means stand-by. Empty: nobody is enrolled.
+        Number of tasks of each enrolled worker, by 0-based index; 0 means stand-by. Empty: no worker is enrolled.
     """
 
     slot: int
@@ -36,12 +36,12 @@ class Configuration:
 
 @dataclass(frozen=True, slots=True)
 class Schedule:
-    """A schedule as text (docs/model.md section 4); what it claims is for the checker to replay.
+    """A schedule as text (docs/model.md section 4). The checker decides whether it obeys the rules.
 
     Parameters
     ----------
     instance
-        Fingerprint of the instance it was made for.
+        Fingerprint of the instance that the schedule is for.
     letters
         One string per worker, a letter per slot: ``P`` receives program, ``D`` receives data, ``C`` computes,
         ``I`` enrolled and idle, ``.`` not enrolled. For a finished run their length is the makespan.
@@ -51,7 +51,7 @@ class Schedule:
     Raises
     ------
     InputError
-        Where the text is not of this form (not: where it breaks a rule).
+        If the text does not have this form. A violated rule is not an error here.
     """
 
     family: ClassVar[str] = "coupled"
@@ -87,5 +87,5 @@ class Schedule:
 
     @property
     def slots(self) -> int:
-        """Slots covered."""
+        """Number of slots."""
         return len(self.letters[0]) if self.letters else 0
