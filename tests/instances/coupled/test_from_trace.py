@@ -68,7 +68,7 @@ def test_nodes_that_hardly_change_have_chains_all_the_same():
 @pytest.mark.parametrize(
     ("choice", "message"),
     [
-        ({"train_slots": 13}, "slots: 13 are there, expected more than train_slots, 13"),
+        ({"train_slots": 13}, "slots: 13, expected more than train_slots, 13"),
         ({"train_slots": 1}, "train_slots: 1, expected 0 (no chains) or at least 2"),
         ({"train_slots": -1}, "train_slots: -1, expected 0"),
         ({"slots": 0}, "slots: 0, expected an integer >= 1"),
