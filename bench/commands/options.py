@@ -189,7 +189,7 @@ policies = click.option(
     "policies",
     multiple=True,
     metavar="NAME|all|ours|FILE.py:CLASS",
-    help="A policy by name, all published ones, all of ours (docs/beyond.md), or a class of yours. May be given "
+    help="A policy by name, all published ones, all of ours (docs/lookahead.md), or a class of yours. May be given "
     "several times.  [default: all]",
 )
 

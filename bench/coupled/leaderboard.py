@@ -1,7 +1,7 @@
-"""The leaderboard of coupled: policies on held-out instances of the paper's kind, with proven optima (docs/beyond.md).
+"""The leaderboard of coupled: policies on held-out instances of the paper's experiment, with proven optima.
 
-The seed was used for nothing else: no policy was chosen by these instances. Published are the instances' fingerprints,
-optima and the makespans of the policies known so far; whoever has another policy runs only that one.
+The seed of these instances has no other use. The package stores their fingerprints, optima, and the makespans of the
+built-in policies, so only a user's own policies are run.
 """
 
 from __future__ import annotations

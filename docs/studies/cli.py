@@ -25,7 +25,7 @@ STUDIES = {
     "markov": "docs.studies.commands.markov:markov",
     "online-optima": "docs.studies.commands.online_optima:online_optima",
     "optima": "docs.studies.commands.optima:optima",
-    "own-policies": "docs.studies.commands.own_policies:own_policies",
+    "lookahead": "docs.studies.commands.lookahead:lookahead",
     "pages": "docs.studies.commands.pages:pages",
     "program-lagrangian": "docs.studies.commands.program_lagrangian:program_lagrangian",
     "readings": "docs.studies.commands.readings:readings",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -15,7 +15,10 @@ from hindsched.instances.coupled.generate import paper
 from hindsched.instances.coupled.model import Instance
 from hindsched.instances.text_files import write_text
 
-__all__ = ["RELAXED", "STUDY", "Cell", "collect", "measured", "relaxed"]
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["RELAXED", "STUDY", "Cell", "collect", "draw_ratios", "measured", "relaxed"]
 
 #: Columns of the study: the instance, and the columns of the command ``online-optimum``.
 STUDY = ("p", "m", "n_com", "iterations", "scenario", *COLUMNS)
@@ -114,3 +117,29 @@ def relaxed(folder: Path) -> list[dict[str, Any]]:
 
 def _printed(value: Any) -> str:
     return "" if value is None else f"{value:.7g}" if isinstance(value, float) else str(value)
+
+
+def draw_ratios(frame: pd.DataFrame, path: Path) -> None:
+    """Draw the expected makespan over the hindsight optimum on each instance: of the on-line optimum and of policies.
+
+    Parameters
+    ----------
+    frame
+        Columns ``p``, ``m``, ``scenario``, ``player`` and ``ratio``.
+    path
+        Of the picture, an SVG.
+    """
+    from hindsched.bench.report import canvas
+
+    names = [f"p={p}, m={m}, draw {draw}" for p, m, draw in frame[["p", "m", "scenario"]].drop_duplicates().to_numpy()]
+    figure, (axes,) = canvas.new_figure(width=7.0, heights=(3.2,))
+    for (player, group), marker, colour in zip(
+        frame.groupby("player", sort=False), "D^so", canvas.COLOURS, strict=False
+    ):
+        axes.plot(range(len(group)), group["ratio"], marker, color=colour, label=player, markersize=5)
+    axes.set_xticks(range(len(names)), names, rotation=30, ha="right", fontsize=8)
+    axes.set_ylabel("expected makespan / hindsight optimum")
+    axes.set_ylim(bottom=1)
+    axes.grid(alpha=0.3)
+    axes.legend(fontsize=8, frameon=False)
+    canvas.save(figure, path)

@@ -1,1 +1,1 @@
-"""Look-ahead policies: plan by an exact criterion, stand by, prefetch, compare by rollout (docs/beyond.md)."""
+"""Look-ahead policies: plan by an exact criterion, stand by, prefetch, compare by rollout (docs/lookahead.md)."""

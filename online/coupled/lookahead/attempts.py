@@ -1,4 +1,4 @@
-"""The exact criterion: success probability and expected length of an attempt (docs/beyond.md).
+"""The exact criterion: success probability and expected length of an attempt (docs/lookahead.md).
 
 An attempt holds a configuration until it succeeds or a member is DOWN. For a worker in state s now that still has to
 receive n slots:

@@ -1,4 +1,4 @@
-"""The planner: plan by the exact criterion, stand by, prefetch, compare on sampled futures (docs/beyond.md)."""
+"""The planner: plan by the exact criterion, stand by, prefetch, compare on sampled futures (docs/lookahead.md)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A lower bound on every on-line policy: hindsight that is charged for its luck (docs/foresight.md).
+"""A lower bound on every on-line policy: hindsight that is charged for its luck (docs/online_optimum.md).
 
 Information relaxation with penalties (Brown, Smith and Sun, 2010). Who knows the future computes where it will succeed.
 Let h be the expected cost of an attempt from where it stands, a failure costing a constant. In every slot of

@@ -9,7 +9,7 @@ from click.testing import CliRunner
 
 from docs.studies.commands.readings import readings
 from docs.studies.coupled import readings as study
-from docs.studies.coupled.pages.printed import PrintedTables
+from docs.studies.coupled.pages.readings import ReadingsPage
 from hindsched.bench.coupled.paper import experiment
 from hindsched.bench.coupled.reproduction import READINGS
 from hindsched.bench.coupled.versus import versus
@@ -119,26 +119,26 @@ def test_the_command_runs_and_measures(tmp_path: Path) -> None:
     assert "expected one of IP, IE" in str(refused.exception)
 
 
-def test_the_page_says_what_the_metrics_say(runs: pd.DataFrame) -> None:
+def test_files_and_numbers_agree_with_the_metrics(runs: pd.DataFrame) -> None:
     metrics = study.metrics_of(runs)
-    page = PrintedTables(metrics)
-    text = page.section()
-    assert all(len(line) <= 120 or line.startswith(("|", "-", "**")) for line in text.splitlines())
-    row = metrics.query(
+    page = ReadingsPage(metrics)
+    mine = metrics.query(
         "reading == 'frozen' and seed == 0 and sample == 'common' and table == 'I' and policy == 'E-IE'"
     )
-    line = next(line for line in page.beside("I").splitlines() if line.startswith("| E-IE |"))
-    assert line.split(" | ")[1] == "53.9"
-    assert f"{row['diff'].iloc[0]:,.1f}".replace("-", "−") in line  # noqa: RUF001
-    assert "hypothesis" in text
-    assert "should\nbe updated to account for the progress" in text
-    assert set(page.writers()) == {"printed_section"}
+    row = page.diff_by_reading().set_index(["table", "policy"]).loc["I", "E-IE"]
+    assert row["paper"] == 53.93
+    assert row["frozen"] == pytest.approx(mine["diff"].iloc[0])
+    assert set(page.files()) == {"readings_closeness.csv", "readings_diff.csv", "readings_seeds.csv"}
+    assert "`frozen`" in page.readings()
+    assert page.closeness("I", "core").startswith("| reading | %diff |")
+    with pytest.raises(InputError, match="expected one of"):
+        page.closeness("III", "core")
 
 
-def test_the_page_reads_ranges_over_seeds(runs: pd.DataFrame) -> None:
+def test_the_spread_is_over_seeds(runs: pd.DataFrame) -> None:
     metrics = study.metrics_of(runs)
-    spread = metrics.query("reading == 'printed' and sample == 'common' and table == 'I' and policy == 'P-IE'")["diff"]
-    ends = [f"{value:,.1f}".replace("-", "−") for value in (spread.min(), spread.max())]  # noqa: RUF001
-    line = next(line for line in PrintedTables(metrics).seeds("I").splitlines() if line.startswith("| P-IE |"))
-    assert f"{ends[0]} to {ends[1]}" in line
-    assert line.split(" | ")[1:4] == ["2", "−10.5", "2"]  # noqa: RUF001
+    diff = metrics.query("reading == 'printed' and sample == 'common' and table == 'I' and policy == 'P-IE'")["diff"]
+    spread = ReadingsPage(metrics).spread_over_seeds().set_index(["reading", "table", "policy"])
+    row = spread.loc["printed", "I", "P-IE"]
+    assert (row["diff_min"], row["diff_max"], row["seeds"]) == (diff.min(), diff.max(), len(diff))
+    assert 1 <= row["rank_min"] <= row["rank_max"] <= 17

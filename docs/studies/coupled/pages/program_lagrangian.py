@@ -8,34 +8,43 @@ from typing import Any
 from docs.studies.rows import read_rows
 from hindsched.bench.report.formatting import count, share
 from hindsched.bench.report.markdown import text_table
+from hindsched.bench.report.marks import DataFile
 from hindsched.bench.results.records import records
 from hindsched.instances.errors import InputError
 
-__all__ = ["RentsPage"]
+__all__ = ["ProgramLagrangianPage"]
 
 
-class RentsPage:
-    """The writers of the part."""
+class ProgramLagrangianPage:
+    """Writers of the tables and numbers on the program Lagrangian bound."""
 
     def writers(self) -> dict[str, Callable[..., str]]:
-        """Return who writes the marked parts of pages (see `hindsched.bench.report.marks`), by name."""
-        return {"rents": self.table, "rents_cells": self.cells, "rents_number": self.number}
+        """Return the writers of marks (see `hindsched.bench.report.marks`), by name."""
+        return {
+            "program_lagrangian": self.table,
+            "program_lagrangian_open": self.open_points,
+            "program_lagrangian_number": self.number,
+        }
+
+    def files(self) -> dict[str, DataFile]:
+        """Return no file: all tables fit a screen."""
+        return {}
 
     def table(self) -> str:
-        """Return the bound by rents against optima of small instances, by K."""
+        """Return the bound against optima of small instances, by K."""
         names = ("iterations", "instances", "infeasible", "above", "met", "refuted", "certificates", "refused")
         rows = [[count(row[name]) for name in names] for row in _rows("program_lagrangian")]
-        heads = ["K", "instances", "impossible", "above", "met", "optimum - 1 refuted", "certificates", "refused"]
+        heads = ["K", "instances", "infeasible", "above", "equal", "optimum - 1 refuted", "certificates", "refused"]
         return text_table(heads, rows)
 
-    def cells(self) -> str:
-        """Return the bound by rents alone at hard points."""
+    def open_points(self) -> str:
+        """Return the bound alone at points that the search leaves open."""
         names = ("p", "m", "n_com", "wmin", "bound", "parts", "check_s")
         rows = [[f"{row[name]:,}" for name in names] for row in _rows("program_lagrangian_open")]
-        return text_table(["p", "m", "n_com", "wmin", "bound", "parts", "evaluated in, s"], rows)
+        return text_table(["p", "m", "n_com", "wmin", "bound", "nodes", "seconds to evaluate"], rows)
 
     def number(self, what: str) -> str:
-        """Return a sum over all small instances, or ``share NAME`` of them as a percentage, or the cells' seconds."""
+        """Return the sum of a column over small instances; ``share_COLUMN``: per instance; ``seconds``: of a search."""
         if what == "seconds":
             return " or ".join(sorted({str(row["seconds"]) for row in _rows("program_lagrangian_open")}))
         rows = _rows("program_lagrangian")

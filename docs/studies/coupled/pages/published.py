@@ -11,18 +11,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from docs.studies.coupled import optima
-from docs.studies.coupled.pages.foresight import ForesightPages
-from docs.studies.coupled.pages.own_policies import BeyondPage
-from docs.studies.coupled.pages.printed import PrintedTables
-from docs.studies.coupled.pages.program_lagrangian import RentsPage
+from docs.studies.coupled.pages.foresight import ForesightPage
+from docs.studies.coupled.pages.kmis import KmisPage
+from docs.studies.coupled.pages.lookahead import LookaheadPage
+from docs.studies.coupled.pages.online_optima import OnlineOptimaPage
+from docs.studies.coupled.pages.program_lagrangian import ProgramLagrangianPage
+from docs.studies.coupled.pages.readings import ReadingsPage
 from docs.studies.coupled.pages.scale import ScalePage
 from docs.studies.rows import ROWS
 from hindsched.bench.coupled import reproduction
+from hindsched.bench.coupled.paper_tables import printed_tables
 from hindsched.bench.coupled.versus import diff_by_wmin
 from hindsched.bench.report import canvas, ratio_plots
 from hindsched.bench.report.formatting import MINUS, NOTHING, count, interval, number, share
 from hindsched.bench.report.markdown import text_table
-from hindsched.bench.report.marks import Picture, Writer
+from hindsched.bench.report.marks import DataFile, Picture, Writer
 from hindsched.bench.results.ratio_statistics import distribution, ends, in_median_order
 from hindsched.bench.results.ratios import with_ratios
 from hindsched.bench.results.read import read_results
@@ -54,28 +57,37 @@ class Published:
     ('200', '1,038')
     """
 
-    folder = "."
+    folder = "results/coupled"
 
     def writers(self) -> dict[str, Writer]:
-        """Return who writes the marked parts of pages (see `hindsched.bench.report.marks`), by name."""
+        """Return the writers of marks (see `hindsched.bench.report.marks`), by name."""
         tables = (self.versus, self.ratios, self.medians, self.optima)
         numbers = (self.runs, self.instances, self.impossible, self.fails, self.rank, self.first, self.spearman)
         more = (self.ratio, self.slower, self.duel, self.rescued, self.longer)
         mine = {writer.__name__: writer for writer in (*tables, *numbers, *more)}
-        beyond = BeyondPage(lambda: self._of[READINGS[0]])
-        mine |= RentsPage().writers() | ScalePage().writers()
-        return mine | PrintedTables().writers() | beyond.writers() | ForesightPages().writers()
+        for page in self._others:
+            mine |= page.writers()
+        return mine
 
-    def pictures(self) -> dict[str, Picture]:
-        """Return the pictures beside the pages, by file."""
+    @cached_property
+    def _others(self) -> tuple[Any, ...]:
+        """The writers of pages that need other rows than the paper's experiment."""
+        lookahead = LookaheadPage(lambda: self._of[READINGS[0]])
+        experiments = (ForesightPage(), OnlineOptimaPage(), KmisPage(), ProgramLagrangianPage(), ScalePage())
+        return (ReadingsPage(), lookahead, *experiments)
+
+    def pictures(self) -> dict[str, Picture | DataFile]:
+        """Return the pictures and data files beside the pages, by name."""
         return {
             "figure2.svg": Picture(self._diff_by_wmin, lambda path: reproduction.draw_figure_2(self._of, path)),
             "ratios.svg": Picture(self._heuristics, lambda path: _draw_ranges(self._heuristics(), path)),
             "optima.svg": Picture(
                 lambda: self._optima_by_point, lambda path: optima.draw_distribution(self._optima_by_point, path)
             ),
-            **ForesightPages().pictures(),
-            **ScalePage().pictures(),
+            "optima.csv": DataFile(lambda: self._optima_by_point),
+            "ratios.csv": DataFile(self._all_ratios),
+            "tables.csv": DataFile(lambda: self._metrics),
+            **{name: file for page in self._others for name, file in page.files().items()},
         }
 
     # ---- rows, and tables of them
@@ -107,6 +119,12 @@ class Published:
     def _distributions(self) -> dict[str, pd.DataFrame]:
         return {reading: in_median_order(distribution(ratios)) for reading, ratios in self._ratios.items()}
 
+    def _all_ratios(self) -> pd.DataFrame:
+        """Return the distribution of ratios of every heuristic under each reading."""
+        import pandas as pd
+
+        return pd.concat([table.assign(reading=reading) for reading, table in self._distributions.items()])
+
     def _diff_by_wmin(self) -> pd.DataFrame:
         import pandas as pd
 
@@ -136,16 +154,16 @@ class Published:
     # ---- tables
 
     def versus(self, table: str) -> str:
-        """Table I or II under both readings, in the order of the first."""
-        first, second = (self._table(table, reading) for reading in READINGS)
-        others = {row["policy"]: {**row, "rank": place} for place, row in enumerate(records(second), start=1)}
+        """Return a table of the paper, as printed and under the first reading, in the order of the latter."""
+        printed = printed_tables()
+        paper = {row["policy"]: row for row in records(printed[printed["table"] == table])}
         rows = []
-        for row in records(first):
-            other = others[row["policy"]]
-            left, right = ([_metric(each, name) for name in _METRICS] for each in (row, other))
-            rows.append([row["policy"], *left, *right[:2], str(other["rank"]), *right[2:]])
+        for row in records(self._table(table, READINGS[0])):
+            other = paper.get(row["policy"])
+            cells = [NOTHING if other is None else _metric(other, name) for name in _METRICS]
+            rows.append([row["policy"], *cells, *(_metric(row, name) for name in _METRICS)])
         names = ["#fails", "%diff", "%wins", "%wins30", "stdv"]
-        return text_table(["heuristic", *names, *names[:2], "rank", *names[2:]], rows)
+        return text_table(["heuristic", f"paper: {names[0]}", *names[1:], f"here: {names[0]}", *names[1:]], rows)
 
     def ratios(self, reading: str) -> str:
         """Competitive ratios of all heuristics under a reading."""
@@ -169,11 +187,14 @@ class Published:
         return text_table(headings, [[name, *(cells[name, value] for value in values)] for name in names])
 
     def optima(self) -> str:
-        """Return how the hindsight optima are distributed at each point of the experiment."""
-        names = {"quartile_1": "1st quartile", "quartile_3": "3rd quartile"}
+        """Return the median optimum at each point of the experiment."""
         frame = self._optima_by_point
-        rows = [[_slots(value) for value in row.values()] for row in records(frame)]
-        return text_table([names.get(name, name) for name in frame.columns], rows)
+        rows = [
+            [str(m), str(n_com), *(_slots(value) for value in group.sort_values("wmin")["median"])]
+            for (m, n_com), group in frame.groupby(["m", "n_com"])
+        ]
+        wmins = sorted(frame["wmin"].unique())
+        return text_table(["m", "n_com", f"wmin = {wmins[0]}", *map(str, wmins[1:])], rows)
 
     # ---- numbers
 

@@ -1,46 +1,48 @@
-"""What docs/solvers.md says of time and gaps against size, written from coupled_scale*.csv."""
+"""Writers of the page on scale: times and gaps of the exact search against size."""
 
 from __future__ import annotations
 
 import math
 import statistics
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from docs.studies.coupled.solver_races import PROVEN, draw_scale, gap
 from docs.studies.rows import read_rows
-from hindsched.bench.report.formatting import NOTHING, count, plural
+from hindsched.bench.report.formatting import count, plural
 from hindsched.bench.report.markdown import text_table
-from hindsched.bench.report.marks import Picture
+from hindsched.bench.report.marks import DataFile, Picture
 from hindsched.bench.results.records import records_or_none
 from hindsched.instances.errors import InputError
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 __all__ = ["ScalePage"]
 
 _Row = Mapping[str, Any]
-#: The searches whose rows are kept: today's, the one before it had the bound by rents and the walks, and today's with
-#: ten times the time, for some of the instances that are open without.
+#: Tables of rows: of the current search; of a version without the program Lagrangian and local search; and of the
+#: current one with ten times the time, for some of the instances that are open.
 _SEARCHES = {"now": "coupled_scale", "before": "coupled_scale_before", "long": "coupled_scale_long"}
-#: Which search one stands beside, and what columns call the two.
-_BESIDE = {"now": ("before", "before", "now"), "long": ("now", "in 60 s", "in 600 s")}
+#: The search that each one is compared with.
+_BESIDE = {"now": "before", "long": "now"}
 
 
 class ScalePage:
-    """The writers of the part."""
+    """Writers of the tables, numbers and pictures on scale."""
 
     def writers(self) -> dict[str, Callable[..., str]]:
-        """Return who writes the marked parts of pages (see `hindsched.bench.report.marks`), by name."""
+        """Return the writers of marks (see `hindsched.bench.report.marks`), by name."""
         return {
             "coupled_scale": self.table,
-            "coupled_scale_open": self.still_open,
             "coupled_scale_k": self.by_iterations,
             "coupled_scale_real": self.real,
             "coupled_scale_threads": self.by_threads,
             "coupled_scale_number": self.number,
         }
 
-    def pictures(self) -> dict[str, Picture]:
-        """Return the pictures beside the page, by file."""
+    def files(self) -> dict[str, Picture | DataFile]:
+        """Return the pictures and data files beside the page, by name."""
         return {
             "scale.svg": Picture(
                 lambda: read_rows("coupled_scale"), lambda path: draw_scale(_rows("coupled_scale"), path)
@@ -48,6 +50,8 @@ class ScalePage:
             "scale_k.svg": Picture(
                 lambda: read_rows("coupled_scale_k"), lambda path: draw_scale(_rows("coupled_scale_k"), path)
             ),
+            "scale_open.csv": DataFile(lambda: self.still_open("now")),
+            "scale_long.csv": DataFile(lambda: self.still_open("long")),
         }
 
     def table(self) -> str:
@@ -60,21 +64,22 @@ class ScalePage:
             lines.setdefault(point, [count(value) for value in point]).append(_cell(row))
         return text_table(["p", "m", "n_com", *(f"wmin = {wmin}" for wmin in wmins)], list(lines.values()))
 
-    def still_open(self, search: str = "now") -> str:
-        """Return the points that are open by a search, or by the one that it stands beside, and the gaps."""
-        if search not in _BESIDE:
-            raise InputError(f"{search!r}, expected one of {', '.join(_BESIDE)}")
-        other, was, said = _BESIDE[search]
+    def still_open(self, search: str) -> pd.DataFrame:
+        """Return bound, value and gap of the points that are open by a search, or by the one it is compared with."""
+        import pandas as pd
+
+        other = _BESIDE[search]
         old_rows = {row["instance"]: row for row in _rows(_SEARCHES[other])}
         rows = []
         for row in _rows(_SEARCHES[search]):
             old = old_rows.get(row["instance"])
             if old is None or {row["status"], old["status"]} <= set(PROVEN):
                 continue
-            gaps = [NOTHING if found is None else _percent(found, 1) for found in (_gap(old), _gap(row))]
-            point = [count(row[name]) for name in ("p", "m", "n_com", "wmin")]
-            rows.append([*point, _span(old), gaps[0], _span(row), gaps[1]])
-        return text_table(["p", "m", "n_com", "wmin", was, "gap", said, f"gap {said}"], rows)
+            found = {name: row[name] for name in ("p", "m", "n_com", "wmin")}
+            for name, each in ((other, old), (search, row)):
+                found |= {f"bound_{name}": each["bound"], f"value_{name}": each["value"], f"gap_{name}": _gap(each)}
+            rows.append(found)
+        return pd.DataFrame(rows)
 
     def by_iterations(self) -> str:
         """Return times, or gaps, against K."""

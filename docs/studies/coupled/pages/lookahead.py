@@ -1,19 +1,22 @@
-"""What docs/beyond.md says of our own policies, written from docs/studies/rows/beyond_runs.csv and its neighbours."""
+"""Writers of the page on look-ahead policies."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from docs.studies.coupled.lookahead import POINT
 from docs.studies.coupled.optima import known_optima
-from docs.studies.coupled.own_policies import POINT
 from docs.studies.rows import read_rows_with_gaps
+from hindsched.bench.report import canvas, ratio_plots
 from hindsched.bench.report.formatting import NOTHING, count, interval, number, share
 from hindsched.bench.report.markdown import text_table
-from hindsched.bench.results.ratio_statistics import SHARES, distribution, ends, intervals
+from hindsched.bench.report.marks import DataFile, Picture
+from hindsched.bench.results.ratio_statistics import SHARES, distribution, ends, in_median_order, intervals
 from hindsched.bench.results.ratios import with_ratios
 from hindsched.bench.results.records import records
 from hindsched.instances.errors import InputError
@@ -22,7 +25,7 @@ from hindsched.online.coupled import OURS
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["BeyondPage"]
+__all__ = ["LookaheadPage"]
 
 #: The paper's heuristics that stand beside ours.
 BESIDE = ("IE", "Y-IE", "Y-IAY", "E-IE")
@@ -32,7 +35,7 @@ MEDIAN, WITHIN100 = 1.55, 0.78
 _HOLDS, _FAILS, _OPEN = "holds", "does not hold", "cannot be told"
 
 
-class BeyondPage:
+class LookaheadPage:
     """The writers of the page.
 
     Parameters
@@ -45,23 +48,31 @@ class BeyondPage:
         self._printed = printed
 
     def writers(self) -> dict[str, Callable[..., str]]:
-        """Return who writes the marked parts of pages (see `hindsched.bench.report.marks`), by name."""
+        """Return the writers of marks (see `hindsched.bench.report.marks`), by name."""
         return {
-            "beyond": self.table,
-            "beyond_by": self.by,
-            "beyond_points": self.points,
-            "beyond_progress": self.progress,
-            "beyond_targets": self.targets,
-            "beyond_ratio": self.ratio,
-            "beyond_instances": self.instances,
-            "beyond_all": self.finishable,
-            "beyond_trials": self.trials,
-            "beyond_faster": self.faster,
-            "beyond_lost": self.lost,
-            "beyond_lost_optimum": self.lost_optimum,
-            "beyond_cost": self.cost,
+            "lookahead": self.table,
+            "lookahead_by": self.by,
+            "lookahead_targets": self.targets,
+            "lookahead_ratio": self.ratio,
+            "lookahead_instances": self.instances,
+            "lookahead_all": self.finishable,
+            "lookahead_faster": self.faster,
+            "lookahead_lost": self.lost,
+            "lookahead_lost_optimum": self.lost_optimum,
+            "lookahead_cost": self.cost,
             "leaderboard": self.leaderboard,
         }
+
+    def files(self) -> dict[str, Picture | DataFile]:
+        """Return the picture and the data file beside the page, by name."""
+        return {
+            "lookahead.svg": Picture(self._shown, lambda path: _draw(self._shown(), path)),
+            "lookahead_points.csv": DataFile(self.points),
+        }
+
+    def _shown(self) -> pd.DataFrame:
+        """Return the distributions of all policies, the least median first."""
+        return in_median_order(distribution(self._ratios))
 
     @cached_property
     def _ratios(self) -> pd.DataFrame:
@@ -85,7 +96,7 @@ class BeyondPage:
     @cached_property
     def _mine(self) -> pd.DataFrame:
         """The makespans of ours."""
-        return read_rows_with_gaps("beyond_runs")
+        return read_rows_with_gaps("lookahead_runs")
 
     @cached_property
     def _possible(self) -> pd.DataFrame:
@@ -126,24 +137,11 @@ class BeyondPage:
         ]
         return text_table(["policy", *(f"{axis} = {values[0]}", *map(str, values[1:]))], rows)
 
-    def points(self, *axes: str) -> str:
-        """Return the distributions at each point of some parameters: the paper's best heuristic and ours."""
-        if not axes or set(axes) - set(POINT):
-            raise InputError(f"{' '.join(axes)!r}, expected some of {', '.join(POINT)}")
-        spreads = {(*(row[axis] for axis in axes), row["policy"]): row for row in self._spread(axes)}
-        rows = []
-        for point in sorted({key[:-1] for key in spreads}):
-            for policy in (BESIDE[-1], *self._policies):
-                row = spreads[(*point, policy)]
-                shown = [
-                    interval(*ends(row, "quartile_1")),
-                    _with_ci(row, "median"),
-                    interval(*ends(row, "quartile_3")),
-                ]
-                shown += [_with_ci(row, "within30"), _with_ci(row, "within100"), count(row["unfinished"])]
-                rows.append([*map(str, point), f"`{policy}`", count(row["runs"]), *shown])
-        names = ["1st quartile", "median", "3rd quartile", "within 30%", "within 100%", "unfinished"]
-        return text_table([*axes, "policy", "runs", *names], rows)
+    def points(self) -> pd.DataFrame:
+        """Return the distributions with their intervals, by m and n_com, and by wmin."""
+        import pandas as pd
+
+        return pd.concat([pd.DataFrame(self._spread(axes)) for axes in (["m", "n_com"], ["wmin"])], ignore_index=True)
 
     def _spread(self, axes: Sequence[str] = ()) -> list[dict[str, Any]]:
         """Return the distributions at each point with the intervals of their medians and shares."""
@@ -175,21 +173,6 @@ class BeyondPage:
             ])  # fmt: skip
         aims = [f"median <= {MEDIAN}", f"within 100% on >= {share(WITHIN100)}"]
         return text_table(["policy", *aims, f"unfinished where `{BESIDE[-1]}` finishes: 0"], rows)
-
-    def progress(self) -> str:
-        """Return how many instances of each trial were run."""
-        run, possible = self._mine["trial"].value_counts(), self._possible["trial"].value_counts()
-        rows = [
-            [str(trial), count(possible[trial]), count(run[trial]), "yes" if run[trial] == possible[trial] else "no"]
-            for trial in sorted(run.index)
-        ]
-        return text_table(["trial", "instances that a schedule finishes", "run", "complete"], rows)
-
-    def trials(self) -> str:
-        """Return which trials are complete."""
-        run, possible = self._mine["trial"].value_counts(), self._possible["trial"].value_counts()
-        whole = [trial for trial in sorted(possible.index) if run.get(trial, 0) == possible[trial]]
-        return ", ".join(map(str, whole)) if whole else "none"
 
     def finishable(self) -> str:
         """Return how many instances of the experiment some schedule finishes."""
@@ -241,7 +224,7 @@ class BeyondPage:
     def cost(self) -> str:
         """Return what our policies cost: processor time of runs and pilots."""
         rows = []
-        for row in records(read_rows_with_gaps("beyond_speed")):
+        for row in records(read_rows_with_gaps("lookahead_speed")):
             per_slot, per_run = 1e6 * row["run_s"] / row["slots"], row["pilot_s"] / row["runs"]
             rows.append(
                 [f"`{row['policy']}`", count(row["runs"]), count(row["slots"]), number(per_slot), number(per_run)]
@@ -279,3 +262,9 @@ def _verdict(low: float, high: float, most: float) -> str:
 
 def _finite(value: float | None) -> str:
     return NOTHING if value is None or value == float("inf") else number(value)
+
+
+def _draw(table: pd.DataFrame, path: Path) -> None:
+    figure, (axes,) = canvas.new_figure(width=7.0, heights=(0.75 + 0.21 * len(table),))
+    ratio_plots.draw_ranges(axes, table, xlabel="makespan / hindsight optimum")
+    canvas.save(figure, path)

@@ -1,4 +1,4 @@
-"""Our own policies on the paper's whole experiment, beside its heuristics and the hindsight optima (docs/beyond.md)."""
+"""Look-ahead policies on the paper's whole experiment."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def run_ours(
     sources
         See `hindsched.bench.coupled.paper.experiment`.
     folder
-        Receives ``runs.jsonl``, ``beyond_runs.csv`` and ``beyond_speed.csv``.
+        Receives ``runs.jsonl``, ``lookahead_runs.csv`` and ``lookahead_speed.csv``.
     policies
         Some of `hindsched.online.coupled.OURS`.
     num_processes
@@ -99,8 +99,8 @@ def write_tables(found: Sequence[Mapping[str, Any]], policies: Sequence[str], fo
         runs=("slots", "size"), slots=("slots", "sum"), run_s=("run_s", "sum"), pilot_s=("pilot_s", "sum")
     )
     costs = costs.reset_index().round(3)
-    write_text(folder / "beyond_runs.csv", frame.to_csv(index=False))
-    write_text(folder / "beyond_speed.csv", costs.to_csv(index=False))
+    write_text(folder / "lookahead_runs.csv", frame.to_csv(index=False))
+    write_text(folder / "lookahead_speed.csv", costs.to_csv(index=False))
     return frame, costs
 
 
@@ -118,7 +118,7 @@ def _run(source: Paper, policies: Sequence[str], least: int | None) -> dict[str,
         begun = time.process_time()
         settings = planner.settings_for(problem)
         pilot_s = time.process_time() - begun
-        same = known.setdefault((planner.rules.stands_by, planner.rules.prefetches, settings), policy)
+        same = known.setdefault((planner.options.stands_by, planner.options.prefetches, settings), policy)
         if same != policy:
             makespans[policy] = makespans[same]
             continue

@@ -6,10 +6,10 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 
+from docs.studies.coupled.lookahead import POINT, run_ours
 from docs.studies.coupled.optima import known_optima
-from docs.studies.coupled.own_policies import POINT, run_ours
-from docs.studies.coupled.pages import own_policies as beyond_page
-from docs.studies.coupled.pages.own_policies import BESIDE, BeyondPage
+from docs.studies.coupled.pages import lookahead as page_writers
+from docs.studies.coupled.pages.lookahead import BESIDE, LookaheadPage
 from docs.studies.coupled.pages.published import Published
 from docs.studies.rows import ROWS, read_rows_with_gaps
 from hindsched.bench.commands.group import hindsched
@@ -21,7 +21,7 @@ from hindsched.online.coupled import OURS, POLICIES, run_policy
 
 
 def test_published_rows_are_what_the_policies_do(tmp_path) -> None:
-    rows = read_rows_with_gaps("beyond_runs")
+    rows = read_rows_with_gaps("lookahead_runs")
     first = rows[(rows["m"] == 5) & (rows["wmin"] == 1) & (rows["scenario"] == 0) & (rows["trial"] == 0)]
     sources = experiment(ms=[5], wmins=[1], n_coms=first["n_com"].to_list(), scenarios=[0], trials=[0])
     again, costs = run_ours(sources, tmp_path)
@@ -33,7 +33,7 @@ def test_published_rows_are_what_the_policies_do(tmp_path) -> None:
 
 
 def test_no_published_run_beats_the_optimum_and_every_point_is_there() -> None:
-    rows = read_rows_with_gaps("beyond_runs").merge(
+    rows = read_rows_with_gaps("lookahead_runs").merge(
         known_optima()[[*POINT, "status", "makespan"]], on=POINT, how="left"
     )
     assert set(rows["status"]) == {"optimal"}
@@ -51,10 +51,10 @@ def printed() -> pd.DataFrame:
 
 def test_numbers_of_the_page_are_those_of_the_bare_rows(printed) -> None:
     """Count again with nothing but the two files."""
-    rows = read_rows_with_gaps("beyond_runs").merge(known_optima()[[*POINT, "makespan"]], on=POINT)
+    rows = read_rows_with_gaps("lookahead_runs").merge(known_optima()[[*POINT, "makespan"]], on=POINT)
     ratio = (rows["roll"] / rows["makespan"]).astype(float).fillna(float("inf"))
     least = (rows["roll"].fillna(1_000_000) / rows["makespan"]).astype(float)  # who has not finished took all slots
-    page = BeyondPage(lambda: printed)
+    page = LookaheadPage(lambda: printed)
     ends = [f"{values.median():.2f}" for values in (least, ratio)]
     assert page.ratio("roll", "median") == "–".join(dict.fromkeys(ends))  # noqa: RUF001
     assert page.ratio("roll", "within100") == f"{(ratio <= 2).mean():.0%}"
@@ -81,12 +81,8 @@ def test_the_page_tells_how_much_was_run_and_judges_only_what_intervals_allow(pr
     mine = mine.assign(hot=mine["value"], roll=2 * mine["value"])
     lost = mine.index[mine["value"].notna()][:2]
     mine.loc[lost, "roll"] = None
-    monkeypatch.setattr(beyond_page, "read_rows_with_gaps", lambda name: mine.drop(columns="value"))
-    page = BeyondPage(lambda: printed)
-    assert page.trials() == "0"
-    done, ahead = (mine["trial"] == 0).sum(), (mine["trial"] == 1).sum()
-    assert f"| 0 | {done} | {done} | yes |" in page.progress()
-    assert f"| {ahead} | no |" in page.progress()
+    monkeypatch.setattr(page_writers, "read_rows_with_gaps", lambda name: mine.drop(columns="value"))
+    page = LookaheadPage(lambda: printed)
     hot, roll = page.targets().splitlines()[2:4]
     assert hot.count("does not hold") == 2
     assert hot.endswith("0: holds so far |")
@@ -94,11 +90,13 @@ def test_the_page_tells_how_much_was_run_and_judges_only_what_intervals_allow(pr
     rows = mine.merge(known[[*POINT, "makespan"]], on=POINT)
     rows = rows[(rows["m"] == 5) & (rows["n_com"] == 20)]
     ratio = (rows["hot"] / rows["makespan"]).astype(float).fillna(float("inf"))
-    line = next(line for line in page.points("m", "n_com").splitlines() if line.startswith("| 5 | 20 | `hot` |"))
-    assert line.startswith(f"| 5 | 20 | `hot` | {len(ratio)} | {ratio.quantile(0.25):.2f} | {ratio.median():.2f} [")
-    assert f"| {(ratio <= 2).mean():.0%} [" in line
-    with pytest.raises(InputError, match="expected some of"):
-        page.points("seed")
+    points = page.points()
+    row = points[(points["policy"] == "hot") & (points["m"] == 5) & (points["n_com"] == 20)].iloc[0]
+    assert row["runs"] == len(ratio)
+    assert row["median_high"] == pytest.approx(ratio.median())
+    assert row["within100"] == pytest.approx((ratio <= 2).mean())
+    assert row["within100_ci_low"] <= row["within100"] <= row["within100_ci_high"]
+    assert set(points["wmin"].dropna()) == set(mine["wmin"])
 
 
 @pytest.mark.parametrize(("step", "verdict"), [(49, "does not hold"), (51, "holds")])
@@ -109,11 +107,11 @@ def test_on_the_whole_experiment_an_aim_is_met_or_not(printed, monkeypatch, step
     scenario = known.groupby(POINT[:-1]).ngroup()
     ratio = (37 * scenario % 100 < step).map({True: 1.5, False: 1.6})
     mine = known[POINT].assign(hot=(known["makespan"].astype(float) * ratio).round().astype("Int64"))
-    monkeypatch.setattr(beyond_page, "read_rows_with_gaps", lambda name: mine)
-    median, _ = BeyondPage(lambda: printed).targets().splitlines()[2].split(" | ")[1:3]
+    monkeypatch.setattr(page_writers, "read_rows_with_gaps", lambda name: mine)
+    median, _ = LookaheadPage(lambda: printed).targets().splitlines()[2].split(" | ")[1:3]
     assert median.endswith(f"]: {verdict}")
-    monkeypatch.setattr(beyond_page, "read_rows_with_gaps", lambda name: mine.iloc[1:])
-    median, _ = BeyondPage(lambda: printed).targets().splitlines()[2].split(" | ")[1:3]
+    monkeypatch.setattr(page_writers, "read_rows_with_gaps", lambda name: mine.iloc[1:])
+    median, _ = LookaheadPage(lambda: printed).targets().splitlines()[2].split(" | ")[1:3]
     assert median.endswith("]: cannot be told")
 
 
@@ -179,6 +177,6 @@ def test_one_command_ranks_a_policy_of_ones_own(tmp_path, monkeypatch) -> None:
 
 
 def test_published_tables_are_small() -> None:
-    for name in ("beyond_runs.csv", "beyond_speed.csv"):
+    for name in ("lookahead_runs.csv", "lookahead_speed.csv"):
         assert (ROWS / name).stat().st_size < 300_000
         assert pd.read_csv(ROWS / name).notna().any(axis=1).all()

@@ -1,4 +1,4 @@
-"""Study ``own-policies``: our own policies on the paper's experiment."""
+"""Study ``lookahead``: our own policies on the paper's experiment."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hindsched.bench.commands import options
 from hindsched.bench.output import Table
 
 
-@click.command("own-policies", short_help="Run our own policies on the paper's experiment.")
+@click.command("lookahead", short_help="Run our own policies on the paper's experiment.")
 @options.points()
 @options.draws()
 @click.option("--seed", type=options.COUNT, default=0, show_default=True, help="Seed of the experiment.")
@@ -24,9 +24,9 @@ from hindsched.bench.output import Table
     help="Make no run; write the tables of those that the folder holds, up to the first that it lacks.",
 )
 @options.jobs
-@options.kept_in("own-policies")
+@options.kept_in("lookahead")
 @options.as_json
-def own_policies(
+def lookahead(
     ms: Sequence[int],
     n_coms: Sequence[int],
     wmins: Sequence[int],
@@ -41,10 +41,10 @@ def own_policies(
 ) -> None:
     """Run our own policies of coupled on the instances of the paper's experiment, 6,000 by default.
 
-    Horizon 1,000,000 slots, p = 20, K = 10. Interrupted, it resumes. Writes beyond_runs.csv (a row an instance, the
-    makespans of all policies) and beyond_speed.csv into the results folder; docs/beyond.md shows them.
+    Horizon 1,000,000 slots, p = 20, K = 10. An interrupted study resumes. Writes lookahead_runs.csv (one row per
+    instance, with the makespan of each policy) and lookahead_speed.csv into the results folder.
     """
-    from docs.studies.coupled.own_policies import run_ours
+    from docs.studies.coupled.lookahead import run_ours
     from hindsched.bench.coupled.paper import experiment
     from hindsched.bench.results.records import records
     from hindsched.instances import InputError
