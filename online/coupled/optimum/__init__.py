@@ -1,7 +1,7 @@
-"""The on-line optimum of `coupled`: the best that any policy can expect that knows the chains and not the future.
+"""The on-line optimum: the least expected makespan of any policy that knows the chains but not the future.
 
-Rules R1 to R5 on known Markov chains are a Markov decision process; here it is solved, for instances with few workers
-(docs/online_optimum.md).
+Rules R1 to R5 on known Markov chains are a Markov decision process. This package solves it for instances with few
+workers (docs/online_optimum.md).
 """
 
 from hindsched.online.coupled.optimum.optimal_policy import Optimal

@@ -1,8 +1,9 @@
 """The expected hindsight optimum, exactly, for tiny instances (docs/online_optimum.md).
 
-Who knows the future is in all states at once that some schedule could have led to, and picks later. So the set of these
-states after slot t follows from the set before and the states of the workers alone; with these it is a Markov chain,
-whose time until some state of the set is done is the hindsight optimum. Of each set only what is not dominated is kept.
+A scheduler in hindsight can be regarded as being in all states that some schedule leads to. The set of these states
+after slot t depends on the previous set and the states of the workers only. Together with the states of the workers it
+is a Markov chain, and the hindsight optimum is its time until some state of the set is done. Dominated states of a set
+are removed.
 """
 
 from __future__ import annotations
@@ -20,14 +21,14 @@ __all__ = ["HindsightValue", "expected_hindsight", "hindsight_of_path"]
 
 
 class HindsightValue(NamedTuple):
-    """An expectation between two bounds, and how many pairs of states and sets it took."""
+    """Two bounds on an expectation, and the number of pairs of worker states and sets."""
 
     lower: float
     upper: float
     sets: int
 
 
-class _Where(NamedTuple):
+class _Position(NamedTuple):
     """A state of the application in which every UP worker is enrolled (docs/online_optimum.md, Proposition 3)."""
 
     iteration: int
@@ -35,8 +36,8 @@ class _Where(NamedTuple):
     members: tuple[int, ...]  # of a computation under way, else empty
     left: int  # its slots still to do
 
-    def is_no_worse(self, other: _Where) -> bool:
-        """Whether all that can be done from the other can be done from here."""
+    def is_no_worse(self, other: _Position) -> bool:
+        """Whether every schedule from the other position is possible from this one."""
         if self.iteration != other.iteration or any(
             mine < load for mine, load in zip(self.loads, other.loads, strict=True)
         ):
@@ -46,27 +47,27 @@ class _Where(NamedTuple):
         )
 
 
-_Set = frozenset[_Where]
+_Set = frozenset[_Position]
 _Now = tuple[int, ...]
 
 
 def expected_hindsight(
     instance: Instance, longest: float, *, tolerance: float = 1e-6, most_sets: int = 20_000, horizon: int | None = None
 ) -> HindsightValue | None:
-    """Return the expected hindsight optimum of the makespan, or None where it takes too many sets.
+    """Return the expected hindsight optimum of the makespan; None if it needs too many sets.
 
     Parameters
     ----------
     instance
-        Its workers, chains and lengths count, and of its states those in slot 0 only.
+        Its workers, chains and lengths are used, and its states in slot 0.
     longest
-        A bound on the expected slots that some policy takes for all iterations, from whatever states of the workers.
+        An upper bound on the expected makespan of some policy from any states of the workers.
     tolerance
-        Slots between the bounds, above 0 and below 1.
+        Difference of the bounds in slots at most, above 0 and below 1.
     most_sets
-        With more pairs of joint states and sets it gives up.
+        Number of pairs of worker states and sets at most.
     horizon
-        Count no more slots of a path than so many; None: all.
+        Number of slots of a path that count; None: all.
 
     Examples
     --------
@@ -74,14 +75,14 @@ def expected_hindsight(
     >>> half = Chain(((0.5, 0.5, 0.0), (0.5, 0.5, 0.0), (0.0, 0.0, 1.0)))
     >>> pair = Instance.from_letters(["u", "u"], w=[2, 2], tasks=1, chains=[half, half])
     >>> found = expected_hindsight(pair, 10.0)
-    >>> round(found.lower, 4)  # one slot now, one more as soon as one of the two is UP
+    >>> round(found.lower, 4)  # one slot now, another as soon as one of the two is UP
     2.3333
     """
     expect_tolerance(tolerance)
     problem, now = problem_of(instance)
     rows = [chain.rows for chain in problem.chains if chain is not None]
     step = _Step(problem)
-    start = (now, frozenset({_Where(0, (0,) * len(now), (), 0)}))
+    start = (now, frozenset({_Position(0, (0,) * len(now), (), 0)}))
     mass: dict[tuple[_Now, _Set], float] = {start: 1.0}
     known: dict[tuple[_Now, _Set], list[tuple[tuple[_Now, _Set], float]] | None] = {}
     slots = 0.0
@@ -111,7 +112,7 @@ def expected_hindsight(
 
 
 def hindsight_of_path(instance: Instance) -> int | None:
-    """Return the hindsight optimum of the states as they are, by the same sets; None: no schedule is done in time.
+    """Return the hindsight optimum of the instance's own states, by the same sets; None: no schedule completes.
 
     Examples
     --------
@@ -119,7 +120,7 @@ def hindsight_of_path(instance: Instance) -> int | None:
     1
     """
     step = _Step(Problem.of(instance))
-    reached: _Set | None = frozenset({_Where(0, (0,) * instance.num_workers, (), 0)})
+    reached: _Set | None = frozenset({_Position(0, (0,) * instance.num_workers, (), 0)})
     for slot, column in enumerate(instance.states.T.tolist()):
         now = tuple(column)
         reached = step.slot(now, step.fail(now, reached or frozenset()))
@@ -138,7 +139,7 @@ def _next(rows: Sequence[Sequence[Sequence[float]]], now: _Now) -> Iterator[tupl
 
 
 class _Step:
-    """What a slot makes of a set."""
+    """The transitions of sets."""
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
@@ -148,61 +149,63 @@ class _Step:
         self.divisions = [x for x in product(*ranges) if sum(x) == problem.tasks]
 
     def fail(self, now: _Now, reached: _Set) -> _Set:
-        """R1."""
+        """Apply R1."""
         if DOWN not in now:
             return reached
         down = {q for q, state in enumerate(now) if state == DOWN}
         after = set()
-        for where in reached:
-            loads = tuple(0 if q in down else load for q, load in enumerate(where.loads))
-            is_lost = not down.isdisjoint(where.members)
+        for position in reached:
+            loads = tuple(0 if q in down else load for q, load in enumerate(position.loads))
+            is_lost = not down.isdisjoint(position.members)
             after.add(
-                where._replace(loads=loads, members=() if is_lost else where.members, left=0 if is_lost else where.left)
+                position._replace(
+                    loads=loads, members=() if is_lost else position.members, left=0 if is_lost else position.left
+                )
             )
         return _undominated(after)
 
     def slot(self, now: _Now, reached: _Set) -> _Set | None:
-        """R2 to R5; None: all iterations are done."""
-        after: set[_Where] = set()
-        for where in reached:
-            for following in self._moves(now, where):
+        """Apply R2 to R5; return None if all iterations are done."""
+        after: set[_Position] = set()
+        for position in reached:
+            for following in self._moves(now, position):
                 if following.iteration == self.problem.iterations:
                     return None
                 after.add(following)
         return _undominated(after)
 
-    def _moves(self, now: _Now, where: _Where) -> Iterator[_Where]:
-        yield from self._served(now, where)
-        yield where  # nothing happens
-        if where.members and all(now[q] == UP for q in where.members):
-            yield self._computed(where, where.members, where.left)
+    def _moves(self, now: _Now, position: _Position) -> Iterator[_Position]:
+        yield from self._served(now, position)
+        yield position  # nothing happens
+        if position.members and all(now[q] == UP for q in position.members):
+            yield self._computed(position, position.members, position.left)
         t_prog, t_data = self.problem.t_prog, self.problem.t_data
         for tasks in self.divisions:
             members = tuple(q for q, x in enumerate(tasks) if x)
-            if all(now[q] == UP and where.loads[q] >= t_prog + tasks[q] * t_data for q in members):
-                yield self._computed(where, members, max(tasks[q] * self.problem.w[q] for q in members))
+            if all(now[q] == UP and position.loads[q] >= t_prog + tasks[q] * t_data for q in members):
+                yield self._computed(position, members, max(tasks[q] * self.problem.w[q] for q in members))
 
-    def _computed(self, where: _Where, members: tuple[int, ...], left: int) -> _Where:
+    def _computed(self, position: _Position, members: tuple[int, ...], left: int) -> _Position:
         if left > 1:
-            return where._replace(members=members, left=left - 1)
-        whole = tuple(self.problem.t_prog if load >= self.problem.t_prog else 0 for load in where.loads)
-        return _Where(where.iteration + 1, whole, (), 0)
+            return position._replace(members=members, left=left - 1)
+        whole = tuple(self.problem.t_prog if load >= self.problem.t_prog else 0 for load in position.loads)
+        return _Position(position.iteration + 1, whole, (), 0)
 
-    def _served(self, now: _Now, where: _Where) -> Iterator[_Where]:
+    def _served(self, now: _Now, position: _Position) -> Iterator[_Position]:
         t_prog, t_data = self.problem.t_prog, self.problem.t_data
-        can = [q for q, state in enumerate(now) if state == UP and where.loads[q] < self.most[q]]
-        takes = {q: (where.loads[q] - t_prog) // t_data + 1 if where.loads[q] >= t_prog else 0 for q in can}
+        can = [q for q, state in enumerate(now) if state == UP and position.loads[q] < self.most[q]]
+        takes = {q: (position.loads[q] - t_prog) // t_data + 1 if position.loads[q] >= t_prog else 0 for q in can}
         for size in range(1, min(self.channels, len(can)) + 1):
             for served in combinations(can, size):
                 if sum(takes[q] for q in served) <= self.problem.tasks:
-                    loads = tuple(load + (q in served) for q, load in enumerate(where.loads))
-                    yield _Where(where.iteration, loads, (), 0)
+                    loads = tuple(load + (q in served) for q, load in enumerate(position.loads))
+                    yield _Position(position.iteration, loads, (), 0)
 
 
-def _undominated(reached: set[_Where]) -> _Set:
-    kept: list[_Where] = []
-    for where in sorted(reached, key=lambda each: (-sum(each.loads), -len(each.members), each)):
-        if not any(other.is_no_worse(where) for other in kept):
-            kept = [other for other in kept if not where.is_no_worse(other)]
-            kept.append(where)
+def _undominated(reached: set[_Position]) -> _Set:
+    kept: list[_Position] = []
+    for position in sorted(reached, key=lambda each: (-sum(each.loads), -len(each.members), each)):
+        if not any(other.is_no_worse(position) for other in kept):
+            kept = [other for other in kept if not position.is_no_worse(other)]
+            kept.append(position)
     return frozenset(kept)

@@ -1,4 +1,4 @@
-"""The best on-line policy, to be run like any other."""
+"""The best on-line policy, as a policy that can be run."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Optimal:
     Parameters
     ----------
     optimum
-        With its policy kept; the instances to be run have the same problem.
+        An optimum that kept its policy, for the problem of the instances to run.
     """
 
     name = "optimum"
@@ -38,12 +38,12 @@ class Optimal:
         self._places = places
 
     def choose(self, visible: Visible) -> Mapping[int, int] | Decision:
-        """Return every UP worker, and who stays, with the tasks that the best choice in this state gives them."""
+        """Return all UP and all enrolled workers, with tasks by the best decision in this state."""
         problem, now = visible.problem, visible.now
         kept = {q: 0 for q in self._space.workers if now[q] == UP or q in visible.tasks}
         loads = tuple(have + data for have, data in zip(visible.program, visible.data, strict=True))
         decisions = self._optimum.decisions[problem.iterations - visible.iteration - 1]
-        if visible.computed and self._goes_on(visible, loads):
+        if visible.computed and self._continues(visible, loads):
             return kept | {q: x for q, x in visible.tasks.items() if x}
         state = self._space.number(now, loads)
         action = int(decisions.actions[state])
@@ -57,7 +57,7 @@ class Optimal:
                 kept[q] = visible.data[q] // problem.t_data + 1
         return Decision(kept, served)
 
-    def _goes_on(self, visible: Visible, loads: tuple[int, ...]) -> bool:
+    def _continues(self, visible: Visible, loads: tuple[int, ...]) -> bool:
         space, now = self._space, visible.now
         members = tuple(q for q in space.workers if visible.tasks.get(q))
         places = [self._places[q] for q in members]
@@ -71,5 +71,5 @@ class Optimal:
             digit = 0 if now[q] == DOWN else 1 + loads[q] + (space.loads[other] + 1 if now[q] == RECLAIMED else 0)
             place = place * space.sizes[other] + digit
         bit = attempt.first + ((left - 1) * team.patterns.size + pattern) * team.block.size + place
-        goes_on = self._optimum.decisions[visible.problem.iterations - visible.iteration - 1].goes_on
-        return bool(goes_on[bit >> 3] >> (bit & 7) & 1)
+        continues = self._optimum.decisions[visible.problem.iterations - visible.iteration - 1].continues
+        return bool(continues[bit >> 3] >> (bit & 7) & 1)

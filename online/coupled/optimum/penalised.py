@@ -1,10 +1,10 @@
-"""A lower bound on every on-line policy: hindsight that is charged for its luck (docs/online_optimum.md).
+"""A lower bound on every on-line policy: information relaxation with penalties (docs/online_optimum.md).
 
-Information relaxation with penalties (Brown, Smith and Sun, 2010). Who knows the future computes where it will succeed.
-Let h be the expected cost of an attempt from where it stands, a failure costing a constant. In every slot of
-computation the clairvoyant is charged a share of E[h(next)] - h(next), the luck of that slot. To one who does not know
-the future the charge is 0 in the mean, whatever it does; so the clairvoyant's least charged makespan bounds, in the
-mean, every on-line policy from below. A share of 0 is the hindsight optimum.
+The method is that of Brown, Smith and Sun (2010). A clairvoyant computes only where it will succeed. Let h be the
+expected cost of an attempt from its present state, with a constant cost of failure. In every slot of computation the
+clairvoyant is charged a share of E[h(next)] - h(next), the luck of that slot. For a policy that does not know the
+future, the expected charge is 0. So the expectation of the clairvoyant's least charged makespan is a lower bound on the
+expected makespan of every on-line policy. A share of 0 gives the hindsight optimum.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ Ints = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class Charge:
-    """How luck is charged.
+    """The charge for luck.
 
     Parameters
     ----------
     failed
         The constant cost of a failure in h, in slots.
     share
-        From 0, not at all, to 1.
+        The share of luck that is charged, from 0 to 1.
     """
 
     failed: float
@@ -41,12 +41,12 @@ class Charge:
 
 
 class Penalised:
-    """The bound for one problem; few workers, since the clairvoyant's problem is solved exactly.
+    """The bound for one problem with few workers; the clairvoyant's problem is solved exactly.
 
     Parameters
     ----------
     instance
-        Its workers, chains and lengths count, and of its states those in slot 0.
+        Its workers, chains and lengths are used, and its states in slot 0.
     most_states
         As for `hindsched.online.coupled.optimum.online_optimum`.
     """
@@ -76,42 +76,26 @@ class Penalised:
     def bound(self, states: npt.NDArray[np.integer], charge: Charge) -> float:
         """Return the clairvoyant's least charged makespan on one path of states, shape (p, slots).
 
-        What is left at the end of the path counts as nothing, so that a short path gives a lower bound too.
+        Work that remains at the end of the path costs nothing, so a short path also gives a lower bound.
         """
-        from hindsched.online.coupled.optimum.kernels.penalised_kernels import play  # noqa: PLC0415  # numba, only where it is wanted
+        from hindsched.online.coupled.optimum.kernels.penalised_kernels import Attempts, Luck, PathProblem, play  # noqa: PLC0415  # numba
 
         space, problem = self.space, self.problem
         path = np.ascontiguousarray(states[list(space.workers)].T, dtype=np.int64)
         worth, means = self._worth(charge.failed)
+        channels = len(space.workers) if problem.n_com is None else problem.n_com
+        lengths = problem.t_prog, problem.t_data
+        given = PathProblem(np.array(space.loads), self._strides, *lengths, problem.tasks, channels)
+        attempts = Attempts(self._members, self._held, self._lengths)
+        luck = Luck(self._first, worth, means, charge.failed, charge.share)
         after = np.zeros((len(path), self._vectors))
         room = np.full(int((self._lengths - 1).sum()) * self._vectors, np.inf)
         for _ in range(problem.iterations):
             values = np.zeros((len(path), self._vectors))
-            # beyond the end nothing is charged and nothing counts, wherever one stands
+            # beyond the end of the path all costs are 0
             room[:] = np.inf
             there = np.zeros_like(room)
-            play(
-                path,
-                np.array(space.loads),
-                self._strides,
-                problem.t_prog,
-                problem.t_data,
-                problem.tasks,
-                len(space.workers) if problem.n_com is None else problem.n_com,
-                np.array(space.caps),
-                self._members,
-                self._held,
-                self._lengths,
-                self._first,
-                worth,
-                means,
-                charge.failed,
-                charge.share,
-                after,
-                values,
-                room,
-                there,
-            )
+            play(path, given, attempts, luck, after, values, room, there)
             after = values
         return float(after[0, 0])
 
@@ -123,10 +107,10 @@ class Penalised:
         return total
 
     def _worth(self, failed: float) -> tuple[Reals, Reals]:
-        """Return h, and its expectation in the next slot, by slots left then and by who is RECLAIMED now.
+        """Return h, and its expectation in the next slot, by slots left then and by the members RECLAIMED now.
 
-        h is the expected cost of each team's attempts, where it may give up at the price of a failure. It is solved
-        level by level; within one, from the members' patterns in which it is suspended, by iteration.
+        h is the expected cost of each team's attempts; an attempt may be abandoned at the cost of a failure. It is
+        solved level by level of slots left, and within a level by iteration over the suspended patterns.
         """
         words = 1 << len(self.space.workers)
         worth, means = np.zeros(self._size), np.zeros(self._size)

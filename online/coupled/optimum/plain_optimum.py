@@ -1,9 +1,8 @@
-"""The on-line optimum of tiny instances from rules R1 to R5 alone: every configuration, every choice whom to serve.
+"""The on-line optimum of tiny instances from rules R1 to R5 alone, for reading and for comparison.
 
-It is there to be read and to compare with. It knows nothing of loads, teams or dominance: a state is the states of the
-workers, the configuration with its tasks, what each worker has received and what has been computed, as
-docs/model.md section 2 has them; a choice is any configuration that R2 admits with any set of workers that R3 lets the
-master serve; and the values are found by plain value iteration on the states that can be reached.
+It uses no loads, teams or dominance. A state consists of the states of the workers, the configuration, the transfers
+received and the slots computed, as in docs/model.md section 2. A decision is any configuration that R2 allows with any
+set of workers that R3 lets the master serve. Value iteration on the reachable states gives the values.
 """
 
 from __future__ import annotations
@@ -26,13 +25,13 @@ __all__ = ["plain_horizon", "plain_optimum"]
 Reals = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
-_NOBODY = -1  # tasks of a worker that is not enrolled
+_ABSENT = -1  # tasks of a worker that is not enrolled
 _MOST_STATES = 300_000
 
 
 @dataclass(frozen=True, slots=True)
 class _Work:
-    """Where the application stands, the states of the workers apart: p tasks, p counts of program and of data."""
+    """The state of the application: tasks, program and data of p workers, and the computation."""
 
     iteration: int
     tasks: tuple[int, ...]
@@ -50,9 +49,9 @@ def plain_optimum(instance: Instance, *, tolerance: float = 1e-10) -> float:
     Parameters
     ----------
     instance
-        Two workers, two tasks and lengths of one or two slots are seconds; three workers are minutes.
+        Two workers, two tasks and lengths of one or two slots take seconds; three workers take minutes.
     tolerance
-        Value iteration ends when a sweep changes no value by more; above 0 and below 1.
+        Largest change of a value in the last sweep, above 0 and below 1.
 
     Raises
     ------
@@ -69,10 +68,10 @@ def plain_optimum(instance: Instance, *, tolerance: float = 1e-10) -> float:
     """
     expect_tolerance(tolerance)
     problem, now = problem_of(instance)
-    game = _Game(problem, now)
-    values = np.zeros(game.size)
+    process = _DecisionProcess(problem, now)
+    values = np.zeros(process.size)
     while True:
-        after = game.back(values, np.ones(game.num_moves))
+        after = process.back(values, np.ones(process.num_moves))
         if float(np.abs(after - values).max()) <= tolerance:
             return float(after[0])
         values = after
@@ -90,15 +89,15 @@ def plain_horizon(instance: Instance, horizon: int, *, objective: str = "makespa
     1.0
     """
     problem, now = problem_of(instance, is_endless=False)
-    game = _Game(problem, now, is_endless=objective == "iterations")
-    values = np.zeros(game.size)
+    process = _DecisionProcess(problem, now, is_endless=objective == "iterations")
+    values = np.zeros(process.size)
     for _ in range(horizon):
-        values = game.back(values, -game.completed if objective == "iterations" else np.ones(game.num_moves))
+        values = process.back(values, -process.completed if objective == "iterations" else np.ones(process.num_moves))
     return float(values[0] if objective == "makespan" else -values[0])
 
 
-class _Game:
-    """All states that can be reached, with the moves of each and where they lead."""
+class _DecisionProcess:
+    """All reachable states, with the decisions of each and their outcomes."""
 
     def __init__(self, problem: Problem, now: tuple[int, ...], *, is_endless: bool = False) -> None:
         self.problem = problem
@@ -106,7 +105,7 @@ class _Game:
         self.rows = [chain.rows for chain in problem.chains if chain is not None]
         p = problem.num_workers
         nothing = (0,) * p
-        start: _State = (now, _Work(0, (_NOBODY,) * p, nothing, nothing, 0))
+        start: _State = (now, _Work(0, (_ABSENT,) * p, nothing, nothing, 0))
         number: dict[_State, int] = {start: 0}
         queue = [start]
         leads: dict[tuple[tuple[int, ...], _Work], int] = {}
@@ -158,24 +157,24 @@ class _Game:
 
     @staticmethod
     def _failed(now: tuple[int, ...], work: _Work) -> _Work:
-        """R1: who is DOWN loses everything."""
+        """Apply R1: a worker that is DOWN loses everything."""
         if DOWN not in now:
             return work
         down = [state == DOWN for state in now]
         is_lost = any(out and x > 0 for out, x in zip(down, work.tasks, strict=True))
         return _Work(
             work.iteration,
-            tuple(_NOBODY if out else x for out, x in zip(down, work.tasks, strict=True)),
+            tuple(_ABSENT if out else x for out, x in zip(down, work.tasks, strict=True)),
             tuple(0 if out else have for out, have in zip(down, work.program, strict=True)),
             tuple(0 if out else have for out, have in zip(down, work.data, strict=True)),
             0 if is_lost else work.computed,
         )
 
     def _moves(self, now: tuple[int, ...], work: _Work) -> Iterator[tuple[_Work, int]]:
-        """Yield what a slot can make of this: R2, then R3 or R4, then R5; and iterations that end with it."""
+        """Yield the possible results of a slot, R2, then R3 or R4, then R5, and the number of completed iterations."""
         problem = self.problem
         choices = [
-            range(_NOBODY, cap + 1) if state == UP or x != _NOBODY else (_NOBODY,)
+            range(_ABSENT, cap + 1) if state == UP or x != _ABSENT else (_ABSENT,)
             for state, x, cap in zip(now, work.tasks, problem.capacities, strict=True)
         ]
         for tasks in product(*choices):
@@ -184,12 +183,12 @@ class _Game:
                 continue
             computed = work.computed if held == [max(x, 0) for x in work.tasks] else 0
             program = [
-                have if x != _NOBODY or have == problem.t_prog else 0
+                have if x != _ABSENT or have == problem.t_prog else 0
                 for x, have in zip(tasks, work.program, strict=True)
             ]
-            data = [have if x != _NOBODY else 0 for x, have in zip(tasks, work.data, strict=True)]
+            data = [have if x != _ABSENT else 0 for x, have in zip(tasks, work.data, strict=True)]
             lacking = [
-                x != _NOBODY and (program[q] < problem.t_prog or data[q] < x * problem.t_data)
+                x != _ABSENT and (program[q] < problem.t_prog or data[q] < x * problem.t_data)
                 for q, x in enumerate(tasks)
             ]
             members = [q for q, x in enumerate(tasks) if x > 0]
@@ -206,10 +205,10 @@ class _Game:
             whole = tuple(have if have == problem.t_prog else 0 for have in program)
             nothing = (0,) * len(tasks)
             following = work.iteration + (0 if self.is_endless else 1)
-            yield _Work(following, (_NOBODY,) * len(tasks), whole, nothing, 0), 1
+            yield _Work(following, (_ABSENT,) * len(tasks), whole, nothing, 0), 1
 
     def _served(self, now: tuple[int, ...], work: _Work, lacking: list[bool]) -> Iterator[tuple[_Work, int]]:
-        """R3: yield what each choice whom to serve makes of a communication slot."""
+        """Yield the result of each service in a communication slot (R3)."""
         problem = self.problem
         waiting = [q for q, state in enumerate(now) if state == UP and lacking[q]]
         channels = len(now) if problem.n_com is None else problem.n_com

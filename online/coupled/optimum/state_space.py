@@ -1,12 +1,12 @@
 """The states of the decision problem whose best policy is the on-line optimum (docs/online_optimum.md).
 
-A state of *preparing* says of each worker that it is DOWN, or else whether it is UP or RECLAIMED and its *load*: how
-many slots of program, then of data, it has received. Nobody has computed anything. A state of *computing* says in
-addition who the members are and how many slots of computation are still to do. Every worker that is UP is enrolled:
-that is never a loss (Proposition 3 of that page), and neither is it to serve as many as possible (Proposition 4).
+A *preparing* state gives for each worker DOWN, or UP or RECLAIMED with its *load*: the number of slots of program, then
+of data, that it has received. No computation is under way. A *computing* state also gives the members and the slots of
+computation left. Every UP worker is enrolled, and as many workers as possible are served; neither is ever a loss
+(Propositions 3 and 4 of that page).
 
 Numbering. A worker with L + 1 possible loads has 2 L + 3 states: 0 is DOWN, 1 + l is UP with load l, L + 2 + l is
-RECLAIMED with load l. A state of preparing is a number in that mixed radix, worker 0 most significant.
+RECLAIMED with load l. A preparing state is a number in that mixed radix, worker 0 most significant.
 """
 
 from __future__ import annotations
@@ -28,24 +28,24 @@ __all__ = ["Attempt", "Space", "Team"]
 
 Ints = npt.NDArray[np.int64]
 
-#: More states are refused before anything is made of them.
+#: Number of states at most, by their numbering.
 MOST_STATES = 2**31 - 1
 
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """One way to compute: who the members are, what each has received, and the fastest division of the tasks.
+    """One way to compute: the members, what each has received, and the fastest division of the tasks.
 
     Parameters
     ----------
     tasks
         Tasks of each member, in the order of ``Team.members``.
     length
-        W, slots of computation of that division, the least of any division for which the loads suffice.
+        W, slots of computation of that division: the least of all divisions for which the loads suffice.
     offset
         The number of the state in which the members are UP with these loads and all other workers are DOWN.
     first
-        Where its states begin in the array of all computing states; they are `Space.levels` x patterns x block.
+        The index of its first state among all computing states; it has `Space.levels` x patterns x block states.
     """
 
     tasks: tuple[int, ...]
@@ -56,18 +56,18 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True)
 class Team:
-    """A set of members, and what all its attempts share.
+    """A set of members with its attempts.
 
     Parameters
     ----------
     members, others
-        Places of the workers in `Space.workers`.
+        Indices in `Space.workers`.
     patterns
         2^|members| offsets between states: pattern 0 has all members UP, bit i of a pattern has member i RECLAIMED.
     block
-        The number of each state of the others, the members counted as 0.
+        The number of each state of the others, with 0 for the members.
     attempts
-        All of them.
+        All attempts of these members.
     """
 
     members: tuple[int, ...]
@@ -78,21 +78,21 @@ class Team:
 
 
 class Space:
-    """The states, and the choices in each of them, of one problem.
+    """The states of one problem, and the decisions in each of them.
 
     Parameters
     ----------
     problem
-        What is to be scheduled; every worker needs a chain. Workers that can hold no task are left out.
+        The problem; every worker needs a chain. Workers that can hold no task are left out.
     most_states
-        No more states than so many; None: no limit but that of the numbering.
+        Number of states at most; None: the limit of the numbering.
     refuses
-        Whether too many are an error. Otherwise ``states`` tells: it is then some number above the limit, not all.
+        Whether too many states are an error. Otherwise ``states`` is then some number above the limit.
 
     Raises
     ------
     InputError
-        For a worker without chain, and for too many states, with their number.
+        For a worker without chain, and for too many states.
 
     Examples
     --------
@@ -125,15 +125,15 @@ class Space:
 
     @property
     def states(self) -> int:
-        """States for each number of iterations that are left."""
+        """The number of states for each number of iterations left."""
         return self.preparing + self.computing
 
     def levels(self, attempt: Attempt) -> int:
-        """Return how many numbers of slots left a computing state can have: 1 to W - 1."""
+        """Return W - 1: the slots left of a computing state are 1 to W - 1."""
         return attempt.length - 1
 
     def number(self, now: tuple[int, ...], loads: tuple[int, ...]) -> int:
-        """Return the number of a preparing state; both are of all workers of the problem."""
+        """Return the number of a preparing state from states and loads of all workers of the problem."""
         return sum(
             int(self.strides[place]) * self._digit(place, now[q], loads[q]) for place, q in enumerate(self.workers)
         )
@@ -144,7 +144,7 @@ class Space:
         return 1 + load + (self.loads[place] + 1 if state == RECLAIMED else 0)
 
     def emptied(self) -> Ints:
-        """Return the number of each preparing state as the end of an iteration leaves it (R5)."""
+        """Return for each preparing state the number of its state after the end of an iteration (R5)."""
         parts = []
         for load, stride in zip(self.loads, self.strides, strict=True):
             held = np.arange(load + 1)
@@ -155,7 +155,7 @@ class Space:
     # ---- computing
 
     def teams(self) -> list[Team]:
-        """Return every set that can be the members, with its attempts."""
+        """Return every possible set of members with its attempts."""
         found: list[Team] = []
         first = 0
         for members, attempts in self._by_members():
@@ -198,7 +198,7 @@ class Space:
                 yield members, attempts
 
     def _count(self, most: int) -> int:
-        """Return how many computing states there are; where there are too many states, some number that shows it."""
+        """Return the number of computing states; if it is above the limit, some number above the limit."""
         total = 0
         if self.preparing <= most:
             for members, attempts in self._by_members():
@@ -212,7 +212,7 @@ class Space:
         return int((length - 1) * 2 ** len(members) * others)
 
     def _fastest(self, members: tuple[int, ...], loads: tuple[int, ...]) -> tuple[int, ...] | None:
-        """Return the division of the tasks over exactly these members that is done first; None: loads too small."""
+        """Return the fastest division of the tasks over exactly these members; None if loads are too small."""
         problem = self.problem
         most = [
             min(self.caps[place], (load - problem.t_prog) // problem.t_data) if problem.t_data else self.caps[place]
@@ -221,7 +221,7 @@ class Space:
         if min(most) < 1 or sum(most) < problem.tasks:
             return None
         tasks = [1] * len(members)
-        for _ in range(problem.tasks - len(members)):  # to whom it adds least: no division is done before this one
+        for _ in range(problem.tasks - len(members)):  # greedy: the least increase of the makespan is optimal
             _, best = min((self.w[place] * (tasks[i] + 1), i) for i, place in enumerate(members) if tasks[i] < most[i])
             tasks[best] += 1
         return tuple(tasks)
@@ -229,22 +229,22 @@ class Space:
     # ---- preparing
 
     def services(self) -> tuple[npt.NDArray[np.int32], Ints, Ints, Ints]:
-        """Return the choices of whom to serve.
+        """Return the services: sets of workers that the master can serve.
 
         Returns
         -------
         kinds
-            The kind of each preparing state, by which workers can be served and how many tasks that would take.
+            The kind of each preparing state, by the workers that can be served and the tasks that this enrols.
         first
-            Where the choices of each kind begin; one more at the end.
+            The index of the first service of each kind, and the number of all services.
         steps, served
-            Of each choice: what it adds to the number of the state, and the places of those served as bits.
+            For each service: its change of the number of the state, and the served workers as bits.
         """
         problem = self.problem
         channels = len(self.workers) if problem.n_com is None else problem.n_com
         digits, radices = [], []
         for cap, load in zip(self.caps, self.loads, strict=True):
-            # 0: nothing to receive, or cannot; 1: program; 1 + y: data for a y-th task
+            # 0: cannot be served; 1: program; 1 + y: data for a y-th task
             kind = [0] * (2 * load + 3)
             for held in range(load):
                 data = held - problem.t_prog
@@ -263,7 +263,7 @@ class Space:
 
 
 def _largest(kind: tuple[int, ...], channels: int, tasks: int) -> list[int]:
-    """Return the sets that may be served and are part of no larger one, as bits."""
+    """Return the maximal sets that can be served, as bits."""
     can = [place for place, each in enumerate(kind) if each]
     found: list[int] = []
     for size in range(min(channels, len(can)), -1, -1):
@@ -279,7 +279,7 @@ def _words(members: tuple[int, ...]) -> range:
 
 
 def _sums(parts: list[Ints]) -> Ints:
-    """Return all sums of one number from each part, the last part running fastest."""
+    """Return all sums of one number from each part; the last part varies fastest."""
     total = np.zeros(1, dtype=np.int64)
     for part in parts:
         total = (total[:, None] + part).ravel()

@@ -1,10 +1,11 @@
-"""The on-line optimum by value iteration over all states, with a certificate (docs/online_optimum.md)."""
+"""The on-line optimum by value iteration with a certificate (docs/online_optimum.md)."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -18,34 +19,37 @@ from hindsched.online.coupled.estimates import complete
 from hindsched.online.coupled.optimum.state_space import Attempt, Space, Team
 from hindsched.online.coupled.visible import Problem
 
+if TYPE_CHECKING:
+    from hindsched.online.coupled.optimum.kernels.sweep_kernels import AttemptStates, Others
+
 __all__ = ["Decisions", "OnlineOptimum", "expect_tolerance", "horizon_value", "online_optimum", "problem_of"]
 
 Reals = npt.NDArray[np.float64]
 Bits = npt.NDArray[np.uint8]
 Numbers = npt.NDArray[np.int32]
 
-#: More than one sweep over preparing follows one over all states, as they are so much fewer.
+#: Number of sweeps over preparing states, which are few, after each sweep over all states.
 _MOST_PREPARING_SWEEPS = 12
-#: No extrapolation by a factor above this, and none of less than so many sweeps.
+#: Largest contraction factor that is extrapolated, and the least number of sweeps between extrapolations.
 _LARGEST_FACTOR, _SWEEPS_BETWEEN = 0.995, 3
-#: A sweep that changes values by so many units in their last place has only rounded them.
+#: Relative change of values that is rounding only.
 _ROUNDING = 8 * float(np.finfo(np.float64).eps)
 
 
 @dataclass(frozen=True, slots=True)
 class Decisions:
-    """What the best policy does while k iterations are left.
+    """The decisions of the best policy while k iterations are left.
 
     Parameters
     ----------
     actions
-        Of each preparing state: the workers to serve as bits, or -1 - a for a start of attempt a.
-    goes_on
-        Of each computing state a bit: whether to go on rather than to give up; as `numpy.packbits` packs them.
+        For each preparing state: the workers to serve as bits, or -1 - a for a start of attempt a.
+    continues
+        For each computing state a bit, packed by `numpy.packbits`: whether to continue the attempt.
     """
 
     actions: Numbers
-    goes_on: Bits
+    continues: Bits
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,19 +59,19 @@ class OnlineOptimum(NotebookTable):
     Parameters
     ----------
     value
-        Expected makespan in slots from the present states in slot 0, nothing received.
+        Expected makespan in slots from the states in slot 0, without transfers.
     lower, upper
         Proven bounds on it, up to the rounding of floating-point numbers.
     longest
-        A bound on what the best policy expects from any states of the workers, all iterations left.
+        An upper bound on the expected makespan from any states of the workers.
     states
-        States for each number of iterations that are left.
+        Number of states for each number of iterations left.
     sweeps
-        Sweeps over all of them, summed over the iterations.
+        Number of sweeps over all states, summed over the iterations.
     space
-        What the states mean.
+        The state space.
     decisions
-        The best policy, by iterations left less one; empty where it was not asked for.
+        The best policy, by iterations left minus one; empty if it was not kept.
     """
 
     value: float
@@ -88,42 +92,40 @@ def online_optimum(
     keep_policy: bool = True,
     progress: Callable[[str], None] | None = None,
 ) -> OnlineOptimum:
-    """Return the least expected makespan that a policy can have which knows the chains and not the future.
+    """Return the least expected makespan of a policy that knows the chains but not the future.
 
     Parameters
     ----------
     instance
-        Its workers, chains and lengths count, and of its states those in slot 0 only.
+        Its workers, chains and lengths are used, and its states in slot 0.
     tolerance
-        ``lower`` and ``upper`` differ from ``value`` by no more than this share, above 0 and below 1.
+        Relative difference of ``lower`` and ``upper`` from ``value`` at most, above 0 and below 1.
     most_states
-        Problems with more states are refused; one takes 8 bytes, and in all a little more. None: no limit.
+        Number of states at most; a state takes about 8 bytes. None: no limit.
     keep_policy
-        Whether the best policy is kept: 4 bytes for each preparing state and a bit for each computing one, for each
-        iteration.
+        Whether to keep the best policy: for each iteration 4 bytes per preparing state and a bit per computing state.
     progress
-        Is told in one line how far it is, after each sweep.
+        A function that receives a line of text after each sweep.
 
     Raises
     ------
     InputError
-        For too many states, a worker without chain, or one that may never be UP again; for a tolerance that is none, or
-        that values so large cannot meet, as they are rounded by more.
+        For too many states, a worker without chain or one that may never be UP again, and an invalid tolerance or one
+        that rounding errors exceed.
 
     Notes
     -----
-    docs/online_optimum.md has the proofs. A sweep costs O(p) for each state of computing, some 5 ns each, and for each
-    of preparing O(p) and the choices whom to serve. The number of sweeps grows with the number of attempts that an
-    iteration takes.
+    docs/online_optimum.md has the proofs. A sweep costs O(p) for each computing state, about 5 ns each, and O(p) plus
+    the number of services for each preparing state. The number of sweeps grows with the attempts per iteration.
 
-    The certificate: if one step of dynamic programming from values V changes none by more than e < 1, the true
-    values are between V / (1 + e) and V / (1 - e), since every slot costs 1.
+    The certificate: if one step of dynamic programming changes no value V by more than e < 1, the true values are
+    between V / (1 + e) and V / (1 - e), since every slot costs 1.
 
     Examples
     --------
     >>> half = Chain(((0.5, 0.5, 0.0), (0.5, 0.5, 0.0), (0.0, 0.0, 1.0)))
     >>> alone = Instance.from_letters(["u"], w=[1], tasks=3, chains=[half])
-    >>> round(online_optimum(alone).value, 4)  # a slot now, two more that come every other slot
+    >>> round(online_optimum(alone).value, 4)  # one slot now, then one in every other slot
     5.0
     """
     expect_tolerance(tolerance)
@@ -131,7 +133,7 @@ def online_optimum(
     space = Space(problem, most_states)
     tables = _Tables(space)
     at = space.number(now, (0,) * len(now))
-    say = progress or (lambda line: None)
+    report = progress or (lambda line: None)
     done = np.zeros(space.preparing)
     error, sweeps = 0.0, 0
     decisions = []
@@ -140,7 +142,7 @@ def online_optimum(
         if left > 1 and emptied is not None:
             done = tables.expectation()[emptied]
             tables.values += tables.values[at] / (left - 1)
-        found, more = tables.converge(done, tolerance, partial(_said, say, left))
+        found, more = tables.converge(done, tolerance, partial(_report, report, left))
         error, sweeps = max(error, found), sweeps + more
         if keep_policy:
             decisions.append(tables.decisions(done))
@@ -157,14 +159,14 @@ def horizon_value(
     Parameters
     ----------
     instance
-        As in `online_optimum`; any chains will do.
+        As in `online_optimum`; any chains are allowed.
     horizon
         Slots, N.
     objective
         ``makespan``: the least expected min(makespan, N) for K iterations. ``iterations``: the most expected iterations
         within N slots, however large K is.
     most_states
-        As in `online_optimum`; all numbers of iterations left are held at once.
+        As in `online_optimum`, for all numbers of iterations left together.
 
     Examples
     --------
@@ -184,7 +186,7 @@ def horizon_value(
     emptied = space.emptied()
     tables = [_Tables(space) for _ in range(layers)]
     for _ in range(horizon):
-        for left in range(layers - 1, -1, -1):  # each needs the one before it as it was a slot later
+        for left in range(layers - 1, -1, -1):  # each uses the previous layer one slot later
             if not is_makespan:
                 done = tables[0].expectation()[emptied] - 1.0
             else:
@@ -195,12 +197,12 @@ def horizon_value(
 
 
 def problem_of(instance: Instance, *, is_endless: bool = True) -> tuple[Problem, tuple[int, ...]]:
-    """Return the problem with chains that say nothing of states which are never reached, and the states in slot 0.
+    """Return the problem, with chains restricted to reachable states, and the states in slot 0.
 
     Raises
     ------
     InputError
-        For a worker without chain; where ``is_endless``, for one that may never be UP again, or never twice running.
+        For a worker without chain; if ``is_endless``, for one that may never be UP again, or never twice running.
     """
     problem = Problem.of(instance)
     now = tuple(int(state) for state in instance.prefix(1)[:, 0])
@@ -228,13 +230,13 @@ def _reached(chain: Chain, start: set[int]) -> set[int]:
 
 
 def expect_tolerance(tolerance: float) -> None:
-    """Raise an `InputError` for a tolerance that nothing comes within, such as NaN, or that says nothing."""
+    """Raise an `InputError` for a tolerance outside (0, 1), or NaN."""
     if not 0 < tolerance < 1:
         raise InputError(f"{tolerance}, expected a number above 0 and below 1", place="tolerance")
 
 
-def _said(say: Callable[[str], None], left: int, line: str) -> None:
-    say(f"iterations left {left}, {line}")
+def _report(report: Callable[[str], None], left: int, line: str) -> None:
+    report(f"iterations left {left}, {line}")
 
 
 class _Tables:
@@ -251,18 +253,19 @@ class _Tables:
         self.which: Numbers = np.zeros(space.preparing, dtype=np.int32)
         self.gains: Reals = np.zeros(space.computing)
         self._still: dict[tuple[int, ...], Reals] = {}
+        self._arguments: list[tuple[AttemptStates, Others, Reals]] | None = None  # of the kernel, for each attempt
         largest = max((team.patterns.size * team.block.size for team in self.teams), default=0)
         self.room, self.spare = np.zeros(largest), np.zeros(max((team.block.size for team in self.teams), default=0))
 
     def expectation(self) -> Reals:
-        """Return the expectation of the values over the next states if nobody is served, in an array of its own."""
-        from hindsched.online.coupled.optimum.kernels.sweep_kernels import expect  # noqa: PLC0415  # numba, only where it is wanted
+        """Return the expectation of the values over the next states without service, in a separate array."""
+        from hindsched.online.coupled.optimum.kernels.sweep_kernels import expect  # noqa: PLC0415  # numba
 
         self.expected[:] = self.values
         expect(self.expected, 0, self.loads, self.space.chains)
         return self.expected
 
-    def converge(self, done: Reals, tolerance: float, say: Callable[[str], None]) -> tuple[float, int]:
+    def converge(self, done: Reals, tolerance: float, report: Callable[[str], None]) -> tuple[float, int]:
         """Sweep until the certificate holds; return its error and the number of sweeps."""
         from hindsched.online.coupled.optimum.kernels.sweep_kernels import CHECK, SWEEP  # noqa: PLC0415
 
@@ -282,7 +285,7 @@ class _Tables:
             sweeps += 1
             step = self.values - old
             largest = max(change, float(np.abs(step).max()))
-            say(f"sweep {sweeps}, change {largest:.2e}")
+            report(f"sweep {sweeps}, change {largest:.2e}")
             if largest < tolerance:
                 self.expectation()
                 error = self._attempts(done, 1.0, CHECK) + self._prepare(1.0, CHECK)
@@ -293,7 +296,7 @@ class _Tables:
                 raise InputError(
                     f"{tolerance}, expected more: every sweep rounds values up to {slots:,.0f} slots", place="tolerance"
                 )
-            # the slowest part of the error shrinks by one factor in each sweep: once that is seen, take it off
+            # the slowest component of the error shrinks by a constant factor per sweep: estimate it and subtract it
             if before is not None:
                 ratio = float(step @ before) / max(float(before @ before), 1e-300)
                 since += 1
@@ -305,7 +308,7 @@ class _Tables:
             before = step
 
     def step(self, done: Reals, slot: float) -> None:
-        """Take one step of a finite horizon back."""
+        """Take one backward step of a finite horizon."""
         from hindsched.online.coupled.optimum.kernels.sweep_kernels import STEP, settle  # noqa: PLC0415
 
         before = self.values.copy()
@@ -316,7 +319,7 @@ class _Tables:
             settle(self._gains(team, attempt), attempt.offset, team.patterns, team.block, before, self.values)
 
     def decisions(self, done: Reals) -> Decisions:
-        """Return the best choices by the present values."""
+        """Return the best decisions by the present values."""
         from hindsched.online.coupled.optimum.kernels.sweep_kernels import CHECK  # noqa: PLC0415
 
         self.expectation()
@@ -331,7 +334,7 @@ class _Tables:
         return [(*pair, index) for index, pair in enumerate(pairs)]
 
     def _stays(self, team: Team) -> Reals:
-        """Return the probability that none of the others leaves its state, for each state in the block."""
+        """Return the probability that no other worker leaves its state, for each state in the block."""
         if team.members not in self._still:
             still = np.ones(1)
             for place in team.others:
@@ -346,52 +349,30 @@ class _Tables:
         return self.gains[attempt.first : attempt.first + size]
 
     def _attempts(self, done: Reals, slot: float, mode: int) -> float:
-        from hindsched.online.coupled.optimum.kernels.sweep_kernels import attempt as go  # noqa: PLC0415
+        from hindsched.online.coupled.optimum.kernels import sweep_kernels  # noqa: PLC0415
 
         space = self.space
+        if self._arguments is None:
+            self._arguments = []
+            for team, attempt, index in self._all():
+                others, members = list(team.others), list(team.members)
+                states = sweep_kernels.AttemptStates(
+                    self._gains(team, attempt), space.levels(attempt), attempt.offset, team.patterns, team.block, index
+                )
+                chains = sweep_kernels.Others(
+                    self.loads[others], space.chains[others], space.chains[members], self._stays(team)
+                )
+                self._arguments.append((states, chains, self.room[: team.patterns.size * team.block.size]))
         self.starts.fill(np.inf)
+        preparing = sweep_kernels.Preparing(self.values, self.expected, done, slot, self.starts, self.which)
         change = 0.0
-        for team, attempt, index in self._all():
-            others, members = list(team.others), list(team.members)
-            width = team.patterns.size * team.block.size
-            found = go(
-                self._gains(team, attempt),
-                space.levels(attempt),
-                attempt.offset,
-                team.patterns,
-                team.block,
-                self.loads[others],
-                space.chains[others],
-                space.chains[members],
-                self._stays(team),
-                self.values,
-                self.expected,
-                done,
-                slot,
-                self.starts,
-                self.which,
-                index,
-                self.room[:width],
-                self.spare,
-                mode,
-            )
-            change = max(change, found)
+        for states, chains, room in self._arguments:
+            change = max(change, sweep_kernels.attempt(states, chains, preparing, room, self.spare, mode))
         return change
 
     def _prepare(self, slot: float, mode: int, chosen: Numbers | None = None) -> float:
-        from hindsched.online.coupled.optimum.kernels.sweep_kernels import prepare  # noqa: PLC0415
+        from hindsched.online.coupled.optimum.kernels.sweep_kernels import Preparing, prepare  # noqa: PLC0415
 
-        nothing = np.empty(0, dtype=np.int32)
-        return float(
-            prepare(
-                self.values,
-                self.expected,
-                self.starts,
-                slot,
-                self.kinds,
-                self.first,
-                self.steps,
-                nothing if chosen is None else chosen,
-                mode,
-            )
-        )
+        preparing = Preparing(self.values, self.expected, self.values, slot, self.starts, self.which)
+        written = np.empty(0, dtype=np.int32) if chosen is None else chosen
+        return float(prepare(preparing, self.kinds, self.first, self.steps, written, mode))

@@ -1,1 +1,1 @@
-"""Machine code of the on-line optimum, loaded where one is asked for."""
+"""Kernels of the on-line optimum."""

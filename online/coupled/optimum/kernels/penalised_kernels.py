@@ -1,72 +1,92 @@
-"""The best clairvoyant play of one path where luck is charged: the inner problem of the penalised bound."""
+"""The best clairvoyant schedule for one path with charged luck, compiled: the inner problem of the penalised bound."""
 
 from __future__ import annotations
 
-import numpy as np
-import numpy.typing as npt
+from typing import NamedTuple
 
+import numpy as np
+
+from hindsched.instances.array_types import Ints, Reals
 from hindsched.instances.compiling import kernel
 
-__all__ = ["play"]
+__all__ = ["Attempts", "Luck", "PathProblem", "play"]
 
-Ints = npt.NDArray[np.int64]
-Reals = npt.NDArray[np.float64]
+
+class PathProblem(NamedTuple):
+    """The problem; vectors of loads are numbers in the radix loads + 1."""
+
+    loads: Ints  # largest loads
+    strides: Ints
+    t_prog: int
+    t_data: int
+    tasks: int
+    channels: int
+
+
+class Attempts(NamedTuple):
+    """The attempts of all teams."""
+
+    members: Ints  # as bits
+    held: Ints  # the number of the members' loads
+    lengths: Ints  # W
+
+
+class Luck(NamedTuple):
+    """The expected cost h of an attempt, and the charge for luck (see `hindsched.online.coupled.optimum.penalised`).
+
+    Parameters
+    ----------
+    first
+        For each attempt, the first entry in ``worth`` and ``means``: a row of 2^p entries for each number of slots left
+        from 0, by the set of RECLAIMED members.
+    worth, means
+        The expected cost, by slots left and RECLAIMED members; and its expectation in the next slot, by slots left then
+        and members RECLAIMED now.
+    failed
+        The expected cost after a failure.
+    share
+        The share of luck that is charged, from 0 to 1.
+    """
+
+    first: Ints
+    worth: Reals
+    means: Reals
+    failed: float
+    share: float
 
 
 @kernel
 def play(
     states: Ints,
-    loads: Ints,
-    strides: Ints,
-    t_prog: int,
-    t_data: int,
-    tasks: int,
-    channels: int,
-    caps: Ints,
-    members: Ints,
-    held: Ints,
-    lengths: Ints,
-    first: Ints,
-    worth: Reals,
-    means: Reals,
-    failed: float,
-    share: float,
+    problem: PathProblem,
+    attempts: Attempts,
+    luck: Luck,
     after: Reals,
     values: Reals,
     here: Reals,
     there: Reals,
 ) -> None:
-    """Fill ``values`` with the least penalised slots to go from each slot and each vector of loads.
+    """Fill ``values`` with the least charged slots to go from each slot and each vector of loads.
 
     Parameters
     ----------
     states
         Shape (slots + 1, p): the path.
-    loads, strides
-        Largest loads; vectors of loads are numbers in the radix loads + 1.
-    t_prog, t_data, tasks, channels, caps
-        Of the problem.
-    members, held, lengths
-        Of each attempt: its members as bits, the number of their loads, and W.
-    first, worth, means
-        Of each attempt, the expected cost of going on by slots left, then by which members are RECLAIMED: a row of 2^p
-        for each number of slots left from 0, beginning at ``first``; and the expectation of that cost in the next slot,
-        with so many slots left then, by which members are RECLAIMED now (see `online.coupled.optimum.penalised`).
-    failed
-        The expected cost after a failure, on the same scale.
-    share
-        How much of the luck is charged, from 0 to 1.
+    problem, attempts, luck
+        See there.
     after
         Slots to go from the next iteration, as ``values``; all 0 for the last.
     values
         Shape (slots + 1, vectors); its last row is given.
     here, there
-        Room for computing states of this slot and the next: by attempt and slots left, each all vectors.
+        Work arrays for the computing states of this slot and the next: attempts and slots left by vectors.
     """
+    loads, strides, t_prog, t_data, tasks, channels = problem
+    members, held, lengths = attempts
+    first, worth, means, failed, share = luck
     p = loads.size
     vectors = values.shape[1]
     words = 1 << p
-
     for slot in range(states.shape[0] - 2, -1, -1):
         up = 0
         down_next = 0
@@ -86,8 +106,8 @@ def play(
                 taken_next |= 1 << q
         for vector in range(vectors):
             is_possible = True
-            kept = 0  # what R1 leaves of it in the next slot
-            emptied = 0  # what R5 and R1 leave of it
+            kept = 0  # the vector after R1 of the next slot
+            emptied = 0  # the vector after R5 and R1
             servable = 0
             for q in range(p):
                 load = vector // strides[q] % (loads[q] + 1)
@@ -151,7 +171,7 @@ def play(
             for a in range(members.size):
                 for left in range(1, lengths[a]):
                     j = (place + left - 1) * vectors + vector
-                    here[j] = min(here[j], best)  # giving up
+                    here[j] = min(here[j], best)  # abandon the attempt
                 place += lengths[a] - 1
         for j in range(here.size):
             there[j] = here[j]

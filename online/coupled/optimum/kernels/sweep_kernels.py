@@ -1,34 +1,101 @@
-"""Sweeps over all states of the on-line optimum: expectations, attempts to compute, and choices whom to serve.
+"""Compiled sweeps over the states of the on-line optimum: expectations, attempts to compute, and choices of service.
 
-``values`` are the expected slots still to go from the states of preparing. What is kept of a state of computing is by
-how much it is better than preparing from the same state of the workers, a number <= 0: giving up is then 0, and a
-change of all values by the same amount changes nothing else.
+``values`` are the expected slots to go from preparing states. The value of a computing state is stored as its gain over
+preparing from the same state of the workers, a number <= 0: abandoning the attempt has gain 0, and a change of all
+values by the same amount changes nothing else.
 """
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from hindsched.instances.array_types import Int32s, Ints, Reals
 from hindsched.instances.compiling import kernel
 
-__all__ = ["CHECK", "STEP", "SWEEP", "attempt", "expect", "prepare"]
+__all__ = ["CHECK", "STEP", "SWEEP", "AttemptStates", "Others", "Preparing", "attempt", "expect", "prepare", "settle"]
 
-
-#: What a pass does with what it finds: use it at once, only compare, or take one step of a finite horizon.
+#: Modes of a pass: update values at once, only compare, or take one step of a finite horizon.
 SWEEP, CHECK, STEP = 0, 1, 2
+
+
+class AttemptStates(NamedTuple):
+    """The states of one attempt (see `hindsched.online.coupled.optimum.state_space`).
+
+    Parameters
+    ----------
+    gains
+        Gain of each state, ``levels`` x patterns x block.
+    levels
+        Numbers of slots left: 1 to ``levels``.
+    offset, patterns, block
+        The numbers of its states of the workers.
+    index
+        The index of the attempt.
+    """
+
+    gains: Reals
+    levels: int
+    offset: int
+    patterns: Ints
+    block: Ints
+    index: int
+
+
+class Others(NamedTuple):
+    """The chains of the workers of an attempt.
+
+    Parameters
+    ----------
+    loads, chains
+        Largest loads and chains of the workers that are no members.
+    members
+        Chains of the members.
+    stays
+        For each state in the block, the probability that no other worker leaves its state. A suspended attempt is most
+        often suspended again in the same state: a sweep solves for its value instead of using the old one.
+    """
+
+    loads: Ints
+    chains: Reals
+    members: Reals
+    stays: Reals
+
+
+class Preparing(NamedTuple):
+    """Values of the preparing states.
+
+    Parameters
+    ----------
+    values, expected
+        Expected slots to go, and their expectation over the next states without service.
+    done
+        Expected slots to go after an iteration that ends in this slot.
+    slot
+        The cost of a slot.
+    starts, which
+        The least value of a start in each state, and the index of its attempt.
+    """
+
+    values: Reals
+    expected: Reals
+    done: Reals
+    slot: float
+    starts: Reals
+    which: Int32s
 
 
 @kernel
 def expect(values: Reals, start: int, loads: Ints, chains: Reals) -> None:
-    """Replace values of next states by their expectation from the present ones, all workers in their own chains.
+    """Replace values of next states by their expectation from the present states.
 
     Parameters
     ----------
     values
-        From ``start`` on, one per joint state of the workers; in place.
+        From ``start`` on, one per joint state of the workers; changed in place.
     loads
         Largest load of each worker; its states are numbered as in `hindsched.online.coupled.optimum.state_space`.
     chains
-        Their chains, shape (workers, 3, 3).
+        Chains of the workers, shape (workers, 3, 3).
     """
     num = loads.size
     if num == 0:
@@ -75,7 +142,7 @@ def expect(values: Reals, start: int, loads: Ints, chains: Reals) -> None:
 
 @kernel
 def expect_members(values: Reals, block: int, chains: Reals) -> None:
-    """Do the same for members, of whom none is DOWN: what it is worth where one is does not count here."""
+    """Do the same for members; states in which a member is DOWN have gain 0."""
     patterns = values.size // block
     for place in range(chains.shape[0]):
         bit = 1 << place
@@ -94,59 +161,23 @@ def expect_members(values: Reals, block: int, chains: Reals) -> None:
 
 
 @kernel
-def attempt(
-    gains: Reals,
-    levels: int,
-    offset: int,
-    patterns: Ints,
-    block: Ints,
-    loads: Ints,
-    others: Reals,
-    members: Reals,
-    stays: Reals,
-    values: Reals,
-    expected: Reals,
-    done: Reals,
-    slot: float,
-    starts: Reals,
-    which: Int32s,
-    index: int,
-    room: Reals,
-    spare: Reals,
-    mode: int,
-) -> float:
-    """Go once through the states of one attempt, from the fewest slots left to the most.
+def attempt(states: AttemptStates, others: Others, preparing: Preparing, room: Reals, spare: Reals, mode: int) -> float:
+    """Sweep once through the states of one attempt, from the fewest slots left to the most; return the largest change.
 
     Parameters
     ----------
-    gains
-        Its states, ``levels`` x patterns x block.
-    offset, patterns, block
-        The numbers of its states of the workers (see `hindsched.online.coupled.optimum.state_space`).
-    loads, others, members
-        Largest loads of the others, their chains, and those of the members.
-    stays
-        Of each state in the block, the probability that none of the others leaves its state. A suspended attempt is
-        most often suspended again in the same state: a sweep solves for its value instead of using the old one.
-    values, expected
-        Of preparing, and the expectation over the next states if nobody is served.
-    done
-        Expected slots to go after an iteration that ends in this slot.
-    slot
-        What a slot costs.
-    starts, which
-        The least value of a start in each state, and the index of its attempt; both are lowered where this one is less.
-    index
-        The index of this attempt.
+    states, others
+        The attempt.
+    preparing
+        ``starts`` and ``which`` are updated if a start of this attempt is better.
     room, spare
-        Of patterns x block numbers, for work.
+        Work arrays of patterns x block, and of block, numbers.
     mode
-        `SWEEP`, `CHECK` or `STEP`; after a step the gains are against the values before it, and above 0 too.
-
-    Returns
-    -------
-    The largest change, or what it would be.
+        `SWEEP`, `CHECK` (change nothing), or `STEP`: the gains then refer to the values before the step and may be > 0.
     """
+    gains, levels, offset, patterns, block, index = states
+    loads, chains, members, stays = others
+    values, expected, done, slot, starts, which = preparing
     size = block.size
     whole = patterns.size * size
     change = 0.0
@@ -174,7 +205,7 @@ def attempt(
         for i in range(whole):
             room[i] = gains[first + i]
         for pattern in range(patterns.size):
-            expect(room, pattern * size, loads, others)
+            expect(room, pattern * size, loads, chains)
         expect_members(room, size, members)
         for pattern in range(1, patterns.size):
             at = offset + patterns[pattern]
@@ -203,7 +234,7 @@ def attempt(
 
 @kernel
 def settle(gains: Reals, offset: int, patterns: Ints, block: Ints, before: Reals, after: Reals) -> None:
-    """End a step: gains against the values after it, at most 0."""
+    """End a step: make gains refer to the values after it, at most 0."""
     size = block.size
     whole = patterns.size * size
     for first in range(0, gains.size, whole):
@@ -216,34 +247,21 @@ def settle(gains: Reals, offset: int, patterns: Ints, block: Ints, before: Reals
 
 
 @kernel
-def prepare(
-    values: Reals,
-    expected: Reals,
-    starts: Reals,
-    slot: float,
-    kinds: Int32s,
-    first: Ints,
-    steps: Ints,
-    chosen: Int32s,
-    mode: int,
-) -> float:
-    """Give every state of preparing the least of a start and of serving somebody.
+def prepare(preparing: Preparing, kinds: Int32s, first: Ints, steps: Ints, chosen: Int32s, mode: int) -> float:
+    """Set every preparing state to the least value of a start and of each service; return the largest change.
 
     Parameters
     ----------
-    values, expected, starts, slot
-        As in `attempt`.
+    preparing
+        The values; they are changed in place.
     kinds, first, steps
-        The choices (see `hindsched.online.coupled.optimum.state_space.Space.services`).
+        The services (see `hindsched.online.coupled.optimum.state_space.Space.services`).
     chosen
-        Which choice is best, -1 for a start; of length 0 where nobody wants to know.
+        Written: the best service of each state, -1 for a start; of length 0 if it is not needed.
     mode
         `CHECK` changes no value.
-
-    Returns
-    -------
-    The largest change, or what it would be.
     """
+    values, expected, _, slot, starts, _ = preparing
     change = 0.0
     for state in range(values.size):
         least = starts[state]
