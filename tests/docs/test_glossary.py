@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGE = (ROOT / "docs" / "glossary.md").read_text(encoding="utf-8")
+PAGE = re.sub(r"\n +", " ", (ROOT / "docs" / "glossary.md").read_text(encoding="utf-8"))
 PACKAGES = ("instances", "offline", "online", "reductions", "bench")
 SOURCES = [path for package in PACKAGES for path in sorted((ROOT / package).rglob("*.py"))]
 #: Term, symbol and names in the code, definition.
