@@ -1,4 +1,4 @@
-"""Hindsight for batches on volunteers: three rungs, each with schedules and cuts that prove it."""
+"""Hindsight optima of batches on volunteers, on three rungs, proven by schedules and cuts."""
 
 from hindsched.offline.batches.api import SOLVERS, available_solvers, solve
 from hindsched.offline.batches.hindsight import BatchAnswer, Hindsight

@@ -1,6 +1,6 @@
-"""Exhaustive search over whole runs, for tiny instances: every choice in every second, all batches at once.
+"""Exhaustive search over all schedules of tiny instances: every choice in every second, for all batches at once.
 
-It knows rules V1-V6 and the rungs, and none of the theorems: batches are not told apart, queues are run as they are.
+It implements rules V1-V6 and the rungs and uses no theorem: batches are not separated, and queues run as they are.
 """
 
 from __future__ import annotations
@@ -14,29 +14,29 @@ from hindsched.instances.errors import InputError
 
 __all__ = ["best_satisfied", "least_latency"]
 
-_MOST_STATES = 200_000
+_MOST_STATES = 200_000  # that the search visits
 
 
 def best_satisfied(instance: Instance, rung: Rung, of: Run | None = None, *, whole_batches: bool = False) -> int:
-    """Return the most satisfied tasks, or batches, of all batches together.
+    """Return the largest number of satisfied tasks, or batches.
 
     Parameters
     ----------
     instance
-        A tiny one.
+        Tiny.
     rung
         The rung.
     of
-        The run it is measured by.
+        The run that defines the rung.
     whole_batches
         Whether batches count instead of tasks.
 
     Raises
     ------
     InputError
-        For an instance with too many states to go through.
+        For an instance with too many states.
     """
-    game = _Game(instance, rung, of)
+    choices = _Choices(instance, rung, of)
     tasks = instance.tasks
 
     def worth(done: tuple[int, ...]) -> int:
@@ -44,14 +44,14 @@ def best_satisfied(instance: Instance, rung: Rung, of: Run | None = None, *, who
 
     @cache
     def best(now: int, busy: tuple[int, ...], done: tuple[int, ...]) -> int:
-        game.count()
+        choices.count()
         if now == instance.end:
             return worth(done)
         most = 0
-        for choice in game.choices(now):
+        for choice in choices.in_second(now):
             queue, counts = list(busy), list(done)
             for j, batch in choice:
-                queue[j] = game.finish(j, max(now, queue[j]))
+                queue[j] = choices.finish(j, max(now, queue[j]))
                 if queue[j] <= instance.batches[batch][1] and counts[batch] < tasks:
                     counts[batch] += 1
             most = max(most, best(now + 1, tuple(max(end, now + 1) for end in queue), tuple(counts)))
@@ -61,41 +61,41 @@ def best_satisfied(instance: Instance, rung: Rung, of: Run | None = None, *, who
 
 
 def least_latency(instance: Instance, rung: Rung, batch: int, of: Run | None = None) -> int | None:
-    """Return the least latency of one batch, alone; None if its tasks cannot all end by the run's end.
+    """Return the least latency of one batch alone; None if its tasks cannot all end by the end of the run.
 
     Parameters
     ----------
     instance
-        A tiny one.
+        Tiny.
     rung
         The rung.
     batch
-        Its index.
+        Index of the batch.
     of
-        The run it is measured by.
+        The run that defines the rung.
 
     Raises
     ------
     InputError
         As `best_satisfied`.
     """
-    game = _Game(instance, rung, of)
+    choices = _Choices(instance, rung, of)
     submission = instance.batches[batch][0]
     never = instance.end + 1
 
     @cache
     def best(now: int, busy: tuple[int, ...], sent: int) -> int:
         """Return the last end of the tasks still to be sent."""
-        game.count()
+        choices.count()
         if sent == instance.tasks:
             return 0
         if now == instance.end:
             return never
         least = never
-        for choice in game.choices(now, only=batch):
+        for choice in choices.in_second(now, only=batch):
             queue, last = list(busy), 0
             for j, _ in choice[: instance.tasks - sent]:
-                queue[j] = game.finish(j, max(now, queue[j]))
+                queue[j] = choices.finish(j, max(now, queue[j]))
                 last = max(last, queue[j])
             rest = best(now + 1, tuple(max(end, now + 1) for end in queue), min(instance.tasks, sent + len(choice)))
             least = min(least, max(last, rest))
@@ -105,12 +105,12 @@ def least_latency(instance: Instance, rung: Rung, batch: int, of: Run | None = N
     return end - submission if end < never else None
 
 
-class _Game:
-    """What can be chosen in a second, and when a task ends."""
+class _Choices:
+    """The choices in a second, and the ends of tasks."""
 
     def __init__(self, instance: Instance, rung: Rung, of: Run | None) -> None:
         if rung is not Rung.FREE and of is None:
-            raise InputError(f'"{rung}", expected the run it is measured by as well', place="rung")
+            raise InputError(f'"{rung}", expected the run that defines it as well', place="rung")
         self.instance = instance
         self.rung = rung
         times = [] if of is None else of.contacts.time.tolist()
@@ -128,7 +128,7 @@ class _Game:
             raise InputError(f"more than {_MOST_STATES} states, too many for exhaustive search", place="solver")
 
     def finish(self, j: int, begin: int) -> int:
-        """Return when a task ends, or E + 1."""
+        """Return the end of a task, or E + 1."""
         left = self.instance.c[j]
         now = begin
         while left and now <= self.instance.end:
@@ -136,8 +136,8 @@ class _Game:
             now += 1
         return min(now, self.instance.end + 1) if not left else self.instance.end + 1
 
-    def choices(self, now: int, only: int | None = None) -> list[list[tuple[int, int]]]:
-        """Return every way to send tasks in a second: lists of a worker and a batch."""
+    def in_second(self, now: int, only: int | None = None) -> list[list[tuple[int, int]]]:
+        """Return all ways to send tasks in a second, as lists of (worker, batch)."""
         submitted = [i for i, (submission, _) in enumerate(self.instance.batches) if submission <= now]
         offers: list[list[int | None]] = []
         for j in range(self.instance.num_workers):

@@ -1,7 +1,7 @@
-"""The rungs as a constraint program: tasks are intervals on a worker's own time line, contacts are choices.
+"""A constraint program of the rungs: tasks are intervals in the own time of a worker, and contacts are choices.
 
-A worker's own time counts the seconds in which a task advances. There a task is an interval of length C_j that does not
-begin before its contact; tasks do not overlap. Neither ranks nor flows appear.
+The own time of a worker counts the seconds in which a task advances. A task is an interval of length C_j in own time
+that does not begin before its contact, and tasks do not overlap. The model has neither ranks nor flows.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ __all__ = ["best_satisfied", "least_latency"]
 def best_satisfied(
     instance: Instance, rung: Rung, of: Run | None = None, *, whole_batches: bool = False, limits: Limits | None = None
 ) -> int | None:
-    """Return the most satisfied tasks, or batches, of all batches together; None if the time was over.
+    """Return the largest number of satisfied tasks, or batches; None without a proof.
 
     Parameters
     ----------
     instance
-        A small one.
+        Small.
     rung
         The rung.
     of
-        The run it is measured by.
+        The run that defines the rung.
     whole_batches
         Whether batches count instead of tasks.
     limits
@@ -51,7 +51,7 @@ def best_satisfied(
 def least_latency(
     instance: Instance, rung: Rung, batch: int, of: Run | None = None, *, limits: Limits | None = None
 ) -> int | None:
-    """Return the least latency of one batch, alone; None if its tasks cannot all end, or the time was over."""
+    """Return the least latency of one batch alone; None if its tasks cannot all end, or without a proof."""
     model = _Model(instance, rung, of, [batch], [instance.end])
     submission = instance.batches[batch][0]
     last = model.cp.new_int_var(0, instance.end - submission, "")
@@ -66,13 +66,13 @@ def least_latency(
 
 
 class _Model:
-    """Optional tasks, one for each contact that may be made and each batch it may serve."""
+    """Optional tasks, one for each possible contact and each batch that it may serve."""
 
     def __init__(self, instance: Instance, rung: Rung, of: Run | None, batches: range | list[int], ends: list[int]):
         from ortools.sat.python import cp_model
 
         if rung is not Rung.FREE and of is None:
-            raise InputError(f'"{rung}", expected the run it is measured by as well', place="rung")
+            raise InputError(f'"{rung}", expected the run that defines it as well', place="rung")
         self.cp = cp_model.CpModel()
         self.instance = instance
         self.sent: list[list[cp_model.IntVar]] = [[] for _ in batches]
@@ -119,7 +119,7 @@ class _Model:
             self.cp.add(sum(literals) <= instance.tasks)
 
     def ends_of(self, j: int) -> list[int]:
-        """Return for each amount of own time the second in which a worker has it."""
+        """Return for each amount of own time the second in which a worker reaches it."""
         own = self.own[j]
         return [int(np.searchsorted(own, amount)) for amount in range(int(own[-1]) + 1)]
 

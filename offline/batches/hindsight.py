@@ -1,4 +1,4 @@
-"""What a solver of the rungs answers: per batch what can be satisfied and how fast, each with its proof."""
+"""Answers of the solvers: for each batch the satisfied tasks and the latency, each with its proof."""
 
 from __future__ import annotations
 
@@ -11,28 +11,30 @@ from hindsched.instances.batches.cuts import Cut
 
 __all__ = ["BatchAnswer", "BatchContacts", "Hindsight", "contacts_of"]
 
-#: Contacts of a play: columns of time, worker and end, in order of time and worker.
+#: Contacts of a schedule: columns of time, worker and end, in order of time and worker.
 BatchContacts = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
 @dataclass(frozen=True, slots=True)
 class BatchAnswer:
-    """One batch on one rung.
+    """The answer for one batch on one rung.
 
     Parameters
     ----------
     satisfied
-        The most tasks that can end by the deadline.
+        The largest number of tasks that can end by the deadline.
     cut
-        What proves that there are no more.
+        The proof that it is largest.
     contacts
-        Contacts that reach it.
+        A schedule that reaches it.
     latency
-        The least seconds in which all its tasks can end, the other batches given up; None if not by the run's end.
+        The least number of seconds in which all its tasks can end, without the other batches; None if they cannot end
+        by the end of the run.
     latency_cut
-        What proves that a second less is too little; or, with no latency, the time until the run's end.
+        The proof that one second less does not suffice; without a latency, that the time until the end of the run does
+        not suffice.
     latency_contacts
-        Contacts that reach it; None with no latency.
+        A schedule that reaches it; None without a latency.
     """
 
     satisfied: int
@@ -45,14 +47,14 @@ class BatchAnswer:
 
 @dataclass(frozen=True, slots=True)
 class Hindsight:
-    """A rung's answer for all batches, as far as there was time: a certificate that can be checked apart.
+    """The answers for all batches on one rung: a certificate that the checker can verify.
 
     Parameters
     ----------
     rung
         The rung.
     batches
-        One answer for each batch, or for the first ones if the time was over.
+        One answer for each batch; for the first ones only, if the time limit stopped the solver.
     """
 
     rung: Rung
@@ -60,42 +62,42 @@ class Hindsight:
 
     @property
     def satisfied(self) -> tuple[int, ...]:
-        """The most satisfied tasks of each batch; both objectives peak together."""
+        """The largest number of satisfied tasks of each batch."""
         return tuple(batch.satisfied for batch in self.batches)
 
     @property
     def latency(self) -> tuple[int | None, ...]:
-        """The least latency of each batch, alone."""
+        """The least latency of each batch alone."""
         return tuple(batch.latency for batch in self.batches)
 
     def claim(self, instance: Instance) -> Claim:
-        """Return what the checker recomputes: the numbers of satisfied tasks with their cuts."""
+        """Return the numbers of satisfied tasks with their cuts, for the checker."""
         return Claim(self.rung, self.satisfied, tuple(batch.cut for batch in self.batches), instance.fingerprint)
 
     def run(self, instance: Instance) -> Run:
-        """Return the plays of all batches as one certificate."""
+        """Return the schedules of all batches as one certificate."""
         contacts = contacts_of([(i, batch.contacts) for i, batch in enumerate(self.batches)])
         return Run(instance.fingerprint, contacts, None, self.rung)
 
     def latency_runs(self, instance: Instance) -> list[Run]:
-        """Return the plays that give batches their least latencies; in one run those that are over before the next."""
+        """Return schedules of the least latencies; one run holds those that end before the next one begins."""
         groups: list[tuple[int, list[tuple[int, BatchContacts]]]] = []
         for i, answer in enumerate(self.batches):
             if answer.latency is None or answer.latency_contacts is None:
                 continue
             submission = instance.batches[i][0]
             place = next((n for n, (over, _) in enumerate(groups) if over <= submission), len(groups))
-            plays = groups.pop(place)[1] if place < len(groups) else []
-            groups.insert(place, (submission + answer.latency, [*plays, (i, answer.latency_contacts)]))
-        return [Run(instance.fingerprint, contacts_of(plays), None, self.rung) for _, plays in groups]
+            schedules = groups.pop(place)[1] if place < len(groups) else []
+            groups.insert(place, (submission + answer.latency, [*schedules, (i, answer.latency_contacts)]))
+        return [Run(instance.fingerprint, contacts_of(schedules), None, self.rung) for _, schedules in groups]
 
 
-def contacts_of(plays: list[tuple[int, BatchContacts]]) -> Contacts:
-    """Return the contacts of plays of single batches, in order; the tasks of a batch are sent in order too."""
-    if not plays:
+def contacts_of(schedules: list[tuple[int, BatchContacts]]) -> Contacts:
+    """Return the contacts of schedules of single batches, in order; the tasks of a batch are numbered in order too."""
+    if not schedules:
         return Contacts.of([])
-    sizes = [play[0].size for _, play in plays]
-    time, worker, end = (np.concatenate([play[column] for _, play in plays]) for column in range(3))
-    batch = np.repeat(np.array([i for i, _ in plays], dtype=np.int64), sizes)
+    sizes = [contacts[0].size for _, contacts in schedules]
+    time, worker, end = (np.concatenate([contacts[column] for _, contacts in schedules]) for column in range(3))
+    batch = np.repeat(np.array([i for i, _ in schedules], dtype=np.int64), sizes)
     task = np.concatenate([np.arange(size, dtype=np.int64) for size in sizes])
     return Contacts(time, worker, batch, task, end)

@@ -1,4 +1,4 @@
-"""The rungs at scale: earliest ends for ``free`` and ``stream``, flows for ``traffic`` (docs/batches/model.md)."""
+"""The rungs at any size: earliest ends for ``free`` and ``stream``, flows for ``traffic`` (docs/batches/model.md)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _NO_PAIR = -1
 
 
 class BatchSolver:
-    """A solver that goes through the batches of an instance, in order.
+    """Solves an instance batch by batch, in order.
 
     Parameters
     ----------
@@ -29,23 +29,21 @@ class BatchSolver:
     rung
         The rung.
     of
-        The run it is measured by; not looked at on the rung ``free``.
+        The run that defines the rung; ignored on ``free``.
 
     Raises
     ------
     InputError
         For seconds beyond 32 bits.
 
-    Notes
-    -----
-    The numbers of a batch cost O(n log N) for ``stream`` and n contacts from its submission on, less than that many
-    steps a worker for ``free``; for ``traffic`` a sweep costs O((n + w) log n) with w intervals of workers that compute
-    fast enough, and one is needed for each step of a bisection over deadlines.
+    Notes ----- For a batch with n contacts after its submission, ``stream`` costs O(n log N), and ``free`` fewer steps
+    a worker than that. For ``traffic`` a sweep costs O((n + w) log n) with w availability intervals of workers that are
+    fast enough; a bisection over deadlines needs one sweep a step.
     """
 
     def __init__(self, instance: Instance, rung: Rung, of: Run | None) -> None:
         first = instance.batches[0][0]
-        #: The kernels count seconds in 32 bits, from second 0 or, where the run ends too late for that, from here on.
+        #: The kernels count seconds in 32 bits from here on: from 0 unless the run ends too late for that.
         self.origin = first if instance.end >= NEVER - 1 else 0
         self.end = instance.end - self.origin
         if self.end >= NEVER - 1:
@@ -95,17 +93,17 @@ class BatchSolver:
         self.stamp = 0
 
     def solve(self, batch: int) -> BatchAnswer:
-        """Return the answer for a batch; batches are to be asked for in order."""
+        """Return the answer for a batch; the calls have to be in the order of batches."""
         submission, deadline = (time - self.origin for time in self.instance.batches[batch])
         advance_all(self.arrays, submission)
         if self.rung is Rung.TRAFFIC:
             answer = self._by_flow(submission, deadline)
         else:
             answer = self._by_ends(submission, deadline, self._earliest(submission, self.rung))
-        return _later(answer, self.origin) if self.origin else answer
+        return _shifted(answer, self.origin) if self.origin else answer
 
     def _earliest(self, submission: int, rung: Rung) -> BatchContacts:
-        """Return the N earliest ends by the run's end, or all."""
+        """Return the contacts with the N earliest ends by the end of the run, or with all ends if they are fewer."""
         if rung is Rung.FREE:
             earliest_ends.free_ends(self.arrays, submission, self.earliest)
         else:
@@ -117,84 +115,86 @@ class BatchSolver:
         order = np.lexsort((worker, time))
         return time[order], worker[order], end[order]
 
-    def _by_ends(self, submission: int, deadline: int, play: BatchContacts) -> BatchAnswer:
-        """Tasks that end early are not in each other's way: the N earliest ends tell everything."""
-        in_time = play[2] <= deadline
-        latency = int(play[2].max()) - submission if play[2].size == self.instance.tasks else None
+    def _by_ends(self, submission: int, deadline: int, contacts: BatchContacts) -> BatchAnswer:
+        """Return the answer that follows from the N earliest ends, as early ends do not delay each other."""
+        in_time = contacts[2] <= deadline
+        latency = int(contacts[2].max()) - submission if contacts[2].size == self.instance.tasks else None
         return BatchAnswer(
             satisfied=int(in_time.sum()),
             cut=(),
-            contacts=(play[0][in_time], play[1][in_time], play[2][in_time]),
+            contacts=(contacts[0][in_time], contacts[1][in_time], contacts[2][in_time]),
             latency=latency,
             latency_cut=(),
-            latency_contacts=None if latency is None else play,
+            latency_contacts=None if latency is None else contacts,
         )
 
     def _by_flow(self, submission: int, deadline: int) -> BatchAnswer:
         self._gather(submission, deadline)
-        self._reaches(submission, deadline, is_exact=True)
+        self._can_end(submission, deadline, is_exact=True)
         satisfied = int(self.flow.size[0])
-        play, cut = self._play(), self._cut()
+        contacts, cut = self._contacts_of_flow(), self._cut()
         end = self._least_end(submission, deadline, satisfied)
         if end is None:
             self._gather(submission, self.end)
-            self._reaches(submission, self.end, is_exact=True)
-            return BatchAnswer(satisfied, cut, play, None, self._cut(), None)
+            self._can_end(submission, self.end, is_exact=True)
+            return BatchAnswer(satisfied, cut, contacts, None, self._cut(), None)
         if self._served != end:
-            self._reaches(submission, end)
-        latency_contacts = self._play()
-        return BatchAnswer(satisfied, cut, play, end - submission, self._cut_before(submission, end), latency_contacts)
+            self._can_end(submission, end)
+        latency_contacts = self._contacts_of_flow()
+        latency_cut = self._cut_before(submission, end)
+        return BatchAnswer(satisfied, cut, contacts, end - submission, latency_cut, latency_contacts)
 
     def _least_end(self, submission: int, deadline: int, satisfied: int) -> int | None:
-        """Return the least e by which N tasks can end, by bisection; beyond the deadline between what other rungs tell.
+        """Return the least e by which N tasks can end, by bisection, or None if they cannot end by E.
 
-        None: not by E.
+        Beyond the deadline the rungs ``free`` and ``stream`` bound it.
         """
         tasks = self.instance.tasks
         first = _place(self.arrays.times, submission)
         if self.arrays.times.size - first < tasks:
             return None
-        low = int(self.arrays.times[first + tasks - 1]) + int(self.arrays.c.min()) - 1  # too little
+        low = int(self.arrays.times[first + tasks - 1]) + int(self.arrays.c.min()) - 1  # does not suffice
         if satisfied == tasks:
-            high = deadline  # and too little is what the workers cannot do, whoever is contacted when
+            high = deadline
+            # the workers cannot end N tasks earlier even with all contacts
             low = _last_before(low, high, lambda end: traffic_flow.most(self.arrays, self.candidates, end) >= tasks)
         else:
             free, stream = (self._earliest(submission, rung)[2] for rung in (Rung.FREE, Rung.STREAM))
             if free.size < tasks:
                 return None
             low = max(low, int(free.max()) - 1, deadline)
-            high = int(stream.max()) if stream.size == tasks else self.end + 1  # enough, or nobody knows yet
-        if high > deadline:  # else all who are needed are together
+            high = int(stream.max()) if stream.size == tasks else self.end + 1  # suffices, or is unknown
+        if high > deadline:  # otherwise all candidates are gathered already
             self._gather(submission, min(high, self.end))
-        # what the fastest workers and the latest contacts rule out
+        # ruled out by the fastest workers and the latest contacts
         low = _last_before(low, high, lambda end: self._bound(submission, end) >= tasks)
         step = 1
         while high - low > 1:
             middle = min((low + high) // 2, low + step)
-            low, high = (low, middle) if self._reaches(submission, middle) else (middle, high)
+            low, high = (low, middle) if self._can_end(submission, middle) else (middle, high)
             step *= 4
         return high if high <= self.end else None
 
     def _gather(self, submission: int, horizon: int) -> None:
-        """Bring together the workers that may be needed up to a deadline."""
+        """Gather the workers that may be needed until a deadline."""
         while not traffic_flow.gather(self.arrays, self.candidates, submission, horizon):
             self.candidates = self.candidates._replace(ups=np.empty((2 * len(self.candidates.ups), 2), dtype=np.int32))
 
     def _bound(self, submission: int, deadline: int) -> int:
-        """Return a bound on the tasks that can end by a deadline, by cuts that need the fastest workers only."""
+        """Return an upper bound on the tasks that can end by a deadline, by cuts of the fastest workers only."""
         first, stop = (_place(self.arrays.seconds, time) for time in (submission, deadline))
         return int(traffic_flow.bound(self.arrays, self.candidates, self.flow, traffic_flow.FEW, deadline, first, stop))
 
-    def _reaches(self, submission: int, deadline: int, *, is_exact: bool = False) -> bool:
-        """Whether N tasks can end by a deadline; if it is to be exact, the flow is a largest one afterwards."""
+    def _can_end(self, submission: int, deadline: int, *, is_exact: bool = False) -> bool:
+        """Return whether N tasks can end by a deadline; if exact, the flow is then a maximum flow."""
         first, stop = (_place(self.arrays.seconds, time) for time in (submission, deadline))
         answer, has_cut = traffic_flow.reaches(self.arrays, self.candidates, self.flow, deadline, first, stop, is_exact)
         self._range, self._has_cut = (first, stop), has_cut
         self._served = deadline if answer else None
         return bool(answer)
 
-    def _play(self) -> BatchContacts:
-        """Return the contacts of the flow, and when their tasks end."""
+    def _contacts_of_flow(self) -> BatchContacts:
+        """Return the contacts of the flow with the ends of their tasks."""
         size = int(self.flow.size[0])
         time = self.arrays.seconds[self.flow.second[:size]].astype(np.int64)
         worker = self.candidates.worker[self.flow.worker[:size]].astype(np.int64)
@@ -206,7 +206,7 @@ class BatchSolver:
         return time, worker, end
 
     def _cut(self) -> Cut:
-        """Return the cut that proves the flow largest; none if it has N."""
+        """Return the cut that proves the flow maximum; empty if it has N contacts."""
         if self.flow.size[0] == self.instance.tasks:
             return ()
         first, stop = self._range
@@ -218,22 +218,22 @@ class BatchSolver:
         return tuple((int(seconds[a]), int(seconds[b - 1]) + 1) for a, b in edges.reshape(-1, 2))
 
     def _cut_of_bound(self, first: int) -> Cut:
-        """Return the cut that the last bound was found by."""
+        """Return the cut of the last bound."""
         last = int(self.flow.best[1])
         return ((int(self.arrays.seconds[first]), int(self.arrays.seconds[last - 1]) + 1),) if last > first else ()
 
     def _cut_before(self, submission: int, end: int) -> Cut:
-        """Return the cut that proves that N tasks cannot end before the least end: the cheapest there is."""
+        """Return a cut that proves that N tasks cannot end before the least end, by the cheapest method that works."""
         if self._bound(submission, end - 1) < self.instance.tasks:
             return self._cut_of_bound(_place(self.arrays.seconds, submission))
-        self._reaches(submission, end - 1, is_exact=True)
+        self._can_end(submission, end - 1, is_exact=True)
         return self._cut()
 
 
-def _later(answer: BatchAnswer, seconds: int) -> BatchAnswer:
-    """Return an answer with all its times later; latencies stay."""
+def _shifted(answer: BatchAnswer, seconds: int) -> BatchAnswer:
+    """Return an answer with all its times shifted; latencies stay."""
 
-    def play(one: BatchContacts) -> BatchContacts:
+    def contacts(one: BatchContacts) -> BatchContacts:
         return one[0] + seconds, one[1], one[2] + seconds
 
     def cut(one: Cut) -> Cut:
@@ -243,10 +243,10 @@ def _later(answer: BatchAnswer, seconds: int) -> BatchAnswer:
     return BatchAnswer(
         satisfied=answer.satisfied,
         cut=cut(answer.cut),
-        contacts=play(answer.contacts),
+        contacts=contacts(answer.contacts),
         latency=answer.latency,
         latency_cut=cut(answer.latency_cut),
-        latency_contacts=None if late is None else play(late),
+        latency_contacts=None if late is None else contacts(late),
     )
 
 
@@ -258,7 +258,7 @@ def _contacts(of: Run, since: int, origin: int) -> tuple[np.ndarray, np.ndarray]
 
 
 def _last_before(low: int, high: int, is_enough: Callable[[int], bool]) -> int:
-    """Return by bisection the last time from ``low`` on, before ``high``, from which it is not enough."""
+    """Return by bisection the last time in [low, high) that is not enough."""
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (low, middle) if is_enough(middle) else (middle, high)
@@ -266,7 +266,7 @@ def _last_before(low: int, high: int, is_enough: Callable[[int], bool]) -> int:
 
 
 def _place(seconds: Int32s, time: int) -> int:
-    """Return the first place of sorted seconds that is not before a time; of one kind, so that nothing is copied."""
+    """Return the first place of sorted seconds that is not before a time; equal types avoid a copy."""
     return int(np.searchsorted(seconds, seconds.dtype.type(time)))
 
 

@@ -1,7 +1,7 @@
-"""The rungs as section 6 of docs/batches/model.md writes them down, for instances of thousands of seconds at most.
+"""A solver that follows section 6 of docs/batches/model.md, for at most thousands of seconds; it is there to be read.
 
-``free`` and ``stream`` by counting second for second; ``traffic`` as a largest flow of an explicit network, solved by
-SciPy; the latency by bisection. It shares nothing with the kernels but the type of the answer.
+``free`` and ``stream`` count second by second; ``traffic`` is a maximum flow of an explicit network, solved by SciPy;
+the latency is found by bisection. The solver shares only the type of the answer with the kernels.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Pair = tuple[int, int]
 
 
 class BatchSolver:
-    """A solver that goes through the batches of an instance.
+    """Solves an instance batch by batch.
 
     Parameters
     ----------
@@ -34,17 +34,18 @@ class BatchSolver:
     rung
         The rung.
     of
-        The run it is measured by; not looked at on the rung ``free``.
+        The run that defines the rung; ignored on ``free``.
 
     Raises
     ------
     InputError
-        For an instance that is too long to be spelled out.
+        If the workers together have too many seconds.
     """
 
     def __init__(self, instance: Instance, rung: Rung, of: Run | None) -> None:
         if instance.end * instance.num_workers > _MOST_SECONDS:
-            raise InputError(f"{instance.num_workers} workers for {instance.end} s are too many for it", place="solver")
+            seconds = instance.end * instance.num_workers
+            raise InputError(f"{seconds} s of all workers, expected at most {_MOST_SECONDS}", place="solver")
         self.instance = instance
         self.rung = rung
         up = instance.window(0, instance.end)
@@ -60,13 +61,13 @@ class BatchSolver:
 
     @cached_property
     def traffic(self) -> Counter[int]:
-        """How many contacts the run makes in each second."""
+        """The number of contacts of the run in each second."""
         return Counter([] if self.of is None else self.of.contacts.time.tolist())
 
     def solve(self, batch: int) -> BatchAnswer:
         """Return the answer for a batch."""
         submission, deadline = self.instance.batches[batch]
-        play, cut = self._best(submission, deadline)
+        pairs, cut = self._best(submission, deadline)
         low, high = submission, self.instance.end + 1
         while high - low > 1:
             middle = (low + high) // 2
@@ -77,20 +78,20 @@ class BatchSolver:
         _, latency_cut = self._best(submission, low)
         found = high <= self.instance.end
         return BatchAnswer(
-            satisfied=len(play),
+            satisfied=len(pairs),
             cut=cut,
-            contacts=self._columns(play),
+            contacts=self._columns(pairs),
             latency=high - submission if found else None,
             latency_cut=latency_cut,
             latency_contacts=self._columns(self._best(submission, high)[0]) if found else None,
         )
 
     def rank(self, j: int, second: int, deadline: int) -> int:
-        """Return how many tasks of a worker fit between a second and a deadline."""
+        """Return the number of tasks of a worker that fit between a second and a deadline."""
         return int(self.own[j, deadline] - self.own[j, second]) // self.instance.c[j]
 
     def _best(self, submission: int, deadline: int) -> tuple[list[Pair], Cut]:
-        """Return the contacts of a best play for one batch alone, and the cut that proves it."""
+        """Return the contacts of a best schedule for one batch alone, and the cut that proves it."""
         if self.rung is Rung.TRAFFIC:
             return self._flow(submission, deadline)
         offered: list[Iterable[int]]
@@ -106,7 +107,7 @@ class BatchSolver:
         return pairs[: self.instance.tasks], ()
 
     def _chosen(self, j: int, seconds: Iterable[int], deadline: int) -> list[int]:
-        """Return a largest set of a worker's contacts that all end in time: the latest that the ranks allow."""
+        """Return a largest set of contacts of a worker whose tasks all end in time: the latest that ranks allow."""
         chosen: list[int] = []
         for second in sorted(seconds, reverse=True):
             if self.rank(j, second, deadline) > len(chosen):
@@ -144,12 +145,12 @@ class BatchSolver:
         residual.eliminate_zeros()
         reached = set(breadth_first_order(residual, names["source"], return_predecessors=False).tolist())
         cut = [second for second in seconds if names[second] not in reached]
-        if len(used) >= self.instance.tasks:  # any of them may be left out
+        if len(used) >= self.instance.tasks:  # any N of them suffice
             return sorted(used)[: self.instance.tasks], ()
         return sorted(used), tuple((second, second + 1) for second in cut)
 
     def _columns(self, pairs: Sequence[Pair]) -> BatchContacts:
-        """Return a play with its ends, each worker's tasks one after the other."""
+        """Return contacts with their ends, where each worker runs its tasks one after the other."""
         busy: dict[int, int] = {}
         ends = []
         for second, j in sorted(pairs):

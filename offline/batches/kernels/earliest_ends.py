@@ -1,4 +1,4 @@
-"""The rungs ``free`` and ``stream``: the N earliest ends that workers can reach (docs/batches/model.md section 6)."""
+"""Kernels of the rungs ``free`` and ``stream``: the N earliest ends (docs/batches/model.md section 6)."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ __all__ = ["Earliest", "ends_in_order", "free_ends", "stream_ends"]
 
 
 class Earliest(NamedTuple):
-    """The N earliest ends found so far, a heap with the latest first."""
+    """The N earliest ends so far, a heap with the latest end first."""
 
     end: Ints  # (N,)
-    time: Ints  # (N,): when the contact was
+    time: Ints  # (N,): of the contact
     worker: Ints  # (N,)
     size: Ints  # (1,)
-    busy: Ints  # (W,): when a worker's last task ends
-    row: Ints  # (W,): in which row
-    batch: Ints  # (W,): for which batch the two hold
+    busy: Ints  # (W,): end of the last task of a worker
+    row: Ints  # (W,): the row of that end
+    batch: Ints  # (W,): the batch for which the two hold
 
 
 @kernel
 def _latest_allowed(arrays: InstanceArrays, earliest: Earliest) -> int:
-    """Return what an end must not pass to count: E, or less than the latest of the N."""
+    """Return the largest end that counts: E, or one less than the latest of the N."""
     if earliest.size[0] < arrays.tasks:
         return arrays.end
     return int(min(arrays.end, earliest.end[0] - 1))
@@ -43,7 +43,7 @@ def _copy(earliest: Earliest, to: int, place: int) -> None:
 
 @kernel
 def _keep(arrays: InstanceArrays, earliest: Earliest, end: int, time: int, worker: int) -> None:
-    """Put an end among the N earliest, in the place of the latest if there are N."""
+    """Add an end to the N earliest; with N of them, replace the latest."""
     size = earliest.size[0]
     if size < arrays.tasks:
         hole = size
@@ -69,12 +69,12 @@ def _keep(arrays: InstanceArrays, earliest: Earliest, end: int, time: int, worke
 
 @kernel
 def free_ends(arrays: InstanceArrays, submission: int, earliest: Earliest) -> None:
-    """Find the N earliest ends when everybody may be contacted in every available second."""
+    """Find the N earliest ends if every worker may be contacted in every available second."""
     earliest.size[0] = 0
     for place in range(arrays.order.size):
         j = arrays.order[place]
         if submission + arrays.c[j] > _latest_allowed(arrays, earliest):
-            break  # whoever follows is not faster
+            break  # later workers are not faster
         time, row = next_available(arrays, j, arrays.place[j], submission)
         end, end_row = time, row
         while time < NEVER:
@@ -87,7 +87,7 @@ def free_ends(arrays: InstanceArrays, submission: int, earliest: Earliest) -> No
 
 @kernel
 def _send(arrays: InstanceArrays, earliest: Earliest, batch: int, time: int, j: int) -> int:
-    """Append a task to a worker's queue, empty when the batch begins, and return when it ends."""
+    """Append a task to the queue of a worker, which is empty when the batch begins, and return its end."""
     if earliest.batch[j] != batch:
         earliest.batch[j], earliest.busy[j], earliest.row[j] = batch, 0, arrays.place[j]
     end = NEVER
@@ -102,14 +102,14 @@ def _send(arrays: InstanceArrays, earliest: Earliest, batch: int, time: int, j: 
 def ends_in_order(
     arrays: InstanceArrays, earliest: Earliest, batch: int, times: Ints, workers: Ints, ends: Ints
 ) -> None:
-    """Write down when the tasks of these contacts end, in order of time."""
+    """Write the ends of the tasks of these contacts, which are in order of time."""
     for contact in range(times.size):
         ends[contact] = _send(arrays, earliest, batch, times[contact], workers[contact])
 
 
 @kernel
 def stream_ends(arrays: InstanceArrays, batch: int, first: int, earliest: Earliest) -> None:
-    """Find the N earliest ends when the contacts are the run's, from its contact ``first`` on."""
+    """Find the N earliest ends for the contacts of the run from contact ``first`` on."""
     earliest.size[0] = 0
     for contact in range(first, arrays.times.size):
         time, j = arrays.times[contact], arrays.workers[contact]

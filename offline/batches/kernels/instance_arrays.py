@@ -1,4 +1,4 @@
-"""What the kernels know of workers and contacts, and the availability of one worker."""
+"""The arrays of an instance and a run for the kernels, and the availability of one worker."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ NEVER = 2**31 - 1
 
 
 class InstanceArrays(NamedTuple):
-    """An instance and a run's contacts."""
+    """An instance and the contacts of a run: W workers, n availability intervals."""
 
-    ups: Int32s  # (n, 2)
-    place: Ints  # (W,): the first interval that ends after the submission of the batch at hand
-    high: Ints  # (W,): the first row after a worker's last
+    ups: Int32s  # (n, 2): availability intervals by worker
+    place: Ints  # (W,): the first interval that ends after the submission of the present batch
+    high: Ints  # (W,): the row after the last one of a worker
     c: Ints
-    order: Ints  # the workers by c
+    order: Ints  # workers by c
     end: int
     is_reliable: bool
     tasks: int
     times: Int32s  # the run's contacts, in order of time
     workers: Int32s
     seconds: Int32s  # the seconds with contacts
-    counts: Int32s  # how many in each
+    counts: Int32s  # contacts in each of them
 
 
 @kernel
 def advance_all(arrays: InstanceArrays, submission: int) -> None:
-    """Move every worker on to a later submission."""
+    """Advance every worker to a later submission."""
     for j in range(arrays.place.size):
         row, stop = arrays.place[j], arrays.high[j]
         while row < stop and arrays.ups[row, 1] <= submission:
@@ -42,7 +42,7 @@ def advance_all(arrays: InstanceArrays, submission: int) -> None:
 
 @kernel
 def next_available(arrays: InstanceArrays, j: int, row: int, earliest: int) -> tuple[int, int]:
-    """Return a worker's first available second from ``earliest`` on, or ``NEVER``, and its row; search from a row."""
+    """Return the first available second of a worker from ``earliest`` on, or ``NEVER``, and its row, from a row on."""
     stop = arrays.high[j]
     while row < stop and arrays.ups[row, 1] <= earliest:
         row += 1
@@ -53,7 +53,7 @@ def next_available(arrays: InstanceArrays, j: int, row: int, earliest: int) -> t
 
 @kernel
 def finish(arrays: InstanceArrays, j: int, row: int, begin: int) -> tuple[int, int]:
-    """Return when a task ends that begins in ``begin``, or ``NEVER``, and the row; search from a row."""
+    """Return the end of a task that begins in ``begin``, or ``NEVER``, and its row, from a row on."""
     left = arrays.c[j]
     if arrays.is_reliable:
         return int(begin + left), row

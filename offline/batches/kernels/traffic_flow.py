@@ -1,9 +1,11 @@
-"""The rung ``traffic``: contacts flow into workers (docs/batches/model.md section 6).
+"""Kernels of the rung ``traffic``: a maximum flow of contacts to workers (docs/batches/model.md section 6).
 
-A worker takes contacts at seconds x so that, for each r, at most r of them have a rank of at most r; the rank of a
-second is how many tasks fit between it and the deadline. First a sweep from the latest second to the earliest, which
-serves whoever is available; then augmenting paths, if it fell short; where there is no path any more, the seconds that
-were not reached are the cut.
+The rank of a second for a worker is the number of its tasks that fit between the second and the deadline. A worker can
+take a set of contacts if, for each r, at most r of them have a rank of at most r. A sweep from the latest second to the
+earliest serves available workers; if it serves too few, augmenting paths follow. Without a further path, the seconds
+that were not reached are a minimum cut.
+
+`Flow` bundles all working arrays; the functions that a sweep calls have up to eight arguments, which costs no speed.
 """
 
 from __future__ import annotations
@@ -20,49 +22,49 @@ __all__ = ["FEW", "Candidates", "Flow", "augment", "bound", "gather", "most", "r
 
 
 _WORKER = 2**31 - 1
-#: So many of the fastest workers tell most cuts.
+#: Number of the fastest workers that suffice for most cuts.
 FEW = 300
 
 
 class Candidates(NamedTuple):
-    """The workers of one batch by c, with what is within reach of their intervals: little enough to stay in cache."""
+    """The workers of one batch by c, with their intervals within the window: small enough for the cache."""
 
-    size: Ints  # (1,): how many
-    worker: Int32s  # (W,): who each is
+    size: Ints  # (1,): number of workers
+    worker: Int32s  # (W,): index of each among all workers
     c: Int32s
-    low: Int32s  # (W + 1,): its first row; the last row is before the next one's first
+    low: Int32s  # (W + 1,): first row of each; its last row precedes the first of the next
     ups: Int32s  # (rows, 2): cut to the window
 
 
 class Flow(NamedTuple):
-    """Which contacts go to whom; workers by their place in the candidates."""
+    """Pairs of contacts and workers, which are numbered as in `Candidates`."""
 
-    size: Ints  # (1,): pairs of a second and a worker
-    second: Int32s  # (N,): its place among the seconds
+    size: Ints  # (1,): number of pairs of a second and a worker
+    second: Int32s  # (N,): place of the second of a pair
     worker: Int32s  # (N,)
     rank: Ints  # (N,)
     link: Int32s  # (N,): the next pair of the same worker
     used: Int32s  # pairs in each second
-    bucket: Int32s  # workers to be released at each second: the first of a list
-    visited: Int32s  # in which search a second was reached
-    by_pair: Int32s  # from which pair of it
-    by_second: Int32s  # for the sake of which second
+    bucket: Int32s  # first of a list of workers that are released at each second
+    visited: Int32s  # search in which a second was reached
+    by_pair: Int32s  # pair of the second from which it was reached
+    by_second: Int32s  # second that replaces it in that pair
     queue: Int32s
-    head: Int32s  # (W,): a worker's first pair
-    held: Ints  # (W,): how many it has
-    stamp: Ints  # (W,): in which evaluation these hold
-    next: Int32s  # (W,): the next worker in a bucket
-    pool: Ints  # (W,): a heap of workers that are released and available
+    head: Int32s  # (W,): first pair of a worker
+    held: Ints  # (W,): number of pairs of a worker
+    stamp: Ints  # (W,): evaluation in which the two hold
+    next: Int32s  # (W,): next worker in a bucket
+    pool: Ints  # (W,): heap of workers that are released and available
     epoch: Ints  # (2,): evaluations and searches so far
-    gain: Int32s  # contacts that workers alone would take in each second
-    best: Ints  # (2,): what was found last: a worker; or the least bound, and where its cut ends
-    search: Int32s  # (W,): in which search the next one holds
-    explored: Int32s  # (W,): a second of up to this rank opens no way that is not known
+    gain: Int32s  # contacts that the workers alone would take in each second
+    best: Ints  # (2,): last result: a worker; or the least bound and the end of its cut
+    search: Int32s  # (W,): search in which the next one holds
+    explored: Int32s  # (W,): seconds up to this rank lead to no new second
 
 
 @kernel
 def gather(arrays: InstanceArrays, candidates: Candidates, submission: int, horizon: int) -> bool:
-    """Bring together who can end a task in [submission, horizon); return whether there was room."""
+    """Gather the workers that can end a task in [submission, horizon); return False if there is too little room."""
     size = rows = 0
     for fast in range(arrays.order.size):
         j = arrays.order[fast]
@@ -87,7 +89,7 @@ def gather(arrays: InstanceArrays, candidates: Candidates, submission: int, hori
 
 @kernel
 def _row_at(candidates: Candidates, j: int, time: int) -> int:
-    """Return the last row of a worker that begins by ``time``, or one before its first."""
+    """Return the last row of a worker that begins by ``time``, or the row before its first."""
     low, high = candidates.low[j], candidates.low[j + 1]
     while high - low > 8:
         middle = (low + high) // 2
@@ -102,7 +104,7 @@ def _row_at(candidates: Candidates, j: int, time: int) -> int:
 
 @kernel
 def _rank(arrays: InstanceArrays, candidates: Candidates, j: int, row: int, time: int, deadline: int) -> int:
-    """Return how many tasks of a worker fit between an available second, in this row, and the deadline."""
+    """Return the number of tasks of a worker that fit between an available second of a row and the deadline."""
     if arrays.is_reliable:
         return int((deadline - time) // candidates.c[j])
     total = 0
@@ -114,7 +116,7 @@ def _rank(arrays: InstanceArrays, candidates: Candidates, j: int, row: int, time
 
 @kernel
 def most(arrays: InstanceArrays, candidates: Candidates, deadline: int) -> int:
-    """Return N, or a bound below it on the tasks that can end by a deadline if every second may be a contact."""
+    """Return the smaller of N and a bound on the tasks that can end by a deadline with a contact in every second."""
     total = 0
     for j in range(candidates.size[0]):
         begin = candidates.ups[candidates.low[j], 0]
@@ -127,7 +129,7 @@ def most(arrays: InstanceArrays, candidates: Candidates, deadline: int) -> int:
 
 @kernel
 def _latest(arrays: InstanceArrays, candidates: Candidates, j: int, need: int, deadline: int) -> int:
-    """Return a worker's latest available second from which ``need`` seconds of computing fit, or -1."""
+    """Return the latest available second of a worker that leaves ``need`` seconds of computing, or -1."""
     first = candidates.low[j]
     if arrays.is_reliable:
         row = _row_at(candidates, j, deadline - need)
@@ -150,7 +152,7 @@ def _touch(flow: Flow, j: int) -> None:
 
 @kernel
 def _last_by(arrays: InstanceArrays, first: int, stop: int, time: int) -> int:
-    """Return the place of the last second by ``time``, or one before the first."""
+    """Return the place of the last second by ``time``, or the place before the first."""
     low, high = first, stop
     while low < high:
         middle = (low + high) // 2
@@ -174,7 +176,7 @@ def _pair(flow: Flow, second: int, j: int, rank: int) -> None:
 
 @kernel
 def _release(arrays: InstanceArrays, flow: Flow, j: int, time: int, first: int, stop: int) -> None:
-    """Let a worker into the pool when the sweep comes to a time, if there is a contact from then back."""
+    """Schedule a worker to enter the pool when the sweep reaches a time, if a contact remains."""
     if time < 0:
         return
     place = _last_by(arrays, first, stop, time)
@@ -185,7 +187,7 @@ def _release(arrays: InstanceArrays, flow: Flow, j: int, time: int, first: int, 
 
 @kernel
 def _push(flow: Flow, size: int, begin: int, j: int) -> None:
-    """Put a worker into the pool, a heap with the latest begin of the present interval first."""
+    """Add a worker to the pool, a heap with the latest begin of the present interval first."""
     key = (np.int64(begin) << 31) | j
     hole = size
     while hole > 0 and flow.pool[(hole - 1) // 2] < key:
@@ -196,7 +198,7 @@ def _push(flow: Flow, size: int, begin: int, j: int) -> None:
 
 @kernel
 def _pop(flow: Flow, size: int) -> None:
-    """Take the first worker out of a pool of this size."""
+    """Remove the first worker from a pool of this size."""
     key = flow.pool[size - 1]
     hole = 0
     while True:
@@ -216,12 +218,12 @@ def _pop(flow: Flow, size: int) -> None:
 def _enter(
     arrays: InstanceArrays, candidates: Candidates, flow: Flow, size: int, j: int, first: int, place: int
 ) -> int:
-    """Let a worker into the pool if it is available, else later; return the size of the pool."""
+    """Add a worker to the pool now or when it is available; return the size of the pool."""
     second = arrays.seconds[place]
     row = _row_at(candidates, j, second)
     if row < candidates.low[j]:
         return size
-    if second >= candidates.ups[row, 1]:  # away: it comes again when it was last there
+    if second >= candidates.ups[row, 1]:  # not available: released at its last available second before
         _release(arrays, flow, j, candidates.ups[row, 1] - 1, first, place)
         return size
     _push(flow, size, candidates.ups[row, 0], j)
@@ -232,7 +234,7 @@ def _enter(
 def _take(
     arrays: InstanceArrays, candidates: Candidates, flow: Flow, size: int, first: int, place: int, is_careful: bool
 ) -> int:
-    """Look at one worker of the pool; return the new size, and put the worker into ``flow.best`` if it is available."""
+    """Take one worker of the pool, into ``flow.best`` if it is available; return the new size."""
     second = arrays.seconds[place]
     flow.best[0] = -1
     if not is_careful:
@@ -257,8 +259,8 @@ def sweep(
 ) -> bool:
     """Serve contacts of the seconds [first, stop), the latest first; return whether N found a worker.
 
-    Of the workers that are there any is taken; or, with more care, the one that came last: going back, it is the first
-    to be gone.
+    A careful sweep takes the available worker whose interval begins latest, since it is the first to become
+    unavailable; a quick sweep takes any.
     """
     flow.epoch[0] += 1
     flow.size[0] = 0
@@ -321,7 +323,7 @@ def _has(flow: Flow, j: int, second: int) -> bool:
 
 @kernel
 def _shift_along(arrays: InstanceArrays, candidates: Candidates, flow: Flow, second: int, deadline: int) -> None:
-    """Move the pairs on the path that led to a second, so that this second has room for a new one."""
+    """Shift the pairs on the path to a second, so that this second has room for a new pair."""
     while flow.by_pair[second] >= 0:
         pair, before = flow.by_pair[second], flow.by_second[second]
         j = flow.worker[pair]
@@ -335,9 +337,9 @@ def _shift_along(arrays: InstanceArrays, candidates: Candidates, flow: Flow, sec
 
 @kernel
 def augment(arrays: InstanceArrays, candidates: Candidates, flow: Flow, deadline: int, first: int, stop: int) -> bool:
-    """Serve one contact more by a shortest augmenting path; False if there is none.
+    """Serve one more contact by a shortest augmenting path; False if there is none.
 
-    Then the seconds in [first, stop) that were not visited, with those that have no contact, are a smallest cut.
+    Then the seconds of [first, stop) that were not visited, and those without contacts, are a minimum cut.
     """
     flow.epoch[1] += 1
     search = flow.epoch[1]
@@ -358,7 +360,7 @@ def augment(arrays: InstanceArrays, candidates: Candidates, flow: Flow, deadline
             if flow.search[j] != search:
                 flow.search[j], flow.explored[j] = search, 0
             if (deadline - second) // candidates.c[j] <= flow.explored[j]:
-                continue  # all it could give back is visited
+                continue  # all its seconds up to that rank are visited
             row = _row_at(candidates, j, second)
             if row < candidates.low[j] or second >= candidates.ups[row, 1]:
                 continue
@@ -384,7 +386,7 @@ def augment(arrays: InstanceArrays, candidates: Candidates, flow: Flow, deadline
 
 @kernel
 def _latest_contact(arrays: InstanceArrays, candidates: Candidates, j: int, time: int, first: int, stop: int) -> int:
-    """Return the place of the last second of [first, stop) by a time in which a worker is available, or -1."""
+    """Return the place of the last second of [first, stop) by a time at which a worker is available, or -1."""
     while time >= 0:
         stop = _last_by(arrays, first, stop, time) + 1
         if stop <= first:
@@ -403,10 +405,10 @@ def _latest_contact(arrays: InstanceArrays, candidates: Candidates, j: int, time
 def bound(
     arrays: InstanceArrays, candidates: Candidates, flow: Flow, fast: int, deadline: int, first: int, stop: int
 ) -> int:
-    """Return the least bound of the cuts that hold all seconds before one of [first, stop], and note that one.
+    """Return the least bound of the cuts {seconds before a place of [first, stop]}, and store that place.
 
-    Each worker alone takes contacts from the latest back; the cut counts those it takes after it. Of the cuts only
-    those are looked at after which nobody but the ``fast`` first workers can end a task.
+    Each worker alone takes contacts from the latest back; the bound of a cut counts those after it. Only cuts after
+    which no worker but the ``fast`` fastest can end a task are considered.
     """
     least_place = first
     if fast < candidates.size[0]:
@@ -440,10 +442,10 @@ def bound(
 def reaches(
     arrays: InstanceArrays, candidates: Candidates, flow: Flow, deadline: int, first: int, stop: int, is_exact: bool
 ) -> tuple[bool, bool]:
-    """Whether N contacts of the seconds [first, stop) find workers that end their tasks by the deadline.
+    """Return whether N contacts of the seconds [first, stop) can be served by a deadline, and how the cut is stored.
 
-    Unless the first answer is yes or the question need not be answered exactly, the flow is a largest one afterwards;
-    then the second answer is whether `bound` has found its cut, else it is what `augment` did not visit.
+    If they cannot and the answer has to be exact, the flow is a maximum flow. Its cut is that of `bound` if the second
+    value is True; otherwise it consists of the seconds that `augment` did not visit.
     """
     contacts, enough = 0, first
     while enough < stop and contacts < arrays.tasks:
