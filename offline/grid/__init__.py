@@ -1,4 +1,4 @@
-"""Optima of grids with all jobs known: the least total wait (docs/grid/bounds.md)."""
+"""Hindsight optima of grids: the least total wait with all jobs known (docs/grid/model.md section 5)."""
 
 from hindsched.offline.grid.api import SOLVERS, available_solvers, solve
 

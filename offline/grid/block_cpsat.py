@@ -1,4 +1,4 @@
-"""Exact search for a block of jobs: one interval each in CP-SAT, under one cumulative constraint."""
+"""Exact search for a block of jobs by CP-SAT: an interval for each job, under one cumulative constraint."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from hindsched.offline.limits import Limits
 
 __all__ = ["search"]
 
-#: Deterministic time, about seconds, after which a search without a time limit ends.
+#: Deterministic seconds of a search without a time limit.
 _EFFORT = 1_000.0
 
 
@@ -35,13 +35,13 @@ def search(
     instance
         The jobs.
     starts
-        Of the best known schedule, a hint.
+        Starts of the incumbent, which CP-SAT takes as a hint.
     windows
-        For each job intervals (first, last) of starts outside of which no schedule is as good as the hint.
+        For each job the intervals (first, last) that contain its start in every schedule better than the incumbent.
     limits, left_s
-        Threads and seed; seconds, None for no limit.
+        Threads and seed; seconds, or None without a time limit.
     counts
-        Branches and conflicts are added to it.
+        Branches and conflicts are added here.
 
     Notes
     -----
@@ -81,6 +81,6 @@ def search(
     found = np.array([solver.value(variable) for variable in variables], dtype=np.int64)
     if found.sum() > starts.sum():
         if status == cp_model.OPTIMAL:
-            raise SelfCheckError("CP-SAT calls a schedule optimal that is worse than a known one")
+            raise SelfCheckError("CP-SAT calls a schedule optimal that is worse than the incumbent")
         return starts, False
     return found, status == cp_model.OPTIMAL

@@ -1,4 +1,4 @@
-"""Jobs taken apart in time, so that each part is solved alone (docs/grid/model.md section 5, facts 3 and 4)."""
+"""Decomposition of the jobs in time into parts that are solved alone (docs/grid/model.md section 5, facts 3 and 4)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["fits", "pieces", "split"]
 
 
 def split(instance: Instance, starts: Ints) -> list[Ints]:
-    """Return blocks of neighbouring jobs: all that were submitted before a block have ended when it begins.
+    """Return blocks of successive jobs: all jobs submitted before a block have ended when the block begins.
 
     Examples
     --------
@@ -27,10 +27,9 @@ def split(instance: Instance, starts: Ints) -> list[Ints]:
 
 
 def pieces(instance: Instance, starts: Ints, most: int) -> list[Ints]:
-    """Return the jobs cut into parts of at most so many neighbours, where little of a schedule is left to be done.
+    """Return the jobs divided into parts of at most ``most`` successive jobs, where little of a schedule is unfinished.
 
-    A cut lies in the second half of what a part may hold, at the submission before which the jobs of the part leave
-    the least area behind.
+    A part has at least half as many jobs, and ends at the submission at which its jobs have the least area left.
 
     Examples
     --------
@@ -54,7 +53,7 @@ def pieces(instance: Instance, starts: Ints, most: int) -> list[Ints]:
 
 
 def fits(instance: Instance, starts: Ints) -> bool:
-    """Whether starts, none before its submission, fit by count.
+    """Return whether starts, none before its submission, fit by count.
 
     Examples
     --------
@@ -62,6 +61,6 @@ def fits(instance: Instance, starts: Ints) -> bool:
     >>> fits(pair, np.array([0, 3])), fits(pair, np.array([0, 2]))
     (True, False)
     """
-    slots = np.concatenate((starts + instance.length, starts))  # of one slot: ends first
+    slots = np.concatenate((starts + instance.length, starts))  # in one slot ends come first
     change = np.concatenate((-instance.width, instance.width))
     return bool(np.cumsum(change[np.argsort(slots, kind="stable")]).max(initial=0) <= instance.nodes)

@@ -1,4 +1,4 @@
-"""Exhaustive search: serial generation over all orders of few jobs (docs/grid/model.md section 5, fact 2)."""
+"""Exhaustive search: serial generation in all orders of a few jobs (docs/grid/model.md section 5, fact 2)."""
 
 from __future__ import annotations
 
@@ -9,24 +9,22 @@ from hindsched.offline.limits import Limits
 
 __all__ = ["MOST_JOBS", "least_start", "solve"]
 
-#: More jobs have too many orders.
+#: Largest number of jobs.
 MOST_JOBS = 7
 
 _Run = tuple[int, int, int]
 
 
 def solve(instance: Instance, limits: Limits) -> Claim:
-    """Return an optimal schedule of at most seven jobs; it shares nothing with the other solvers.
+    """Return an optimal schedule of at most seven jobs; the search shares nothing with the other solvers.
 
     Raises
     ------
     InputError
         For more jobs.
 
-    Notes
-    -----
-    Orders are searched depth first; one whose waits so far reach the best total is left. Limits are not looked at: it
-    takes less than a second.
+    Notes ----- A depth-first search over orders, which leaves an order whose waits so far reach the best total. It
+    takes less than a second and ignores the limits.
 
     Examples
     --------
@@ -61,9 +59,10 @@ def solve(instance: Instance, limits: Limits) -> Claim:
 
 
 def least_start(placed: list[_Run], submit: int, width: int, length: int, nodes: int) -> int:
-    """Return the least start from the submission on at which a job fits beside placed ones (start, end, width).
+    """Return the least start >= submission at which a job fits beside placed runs (start, end, width).
 
-    It is the submission or an end; the use of a run is highest at its start or where another run begins.
+    It is the submission or the end of a run. The use of nodes during the job is highest at its start or where another
+    run begins.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What the solvers of this family hand over before the checker has seen it, and how starts become a schedule."""
+"""Unchecked answers of the solvers of this family, and the schedule of given starts."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ __all__ = ["Claim", "assign_nodes"]
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """Starts, a bound and what proves it.
+    """Starts, a bound and its proof, before the checker has confirmed them.
 
     Parameters
     ----------
     starts
-        Of each job.
+        Start of each job.
     is_optimal
-        Whether the search proved that no schedule has a smaller total wait.
+        Whether the solver proved that no schedule has a smaller total wait.
     prices
-        A certificate; None: only the bound 0 holds.
+        The certificate of the bound; None: only the bound 0 is proven.
     counts
-        What was counted on the way.
+        Counts for reports.
     limit
-        What stopped the solver, where it proved nothing.
+        The limit that stopped the solver before a proof.
     """
 
     starts: Sequence[int]
@@ -40,12 +40,12 @@ class Claim:
 
 
 def assign_nodes(instance: Instance, starts: Sequence[int]) -> Schedule:
-    """Return the schedule of starts that fit by count: jobs by (start, index), each on the lowest free nodes.
+    """Return a schedule with given starts that fit by count: jobs by (start, index), each on the lowest free nodes.
 
     Notes
     -----
-    Free nodes are kept as intervals: O(log n) for a job and each interval it takes or gives back, beside the moves in a
-    list.
+    Free nodes are stored as intervals, in a list: O(log n) for a job and for each interval it takes or returns, besides
+    the moves within the list.
 
     Examples
     --------
@@ -56,29 +56,29 @@ def assign_nodes(instance: Instance, starts: Sequence[int]) -> Schedule:
     width, length = instance.width.tolist(), instance.length.tolist()
     free = [(0, instance.nodes)]
     running: list[tuple[int, int]] = []
-    held: list[list[tuple[int, int]]] = [[] for _ in starts]
+    nodes_of: list[list[tuple[int, int]]] = [[] for _ in starts]
     for j in sorted(range(len(starts)), key=lambda j: (starts[j], j)):
         while running and running[0][0] <= starts[j]:
-            for run in held[heappop(running)[1]]:
-                _give_back(free, run)
+            for run in nodes_of[heappop(running)[1]]:
+                _release(free, run)
         missing = width[j]
         while missing:
             first, stop = free[0]
             taken = min(missing, stop - first)
-            held[j].append((first, first + taken))
+            nodes_of[j].append((first, first + taken))
             free[:1] = [(first + taken, stop)] if first + taken < stop else []
             missing -= taken
         heappush(running, (starts[j] + length[j], j))
     allocations = [
         [int(start), ",".join(f"{a}" if a + 1 == b else f"{a}-{b - 1}" for a, b in runs)]
-        for start, runs in zip(starts, held, strict=True)
+        for start, runs in zip(starts, nodes_of, strict=True)
     ]
     document = {"format": SCHEDULE_FORMATS[0], "instance": instance.fingerprint, "allocations": allocations}
     return Schedule(document)
 
 
-def _give_back(free: list[tuple[int, int]], run: tuple[int, int]) -> None:
-    """Add an interval of nodes to the free ones, and join it with its neighbours."""
+def _release(free: list[tuple[int, int]], run: tuple[int, int]) -> None:
+    """Add an interval of nodes to the free ones, and merge it with its neighbours."""
     first, stop = run
     i = bisect_left(free, run)
     k = i

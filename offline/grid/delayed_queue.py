@@ -1,40 +1,61 @@
-"""Good schedules of many jobs: a queue in which some jobs are held back, and a search over who and until when.
+"""Good schedules of many jobs: a priority queue in which some jobs are delayed, and a local search over the delays.
 
-A queue by length serves the many short jobs well. What it cannot do is to leave nodes idle on purpose, or to keep a
-long and wide job away until those that come soon have gone. So each job gets a *release*, at first its submission, and
-a move changes that of one job; the queue settles all others anew. One move so does what would take an order of jobs
-many, and it costs only as much as the stretch of time in which anything changes.
+A queue by length serves many short jobs well, but it never leaves nodes idle on purpose, nor delays a long and wide job
+until imminent short ones have run. So each job gets a *release*, initially its submission. A move changes the release
+of one job, and the queue places all others again. In a search over orders the same change takes many moves. A move
+costs only the span of time in which the schedule changes.
 """
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 import numpy as np
 
 from hindsched.instances.grid import Instance
 from hindsched.instances.grid.model import Ints
-from hindsched.offline.grid.kernels.queue_replay import hold
+from hindsched.offline.grid.kernels.queue_replay import search_delays
 from hindsched.offline.grid.kernels.serial_generation import queue
 from hindsched.offline.limits import Stopwatch
 
-__all__ = ["delayed_starts", "queued", "rules"]
+__all__ = ["DelayParameters", "delayed_starts", "queued", "rules"]
 
-#: Work where no time limit is set, in jobs looked at: at most, and for each job.
-_WORK, _WORK_PER_JOB = 300_000_000, 300_000
-#: Work after which the threshold falls, in jobs looked at, about.
-_CHUNK = 1_000_000
-#: The threshold at first, in mean waits.
-_THRESHOLD = 2.0
-#: Jobs are drawn by their area to these powers.
-_POWERS = (1.0, 0.5)
+
+@dataclass(frozen=True, slots=True)
+class DelayParameters:
+    """Parameters of the search over delays; work is counted in jobs that are visited.
+
+    Parameters
+    ----------
+    most_work
+        Work without a time limit.
+    work_per_job
+        Work for each job without a time limit; the smaller amount counts.
+    chunk
+        Approximate work between two decreases of the threshold.
+    threshold
+        Initial threshold, in mean waits. A larger one explores more and converges later.
+    area_powers
+        A move draws its job with a probability proportional to its area to one of these powers.
+    """
+
+    most_work: int = 300_000_000
+    work_per_job: int = 300_000
+    chunk: int = 1_000_000
+    threshold: float = 2.0
+    area_powers: tuple[float, ...] = (1.0, 0.5)
+
+
+_PARAMETERS = DelayParameters()
 
 
 def rules(instance: Instance) -> list[Ints]:
-    """Return the ranks of the queues by length, area, width and file."""
-    everybody = np.arange(len(instance))
+    """Return the ranks of jobs by length, by area, by width and by index."""
+    index = np.arange(len(instance))
     ranks = []
-    for key in (instance.length, instance.width * instance.length, instance.width, everybody):
+    for key in (instance.length, instance.width * instance.length, instance.width, index):
         rank = np.empty(len(instance), dtype=np.int64)
-        rank[np.argsort(key, kind="stable")] = everybody
+        rank[np.argsort(key, kind="stable")] = index
         ranks.append(rank)
     return ranks
 
@@ -47,22 +68,20 @@ def queued(instance: Instance, rank: Ints) -> Ints:
 
 
 def delayed_starts(instance: Instance, seed: int, watch: Stopwatch, until_s: float | None) -> tuple[Ints, int]:
-    """Return the starts of a queue that holds jobs back, and the number of moves tried.
+    """Return the starts of a queue with delays, and the number of moves tried.
 
     Parameters
     ----------
     instance
         At least one job.
     seed
-        Of the moves.
+        Seed of the moves.
     watch, until_s
-        When to stop; None: after a fixed amount of work, so that the answer depends on nothing else.
+        When to stop; None: after a fixed amount of work, so that the result depends on the seed only.
 
-    Notes
-    -----
-    Threshold accepting: a move that makes the total wait longer is kept if it is by less than a random part of a
-    threshold, which falls to 0. A move costs a look at all jobs, and at those that wait in each slot between the first
-    and the last that differs from before.
+    Notes ----- Threshold accepting: a move is accepted if the total wait rises by less than a random fraction of a
+    threshold, which decreases to 0. A move visits all jobs once, and the waiting jobs in each slot from the first to
+    the last that changes.
 
     References
     ----------
@@ -73,23 +92,23 @@ def delayed_starts(instance: Instance, seed: int, watch: Stopwatch, until_s: flo
     best = starts.copy()
     wait = int((starts - instance.submit).sum())
     area = (instance.width * instance.length).astype(float)
-    shares = [np.cumsum(area**power) for power in _POWERS]
+    shares = [np.cumsum(area**power) for power in _PARAMETERS.area_powers]
     weights = np.stack([np.maximum(1, each * (2**30 / each[-1])) for each in shares]).astype(np.int64)
     release = instance.submit.copy()
     order = np.argsort(release, kind="stable")
     state = np.array([1 + (seed * 16_807 + 54_321) % (2**31 - 2), 0], dtype=np.int64)
     scratch = np.zeros((5, len(instance)), dtype=np.int64)
     jobs = instance.submit, instance.width, instance.length, instance.nodes, rank, weights
-    most = min(_WORK, _WORK_PER_JOB * len(instance))
+    most = min(_PARAMETERS.most_work, _PARAMETERS.work_per_job * len(instance))
     begun_s, work, moves, rounds = watch.elapsed_s(), 0, 0, 16
     while wait and not watch.is_over():
         spent_s = watch.elapsed_s() - begun_s
         done = work / most if until_s is None else spent_s / max(1e-9, until_s - begun_s)
         if done >= 1:
             break
-        threshold = int(_THRESHOLD * (1 - done) * wait / len(instance))
-        looks = hold(*jobs, rounds, threshold, state, order, release, starts, best, scratch)
-        work += looks
+        threshold = int(_PARAMETERS.threshold * (1 - done) * wait / len(instance))
+        visited = search_delays(*jobs, rounds, threshold, state, order, release, starts, best, scratch)
+        work += visited
         moves += rounds
-        rounds = max(16, min(4096, round(rounds * _CHUNK / max(1, looks))))
+        rounds = max(16, min(4096, round(rounds * _PARAMETERS.chunk / max(1, visited))))
     return best, moves

@@ -1,9 +1,11 @@
-"""Good schedules made better piece by piece: a few jobs move, all others stay where they are.
+"""Large neighbourhood search: CP-SAT places a few jobs again while all others stay.
 
-The *neighbourhood* of a job that waits long, or is large, is solved by CP-SAT. No step makes a schedule worse.
+A *neighbourhood* contains jobs near one that waits long or is large. No step makes a schedule worse.
 """
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 import numpy as np
 from ortools.sat.python import cp_model
@@ -14,14 +16,38 @@ from hindsched.offline.backends.cpsat_runs import solve_interruptibly
 from hindsched.offline.grid.order_search import in_order, total_wait
 from hindsched.offline.limits import Limits, Stopwatch
 
-__all__ = ["refined"]
+__all__ = ["NeighbourhoodParameters", "refined"]
 
-#: Jobs of a neighbourhood: at least and at most.
-_FEWEST, _MOST = 8, 60
-#: Steps for each job, and at most, where no time limit is set.
-_STEPS_PER_JOB, _STEPS = 2, 400
-#: Deterministic time of CP-SAT for a neighbourhood.
-_EFFORT = 0.3
+
+@dataclass(frozen=True, slots=True)
+class NeighbourhoodParameters:
+    """Parameters of the large neighbourhood search.
+
+    Parameters
+    ----------
+    least_jobs, most_jobs
+        Limits on the number of jobs of a neighbourhood, which adapts: a proof makes it larger, a failure smaller.
+    first_jobs
+        Initial number of jobs.
+    growth, shrinkage
+        Factors of the number of jobs after a proof, and (as a divisor) without one.
+    most_steps, steps_per_job
+        Number of neighbourhoods without a time limit: the smaller of both.
+    effort
+        Deterministic seconds of CP-SAT for a neighbourhood.
+    """
+
+    least_jobs: int = 8
+    most_jobs: int = 60
+    first_jobs: int = 16
+    growth: float = 1.03
+    shrinkage: float = 1.1
+    most_steps: int = 400
+    steps_per_job: int = 2
+    effort: float = 0.3
+
+
+_PARAMETERS = NeighbourhoodParameters()
 
 
 def refined(
@@ -34,13 +60,13 @@ def refined(
     instance
         At least one job.
     starts
-        Where to begin.
+        Initial starts.
     limits
-        The seed of all draws; without a time limit the answer depends on nothing else.
+        The seed; without a time limit the result depends on nothing else.
     watch, until_s
         When to stop; None: after a fixed amount of work.
     counts
-        Steps are added to it.
+        Steps and gains are added here.
 
     References
     ----------
@@ -49,24 +75,27 @@ def refined(
     """
     random = np.random.default_rng(limits.seed)
     best = in_order(instance, np.argsort(starts, kind="stable"))
-    steps = min(_STEPS, _STEPS_PER_JOB * len(instance)) if until_s is None else 10**9
-    size = float(_FEWEST + 8)
+    steps = min(_PARAMETERS.most_steps, _PARAMETERS.steps_per_job * len(instance)) if until_s is None else 10**9
+    size = float(_PARAMETERS.first_jobs)
     for _ in range(steps):
         if watch.is_over() or (until_s is not None and watch.elapsed_s() >= until_s) or not total_wait(instance, best):
             break
         before = total_wait(instance, best)
         free = _neighbourhood(instance, best, int(size), random)
         is_proven = _solve(instance, best, free, int(random.integers(2**31)))
-        size = min(_MOST, size * 1.03) if is_proven else max(_FEWEST, size / 1.1)
+        if is_proven:
+            size = min(_PARAMETERS.most_jobs, size * _PARAMETERS.growth)
+        else:
+            size = max(_PARAMETERS.least_jobs, size / _PARAMETERS.shrinkage)
         if total_wait(instance, best) < before:
-            best = in_order(instance, np.argsort(best, kind="stable"))  # nobody starts later than before
+            best = in_order(instance, np.argsort(best, kind="stable"))  # which delays no job
             counts["gains"] = counts.get("gains", 0) + 1
         counts["steps"] = counts.get("steps", 0) + 1
     return best
 
 
 def _background(instance: Instance, starts: Ints, free: Ints, low: int) -> tuple[Ints, Ints, Ints]:
-    """Return start, width and length of what runs from a slot on, the free jobs left out."""
+    """Return start, width and length of the jobs that run from slot ``low`` on, without the free jobs."""
     others = np.ones(len(instance), dtype=bool)
     others[free] = False
     others &= starts + instance.length > low
@@ -75,10 +104,10 @@ def _background(instance: Instance, starts: Ints, free: Ints, low: int) -> tuple
 
 
 def _neighbourhood(instance: Instance, starts: Ints, size: int, random: np.random.Generator) -> Ints:
-    """Return some jobs near one that was drawn: by its wait, or by the area that others may be waiting for.
+    """Return jobs near a random one, which is drawn by its wait or by its area.
 
-    Near are those that could take its place or whose place it could take: their times from submission to end overlap
-    with its own; of these the ones that wait longest or start next to it.
+    Near are jobs that could exchange places with it: their times from submission to end overlap. Of these the function
+    returns those that wait longest or start next to it.
     """
     wait = starts - instance.submit
     area = instance.width * instance.length
@@ -87,7 +116,7 @@ def _neighbourhood(instance: Instance, starts: Ints, size: int, random: np.rando
     ends = starts + instance.length
     near = (instance.submit < ends[centre]) & (ends > instance.submit[centre])
     distance = np.abs(starts - starts[centre]) * random.uniform(0.5, 1.5, len(instance))
-    if random.integers(2):  # who waits, and who is in the way
+    if random.integers(2):  # prefers jobs that wait and jobs that block others
         distance = distance / (1.0 + wait + area / instance.nodes)
     distance[~near] = np.inf
     distance[centre] = -1.0
@@ -96,7 +125,7 @@ def _neighbourhood(instance: Instance, starts: Ints, size: int, random: np.rando
 
 
 def _solve(instance: Instance, starts: Ints, free: Ints, seed: int) -> bool:
-    """Place the free jobs as well as CP-SAT can; return whether it proved that nothing better is left."""
+    """Place the free jobs by CP-SAT; return whether it proved that no better placement exists."""
     low = int(instance.submit[free].min())
     high = int((starts[free] + instance.length[free]).max())
     begin, width, length = _background(instance, starts, free, low)
@@ -117,7 +146,7 @@ def _solve(instance: Instance, starts: Ints, free: Ints, seed: int) -> bool:
     solver = cp_model.CpSolver()
     solver.parameters.num_workers = 1
     solver.parameters.random_seed = seed
-    solver.parameters.max_deterministic_time = _EFFORT
+    solver.parameters.max_deterministic_time = _PARAMETERS.effort
     status = solve_interruptibly(solver, model)
     if status in (cp_model.OPTIMAL, cp_model.FEASIBLE):
         found = np.array([solver.value(variable) for variable in variables], dtype=np.int64)

@@ -1,12 +1,12 @@
-"""The time-indexed linear program by column and row generation, with cuts by job: the stronger lower bounds.
+"""Lower bounds by the time-indexed linear program, with column generation, row generation and cuts.
 
-A column is a start of a job, a row says that a resource is not used beyond its limit in one slot. The resources are
-the nodes and *cuts*: loads by job and a limit that no jobs which fit together exceed. The multipliers of the rows are
-prices, so whatever the program has found so far, its bound is that of a certificate (docs/grid/model.md section 6).
+A column is a start of a job; a row limits the use of a resource in one slot. The resources are the nodes and *cuts*:
+loads by job with a limit that no jobs which fit together exceed. The duals of the rows are prices, so at any time the
+program has a bound with a certificate (docs/grid/model.md section 6).
 
-Two things keep it small. With prices on single slots the cheapest start of a job is its submission or the slot after a
-priced one, so only these become columns. And where the use of nodes is constant from slot a to b, a row in slot b is
-enough.
+Two facts keep the program small. With prices on single slots the cheapest start of a job is its submission or the slot
+after a priced one, so only these become columns. And where the use of nodes is constant from slot a to b, a row in slot
+b suffices.
 """
 
 from __future__ import annotations
@@ -24,23 +24,46 @@ from hindsched.offline.grid.knapsack_cuts import Cuts
 from hindsched.offline.grid.subgradient import SCALE, windows_of
 from hindsched.offline.limits import Stopwatch
 
-__all__ = ["SlotMultipliers", "linear_program_multipliers"]
+__all__ = ["SlotPrices", "linear_program_prices"]
 
-#: Starts of a job that may become columns in one round.
-_COLUMNS = 3
-#: A round of columns ends where the bound is this close to the value of the program, absolutely or as a share of it.
-_CLOSE, _CLOSE_SHARE = 0.02, 1e-4
-#: Rows added at once, rounds of rows where no time limit is set.
-_ROWS, _ROUNDS = 600, 60
-#: Rows with so much to spare, as a share of the limit, are dropped; shares by which rows must be exceeded, in turn.
-_SPARE = 0.02
-_EXCEEDED = (0.05, 0.02, 0.008, 0.003)
-_ALMOST = 1e-6
+_TOLERANCE = 1e-6
 
 
 @dataclass(frozen=True, slots=True)
-class SlotMultipliers:
-    """Prices on single slots for some jobs.
+class ProgramParameters:
+    """Parameters of column and row generation.
+
+    Parameters
+    ----------
+    columns
+        Starts of a job that may become columns in one round.
+    close, close_share
+        Column generation ends when the bound is this close to the value of the program, absolutely or relatively.
+    rows
+        Largest number of cuts that are added at once.
+    rounds
+        Programs that are solved without a time limit.
+    spare
+        Rows with more slack than this fraction of their limit are dropped, if they are many.
+    violations
+        Least violation of a new row, as a fraction of its limit. A smaller one applies when no row violates it.
+    """
+
+    columns: int = 3
+    close: float = 0.02
+    close_share: float = 1e-4
+    rows: int = 600
+    rounds: int = 60
+    spare: float = 0.02
+    violations: tuple[float, ...] = (0.05, 0.02, 0.008, 0.003)
+
+
+_PARAMETERS = ProgramParameters()
+
+
+@dataclass(frozen=True, slots=True)
+class SlotPrices:
+    """Prices on single slots.
 
     Parameters
     ----------
@@ -49,9 +72,9 @@ class SlotMultipliers:
     loads, limits
         (resources, jobs) and (resources,); the first are the nodes.
     of, slot, price
-        Of each row: its resource, its slot and its price over `SCALE`.
+        Of each row: its resource, its slot, and its price over `SCALE`.
     rounds
-        How many programs were solved on the way.
+        Number of programs that were solved.
     """
 
     instance: Instance
@@ -63,20 +86,12 @@ class SlotMultipliers:
     rounds: int
 
     def scaled_value(self) -> int:
-        """Return `SCALE` x the bound, not rounded."""
+        """Return the bound times `SCALE`, not rounded."""
         spent = int((self.limits[self.of] * self.price).sum())
         return sum(self._least(j)[0] for j in range(len(self.instance))) - spent
 
     def windows(self, slack: int, most_slots: int) -> list[list[tuple[int, int]]]:
-        """Return for each job the intervals (first, last) of starts with terms at most so far above the least.
-
-        Parameters
-        ----------
-        slack
-            In 1/`SCALE`.
-        most_slots
-            A window of more slots is not thinned out.
-        """
+        """Return for each job the starts whose reduced cost is at most a slack; see `CellPrices.windows`."""
         windows = []
         for j in range(len(self.instance)):
             least, slots, paid = self._least(j)
@@ -89,8 +104,8 @@ class SlotMultipliers:
             windows.append(windows_of(starts[_terms(slots, paid, starts, submit, length) <= least + slack]))
         return windows
 
-    def resources(self, jobs: Ints, everybody: bool) -> list[Resource]:
-        """Return them as a certificate says it; ``jobs`` are the numbers of these jobs among all."""
+    def resources(self, jobs: Ints, is_all: bool) -> list[Resource]:
+        """Return the prices as resources of a certificate; ``jobs`` are the indices of these jobs among all."""
         found = []
         for k in np.unique(self.of).tolist():
             mine = np.flatnonzero(self.of == k)
@@ -99,7 +114,7 @@ class SlotMultipliers:
                 (t, t + 1, p) for t, p in zip(self.slot[mine].tolist(), self.price[mine].tolist(), strict=True)
             ]
             limit = int(self.limits[k])
-            if k == 0 and everybody:
+            if k == 0 and is_all:
                 found.append(Resource(limit, intervals))
                 continue
             by_job = zip(jobs.tolist(), self.loads[k].tolist(), strict=True)
@@ -107,7 +122,7 @@ class SlotMultipliers:
         return found
 
     def _least(self, j: int) -> tuple[int, Ints, Ints]:
-        """Return the least term of a job, the slots that cost it something, and what is paid before each of them."""
+        """Return the least term of a job, the slots with a price for it, and the cumulative price before each."""
         rate = self.loads[self.of, j] * self.price
         mine = np.flatnonzero(rate)
         slots, place = np.unique(self.slot[mine], return_inverse=True)
@@ -125,26 +140,26 @@ def _terms(slots: Ints, paid: Ints, starts: Ints, submit: int, length: int) -> I
     return terms
 
 
-def linear_program_multipliers(
+def linear_program_prices(
     instance: Instance, starts: Ints, watch: Stopwatch, until_s: float | None, seed: int
-) -> SlotMultipliers:
-    """Return good prices for an instance.
+) -> SlotPrices:
+    """Return good prices for an instance by linear programming.
 
     Parameters
     ----------
     instance
         At least one job.
     starts
-        Of a schedule; its total wait ends the search where it is reached.
+        Starts of a schedule; the method ends if the bound reaches its total wait.
     watch, until_s
         When to stop; None: after a fixed number of rounds.
     seed
-        Of the order in which slots are looked at for cuts.
+        Seed of the order in which slots are searched for cuts.
 
     Notes
     -----
-    Each round solves the program to its end, then adds rows: the nodes where they are overbooked, else known cuts that
-    are exceeded, else new ones (module `knapsack_cuts`). Bounds never fall, and the best multipliers are kept.
+    Each round solves the program, then adds rows: the nodes where they are overbooked, else violated known cuts,
+    else new cuts (module `knapsack_cuts`). Bounds never decrease, and the best prices are kept.
 
     References
     ----------
@@ -156,7 +171,7 @@ def linear_program_multipliers(
 
 
 class _Program:
-    """The program as it stands: columns (job, start), rows (resource, slot)."""
+    """The present program: columns (job, start), rows (resource, slot)."""
 
     def __init__(self, instance: Instance, starts: Ints, watch: Stopwatch, until_s: float | None, seed: int) -> None:
         self.instance = instance
@@ -179,25 +194,25 @@ class _Program:
         self.highs.addRows(count, np.ones(count), np.ones(count), 0, *empty)
         self._add_columns(np.arange(count), starts)
 
-    def run(self) -> SlotMultipliers:
-        """Go on until nothing is exceeded or the time is over, and return the best prices."""
-        exceeded = 0
-        while not self._is_over() and self.rounds < (_ROUNDS if self.until_s is None else 10**6):
+    def run(self) -> SlotPrices:
+        """Add columns and rows until no row is violated or the time is over; return the best prices."""
+        level = 0
+        while not self._is_over() and self.rounds < (_PARAMETERS.rounds if self.until_s is None else 10**6):
             self._columns()
             rows = self._overbooked()
             if not rows and not self._is_over():
                 self._drop()
-                rows = self._cut(_EXCEEDED[exceeded])
+                rows = self._violated_cuts(_PARAMETERS.violations[level])
             if rows:
                 self._add_rows(rows)
-            elif exceeded + 1 < len(_EXCEEDED):
-                exceeded += 1
+            elif level + 1 < len(_PARAMETERS.violations):
+                level += 1
             else:
                 break
         of, slot, price = self.best_rows
         whole = np.rint(price * SCALE).astype(np.int64)
         paid = np.flatnonzero(whole)
-        return SlotMultipliers(
+        return SlotPrices(
             self.instance,
             np.rint(self.loads).astype(np.int64),
             np.rint(self.limits).astype(np.int64),
@@ -209,22 +224,24 @@ class _Program:
 
     def _is_over(self) -> bool:
         is_late = self.until_s is not None and self.watch.elapsed_s() >= self.until_s
-        return is_late or self.watch.is_over() or self.best > self.upper - 1 + _ALMOST
+        return is_late or self.watch.is_over() or self.best > self.upper - 1 + _TOLERANCE
 
     def _columns(self) -> None:
-        """Add columns until the bound is close to the program's value."""
+        """Add columns until the bound is close to the value of the program."""
         while True:
             value = self._solve(is_primal=True)
             bound, job, start = self._price()
             self.rounds += 1
-            if not self._add_columns(job, start) or value - bound <= max(_CLOSE, _CLOSE_SHARE * value):
+            if not self._add_columns(job, start) or value - bound <= max(
+                _PARAMETERS.close, _PARAMETERS.close_share * value
+            ):
                 break
             if self._is_over():
                 break
         self._solve(is_primal=True)
 
     def _solve(self, *, is_primal: bool) -> float:
-        """Solve it from where it stands: after new columns by the primal simplex method, after new rows by the dual."""
+        """Solve the program from its basis: primal simplex after new columns, dual simplex after new rows."""
         self.highs.setOptionValue("simplex_strategy", 4 if is_primal else 1)
         if self.until_s is not None:
             left_s = max(0.05, self.until_s - self.watch.elapsed_s())
@@ -237,12 +254,12 @@ class _Program:
         return float(self.highs.getObjectiveValue())
 
     def _price(self) -> tuple[float, Ints, Ints]:
-        """Return the bound of the present prices, and the starts that would make the program's value fall."""
+        """Return the bound of the present prices, and the starts of negative reduced cost."""
         instance = self.instance
         paid = np.flatnonzero(self.prices > 1e-9)
         slots, place = np.unique(self.slot[paid], return_inverse=True)
-        starts = np.empty((len(instance), _COLUMNS), dtype=np.int64)
-        costs = np.empty((len(instance), _COLUMNS))
+        starts = np.empty((len(instance), _PARAMETERS.columns), dtype=np.int64)
+        costs = np.empty((len(instance), _PARAMETERS.columns))
         scratch = np.empty((len(instance), len(slots) + 1))
         price = self.prices[paid]
         cheapest(
@@ -251,11 +268,11 @@ class _Program:
         bound = float(costs[:, 0].sum() - (self.limits[self.of[paid]] * price).sum())
         if bound > self.best:
             self.best, self.best_rows = bound, (self.of[paid], self.slot[paid], price)
-        job, column = np.nonzero(costs < self.dual[:, None] - _ALMOST)
+        job, column = np.nonzero(costs < self.dual[:, None] - _TOLERANCE)
         return bound, job, starts[job, column]
 
     def _add_columns(self, job: Ints, start: Ints) -> bool:
-        """Add those that are not there yet; return whether there were any."""
+        """Add the columns that are new; return whether there are any."""
         pairs = zip(job.tolist(), start.tolist(), strict=True)
         new = [pair for pair in dict.fromkeys(pairs) if pair not in self.has]
         if not new:
@@ -287,32 +304,32 @@ class _Program:
         self._solve(is_primal=False)
 
     def _uses(self, job: Ints, start: Ints, of: Ints, slot: Ints) -> Floats:
-        """Return what columns use of rows, (rows, columns)."""
+        """Return the coefficients of columns in rows, (rows, columns)."""
         runs = (start <= slot[:, None]) & (slot[:, None] < start + self.instance.length[job])
         uses: Floats = np.where(runs, self.loads[of][:, job], 0.0)
         return uses
 
     def _drop(self) -> None:
-        """Drop rows that are far from their limits, if they are many."""
+        """Drop rows with large slack, if they are many."""
         status = np.array([int(each) for each in self.highs.getBasis().row_status])[len(self.instance) :]
         used = np.array(self.highs.getSolution().row_value)[len(self.instance) :]
         basic = int(highspy.HighsBasisStatus.kBasic)
-        spare = (status == basic) & (used < (1 - _SPARE) * self.limits[self.of])
+        spare = (status == basic) & (used < (1 - _PARAMETERS.spare) * self.limits[self.of])
         if 5 * spare.sum() > len(spare):
             rows = np.flatnonzero(spare) + len(self.instance)
             self.highs.deleteRows(len(rows), rows.astype(np.int32))
             self.of, self.slot = self.of[~spare], self.slot[~spare]
 
     def _last_slots(self) -> Ints:
-        """Return the last slot of each stretch in which the same columns run."""
-        used = self.share > _ALMOST
+        """Return the last slot of each interval in which the same columns run."""
+        used = self.share > _TOLERANCE
         start = self.start[used]
         edges = np.unique(np.concatenate((start, start + self.instance.length[self.job[used]])))
         return edges[1:] - 1
 
     def _running(self, slots: Ints) -> Floats:
-        """Return what share of each job runs in these slots, (jobs, slots)."""
-        used = np.flatnonzero(self.share > _ALMOST)
+        """Return the fraction of each job that runs in these slots, (jobs, slots)."""
+        used = np.flatnonzero(self.share > _TOLERANCE)
         change = np.zeros((len(self.instance), len(slots) + 1))
         begin = np.searchsorted(slots, self.start[used])
         end = np.searchsorted(slots, self.start[used] + self.instance.length[self.job[used]])
@@ -322,19 +339,19 @@ class _Program:
         return running
 
     def _overbooked(self) -> list[tuple[int, int]]:
-        """Return the slots in which the nodes are not enough."""
+        """Return new rows of the nodes, for slots in which they are overbooked."""
         slots = self._last_slots()
         over = slots[self.loads[0] @ self._running(slots) > self.limits[0] + 1e-5]
         there = set(self.slot[self.of == 0].tolist())
         return [(0, slot) for slot in over.tolist() if slot not in there]
 
-    def _cut(self, exceeded: float) -> list[tuple[int, int]]:
-        """Return rows of cuts, known ones and new ones, that are exceeded by more than a share of their limits."""
+    def _violated_cuts(self, violation: float) -> list[tuple[int, int]]:
+        """Return new rows of known and new cuts that are violated by more than a fraction of their limits."""
         slots = self._last_slots()
         running = self._running(slots)
-        found = self.cuts.exceeded(running, exceeded, self._is_over)
+        found = self.cuts.violated(running, violation, self._is_over)
         self.loads = np.concatenate((self.instance.width[None, :], self.cuts.loads)).astype(float)
         self.limits = np.concatenate(([self.instance.nodes], self.cuts.limits)).astype(float)
         there = set(zip(self.of.tolist(), self.slot.tolist(), strict=True))
         rows = [(1 + cut, int(slots[i])) for cut, i in found]
-        return [row for row in rows if row not in there][:_ROWS]
+        return [row for row in rows if row not in there][: _PARAMETERS.rows]

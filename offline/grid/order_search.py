@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from hindsched.instances.grid import Instance
@@ -10,24 +12,54 @@ from hindsched.offline.grid.delayed_queue import queued, rules
 from hindsched.offline.grid.kernels.serial_generation import generate, improve
 from hindsched.offline.limits import Stopwatch
 
-__all__ = ["best_of_rules", "improved", "in_order", "total_wait"]
+__all__ = ["OrderParameters", "best_of_rules", "improved", "in_order", "total_wait"]
 
-#: Work of the local search where no time limit is set, in placements of a job: at most, and for each job.
-_WORK, _WORK_PER_JOB = 300_000_000, 60_000
-#: So many times the work is done at most where one is set.
-_MORE = 10
-#: Rounds after each kick, and fewer where placements are many.
-_ROUNDS, _CHUNK = 500, 200_000
-#: More jobs are searched stretch by stretch, so many at once, with so many kicks each; stretches overlap by half.
-_STRETCH, _KICKS = 300, 8
-#: Most jobs that a kick takes elsewhere.
-_KICKED = 3
-#: The threshold of the search after a kick, and of the first one, as a share of the wait.
-_THRESHOLD, _FIRST_THRESHOLD = 0.003, 0.03
+
+@dataclass(frozen=True, slots=True)
+class OrderParameters:
+    """Parameters of the iterated local search; work is counted in placements of a job.
+
+    Parameters
+    ----------
+    most_work
+        Work without a time limit.
+    work_per_job
+        Work for each job without a time limit; the smaller amount counts.
+    timed_factor
+        With a time limit, the largest work is so many times larger.
+    rounds
+        Moves after each kick, at most.
+    chunk
+        Approximate work after each kick, which makes the moves of many jobs fewer.
+    segment
+        Number of jobs that move at once; more jobs are searched in segments of their order, which overlap by half.
+    kicks
+        Kicks of each segment.
+    most_kicked
+        Largest number of jobs that a kick moves.
+    threshold
+        Initial threshold after a kick, as a fraction of the total wait.
+    first_threshold
+        The same before the first kick.
+    """
+
+    most_work: int = 300_000_000
+    work_per_job: int = 60_000
+    timed_factor: int = 10
+    rounds: int = 500
+    chunk: int = 200_000
+    segment: int = 300
+    kicks: int = 8
+    most_kicked: int = 3
+    threshold: float = 0.003
+    first_threshold: float = 0.03
+
+
+_PARAMETERS = OrderParameters()
 
 
 def total_wait(instance: Instance, starts: Ints) -> int:
-    """Return the slots waited with these starts."""
+    """Return the total wait of these starts, in slots."""
     return int(starts.sum() - instance.submit.sum())
 
 
@@ -41,12 +73,11 @@ def in_order(instance: Instance, order: Ints) -> Ints:
 
 
 def best_of_rules(instance: Instance) -> Ints:
-    """Return the best starts of the rules: conservative backfilling, and queues by length, area, width and file.
+    """Return the best starts of the rules: conservative backfilling, and queues by length, area, width and index.
 
-    Each queue's schedule is generated anew in its order of start, which no job can lose by.
+    Serial generation in the order of the starts of a queue delays no job.
     """
-    everybody = np.arange(len(instance))
-    candidates = [in_order(instance, everybody)]
+    candidates = [in_order(instance, np.arange(len(instance)))]
     if total_wait(instance, candidates[0]):
         waiting = (queued(instance, rank) for rank in rules(instance))
         candidates += [in_order(instance, np.argsort(starts, kind="stable")) for starts in waiting]
@@ -54,26 +85,25 @@ def best_of_rules(instance: Instance) -> Ints:
 
 
 def improved(instance: Instance, starts: Ints, seed: int, watch: Stopwatch, until_s: float | None) -> tuple[Ints, int]:
-    """Return starts at least as good, by a local search over orders of generation, and the number of its rounds.
+    """Return starts at least as good, by a local search over orders of serial generation, and the number of moves.
 
     Parameters
     ----------
     instance
         At least two jobs.
     starts
-        Where to begin.
+        Initial starts.
     seed
-        Of the moves.
+        Seed of the moves.
     watch, until_s
-        When to stop; None: after a fixed amount of work, so that the answer depends on nothing else.
+        When to stop; None: after a fixed amount of work, so that the result depends on the seed only.
 
     Notes
     -----
-    An iterated local search: a *kick* takes up to three jobs, large ones rather than small ones, to another place of
-    the order, then random moves make the best of it (`kernels.serial_generation.improve`), and the new order is
-    kept unless it is worse. So a long job moves as a whole, and many others pass. A round costs O(n) placements of
-    O(log n + k) each for k steps of the profile that a job passes. Many jobs are searched stretch by stretch of their
-    starts, with all others as a background that stays.
+    An iterated local search. A *kick* moves up to three jobs, mostly large ones, to other places of the order. Random
+    moves then improve the order (`kernels.serial_generation.improve`), which is kept unless it is worse. A round costs
+    O(n) placements of O(log n + k) each, for k steps of the profile that a job passes. Many jobs are searched in
+    segments of the order of their starts, with all other jobs as a fixed background.
 
     References
     ----------
@@ -83,8 +113,10 @@ def improved(instance: Instance, starts: Ints, seed: int, watch: Stopwatch, unti
     state = np.array([1 + (seed * 48_271 + 12_345) % (2**31 - 2)], dtype=np.int64)
     best = starts.copy()
     count = len(instance)
-    whole = count <= _STRETCH + _STRETCH // 3
-    left = min(_WORK, _WORK_PER_JOB * count) * (1 if until_s is None else _MORE)
+    size = _PARAMETERS.segment
+    is_whole = count <= size + size // 3
+    left = min(_PARAMETERS.most_work, _PARAMETERS.work_per_job * count)
+    left *= 1 if until_s is None else _PARAMETERS.timed_factor
     first, done = 0, 0
 
     def is_over() -> bool:
@@ -92,25 +124,25 @@ def improved(instance: Instance, starts: Ints, seed: int, watch: Stopwatch, unti
 
     while not is_over() and total_wait(instance, best):
         order = np.argsort(best, kind="stable")
-        free = np.arange(count) if whole else np.sort(order[first : first + _STRETCH])
-        if not whole:
-            first = first + _STRETCH // 2 if first + _STRETCH < count else int(random.integers(_STRETCH // 2))
+        free = np.arange(count) if is_whole else np.sort(order[first : first + size])
+        if not is_whole:
+            first = first + size // 2 if first + size < count else int(random.integers(size // 2))
         before = total_wait(instance, best)
-        stretch = _Stretch(instance, best, free, random, state)
-        for kick in range(_KICKS):
-            if is_over() or not stretch.wait:
+        segment = _Segment(instance, best, free, random, state)
+        for kick in range(_PARAMETERS.kicks):
+            if is_over() or not segment.wait:
                 break
-            stretch.search(is_first=kick == 0)
-            left -= stretch.rounds * len(stretch.submit)
-            done += stretch.rounds
-        best[free] = stretch.starts()
+            segment.search(is_first=kick == 0)
+            left -= segment.rounds * len(segment.submit)
+            done += segment.rounds
+        best[free] = segment.starts()
         if total_wait(instance, best) < before:
-            best = in_order(instance, np.argsort(best, kind="stable"))  # nobody starts later than before
+            best = in_order(instance, np.argsort(best, kind="stable"))  # which delays no job
     return best, done
 
 
-class _Stretch:
-    """Some jobs that move, and a background of others that stay where they are."""
+class _Segment:
+    """Jobs that move, and a fixed background of other jobs."""
 
     def __init__(self, instance: Instance, starts: Ints, free: Ints, random: np.random.Generator, state: Ints) -> None:
         low = int(instance.submit[free].min())
@@ -118,21 +150,21 @@ class _Stretch:
         others[free] = False
         others &= starts + instance.length > low
         begin = np.maximum(starts[others], low)
-        # before all others one that needs nothing: the profile begins with it
+        # the first job needs no nodes and begins the profile
         self.submit = np.concatenate(([low], begin, instance.submit[free]))
         self.width = np.concatenate(([0], instance.width[others], instance.width[free]))
         self.length = np.concatenate(([1], starts[others] + instance.length[others] - begin, instance.length[free]))
         self.now = np.concatenate(([low], begin, starts[free]))
         self.nodes, self.fixed = instance.nodes, 1 + len(begin)
         self.random, self.state = random, state
-        self.rounds = max(20, min(_ROUNDS, _CHUNK // len(self.submit)))
+        self.rounds = max(20, min(_PARAMETERS.rounds, _PARAMETERS.chunk // len(self.submit)))
         self.scratch = np.zeros((3, len(self.submit)), dtype=np.int64)
         self.profile = np.zeros((2, 2 * len(self.submit) + 2), dtype=np.int64)
         self.area = (self.width * self.length)[self.fixed :].astype(float)
 
     @property
     def wait(self) -> int:
-        """Slots waited."""
+        """The total wait, in slots."""
         return int(self.now.sum() - self.submit.sum())
 
     def starts(self) -> Ints:
@@ -140,20 +172,21 @@ class _Stretch:
         return self.now[self.fixed :]
 
     def search(self, *, is_first: bool) -> None:
-        """Search after a kick, the first time without one."""
+        """Search after a kick; the first search has no kick."""
         trial = self.now.copy() if is_first else self._kicked()
-        threshold = (_FIRST_THRESHOLD if is_first else _THRESHOLD) * (trial.sum() - self.submit.sum())
+        share = _PARAMETERS.first_threshold if is_first else _PARAMETERS.threshold
+        threshold = share * (trial.sum() - self.submit.sum())
         jobs = self.submit, self.width, self.length, self.nodes
         improve(*jobs, self.fixed, trial, self.rounds, threshold, self.state, *self.scratch, *self.profile)
         if trial.sum() <= self.now.sum():
             self.now = trial
 
     def _kicked(self) -> Ints:
-        """Return the schedule after some jobs have changed their places in the order."""
+        """Return the schedule after a kick."""
         random, fixed = self.random, self.fixed
         now, submit = self.now[fixed:], self.submit[fixed:]
         weight = self.area * (1 + (now > submit))
-        count = min(len(now), int(random.integers(1, _KICKED + 1)))
+        count = min(len(now), int(random.integers(1, _PARAMETERS.most_kicked + 1)))
         place = now.astype(float)
         last = float((now + self.length[fixed:]).max())
         for j in random.choice(len(now), size=count, replace=False, p=weight / weight.sum()).tolist():

@@ -1,8 +1,8 @@
-"""Lower bounds by prices: what nodes, and classes of wide jobs, cost in each slot (docs/grid/model.md section 6).
+"""Lagrangian bounds by the subgradient method: prices of nodes and of step loads (docs/grid/model.md section 6).
 
-Beside the nodes themselves some *step loads* are priced: with k the load of a job is ⌊(k + 1) n / (M + 1)⌋, and its
-limit k. Jobs that fit together have Σ n <= M, so their loads sum to at most ⌊(k + 1) M / (M + 1)⌋ = k. With k = 1 that
-says: jobs wider than half of the nodes run one at a time.
+Besides the nodes, some *step loads* have prices. For a number k, the step load of a job is ⌊(k + 1) n / (M + 1)⌋, with
+limit k. Jobs that fit together have Σ n <= M, so their loads sum to at most ⌊(k + 1) M / (M + 1)⌋ = k. For k = 1: jobs
+wider than half of the nodes run one at a time.
 """
 
 from __future__ import annotations
@@ -19,36 +19,58 @@ from hindsched.instances.grid.model import Ints
 from hindsched.offline.grid.kernels.subgradient_ascent import ascend
 from hindsched.offline.limits import Stopwatch
 
-__all__ = ["SCALE", "CellMultipliers", "certificate", "subgradient_multipliers", "windows_of"]
+__all__ = ["SCALE", "CellPrices", "SubgradientParameters", "certificate", "subgradient_prices", "windows_of"]
 
 #: Prices are integers over this.
 SCALE = 10**6
-#: Most cells of prices; longer spans have several slots a cell.
-_CELLS = 12_000
-#: The ascent begins with at most so many cells, several times larger, and ends with the finest.
-_COARSE = 256
-#: It leaves a size of cells when the factor of its steps falls below.
-_LEAST_STEP = 1e-4
-#: Step loads are used with k up to here, and for so many widths with the k at which just one more would not fit.
-_MOST_STEPS, _MOST_WIDTHS = 3, 5
-#: Bounds evaluated where no time limit is set.
-_ROUNDS = 1_500
-#: Most jobs times cells between two looks at the clock, about.
-_CHUNK = 5_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class CellMultipliers:
-    """Prices for some jobs: on cells of ``step`` slots from slot ``first`` on, in integers over `SCALE`.
+class SubgradientParameters:
+    """Parameters of the subgradient method.
+
+    Parameters
+    ----------
+    most_cells
+        Largest number of cells; longer spans have several slots a cell.
+    coarse_cells
+        Largest number of cells of the first, coarsest level. Each further level has cells a quarter as long.
+    least_factor
+        A level ends when the factor of Polyak's step is smaller.
+    small_steps
+        Step loads have k = 1, ..., this number.
+    common_widths
+        For so many widths of largest area, a step load has the k of which just fit together.
+    rounds
+        Bounds that are evaluated without a time limit.
+    chunk
+        Approximate product of jobs and cells between two looks at the clock.
+    """
+
+    most_cells: int = 12_000
+    coarse_cells: int = 256
+    least_factor: float = 1e-4
+    small_steps: int = 3
+    common_widths: int = 5
+    rounds: int = 1_500
+    chunk: int = 5_000_000
+
+
+_PARAMETERS = SubgradientParameters()
+
+
+@dataclass(frozen=True, slots=True)
+class CellPrices:
+    """Prices on cells of ``step`` slots, in integers over `SCALE`.
 
     Parameters
     ----------
     instance
         The jobs.
     first, step
-        Where cells begin, slots of a cell.
+        First slot of the first cell, slots of a cell.
     kind
-        Of each job: its row of ``loads``.
+        Row of ``loads`` for each job.
     loads
         (kinds, resources).
     limits
@@ -56,7 +78,7 @@ class CellMultipliers:
     prices
         (resources, cells).
     rounds
-        How many bounds were evaluated on the way.
+        Number of bounds that were evaluated.
     """
 
     instance: Instance
@@ -69,20 +91,20 @@ class CellMultipliers:
     rounds: int
 
     def scaled_value(self) -> int:
-        """Return `SCALE` x the bound, not rounded."""
+        """Return the bound times `SCALE`, not rounded."""
         spent = int((self.limits * self.prices.sum(axis=1)).sum()) * self.step
         sums = self._sums()
         return sum(self._least(j, sums[kind]) for j, kind in enumerate(self.kind.tolist())) - spent
 
     def windows(self, slack: int, most_slots: int) -> list[list[tuple[int, int]]]:
-        """Return for each job the intervals (first, last) of starts with terms at most so far above the least.
+        """Return for each job the starts whose reduced cost is at most a slack, as intervals (first, last).
 
         Parameters
         ----------
         slack
-            In 1/`SCALE`.
+            In units of 1/`SCALE`.
         most_slots
-            A window of more slots is not thinned out.
+            A window of more slots stays one interval.
         """
         windows = []
         table = self._sums()
@@ -97,17 +119,17 @@ class CellMultipliers:
             windows.append(windows_of(starts[self._terms(sums, starts, submit, length) <= least + slack]))
         return windows
 
-    def resources(self, jobs: Ints, everybody: bool) -> list[Resource]:
-        """Return them as a certificate says it; ``jobs`` are the numbers of these jobs among all."""
+    def resources(self, jobs: Ints, is_all: bool) -> list[Resource]:
+        """Return the prices as resources of a certificate; ``jobs`` are the indices of these jobs among all."""
         found = []
         for i, limit in enumerate(self.limits.tolist()):
             intervals = _intervals(self.prices[i], self.first, self.step)
             if not intervals:
                 continue
             loads = self.loads[self.kind, i].tolist()
-            if everybody and i == 0:
+            if is_all and i == 0:
                 found.append(Resource(limit, intervals))
-            elif everybody:
+            elif is_all:
                 by_width = dict(zip(self.instance.width.tolist(), loads, strict=True))
                 found.append(Resource(limit, intervals, loads={n: load for n, load in by_width.items() if load}))
             else:
@@ -116,17 +138,19 @@ class CellMultipliers:
         return found
 
     def _terms(self, sums: Ints, starts: Ints, submit: int, length: int) -> Ints:
-        terms: Ints = SCALE * (starts - submit) + self._paid(sums, starts + length) - self._paid(sums, starts)
+        terms: Ints = (
+            SCALE * (starts - submit) + self._cumulative(sums, starts + length) - self._cumulative(sums, starts)
+        )
         return terms
 
-    def _paid(self, sums: Ints, slots: Ints) -> Ints:
+    def _cumulative(self, sums: Ints, slots: Ints) -> Ints:
         cell, within = np.divmod(np.minimum(slots - self.first, (len(sums) - 1) * self.step), self.step)
         after = sums[np.minimum(cell + 1, len(sums) - 1)]
-        paid: Ints = sums[cell] + (after - sums[cell]) // self.step * within
-        return paid
+        price: Ints = sums[cell] + (after - sums[cell]) // self.step * within
+        return price
 
     def _sums(self) -> Ints:
-        """Return what a run of each kind pays before each cell, (kinds, cells + 1)."""
+        """Return cumulative prices of each kind before each cell, (kinds, cells + 1)."""
         rates = self.loads @ self.prices
         return np.concatenate((np.zeros((len(rates), 1), dtype=np.int64), np.cumsum(rates, axis=1) * self.step), axis=1)
 
@@ -141,24 +165,20 @@ class CellMultipliers:
         return int(self._terms(sums, starts, submit, length).min())
 
 
-def subgradient_multipliers(
-    instance: Instance, starts: Ints, watch: Stopwatch, until_s: float | None
-) -> CellMultipliers:
-    """Return good prices for an instance, by a projected subgradient method.
+def subgradient_prices(instance: Instance, starts: Ints, watch: Stopwatch, until_s: float | None) -> CellPrices:
+    """Return good prices for an instance by a projected subgradient method, from coarse to fine cells.
 
     Parameters
     ----------
     instance
         At least one job.
     starts
-        Of a schedule: its total wait is what the ascent aims at, its end where prices end.
+        Starts of a schedule: its total wait is the target of Polyak's step, and prices end where it ends.
     watch, until_s
         When to stop; None: after a fixed number of rounds.
 
-    Notes
-    -----
-    A round costs O(n c) for c cells at worst: the starts tried for a job end where its wait alone costs more than the
-    best one found. The value approached is that of the time-indexed linear program with the step loads as further rows.
+    Notes ----- A round costs at most O(n c) for c cells; the starts of a job are tried until its wait alone exceeds the
+    best cost. The bounds converge to the value of the time-indexed linear program with step loads as further rows.
 
     References
     ----------
@@ -168,14 +188,14 @@ def subgradient_multipliers(
     """
     first = int(instance.submit[0])
     span = int((starts + instance.length).max()) - first
-    finest = -(-span // _CELLS)
+    finest = -(-span // _PARAMETERS.most_cells)
     widths, kind = np.unique(instance.width, return_inverse=True)
     area = np.bincount(kind, weights=instance.width * instance.length).astype(float)
     loads, limits = _resources(widths, area, instance.nodes)
     jobs = instance.submit - first, kind, instance.length, loads.astype(float), limits.astype(float)
     upper = float(starts.sum() - instance.submit.sum())
     steps = [finest]
-    while span // steps[0] > _COARSE:
+    while span // steps[0] > _PARAMETERS.coarse_cells:
         steps.insert(0, 4 * steps[0])
     best = np.zeros((len(limits), -(-span // steps[0])))
     reached, done, begun_s = -1.0, 0, watch.elapsed_s()
@@ -186,27 +206,27 @@ def subgradient_multipliers(
         prices, way, rise = best.copy(), np.zeros_like(best), np.zeros_like(best)
         sums, use = np.zeros((2, len(widths), cells + 1))
         memory = np.array([-1.0, 1.0, 0.0])
-        rounds = max(1, min(100, _CHUNK // (cells * (len(widths) + len(instance)))))
+        rounds = max(1, min(100, _PARAMETERS.chunk // (cells * (len(widths) + len(instance)))))
         share = level / len(steps)
         end_s = None if until_s is None else begun_s + share * (until_s - begun_s)
-        while done < share * _ROUNDS if end_s is None else watch.elapsed_s() < end_s:
-            if watch.is_over() or reached > upper - 1 + 1e-6 or memory[1] < _LEAST_STEP:
+        while done < share * _PARAMETERS.rounds if end_s is None else watch.elapsed_s() < end_s:
+            if watch.is_over() or reached > upper - 1 + 1e-6 or memory[1] < _PARAMETERS.least_factor:
                 break
             ascend(*jobs, step, prices, best, way, memory, upper, rounds, rise, sums, use)
             reached = max(reached, float(memory[0]))
             done += rounds
     whole = np.rint(best * SCALE).astype(np.int64)
-    return CellMultipliers(instance, first, finest, kind, loads, limits, whole, done)
+    return CellPrices(instance, first, finest, kind, loads, limits, whole, done)
 
 
 def _resources(widths: Ints, area: npt.NDArray[np.float64], nodes: int) -> tuple[Ints, Ints]:
-    """Return loads (widths, resources) and limits: the nodes, and step loads that say something else.
+    """Return loads (widths, resources) and limits: the nodes, and step loads that the other resources do not imply.
 
-    These are those of small k, and for the widths of most area the k of them that fit together.
+    The step loads are those of small k, and for the widths of largest area those with the k that fit together.
     """
-    common = [nodes // int(widths[i]) for i in np.argsort(-area, kind="stable")[:_MOST_WIDTHS]]
+    common = [nodes // int(widths[i]) for i in np.argsort(-area, kind="stable")[: _PARAMETERS.common_widths]]
     columns, limits = [widths], [nodes]
-    for k in sorted({*range(1, _MOST_STEPS + 1), *common}):
+    for k in sorted({*range(1, _PARAMETERS.small_steps + 1), *common}):
         load = (k + 1) * widths // (nodes + 1)
         is_implied = any((load * limit <= column * k).all() for column, limit in zip(columns, limits, strict=True))
         if k < nodes and not is_implied:
@@ -215,23 +235,23 @@ def _resources(widths: Ints, area: npt.NDArray[np.float64], nodes: int) -> tuple
     return np.stack(columns, axis=1), np.array(limits)
 
 
-class _Found(Protocol):
-    """Prices for some jobs, found in whatever way."""
+class _Prices(Protocol):
+    """Prices of either kind."""
 
-    def resources(self, jobs: Ints, everybody: bool) -> list[Resource]: ...
+    def resources(self, jobs: Ints, is_all: bool) -> list[Resource]: ...
 
 
-def certificate(instance: Instance, groups: Sequence[tuple[Ints, _Found]]) -> Prices:
-    """Return the prices of groups of jobs as one certificate: each group has resources of its own, so bounds add up.
+def certificate(instance: Instance, groups: Sequence[tuple[Ints, _Prices]]) -> Prices:
+    """Return the prices of groups of jobs as one certificate, in which each group has resources of its own.
 
     Parameters
     ----------
     instance
         All jobs.
     groups
-        The indices of the jobs of a group, ascending, and its prices. Groups are disjoint.
+        The indices of the jobs of a group, ascending, and its prices. Groups are disjoint, so their bounds add up.
     """
-    resources = [resource for jobs, found in groups for resource in found.resources(jobs, len(jobs) == len(instance))]
+    resources = [resource for jobs, prices in groups for resource in prices.resources(jobs, len(jobs) == len(instance))]
     return Prices.of(instance, SCALE, resources)
 
 
@@ -249,7 +269,7 @@ def windows_of(starts: Ints) -> list[tuple[int, int]]:
 
 
 def _intervals(row: npt.NDArray[np.int64], first: int, step: int) -> list[tuple[int, int, int]]:
-    """Return (from, to, price) where it is above 0, cells of one price joined."""
+    """Return (from, to, price) for positive prices, with successive cells of one price merged."""
     cuts = np.concatenate(([0], np.flatnonzero(np.diff(row)) + 1, [len(row)]))
     return [
         (first + step * a, first + step * b, int(row[a]))

@@ -1,4 +1,7 @@
-"""Kernels of the linear program: the cheapest starts under prices on single slots, and knapsacks for its cuts."""
+"""Kernels of the linear program: starts of least reduced cost, and knapsacks for its cuts.
+
+`cheapest` has ten arguments, since bundled arrays slow it down.
+"""
 
 from __future__ import annotations
 
@@ -22,22 +25,22 @@ def cheapest(
     starts: Ints,
     costs: Floats,
 ) -> None:
-    """Find for each job the starts of least wait plus payment: the submission, or the slot after a priced one.
+    """Find for each job the starts of least wait plus price: the submission, or the slot after a priced one.
 
     Parameters
     ----------
     submit, length
         Of each job.
     slots
-        (K,) the priced slots, ascending.
+        (K,): slots with a price, ascending.
     loads
         (resources, jobs).
     of, place, price
-        Of each row: its resource, the place of its slot in ``slots``, its price.
+        Of each row: its resource, the place of its slot in ``slots``, and its price.
     paid
-        (jobs, K + 1) scratch.
+        (jobs, K + 1): scratch.
     starts, costs
-        (jobs, W) written: the W cheapest, cheapest first; -1 where there are no more.
+        (jobs, W): the W cheapest starts, cheapest first; -1 where there are fewer.
     """
     count, most = starts.shape
     last = len(slots)
@@ -80,9 +83,9 @@ def cheapest(
 
 @kernel
 def pack(width: Ints, gain: Floats, nodes: int, table: Floats, taken: Ints) -> float:
-    """Choose items of most gain that fit on the nodes together, none twice; return the gain.
+    """Choose items of largest gain that fit on the nodes together (0/1 knapsack); return the gain.
 
-    ``table`` is scratch of (items + 1, nodes + 1); ``taken`` is written, 1 for what was chosen.
+    ``table`` is scratch of shape (items + 1, nodes + 1); ``taken`` becomes 1 for chosen items, 0 for others.
     """
     count = len(width)
     for x in range(nodes + 1):
@@ -105,7 +108,7 @@ def pack(width: Ints, gain: Floats, nodes: int, table: Floats, taken: Ints) -> f
 
 @kernel
 def fill(width: Ints, order: Ints, nodes: int, taken: Ints) -> None:
-    """Add items in an order to those taken, as long as they fit."""
+    """Add further items that fit to those taken, in an order."""
     room = nodes
     for i in range(len(width)):
         room -= width[i] * taken[i]
@@ -117,9 +120,9 @@ def fill(width: Ints, order: Ints, nodes: int, taken: Ints) -> None:
 
 @kernel
 def lift(width: Ints, loads: Ints, order: Ints, nodes: int, most: Ints) -> int:
-    """Give jobs without a load, in an order, the most they may have; return the limit, which does not change.
+    """Lift a cut: give jobs without a load, in an order, the largest load that keeps the limit; return the limit.
 
-    ``loads`` are changed; ``most`` is scratch of nodes + 1.
+    ``loads`` change in place; ``most`` is scratch of nodes + 1 places.
     """
     for x in range(nodes + 1):
         most[x] = 0

@@ -1,7 +1,8 @@
-"""The queue that holds jobs back, and a local search over who is held and until when: kernels.
+"""Kernels of the delayed queue, and of the local search over its delays.
 
-A *release* of each job, its submission or later, and a rank make a schedule: in each slot in which something ends or is
-released, what is released and fits starts, by rank. Only integers decide what a schedule is.
+A *release* of each job, its submission or later, and a rank define a schedule: in each slot in which a job ends or is
+released, released jobs that fit start in order of rank. All decisions use integers. Two kernels have fourteen
+arguments, since bundled arrays slow them down.
 """
 
 from __future__ import annotations
@@ -10,12 +11,12 @@ from hindsched.instances.array_types import Ints
 from hindsched.instances.compiling import kernel
 from hindsched.offline.grid.kernels.serial_generation import below
 
-__all__ = ["hold", "released"]
+__all__ = ["released", "search_delays"]
 
 
 @kernel
-def _line_up(waiting: Ints, waits: int, rank: Ints, job: int) -> int:
-    """Put a job among those that wait, by rank; return how many they are."""
+def _add_waiting(waiting: Ints, waits: int, rank: Ints, job: int) -> int:
+    """Insert a job into the waiting jobs by rank; return their number."""
     place = waits
     while place > 0 and rank[waiting[place - 1]] > rank[job]:
         waiting[place] = waiting[place - 1]
@@ -25,19 +26,19 @@ def _line_up(waiting: Ints, waits: int, rank: Ints, job: int) -> int:
 
 
 @kernel
-def _occupy(ends: Ints, held: Ints, runs: int, end: int, width: int) -> int:
-    """Put a run among those that hold nodes, the last to end first; return how many they are."""
+def _add_run(ends: Ints, nodes_of: Ints, runs: int, end: int, width: int) -> int:
+    """Insert a run into the active runs, latest end first; return their number."""
     place = runs
     while place > 0 and ends[place - 1] < end:
-        ends[place], held[place] = ends[place - 1], held[place - 1]
+        ends[place], nodes_of[place] = ends[place - 1], nodes_of[place - 1]
         place -= 1
-    ends[place], held[place] = end, width
+    ends[place], nodes_of[place] = end, width
     return runs + 1
 
 
 @kernel
 def released(order: Ints, release: Ints, slot: int) -> int:
-    """Return the place in the order of the first job released at a slot or later."""
+    """Return the place in the order of the first job that is released at a slot or later."""
     low, high = 0, len(order)
     while low < high:
         middle = (low + high) >> 1
@@ -63,38 +64,38 @@ def _replay(
     touched: Ints,
     waiting: Ints,
     ends: Ints,
-    held: Ints,
+    nodes_of: Ints,
 ) -> tuple[int, int, int]:
-    """Run the queue anew from slot ``first`` on, until nothing differs any more after slot ``last``.
+    """Replay the queue from slot ``first`` on, until it agrees with ``starts`` after slot ``last``.
 
-    ``starts`` are right before ``first``; ``trial`` gets the new starts of the jobs in ``touched``. Return how much the
-    sum of starts changes, how many jobs were touched, and how much was looked at.
+    ``starts`` are valid before ``first``; ``trial`` gets the new starts of the jobs in ``touched``. Return the change
+    of the sum of starts, the number of touched jobs, and the number of visits.
     """
     n = len(order)
-    waits, runs, free, change, count, looks = 0, 0, nodes, 0, 0, n
-    coming = released(order, release, first)
-    for i in range(coming):
+    waits, runs, free, change, count, visits = 0, 0, nodes, 0, 0, n
+    next_job = released(order, release, first)
+    for i in range(next_job):
         j = order[i]
         if starts[j] >= first:
-            waits = _line_up(waiting, waits, rank, j)
-        elif starts[j] + length[j] >= first:  # an end in the first slot lets others start
-            runs = _occupy(ends, held, runs, starts[j] + length[j], width[j])
+            waits = _add_waiting(waiting, waits, rank, j)
+        elif starts[j] + length[j] >= first:  # includes an end in the first slot, which lets others start
+            runs = _add_run(ends, nodes_of, runs, starts[j] + length[j], width[j])
             free -= width[j]
-    differs = last  # until then something is not as it was
-    while coming < n or waits > 0:
-        now = ends[runs - 1] if runs > 0 else release[order[coming]]
-        if coming < n and release[order[coming]] < now:
-            now = release[order[coming]]
+    differs = last  # the schedules may differ until then
+    while next_job < n or waits > 0:
+        now = ends[runs - 1] if runs > 0 else release[order[next_job]]
+        if next_job < n and release[order[next_job]] < now:
+            now = release[order[next_job]]
         while runs > 0 and ends[runs - 1] <= now:
             runs -= 1
-            free += held[runs]
-        while coming < n and release[order[coming]] <= now:
-            j = order[coming]
-            waits = _line_up(waiting, waits, rank, j)
-            coming += 1
+            free += nodes_of[runs]
+        while next_job < n and release[order[next_job]] <= now:
+            j = order[next_job]
+            waits = _add_waiting(waiting, waits, rank, j)
+            next_job += 1
         left = 0
         is_as_before = True
-        looks += waits
+        visits += waits
         for i in range(waits):
             j = waiting[i]
             if width[j] > free:
@@ -111,16 +112,16 @@ def _replay(
                 change += now - starts[j]
                 differs = max(differs, end, starts[j] + length[j])
             free -= width[j]
-            runs = _occupy(ends, held, runs, end, width[j])
+            runs = _add_run(ends, nodes_of, runs, end, width[j])
         waits = left
         if is_as_before and now >= differs:
             break
-    return change, count, looks
+    return change, count, visits
 
 
 @kernel
 def _move(order: Ints, release: Ints, job: int, to: int) -> None:
-    """Give a job another release, and the order that goes with it; of one slot any order will do."""
+    """Change the release of a job and restore the order by release; ties may have any order."""
     place = released(order, release, release[job])
     while order[place] != job:
         place += 1
@@ -136,7 +137,7 @@ def _move(order: Ints, release: Ints, job: int, to: int) -> None:
 
 
 @kernel
-def hold(
+def search_delays(
     submit: Ints,
     width: Ints,
     length: Ints,
@@ -152,33 +153,33 @@ def hold(
     best: Ints,
     scratch: Ints,
 ) -> int:
-    """Search for so many rounds who is better held back; return how much was looked at.
+    """Search over delays for a number of moves; return the number of visits.
 
-    A move draws a job, and gives it another release: its submission, the end of another job, or somewhat earlier or
-    later than its start. It is kept if the total wait does not rise by more than a random part of the threshold.
+    A move draws a job and a new release: its submission, the end of another job, or a slot around its start. It is
+    accepted if the total wait rises by at most a random fraction of the threshold.
 
     Parameters
     ----------
     submit, width, length, nodes
         The jobs.
     rank
-        Who goes first of those that wait.
+        Priority among waiting jobs, least first.
     weights
-        (rows, jobs): running sums below 2^31; each move draws by one of the rows.
+        (rows, jobs): cumulative weights below 2^31; each move draws by one of the rows.
     rounds, threshold
-        Moves tried, and by how many slots a kept one may be worse.
+        Number of moves, and the largest accepted rise, in slots.
     state
-        Of the random numbers; ``state[1]`` is how far the sum of ``starts`` is above that of ``best``.
+        State of the random numbers; ``state[1]`` is the sum of ``starts`` minus that of ``best``.
     order, release, starts
-        Where the search is: jobs by release, releases, and the starts that they make.
+        The present solution: jobs by release, releases, and starts.
     best
         The best starts so far.
     scratch
         (5, jobs).
     """
     n = len(submit)
-    trial, touched, waiting, ends, held = scratch[0], scratch[1], scratch[2], scratch[3], scratch[4]
-    looks = 0
+    trial, touched, waiting, ends, nodes_of = scratch[0], scratch[1], scratch[2], scratch[3], scratch[4]
+    visits = 0
     for _ in range(rounds):
         row = weights[below(state, len(weights))]
         drawn = below(state, row[n - 1])
@@ -205,7 +206,7 @@ def hold(
         if to == before:
             continue
         _move(order, release, j, to)
-        change, count, looked = _replay(
+        change, count, visited = _replay(
             length,
             width,
             nodes,
@@ -219,9 +220,9 @@ def hold(
             touched,
             waiting,
             ends,
-            held,
+            nodes_of,
         )
-        looks += looked
+        visits += visited
         if change > threshold * below(state, 1024) // 1024:
             _move(order, release, j, before)
             continue
@@ -232,4 +233,4 @@ def hold(
             state[1] = 0
             for i in range(n):
                 best[i] = starts[i]
-    return looks
+    return visits

@@ -1,7 +1,8 @@
-"""Schedules made job by job on a profile of busy nodes, and the local search over orders: kernels.
+"""Kernels of serial schedule generation, of a priority queue, and of the local search over orders.
 
-A profile is a step function: ``busy[i]`` nodes from slot ``at[i]`` to ``at[i + 1]``, nothing busy at the end. Only
-integer arithmetic decides, and the random numbers are the kernel's own.
+A profile is a step function: ``busy[i]`` nodes from slot ``at[i]`` to ``at[i + 1]``, and no busy node at the end. All
+decisions use integers, and the kernels draw their own random numbers. Three kernels have nine arguments or more, since
+bundled arrays slow them down.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ def below(state: Ints, bound: int) -> int:
 
 @kernel
 def _cut(at: Ints, busy: Ints, count: int, i: int, slot: int) -> int:
-    """Let a step begin at a slot, which lies in step i or at its begin; return the number of steps."""
+    """Split step i at a slot, unless it begins there; return the number of steps."""
     if at[i] == slot:
         return count
     for k in range(count, i + 1, -1):
@@ -38,9 +39,9 @@ def _cut(at: Ints, busy: Ints, count: int, i: int, slot: int) -> int:
 def generate(
     submit: Ints, width: Ints, length: Ints, nodes: int, order: Ints, starts: Ints, at: Ints, busy: Ints, limit: int
 ) -> int:
-    """Give each job in the order its least start beside those before it; return the total wait.
+    """Give each job in the order its least start beside the earlier ones; return the total wait.
 
-    ``at`` and ``busy`` are scratch, of two places per job and one more. It stops where the total exceeds the limit.
+    ``at`` and ``busy`` are scratch of 2 n + 1 places. The kernel stops where the total exceeds the limit.
     """
     at[0], busy[0] = submit[0], 0
     count = 1
@@ -91,26 +92,26 @@ def queue(
     starts: Ints,
     waiting: Ints,
     ends: Ints,
-    held: Ints,
+    nodes_of: Ints,
 ) -> None:
-    """Start what fits, by rank, in each slot in which something ends or comes; the last three are scratch."""
+    """Start jobs that fit, by rank, in each slot in which a job ends or arrives; the last three arrays are scratch."""
     n = len(submit)
-    waits, runs, coming, free = 0, 0, 0, nodes
-    while coming < n or waits > 0:  # ends: of what runs, the latest first
-        now = ends[runs - 1] if runs > 0 else submit[coming]
-        if coming < n and submit[coming] < now:
-            now = submit[coming]
+    waits, runs, next_job, free = 0, 0, 0, nodes
+    while next_job < n or waits > 0:  # ends of active runs: latest first
+        now = ends[runs - 1] if runs > 0 else submit[next_job]
+        if next_job < n and submit[next_job] < now:
+            now = submit[next_job]
         while runs > 0 and ends[runs - 1] <= now:
             runs -= 1
-            free += held[runs]
-        while coming < n and submit[coming] <= now:
+            free += nodes_of[runs]
+        while next_job < n and submit[next_job] <= now:
             i = waits
-            while i > 0 and rank[waiting[i - 1]] > rank[coming]:
+            while i > 0 and rank[waiting[i - 1]] > rank[next_job]:
                 waiting[i] = waiting[i - 1]
                 i -= 1
-            waiting[i] = coming
+            waiting[i] = next_job
             waits += 1
-            coming += 1
+            next_job += 1
         left = 0
         for i in range(waits):
             j = waiting[i]
@@ -122,16 +123,16 @@ def queue(
             free -= width[j]
             place = runs
             while place > 0 and ends[place - 1] < now + length[j]:
-                ends[place], held[place] = ends[place - 1], held[place - 1]
+                ends[place], nodes_of[place] = ends[place - 1], nodes_of[place - 1]
                 place -= 1
-            ends[place], held[place] = now + length[j], width[j]
+            ends[place], nodes_of[place] = now + length[j], width[j]
             runs += 1
         waits = left
 
 
 @kernel
 def _sort(order: Ints, starts: Ints, fixed: int) -> None:
-    """Sort by start, all but the first; the order is nearly so already, and ties stay."""
+    """Sort all but the first ``fixed`` jobs by start: an insertion sort, as the order is nearly sorted; ties stay."""
     for i in range(fixed + 1, len(order)):
         job = order[i]
         k = i
@@ -158,12 +159,12 @@ def improve(
     at: Ints,
     busy: Ints,
 ) -> int:
-    """Search orders from the one of the best starts for so many rounds; improve ``best``, return its total wait.
+    """Search orders from that of the best starts for a number of rounds; improve ``best`` and return its total wait.
 
-    A move takes a job to another place of the order: half of the time the larger of two random ones, and later. It is
-    kept if the total wait does not rise by more than a random part of a threshold that falls to 0. The first ``fixed``
-    jobs fit together at their submissions and stay there. What follows ``state`` is scratch: one place a job, and as
-    in `generate`.
+    A move shifts a job to another place of the order: half of the time the larger of two random ones, to a later place.
+    It is accepted if the total wait rises by at most a random fraction of a threshold that decreases to 0. The first
+    ``fixed`` jobs fit together at their submissions and stay there. The arrays after ``state`` are scratch: one place a
+    job, and as in `generate`.
     """
     n = len(submit)
     for j in range(n):

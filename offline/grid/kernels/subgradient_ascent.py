@@ -1,7 +1,7 @@
-"""Ascent of prices: the kernel of the projected subgradient method.
+"""Kernel of the projected subgradient method for prices (Lagrangian multipliers).
 
-Prices stand on cells of ``step`` slots from slot ``first`` on, one row a resource. Jobs of one width have one load
-vector, so their payments are looked up in one table of sums.
+There is a price for each resource and each cell of ``step`` slots. Jobs of one width have the same loads, so one table
+of cumulative prices serves them all. The kernels have ten arguments or more, since bundled arrays slow them down.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Floats = npt.NDArray[np.float64]
 
 @kernel
 def _paid(sums: Floats, at: int, step: int, cells: int) -> float:
-    """Return what is paid from the first slot to one that lies so many slots behind it."""
+    """Return the cumulative price of the first ``at`` slots."""
     cell = at // step
     if cell >= cells:
         cell, at = cells, cells * step
@@ -42,7 +42,7 @@ def _value(
     sums: Floats,
     use: Floats,
 ) -> float:
-    """Return the bound of these prices, and in ``rise`` its supergradient: use less limit in each cell."""
+    """Return the bound of these prices, and in ``rise`` its supergradient: use minus limit in each cell."""
     resources, cells = prices.shape
     kinds = len(loads)
     for w in range(kinds):
@@ -108,24 +108,24 @@ def ascend(
     sums: Floats,
     use: Floats,
 ) -> None:
-    """Improve prices for so many rounds (Polyak's step towards the upper bound, along a deflected supergradient).
+    """Improve prices for a number of rounds: Polyak's step towards the upper bound along a deflected supergradient.
 
     Parameters
     ----------
     submit, kind, length
-        Of each job: slots after the first cell begins, the row of ``loads``.
+        Of each job: its submission after the begin of the first cell, its row of ``loads``, its length.
     loads, limits
         (kinds, resources) and (resources,).
     step
         Slots of a cell.
     prices, best, way
-        (resources, cells): where the ascent is, the best prices so far, the direction of the last step.
+        (resources, cells): the present prices, the best prices, the direction of the last step.
     memory
-        The best bound, the factor of the step, rounds since the best bound rose.
+        The best bound, the factor of the step, and the rounds since the best bound rose.
     upper
-        A total wait that is reached.
+        The total wait of a schedule.
     rounds
-        How many bounds are evaluated.
+        Number of bounds that are evaluated.
     rise, sums, use
         Scratch: (resources, cells), twice (kinds, cells + 1), ``sums`` beginning with zeros.
     """
@@ -146,7 +146,7 @@ def ascend(
                 for c in range(prices.shape[1]):
                     way[i, c] = 0.0
             continue
-        for i in range(prices.shape[0]):  # of what points below 0 nothing is left by the projection
+        for i in range(prices.shape[0]):  # the projection removes directions below 0
             for c in range(prices.shape[1]):
                 if prices[i, c] <= 0.0 and rise[i, c] < 0.0:
                     rise[i, c] = 0.0

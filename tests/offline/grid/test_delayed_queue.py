@@ -7,7 +7,7 @@ from hindsched.instances.grid import Instance
 from hindsched.instances.grid.kth_sp2 import kth_sp2
 from hindsched.offline.grid.blocks import fits
 from hindsched.offline.grid.delayed_queue import delayed_starts, queued, rules
-from hindsched.offline.grid.kernels.queue_replay import hold
+from hindsched.offline.grid.kernels.queue_replay import search_delays
 from hindsched.offline.grid.order_search import total_wait
 from hindsched.offline.limits import Limits, Stopwatch
 from tests.cases.grid import random_instance
@@ -44,7 +44,7 @@ def test_a_move_settles_all_others_as_the_queue_would(seed: int) -> None:
     jobs = instance.submit, instance.width, instance.length, instance.nodes, rank, weights
     seen, was_held = total_wait(instance, best), False
     for _ in range(40):
-        hold(*jobs, 1, 40, state, order, release, starts, best, scratch)
+        search_delays(*jobs, 1, 40, state, order, release, starts, best, scratch)
         assert starts.tolist() == queue_of(instance, release.tolist(), rank.tolist())
         assert (np.diff(release[order]) >= 0).all()
         seen = min(seen, total_wait(instance, starts))

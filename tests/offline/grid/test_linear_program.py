@@ -12,9 +12,9 @@ from hindsched.offline.grid.blocks import fits, pieces
 from hindsched.offline.grid.kernels.pricing import lift, pack
 from hindsched.offline.grid.knapsack_cuts import Cuts
 from hindsched.offline.grid.large_neighbourhood import refined
-from hindsched.offline.grid.linear_program import linear_program_multipliers
+from hindsched.offline.grid.linear_program import linear_program_prices
 from hindsched.offline.grid.order_search import best_of_rules, improved, total_wait
-from hindsched.offline.grid.subgradient import SCALE, certificate, subgradient_multipliers
+from hindsched.offline.grid.subgradient import SCALE, certificate, subgradient_prices
 from hindsched.offline.limits import Limits, Stopwatch
 from tests.cases.grid import random_instance
 
@@ -37,7 +37,7 @@ def test_cuts_hold_for_all_jobs_that_fit_together_and_are_exceeded():
         over = instance.width @ running > instance.nodes
         running[:, over] *= instance.nodes / (instance.width @ running[:, over])  # as the program has it
         cuts = Cuts(instance, seed)
-        for cut, slot in cuts.exceeded(running, 0.01, lambda: False):
+        for cut, slot in cuts.violated(running, 0.01, lambda: False):
             assert cuts.loads[cut] @ running[:, slot] > cuts.limits[cut]
         for loads, limit in zip(cuts.loads, cuts.limits, strict=True):
             assert max(loads[chosen].sum() for chosen in sets) == limit  # nor is it larger than it must be
@@ -56,7 +56,7 @@ def test_where_no_cut_is_found_the_shares_are_a_mixture_of_what_fits():
         shares = random.random(len(instance)) * 0.9 * instance.nodes / instance.width.sum()
         shares = np.minimum(1.0, shares * random.choice([1.0, 1.3]))
         cuts = Cuts(instance, seed)
-        found = cuts.exceeded(shares[:, None], 1e-6, lambda: False)
+        found = cuts.violated(shares[:, None], 1e-6, lambda: False)
         columns = np.array([[1.0 if j in chosen else 0.0 for chosen in sets] for j in range(len(instance))])
         answer = linprog(np.zeros(len(sets)), A_ub=-columns, b_ub=-shares, A_eq=np.ones((1, len(sets))), b_eq=[1.0])
         assert bool(found) == (answer.status == 2)  # infeasible
@@ -80,13 +80,13 @@ def test_programs_bounds_hold_and_are_those_of_their_certificates():
         instance = random_instance(seed, jobs=7, nodes=3 + seed % 5, span=6)
         best = brute.solve(instance, Limits())
         starts = np.array(best.starts)
-        found = linear_program_multipliers(instance, best_of_rules(instance), WATCH, None, seed)
+        found = linear_program_prices(instance, best_of_rules(instance), WATCH, None, seed)
         everybody = np.arange(len(instance))
         verdict = check(instance, certificate(instance, [(everybody, found)]))
         assert verdict.is_valid
         assert verdict.outcome.value == max(0, -(-found.scaled_value() // SCALE))
         assert verdict.outcome.value <= total_wait(instance, starts)
-        nodes_only = subgradient_multipliers(instance, starts, WATCH, None)
+        nodes_only = subgradient_prices(instance, starts, WATCH, None)
         better += found.scaled_value() > nodes_only.scaled_value() + SCALE // 100
         # an optimal schedule lies within the windows that its own wait leaves
         slack = SCALE * total_wait(instance, starts) - found.scaled_value()
@@ -104,7 +104,7 @@ def test_groups_have_resources_of_their_own():
     groups = []
     for part in parts:
         alone = instance.subset(part)
-        groups.append((part, linear_program_multipliers(alone, best_of_rules(alone), WATCH, None, 0)))
+        groups.append((part, linear_program_prices(alone, best_of_rules(alone), WATCH, None, 0)))
     verdict = check(instance, certificate(instance, groups))
     assert verdict.is_valid
     assert 0 < verdict.outcome.value <= total_wait(instance, starts)
@@ -115,8 +115,7 @@ def _busy(jobs: int) -> Instance:
 
 
 def test_kicks_never_make_it_worse_and_depend_on_the_seed_alone(monkeypatch):
-    monkeypatch.setattr(order_search, "_WORK", 4_000_000)
-    monkeypatch.setattr(order_search, "_STRETCH", 60)
+    monkeypatch.setattr(order_search, "_PARAMETERS", order_search.OrderParameters(most_work=4_000_000, segment=60))
     for jobs in (50, 200):  # in one piece, and by stretches
         instance = _busy(jobs)
         starts = best_of_rules(instance)

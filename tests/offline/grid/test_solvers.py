@@ -17,7 +17,7 @@ from hindsched.offline.grid.brute import least_start
 from hindsched.offline.grid.claim import assign_nodes
 from hindsched.offline.grid.kernels.serial_generation import generate, queue
 from hindsched.offline.grid.order_search import best_of_rules, in_order, total_wait
-from hindsched.offline.grid.subgradient import SCALE, certificate, subgradient_multipliers
+from hindsched.offline.grid.subgradient import SCALE, certificate, subgradient_prices
 from hindsched.offline.limits import Limit, Limits, Stopwatch
 from hindsched.offline.results import Status, Termination, TerminationReason
 from hindsched.online.grid.policies import make_policy, run_policy
@@ -174,7 +174,7 @@ def test_prices_say_what_the_checker_says() -> None:
     raised = 0
     for seed in range(15):
         instance = random_instance(seed, jobs=12, nodes=6, span=5, longest=8)
-        found = subgradient_multipliers(instance, best_of_rules(instance), Stopwatch(Limits()), None)
+        found = subgradient_prices(instance, best_of_rules(instance), Stopwatch(Limits()), None)
         jobs = np.arange(len(instance))
         value = check(instance, certificate(instance, [(jobs, found)])).outcome.value
         assert value == max(0, -(-found.scaled_value() // SCALE))
@@ -188,7 +188,7 @@ def test_windows_keep_every_optimum() -> None:
         best = offline.solve(instance, solver="brute")
         if not best.value:
             continue
-        found = subgradient_multipliers(instance, best_of_rules(instance), Stopwatch(Limits()), None)
+        found = subgradient_prices(instance, best_of_rules(instance), Stopwatch(Limits()), None)
         windows = found.windows(SCALE * best.value - found.scaled_value(), 1000)
         for start, window in zip(best.schedule.starts(), windows, strict=True):
             assert any(first <= start <= last for first, last in window)
