@@ -1,4 +1,4 @@
-"""Files, Python names and commands that pages name exist."""
+"""Files, Python names and commands that pages name exist, and pages that code names."""
 
 import importlib
 import re
@@ -40,3 +40,11 @@ def test_what_pages_name_exists(page):
     assert [path for path in FILE.findall(text) if ANY not in path and not (ROOT / path).exists()] == []
     assert [name for name in NAME.findall(text) if name not in ENTRY_POINTS and not is_there(name)] == []
     assert {verb for code in SHELL.findall(text) for verb in COMMAND.findall(code)} <= set(hindsched.commands)
+
+
+def test_pages_that_code_names_exist():
+    folders = ("instances", "offline", "online", "reductions", "bench", "docs/studies", "tests")
+    sources = [path for folder in folders for path in (ROOT / folder).rglob("*.py")]
+    named = {name for path in sources for name in re.findall(r"\bdocs/[\w/]+\.md", path.read_text(encoding="utf-8"))}
+    assert len(named) > 10
+    assert [name for name in sorted(named) if not (ROOT / name).exists()] == []
