@@ -1,17 +1,18 @@
-"""What ``import hindsched`` offers beside the functions of the other packages: the verbs of the command line, as calls.
+"""The functions of ``import hindsched`` that correspond to commands.
 
-The options of `generate` and `from_trace` are those of the commands, by the same names, checked by the same code.
+`generate` and `from_trace` take the options of the commands of the same purpose, by the same names.
 """
 
 from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hindsched import instances, offline
+from hindsched.bench.shared_types import Given
 from hindsched.instances.errors import InputError
 from hindsched.instances.verdict import Verdict
 from hindsched.offline.results import Number, Result
@@ -25,19 +26,19 @@ __all__ = ["Picture", "bound", "check", "from_trace", "gantt", "generate", "repo
 
 
 def generate(family: str = "coupled", **options: Any) -> Any:
-    """Return an instance of a family's published experiment, or a small one: ``hindsched generate``.
+    """Return an instance of a family's published experiment, or a small one, as ``hindsched generate`` does.
 
     Parameters
     ----------
     family
         The family of problems.
     **options
-        Those of ``hindsched generate --family NAME``, by the same names: ``--n-com 5`` is ``n_com=5``.
+        The options of ``hindsched generate --family NAME``: ``--n-com 5`` is ``n_com=5``.
 
     Raises
     ------
     InputError
-        For an option that the family does not have, or a value that cannot be meant.
+        For an unknown option, or an invalid value.
 
     Examples
     --------
@@ -52,7 +53,7 @@ def generate(family: str = "coupled", **options: Any) -> Any:
 
 
 def from_trace(*traces: str | os.PathLike[str], family: str = "coupled", **options: Any) -> Any:
-    """Return an instance made of traces of real machines, or logs of real jobs: ``hindsched import``.
+    """Return an instance made from traces of machines or logs of jobs, as ``hindsched import`` does.
 
     Parameters
     ----------
@@ -61,12 +62,12 @@ def from_trace(*traces: str | os.PathLike[str], family: str = "coupled", **optio
     family
         The family of problems.
     **options
-        Those of ``hindsched import --family NAME``, by the same names.
+        The options of ``hindsched import --family NAME``, by the same names.
 
     Raises
     ------
     InputError
-        As the command says it. What the reader takes for granted is told as a warning.
+        For traces or options that the command rejects.
 
     Examples
     --------
@@ -76,14 +77,14 @@ def from_trace(*traces: str | os.PathLike[str], family: str = "coupled", **optio
     from hindsched.bench.commands.import_ import import_ as command
     from hindsched.bench.family import family_named
 
-    named = [os.fspath(trace) for trace in traces]
-    with _context(command, family, options, *named) as ctx:
-        instance, _ = family_named(family).commands.import_trace(named, command.take_own(ctx))
+    paths = [os.fspath(trace) for trace in traces]
+    with _context(command, family, options, *paths) as ctx:
+        instance, _ = family_named(family).commands.import_trace(paths, command.take_own(ctx))
     return instance
 
 
-def _context(command: Any, family: str, options: Mapping[str, Any], *arguments: str) -> click.Context:
-    """Return the context of a command that was given these options."""
+def _context(command: click.Command, family: str, options: Given, *arguments: str) -> click.Context:
+    """Return the context of a command with these options."""
     import click
 
     with click.Context(command, info_name=command.name) as bare:
@@ -106,8 +107,8 @@ def _context(command: Any, family: str, options: Mapping[str, Any], *arguments: 
         elif value is not None:
             is_many = isinstance(value, Iterable) and not isinstance(value, str)
             values = [str(part) for part in value] if is_many else [str(value)]
-            many = values if getattr(param, "multiple", False) else [",".join(values)]
-            given += [f"{text}={part}" for part in many]
+            texts = values if getattr(param, "multiple", False) else [",".join(values)]
+            given += [f"{text}={part}" for part in texts]
     try:
         context: click.Context = command.make_context(command.name, [*given, "--", *arguments])
     except click.UsageError as error:
@@ -116,35 +117,35 @@ def _context(command: Any, family: str, options: Mapping[str, Any], *arguments: 
 
 
 def solve(instance: Any, **options: Any) -> Result:
-    """Return the hindsight optimum of an instance of any family, or of its file: `hindsched.offline.solve`."""
+    """Return the hindsight optimum of an instance, or of its file (see `hindsched.offline.solve`)."""
     return offline.solve(_instance(instance), **options)
 
 
 def run(instance: Any, policy: Any, **options: Any) -> Any:
-    """Run a policy, by name or as an object, on an instance of any family, or on its file: `online.run_policy`."""
+    """Run a policy, by name or as an object, on an instance or its file (see `hindsched.online.run_policy`)."""
     from hindsched import online
 
     return online.run_policy(_instance(instance), policy, **options)
 
 
-def check(instance: Any, schedule: Any, **beside: Any) -> Verdict:
-    """Replay a schedule by the family's independent checker: `instances.check`; files stand for what they hold."""
+def check(instance: Any, schedule: Any, **options: Any) -> Verdict:
+    """Verify a schedule or its file on an instance or its file (see `hindsched.instances.check`)."""
     if isinstance(schedule, str | os.PathLike):
         schedule = instances.read_schedule(schedule)
-    return instances.check(_instance(instance), schedule, **beside)
+    return instances.check(_instance(instance), schedule, **options)
 
 
 def bound(instance: Any, *, time_limit_s: float = 10.0, **options: Any) -> Number | None:
-    """Return a proven bound on the hindsight optimum: no schedule is better.
+    """Return a proven bound on the hindsight optimum.
 
     Parameters
     ----------
     instance
-        Of any family, or its file.
+        An instance of any family, or its file.
     time_limit_s
-        Seconds to search for it; what is proven by then counts. The optimum itself, if the search ends.
+        Seconds for the search. If the search ends before, the bound is the optimum.
     **options
-        Those of `hindsched.offline.solve`.
+        The options of `hindsched.offline.solve`.
 
     Raises
     ------
@@ -160,7 +161,7 @@ def bound(instance: Any, *, time_limit_s: float = 10.0, **options: Any) -> Numbe
 
 
 class Picture:
-    """A picture that shows itself in a notebook, and can be written to a file.
+    """A picture, which a notebook displays and `save` writes to a file.
 
     Parameters
     ----------
@@ -172,7 +173,7 @@ class Picture:
         self.figure = figure
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write it; the ending (.svg, .pdf, .png) says how."""
+        """Write the picture in the format of the ending (.svg, .pdf, .png)."""
         from hindsched.bench.report import canvas
 
         canvas.save(self.figure, path)
@@ -184,35 +185,35 @@ class Picture:
 
 
 def gantt(instance: Any, schedule: Any) -> Picture:
-    """Return the picture of a schedule over the states of the machines, if it obeys the rules.
+    """Return a Gantt chart of a valid schedule over the states of the machines.
 
     Parameters
     ----------
     instance
-        Of any family, or its file.
+        An instance of any family, or its file.
     schedule
-        Of the same family, or its file; or what has one: a run, or the answer of a solver.
+        A schedule of the same family, its file, a run, or the result of a solver.
 
     Raises
     ------
     InputError
-        When the checker refuses the schedule, and for a family that draws none.
+        If the schedule is invalid, or the family draws no schedules.
     """
     from hindsched.bench.family import family_of
 
     problem = _instance(instance)
     if isinstance(schedule, str | os.PathLike):
         schedule = instances.read_schedule(schedule)
-    played = schedule
-    if getattr(type(schedule), "family", None) is None:  # a run or an answer
-        played = getattr(schedule, "schedule", getattr(schedule, "run", None))
-        played = played() if callable(played) else played
-    if played is None:
-        raise InputError("none was found, expected a schedule", place="schedule")
-    verdict = instances.check(problem, played)
+    drawn = schedule
+    if getattr(type(schedule), "family", None) is None:  # a run or a result
+        drawn = getattr(schedule, "schedule", getattr(schedule, "run", None))
+        drawn = drawn() if callable(drawn) else drawn
+    if drawn is None:
+        raise InputError("the solver found none, expected a schedule", place="schedule")
+    verdict = instances.check(problem, drawn)
     if not verdict.is_valid:
         raise InputError(f"not drawn: {verdict}", place="schedule")
-    return Picture(family_of(problem).report.draw(problem, played))
+    return Picture(family_of(problem).report.draw(problem, drawn))
 
 
 def score(
@@ -226,43 +227,42 @@ def score(
     jobs: int = 1,
     **options: Any,
 ) -> pd.DataFrame:
-    """Return the ratio table of policies against the hindsight optimum: ``hindsched score``.
+    """Return the table of ratios of policies to the hindsight optimum, as ``hindsched score`` does.
 
     Parameters
     ----------
     problems
-        An instance or its file, or several of them; of one family or of different ones.
+        An instance or its file, or several of them, of any families.
     policies
-        A policy or several: names, ``path/to/file.py:ClassName``, or objects; ``all`` stands for the built-in ones.
+        One or several policies: names, ``path/to/file.py:ClassName``, or objects; ``all``: the built-in policies.
     results
-        A folder that keeps the rows, resumes, and is what `report` reads; None: nothing is kept.
+        A folder that keeps the rows, for `report` and for resuming; None: nothing is kept.
     seed, solver, time_limit_s
-        As of the command.
+        As for the command.
     jobs
-        Processes at work at once.
+        Number of processes.
     **options
-        Options of the runs by name, as ``--option name=value``.
+        Options of the runs, as ``--option name=value``.
 
     Returns
     -------
     pandas.DataFrame
-        A row per policy: `bench.results.summary.summary`. An unfinished run stays in the denominator of every quartile,
-        and a statistic that falls on such runs has ends (``median_low``, ``median_high``) and no value.
+        One row per policy (see `hindsched.bench.results.summary.summary`). Unfinished runs count in every quartile; a
+        statistic that falls on them has ends (``median_low``, ``median_high``) and no value.
 
     Raises
     ------
     InputError
-        For a policy or an instance that cannot be used; one policy that fails does not hide the rows of the others, and
-        is told as a warning.
+        For an invalid policy or instance. If only some policies fail, a warning names them.
     """
     import warnings
 
-    from hindsched.bench.campaign import score as main_job
+    from hindsched.bench.campaign import score as scoring
     from hindsched.bench.campaign.sources import Given, from_file
     from hindsched.bench.run_records import Options
 
     many = [problems] if isinstance(problems, str | os.PathLike) or hasattr(problems, "family") else list(problems)
-    asked = list(policies) if isinstance(policies, list | tuple | set) else [policies]
+    requested = list(policies) if isinstance(policies, list | tuple | set) else [policies]
     if not many:
         raise InputError("none, expected at least one", place="instances")
     sources = [
@@ -279,28 +279,28 @@ def score(
     )
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch if results is None else results)
-        found = main_job.score(sources, asked, how, folder, num_processes=jobs)
+        found = scoring.score(sources, requested, how, folder, num_processes=jobs)
     if found.failure is not None:
         warnings.warn(str(found.failure), stacklevel=2)
     return found.table
 
 
 def report(results: str | os.PathLike[str], output: str | os.PathLike[str] | None = None, **options: Any) -> Path:
-    """Write the page of a folder of results, ``hindsched report``, and return where it is.
+    """Write the report of a folder of results, as ``hindsched report`` does, and return its path.
 
     Parameters
     ----------
     results
-        A folder of `score` or of a campaign, or a table of one run a row.
+        A folder of `score` or of a campaign, or a table with one run per row.
     output
-        Where to write; None: ``report`` beside the rows.
+        Output folder; None: ``report`` in the folder of results.
     **options
         ``reference``: the policy that others are compared with.
 
     Raises
     ------
     InputError
-        Where there is no run.
+        If there is no run.
     """
     from hindsched.bench.report.page import default_output, write_report
 
@@ -312,5 +312,5 @@ def _instance(thing: Any) -> Any:
     if isinstance(thing, str | os.PathLike):
         return instances.read(thing)
     if not isinstance(getattr(type(thing), "family", None), str):
-        raise InputError(f"{type(thing).__name__}, expected an instance of some family, or its file", place="instance")
+        raise InputError(f"{type(thing).__name__}, expected an instance or its file", place="instance")
     return thing

@@ -1,8 +1,8 @@
-"""The command line: ``hindsched``, the front door of the toolkit.
+"""The command line ``hindsched``.
 
-Results go to standard output, progress and messages to standard error. Exit codes: 0 done; 1 a schedule was
-refused by ``check``, or a row by ``recheck``; 2 bad input or usage, a full disk, too little memory or a lost worker,
-told in one line; 3 the toolkit contradicted itself; 130 interrupted.
+Results go to standard output, progress and messages to standard error. Exit codes: 0 success; 1 an invalid schedule
+(``check``) or a differing row (``recheck``); 2 wrong input or usage, a full disk, too little memory or a lost worker
+process; 3 a contradiction inside the toolkit; 130 interrupted.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ def main(name: str = "hindsched", load: Callable[[], click.Command] = _load_hind
     name
         The program name in help texts.
     load
-        Returns the command; called late, so that an interruption during slow imports is reported in one line.
+        Returns the command; called late, so that an interruption during slow imports is reported.
     """
     for stream in ("stdout", "stderr"):
-        if getattr(sys, stream) is None:  # closed by who called us
+        if getattr(sys, stream) is None:  # closed by the calling process
             setattr(sys, stream, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
     if isinstance(sys.stdout, TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # as on standard error: names of files may hold any bytes
@@ -55,13 +55,13 @@ def main(name: str = "hindsched", load: Callable[[], click.Command] = _load_hind
 
 
 def _run(name: str, load: Callable[[], click.Command]) -> NoReturn:
-    # what takes a while to load is loaded here, where an interruption is told like any other
+    # slow imports are here, so that an interruption during them is reported
     import click
 
-    from hindsched.bench.progress import tell_of_compilation
+    from hindsched.bench.progress import announce_compilation
     from hindsched.instances.errors import HindschedError, InputError
 
-    tell_of_compilation()
+    announce_compilation()
     try:
         command = load()
         with command.make_context(name, sys.argv[1:]) as context:
@@ -82,7 +82,7 @@ def _run(name: str, load: Callable[[], click.Command]) -> NoReturn:
         _fail("not enough memory for an instance of this size", EXIT_USAGE)
     except click.Abort:
         raise KeyboardInterrupt from None
-    except BrokenPipeError:  # the reader of our output has gone; nothing is left to say
+    except BrokenPipeError:  # the reader of the output has closed it
         _drop_output()
         sys.exit(0)
     except OSError as error:
@@ -92,15 +92,15 @@ def _run(name: str, load: Callable[[], click.Command]) -> NoReturn:
 
 
 def _interrupt(number: int, frame: FrameType | None) -> None:
-    raise KeyboardInterrupt  # who is asked to end leaves as tidily as who is interrupted
+    raise KeyboardInterrupt  # SIGTERM is handled as an interruption
 
 
 def _drop_output() -> None:
-    """Send what standard output still holds nowhere: the interpreter flushes it again at its end."""
+    """Discard buffered output, which the interpreter would flush at its end."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _fail(message: str, code: int) -> NoReturn:
-    with suppress(OSError):  # where nobody can be told, the exit code still tells
+    with suppress(OSError):  # without standard error, only the exit code is left
         print(f"hindsched: {message}", file=sys.stderr, flush=True)
     sys.exit(code)

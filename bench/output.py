@@ -1,4 +1,4 @@
-"""One renderer for every command: JSON, one object a line, or a table that a person likes to read."""
+"""The output of every command: JSON, one object per line, or a table."""
 
 from __future__ import annotations
 
@@ -6,40 +6,40 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
 
 import click
 
+from hindsched.bench.shared_types import Row
 from hindsched.instances.errors import InputError, printable
 from hindsched.instances.text_files import as_unicode, encode
 
-__all__ = ["Refusals", "Table", "bad_input"]
+__all__ = ["Refusals", "Table", "report_error"]
 
 
 @dataclass
 class Table:
-    """Rows of one kind, shown as they come (JSON) or together at the end (table).
+    """Rows of one kind, printed one by one (JSON) or together at the end (table).
 
     Parameters
     ----------
     columns
-        Keys of a row, in order, with the heading a person sees; None: the keys of the rows themselves.
+        Headings by key of a row, in order; None: the keys of the rows.
     as_json
-        Whether to print one JSON object a line instead.
+        Whether to print one JSON object per line.
     title
-        Above the table.
+        Title of the table.
     spare
-        Keys of columns that a narrow terminal can do without, the first to go first.
+        Keys of columns that a narrow terminal omits, in this order.
     """
 
     columns: Mapping[str, str] | None
     as_json: bool
     title: str | None = None
     spare: Sequence[str] = ()
-    _rows: list[dict[str, Any]] = field(default_factory=list)
+    _rows: list[Row] = field(default_factory=list)
 
-    def add(self, row: Mapping[str, Any]) -> None:
-        """Take a row; in JSON it is printed at once, with exactly the keys of ``columns`` where they are told."""
+    def add(self, row: Mapping[str, object]) -> None:
+        """Add a row; JSON is printed at once, with exactly the keys of ``columns`` if they are given."""
         kept = dict(row) if self.columns is None else {key: row[key] for key in self.columns}
         if self.as_json:
             click.echo(_json(kept))
@@ -47,13 +47,13 @@ class Table:
         else:
             self._rows.append(kept)
 
-    def add_all(self, rows: Iterable[Mapping[str, Any]]) -> None:
-        """Take several rows."""
+    def add_all(self, rows: Iterable[Mapping[str, object]]) -> None:
+        """Add several rows."""
         for row in rows:
             self.add(row)
 
     def show(self) -> None:
-        """Print the table; nothing is left to do in JSON."""
+        """Print the table; JSON has already been printed."""
         if self.as_json or not self._rows:
             return
         from rich import box
@@ -62,14 +62,14 @@ class Table:
         from rich.text import Text
 
         class Output(Console):
-            """Standard output, whose reader may go at any time."""
+            """Standard output, whose reader may close it at any time."""
 
             def on_broken_pipe(self) -> None:
-                raise BrokenPipeError  # which the command line takes for a quiet end, where rich would say 1
+                raise BrokenPipeError  # the command line then ends silently; rich would exit with 1
 
         table = RichTable(title=self.title, box=box.SIMPLE_HEAD, title_justify="left", title_style="bold")
         columns = dict(self.columns or {key: key for row in self._rows for key in row if not _is_long(row[key])})
-        # a pipe or a file gets every column whole, whatever the width of the terminal that is not there
+        # a pipe or a file has no width, so every column is complete
         console = Output(highlight=False, width=None if sys.stdout.isatty() else self._natural_width(columns))
         left_out = []
         for key in self.spare:
@@ -79,13 +79,13 @@ class Table:
             numeric = all(_is_numeric(row.get(key)) for row in self._rows)
             table.add_column(heading, justify="right" if numeric else "left", overflow="fold")
         for row in self._rows:
-            table.add_row(*(Text(_cell(row.get(key))) for key in columns))  # not markup, whatever stands in it
+            table.add_row(*(Text(_cell(row.get(key))) for key in columns))  # Text is not parsed as markup
         console.print(table)
         if left_out:
-            console.print(f"Left out on this narrow terminal: {', '.join(left_out)}.")
+            console.print(f"Omitted on this narrow terminal: {', '.join(left_out)}.")
 
     def _natural_width(self, columns: Mapping[str, str]) -> int:
-        """Return how wide the table is where no cell is broken."""
+        """Return the width of the table without line breaks in cells."""
         from rich.cells import cell_len
 
         cells = ([heading, *(_cell(row.get(key)) for row in self._rows)] for key, heading in columns.items())
@@ -93,39 +93,39 @@ class Table:
 
 
 class Refusals:
-    """What is wrong with some of several inputs: each is told once, on standard error, and the others go on."""
+    """Errors in some of several inputs: each is printed once on standard error, and processing continues."""
 
     def __init__(self) -> None:
-        self._told: set[str] = set()
+        self._reported: set[str] = set()
 
     @contextmanager
     def of(self, file: object) -> Iterator[None]:
-        """End a block at an `InputError`, and tell it."""
+        """Catch an `InputError` in a block, and report it."""
         try:
             yield
         except InputError as error:
-            self.tell(error, file)
+            self.report(error, file)
 
-    def tell(self, error: InputError, file: object) -> None:
-        """Tell of one in a file (None: in none), unless it names another."""
-        told = error.in_file(file)
-        if str(told) not in self._told:
-            self._told.add(str(told))
-            bad_input(told)
+    def report(self, error: InputError, file: object) -> None:
+        """Report an error in a file (None: in none), unless the error names another file."""
+        located = error.in_file(file)
+        if str(located) not in self._reported:
+            self._reported.add(str(located))
+            report_error(located)
 
     @property
     def code(self) -> int:
-        """The exit code that this makes."""
-        return 2 if self._told else 0
+        """The resulting exit code."""
+        return 2 if self._reported else 0
 
 
-def bad_input(error: Exception) -> None:
-    """Say on standard error, in one line, what is wrong with one of several inputs; the others go on."""
+def report_error(error: Exception) -> None:
+    """Print an error in one line on standard error."""
     click.echo(f"hindsched: {error}", err=True)
 
 
 def _is_long(value: object) -> bool:
-    """Whether a value is for machines: lists and objects stay in JSON."""
+    """Return whether a value is shown in JSON only: a list or an object."""
     return isinstance(value, list | tuple | dict)
 
 
@@ -139,8 +139,8 @@ def _cell(value: object) -> str:
     return f"{value:.3f}" if isinstance(value, float) else printable(str(value))
 
 
-def _json(value: Any) -> str:
-    r"""Return JSON; text that is not Unicode, of a file's name, is told as messages tell it.
+def _json(value: object) -> str:
+    r"""Return JSON; text that is not Unicode, in a file's name, is escaped as in messages.
 
     Examples
     --------
@@ -153,7 +153,7 @@ def _json(value: Any) -> str:
         return encode(_unicode(value))
 
 
-def _unicode(value: Any) -> Any:
+def _unicode(value: object) -> object:
     if isinstance(value, dict):
         return {_unicode(key): _unicode(each) for key, each in value.items()}
     if isinstance(value, list | tuple):

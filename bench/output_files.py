@@ -1,4 +1,4 @@
-"""Where commands write instances and schedules: settled before any work is done."""
+"""Files that commands write, tested before any work is done."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ import re
 from collections.abc import Mapping, Sequence
 from errno import EACCES
 from pathlib import Path
-from typing import Any
 
 import click
 
+from hindsched.bench.shared_types import Problem
 from hindsched.instances import InputError, write
 from hindsched.instances.families import part
 from hindsched.instances.text_files import open_stream
@@ -20,7 +20,7 @@ __all__ = ["expect_folder", "expect_writable", "schedule_targets", "write_instan
 _UNFIT_FOR_NAMES = re.compile(r"[^\w.+-]+")
 
 
-def write_instance(instance: Any, output: str) -> None:
+def write_instance(instance: Problem, output: str) -> None:
     """Write an instance to a file, or to standard output for ``-``."""
     if output == "-":
         click.echo(part(instance.family, "instances").write_instance(instance), nl=False)
@@ -29,14 +29,14 @@ def write_instance(instance: Any, output: str) -> None:
 
 
 def expect_writable(path: str | os.PathLike[str]) -> None:
-    """Raise an `InputError` for a file that can be seen not to be writable: before any work is done."""
+    """Raise `InputError` for a file that cannot be written."""
     target = Path(path)
     if open_stream(path) is not None:
         return
     if target.is_dir():
         raise InputError("a directory, expected a file to write to", file=path)
     if target.is_file() or not target.exists():
-        target = Path(os.path.realpath(path)).parent  # where it is written beside; a terminal or a pipe is itself
+        target = Path(os.path.realpath(path)).parent  # files are replaced atomically, so their folder must be writable
         if not target.is_dir():
             raise InputError("cannot be written: no such directory", file=path)
     if not os.access(target, os.W_OK):
@@ -44,7 +44,7 @@ def expect_writable(path: str | os.PathLike[str]) -> None:
 
 
 def expect_folder(path: Path) -> None:
-    """Raise an `InputError` for a folder that can be seen not to be there for files, nor to be made."""
+    """Raise `InputError` for a folder that cannot be written or created."""
     nearest = next(place for place in (path, *path.parents) if os.path.lexists(place))
     if not nearest.is_dir():
         raise InputError("not a folder, expected one to write to", file=nearest)
@@ -55,22 +55,22 @@ def expect_folder(path: Path) -> None:
 def schedule_targets(
     out: str | None, runs: Sequence[tuple[str, str]], *, is_one: bool
 ) -> Mapping[tuple[str, str], Path]:
-    """Return the file of each schedule, by instance file and policy; none if nobody asked for schedules.
+    """Return the file of each schedule, by instance file and policy; empty if no schedules are requested.
 
     Parameters
     ----------
     out
-        What the user asked for: the file of the schedule, or where there may be several a folder, made if needed, in
-        which each is ``<instance>[.<policy>].schedule.json``.
+        The file of the schedule; or, if there may be several, a folder, created if needed, of files named
+        ``<instance>[.<policy>].schedule.json``.
     runs
-        The instance file and the policy of each; the policy ``""`` has no name.
+        The instance file and the policy of each schedule; ``""``: no policy.
     is_one
-        Whether what was asked for makes no more than one schedule, whatever can be read and run of it.
+        Whether at most one schedule is requested.
 
     Raises
     ------
     InputError
-        For what cannot be written to, and for schedules that would overwrite each other.
+        For files that cannot be written, and for two schedules with the same file.
     """
     if out is None or not runs:
         return {}

@@ -1,4 +1,4 @@
-"""Progress on standard error, shown only where somebody watches."""
+"""Progress on standard error."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from rich.progress import Progress
 
-__all__ = ["counting", "tell_of_compilation", "working"]
+__all__ = ["announce_compilation", "counting", "working"]
 
 
-def tell_of_compilation() -> None:
-    """Let the user know, on standard error, why the first run waits: this process is about to compile."""
+def announce_compilation() -> None:
+    """Print a message on standard error when this process compiles machine code."""
     logger = logging.getLogger("hindsched.compiling")
     logger.setLevel(logging.INFO)
     if not logger.handlers:
@@ -28,7 +28,7 @@ def tell_of_compilation() -> None:
 
 @contextmanager
 def working(what: str) -> Iterator[None]:
-    """Show that something is under way, with the time it has taken so far."""
+    """Show a description and the elapsed time on a terminal."""
     if not sys.stderr.isatty():
         yield
         return
@@ -44,13 +44,13 @@ def working(what: str) -> Iterator[None]:
 
 @contextmanager
 def counting(what: str, total: int, done: int) -> Iterator[_Counter]:
-    """Count jobs: done, rate, time left; plain lines, about one in ten seconds, where nobody watches."""
+    """Show finished jobs, their rate and the remaining time; without a terminal, one line per ten seconds."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
     from rich.table import Column
 
     if sys.stderr.isatty():
-        # counts and times keep their width, and the note has what is left of the line
+        # counts and times keep their width; the note has the rest of the line
         note = Column(ratio=1, no_wrap=True, overflow="ellipsis")
         columns = (
             TextColumn("{task.fields[what]}", table_column=Column(no_wrap=True)),
@@ -69,11 +69,11 @@ def counting(what: str, total: int, done: int) -> Iterator[_Counter]:
 
 class _Counter:
     _EVERY_S = 10.0
-    #: The rate is that of the last so many seconds.
+    #: Number of last seconds over which the rate is measured.
     _WINDOW_S = 60.0
-    #: So many jobs after the first show a rate: every process compiles in its first one.
+    #: Number of jobs before a rate is shown: processes may compile in their first job.
     _SHOWN = 10
-    #: And in so many seconds at least.
+    #: Number of seconds before a rate is shown.
     _SHORTEST_S = 1.0
 
     def __init__(self, what: str, total: int, done: int, progress: Progress | None) -> None:
@@ -82,13 +82,13 @@ class _Counter:
         self._what, self._total, self._done = what, total, done
         self._failed = 0
         self._clock = time.monotonic
-        self._said = self._clock()
-        self._steps: deque[tuple[float, int]] = deque()  # the first job may compile: rates count from its end
+        self._last_line = self._clock()
+        self._steps: deque[tuple[float, int]] = deque()  # rates count from the end of the first job, which may compile
         self._progress = progress
         self._task = None if progress is None else progress.add_task("", total=total, completed=done, what=what)
 
     def step(self, note: str, *, failed: bool = False) -> None:
-        """One job more is done, or has failed; ``note`` says which."""
+        """Count one more finished or failed job, described by ``note``."""
         self._done += 1
         self._failed += failed
         failures = f", {self._failed} failed" if self._failed else ""
@@ -99,14 +99,14 @@ class _Counter:
         self._steps.append((now, self._done))
         while len(self._steps) > 2 and now - self._steps[0][0] > self._WINDOW_S:
             self._steps.popleft()
-        if now - self._said >= self._EVERY_S or self._done == self._total:
-            self._said = now
+        if now - self._last_line >= self._EVERY_S or self._done == self._total:
+            self._last_line = now
             line = f"{self._what}: {self._done}/{self._total}{self._pace()}{failures}, last: {note}"
             sys.stderr.write(line + "\n")
             sys.stderr.flush()
 
     def _pace(self) -> str:
-        """Return the rate and the time left; nothing before some jobs have shown them: first ones compile."""
+        """Return the rate and the remaining time; empty after too few jobs."""
         (first, before), (last, done) = self._steps[0], self._steps[-1]
         if done - before < self._SHOWN or last - first < self._SHORTEST_S:
             return ""

@@ -175,7 +175,7 @@ def test_one_policy_that_fails_does_not_hide_the_others(drawn):
 
 
 def test_two_policies_of_one_name_are_refused(drawn):
-    with pytest.raises(hs.InputError, match="policy first: two policies of this name"):
+    with pytest.raises(hs.InputError, match="policy first: two policies with this name"):
         hs.score(drawn, [First(), First()])
 
 

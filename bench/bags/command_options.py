@@ -18,10 +18,10 @@ __all__ = ["OPTIONS"]
 
 
 def _bag(*, tasks_needed: bool = False) -> list[click.Option]:
-    """Return the parameters of a bag."""
+    """Return the options for a bag."""
     tasks: Given = {"required": True} if tasks_needed else {"default": 25, "show_default": True}
     return [
-        click.Option(["--tasks"], type=POSITIVE, help="n, tasks of the bag.", **tasks),
+        click.Option(["--tasks"], type=POSITIVE, help="n, number of tasks.", **tasks),
         click.Option(
             ["--reference", "reference_s"],
             type=POSITIVE,
@@ -34,46 +34,54 @@ def _bag(*, tasks_needed: bool = False) -> list[click.Option]:
             type=COUNT,
             default=0,
             show_default=True,
-            help="Of a task; k is one more. Paper: 0, 1, 9.",
+            help="Number of checkpoints of a task, k - 1. Paper: 0, 1, 9.",
         ),
         click.Option(
             ["--store"],
             type=click.Choice([str(store) for store in Store]),
             default=str(Store.SHARED),
             show_default=True,
-            help="Who starts from a saved state: any machine, or the one that saved it.",
+            help="Machines that can resume from a saved state: all, or the one that saved it.",
         ),
     ]
 
 
-_ON_DEMAND = click.Option(["--on-demand"], is_flag=True, help="States may be saved at any moment.")
+_ON_DEMAND = click.Option(["--on-demand"], is_flag=True, help="Allow saves at any time.")
 _SET = click.Option(
-    ["--set", "machines"], type=click.Choice(list(SETS)), default="M01", show_default=True, help="The paper's machines."
+    ["--set", "machines"],
+    type=click.Choice(list(SETS)),
+    default="M01",
+    show_default=True,
+    help="Set of machines in the paper.",
 )
 _MIX = click.Option(
-    ["--mix"], type=click.Choice(MIXES), default=MIXES[0], show_default=True, help="How M04 lays its types out."
+    ["--mix"],
+    type=click.Choice(MIXES),
+    default=MIXES[0],
+    show_default=True,
+    help="Arrangement of machine types in M04.",
 )
 _RUN = [
     click.Option(
         ["--predictor"],
         metavar="NAME",
-        help=f"Of FCFS-PRDCT-DMD: {', '.join(PREDICTORS)}, or FILE.py:CLASS.  [default: hour, trained on a class-room "
-        "trace of its own]",
+        help=f"Predictor of FCFS-PRDCT-DMD: {', '.join(PREDICTORS)}, or FILE.py:CLASS.  [default: hour, trained on a "
+        "generated trace of class rooms]",
     ),
     click.Option(
         ["--max-copies"],
         metavar="INTEGER",
-        help=f"Tasks with fewer live copies are replicated.  [default: {MAX_COPIES}]",
+        help=f"Largest number of copies of a task.  [default: {MAX_COPIES}]",
     ),
     click.Option(
         ["--handover"],
         type=click.Choice([str(handover) for handover in HANDOVERS]),
-        help="When a machine asks that a completion frees.  [default: immediate]",
+        help="When a machine that a completion frees requests work.  [default: immediate]",
     ),
     click.Option(
         ["--day-tolerance"],
         metavar="X",
-        help="By what share a copy may be late by day, such as 0.2.  [default: formula]",
+        help="Tolerated delay of a copy by day, as a share, such as 0.2.  [default: formula]",
     ),
 ]
 _GENERATE = [
@@ -81,19 +89,21 @@ _GENERATE = [
     *_bag(),
     _ON_DEMAND,
     _MIX,
-    click.Option(["--slots"], type=POSITIVE, help="N, slots to take.  [default: to the end of 28080; 8 with --small]"),
+    click.Option(
+        ["--slots"], type=POSITIVE, help="N, number of slots.  [default: to the end of 28080; 8 with --small]"
+    ),
     click.Option(
         ["--start"],
         type=COUNT,
         default=0,
         show_default=True,
-        help="The slot of the trace, from Monday 0:00, to begin at.",
+        help="First slot of the trace, from Monday 0:00.",
     ),
-    click.Option(["--seed"], type=COUNT, default=0, show_default=True, help="Which trace."),
+    click.Option(["--seed"], type=COUNT, default=0, show_default=True, help="Seed of the trace."),
     click.Option(
         ["--small"],
         is_flag=True,
-        help="A small random instance instead; of --tasks, --checkpoints, --store, --on-demand, --slots, --seed.",
+        help="Generate a small random instance; uses --tasks, --checkpoints, --store, --on-demand, --slots, --seed.",
     ),
 ]
 _IMPORT = [
@@ -101,32 +111,38 @@ _IMPORT = [
     *_bag(tasks_needed=True),
     _ON_DEMAND,
     click.Option(
-        ["--kinds"], default="D", show_default=True, metavar="D|ABCD...", help="Type of all machines, or of each."
+        ["--kinds"],
+        default="D",
+        show_default=True,
+        metavar="D|ABCD...",
+        help="Type of all machines, or of each machine.",
     ),
     click.Option(
-        ["--start"], metavar="TIME", help="Where slot 0 begins: UNIX seconds, or an ISO date.  [default: earliest]"
+        ["--start"], metavar="TIME", help="Begin of slot 0: UNIX seconds or an ISO date.  [default: earliest]"
     ),
-    click.Option(["--slots"], type=POSITIVE, help="N, slots to take.  [default: as many as all nodes were observed]"),
-    click.Option(["--nodes"], metavar="K|NAME,...", help="So many nodes, or these.  [default: all]"),
+    click.Option(
+        ["--slots"], type=POSITIVE, help="N, number of slots.  [default: all in which every node was observed]"
+    ),
+    click.Option(["--nodes"], metavar="K|NAME,...", help="Number of nodes, or their names.  [default: all]"),
     *trace_options(),
     click.Option(
         ["--absent"],
         type=click.Choice(["down", "reclaimed"]),
         default="down",
         show_default=True,
-        help="What 'not available' means.",
+        help="State of a node that is not available.",
     ),
 ]
 _SOLVE = [
     click.Option(
         ["--store"],
         type=click.Choice([*map(str, Store), "both"]),
-        help="Solve for this store, or for both.  [default: the file's]",
+        help="Store to solve for.  [default: as in FILE]",
     ),
     click.Option(
         ["--on-demand"],
         type=click.Choice(["yes", "no", "both"]),
-        help="With saves on demand, without, or both.  [default: as in the file]",
+        help="Whether to allow saves on demand.  [default: as in FILE]",
     ),
 ]
 _SCORE = [
@@ -134,7 +150,11 @@ _SCORE = [
     *_bag(),
     _MIX,
     click.Option(
-        ["--starts"], type=POSITIVE, default=10, show_default=True, help="So many on weekdays, and as many on weekends."
+        ["--starts"],
+        type=POSITIVE,
+        default=10,
+        show_default=True,
+        help="Number of starts on weekdays, and on weekends.",
     ),
     *_RUN,
 ]
@@ -145,7 +165,7 @@ _REPRODUCE = [
         type=POSITIVE,
         default=40,
         show_default=True,
-        help="So many on weekdays, and as many on weekends.",
+        help="Number of starts on weekdays, and on weekends.",
     ),
     click.Option(
         ["--time-limit", "time_limit_s"],
@@ -153,10 +173,12 @@ _REPRODUCE = [
         default=30.0,
         show_default=True,
         metavar="S",
-        help="Of each optimum.",
+        help="Time limit of each optimum, in seconds.",
     ),
-    click.Option(["--seed"], type=COUNT, default=0, show_default=True, help="Of the substitute trace."),
-    click.Option(["--real/--no-real"], default=True, show_default=True, help="Whether to run nine real zones too."),
+    click.Option(["--seed"], type=COUNT, default=0, show_default=True, help="Seed of the substitute trace."),
+    click.Option(
+        ["--real/--no-real"], default=True, show_default=True, help="Whether to include nine zones of real machines."
+    ),
 ]
 
 #: By command.

@@ -36,7 +36,9 @@ DURATION = _Duration()
 
 def _points(workers: int | None, tasks: int, batches: int) -> list[click.Option]:
     found = [
-        click.Option(["--tasks"], type=POSITIVE, default=tasks, show_default=True, help="N, tasks per batch."),
+        click.Option(
+            ["--tasks"], type=POSITIVE, default=tasks, show_default=True, help="N, number of tasks of a batch."
+        ),
         click.Option(
             ["--deadline", "deadline_s"],
             type=DURATION,
@@ -45,14 +47,18 @@ def _points(workers: int | None, tasks: int, batches: int) -> list[click.Option]
             help="Time from a batch's submission to its deadline.",
         ),
         click.Option(["--c"], type=DURATION, default="30m", show_default=True, help="Mean computing time of a task."),
-        click.Option(["--batches"], type=POSITIVE, default=batches, show_default=True, help="M, batches back to back."),
         click.Option(
-            ["--first-day"], type=COUNT, default=153, show_default=True, help="The day of the first submission, from 0."
+            ["--batches"], type=POSITIVE, default=batches, show_default=True, help="M, number of consecutive batches."
         ),
-        click.Option(["--homogeneous"], is_flag=True, help="All workers compute equally fast."),
+        click.Option(
+            ["--first-day"], type=COUNT, default=153, show_default=True, help="Day of the first submission, from 0."
+        ),
+        click.Option(["--homogeneous"], is_flag=True, help="Give all workers the same speed."),
     ]
     if workers is not None:
-        option = click.Option(["--workers"], type=POSITIVE, default=workers, show_default=True, help="W, volunteers.")
+        option = click.Option(
+            ["--workers"], type=POSITIVE, default=workers, show_default=True, help="W, number of workers."
+        )
         found.insert(0, option)
     return found
 
@@ -62,15 +68,15 @@ _LEAD = click.Option(
     type=DURATION,
     default="7d",
     show_default=True,
-    help="How long before the first submission the run begins.",
+    help="Time from the begin of the run to the first submission.",
 )
-_SEED = click.Option(["--seed"], type=COUNT, default=0, show_default=True, help="Names the volunteers.")
+_SEED = click.Option(["--seed"], type=COUNT, default=0, show_default=True, help="Seed of the workers.")
 _COMPUTE = click.Option(
     ["--compute"],
     type=click.Choice([str(kind) for kind in Compute]),
-    help="Whether tasks advance in available seconds only, or in all.  [default: available; drawn with --small]",
+    help="Whether tasks progress in available seconds or in all seconds.  [default: available; random with --small]",
 )
-_OF = click.Option(["--of"], metavar="RUN", help="The run that the rungs traffic and stream are measured by.")
+_OF = click.Option(["--of"], metavar="RUN", help="The run that defines the relaxations traffic and stream.")
 
 #: By command.
 OPTIONS: Mapping[str, Sequence[click.Option]] = {
@@ -79,18 +85,18 @@ OPTIONS: Mapping[str, Sequence[click.Option]] = {
         _LEAD,
         _SEED,
         _COMPUTE,
-        click.Option(["--drawn"], is_flag=True, help="Name what the volunteers are drawn from, not every interval."),
+        click.Option(["--drawn"], is_flag=True, help="Write the seed of the workers instead of their intervals."),
         click.Option(
             ["--small"],
             is_flag=True,
-            help="A small random instance instead; of --workers, --tasks, --batches, --compute, --seed.",
+            help="Generate a small random instance; uses --workers, --tasks, --batches, --compute, --seed.",
         ),
     ],
     "import": [
         *trace_options(),
         *_points(None, 1024, 256),
         _LEAD,
-        click.Option(["--seed"], type=COUNT, default=0, show_default=True, help="Names the speeds of the workers."),
+        click.Option(["--seed"], type=COUNT, default=0, show_default=True, help="Seed of the speeds of the workers."),
         click.Option(["--origin"], type=int, help="UNIX second that becomes second 0.  [default: the trace's begin]"),
         _COMPUTE,
     ],
@@ -98,8 +104,7 @@ OPTIONS: Mapping[str, Sequence[click.Option]] = {
         click.Option(
             ["--rung"],
             type=click.Choice([str(rung) for rung in Rung]),
-            help="What the hindsight player may choose: all contacts, as many as a run's, or the run's own.  "
-            "[default: free]",
+            help="Contacts of the schedules: free, as many as in a run, or those of a run.  [default: free]",
         ),
         _OF,
     ],
@@ -108,7 +113,7 @@ OPTIONS: Mapping[str, Sequence[click.Option]] = {
         click.Option(
             ["--days"], type=NUMBERS, default="153,214,275", show_default=True, help="Days of the first submission."
         ),
-        click.Option(["--batches"], type=POSITIVE, default=256, show_default=True, help="M."),
+        click.Option(["--batches"], type=POSITIVE, default=256, show_default=True, help="M, number of batches."),
         click.Option(
             ["--scale"],
             type=Number(min=0, min_open=True, max=1),
@@ -117,10 +122,10 @@ OPTIONS: Mapping[str, Sequence[click.Option]] = {
             help="Share of the 37,472 workers and of the tasks per batch.",
         ),
         _SEED,
-        click.Option(["--held"], is_flag=True, help="Make no new run; tell of those that the folder holds."),
+        click.Option(["--held"], is_flag=True, help="Only evaluate the runs in the folder."),
     ],
     "score": [
         *_points(400, 16, 12),
-        click.Option(["--draws"], type=POSITIVE, default=3, show_default=True, help="Crowds of volunteers to draw."),
+        click.Option(["--draws"], type=POSITIVE, default=3, show_default=True, help="Number of draws of workers."),
     ],
 }

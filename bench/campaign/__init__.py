@@ -1,1 +1,1 @@
-"""Campaigns: which rows are made, by whom, and how none is lost."""
+"""Campaigns: optima and runs as jobs, in parallel and resumable."""

@@ -1,7 +1,7 @@
-"""The campaign engine: jobs by key, run once each, in parallel, resumable.
+"""The campaign engine: it runs jobs in parallel, each once, and resumes interrupted campaigns.
 
-A job is a plain function with plain arguments that returns a row. Its key says everything its row depends on, so a
-row with that key never has to be made again.
+A job is a function with picklable arguments that returns a row. Its key covers everything that the row depends on, so a
+row with the same key is reused.
 """
 
 from __future__ import annotations
@@ -24,107 +24,108 @@ from pathlib import Path
 from typing import Any, NamedTuple, cast
 
 from hindsched.bench.campaign.journal import Journal
-from hindsched.bench.progress import counting, tell_of_compilation
+from hindsched.bench.progress import announce_compilation, counting
+from hindsched.bench.shared_types import Row
 from hindsched.instances.errors import InputError
 from hindsched.instances.families import BUILT_IN, names, part
 
 __all__ = ["FailedJobsError", "Job", "code_digest", "provenance", "run_jobs", "source_digest"]
 
-#: A group that has worked for so long hands over the rows it has made, so that little is lost with it.
-_HAND_OVER_S = 5.0
-#: Groups handed out for each process at work: enough that none waits, few enough to count the time left. One only as
-#: soon as a group has handed over: its rest then goes to the process that came free, which holds what the group shares.
-_AHEAD = 2
+#: Seconds after which a worker returns the rows of a group so far, so that an interruption loses little.
+_MAX_GROUP_S = 5.0
+#: Groups submitted per process: enough that no process is idle, few enough to estimate the remaining time. It becomes 1
+#: after a worker returns an unfinished group: the rest of the group then goes to the same process, with its caches.
+_GROUPS_PER_PROCESS = 2
 
 _ALL = ("instances", "offline", "online")
 
 
 class FailedJobsError(InputError):
-    """Some jobs failed on bad input; the rows of all others are made."""
+    """Some jobs failed on wrong input; the rows of all other jobs exist."""
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One row to make.
+    """The computation of one row.
 
     Parameters
     ----------
     key
-        Names the row: equal keys, equal rows (but for run times).
+        Key of the row: equal keys mean equal rows, except for run times.
     note
-        What a person sees while it runs.
+        Description for progress messages.
     call, arguments
-        A module-level function and its arguments, both picklable; it returns the row without its key.
+        A function of a module and its arguments, both picklable; it returns the row without its key.
     group
-        Neighbours of one group run in one process, one after another: they share what is costly to load.
+        Consecutive jobs of one group run in one process, in order, and share what is costly to load.
     """
 
     key: str
     note: str
-    call: Callable[..., dict[str, Any]]
+    call: Callable[..., Row]
     arguments: tuple[Any, ...]
     group: str = ""
 
-    def run(self) -> dict[str, Any]:
-        """Make the row."""
+    def run(self) -> Row:
+        """Compute the row."""
         return {"key": self.key, **self.call(*self.arguments), **provenance()}
 
 
 class _Outcome(NamedTuple):
-    """What became of a job: its row, or why there is none."""
+    """The outcome of a job: its row, or an error message."""
 
     note: str
-    row: dict[str, Any] | None
+    row: Row | None
     failure: str | None
 
 
 def run_jobs(
     what: str, jobs: Sequence[Job], journal: Journal, *, num_processes: int = 1, dask: str | None = None
 ) -> None:
-    """Make every row that the journal does not hold yet, and append each as soon as it is made.
+    """Compute every row that is not in the journal, and append it at once.
 
-    Rows stand in the journal in the order in which they were finished; their content does not depend on it. A job that
-    fails on bad input (a policy that raises) leaves no row; the others are made all the same.
+    The order of rows in the journal is the order of completion; their content does not depend on it. A job that fails
+    on wrong input, such as a policy that raises, has no row, and the other jobs continue.
 
     Parameters
     ----------
     what
-        Heads the progress.
+        Title of the progress messages.
     jobs
-        In the order in which they should begin.
+        The jobs, in the order in which they should begin.
     journal
-        Open.
+        An open journal.
     num_processes
-        Worker processes; 1 runs in this process.
+        Number of worker processes; 1: this process.
     dask
-        The address of a Dask scheduler, whose workers do the work instead.
+        Address of a Dask scheduler whose workers run the jobs instead.
 
     Raises
     ------
     FailedJobsError
-        After all other rows are made, for the jobs that failed: the first of them, and how many there are.
+        After all other rows are computed, if jobs failed: with the first error and the number of failures.
     InputError
-        At once, when a worker process is lost or runs other code than this, or the disk is full; the rows so far stay.
+        At once, if a worker process is lost or runs different code, or the disk is full; finished rows are kept.
     """
     if journal.torn:
-        sys.stderr.write(f"hindsched: {journal.path}: the last row was torn off by an interruption; it is made again\n")
+        sys.stderr.write(f"hindsched: {journal.path}: the last row was cut off and is recomputed\n")
     missing = [job for job in jobs if job.key not in journal]
     if not missing:
         return
     failures: list[str] = []
     with counting(what, total=len(jobs), done=len(jobs) - len(missing)) as counter:
-        for outcomes in _made(missing, num_processes, dask):
+        for outcomes in _outcomes(missing, num_processes, dask):
             journal.append_all([outcome.row for outcome in outcomes if outcome.row is not None])
             for outcome in outcomes:
                 if outcome.failure is not None:
                     failures.append(outcome.failure)
                 counter.step(outcome.note, failed=outcome.failure is not None)
     if failures:
-        others = f" (and {len(failures) - 1} more failed; the other rows are safe)" if len(failures) > 1 else ""
+        others = f" (and {len(failures) - 1} more failed; the other rows are kept)" if len(failures) > 1 else ""
         raise FailedJobsError(failures[0] + others)
 
 
-def _made(jobs: Sequence[Job], num_processes: int, dask: str | None) -> Iterator[list[_Outcome]]:
+def _outcomes(jobs: Sequence[Job], num_processes: int, dask: str | None) -> Iterator[list[_Outcome]]:
     if dask is None and (num_processes == 1 or len(jobs) == 1):
         yield from ([_outcome(job)] for job in jobs)
         return
@@ -132,24 +133,24 @@ def _made(jobs: Sequence[Job], num_processes: int, dask: str | None) -> Iterator
     with _local_pool(num_processes) if dask is None else _dask_pool(dask) as pool:
         num_groups = len(groups)
         pending: set[Future[list[_Outcome]]] = set()
-        handed: dict[Future[list[_Outcome]], list[Job]] = {}
-        ahead = _AHEAD
+        submitted: dict[Future[list[_Outcome]], list[Job]] = {}
+        ahead = _GROUPS_PER_PROCESS
         while groups or pending:
             while groups and len(pending) < ahead * pool.size():
                 group = groups.popleft()
-                is_first = not handed and len(groups) == num_groups - 1
-                future = pool.executor.submit(_run_in_worker, group, pool.owner, is_first, _HAND_OVER_S)
+                is_first = not submitted and len(groups) == num_groups - 1
+                future = pool.executor.submit(_run_in_worker, group, pool.owner, is_first, _MAX_GROUP_S)
                 pending.add(future)
-                handed[future] = group
+                submitted[future] = group
             done, pending = wait(pending, return_when=FIRST_COMPLETED)
             for future in done:
-                group = handed.pop(future)
+                group = submitted.pop(future)
                 try:
                     outcomes = future.result()
                 except (BrokenExecutor, CancelledError) as error:
                     raise InputError(
-                        "a worker process was lost (killed, or out of memory); every row in the results is safe: "
-                        "the same command resumes, and fewer processes take less memory"
+                        "a worker process was lost (killed, or out of memory); all finished rows are kept: the same "
+                        "command resumes, and fewer processes need less memory"
                     ) from error
                 if len(outcomes) < len(group):
                     groups.appendleft(group[len(outcomes) :])
@@ -159,7 +160,7 @@ def _made(jobs: Sequence[Job], num_processes: int, dask: str | None) -> Iterator
 
 
 class _Pool(NamedTuple):
-    """Who does the work: an executor, how many jobs it can be at, and the process that its workers end with."""
+    """An executor, its number of parallel jobs, and the process with which its workers end."""
 
     executor: Executor
     size: Callable[[], int]
@@ -172,7 +173,7 @@ def _local_pool(num_processes: int) -> Iterator[_Pool]:
 
     from joblib.externals.loky import get_reusable_executor
 
-    # a worker that has compiled has grown; loky starts another in its place, and says so to nobody who could use it
+    # compilation makes a worker grow; loky then replaces it, with a warning that users cannot act on
     warnings.filterwarnings("ignore", "A worker stopped while some jobs", UserWarning)
 
     executor = get_reusable_executor(max_workers=num_processes)
@@ -181,7 +182,7 @@ def _local_pool(num_processes: int) -> Iterator[_Pool]:
     except BaseException:
         executor.shutdown(wait=True, kill_workers=True)
         raise
-    executor.shutdown(wait=True)  # else the workers stay for a next campaign, and delay the exit
+    executor.shutdown(wait=True)  # else the workers wait for another campaign, and delay the exit
 
 
 @contextmanager
@@ -193,7 +194,7 @@ def _dask_pool(address: str) -> Iterator[_Pool]:
         raise InputError(
             'distributed is not installed, expected pip install "hindsched[distributed]"', place="--dask"
         ) from None
-    with _refused(address):  # before a client is made, which would tell of its end much later
+    with _refused(address):  # before a client is made, which reports errors much later
         parse_host_port(parse_address(address)[1])
     with _refused(address):
         client: Any = cast(Any, Client)(address, timeout="10s", set_as_default=False)
@@ -213,18 +214,18 @@ def _refused(address: str) -> Iterator[None]:
 _ONE_AT_A_TIME = threading.Lock()
 
 
-def _run_in_worker(jobs: Sequence[Job], owner: int | None, is_first: bool, hand_over_s: float) -> list[_Outcome]:
-    """Make rows in a worker process until the time to hand over has come; the first says if it has to compile."""
+def _run_in_worker(jobs: Sequence[Job], owner: int | None, is_first: bool, max_group_s: float) -> list[_Outcome]:
+    """Compute rows in a worker process for at most ``max_group_s`` seconds; the first group announces compilation."""
     if owner is not None:
         _end_with(owner)
         if is_first:
-            tell_of_compilation()
+            announce_compilation()
     outcomes: list[_Outcome] = []
-    begun = time.monotonic()
+    started = time.monotonic()
     for job in jobs:
-        with _ONE_AT_A_TIME:  # a Dask worker may have several threads; what policies print is caught by process
+        with _ONE_AT_A_TIME:  # a Dask worker may have several threads, but standard output is redirected per process
             outcomes.append(_outcome(job))
-        if time.monotonic() - begun >= hand_over_s:
+        if time.monotonic() - started >= max_group_s:
             break
     return outcomes
 
@@ -247,7 +248,7 @@ def _expect_same_code(outcomes: Sequence[_Outcome]) -> None:
 
 @cache
 def _end_with(parent: int) -> None:
-    """Let this process end within a second of its parent, whatever ended that and whatever this one is at."""
+    """Make this process end within a second of its parent."""
 
     def watch() -> None:
         while os.getppid() == parent:
@@ -259,41 +260,41 @@ def _end_with(parent: int) -> None:
 
 @cache
 def code_digest(*packages: str, family: str | None = None) -> str:
-    """Return a digest of the source of the packages that rows depend on: rows of other code are not reused.
+    """Return a digest of the source code that rows depend on; rows of other code are not reused.
 
     Parameters
     ----------
     *packages
-        Some of ``instances``, ``offline``, ``online``; none given means all of them.
+        Some of ``instances``, ``offline``, ``online``; none: all of them.
     family
-        Whose row it is: what all families share counts, and the family's own, not what belongs to the others. None:
-        everything counts.
+        Family of the row: shared code and code of the family count, code of other families does not. None: all code
+        counts.
     """
     root = Path(__file__).resolve().parents[2]
     places = [root / package for package in packages or _ALL]
     if family is None:
         return source_digest(*places)[:16]
-    theirs = set(names()) - {family}
+    others = set(names()) - {family}
     own = [] if family in BUILT_IN else _sources_of(family, packages or _ALL)
-    return source_digest(*places, *own, without=theirs)[:16]
+    return source_digest(*places, *own, without=others)[:16]
 
 
 def _sources_of(family: str, packages: Sequence[str]) -> list[Path]:
-    """Return where the parts of a family of somebody else's come from: the folder of a package, or the file."""
+    """Return the folders or files of a user's family."""
     files = [getattr(part(family, package), "__file__", None) for package in packages]
     places = {Path(file).resolve() for file in files if file is not None}
     return sorted({place.parent if place.name == "__init__.py" else place for place in places})
 
 
 def source_digest(*places: Path, without: Collection[str] = ()) -> str:
-    """Return a digest of the Python source in these folders and files.
+    """Return a digest of the Python source in folders and files.
 
     Parameters
     ----------
     *places
-        Folders, with all below them, and files.
+        Files, and folders with all files below them.
     without
-        Names of folders directly below a place that do not count.
+        Names of subfolders that do not count.
     """
     digest = hashlib.sha256()
     for place in places:
@@ -306,7 +307,7 @@ def source_digest(*places: Path, without: Collection[str] = ()) -> str:
 
 @cache
 def provenance() -> dict[str, str]:
-    """Return what a row says of the code and the machine that made it."""
+    """Return the entries of a row on the code and the machine that computed it."""
     return {
         "version": version("hindsched"),
         "code": code_digest(),

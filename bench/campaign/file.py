@@ -1,4 +1,4 @@
-"""A campaign as a small file: which instances, which policies, under which readings.
+"""Campaign files: instances, policies and options.
 
 ::
 
@@ -16,10 +16,9 @@
     [[instances]]
     files = ["spot.json"]
 
-Every key but ``instances`` may be left out. Paths are relative to the file. An ``[[instances]]`` table with a key
-``family`` asks for draws of that family (``coupled`` where there is none); the other keys are the family's.
-``estimators``, ``services`` and ``ties`` say the same as ``options.estimator``, ``options.service`` and
-``options.ties``.
+Only ``instances`` is required. Paths are relative to the file. The keys of an ``[[instances]]`` table without ``files``
+belong to its ``family`` (default: ``coupled``). ``estimators``, ``services`` and ``ties`` are synonyms of
+``options.estimator``, ``options.service`` and ``options.ties``.
 """
 
 from __future__ import annotations
@@ -28,14 +27,15 @@ import os
 import tomllib
 from math import inf
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import msgspec
 
-from hindsched.bench.campaign.plan import Campaign, readings_of
+from hindsched.bench.campaign.plan import Campaign, option_combinations
 from hindsched.bench.campaign.sources import Source, from_file
 from hindsched.bench.family import family_named
 from hindsched.bench.run_records import Options
+from hindsched.bench.shared_types import Row
 from hindsched.instances.errors import InputError
 from hindsched.instances.text_files import convert, read_bytes
 
@@ -43,14 +43,14 @@ __all__ = ["read_campaign"]
 
 _Count = Annotated[int, msgspec.Meta(ge=1)]
 _Seed = Annotated[int, msgspec.Meta(ge=0)]
-#: Keys that say the same as an option of the run.
+#: Synonyms of options of a run.
 _SHORT = {"estimators": "estimator", "services": "service", "ties": "ties"}
 
 
 class _File(msgspec.Struct, forbid_unknown_fields=True):
-    """What a campaign file may say."""
+    """The content of a campaign file."""
 
-    instances: list[dict[str, Any]]
+    instances: list[Row]
     policies: tuple[str, ...] = ("all",)
     options: dict[str, list[str] | str] = {}
     estimators: tuple[str, ...] | None = None
@@ -68,10 +68,10 @@ def read_campaign(path: str | os.PathLike[str]) -> Campaign:
     Raises
     ------
     InputError
-        In one line, naming the file, the place and what was expected.
+        For an invalid file; the message has the place and what was expected.
     """
     try:
-        return _campaign(_decoded(path), Path(path).parent)
+        return _campaign_of(_decoded(path), Path(path).parent)
     except InputError as error:
         raise error.in_file(path) from None
 
@@ -79,7 +79,7 @@ def read_campaign(path: str | os.PathLike[str]) -> Campaign:
 def _decoded(path: str | os.PathLike[str]) -> _File:
     raw = read_bytes(path)
     try:
-        document: dict[str, Any] = tomllib.loads(raw.decode())
+        document: Row = tomllib.loads(raw.decode())
     except UnicodeDecodeError as error:
         line = raw[: error.start].count(b"\n") + 1
         raise InputError("not UTF-8, expected TOML text", place=f"line {line}") from None
@@ -88,7 +88,7 @@ def _decoded(path: str | os.PathLike[str]) -> _File:
     return convert(document, _File)
 
 
-def _campaign(file: _File, folder: Path) -> Campaign:
+def _campaign_of(file: _File, folder: Path) -> Campaign:
     sources: list[Source] = []
     for i, table in enumerate(file.instances):
         try:
@@ -107,18 +107,20 @@ def _campaign(file: _File, folder: Path) -> Campaign:
         if values is not None:
             keys[name], choices[name] = key, list(values)
     options = Options(solver=file.solver, time_limit_s=file.time_limit_s, seed=file.seed, check_slots=file.check_slots)
-    readings = readings_of(options, choices)
-    if not (file.policies and readings):
-        raise InputError("nothing to run, expected at least one policy, and a value for each option")
-    campaign = Campaign(sources, list(dict.fromkeys(_beside(folder, policy) for policy in file.policies)), readings)
+    combinations = option_combinations(options, choices)
+    if not (file.policies and combinations):
+        raise InputError("nothing to run, expected at least one policy and a value for each option")
+    campaign = Campaign(
+        sources, list(dict.fromkeys(_relative_to(folder, policy) for policy in file.policies)), combinations
+    )
     try:
-        campaign.jobs(folder)  # refuses options and policies before any work is done
+        campaign.jobs(folder)  # validates options and policies
     except InputError as error:
         raise error.at(keys.get(error.place or "", error.place)) from None
     return campaign
 
 
-def _sources(table: dict[str, Any], folder: Path) -> list[Source]:
+def _sources(table: Row, folder: Path) -> list[Source]:
     table = dict(table)
     family = family_named(convert(table.pop("family", "coupled"), str, "family"))
     if "files" in table:
@@ -129,7 +131,7 @@ def _sources(table: dict[str, Any], folder: Path) -> list[Source]:
     return family.sources(table)
 
 
-def _beside(folder: Path, policy: str) -> str:
-    """Return a policy's text with the path of its file made relative to where the user is."""
+def _relative_to(folder: Path, policy: str) -> str:
+    """Return a policy's text, with the path of its file relative to a folder."""
     path, colon, name = policy.rpartition(":")
     return f"{folder / path}:{name}" if colon and path.endswith(".py") else policy

@@ -18,9 +18,10 @@ from hindsched.bench.campaign.engine import Job, code_digest, source_digest
 from hindsched.bench.campaign.sources import Source
 from hindsched.bench.family import AnyFamily, family_named
 from hindsched.bench.run_records import OptimumBounds, Options, RunRecord
+from hindsched.bench.shared_types import Policy, Problem, Row
 from hindsched.instances import InputError
 from hindsched.instances.text_files import as_unicode, read_bytes, write_text
-from hindsched.offline.results import Number
+from hindsched.offline.results import Number, Result
 from hindsched.online.loading import source_files, stdout_to_stderr
 
 __all__ = [
@@ -37,7 +38,7 @@ __all__ = [
 
 
 def optimum_job(source: Source, options: Options, folder: Path) -> Job:
-    """Return the job that finds the hindsight optimum and keeps its checked schedule in ``folder``."""
+    """Return the job that computes the hindsight optimum and keeps its checked schedule in ``folder``."""
     key = job_key(
         source.family, "offline", "optimum", source.identity, options.solver, options.time_limit_s, *options.solve
     )
@@ -45,13 +46,13 @@ def optimum_job(source: Source, options: Options, folder: Path) -> Job:
     return Job(key, f"optimum of {source.name}", _optimum, arguments, group=source.identity)
 
 
-def label_of(policy: Any) -> str:
-    """Return how tables call a policy: as it was asked for, and an object by its own name."""
+def label_of(policy: Policy) -> str:
+    """Return the label of a policy in tables: its text, or the name of an object."""
     return as_unicode(policy if isinstance(policy, str) else str(getattr(policy, "name", type(policy).__name__)))
 
 
-def policy_job(source: Source, policy: Any, options: Options) -> Job:
-    """Return the job that runs one policy; a user's own counts by its content, and travels with the job.
+def policy_job(source: Source, policy: Policy, options: Options) -> Job:
+    """Return the job that runs one policy; the code of a user's policy is part of the job and of its key.
 
     Parameters
     ----------
@@ -60,39 +61,39 @@ def policy_job(source: Source, policy: Any, options: Options) -> Job:
     policy
         A text as for `hindsched.online.make_policy`, or an object.
     options
-        Of the run. Files that they name count by their content; where workers are elsewhere, they must find them too.
+        Options of the run. Contents of files that they name are part of the key; remote workers must have these files.
     """
     family = family_named(source.family)
-    files = _files_of_own(policy)
-    content = _digest_of_own(policy, family, files)
+    files = _source_files(policy)
+    content = _policy_digest(policy, family, files)
     label = label_of(policy)
     values = sorted(family.run_values(options).items())
     named = [hashlib.sha256(text).hexdigest() for text in _files_of_options(values)]
-    asked = (label, content, *values, *named, options.seed, options.check_slots, *family.solved_in_runs(options))
-    key = job_key(source.family, "online", "run", source.identity, *asked)
+    depends_on = (label, content, *values, *named, options.seed, options.check_slots, *family.solved_in_runs(options))
+    key = job_key(source.family, "online", "run", source.identity, *depends_on)
     return Job(key, f"{label} on {source.name}", _run, (source, policy, options, files), group=source.identity)
 
 
-def _files_of_own(policy: Any) -> dict[str, bytes]:
-    """Return the content of the file of a user's own policy, and of the modules beside it that it imports."""
+def _source_files(policy: Policy) -> dict[str, bytes]:
+    """Return the content of the file of a user's policy, and of modules next to it that it imports."""
     path = policy.rpartition(":")[0] if isinstance(policy, str) else ""
     return {str(file): read_bytes(file) for file in source_files(path)} if path.endswith(".py") else {}
 
 
 def _files_of_options(values: Sequence[tuple[str, object]]) -> list[bytes]:
-    """Return the content of the files that options name: ``FILE.py:CLASS`` with what it imports, or ``WORD:FILE``."""
+    """Return the content of files that options name: ``FILE.py:CLASS`` with its imports, or ``WORD:FILE``."""
     found: list[bytes] = []
     for _, value in values:
         if isinstance(value, str):
-            found += [text for _, text in sorted(_files_of_own(value).items())]
+            found += [text for _, text in sorted(_source_files(value).items())]
             file = value.partition(":")[2]
             if file and Path(file).is_file():
                 found.append(read_bytes(file))
     return found
 
 
-def _here(policy: Any, files: Mapping[str, bytes]) -> Any:
-    """Return a policy as this machine finds it: where its files are not there, or others, they are written out."""
+def _local_policy(policy: Policy, files: Mapping[str, bytes]) -> Policy:
+    """Return a policy whose files exist here: missing or different files are written to a temporary folder."""
     if not files or all(Path(name).is_file() and Path(name).read_bytes() == text for name, text in files.items()):
         return policy
     digest = hashlib.sha256(repr(sorted(files.items())).encode()).hexdigest()[:16]
@@ -106,18 +107,18 @@ def _here(policy: Any, files: Mapping[str, bytes]) -> Any:
     return f"{root / Path(path).name}:{class_name}"
 
 
-def _digest_of_own(policy: Any, family: AnyFamily, files: Mapping[str, bytes]) -> str:
-    """Return the digest of the source of a user's own policy; nothing for the family's.
+def _policy_digest(policy: Policy, family: AnyFamily, files: Mapping[str, bytes]) -> str:
+    """Return the digest of a user's policy; empty for a built-in one.
 
-    That is its file with those it imports from beside it, all of the package that its entry point is in, or what a
-    pickle of the object holds.
+    The digest covers its file with its imports from the same folder, or the package of its entry point, or the pickled
+    object.
     """
     if not isinstance(policy, str):
         import cloudpickle
 
         try:
             return hashlib.sha256(cloudpickle.dumps(policy)).hexdigest()
-        except Exception as error:  # somebody else's object may hold anything
+        except Exception as error:  # a user's object may raise anything
             raise InputError(
                 f"cannot be pickled: {type(error).__name__}", place=f"policy {label_of(policy)}"
             ) from error
@@ -133,12 +134,12 @@ def _digest_of_own(policy: Any, family: AnyFamily, files: Mapping[str, bytes]) -
 
 
 def schedule_path(folder: Path, key: str) -> Path:
-    """Return where the schedule of an optimum is kept."""
+    """Return the file of the schedule of an optimum."""
     return folder / "schedules" / f"{key[:16]}.json"
 
 
 def job_key(family: str, package: str, *parts: object) -> str:
-    """Return the key of a row that depends on ``instances`` and ``package``: what all share, and the family's own."""
+    """Return the key of a row that depends on ``parts`` and on the code of ``instances`` and ``package``."""
     return hashlib.sha256(repr((code_digest("instances", package, family=family), *parts)).encode()).hexdigest()
 
 
@@ -146,7 +147,7 @@ _loaded: dict[str, Any] = {}
 
 
 def load_shared(source: Source) -> Any:
-    """Load an instance once for all its neighbouring jobs, who then share what it has drawn or computed so far."""
+    """Load an instance once for consecutive jobs, which share its cached values."""
     if source.identity not in _loaded:
         _loaded.clear()
         _loaded[source.identity] = source.load()
@@ -155,14 +156,14 @@ def load_shared(source: Source) -> Any:
 
 @contextmanager
 def _on(source: Source) -> Iterator[None]:
-    """Let an error that is raised inside name the instance, unless it names a file."""
+    """Add the name of the instance to an error without a file."""
     try:
         yield
     except InputError as error:
         raise error.in_file(source.name) from None
 
 
-def _optimum(source: Source, options: Options, path: Path) -> dict[str, Any]:
+def _optimum(source: Source, options: Options, path: Path) -> Row:
     family = family_named(source.family)
     with _on(source):
         instance = load_shared(source)
@@ -173,31 +174,31 @@ def _optimum(source: Source, options: Options, path: Path) -> dict[str, Any]:
     return {"kind": "optimum", **names_of(source, instance), **answered(result, options)}
 
 
-def names_of(source: Source, instance: Any) -> dict[str, Any]:
-    """Return what every row says of its instance."""
+def names_of(source: Source, instance: Problem) -> Row:
+    """Return the entries of a row on its instance."""
     names = {"family": source.family, "setting": source.setting, "instance": source.name, "point": source.point}
     return {**names, "fingerprint": instance.fingerprint}
 
 
-def answered(result: Any, options: Options) -> dict[str, Any]:
-    """Return what a row says of a solver's answer."""
+def answered(result: Result, options: Options) -> Row:
+    """Return the entries of a row on a solver's result."""
     return {
         "solver": result.by,
         "time_limit_s": options.time_limit_s,
-        **_limit(OptimumBounds.of(result)),
+        **_bounds(OptimumBounds.of(result)),
         "bound": _json(result.bound),
-        "check": None if result.schedule is None else "valid",  # or the family's solve had raised
+        "check": None if result.schedule is None else "valid",  # the family's solve raises otherwise
         "counts": dict(result.counts),
         "runtime_s": round(result.runtime_s, 6),
     }
 
 
-def _limit(limit: OptimumBounds) -> dict[str, Any]:
+def _bounds(bounds: OptimumBounds) -> Row:
     return {
-        "status": str(limit.status),
-        "value": _json(limit.value),
-        "lower": _json(limit.lower),
-        "upper": _json(limit.upper),
+        "status": str(bounds.status),
+        "value": _json(bounds.value),
+        "lower": _json(bounds.lower),
+        "upper": _json(bounds.upper),
     }
 
 
@@ -205,39 +206,39 @@ def _json(number: Number | None) -> int | float | None:
     return number if number is None or isinstance(number, int) else float(number)
 
 
-def simulate(family: AnyFamily, instance: Any, policy: Any, options: Options) -> RunRecord:
-    """Run a policy with the seed that this campaign and instance give it."""
+def simulate(family: AnyFamily, instance: Problem, policy: Policy, options: Options) -> RunRecord:
+    """Run a policy with the seed that derives from the campaign and the instance."""
     with stdout_to_stderr():
         return family.run(instance, policy, options, policy_seed(instance, options))
 
 
-def policy_seed(instance: Any, options: Options) -> int:
-    """Return the seed of a run: its own for every instance."""
+def policy_seed(instance: Problem, options: Options) -> int:
+    """Return the seed of a run, different for every instance."""
     digest = hashlib.sha256(f"{options.seed}:{instance.fingerprint}".encode()).digest()
     return int.from_bytes(digest[:6], "little")
 
 
-def _run(source: Source, policy: Any, options: Options, files: Mapping[str, bytes]) -> dict[str, Any]:
+def _run(source: Source, policy: Policy, options: Options, files: Mapping[str, bytes]) -> Row:
     label = label_of(policy)
     family = family_named(source.family)
     with _on(source):
         instance = load_shared(source)
-        begun = time.monotonic()
-        played = simulate(family, instance, _here(policy, files), options)
-        runtime_s = time.monotonic() - begun
-    checked = family.replay(instance, played, f"{label} on {source.name}")
+        started = time.monotonic()
+        record = simulate(family, instance, _local_policy(policy, files), options)
+        runtime_s = time.monotonic() - started
+    checked = family.replay(instance, record, f"{label} on {source.name}")
     row = {
         "kind": "run",
         **names_of(source, instance),
         "policy": label,
         **family.run_values(options),
         "seed": policy_seed(instance, options),
-        family.value: _json(played.value),
-        "limit": _json(played.limit),
-        **played.facts,
+        family.value: _json(record.value),
+        "limit": _json(record.limit),
+        **record.facts,
         **checked,
         "runtime_s": round(runtime_s, 6),
     }
-    if played.optimum is not None:
-        row["optimum"] = {**_limit(played.optimum), "solver": played.optimum.by}
+    if record.optimum is not None:
+        row["optimum"] = {**_bounds(record.optimum), "solver": record.optimum.by}
     return row

@@ -1,7 +1,7 @@
-"""The journal of a campaign: one JSON row a line, appended and never rewritten.
+"""The journal of a campaign: a file with one JSON row per line, to which rows are only appended.
 
-A row is on the disk before the next one begins, so a campaign killed at any moment loses at most the row that was
-being written; that torn row is cut off when the journal is opened again. One campaign at a time may hold a journal.
+A row is on the disk before the next one is written, so a killed campaign loses at most the row being written. That torn
+row is removed when the journal is opened again. Only one campaign at a time can open a journal.
 """
 
 from __future__ import annotations
@@ -13,11 +13,12 @@ from contextlib import contextmanager
 from io import FileIO
 from pathlib import Path
 from types import TracebackType
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import msgspec
 from filelock import FileLock, Timeout
 
+from hindsched.bench.shared_types import Row
 from hindsched.instances.errors import InputError
 from hindsched.instances.text_files import read_bytes
 
@@ -27,32 +28,32 @@ T = TypeVar("T")
 
 
 class _Keyed(msgspec.Struct):
-    """What every row has; the rest is read when somebody asks for it."""
+    """The key of a row; the rest is decoded on demand."""
 
     key: str
 
 
-def read_rows(folder: str | os.PathLike[str]) -> tuple[list[tuple[str, dict[str, Any]]], bool]:
-    """Return the rows of a folder's journal, each with its place, and whether a row after these was cut off.
+def read_rows(folder: str | os.PathLike[str]) -> tuple[list[tuple[str, Row]], bool]:
+    """Return the rows of a folder's journal, each with its place, and whether the last row is torn.
 
-    A campaign may still be writing: only whole rows count, and nothing is changed.
+    A campaign may still be writing: only complete rows count, and the file is not changed.
 
     Raises
     ------
     InputError
-        Where there is no journal, or a row is broken: its line is named.
+        If there is no journal, or a row is broken; its line is named.
     """
     path = Path(folder) / Journal.NAME
     lines, torn = _whole_lines(read_bytes(path))
     try:
-        return [(place, _decoded(line, dict[str, Any], place)) for place, line in lines], torn > 0
+        return [(place, _decoded(line, Row, place)) for place, line in lines], torn > 0
     except InputError as error:
         raise error.in_file(path) from None
 
 
 @contextmanager
 def in_row(place: str) -> Iterator[None]:
-    """Let an error that is raised inside name the row."""
+    """Add the place of a row to an error."""
     try:
         yield
     except InputError as error:
@@ -60,7 +61,7 @@ def in_row(place: str) -> Iterator[None]:
 
 
 def _whole_lines(text: bytes) -> tuple[list[tuple[str, bytes]], int]:
-    """Return the lines of a journal, each with its place, and how many bytes of a torn last one there are."""
+    """Return the lines of a journal, each with its place, and the number of bytes of a torn last line."""
     whole = text.rfind(b"\n") + 1
     return [(f"line {i}", line) for i, line in enumerate(text[:whole].splitlines(), start=1)], len(text) - whole
 
@@ -78,12 +79,12 @@ class Journal:
     Parameters
     ----------
     folder
-        Made if needed.
+        Created if needed.
 
     Raises
     ------
     InputError
-        When another campaign holds the folder, or a row is broken; the row's line is named and nothing is changed.
+        If another campaign uses the folder, or a row is broken; its line is named and the file is not changed.
 
     Examples
     --------
@@ -101,9 +102,9 @@ class Journal:
     def __init__(self, folder: str | os.PathLike[str]) -> None:
         self.folder = Path(folder)
         self.path = self.folder / self.NAME
-        #: Bytes of a torn last row that were cut off on opening.
+        #: Number of bytes of a torn last row that were removed on opening.
         self.torn = 0
-        self._lines: dict[str, bytes] = {}  # as they stand in the file: a campaign may have 100,000 of them
+        self._lines: dict[str, bytes] = {}  # undecoded, since a campaign may have 100,000 rows
         self._file: FileIO | None = None
 
     def __enter__(self) -> Journal:
@@ -113,13 +114,13 @@ class Journal:
             self._lock.acquire(timeout=0)
         except Timeout:
             raise InputError(
-                "another campaign is writing here, expected a folder of its own", file=self.folder
+                "another campaign is writing here, expected a folder for each campaign", file=self.folder
             ) from None
         except OSError as error:
             raise InputError(f"cannot be written: {error.strerror}", file=self.folder) from None
         try:
             self._read()
-            self._file = self.path.open("ab", buffering=0)  # a row is written at once or not
+            self._file = self.path.open("ab", buffering=0)  # rows are written at once
         except OSError as error:
             self._lock.release()
             raise InputError(f"cannot be opened: {error.strerror}", file=self.path) from None
@@ -139,26 +140,26 @@ class Journal:
     def __contains__(self, key: str) -> bool:
         return key in self._lines
 
-    def __getitem__(self, key: str) -> dict[str, Any]:
-        return msgspec.json.decode(self._lines[key], type=dict[str, Any])
+    def __getitem__(self, key: str) -> Row:
+        return msgspec.json.decode(self._lines[key], type=Row)
 
-    def append(self, row: dict[str, Any]) -> None:
-        """Write one row and wait until it is on the disk; ``row["key"]`` names it.
+    def append(self, row: Row) -> None:
+        """Write one row with its ``key``, and wait until it is on the disk.
 
         Raises
         ------
         InputError
-            When the disk does not take it.
+            If the disk is full.
         """
         self.append_all([row])
 
-    def append_all(self, rows: Sequence[dict[str, Any]]) -> None:
-        """Write rows and wait until they are on the disk; ``row["key"]`` names each.
+    def append_all(self, rows: Sequence[Row]) -> None:
+        """Write rows with their ``key``, and wait until they are on the disk.
 
         Raises
         ------
         InputError
-            When the disk does not take them: those before stay.
+            If the disk is full; earlier rows are kept.
         """
         assert self._file is not None, "a journal is written inside its with-block"
         if not rows:
@@ -170,8 +171,8 @@ class Journal:
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
             os.fsync(self._file.fileno())
         except OSError as error:
-            said = f"row not written: {error.strerror}; the rows before it are safe: the same command resumes"
-            raise InputError(said, file=self.path) from None
+            message = f"row not written: {error.strerror}; earlier rows are kept: the same command resumes"
+            raise InputError(message, file=self.path) from None
         self._lines.update(lines)
 
     def _read(self) -> None:
@@ -179,7 +180,7 @@ class Journal:
             return
         text = self.path.read_bytes()
         lines, self.torn = _whole_lines(text)
-        expected = "one JSON object with a text key; mend or remove this line"
+        expected = "one JSON object with a text key; repair or remove this line"
         try:
             self._lines = {_decoded(line, _Keyed, place, expected).key: line for place, line in lines}
         except InputError as error:

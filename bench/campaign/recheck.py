@@ -14,6 +14,7 @@ from hindsched import instances
 from hindsched.bench.campaign.journal import Journal, in_row, read_rows
 from hindsched.bench.results.journal_rows import expect_run
 from hindsched.bench.run_records import Options, json_number
+from hindsched.bench.shared_types import Row
 from hindsched.instances.errors import InputError
 from hindsched.instances.random_streams import stream
 from hindsched.instances.text_files import convert
@@ -23,12 +24,12 @@ __all__ = ["recheck", "sample"]
 
 
 class _Row(msgspec.Struct):
-    """What a run's row must tell to be made again, beside what every run's row tells."""
+    """The keys of a row that are required to recompute its run."""
 
     policy: str
     seed: int
     fingerprint: str
-    point: dict[str, Any]
+    point: Row
     instance: str
 
 
@@ -39,23 +40,23 @@ class _Size(msgspec.Struct):
 def sample(
     folder: str | os.PathLike[str], count: int, *, seed: int, most_slots: int
 ) -> list[tuple[str, Mapping[str, Any]]]:
-    """Return rows, each with its place, drawn at random from the runs of a campaign on generated instances.
+    """Return a random sample of a campaign's runs on generated instances: rows, each with its place.
 
     Parameters
     ----------
     folder
-        With a journal; only read.
+        Folder with a journal, which is not changed.
     count
-        How many, or all if there are fewer.
+        Number of rows; all if there are fewer.
     seed
-        Names the draw.
+        Seed of the sample.
     most_slots
-        Longer runs are left out: the plain simulator takes a second for 5,000 slots or so.
+        Longer runs are skipped: the plain simulator takes about a second for 5,000 slots.
 
     Raises
     ------
     InputError
-        Where there is none to draw from, or a row is broken: its line is named.
+        If there is no such run, or a row is broken; its line is named.
     """
     path = Path(folder) / Journal.NAME
     rows, _ = read_rows(folder)
@@ -79,56 +80,57 @@ def _slots(row: Mapping[str, Any]) -> int:
     return convert(dict(row), _Size).slots or 0
 
 
-def recheck(folder: str | os.PathLike[str], rows: Iterable[tuple[str, Mapping[str, Any]]]) -> Iterator[dict[str, Any]]:
-    """Make each row anew: the instance from its parameters, the run by the plain simulator, all of it replayed.
+def recheck(folder: str | os.PathLike[str], rows: Iterable[tuple[str, Mapping[str, Any]]]) -> Iterator[Row]:
+    """Recompute each row: generate the instance, run the plain simulator, replay the complete run.
 
     Parameters
     ----------
     folder
-        Where the rows stand, for messages.
+        Folder of the rows, for messages.
     rows
-        Each with its place.
+        Rows, each with its place.
 
     Yields
     ------
     dict
-        ``instance``, ``policy``, ``value`` of the row, ``again`` as found now, and what ``differs`` (None: nothing).
+        ``instance``, ``policy``, ``value`` of the row, ``again``: the recomputed value, and the names of entries that
+        ``differs`` holds (None: no difference).
 
     Raises
     ------
     InputError
-        For a row that does not tell what it takes to make it again.
+        For a row without the keys that are required to recompute it.
     """
     for place, row in rows:
         try:
             with in_row(place):
-                made = _made_anew(row)
+                recomputed = _recomputed(row)
         except InputError as error:
             raise error.in_file(Path(folder) / Journal.NAME) from None
-        yield made
+        yield recomputed
 
 
-def _made_anew(row: Mapping[str, Any]) -> dict[str, Any]:
+def _recomputed(row: Mapping[str, Any]) -> Row:
     family, known = expect_run(row), convert(dict(row), _Row)
     instance = family.from_point(known.point)
     given = {name: row[name] for name in family.run_options if row.get(name) is not None}
     with stdout_to_stderr():
-        played = family.run_plainly(instance, known.policy, Options().with_run(given), known.seed)
-    verdict = instances.check(instance, played.schedule)
-    said = {
+        record = family.run_plainly(instance, known.policy, Options().with_run(given), known.seed)
+    verdict = instances.check(instance, record.schedule)
+    compared = {
         "fingerprint": (known.fingerprint, instance.fingerprint),
-        family.value: (row[family.value], json_number(played.value)),
-        **{name: (row[name], value) for name, value in played.facts.items() if name in row},
+        family.value: (row[family.value], json_number(record.value)),
+        **{name: (row[name], value) for name, value in record.facts.items() if name in row},
         "check": (True, verdict.is_valid),
     }
     found = getattr(verdict.outcome, family.value, None)
     if found is not None:
-        said[f"{family.value} replayed"] = (row[family.value], json_number(found))
-    differing = [name for name, (before, now) in said.items() if before != now]
+        compared[f"{family.value} rerecord"] = (row[family.value], json_number(found))
+    differing = [name for name, (before, now) in compared.items() if before != now]
     return {
         "instance": known.instance,
         "policy": known.policy,
         "value": row[family.value],
-        "again": json_number(played.value),
+        "again": json_number(record.value),
         "differs": ", ".join(differing) or None,
     }

@@ -1,11 +1,11 @@
-"""The main job: competitive ratios of policies on a set of instances, and what is kept of them."""
+"""Competitive ratios of policies on a set of instances, with a table, pictures and rows in a folder."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from hindsched import instances
 from hindsched.bench.campaign.engine import FailedJobsError, run_jobs
@@ -21,6 +21,7 @@ from hindsched.bench.results.ratios import with_ratios
 from hindsched.bench.results.records import records
 from hindsched.bench.results.summary import csv_text, ratios_of_runs, summary
 from hindsched.bench.run_records import Options
+from hindsched.bench.shared_types import Policy, Row
 from hindsched.instances.errors import InputError
 from hindsched.instances.text_files import write_text
 
@@ -29,24 +30,24 @@ if TYPE_CHECKING:
 
 __all__ = ["Score", "score"]
 
-#: The example drawn beside the optimum has at most this value, where there is such a run.
-_EXAMPLE_MOST = 120
+#: Largest value of the run that is drawn as an example, if there is such a run.
+_LARGEST_EXAMPLE = 120
 
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """What a campaign found.
+    """The result of `score`.
 
     Parameters
     ----------
     results
-        The runs and optima of this call, under the present names of the instances.
+        The runs and optima of this call.
     table
-        The one ratio table (see `hindsched.bench.results.summary.summary`).
+        The ratio table (see `hindsched.bench.results.summary.summary`).
     files
-        What was written.
+        The written files.
     failure
-        Why some runs are missing; None: nothing failed.
+        The error because of which runs are missing; None: all jobs succeeded.
     """
 
     results: Results
@@ -57,45 +58,45 @@ class Score:
 
 def score(
     sources: Sequence[Source],
-    policies: Sequence[Any],
+    policies: Sequence[Policy],
     options: Options,
     folder: Path,
     *,
     num_processes: int = 1,
     dask: str | None = None,
 ) -> Score:
-    """Solve every instance, run every policy on the same states, check every schedule, and compare.
+    """Solve every instance, run every policy on the same states, check every schedule, and compute ratios.
 
-    Rows already in ``folder`` are not made again: an interrupted call resumes.
+    Rows in ``folder`` are reused, so an interrupted call resumes.
 
     Parameters
     ----------
     sources
         The instances, with unique names.
     policies
-        As for `hindsched.online.make_policy`, names or objects, or ``all``.
+        Names or objects, as for `hindsched.online.make_policy`, or ``all``.
     options
-        What is done with each.
+        The options for all instances.
     folder
-        Receives ``runs.jsonl``, ``table.csv``, ``ratios.csv``, ``ratios.svg``, ``example.svg`` and the
-        schedules of the optima.
+        Folder of ``runs.jsonl``, ``table.csv``, ``ratios.csv``, ``ratios.svg``, ``example.svg`` and the schedules of
+        the optima.
     num_processes, dask
         As for `hindsched.bench.campaign.engine.run_jobs`.
 
     Raises
     ------
     InputError
-        When no run succeeds; where some do, `Score.failure` tells of the others.
+        If no run succeeds; if only some fail, `Score.failure` has the error.
     SelfCheckError
-        When the checker refuses a schedule, or a ratio is below 1.
+        If the checker rejects a schedule, or a ratio is below 1.
     """
     jobs = Campaign(sources, policies, [options]).jobs_by_source(folder)
     failure = None
     with Journal(folder) as journal:
         try:
-            run_jobs("score", [job for mine in jobs for job in mine], journal, num_processes=num_processes, dask=dask)
+            run_jobs("score", [job for group in jobs for job in group], journal, num_processes=num_processes, dask=dask)
         except FailedJobsError as error:
-            if not any(job.key in journal for mine in jobs for job in mine[1:]):
+            if not any(job.key in journal for group in jobs for job in group[1:]):
                 raise
             failure = error
         rows = held_rows(jobs, sources, journal)
@@ -108,13 +109,13 @@ def score(
     write_text(files[2], csv_text(ratios_of_runs(ratios)))
     if ratios["value"].notna().any():
         files.append(_draw_ratios(ratios, folder / "ratios.svg"))
-        kept = {source.name: schedule_path(folder, mine[0].key) for mine, source in zip(jobs, sources, strict=True)}
+        kept = {source.name: schedule_path(folder, group[0].key) for group, source in zip(jobs, sources, strict=True)}
         example = _example(ratios, {name for name, path in kept.items() if path.exists()})
         if example is not None:
             source = next(source for source in sources if source.name == example["instance"])
             objects = {label_of(policy): policy for policy in policies}
-            played = objects.get(example["policy"], example["policy"])
-            drawn = _draw_example(source, kept[source.name], played, options, folder / "example.svg")
+            policy = objects.get(example["policy"], example["policy"])
+            drawn = _draw_example(source, kept[source.name], policy, options, folder / "example.svg")
             files += [drawn] if drawn is not None else []
     return Score(results, frame, files, failure)
 
@@ -135,11 +136,11 @@ def _draw_ratios(ratios: pd.DataFrame, path: Path) -> Path:
     return path
 
 
-def _example(ratios: pd.DataFrame, usable: set[str]) -> dict[str, Any] | None:
-    """Choose the run to draw: where the best policy does worst, among the runs that fit the page.
+def _example(ratios: pd.DataFrame, usable: set[str]) -> Row | None:
+    """Return the run to draw: the worst run of the best policy among runs that fit the page.
 
-    The best policy has the least median ratio. Only instances whose optimum's schedule was kept count, proven ones
-    before others; if no run fits the page, the shortest is drawn.
+    The best policy has the least median ratio. Only instances with a kept schedule of the optimum count, proven ones
+    first. If no run fits the page, the shortest is drawn.
     """
     first = ratios[ratios["family"] == ratios["family"].iloc[0]]
     known = first[first["value"].notna() & first["instance"].isin(usable)]
@@ -148,7 +149,7 @@ def _example(ratios: pd.DataFrame, usable: set[str]) -> dict[str, Any] | None:
     middle = {policy: quantile(group["high"], 0.5) for policy, group in first.groupby("policy", sort=False)}
     best = min(in_order(known["policy"].unique(), first["family"].iloc[0]), key=lambda policy: middle[policy])
     mine = known[known["policy"] == best]
-    fitting = mine[mine["value"] <= _EXAMPLE_MOST]
+    fitting = mine[mine["value"] <= _LARGEST_EXAMPLE]
     if len(fitting) == 0:
         return records(mine.sort_values(["value", "instance"], kind="stable").head(1))[0]
     proven = fitting.assign(proven=fitting["optimum_status"] == "optimal")
@@ -156,16 +157,16 @@ def _example(ratios: pd.DataFrame, usable: set[str]) -> dict[str, Any] | None:
     return records(order.head(1))[0]
 
 
-def _draw_example(source: Source, optimum: Path, policy: Any, options: Options, path: Path) -> Path | None:
-    """Draw the run and, in a file of its own, the optimum's schedule; nothing where the family draws no schedules."""
+def _draw_example(source: Source, optimum: Path, policy: Policy, options: Options, path: Path) -> Path | None:
+    """Draw the run below the optimum's schedule; return None if the family draws no schedules."""
     from hindsched.bench.report import canvas
 
     family = family_named(source.family)
     instance = source.load()
     best = instances.read_schedule(optimum)
-    played = simulate(family, instance, policy, options)
+    record = simulate(family, instance, policy, options)
     try:
-        figure = family.report.draw_pair(instance, best, played.schedule, label_of(policy), source.name)
+        figure = family.report.draw_pair(instance, best, record.schedule, label_of(policy), source.name)
     except InputError:
         return None
     canvas.save(figure, path)

@@ -1,4 +1,4 @@
-"""Where a campaign's instances come from: named, cheap to send to another process, loaded where they are needed."""
+"""Sources of a campaign's instances: named, cheap to send to another process, loaded on demand."""
 
 from __future__ import annotations
 
@@ -7,33 +7,34 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from hindsched import instances
+from hindsched.bench.shared_types import Problem, Row
 from hindsched.instances.text_files import as_unicode
 
 __all__ = ["Given", "Source", "from_file"]
 
 
 class Source(Protocol):
-    """An instance by name."""
+    """A named instance that is loaded on demand."""
 
     @property
     def family(self) -> str:
-        """Whose instance it is."""
+        """The family of the instance."""
 
     @property
     def name(self) -> str:
-        """What a person calls it; unique in a campaign."""
+        """The name, unique in a campaign."""
 
     @property
     def setting(self) -> str:
-        """Which instances it is compared together with."""
+        """The name of the group of instances that are compared together."""
 
     @property
-    def point(self) -> dict[str, Any] | None:
-        """The parameters it was generated with, for tables by parameter; None where it was not."""
+    def point(self) -> Row | None:
+        """The parameters of a generated instance, for tables by parameter; None for other instances."""
 
     @property
     def identity(self) -> str:
-        """What it is: sources of equal identity load equal instances."""
+        """A text that identifies the instance: sources of equal identity load equal instances."""
 
     def load(self) -> Any:
         """Return the instance."""
@@ -41,28 +42,28 @@ class Source(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """An instance at hand."""
+    """An instance in memory."""
 
     name: str
     setting: str
-    instance: Any
+    instance: Problem
     point: None = None
 
     @property
     def family(self) -> str:
-        """The instance's."""
+        """The family of the instance."""
         return str(self.instance.family)
 
     @property
     def identity(self) -> str:
-        """Its content."""
+        """The fingerprint of the instance."""
         return str(self.instance.fingerprint)
 
     def load(self) -> Any:
-        """Hand it over."""
+        """Return the instance."""
         return self.instance
 
 
 def from_file(path: str | os.PathLike[str]) -> Given:
-    """Read an instance file; its content, not its path, is what a campaign remembers."""
+    """Read an instance file; its content, not its path, identifies it in a campaign."""
     return Given(as_unicode(os.fspath(path)), "files", instances.read(path))

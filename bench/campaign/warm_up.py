@@ -1,4 +1,4 @@
-"""Everything once: what is compiled at first use is compiled by this."""
+"""Compile all machine code ahead of its first use."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ __all__ = ["warm_up"]
 
 
 def warm_up(families: Sequence[str], *, num_processes: int = 1) -> int:
-    """Solve an instance of each family and run every policy on it, as ``score`` does; return how many rows were made.
+    """Solve an instance of each family and run every policy on it, as ``score`` does; return the number of rows.
 
     Parameters
     ----------
     families
-        By name.
+        Names of families.
     num_processes
-        Optima are one process's work and runs another's, so that two of them compile different code.
+        Number of processes. Optima and runs are different groups of jobs, which compile different code.
 
     Raises
     ------
@@ -43,7 +43,7 @@ def warm_up(families: Sequence[str], *, num_processes: int = 1) -> int:
                 click.Command("score", params=list(family.commands.options["score"])).make_context("score", []).params
             )
             sources = family.commands.default_sources({"seed": 0, **defaults})
-            ends = dict.fromkeys([sources[0], sources[-1]])  # where there are several kinds, these differ
+            ends = dict.fromkeys([sources[0], sources[-1]])  # if there are several kinds of instances, these differ
             for first, *others in Campaign(list(ends), ["all"], [Options(time_limit_s=60.0)]).jobs_by_source(
                 Path(folder)
             ):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from hindsched.bench.commands import options
-from hindsched.bench.output import Table, bad_input
+from hindsched.bench.output import Table, report_error
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -17,22 +17,22 @@ if TYPE_CHECKING:
 _COLUMNS = ("file", "exists", "v", "w")
 
 
-@click.command(short_help="Find a biclique of an exact size, or the largest.")
+@click.command(short_help="Find a biclique of a given size, or a largest one.")
 @click.argument("graphs", nargs=-1, required=True, metavar="GRAPH...")
-@click.option("-a", "a", type=options.POSITIVE, default=None, help="Nodes of V the biclique has.")
-@click.option("-b", "b", type=options.POSITIVE, default=None, help="Nodes of W the biclique has.")
+@click.option("-a", "a", type=options.POSITIVE, default=None, help="Number of nodes of V.")
+@click.option("-b", "b", type=options.POSITIVE, default=None, help="Number of nodes of W.")
 @click.option(
     "--largest",
     type=click.Choice(["edges", "nodes", "balanced"]),
     default=None,
-    help="Find the largest instead: most edges, most nodes, or most nodes with as many of V as of W.",
+    help="Find a largest biclique instead: by edges, by nodes, or by nodes with equal sides.",
 )
 @click.option(
     "--via",
     type=click.Choice(["direct", "mu1", "muinf"]),
     default="direct",
     show_default=True,
-    help="Search the graph itself, or the schedules of a reduction.",
+    help="Search the graph directly, or through a reduction to scheduling.",
 )
 @options.solver
 @options.time_limit(None)
@@ -47,10 +47,10 @@ def biclique(
     time_limit_s: float | None,
     as_json: bool,
 ) -> int:
-    """Decide for each GRAPH whether it has a biclique with exactly A nodes of V and B of W.
+    """Decide whether each GRAPH has a biclique with exactly A nodes of V and B nodes of W.
 
-    GRAPH is an edge list (.edgelist) or the rows of the 0/1 biadjacency matrix, V by W (.txt). Nodes are named as in
-    the edge list, or by their row and column, from 0. Where the time limit came first, exists is null.
+    GRAPH is an edge list (.edgelist) or the rows of the 0/1 biadjacency matrix, V by W (.txt). Nodes have the
+    names of the edge list, or the indices of their rows and columns. At the time limit, exists is null.
     """
     from hindsched.bench.coupled.bicliques import decide, expect_way, largest_biclique
     from hindsched.bench.progress import working
@@ -73,7 +73,7 @@ def biclique(
                 else:
                     decision = largest_biclique(graph, Measure(str(largest)), via, solver, limits)
         except InputError as error:
-            bad_input(error.in_file(file))
+            report_error(error.in_file(file))
             failed = 2
             continue
         table.add({"file": file, **_shown(graph, decision, as_json)})

@@ -1,51 +1,52 @@
-"""Commands whose options depend on the family of problems: of ``--family``, or of the files that are given."""
+"""Commands whose options depend on the family of problems: ``--family``, or the family of the given files."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import click
 from click.core import ParameterSource
 
 from hindsched.bench.commands.options import flag_of
 from hindsched.bench.family import AnyFamily, family_named
+from hindsched.bench.shared_types import Given, Row
 from hindsched.instances.errors import InputError
 from hindsched.instances.families import family_of_format, names
 
 __all__ = ["FamilyCommand", "family_option", "own_flags", "policy_options"]
 
 _META = "hindsched.family"
-#: A file's format, within so many bytes of its begin.
+#: The format in a file, and the number of bytes from its beginning that are searched.
 _FORMAT, _HEAD = re.compile(rb'"format"\s*:\s*"([^"]*)"'), 4096
 
 family_option = click.option(
-    "--family", default="coupled", show_default=True, metavar="NAME", help="The family of problems."
+    "--family", default="coupled", show_default=True, metavar="NAME", help="Family of problems."
 )
 
 
 class FamilyCommand(click.Command):
-    """A command with options of its own and, under the same name in `FamilyCommands.options`, those of the families.
+    """A command with its own options and those of the families, `FamilyCommands.options` under the command's name.
 
-    With a parameter ``--family`` it has the options of that family, or of that of the first of its FILEs, and their
-    values are handed to the callback as ``own``. Without, it has those of all families, and ``own`` has only those that
-    were given: `own_flags` tells which belong to the family of a file.
+    If the command has a parameter ``--family``, it has the options of that family, or of the family of its first FILE.
+    The callback receives their values as ``own``. Otherwise the command has the options of all families, and ``own``
+    has only the given ones; `own_flags` rejects those that do not belong to the family of a file.
     """
 
     @property
     def _chooses(self) -> bool:
         return any(param.name == "family" for param in self.params)
 
+    def _families(self, ctx: click.Context) -> Sequence[str]:
+        """Return the families whose options the command has."""
+        return (ctx.meta.get(_META, "coupled"),) if self._chooses else names()
+
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
-        """Return the command's own options, then the families'."""
+        """Return the command's own options, then those of the families."""
         known = super().get_params(ctx)
-        families = [ctx.meta[_META]] if self._chooses and _META in ctx.meta else list(names())
-        if self._chooses and _META not in ctx.meta:
-            families = ["coupled"]
         taken = {text for param in known for text in param.opts}
         more: list[click.Parameter] = []
-        for name in families:
+        for name in self._families(ctx):
             for option in family_named(name).commands.options.get(str(self.name), ()):
                 if not taken & set(option.opts):
                     taken |= set(option.opts)
@@ -53,12 +54,26 @@ class FamilyCommand(click.Command):
         place = next((i for i, param in enumerate(known) if "--help" in param.opts), len(known))
         return [*known[:place], *more, *known[place:]]
 
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the help of the options: the command's own, then those of each family under a heading."""
+        sections: dict[str, list[tuple[str, str]]] = {"Options": []}
+        for param in self.get_params(ctx):
+            record = param.get_help_record(ctx)
+            if record is not None and isinstance(param, click.Option):
+                owners = [name for name in self._families(ctx) if set(param.opts) & _options(name, str(self.name))]
+                is_own = param in super().get_params(ctx)
+                heading = "Options" if is_own else f"Options of {' and '.join(owners)}"
+                sections.setdefault(heading, []).append(record)
+        for heading, records in sections.items():
+            with formatter.section(heading):
+                formatter.write_dl(records)
+
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Find the family first, since it decides which options there are."""
+        """Parse the arguments, the family first: it decides which options exist."""
         if self._chooses:
-            family = _asked(args)
+            family = _given_family(args)
             if family is None and any(param.name == "files" for param in self.params):
-                family = next(filter(None, map(_of_file, args)), None)
+                family = next(filter(None, map(_family_of_file, args)), None)
             ctx.meta[_META] = family or "coupled"
             family_named(ctx.meta[_META])
         try:
@@ -69,31 +84,31 @@ class FamilyCommand(click.Command):
         except click.NoSuchOption as error:
             owners = [name for name in names() if error.option_name in _options(name, str(self.name))]
             if self._chooses and owners:
-                said = f"{error.option_name} is an option of {' and '.join(owners)}, not of {ctx.meta[_META]}"
-                raise click.UsageError(said, ctx) from None
+                message = f"{error.option_name} is an option of {' and '.join(owners)}, not of {ctx.meta[_META]}"
+                raise click.UsageError(message, ctx) from None
             raise
 
-    def invoke(self, ctx: click.Context) -> Any:
-        """Hand the options of the families over as one mapping."""
+    def invoke(self, ctx: click.Context) -> object:
+        """Invoke the callback with the options of the families as one mapping."""
         ctx.params["own"] = self.take_own(ctx)
         return super().invoke(ctx)
 
-    def take_own(self, ctx: click.Context) -> dict[str, Any]:
-        """Take the options of the families out of what was parsed, and return them."""
-        mine = {param.name for param in super().get_params(ctx)}
+    def take_own(self, ctx: click.Context) -> Row:
+        """Remove the options of the families from the parsed parameters, and return them."""
+        common = {param.name for param in super().get_params(ctx)}
         given = {
             name
             for name in ctx.params
             if ctx.get_parameter_source(name) not in (ParameterSource.DEFAULT, ParameterSource.DEFAULT_MAP)
         }
-        own = {name: value for name, value in ctx.params.items() if name not in mine}
-        ctx.params = {name: value for name, value in ctx.params.items() if name in mine}
+        own = {name: value for name, value in ctx.params.items() if name not in common}
+        ctx.params = {name: value for name, value in ctx.params.items() if name in common}
         ctx.meta["hindsched.given"] = given
         return own if self._chooses else {name: own[name] for name in own if name in given}
 
 
-def _asked(args: Sequence[str]) -> str | None:
-    """Return the family that ``--family`` names."""
+def _given_family(args: Sequence[str]) -> str | None:
+    """Return the value of ``--family``."""
     found = None
     for place, text in enumerate(args):
         if text == "--family" and place + 1 < len(args):
@@ -103,8 +118,8 @@ def _asked(args: Sequence[str]) -> str | None:
     return found
 
 
-def _of_file(text: str) -> str | None:
-    """Return the family of the format that a file begins with; None of what is no such file."""
+def _family_of_file(text: str) -> str | None:
+    """Return the family of a file, from its format; None if it is not a file of a family."""
     try:
         with open(text, "rb") as file:
             match = _FORMAT.search(file.read(_HEAD))
@@ -121,17 +136,17 @@ def _options(family: str, verb: str) -> set[str]:
     }
 
 
-def own_flags(own: Mapping[str, Any], family: AnyFamily, verb: str, file: str) -> dict[str, Any]:
-    """Return the given options of the families that belong to one family.
+def own_flags(own: Given, family: AnyFamily, verb: str, file: str) -> Row:
+    """Return the given options of families, all of which must belong to one family.
 
     Raises
     ------
     click.UsageError
-        For an option of another family, in one line.
+        For an option of another family.
     """
-    mine = {str(option.name) for option in family.commands.options.get(verb, ())}
+    known = {str(option.name) for option in family.commands.options.get(verb, ())}
     for name in own:
-        if name not in mine:
+        if name not in known:
             of = {other: family_named(other).commands.options.get(verb, ()) for other in names()}
             owners = [other for other, options in of.items() if name in {option.name for option in options}]
             flag = flag_of(name, of[owners[0]])
@@ -139,7 +154,7 @@ def own_flags(own: Mapping[str, Any], family: AnyFamily, verb: str, file: str) -
     return dict(own)
 
 
-def policy_options(family: AnyFamily, pairs: Sequence[str], own: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
+def policy_options(family: AnyFamily, pairs: Sequence[str], own: Given) -> tuple[tuple[str, str], ...]:
     """Return the options of a run from ``--option name=value`` and the family's flags of the same names."""
     found = {name: str(value) for name, value in own.items() if name in family.run_options and value is not None}
     for pair in pairs:

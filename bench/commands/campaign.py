@@ -13,14 +13,14 @@ from hindsched.instances.errors import InputError
 from hindsched.instances.text_files import write_bytes, write_text
 
 
-@click.command(short_help="Run a whole campaign from a file.")
+@click.command(short_help="Run the campaign in a file.")
 @click.argument("file", metavar="FILE.toml")
 @click.option(
-    "--results", type=options.FOLDER, help="Where the results go.  [default: results/ and the name of the file]"
+    "--results", type=options.FOLDER, help="Folder of the results.  [default: results/ and the name of the file]"
 )
 @options.jobs
-@click.option("--dask", metavar="ADDRESS", help="Let the workers of this Dask scheduler do the work.")
-@click.option("--parquet", is_flag=True, help="Write the rows to runs.parquet too, at the end.")
+@click.option("--dask", metavar="ADDRESS", help="Use the workers of this Dask scheduler.")
+@click.option("--parquet", is_flag=True, help="Also write the rows to runs.parquet at the end.")
 @options.as_json
 def campaign(
     file: str,
@@ -30,15 +30,15 @@ def campaign(
     parquet: bool,
     as_json: bool,
 ) -> None:
-    """Run every policy of a campaign file on each of its instances, beside the hindsight optimum.
+    """Run every policy of a campaign file on each instance, and compare with the hindsight optimum.
 
     \b
-    A campaign file is TOML; every key but instances may be left out:
+    A campaign file is TOML; only the key instances is required:
       policies = ["all", "mine.py:Fastest"]
       options.estimator = ["printed"]  # every combination of these is run
       check_slots = 2000               # replay only the first slots of a run
-      time_limit_s = 60                # of an optimum
-      [[instances]]                    # draws of the paper's generator
+      time_limit_s = 60                # for an optimum
+      [[instances]]                    # points of the paper's experiment
       m = [5, 10]
       n_com = [5, 10, 20]
       wmin = [1, 2, 3]
@@ -48,7 +48,7 @@ def campaign(
       [[instances]]                    # and instance files
       files = ["spot.json"]
 
-    Each run and each optimum is one row in runs.jsonl. Stopped at any moment, the same command resumes.
+    Each run and each optimum is one row in runs.jsonl. The same command resumes an interrupted campaign.
     """  # noqa: D301  # click reads the control character
     from hindsched.bench.campaign.file import read_campaign
     from hindsched.bench.campaign.plan import results_of_rows, run_campaign
@@ -58,7 +58,7 @@ def campaign(
     plan = read_campaign(file)
     try:
         for name in plan.families:
-            options.expect_solver(plan.readings[0].solver, name)
+            options.expect_solver(plan.combinations[0].solver, name)
     except InputError as error:
         raise error.in_file(file) from None
     if parquet and find_spec("pyarrow") is None:
@@ -73,4 +73,6 @@ def campaign(
         write_bytes(written[-1], found.runs.to_parquet())
     show_table(found, frame, as_json)
     if not as_json:
-        click.echo("Written: " + ", ".join(map(str, written)) + f". A page with pictures: hindsched report {folder}")
+        click.echo(
+            "Written: " + ", ".join(map(str, written)) + f". For a report with pictures: hindsched report {folder}"
+        )

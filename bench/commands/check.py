@@ -1,4 +1,4 @@
-"""``hindsched check``: replay a schedule, or evaluate a certificate, by the family's independent checker."""
+"""``hindsched check``: verify a schedule or a certificate with the family's independent checker."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from hindsched.bench.family import family_of
 from hindsched.bench.output import Table
 
 
-@click.command(cls=FamilyCommand, short_help="Replay a schedule against the rules of its family.")
+@click.command(cls=FamilyCommand, short_help="Verify a schedule or a certificate.")
 @click.argument("file")
 @click.argument("schedule")
 @as_json
 def check(file: str, schedule: str, as_json: bool, own: dict[str, Any]) -> None:
-    """Replay SCHEDULE on the instance in FILE; exit 1 with the first place and rule that is broken.
+    """Replay SCHEDULE on the instance in FILE; exit with 1 and the first violated rule if it is invalid.
 
-    SCHEDULE may be any certificate of the family: a schedule, a run, rents, prices, cuts.
+    SCHEDULE is a schedule, a run or a certificate: Lagrangian multipliers, dual prices or cuts.
     """
     from hindsched import instances
 
@@ -30,7 +30,7 @@ def check(file: str, schedule: str, as_json: bool, own: dict[str, Any]) -> None:
     if text is not None and not instances.is_made_for(instance, text):
         made_for = getattr(text, "instance", None)
         click.echo(
-            f"hindsched: {schedule}: made for another instance, {made_for!r}; replayed on {file} all the same", err=True
+            f"hindsched: {schedule}: made for another instance, {made_for!r}; replayed on {file} nevertheless", err=True
         )
     if as_json:
         Table(None, as_json).add({"file": file, "schedule": schedule, **family.commands.verdict_row(verdict)})

@@ -8,16 +8,16 @@ from hindsched.bench.commands import options
 from hindsched.bench.output import Table
 
 
-@click.command("compile", short_help="Compile ahead what the first runs would.")
+@click.command("compile", short_help="Compile the machine code ahead of the first runs.")
 @click.argument("families", nargs=-1, metavar="[FAMILY]...")
 @options.jobs
 @options.as_json
 def compile_(families: tuple[str, ...], jobs: int, as_json: bool) -> None:
-    """Compile the machine code that solvers and simulators need, all of it or that of the named families.
+    """Compile the machine code of solvers and simulators, for all families or for each FAMILY.
 
-    Nothing has to be compiled ahead: the first run of each kind compiles what it needs, and says so. An image for a
-    cluster is a place to do it before. What was compiled is kept until hindsched or its compiler changes: in the folder
-    that the environment variable NUMBA_CACHE_DIR names, else beside the installed sources, else in ~/.cache/hindsched.
+    This is optional: the first run of each kind compiles what it needs. It is useful for images of a cluster. The
+    machine code is kept until hindsched or its compiler changes, in the folder NUMBA_CACHE_DIR if that variable is set,
+    else next to the installed sources, else in ~/.cache/hindsched.
     """
     import time
 

@@ -10,11 +10,11 @@ from hindsched.bench.family import family_of
 @click.command(short_help="Write an instance or a schedule for another tool.")
 @click.argument("file")
 @click.argument("schedule", required=False)
-@click.option("-o", "--output", required=True, metavar="OUT", help="Where to write it.")
+@click.option("-o", "--output", required=True, metavar="OUT", help="Output file.")
 def export(file: str, schedule: str | None, output: str) -> None:
-    """Write the instance in FILE, or SCHEDULE on it, in the form of another tool.
+    """Write the instance in FILE, or SCHEDULE on it, in a format of another tool.
 
-    Of the family grid: a workload for Batsim (JSON), or a schedule as Batsim's table of jobs (CSV), which evalys draws.
+    For the family grid: a workload for Batsim (JSON), or a schedule as Batsim's table of jobs (CSV), for evalys.
     """
     from hindsched import instances
     from hindsched.bench.commands.valid import made_of_valid

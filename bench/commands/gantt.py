@@ -7,12 +7,12 @@ import click
 from hindsched.bench.family import family_of
 
 
-@click.command(short_help="Draw a schedule over the states of the machines.")
+@click.command(short_help="Draw a Gantt chart of a schedule.")
 @click.argument("file")
 @click.argument("schedule")
-@click.option("-o", "--output", required=True, metavar="OUT", help="A .svg, .pdf or .png file.")
+@click.option("-o", "--output", required=True, metavar="OUT", help="Output file: .svg, .pdf or .png.")
 def gantt(file: str, schedule: str, output: str) -> None:
-    """Draw SCHEDULE on the instance in FILE, if it obeys the rules."""
+    """Draw SCHEDULE over the machine states of the instance in FILE, if the schedule is valid."""
     from hindsched import instances
     from hindsched.bench.commands.valid import made_of_valid
     from hindsched.bench.report import canvas

@@ -11,9 +11,9 @@ from hindsched.bench.family import family_named
 from hindsched.bench.output_files import write_instance
 
 
-@click.command(cls=FamilyCommand, short_help="Write an instance of a published experiment, or a small one.")
+@click.command(cls=FamilyCommand, short_help="Generate an instance.")
 @family_option
-@click.option("-o", "--output", default="-", metavar="FILE", help="Where to write it.  [default: standard output]")
+@click.option("-o", "--output", default="-", metavar="FILE", help="Output file.  [default: standard output]")
 def generate(family: str, output: str, own: dict[str, Any]) -> None:
-    """Write an instance of the published experiment of a family of problems, or a small random one."""
+    """Generate an instance of a family's published experiment, or a small random one."""
     write_instance(family_named(family).commands.generate(own), output)

@@ -32,7 +32,7 @@ __all__ = ["hindsched"]
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
 @click.version_option(package_name="hindsched", prog_name="hindsched")
 def hindsched() -> None:
-    """Compare on-line schedulers on volatile machines with the best that full knowledge of the future allows."""
+    """Compare on-line schedulers on volatile machines with the exact optimum in hindsight."""
 
 
 for _command in (

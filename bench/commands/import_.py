@@ -11,20 +11,20 @@ from hindsched.bench.family import family_named
 from hindsched.bench.output_files import write_instance
 
 
-@click.command("import", cls=FamilyCommand, short_help="Turn a trace of real machines into an instance.")
+@click.command("import", cls=FamilyCommand, short_help="Make an instance from a trace of real machines.")
 @click.argument("traces", nargs=-1, required=True, metavar="TRACE...")
 @family_option
-@click.option("-o", "--output", default="-", metavar="FILE", help="Where to write it.  [default: standard output]")
+@click.option("-o", "--output", default="-", metavar="FILE", help="Output file.  [default: standard output]")
 def import_(traces: tuple[str, ...], family: str, output: str, own: dict[str, Any]) -> None:
-    """Turn a trace into an instance.
+    """Make an instance from a trace.
 
-    A trace is, plain or compressed: CSV files of samples, one per node, or one with a column for the node, or counts of
-    machines over time (--columns); JSON lists of samples with a gap, one per node (--gap); one log of time_ms, add or
-    remove, node; or one Failure Trace Archive event table. The name spot_aws_v100 alone stands for nine zones of real
-    spot machines, which come with the toolkit.
+    A trace is one of the following, plain or compressed: CSV files of samples, one per node, or one file with a column
+    for the node, or with counts of machines (--columns); JSON lists of samples, one per node (--gap); a log with the
+    columns time_ms, add or remove, node; or an event table of the Failure Trace Archive. The name spot_aws_v100 means
+    nine zones of real spot machines that come with the toolkit.
 
-    A slot is UP only if the node is available during all of it. What the reader takes for granted, and how often each
-    node is UP, is said on standard error.
+    A slot is UP only if the node is available during all of it. The reader's assumptions, and the availability of each
+    node, are printed on standard error.
     """
     adapter = family_named(family)
     instance, assumptions = adapter.commands.import_trace(traces, own)

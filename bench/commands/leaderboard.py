@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from math import isfinite
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -12,17 +11,20 @@ from hindsched.bench.commands import options
 from hindsched.bench.output import Refusals, Table
 
 
-@click.command(short_help="Rank a policy of yours on held-out instances.")
+@click.command(short_help="Rank your policies on held-out instances.")
 @click.argument("policies", nargs=-1, metavar="[FILE.py:CLASS]...")
-@click.option("--rebuild", is_flag=True, help="Find the optima and run the built-in policies anew, into the folder.")
+@click.option(
+    "--rebuild", is_flag=True, help="Recompute the optima and the runs of the built-in policies, into the folder."
+)
 @options.jobs
 @options.kept_in("leaderboard")
 @options.as_json
 def leaderboard(policies: tuple[str, ...], rebuild: bool, jobs: int, results: Path, as_json: bool) -> int:
-    """Rank policies of coupled on instances that no policy of the toolkit was chosen by, with proven optima.
+    """Rank policies of coupled on held-out instances with proven optima.
 
-    36 instances of the paper's kind (p = 20, K = 10, m = 5 and 10, n_com = 5 and 20, wmin = 1 to 3) of a seed of their
-    own. What the built-in policies do there is published; only those that you name are run.
+    The 36 instances are points of the paper's experiment (p = 20, K = 10, m = 5 and 10, n_com = 5 and 20, wmin = 1 to
+    3) with a seed that was used for nothing else. Results of the built-in policies are published; only your policies
+    are run.
     """
     from hindsched.bench.coupled import leaderboard as data
 
@@ -30,21 +32,23 @@ def leaderboard(policies: tuple[str, ...], rebuild: bool, jobs: int, results: Pa
         data.rebuild(results, num_processes=jobs)
         click.echo(f"Written: {results / 'leaderboard.csv'}", err=as_json)
         return 0
-    mine: dict[str, Any] = {}
+    makespans: dict[str, list[int | None]] = {}
     refusals = Refusals()
     for name, policy in data.named(policies).items():
         with refusals.of(None):
-            mine[name] = data.play(policy)
+            makespans[name] = data.play(policy)
     table = Table({name: name for name in data.COLUMNS}, as_json, title="Makespan / hindsight optimum, held-out seed")
-    for row in data.board(mine):
+    for row in data.board(makespans):
         shown = {key: _shown(value) for key, value in row.items()}
-        table.add({**shown, "policy": f"{row['policy']} *" if row["policy"] in mine and not as_json else row["policy"]})
+        table.add(
+            {**shown, "policy": f"{row['policy']} *" if row["policy"] in makespans and not as_json else row["policy"]}
+        )
     table.show()
     return refusals.code
 
 
-def _shown(value: Any) -> Any:
-    """Return a number as tables and JSON have it: three digits, None for what is infinite."""
+def _shown(value: object) -> object:
+    """Return a number rounded to three digits for tables and JSON; None for an infinite one."""
     if not isinstance(value, float):
         return value
     return round(value, 3) if isfinite(value) else None

@@ -12,31 +12,35 @@ from hindsched.bench.commands.by_family import FamilyCommand, own_flags, policy_
 from hindsched.bench.output import Refusals, Table
 
 
-@click.command("online-optimum", cls=FamilyCommand, short_help="Find the best that any on-line policy can expect.")
+@click.command(
+    "online-optimum", cls=FamilyCommand, short_help="Compute the optimal expected makespan of on-line policies."
+)
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
 @click.option(
     "--policy",
     "policies",
     multiple=True,
     metavar="NAME|all|FILE.py:CLASS",
-    help="A policy to measure beside it. May be given several times.  [default: E-IE]",
+    help="A policy to compare. May be given several times.  [default: E-IE]",
 )
-@click.option("--paths", type=options.SEVERAL, default=300, show_default=True, help="Futures that are sampled.")
-@click.option("--seed", type=options.COUNT, default=0, show_default=True, help="Seed of these, and of policies.")
+@click.option("--paths", type=options.SEVERAL, default=300, show_default=True, help="Number of sampled futures.")
+@click.option(
+    "--seed", type=options.COUNT, default=0, show_default=True, help="Seed of the futures and of random policies."
+)
 @click.option(
     "--tolerance",
     type=options.Number(min=1e-12, max=0.1),
     default=1e-6,
     show_default=True,
     metavar="SHARE",
-    help="Proven bounds on the on-line optimum are this close.",
+    help="Relative gap of the bounds on the on-line optimum.",
 )
 @click.option(
     "--most-states",
     type=options.POSITIVE,
     default=500_000_000,
     show_default=True,
-    help="With more it is left out; a state takes about ten bytes.",
+    help="Skip the on-line optimum above this number of states; a state takes about ten bytes.",
 )
 @click.option("--bound", "is_charged", is_flag=True, help="Add a lower bound that needs no Markov decision process.")
 @options.run_options
@@ -55,11 +59,11 @@ def online_optimum(
     as_json: bool,
     own: dict[str, Any],
 ) -> int:
-    """Find the best that any on-line policy can expect (coupled), and what policies and hindsight make of it.
+    """Compute the least expected makespan of any on-line policy (coupled), and compare policies with it.
 
-    The chains of the instance and its states in slot 0 are all that count. The on-line optimum is exact: the solution
-    of a Markov decision process. A policy's ratio to the hindsight optimum is the product of its fault, over the
-    on-line optimum, and of the price of not knowing the future, the on-line over the hindsight optimum.
+    Only the Markov chains of the instance and its states in slot 0 are used. The on-line optimum is the exact solution
+    of a Markov decision process. A policy's ratio to the hindsight optimum is a product of two ratios: policy to
+    on-line optimum (its fault), and on-line to hindsight optimum (the price of not knowing the future).
     """
     from hindsched import instances
     from hindsched.bench.campaign.plan import expand_policies
@@ -84,7 +88,7 @@ def online_optimum(
             rows = compare(
                 instance, named, options=how, paths=paths, seed=seed, tolerance=tolerance, most_states=most_states,
                 is_charged=is_charged,
-                progress=saying(file), refuse=partial(refusals.tell, file=file),
+                progress=saying(file), refuse=partial(refusals.report, file=file),
             )  # fmt: skip
             table.add_all({"file": file, **row} for row in rows)
     table.show()

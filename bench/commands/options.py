@@ -1,4 +1,4 @@
-"""Options that several commands share, so that a flag means the same everywhere."""
+"""Options that several commands share."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ __all__ = [
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-#: The largest seed: rows keep integers of 64 bits, and draws count on from a seed.
+#: The largest seed: rows hold integers of 64 bits, and generators add small numbers to a seed.
 LARGEST = 2**62
 
 
 def given_flags() -> set[str]:
-    """Return the parameters of the present command that the user gave, rather than left to their defaults."""
+    """Return the parameters of the current command that the user gave."""
     context = click.get_current_context()
     known = context.meta.get("hindsched.given")
     if known is not None:
@@ -54,12 +54,12 @@ def given_flags() -> set[str]:
 
 
 def bound_option() -> click.Option:
-    """Return --bound, of families whose solvers hand in what proves a bound."""
-    return click.Option(["--bound"], metavar="OUT", help="Write what proves the bound: rents or prices. One FILE only.")
+    """Return --bound, for families whose solvers return certificates of bounds."""
+    return click.Option(["--bound"], metavar="OUT", help="Write the certificate of the bound. One FILE only.")
 
 
 def expect_solver(name: str, family: str) -> None:
-    """Raise `InputError` for a solver that cannot run here: before any work is done."""
+    """Raise `InputError` for an unavailable solver."""
     from hindsched.bench.family import family_named
     from hindsched.instances import InputError
     from hindsched.instances.text_files import excerpt
@@ -70,12 +70,12 @@ def expect_solver(name: str, family: str) -> None:
 
 
 def flag_of(name: str, known: Iterable[click.Parameter]) -> str:
-    """Return how a parameter is given, as the first option of this name among those that are known says."""
+    """Return the flag of a parameter, from the first known option of this name."""
     return next(max(param.opts, key=len) for param in known if param.name == name)
 
 
 def say_unused(names: Iterable[str], where: str) -> None:
-    """Say on standard error which of the parameters that the user gave change nothing."""
+    """Print on standard error which of the given parameters have no effect."""
     context = click.get_current_context()
     known = context.command.get_params(context)
     names = sorted(flag_of(name, known) for name in names)
@@ -89,13 +89,13 @@ class _Bound(click.ParamType[int | None]):
     name = "integer|none"
 
     def get_metavar(self, param: click.Parameter, ctx: click.Context) -> str:
-        return "INTEGER|none"  # in capitals it would not look like the word to be given
+        return "INTEGER|none"  # capitals would not look like the literal word
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int | None:
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> int | None:
         if value is None or str(value).lower() == "none":
             return None
         try:
-            number = int(value)
+            number = int(str(value))
         except ValueError:
             number = 0
         if number < 1:
@@ -108,9 +108,9 @@ class _Numbers(click.ParamType[Sequence[int]]):
 
     name = "N,A-B,..."
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Sequence[int]:
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> Sequence[int]:
         if not isinstance(value, str):
-            return list(value)
+            return [int(number) for number in value] if isinstance(value, Iterable) else []
         numbers: list[int] = []
         try:
             for part in value.split(","):
@@ -124,13 +124,13 @@ class _Numbers(click.ParamType[Sequence[int]]):
 
 
 class _Integer(click.IntRange):
-    """An integer from a range, called as briefly in the help."""
+    """An integer from a range, with a short name in the help."""
 
     name = "integer"
 
 
 class _Count(_Integer):
-    """An integer that rows can keep; its end is no news in the help."""
+    """A nonnegative integer of at most `LARGEST`; the help does not show this limit."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
         number = int(super().convert(value, param, ctx))
@@ -140,12 +140,12 @@ class _Count(_Integer):
 
 
 class Number(click.FloatRange):
-    """A finite number from a range, called as briefly in the help: a range alone lets NaN through."""
+    """A finite number from a range, with a short name in the help; unlike `click.FloatRange` it rejects NaN."""
 
     name = "number"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        """Return the number, or refuse what is none."""
+        """Return the number; fail for a text that is not a finite number."""
         number = float(super().convert(value, param, ctx))
         if not isfinite(number):
             self.fail(f"{value!r}, expected a finite number", param, ctx)
@@ -153,7 +153,7 @@ class Number(click.FloatRange):
 
 
 class _Folder(click.Path):
-    """A path that the help calls a folder."""
+    """A path with the name folder in the help."""
 
     def __init__(self, **keywords: Any) -> None:
         super().__init__(**keywords)
@@ -168,40 +168,42 @@ SEVERAL = _Integer(min=2)
 ABOVE_ZERO = Number(min=0, min_open=True)
 FOLDER = _Folder(path_type=Path)
 
-as_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON object a line.")
-policy_seed = click.option("--seed", type=COUNT, default=0, show_default=True, help="Seed of policies that draw.")
-solver = click.option("--solver", default="auto", show_default=True, metavar="NAME", help="auto, or a solver by name.")
+as_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON object per line.")
+policy_seed = click.option("--seed", type=COUNT, default=0, show_default=True, help="Seed of random policies.")
+solver = click.option("--solver", default="auto", show_default=True, metavar="NAME", help="Name of a solver, or auto.")
 results = click.option(
     "--results",
     type=FOLDER,
     default=None,
-    help="Keep what is done in this folder; interrupted, the same command resumes.",
+    help="Keep results in this folder, to resume after an interruption.",
 )
 run_options = click.option(
     "--option",
     "pairs",
     multiple=True,
     metavar="NAME=VALUE",
-    help="An option of the policies or of the simulator, by name. May be given several times.",
+    help="An option of policies or simulator. May be given several times.",
 )
 policies = click.option(
     "--policy",
     "policies",
     multiple=True,
     metavar="NAME|all|ours|FILE.py:CLASS",
-    help="A policy by name, all published ones, all of ours (docs/lookahead.md), or a class of yours. May be given "
-    "several times.  [default: all]",
+    help="A policy by name, all published policies, all policies of this toolkit (ours), or your own class. May be "
+    "given several times.  [default: all]",
 )
 
 
-jobs = click.option("--jobs", type=POSITIVE, default=2, show_default=True, help="Processes at work at once.")
+jobs = click.option("--jobs", type=POSITIVE, default=2, show_default=True, help="Number of processes.")
 
 
 def points(wmins: str = "1-10") -> Callable[[F], F]:
-    """Add --m, --n-com and --wmin: points of the experiment of `coupled`, all by default."""
+    """Add --m, --n-com and --wmin: points of the experiment of `coupled`."""
     return _all_of(
         click.option("--m", "ms", type=NUMBERS, default="5,10", show_default=True, help="Tasks per iteration."),
-        click.option("--n-com", "n_coms", type=NUMBERS, default="5,10,20", show_default=True, help="Workers served."),
+        click.option(
+            "--n-com", "n_coms", type=NUMBERS, default="5,10,20", show_default=True, help="Workers served in a slot."
+        ),
         click.option(
             "--wmin", "wmins", type=NUMBERS, default=wmins, show_default=True, help="w is in [wmin, 10 wmin]."
         ),
@@ -211,13 +213,21 @@ def points(wmins: str = "1-10") -> Callable[[F], F]:
 def draws(trials: str = "0-9") -> Callable[[F], F]:
     """Add --scenarios and --trials: instances at a point of the experiment."""
     return _all_of(
-        click.option("--scenarios", type=NUMBERS, default="0-9", show_default=True, help="Draws of the workers."),
-        click.option("--trials", type=NUMBERS, default=trials, show_default=True, help="Draws of their states."),
+        click.option(
+            "--scenarios", type=NUMBERS, default="0-9", show_default=True, help="Scenarios: draws of the workers."
+        ),
+        click.option(
+            "--trials",
+            type=NUMBERS,
+            default=trials,
+            show_default=True,
+            help="Trials: draws of the states of a scenario.",
+        ),
     )
 
 
 def _all_of(*added: Callable[[F], F]) -> Callable[[F], F]:
-    """Return what adds several options, in this order."""
+    """Return a decorator that adds several options, in this order."""
 
     def add(command: F) -> F:
         for one in reversed(added):
@@ -230,7 +240,7 @@ def _all_of(*added: Callable[[F], F]) -> Callable[[F], F]:
 def kept_in(name: str) -> Callable[[F], F]:
     """Add --results with the default ``results/NAME``."""
     return click.option(
-        "--results", type=FOLDER, default=Path("results") / name, show_default=True, help="Where the results go."
+        "--results", type=FOLDER, default=Path("results") / name, show_default=True, help="Folder of the results."
     )
 
 
@@ -243,5 +253,5 @@ def time_limit(default: float | None) -> Callable[[F], F]:
         default=default,
         show_default=default is not None,
         metavar="S",
-        help="Stop a solve after S seconds with the best schedule and a proven bound.",
+        help="Stop a solve after S seconds, with the best schedule and bound so far.",
     )

@@ -10,19 +10,19 @@ from hindsched.bench.commands import options
 from hindsched.bench.output import Table
 
 
-@click.command(short_help="Make rows of a campaign anew and compare.")
+@click.command(short_help="Recompute rows of a campaign and compare.")
 @click.argument("results", type=options.FOLDER, metavar="RESULTS")
-@click.option("--sample", "count", type=options.POSITIVE, default=50, show_default=True, help="How many rows.")
-@click.option("--seed", type=options.COUNT, default=0, show_default=True, help="Which rows.")
+@click.option("--sample", "count", type=options.POSITIVE, default=50, show_default=True, help="Number of rows.")
+@click.option("--seed", type=options.COUNT, default=0, show_default=True, help="Seed of the sample.")
 @click.option(
-    "--most-slots", type=options.POSITIVE, default=20_000, show_default=True, help="Leave out runs of more slots."
+    "--most-slots", type=options.POSITIVE, default=20_000, show_default=True, help="Skip runs with more slots."
 )
 @options.as_json
 def recheck(results: Path, count: int, seed: int, most_slots: int, as_json: bool) -> int:
-    """Draw runs of a campaign at random and make them anew by slower and simpler means.
+    """Recompute a random sample of a campaign's runs by simpler and slower code.
 
-    The instance is generated from its parameters, the run made by the plain simulator, and every slot replayed by the
-    checker. Exit code 1 when a row differs.
+    Each instance is generated from its parameters, the policy runs in the plain simulator, and the checker replays
+    every slot. The exit code is 1 if a row differs.
     """
     from hindsched.bench.campaign import recheck as again
     from hindsched.bench.progress import counting
@@ -40,5 +40,5 @@ def recheck(results: Path, count: int, seed: int, most_slots: int, as_json: bool
     table.show()
     if not as_json:
         runs = "1 run" if len(rows) == 1 else f"{len(rows)} runs"
-        click.echo(f"{runs} made anew by the plain simulator and replayed whole: {differing} differ.")
+        click.echo(f"{runs} recomputed by the plain simulator and replayed completely: {differing} differ.")
     return 1 if differing else 0

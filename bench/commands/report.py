@@ -11,30 +11,30 @@ from hindsched.bench.output import Table
 from hindsched.bench.report.sections import SHORT, Section
 
 
-@click.command(short_help="Write a page of results: ratios, profiles, tables.")
+@click.command(short_help="Write an HTML report of results.")
 @click.argument("results", type=options.FOLDER)
-@click.option("-o", "--output", type=options.FOLDER, help="Where to write.  [default: RESULTS/report]")
+@click.option("-o", "--output", type=options.FOLDER, help="Output folder.  [default: RESULTS/report]")
 @click.option(
-    "--reference", metavar="NAME", help="The policy that others are compared with.  [default: the family's usual one]"
+    "--reference",
+    metavar="NAME",
+    help="The policy that others are compared with.  [default: the family's reference policy]",
 )
-@click.option(
-    "--latex", is_flag=True, help="For a paper: the ratio tables as .tex (booktabs), the pictures as .pdf too."
-)
+@click.option("--latex", is_flag=True, help="Also write ratio tables as .tex (booktabs) and pictures as .pdf.")
 @click.option(
     "--only",
     metavar="PART,...",
-    help=f"These parts alone: {', '.join(Section)}.",
+    help=f"Only these parts: {', '.join(Section)}.",
 )
-@click.option("--short", is_flag=True, help=f"For two sheets of paper: --only {','.join(SHORT)}.")
+@click.option("--short", is_flag=True, help=f"Same as --only {','.join(SHORT)}: two sheets of paper.")
 @options.as_json
 def report(
     results: Path, output: Path | None, reference: str | None, latex: bool, only: str | None, short: bool, as_json: bool
 ) -> None:
-    """Write report.html about RESULTS, with its pictures (SVG) and tables (CSV) beside it.
+    """Write report.html on RESULTS, with pictures (SVG) and tables (CSV) in the same folder.
 
-    RESULTS is a folder of `hindsched score`, which may still be running, or a table of one run a row (.csv, .csv.gz,
-    .csv.xz, .parquet). The page holds everything: no network. Equal rows give an equal page. A click on a heading
-    sorts a table; on paper the page is complete.
+    RESULTS is a folder of hindsched score or campaign, which may still be running, or a table with one run per row
+    (.csv, .csv.gz, .csv.xz, .parquet). The page needs no network and prints completely. A click on a heading sorts a
+    table. Equal results give an equal page.
     """
     from hindsched.bench.report.page import default_output, write_report
     from hindsched.instances import SelfCheckError
@@ -51,6 +51,6 @@ def report(
     else:
         for line in written.findings:
             click.echo(line)
-        click.echo(f"Written: {written.page} and {len(written.files) - 1} pictures and tables beside it")
+        click.echo(f"Written: {written.page} and {len(written.files) - 1} pictures and tables")
     if written.contradictions:
-        raise SelfCheckError(f"{written.contradictions[0]} (written to {written.page} all the same)")
+        raise SelfCheckError(f"{written.contradictions[0]} (written to {written.page} nevertheless)")

@@ -1,4 +1,4 @@
-"""``hindsched score``: the main job, a table of competitive ratios."""
+"""``hindsched score``: competitive ratios of policies."""
 
 from __future__ import annotations
 
@@ -16,17 +16,19 @@ if TYPE_CHECKING:
     from hindsched.bench.campaign.sources import Source
 
 
-@click.command(cls=FamilyCommand, short_help="Score policies against the hindsight optimum.")
+@click.command(cls=FamilyCommand, short_help="Compare policies with the hindsight optimum.")
 @click.argument("files", nargs=-1, metavar="[FILE]...")
 @family_option
-@click.option("--seed", type=options.COUNT, default=0, show_default=True, help="Seed of everything that is drawn.")
+@click.option(
+    "--seed", type=options.COUNT, default=0, show_default=True, help="Seed of instances and of random policies."
+)
 @options.policies
 @options.run_options
 @options.solver
 @options.time_limit(60.0)
 @options.jobs
 @click.option(
-    "--results", type=options.FOLDER, default=Path("results/score"), show_default=True, help="Where rows are kept."
+    "--results", type=options.FOLDER, default=Path("results/score"), show_default=True, help="Folder of the results."
 )
 @options.as_json
 def score(
@@ -42,12 +44,12 @@ def score(
     as_json: bool,
     own: dict[str, Any],
 ) -> None:
-    """Score policies against the hindsight optimum of the same instances.
+    """Compute the ratios of policies to the hindsight optimum of the same instances.
 
-    Without FILE: draws of the family's published experiment, at the point that the options name, and real machines.
-    An interrupted call resumes; rows already in the results folder are not made again.
+    Without FILE, the instances are a point of the family's published experiment and windows of real traces. The same
+    command resumes an interrupted one; rows in the results folder are reused.
     """
-    from hindsched.bench.campaign import score as main_job
+    from hindsched.bench.campaign import score as scoring
     from hindsched.bench.campaign.sources import from_file
     from hindsched.bench.results.print_table import show_table
 
@@ -64,7 +66,7 @@ def score(
     else:
         sources = adapter.commands.default_sources({"seed": seed, **own})
     run = policy_options(adapter, pairs, own)
-    found = main_job.score(
+    found = scoring.score(
         sources,
         policies or ("all",),
         Options(run=run, solver=solver, time_limit_s=time_limit_s, seed=seed),

@@ -1,4 +1,4 @@
-"""``hindsched simulate``: on-line policies on instances, shown only the past."""
+"""``hindsched simulate``: run on-line policies, which see only the past."""
 
 from __future__ import annotations
 
@@ -18,7 +18,9 @@ from hindsched.bench.run_records import Options
 @options.policies
 @options.run_options
 @options.policy_seed
-@click.option("--schedule", "out", metavar="OUT", help="Write the schedule; with several runs, into the folder OUT.")
+@click.option(
+    "--schedule", "out", metavar="OUT", help="Write the schedule to a file; with several runs, write to the folder OUT."
+)
 @options.as_json
 def simulate(
     files: tuple[str, ...],
@@ -29,7 +31,7 @@ def simulate(
     as_json: bool,
     own: dict[str, Any],
 ) -> int:
-    """Run policies on each instance; an outcome is null where the run did not get so far."""
+    """Run on-line policies on each instance; an outcome is null if the run did not finish."""
     from hindsched import instances
     from hindsched.bench.campaign.plan import expand_policies
     from hindsched.bench.output_files import schedule_targets
@@ -60,12 +62,12 @@ def simulate(
         family, how = family_of(instance), asked[instance.family]
         with refusals.of(file):
             if not named[family.name]:
-                raise instances.InputError(f"none is for {family.name}, expected one that is", place="--policy")
+                raise instances.InputError(f"no policy of {family.name}, expected one", place="--policy")
         for policy in named[family.name]:
             with refusals.of(file):
                 why = None if policy in policies else family.refuses(instance, policy, how)
                 if why is not None:
-                    click.echo(f"hindsched: {file}: {policy} is left out: {why}", err=True)
+                    click.echo(f"hindsched: {file}: {policy} is skipped: {why}", err=True)
                     continue
                 with working(f"{policy} on {file}"), stdout_to_stderr():
                     record = family.run(instance, policy, how, seed)

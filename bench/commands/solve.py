@@ -1,4 +1,4 @@
-"""``hindsched solve``: the best that full knowledge of the future allows, proven."""
+"""``hindsched solve``: the optimum in hindsight, with a proof."""
 
 from __future__ import annotations
 
@@ -12,12 +12,17 @@ from hindsched.bench.family import family_of
 from hindsched.bench.output import Refusals, Table
 
 
-@click.command(cls=FamilyCommand, short_help="Find the hindsight optimum of each instance.")
+@click.command(cls=FamilyCommand, short_help="Compute the hindsight optimum.")
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
 @options.solver
 @options.time_limit(None)
-@click.option("--threads", type=options.POSITIVE, default=1, show_default=True, help="Threads a solver may use.")
-@click.option("--schedule", "out", metavar="OUT", help="Write the schedule; with several FILEs, into the folder OUT.")
+@click.option("--threads", type=options.POSITIVE, default=1, show_default=True, help="Number of threads of a solver.")
+@click.option(
+    "--schedule",
+    "out",
+    metavar="OUT",
+    help="Write the schedule to a file; with several FILEs, write to the folder OUT.",
+)
 @options.as_json
 def solve(
     files: tuple[str, ...],
@@ -28,7 +33,7 @@ def solve(
     as_json: bool,
     own: dict[str, Any],
 ) -> int:
-    """Find the hindsight optimum of each instance, with a checked schedule and a proven bound."""
+    """Compute the hindsight optimum of each instance: a checked schedule and a proven bound."""
     from hindsched import instances
     from hindsched.bench.output_files import expect_writable, schedule_targets
     from hindsched.bench.progress import working

@@ -40,114 +40,125 @@ class _OneOrMany(click.ParamType[int | tuple[int, ...] | None]):
 
 
 def _point() -> list[click.Option]:
-    """Return the parameters of the paper's experiment."""
+    """Return the options for a point of the paper's experiment."""
     return [
         click.Option(["--m"], type=POSITIVE, default=5, show_default=True, help="Tasks per iteration."),
         click.Option(["--n-com"], type=N_COM, default=10, show_default=True, help="Workers served in a slot."),
         click.Option(["--wmin"], type=POSITIVE, default=1, show_default=True, help="w is in [wmin, 10 wmin]."),
         click.Option(["--p"], type=POSITIVE, default=20, show_default=True, help="Workers."),
-        click.Option(["--iterations"], type=POSITIVE, default=10, show_default=True, help="K, iterations to complete."),
+        click.Option(["--iterations"], type=POSITIVE, default=10, show_default=True, help="K, number of iterations."),
     ]
 
 
 def _of_runs() -> list[click.Option]:
-    """Return what the paper leaves open of a run."""
+    """Return the options of a run that the paper leaves open."""
     return [
         click.Option(
             ["--estimator"],
             type=click.Choice([str(name) for name in Estimator]),
-            help="Expected duration of a computation: as the paper prints it, or the conditional expectation.  "
-            "[default: printed]",
+            help="Formula for the expected duration of a computation: as printed in the paper, or conditional on "
+            "success.  [default: printed]",
         ),
         click.Option(
             ["--service"],
             type=click.Choice([str(name) for name in Service]),
-            help="Whom the on-line master serves first: worker order, largest remaining need, or who has begun to "
-            "receive.  [default: index]",
+            help="Order in which the master serves workers: by index, by longest remaining need, or partly served ones "
+            "first.  [default: index]",
         ),
         click.Option(
             ["--ties"],
             type=click.Choice([str(name) for name in Ties]),
-            help="Who gets a task where several workers would serve a heuristic equally well, by index.  "
-            "[default: lowest]",
+            help="Worker that gets a task among equally good ones, by index.  [default: lowest]",
         ),
         click.Option(
             ["--comparison"],
             type=click.Choice([str(name) for name in Comparison]),
-            help="What a proactive heuristic compares: both configurations as they stand, or one of them or both as if "
-            "chosen from scratch.  [default: updated]",
+            help="Configurations that a proactive heuristic compares: both as they are, or one or both as if built "
+            "from scratch.  [default: updated]",
         ),
     ]
 
 
 _SCENARIO = [
-    click.Option(["--scenario"], type=COUNT, default=0, show_default=True, help="Which draw of the workers."),
-    click.Option(["--trial"], type=COUNT, default=0, show_default=True, help="Which draw of their states."),
-    click.Option(["--slots"], type=POSITIVE, help="N, slots to generate.  [default: 10000; 12 with --small]"),
+    click.Option(["--scenario"], type=COUNT, default=0, show_default=True, help="Number of the draw of workers."),
+    click.Option(["--trial"], type=COUNT, default=0, show_default=True, help="Number of the draw of their states."),
+    click.Option(["--slots"], type=POSITIVE, help="N, number of slots.  [default: 10000; 12 with --small]"),
     click.Option(["--seed"], type=COUNT, default=0, show_default=True, help="Seed of the whole experiment."),
     click.Option(
         ["--small"],
         is_flag=True,
-        help="A small random general instance instead; of --m, --p, --iterations, --slots, --seed.",
+        help="Generate a small random instance; uses --m, --p, --iterations, --slots, --seed.",
     ),
-    click.Option(["--drawn"], is_flag=True, help="Name what the states are drawn from instead of spelling them out."),
+    click.Option(["--drawn"], is_flag=True, help="Write the seed of the states instead of the states."),
 ]
 _IMPORT = [
     click.Option(["--slot", "slot_s"], required=True, metavar="S", help="Seconds of a slot."),
     click.Option(
         ["--start"],
         metavar="TIME",
-        help="Where slot 0 begins: UNIX seconds, or an ISO date.  [default: earliest]",
+        help="Begin of slot 0: UNIX seconds or an ISO date.  [default: earliest]",
     ),
-    click.Option(["--slots"], type=POSITIVE, help="N, slots to take.  [default: as many as all nodes were observed]"),
+    click.Option(
+        ["--slots"], type=POSITIVE, help="N, number of slots.  [default: all in which every node was observed]"
+    ),
     click.Option(
         ["--train", "train_slots"],
         type=COUNT,
-        help="Slots just before slot 0 to fit the Markov chains on; 0: no chains, so no heuristic but RANDOM can run.  "
-        "[default: half of what the nodes were observed together, or what is left]",
+        help="Number of slots before slot 0 to which Markov chains are fitted; 0: no chains, and only RANDOM can run.  "
+        "[default: half of the observed slots, or the remaining ones]",
     ),
-    click.Option(["--nodes"], metavar="K|NAME,...", help="So many nodes, or these.  [default: all]"),
+    click.Option(["--nodes"], metavar="K|NAME,...", help="Number of nodes, or their names.  [default: all]"),
     *trace_options(),
-    click.Option(["--absent"], type=_ABSENCE, default="down", show_default=True, help="What 'not available' means."),
+    click.Option(
+        ["--absent"], type=_ABSENCE, default="down", show_default=True, help="State of a node that is not available."
+    ),
     click.Option(
         ["--unobserved"],
         type=click.Choice(["refuse", "down", "reclaimed"]),
         default="refuse",
         show_default=True,
-        help="What a node is while nobody observed it.",
+        help="State of a node while it is not observed.",
     ),
     click.Option(["--m"], type=POSITIVE, required=True, help="Tasks per iteration."),
-    click.Option(["--iterations"], type=POSITIVE, default=10, show_default=True, help="K, iterations to complete."),
+    click.Option(["--iterations"], type=POSITIVE, default=10, show_default=True, help="K, number of iterations."),
     click.Option(["--n-com"], type=N_COM, help="Workers served in a slot.  [default: none, unbounded]"),
     click.Option(["--t-prog"], type=COUNT, default=0, show_default=True, help="Slots to receive the program."),
     click.Option(["--t-data"], type=COUNT, default=0, show_default=True, help="Slots to receive the data of a task."),
     click.Option(["--w"], type=_OneOrMany(), default=1, show_default=True, help="Slots to compute a task."),
-    click.Option(["--mu"], type=_OneOrMany(), help="Most tasks a worker may hold.  [default: unbounded]"),
+    click.Option(["--mu"], type=_OneOrMany(), help="Largest number of tasks of a worker.  [default: unbounded]"),
 ]
 _SOLVE = [
     click.Option(
         ["--objective"],
         type=click.Choice(["makespan", "iterations"]),
-        help="Fewest slots for the iterations asked for, or most iterations within the slots.  [default: makespan]",
+        help="Fewest slots for K iterations, or most iterations within N slots.  [default: makespan]",
     ),
     click.Option(
         ["--stand-by/--no-stand-by"],
         default=None,
-        help="Whether the hindsight player may send programs to workers on stand-by.  [default: may]",
+        help="Whether schedules may send programs to workers before they have tasks.  [default: --stand-by]",
     ),
     click.Option(
         ["--write-model", "model"],
         metavar="OUT",
-        help="Write the model of the makespan first: .lp or .mps (integer program), .pbtxt or .pb (CP-SAT). One FILE "
+        help="Also write the model of the makespan: .lp or .mps (integer program), .pbtxt or .pb (CP-SAT). One FILE "
         "only.",
     ),
     bound_option(),
 ]
 _SCORE = [
     *_point(),
-    click.Option(["--scenarios"], type=POSITIVE, default=10, show_default=True, help="Draws of the workers."),
-    click.Option(["--trials"], type=POSITIVE, default=2, show_default=True, help="Draws of the states of each."),
-    click.Option(["--slots"], type=POSITIVE, default=5_000, show_default=True, help="N, slots to generate."),
+    click.Option(
+        ["--scenarios"], type=POSITIVE, default=10, show_default=True, help="Number of scenarios: draws of the workers."
+    ),
+    click.Option(
+        ["--trials"],
+        type=POSITIVE,
+        default=2,
+        show_default=True,
+        help="Number of trials: draws of the states per scenario.",
+    ),
+    click.Option(["--slots"], type=POSITIVE, default=5_000, show_default=True, help="N, number of slots."),
     *_of_runs(),
 ]
 
@@ -159,9 +170,17 @@ _REPRODUCE = [
     click.Option(["--m", "ms"], type=NUMBERS, default="5,10", show_default=True, help="Tasks per iteration."),
     click.Option(["--n-com", "n_coms"], type=NUMBERS, default="5,10,20", show_default=True, help="Workers served."),
     click.Option(["--wmin", "wmins"], type=NUMBERS, default="1-10", show_default=True, help="w is in [wmin, 10 wmin]."),
-    click.Option(["--scenarios"], type=NUMBERS, default="0-9", show_default=True, help="Draws of the workers."),
-    click.Option(["--trials"], type=NUMBERS, default="0-9", show_default=True, help="Draws of their states."),
-    click.Option(["--slots"], type=POSITIVE, default=1_000_000, show_default=True, help="A longer run has failed."),
+    click.Option(
+        ["--scenarios"],
+        type=NUMBERS,
+        default="0-9",
+        show_default=True,
+        help="Number of scenarios: draws of the workers.",
+    ),
+    click.Option(
+        ["--trials"], type=NUMBERS, default="0-9", show_default=True, help="Trials: draws of the states of a scenario."
+    ),
+    click.Option(["--slots"], type=POSITIVE, default=1_000_000, show_default=True, help="Slot limit of a run."),
     click.Option(["--seed"], type=COUNT, default=0, show_default=True, help="Seed of the experiment."),
     click.Option(
         ["--reading", "readings"],
@@ -170,11 +189,17 @@ _REPRODUCE = [
         multiple=True,
         default=("printed", "conditional"),
         show_default=True,
-        help=f"What is taken where the paper leaves a choice: {', '.join(_READINGS)}. May be given several times.",
+        help=f"Interpretation of the paper: {', '.join(_READINGS)}. May be given several times.",
     ),
-    click.Option(["--printed", "figures"], metavar="FILE.csv", help="Figures to compare with, instead of the paper's."),
     click.Option(
-        ["--check-slots"], type=POSITIVE, default=2_000, show_default=True, help="Replay so many slots of a run."
+        ["--printed", "figures"], metavar="FILE.csv", help="Published figures to compare with.  [default: the paper's]"
+    ),
+    click.Option(
+        ["--check-slots"],
+        type=POSITIVE,
+        default=2_000,
+        show_default=True,
+        help="Number of slots of a run that the checker replays.",
     ),
     click.Option(
         ["--time-limit", "time_limit_s"],
@@ -182,7 +207,7 @@ _REPRODUCE = [
         default=600.0,
         show_default=True,
         metavar="S",
-        help="Stop a solve after S seconds with the best schedule and a proven bound.",
+        help="Stop a solve after S seconds, with the best schedule and bound so far.",
     ),
 ]
 

@@ -1,13 +1,16 @@
-"""Pictures of schedules and ratios: one function each, drawing on the axes it is given.
+"""Figures without a display, and their files.
 
-Curves are computed elsewhere (`bench.results`); here they are drawn. Colours are Okabe and Ito's, which colour-blind
-readers can tell apart, and every meaning is also told by a letter, a hatch or a dash.
+Colours are those of Okabe and Ito, which colour-blind readers can distinguish. Pictures also use letters, hatches or
+dashes for every meaning of a colour.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from hindsched.bench.shared_types import Row
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -17,12 +20,12 @@ __all__ = ["COLOURS", "drawn", "new_figure", "new_grid", "save"]
 
 #: Colours that colour-blind readers can tell apart.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#999999")
-#: Endings of files, and what keeps the time of day out of each, so that equal figures give equal files.
-_ENDINGS: dict[str, dict[str, Any]] = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {}}
+#: Metadata by ending of a file, without the date: equal figures give equal files.
+_ENDINGS: dict[str, Row] = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {}}
 
 
 def new_figure(rows: int = 1, *, width: float = 9.0, heights: Sequence[float] = (4.0,)) -> tuple[Figure, list[Axes]]:
-    """Return a figure with ``rows`` axes below each other; no display is needed."""
+    """Return a figure with ``rows`` axes in a column; it needs no display."""
     from matplotlib.backends.backend_svg import FigureCanvasSVG
     from matplotlib.figure import Figure
 
@@ -32,8 +35,8 @@ def new_figure(rows: int = 1, *, width: float = 9.0, heights: Sequence[float] = 
     return figure, [row[0] for row in axes]
 
 
-def save(figure: Figure, path: Any) -> None:
-    """Write a figure; the ending (.svg, .pdf, .png) says how. Equal figures give equal files."""
+def save(figure: Figure, path: str | os.PathLike[str]) -> None:
+    """Write a figure in the format of the ending (.svg, .pdf, .png); equal figures give equal files."""
     from pathlib import Path
 
     from hindsched.instances.errors import InputError
@@ -47,7 +50,7 @@ def save(figure: Figure, path: Any) -> None:
 
 
 def drawn(figure: Figure, ending: str) -> bytes:
-    """Return a figure as a file of this ending (``svg``, ``pdf`` or ``png``) holds it."""
+    """Return the content of a figure's file with this ending (``svg``, ``pdf`` or ``png``)."""
     from io import BytesIO
 
     import matplotlib as mpl
@@ -59,7 +62,7 @@ def drawn(figure: Figure, ending: str) -> bytes:
 
 
 def new_grid(rows: int, columns: int) -> tuple[Figure, list[list[Axes]]]:
-    """Return a figure with a grid of axes, its rows below each other; no display is needed."""
+    """Return a figure with a grid of axes, by row; it needs no display."""
     from matplotlib.backends.backend_svg import FigureCanvasSVG
     from matplotlib.figure import Figure
 

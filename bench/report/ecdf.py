@@ -25,24 +25,24 @@ _RANDOM_COLOUR, _OTHER_COLOURS = "#999999", ("#CC79A7", "#E69F00", "#56B4E9")
 def draw_ecdf(axes: Axes, ratios: pd.DataFrame, policies: Sequence[str], *, xlabel: str, title: str = "") -> Axes:
     """Draw for each policy the share of its runs whose ratio is at most x.
 
-    Runs that did not finish stay in the denominator: a curve ends below 1 by their share. Where a ratio is an interval
-    its upper end counts, so the true curve lies on or above the one drawn.
+    Unfinished runs stay in the denominator, so a curve ends below 1 by their share. If a ratio is an interval, its
+    upper end counts, so the true curve is on or above the one drawn.
 
     Parameters
     ----------
     axes
-        To draw on.
+        The axes.
     ratios
         As returned by `hindsched.bench.results.ratios.with_ratios`.
     policies
-        With a curve, in the order of the legend.
+        The policies with a curve, in the order of the legend.
     xlabel, title
-        Of the axis, and above the picture.
+        Label of the axis, and title.
     """
     known = ratios["high"].to_numpy()
     top = float(max(known[np.isfinite(known)], default=1.0))
     right = max(top**1.03, 1.05)
-    left = right**-0.015  # what is optimal at once shows beside the frame
+    left = right**-0.015  # optimal runs show next to the frame
     for policy, (colour, dash) in _styles(policies).items():
         highs = ratios.loc[ratios["policy"] == policy, "high"].to_numpy()
         finite = highs[np.isfinite(highs)]
@@ -74,7 +74,7 @@ def draw_ecdf(axes: Axes, ratios: pd.DataFrame, policies: Sequence[str], *, xlab
 
 
 def _styles(policies: Sequence[str]) -> dict[str, tuple[str, str]]:
-    """Return colour and dash: by criterion and builder for the paper's heuristics, of their own for others."""
+    """Return colour and dash: by criterion and builder for the paper's heuristics, from a cycle for others."""
     styles: dict[str, tuple[str, str]] = {}
     others = product(_HEURISTIC_DASHES.values(), _OTHER_COLOURS)
     for policy in policies:

@@ -22,21 +22,21 @@ __all__ = ["by_parameter", "curves", "curves_of", "panel_title", "panels_of", "r
 
 
 def ranges(overall: pd.DataFrame, family: AnyFamily, files: Files) -> Figure:
-    """Return the picture of a section's summary: how far each heuristic is from the optimum."""
+    """Return the figure of a section's summary: the distribution of each policy's ratios."""
     order = in_median_order(overall)
     drawing, (axes,) = canvas.new_figure(width=ratio_plots.WIDTH, heights=(0.75 + 0.21 * len(order),))
     ratio_plots.draw_ranges(axes, order, xlabel=ratio_label(family, "hindsight optimum"))
     return Figure(
-        "How far from the optimum",
+        "Ratios to the optimum",
         "Bar: the middle half of the runs. Mark: their median. Diamond: the mean of the finished runs, and its 95% "
         "interval." + (" Arrow: the third quartile falls on unfinished runs." if overall["unfinished"].any() else ""),
         [files.picture("ranges", "", drawing)],
     )
 
 
-def ratio_label(family: AnyFamily, beside: str) -> str:
-    """Return what an axis of ratios shows: at least 1, whatever the sense."""
-    return f"{family.heading} / {beside}" if family.sense == "min" else f"{beside} / {family.heading}"
+def ratio_label(family: AnyFamily, other: str) -> str:
+    """Return the label of an axis of ratios, which are at least 1 when minimising and when maximising."""
+    return f"{family.heading} / {other}" if family.sense == "min" else f"{other} / {family.heading}"
 
 
 def ratios_of(ratios: pd.DataFrame, overall: pd.DataFrame, middle: pd.DataFrame, files: Files) -> PageTable:
@@ -50,13 +50,13 @@ def ratios_of(ratios: pd.DataFrame, overall: pd.DataFrame, middle: pd.DataFrame,
 
 
 def curves_of(ratios: pd.DataFrame, family: AnyFamily, files: Files) -> Figure:
-    """Return the curves of ratios: each instance counts once a policy, and an unfinished run is infinitely far off."""
+    """Return the figure of the distribution of ratios; an unfinished run has an infinite ratio."""
     wide = ratios.pivot_table(index="fingerprint", columns="policy", values="high", dropna=False, sort=False)
     return curves("ecdf", wide, family, files)
 
 
 def curves(name: str, wide: pd.DataFrame, family: AnyFamily, files: Files) -> Figure:
-    """Return curves of ratios, a panel for each group of policies.
+    """Return a figure of curves of ratios, one panel for each group of policies.
 
     Parameters
     ----------
@@ -65,9 +65,9 @@ def curves(name: str, wide: pd.DataFrame, family: AnyFamily, files: Files) -> Fi
     wide
         One row per instance, one column per policy; infinite for a run that did not finish.
     family
-        Whose policies they are.
+        The family of the policies.
     files
-        Where the pictures and the numbers go.
+        Files for the pictures and the numbers.
     """
     wide = wide[in_order(wide.columns.to_numpy(), family.name)]
     shown_together = panels_of(wide.columns.to_list(), family.name)
@@ -77,43 +77,39 @@ def curves(name: str, wide: pd.DataFrame, family: AnyFamily, files: Files) -> Fi
     panels = []
     is_ecdf = name == "ecdf"
     ylabel = f"share of {'runs' if is_ecdf else 'instances'}"
-    beside = "hindsight optimum" if is_ecdf else "best policy's"
-    xlabel = ratio_label(family, beside)
+    xlabel = ratio_label(family, "hindsight optimum" if is_ecdf else "best policy's")
     for title, shown in shown_together.items():
         drawing, (axes,) = canvas.new_figure(width=ratio_plots.WIDTH, heights=(ratio_plots.panel_height(shown),))
         ratio_plots.draw_curves(axes, steps, shown, right=ends[title], xlabel=f"{xlabel} (log scale)", ylabel=ylabel)
         panels.append(files.picture(f"{name}-{title}", panel_title(title), drawing))
-    band = (
-        " Grey: from the worst to the best of all heuristics. The panels have axes of their own."
-        if len(panels) > 1
-        else ""
-    )
+    band = " Grey: the range of all policies. Each panel has its own axes." if len(panels) > 1 else ""
     if is_ecdf:
         return Figure(
             "Share of runs within a factor of the optimum",
-            "Empirical distribution of the ratio over all runs on instances that some schedule finishes, which is the "
-            "Dolan–Moré profile relative to the optimum. A curve ends below 1 by the runs that did not "  # noqa: RUF001
-            f"finish or lie beyond the axis. The higher, the better.{band}",
+            "Empirical distribution of the ratio over all runs on instances that some schedule finishes: the "
+            "Dolan–Moré profile relative to the optimum. "  # noqa: RUF001
+            "A curve ends below 1 if runs are unfinished or lie beyond the axis. "
+            f"Higher is better.{band}",
             panels,
         )
     return Figure(
-        "Performance profiles among the heuristics",
+        "Performance profiles of the policies",
         f"Dolan–Moré: the share of instances on which {xlabel} is at most x. "  # noqa: RUF001
-        "At x = 1: how often a policy is the best, or as good. Over "
-        f"{plural(len(wide), 'instance')} that all were run on and one at least finished in full.{band}",
+        "The value at x = 1 is the share of instances on which a policy is best. Over "
+        f"{plural(len(wide), 'instance')} that every policy ran on and some policy finished.{band}",
         panels,
     )
 
 
 def panels_of(policies: Sequence[str], family: str) -> dict[str, list[str]]:
-    """Return which policies are drawn together: those that belong together in the family, as many as fit a panel."""
+    """Return the policies of each panel: the groups of the family, split where a panel would be too full."""
     policies = in_order(policies, family)
     if len(policies) <= ratio_plots.MOST_CURVES:
         return {"all": list(policies)}
     found: dict[str, list[str]] = {}
-    for name, mine in (family_named(family).report.groups(policies) or {"policies": list(policies)}).items():
+    for name, group in (family_named(family).report.groups(policies) or {"policies": list(policies)}).items():
         parts = [
-            mine[start : start + ratio_plots.MOST_CURVES] for start in range(0, len(mine), ratio_plots.MOST_CURVES)
+            group[start : start + ratio_plots.MOST_CURVES] for start in range(0, len(group), ratio_plots.MOST_CURVES)
         ]
         for number, part in enumerate(parts, start=1):
             found[name if len(parts) == 1 else f"{name} {number}"] = part
@@ -121,16 +117,16 @@ def panels_of(policies: Sequence[str], family: str) -> dict[str, list[str]]:
 
 
 def panel_title(name: str) -> str:
-    """Return what stands above a panel of policies."""
+    """Return the title of a panel of policies."""
     if name == "all":
         return ""
-    return name.capitalize() if name.startswith(("others", "policies")) else f"{name} and those built on it"
+    return name.capitalize() if name.startswith(("others", "policies")) else f"{name} and policies built on it"
 
 
 def by_parameter(
     ratios: pd.DataFrame, overall: pd.DataFrame, family: AnyFamily, files: Files
 ) -> list[Figure | PageTable]:
-    """Return the median ratios by the family's parameters that have several values, and all else folded."""
+    """Return the median ratios by each parameter with several values, and folded tables of the distributions."""
     by_name = {}
     for name in family.panels:
         if len(ratios.loc[ratios[family.panels[0]].notna(), name].unique()) > 1:
@@ -143,8 +139,8 @@ def by_parameter(
             by_name,
             order,
             caption=f"Median ratio by {joined(list(by_name))}",
-            note="Over all runs with that value, whatever the other parameters; the darker, the farther from the "
-            "optimum. Below it the share of runs that did not finish (unf.), if any.",
+            note="Over all runs with that value of the parameter. Darker cells are farther from the optimum. The "
+            "second line is the share of unfinished runs (unf.), if any.",
         )
     ]
     for name, table in by_name.items():

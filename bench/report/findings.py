@@ -1,4 +1,4 @@
-"""Sentences of a report: findings, and how the runs were made."""
+"""The sentences in the summary of a report."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 __all__ = ["findings"]
 
 
-#: What a run does whose ratio is at most so much, or at least.
+#: How runs with at most, and with at least, a given ratio are described.
 _MEDIANS = {
-    Sense.MIN: ("take at most {} times the hindsight optimum", "take {} times the hindsight optimum or more"),
+    Sense.MIN: ("take at most {} times the hindsight optimum", "take at least {} times the hindsight optimum"),
     Sense.MAX: (
-        "reach the hindsight optimum divided by {}, or more",
-        "reach the hindsight optimum divided by {} at most",
+        "reach at least the hindsight optimum divided by {}",
+        "reach at most the hindsight optimum divided by {}",
     ),
 }
 
@@ -33,18 +33,18 @@ def findings(
     medians: pd.DataFrame | None,
     family: AnyFamily,
 ) -> list[str]:
-    """Return the plain findings of one combination of options, the most telling first.
+    """Return sentences on the runs of one combination of options, the most important first.
 
     Parameters
     ----------
     runs
-        All of them.
+        The runs.
     overall
         Their distribution (see `hindsched.bench.results.ratio_statistics.distribution`); empty without any ratio.
     medians
         See `hindsched.bench.results.ratio_statistics.medians`; None without any ratio.
     family
-        Whose runs they are.
+        The family of the runs.
     """
     found = []
     if len(overall) == 0 or medians is None:
@@ -66,7 +66,7 @@ def findings(
     if absent:
         found.append(
             f"{plural(absent, 'run')} of policies on instances {'is' if absent == 1 else 'are'} missing: the "
-            "campaign is not complete, and policies are not all measured on the same instances."
+            "campaign is incomplete, and not all policies ran on the same instances."
         )
     return found
 
@@ -74,9 +74,9 @@ def findings(
 def _why_no_ratio(runs: pd.DataFrame) -> str:
     status = runs["optimum_status"]
     if status.notna().any() and (status == "infeasible").all():
-        return "No schedule finishes any of these instances, so there is nothing to compare with."
+        return "No schedule finishes any of these instances, so there are no ratios."
     if not status.notna().any():
-        return "No optimum is known, so there are no ratios to the optimum: policies are compared with each other only."
+        return "No optimum is known, so policies are compared only with each other."
     return "Neither an optimum nor a finished run is known, so there are no ratios."
 
 
@@ -87,26 +87,26 @@ def _of_ratios(overall: pd.DataFrame, medians: pd.DataFrame, sense: Sense) -> li
     best = rows[0]
     who = f"Best by median ratio: {best['policy']}. Half of its" if len(rows) > 1 else f"{best['policy']}: half of the"
     if isfinite(best["median_high"]):
-        told = (
+        confidence = (
             f" (95% interval {number(best['ci_low'])} to {number(best['ci_high'])})"
             if isfinite(best["ci_high"])
             else ""
         )
         middle = interval(*ends(best, "median"))
-        found = [f"{who} runs {most.format(middle)}{told}."]
+        found = [f"{who} runs {most.format(middle)}{confidence}."]
     elif isfinite(best["median_low"]):
         found = [f"{who} runs {least.format(number(best['median_low']))}; no upper end is known."]
     else:
         found = ["No policy finishes more than half of its runs, so no median is known."]
     close = [row["policy"] for row in rows[1:] if not row["behind_low"] > 0]
     if close:
-        found.append(f"Not told apart from it by these runs: {joined(close)}.")
+        found.append(f"These runs do not distinguish it from {joined(close)}.")
     elif len(rows) > 1:
         second = rows[1]
-        told = f"{number(second['behind_low'])} to {number(second['behind_high'])}"
+        difference = f"{number(second['behind_low'])} to {number(second['behind_high'])}"
         found.append(
-            f"Next is {second['policy']}, whose median is {interval(*ends(second, 'median'))}; "
-            f"the 95% interval of the difference is {told}."
+            f"Second is {second['policy']} with median {interval(*ends(second, 'median'))}; "
+            f"the 95% interval of the difference is {difference}."
         )
     if len(rows) > 2:
         last = rows[-1]
@@ -116,6 +116,6 @@ def _of_ratios(overall: pd.DataFrame, medians: pd.DataFrame, sense: Sense) -> li
     near = (overall["within30"] * overall["runs"]).sum() / total
     text = f"{share(optimal)} of all runs are proven optimal, {share(near)} are within 30% of the optimum"
     if len(rows) > 1:
-        text += f"; for {best['policy']} it is {share(best['optimal'])} and {share(best['within30'])}"
+        text += f"; of {best['policy']}'s runs, {share(best['optimal'])} and {share(best['within30'])}"
     found.append(f"{text}.")
     return found

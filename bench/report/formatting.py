@@ -8,12 +8,12 @@ from typing import Any
 
 __all__ = ["MINUS", "NOTHING", "count", "interval", "joined", "number", "parameter", "plural", "share"]
 
-#: What stands where there is no number.
+#: The text for a missing number, and the minus sign.
 NOTHING, MINUS = "–", "−"  # noqa: RUF001
 
 
 def number(value: float) -> str:
-    """Return a number to three digits or so.
+    """Return a number with about three digits.
 
     Examples
     --------
@@ -27,7 +27,7 @@ def number(value: float) -> str:
 
 
 def interval(low: float, high: float) -> str:
-    """Return what is known of a number between two ends.
+    """Return an interval, or its ends as one number where they agree.
 
     Examples
     --------
@@ -43,7 +43,7 @@ def interval(low: float, high: float) -> str:
 
 
 def share(value: float) -> str:
-    """Return a share in percent; not 0% where there is something, nor 100% where something is missing.
+    """Return a share in percent; 0% and 100% are exact.
 
     Examples
     --------
@@ -58,7 +58,7 @@ def share(value: float) -> str:
 
 
 def count(value: float) -> str:
-    """Return a whole number."""
+    """Return an integer with thousands separators."""
     return f"{int(value):,}"
 
 
@@ -74,7 +74,7 @@ def plural(value: int, noun: str) -> str:
 
 
 def joined(names: Sequence[str]) -> str:
-    """Return names as a sentence has them.
+    """Return names as a list in a sentence.
 
     Examples
     --------
@@ -85,7 +85,7 @@ def joined(names: Sequence[str]) -> str:
 
 
 def parameter(value: Any) -> str:
-    """Return a parameter of the experiment; a missing one is unbounded."""
+    """Return a parameter of the experiment; ``none`` for a missing one, which is unbounded."""
     import pandas as pd
 
     return "none" if pd.isna(value) else f"{value:g}"

@@ -1,10 +1,10 @@
-"""Pages: plain data into a template, everything escaped but what was made here to be markup."""
+"""HTML pages: plain data filled into a template; all text is escaped except markup made in this module."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -14,18 +14,18 @@ __all__ = ["Cell", "Figure", "PageTable", "render"]
 
 @dataclass(frozen=True)
 class Cell:
-    """One number or text of a table.
+    """A cell of a table.
 
     Parameters
     ----------
     text
-        What stands there.
+        The text.
     small
-        A remark below it.
+        A remark below the text.
     heat
-        How strongly it is shaded, from 0 to 1.
+        Shading from 0 to 1.
     is_text
-        Whether it is set to the left.
+        Whether the cell is left-aligned.
     """
 
     text: str
@@ -36,7 +36,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class PageTable:
-    """A table of a page; ``is_folded`` ones are opened by a click, narrow ones stand beside each other."""
+    """A table of a page. Folded tables open on a click; narrow tables stand side by side."""
 
     caption: str
     headings: Sequence[str]
@@ -50,9 +50,9 @@ class PageTable:
 
 @dataclass(frozen=True)
 class Figure:
-    """A picture of a page: SVG elements (see `bench.report.svg.inline_svg`), what they show, and the files they lie in.
+    """A figure of a page: panels, each with a title, a file and an SVG element (see `bench.report.svg.inline_svg`).
 
-    Panels stand beside each other where there is room; a wide picture scrolls in a box of its own.
+    Panels stand side by side if there is room; a wide figure scrolls in its own box.
     """
 
     title: str
@@ -61,8 +61,8 @@ class Figure:
     is_wide: bool = False
 
 
-def render(template: str, values: Mapping[str, Any]) -> str:
-    """Return a template of ``bench/report/templates`` filled in; a name it does not find is an error."""
+def render(template: str, values: Mapping[str, object]) -> str:
+    """Return a filled-in template of ``bench/report/templates``; an undefined name is an error."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
     from markupsafe import Markup
 
@@ -80,7 +80,7 @@ def render(template: str, values: Mapping[str, Any]) -> str:
 
 
 def _whole(text: str) -> Markup:
-    """Return text in which short words with a hyphen, such as names of heuristics, stay on one line."""
+    """Return text in which short words with a hyphen, such as names of policies, are not broken."""
     from markupsafe import Markup, escape
 
     span = Markup('<span class="whole">{}</span>')

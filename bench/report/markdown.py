@@ -1,15 +1,14 @@
-"""Tables for the documentation."""
+"""Tables in Markdown."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 __all__ = ["markdown_table", "text_table"]
 
 
-def markdown_table(rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> str:
-    """Return rows as a table in Markdown; numbers to three digits, a missing one as a dash.
+def markdown_table(rows: Sequence[Mapping[str, object]], columns: Sequence[str]) -> str:
+    """Return rows as a table in Markdown, with numbers of three digits and a dash for a missing one.
 
     Examples
     --------
@@ -25,7 +24,7 @@ def markdown_table(rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) ->
 
 
 def text_table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Return texts as a table in Markdown, all columns but the first set to the right.
+    """Return texts as a table in Markdown; all columns but the first are right-aligned.
 
     Examples
     --------

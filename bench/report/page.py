@@ -1,4 +1,4 @@
-"""A page about the results of a campaign, with its pictures and tables beside it."""
+"""Write a report: an HTML page on the results of a campaign, with its pictures and tables as files."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Report", "default_output", "write_report"]
 
-#: Colours of pictures, and what they become on a dark screen.
+#: Colours of pictures, and their replacements on a dark screen.
 DARK = {
     "000000": "#e6e7ea",
     "ffffff": "#1b1e23",
@@ -63,22 +63,22 @@ class _GroupSection:
 
 @dataclass(frozen=True)
 class Report:
-    """What was written.
+    """A report that was written.
 
     Parameters
     ----------
     page
         The page.
     files
-        Everything, the page first.
+        All files, the page first.
     findings
-        The sentences of its summary.
+        The sentences of the summary.
     contradictions
-        What cannot be, if anything: the page begins with it.
+        Contradictions in the results; the page begins with them.
     mixed
-        Where rows of several campaigns stand for each other (see `bench.results.columns.Results`): this comes next.
+        Rows that contradict each other (see `bench.results.columns.Results.mixed`); they come next on the page.
     counts
-        ``runs`` and ``instances``.
+        Numbers of ``runs`` and ``instances``.
     """
 
     page: Path
@@ -90,7 +90,7 @@ class Report:
 
 
 def default_output(results: Path) -> Path:
-    """Return where the page of results is written unless somebody says where: in their folder, or beside their file."""
+    """Return the default folder of a report: inside a folder of results, or next to a file of results."""
     return results / "report" if results.is_dir() else results.with_name(f"{results.name.partition('.')[0]}-report")
 
 
@@ -104,28 +104,27 @@ def write_report(
 ) -> Report:
     """Read results and write ``report.html``, its pictures (.svg) and its tables (.csv) to a folder.
 
-    Runs of different populations (the paper's experiment, real machines, files of one's own) and of different options
-    are never put together: each combination has a section of its own.
+    Each combination of a population (the paper's experiment, real machines, files) and options has its own section;
+    runs of different combinations are never pooled.
 
     Parameters
     ----------
     results
         See `hindsched.bench.results.read.read_results`.
     folder
-        Made if needed; files of the same names are replaced.
+        Created if needed; files of the same names are replaced.
     reference
-        The policy that others are compared with; None: the family's usual one, and where that was not run the
-        comparison is left out.
+        The policy that others are compared with; None: the family's reference policy, and no comparison if it was not
+        run.
     latex
-        Whether to write the ratio tables as LaTeX (.tex, booktabs) and the pictures as PDF too, for a paper.
+        Whether to write the ratio tables also as LaTeX (.tex, booktabs) and the pictures also as PDF.
     only
-        The parts that are shown, whose pictures and tables are written; `SHORT` for two sheets of paper.
+        The parts of the page; `SHORT` fits two sheets of paper.
 
     Raises
     ------
     InputError
-        For a reference that was not run, a part that does not exist, results that cannot be read, and a folder that
-        cannot be written.
+        For a reference that was not run, an unknown part, unreadable results, and a folder that cannot be written.
     """
     for part in only:
         if part not in tuple(Section):
@@ -144,10 +143,10 @@ def write_report(
     parts = _parts(read.runs)
     sections = []
     example: Figure | None = None
-    for number, (family, title, mine) in enumerate(parts, start=1):
+    for number, (family, title, runs) in enumerate(parts, start=1):
         files.prefix = f"{number}-" if len(parts) > 1 else ""
-        here = ratios[ratios.index.isin(mine.index)] if mine["optimum_status"].notna().any() else ratios.iloc[:0]
-        sections.append(_section(f"section-{number}", title, mine, here, family, reference, files, only))
+        here = ratios[ratios.index.isin(runs.index)] if runs["optimum_status"].notna().any() else ratios.iloc[:0]
+        sections.append(_section(f"section-{number}", title, runs, here, family, reference, files, only))
         if Section.EXAMPLE in only and example is None and not wrong and len(here):
             prefix, files.prefix = files.prefix, ""
             example = family.report.example(here, files)
@@ -163,9 +162,8 @@ def write_report(
     page = render(
         "report.html",
         {
-            "title": "On-line schedulers against the hindsight optimum",
-            "subtitle": f"Results of {name}. A ratio is {_ratio_in_words(families[0])}: 1 is "
-            "optimal, 2 is twice as bad.",
+            "title": "On-line schedulers compared with the hindsight optimum",
+            "subtitle": f"Results of {name}. A ratio is {_ratio_in_words(families[0])}: 1 is optimal.",
             "dark_colours": DARK,
             "is_short": tuple(only) == SHORT,
             "contradictions": wrong,
@@ -190,16 +188,20 @@ def write_report(
 
 
 def _ratio_in_words(family: AnyFamily) -> str:
-    best = "the best that any schedule reaches on the same instance with the future known"
-    return f"a {family.heading} over {best}" if family.sense == "min" else f"{best} over a run's {family.heading}"
+    best = "the optimum of the same instance in hindsight"
+    return (
+        f"the {family.heading} of a run divided by {best}"
+        if family.sense == "min"
+        else f"{best} divided by the {family.heading} of a run"
+    )
 
 
 def _parts(runs: pd.DataFrame) -> list[tuple[AnyFamily, str, pd.DataFrame]]:
-    """Return the families, populations and options with their runs: most runs first, then the usual options."""
+    """Return each combination of family, population and options with its runs, in decreasing number of runs."""
     has_options = len(runs["options"].unique()) > 1
     parts = []
     for (family, population, options), group in runs.groupby(list(GROUP), dropna=False, sort=True):
-        title = f"{population}, {options or 'usual options'}" if has_options else str(population)
+        title = f"{population}, {options or 'default options'}" if has_options else str(population)
         parts.append((-len(group), bool(options), family_named(str(family)), title, group))
     return [part[2:] for part in sorted(parts, key=lambda part: part[:2])]
 
@@ -221,12 +223,12 @@ def _section(
     overall = distribution(ratios)
     files.ratio_table(overall, family)
     middle = medians(ratios) if len(ratios) else None
-    beside = reference or family.reference
-    is_compared = beside in policies
+    compared_with = reference or family.reference
+    is_compared = compared_with in policies
     if Section.SUMMARY in only:
         section.findings = findings(runs, overall, middle, family)
         if is_compared:
-            section.findings += family.report.findings(runs, str(beside))
+            section.findings += family.report.findings(runs, str(compared_with))
         if middle is not None:
             section.ranges = figures.ranges(overall, family, files)
     if middle is not None and Section.RATIOS in only:
@@ -240,5 +242,5 @@ def _section(
     if middle is not None and Section.PARAMETERS in only:
         section.items += figures.by_parameter(ratios, overall, family, files)
     if is_compared and len(policies) > 1 and Section.COMPARISON in only:
-        section.items += family.report.items(runs, str(beside), files)
+        section.items += family.report.items(runs, str(compared_with), files)
     return section

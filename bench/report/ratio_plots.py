@@ -1,6 +1,6 @@
-"""Pictures of a report: each function draws one panel on the axes it is given, from a frame of numbers.
+"""Plots of ratios for reports: each function draws one panel, from a frame of numbers, on the given axes.
 
-A panel is small, so that a column of a page or a phone shows it in full; a few curves a panel keep 17 heuristics apart.
+A panel is small enough for a column of a page or a phone, and has few curves.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 from math import ceil, log
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -33,25 +33,33 @@ __all__ = [
     "upper_end",
 ]
 
-#: Of a panel, in inches.
+#: A dash of matplotlib: its name, or an offset with the lengths of dashes and gaps.
+Dash: TypeAlias = str | tuple[int, tuple[float, ...]]
+
+#: Width of a panel, in inches.
 WIDTH = 4.0
-#: This many curves a panel can hold.
+#: Largest number of curves in a panel.
 MOST_CURVES = 5
-#: Of a longer name the middle is left out.
+#: Largest length of a name; the middle of a longer one is left out.
 _LONGEST_NAME = 22
 _BAND, _GRID, _INK = "#e4e4e4", "#b8b8b8", "#000000"
-#: Colour and dash of a criterion, marker of the passive heuristic below: the same in every picture.
-_CRITERIA = {"": (_INK, "-"), "P": ("#0072B2", (0, (5, 1.4))), "E": ("#D55E00", "-"), "Y": ("#009E73", (0, (2.2, 1.1)))}
+#: Colour and dash of a criterion, and marker of a passive heuristic: the same in every picture.
+_CRITERIA: dict[str, tuple[str, Dash]] = {
+    "": (_INK, "-"),
+    "P": ("#0072B2", (0, (5, 1.4))),
+    "E": ("#D55E00", "-"),
+    "Y": ("#009E73", (0, (2.2, 1.1))),
+}
 _MARKERS = {"IE": "o", "IAY": "s", "IY": "^", "IP": "D"}
-_RANDOM = ("#999999", "-", "x")
-_OTHERS = (
+_RANDOM: tuple[str, Dash, str] = ("#999999", "-", "x")
+_OTHERS: tuple[tuple[str, Dash], ...] = (
     ("#CC79A7", "-"),
     ("#E69F00", "-"),
     ("#0072B2", (0, (1, 1))),
     ("#CC79A7", (0, (4, 1))),
     ("#E69F00", (0, (4, 1))),
 )
-#: Ticks of an axis of ratios, from fine to coarse; the first that leave room for their labels are taken.
+#: Ticks of an axis of ratios, from fine to coarse; the first that leave room for their labels are used.
 _TICKS = (
     (1, 1.05, 1.1, 1.15, 1.2, 1.25, 1.3),
     (1, 1.1, 1.2, 1.3, 1.4, 1.5, 1.6),
@@ -62,8 +70,9 @@ _TICKS = (
     (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000),
     (1, 10, 100, 1000, 10_000, 100_000, 1_000_000),
 )
+#: Smallest distance of two ticks, as a share of the axis.
 _ROOM = 0.1
-#: Letters that a line of a legend holds.
+#: Number of letters in a line of a legend.
 _LETTERS = 54
 
 
@@ -90,13 +99,13 @@ def _clipped(name: str) -> str:
 
 
 def panel_height(shown: Sequence[str]) -> float:
-    """Return the height of a panel in inches: its legend takes nothing from the axes."""
+    """Return the height of a panel with its legend, in inches."""
     names = list(short_names(shown).values())
     return 2.45 + 0.16 * ceil(len(names) / _legend_columns(names))
 
 
 def upper_end(ratios: pd.DataFrame) -> float:
-    """Return where an axis of ratios may end: nine in ten finished runs of each policy but RANDOM lie below.
+    """Return the end of an axis of ratios: 90 % of the finished runs of each policy but RANDOM are below.
 
     Parameters
     ----------
@@ -114,14 +123,14 @@ def upper_end(ratios: pd.DataFrame) -> float:
 
 
 def curves(ratios: pd.DataFrame, right: float) -> pd.DataFrame:
-    """Return the share of runs whose ratio is at most x, at each step of it that can be seen up to ``right``.
+    """Return the share of runs whose ratio is at most x, at each visible step up to ``right``.
 
     Parameters
     ----------
     ratios
-        One column per policy; infinite for a run that did not finish, missing for one that was not made.
+        One column per policy; infinite for an unfinished run, missing where there was no run.
     right
-        Where the axis, logarithmic from 1, ends.
+        End of the logarithmic axis, which begins at 1.
 
     Returns
     -------
@@ -142,24 +151,24 @@ def curves(ratios: pd.DataFrame, right: float) -> pd.DataFrame:
 def draw_curves(
     axes: Axes, steps: pd.DataFrame, shown: Sequence[str], *, right: float, xlabel: str, ylabel: str = "share of runs"
 ) -> Axes:
-    """Draw the curves of a few policies over the band of all.
+    """Draw the curves of a few policies over the range of all policies.
 
     Parameters
     ----------
     axes
-        To draw on.
+        The axes.
     steps
-        As returned by `curves`, of all policies.
+        The result of `curves`, for all policies.
     shown
-        Those that get a line; the grey band reaches from the least to the most share of any policy.
+        The policies with a line; a grey band shows the range of all policies.
     right
-        Where the axis ends.
+        End of the axis.
     xlabel, ylabel
-        Beside the axes.
+        Labels of the axes.
     """
     steps = steps[steps["ratio"] <= right]
     policies = list(steps["policy"].unique())
-    left = right**-0.015  # what is optimal at once shows beside the frame
+    left = right**-0.015  # optimal runs show next to the frame
     if len(policies) > len(shown):
         grid = np.geomspace(1.0, right, 160)
         shares = np.array([_at(steps[steps["policy"] == policy], grid) for policy in policies])
@@ -167,11 +176,11 @@ def draw_curves(
     names = short_names(shown)
     handles: list[Artist] = []
     for policy, (colour, dash) in _lines(shown).items():
-        mine = steps[steps["policy"] == policy]
-        last = mine["share"].iloc[-1] if len(mine) else 0.0
+        own = steps[steps["policy"] == policy]
+        last = own["share"].iloc[-1] if len(own) else 0.0
         handles += axes.plot(
-            [left, *mine["ratio"], right],
-            [0.0, *mine["share"], last],
+            [left, *own["ratio"], right],
+            [0.0, *own["share"], last],
             drawstyle="steps-post",
             color=colour,
             linestyle=dash,
@@ -191,15 +200,15 @@ def draw_diff(axes: Axes, table: pd.DataFrame, shown: Sequence[str], *, referenc
     Parameters
     ----------
     axes
-        To draw on.
+        The axes.
     table
-        Of one panel, as returned by `hindsched.bench.coupled.versus.diff_by_wmin`.
+        The rows of one panel, as returned by `hindsched.bench.coupled.versus.diff_by_wmin`.
     shown
-        Those that get a line.
+        The policies with a line.
     reference
-        The policy at zero.
+        The policy on the line at zero.
     title
-        Above the legend.
+        Title above the legend.
     """
     from matplotlib.ticker import MaxNLocator
 
@@ -207,8 +216,8 @@ def draw_diff(axes: Axes, table: pd.DataFrame, shown: Sequence[str], *, referenc
     axes.axhline(0, color=_INK, linewidth=0.9)
     handles: list[Artist] = []
     for policy, (colour, dash, marker) in _looks(shown).items():
-        mine = table[table["policy"] == policy].sort_values("wmin")
-        x, y = mine["wmin"].to_numpy(dtype=float), mine["diff"].to_numpy(dtype=float)
+        own = table[table["policy"] == policy].sort_values("wmin")
+        x, y = own["wmin"].to_numpy(dtype=float), own["diff"].to_numpy(dtype=float)
         handles += axes.plot(
             x,
             y,
@@ -225,17 +234,17 @@ def draw_diff(axes: Axes, table: pd.DataFrame, shown: Sequence[str], *, referenc
 
 
 def draw_ranges(axes: Axes, table: pd.DataFrame, *, xlabel: str) -> Axes:
-    """Draw for each policy the middle half of its ratios, their median, and the mean with its interval.
+    """Draw the middle half of each policy's ratios, their median, and their mean with its interval.
 
     Parameters
     ----------
     axes
-        To draw on; the first row of the table is at the top.
+        The axes; the first row of the table is at the top.
     table
-        As returned by `hindsched.bench.results.ratio_statistics.distribution`, of one point. Where a quartile falls on
-        unfinished runs its bar goes on to the right with an arrow.
+        As returned by `hindsched.bench.results.ratio_statistics.distribution`, for one point. If a quartile falls on
+        unfinished runs, the bar ends in an arrow to the right.
     xlabel
-        Of the axis.
+        Label of the axis.
     """
     names = short_names(list(table["policy"]))
     known = table[["quartile_1_low", "median_low", "quartile_3_low", "ci_high", "mean_low"]].to_numpy(dtype=float)
@@ -304,9 +313,9 @@ def _finish(
     )
 
 
-def _looks(policies: Sequence[str]) -> dict[str, tuple[str, Any, str]]:
+def _looks(policies: Sequence[str]) -> dict[str, tuple[str, Dash, str]]:
     """Return colour, dash and marker of each policy."""
-    looks: dict[str, tuple[str, Any, str]] = {}
+    looks: dict[str, tuple[str, Dash, str]] = {}
     others = 0
     for policy in policies:
         criterion, _, builder = policy.rpartition("-")
@@ -320,8 +329,8 @@ def _looks(policies: Sequence[str]) -> dict[str, tuple[str, Any, str]]:
     return looks
 
 
-def _lines(policies: Sequence[str]) -> dict[str, tuple[str, Any]]:
-    """Return colour and dash of curves without markers; where two would look the same all get others."""
+def _lines(policies: Sequence[str]) -> dict[str, tuple[str, Dash]]:
+    """Return colour and dash of curves without markers; where two would look the same, all come from a cycle."""
     lines = {policy: look[:2] for policy, look in _looks(policies).items()}
     if len(set(lines.values())) < len(lines):
         lines = dict(zip(lines, (*_CRITERIA.values(), *_OTHERS), strict=False))
@@ -329,7 +338,7 @@ def _lines(policies: Sequence[str]) -> dict[str, tuple[str, Any]]:
 
 
 def _set_ticks(axes: Axes, right: float) -> None:
-    """Set ticks of a logarithmic axis from 1 whose labels leave room for each other."""
+    """Set the finest ticks of a logarithmic axis from 1 whose labels do not overlap."""
     for wanted in _TICKS:
         ticks = [tick for tick in wanted if tick <= right]
         gaps = [log(after / before) for before, after in pairwise(ticks)]
@@ -344,7 +353,7 @@ def _legend_columns(names: Sequence[str]) -> int:
 
 
 def _plain(text: str) -> str:
-    """Return text that matplotlib takes for no formula."""
+    """Return text that matplotlib does not read as a formula."""
     return text.replace("$", r"\$")
 
 

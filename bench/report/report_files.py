@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from hindsched.bench.family import AnyFamily
 from hindsched.bench.report import canvas
@@ -24,7 +24,15 @@ __all__ = ["Files"]
 
 
 class Files:
-    """The files beside the page; what is shown on the page is what is written."""
+    """The files of a report, which hold what the page shows.
+
+    Parameters
+    ----------
+    folder
+        Created if needed.
+    latex
+        Whether to write LaTeX tables and PDF pictures too.
+    """
 
     def __init__(self, folder: Path, *, latex: bool = False) -> None:
         self.latex = latex
@@ -37,13 +45,13 @@ class Files:
         self.written: list[Path] = []
 
     def table(self, name: str, frame: pd.DataFrame) -> str:
-        """Write a table and return its file."""
+        """Write a table and return the name of its file."""
         path = self._path(f"{name}.csv")
         write_text(path, csv_text(frame))
         return path.name
 
     def picture(self, name: str, title: str, drawing: Drawing) -> tuple[str, str, str]:
-        """Write a picture and return a panel of a `Figure`."""
+        """Write a picture and return it as a panel of a `Figure`."""
         path = self._path(f"{name}.svg")
         canvas.save(drawing, path)
         if self.latex:
@@ -51,7 +59,7 @@ class Files:
         return title, path.name, inline_svg(path.read_text(encoding="utf-8"), path.stem)
 
     def ratio_table(self, overall: pd.DataFrame, family: AnyFamily) -> None:
-        """Write the ratio table for a paper, if asked for: booktabs, with the cells that a terminal shows."""
+        """Write the ratio table as LaTeX (booktabs), if requested, with the same cells as on a terminal."""
         import pandas as pd
 
         if not self.latex or not len(overall):
@@ -68,5 +76,5 @@ class Files:
         return path
 
 
-def _for_latex(cell: Any) -> str:
+def _for_latex(cell: object) -> str:
     return str(cell).replace(" - ", " to ").replace(">= ", "at least ").replace("..", " to ")

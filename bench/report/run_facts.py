@@ -16,7 +16,7 @@ __all__ = ["key_numbers", "run_facts"]
 
 
 def key_numbers(results: Results) -> list[tuple[str, str, str]]:
-    """Return the key numbers: what, how many, a remark."""
+    """Return the key numbers as triples of name, number and remark."""
     runs = results.runs
     instances = runs.drop_duplicates("fingerprint")
     status = instances["optimum_status"].value_counts()
@@ -25,7 +25,7 @@ def key_numbers(results: Results) -> list[tuple[str, str, str]]:
     proven = int(status.get("optimal", 0))
     notes = []
     if status.get("infeasible", 0):
-        notes.append(f"{count(status['infeasible'])} proven that none finishes")
+        notes.append(f"{count(status['infeasible'])} proven infeasible")
     open_ = int(status.get("feasible", 0) + status.get("unknown", 0))
     if open_:
         notes.append(f"{count(open_)} open")
@@ -42,14 +42,14 @@ def key_numbers(results: Results) -> list[tuple[str, str, str]]:
 
 
 def run_facts(results: Results, name: str, names: Mapping[str, str]) -> list[tuple[str, str]]:
-    """Return how the runs were made: what, and the values that occur.
+    """Return how the runs were made, as pairs of a name and its values.
 
     Parameters
     ----------
     results, name
-        What they were read from.
+        The results, and the name of their folder or file.
     names
-        The name on the page of each policy.
+        The name of each policy on the page.
     """
     runs, optima = results.runs, results.optima
     found = [("Results", name)]
@@ -81,25 +81,25 @@ def run_facts(results: Results, name: str, names: Mapping[str, str]) -> list[tup
         if frame[column].notna().any():
             found.append((what, _duration(float(frame[column].sum()))))
     for frame, column, what in ((runs, "check", "checks of runs"), (optima, "optimum_check", "checks of optima")):
-        counts = frame[column].astype(object).fillna("not told").value_counts().sort_index()
-        if set(counts.index) - {"not told"}:
+        counts = frame[column].astype(object).fillna("unknown").value_counts().sort_index()
+        if set(counts.index) - {"unknown"}:
             found.append((what, ", ".join(f"{count(number_)} {verdict}" for verdict, number_ in counts.items())))
     if "checked_slots" in runs and runs["checked_slots"].notna().any():
         known = runs[runs["checked_slots"].notna() & runs["slots"].notna()]
         text = f"{count(known['checked_slots'].sum())} of {count(known['slots'].sum())}"
         whole = int((known["checked_slots"] >= known["slots"]).sum())
-        found.append(("slots replayed by the checker", f"{text}; {plural(whole, 'run')} as a whole"))
+        found.append(("slots replayed by the checker", f"{text}; {plural(whole, 'run')} completely"))
     found.append(("rows left out", _left_out(results)))
     return found
 
 
 def _left_out(results: Results) -> str:
-    text = f"{count(results.left_out)} older or of another kind" if results.left_out else "none"
+    text = f"{count(results.left_out)} replaced by newer rows, or of unknown kind" if results.left_out else "none"
     return f"{text}; the last one was cut off by an interruption" if results.torn else text
 
 
 def _values(runs: pd.DataFrame, optima: pd.DataFrame, column: str) -> str:
-    """Return the values of a column with how many rows have each, if there are several."""
+    """Return the values of a column, with the number of rows of each if there are several."""
     import pandas as pd
 
     frames = [frame[column] for frame in ((runs,) if runs is optima else (runs, optima)) if column in frame]

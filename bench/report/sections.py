@@ -1,4 +1,4 @@
-"""What a page of results consists of, by name."""
+"""The parts of a report, by name."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ __all__ = ["SHORT", "Section"]
 
 
 class Section(StrEnum):
-    """What a page consists of."""
+    """A part of a report."""
 
     SUMMARY = auto()
     RATIOS = auto()
@@ -21,5 +21,5 @@ class Section(StrEnum):
     UNFINISHED = auto()
 
 
-#: The parts that fit two sheets of paper, with two populations or fewer.
+#: The parts that fit two sheets of paper, for at most two populations.
 SHORT = (Section.SUMMARY, Section.RATIOS, Section.FACTS)

@@ -1,4 +1,4 @@
-"""Pictures inside a page: an SVG file of ours as an element that takes the page's colours and letters."""
+"""SVG files as elements of an HTML page, with the page's colours and fonts."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ _PAINTED = ("style", "fill", "stroke")
 def inline_svg(text: str, prefix: str) -> str:
     """Return an SVG document as an element for an HTML page.
 
-    Its names get a prefix, so that several pictures fit in one page; its colours become the page's where that has
-    another one for them (a property ``--c-rrggbb``, as for a dark screen); what the page says of itself is left out.
+    Its names get a prefix, so that one page can hold several pictures. A colour is replaced by the page's property
+    ``--c-rrggbb``, if there is one, as on a dark screen. Size and metadata are left out.
 
     Parameters
     ----------
     text
-        As matplotlib writes it.
+        An SVG file of matplotlib.
     prefix
-        Different for every picture of a page.
+        A different prefix for every picture of a page.
 
     Examples
     --------

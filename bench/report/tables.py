@@ -1,4 +1,4 @@
-"""Tables of a report: frames of numbers as a person reads them."""
+"""The tables of a report, from frames of numbers."""
 
 from __future__ import annotations
 
@@ -46,16 +46,16 @@ def ratio_table(table: pd.DataFrame, *, caption: str, file: str, note: str = "",
 
 
 def by_parameter(tables: Mapping[str, pd.DataFrame], order: list[str], *, caption: str, note: str) -> PageTable:
-    """Return the medians of each policy at each value of each parameter; shaded where far from the optimum.
+    """Return the table of medians of each policy at each value of each parameter.
 
     Parameters
     ----------
     tables
         Distributions by one parameter, by its name.
     order
-        Of the policies.
+        The order of the policies.
     caption, note
-        Above the table.
+        Texts above the table.
     """
     headings = ["policy"]
     columns: list[dict[str, dict[str, Any]]] = []
@@ -81,11 +81,11 @@ def by_parameter(tables: Mapping[str, pd.DataFrame], order: list[str], *, captio
 
 
 def unfinished_table(runs: pd.DataFrame, family: AnyFamily, *, file: str, most: int = 20) -> PageTable:
-    """Return the instances with unfinished runs, those with most of them first."""
+    """Return the table of instances with unfinished runs, in decreasing number of them."""
     missing = runs[runs["value"].isna()]
     is_hopeless = missing["optimum_status"] == "infeasible"
     rows = []
-    # an instance that was run with several options stands on one line
+    # an instance has one line, also with several options
     for fingerprint, group in missing[~is_hopeless].groupby("fingerprint", sort=False):
         first = group.iloc[0]
         policies = in_order(group["policy"].unique(), family.name)
@@ -95,16 +95,14 @@ def unfinished_table(runs: pd.DataFrame, family: AnyFamily, *, file: str, most: 
         cells = [Cell(str(first["instance"])), Cell(count(len(group))), Cell(limit), Cell(optimum)]
         rows.append(((-len(group), str(first["instance"]), str(fingerprint)), [*cells, Cell(shown, is_text=True)]))
     rows.sort(key=lambda row: row[0])
-    caption = "None on an instance that some schedule may finish"
+    caption = "No run on an instance that may be feasible"
     if rows:
-        caption = f"{count((~is_hopeless).sum())} on {count(len(rows))} instances that some schedule may finish"
+        caption = f"{count((~is_hopeless).sum())} on {count(len(rows))} instances that may be feasible"
     if len(rows) > most:
-        caption += f"; the {most} instances with most of them"
-    note = (
-        f"A run is unfinished when it reaches its limit ({family.unit or 'of its instance'}) before its work is done."
-    )
+        caption += f"; the {most} instances with the most unfinished runs"
+    note = f"A run is unfinished if it reaches its limit ({family.unit or 'of its instance'}) before its work is done."
     if is_hopeless.any():
         instances = missing.loc[is_hopeless, "fingerprint"].nunique()
-        note += f" {count(is_hopeless.sum())} more are on {count(instances)} instances that no schedule finishes."
+        note += f" {count(is_hopeless.sum())} more are on {count(instances)} infeasible instances."
     headings = ["instance", "unfinished", "limit", "optimum", "policies"]
     return PageTable(caption, headings, [cells for _, cells in rows[:most]], file, note)

@@ -18,15 +18,15 @@ Numbers = npt.NDArray[np.float64]
 
 
 def clusters(runs: pd.DataFrame) -> npt.NDArray[np.intp]:
-    """Return the number of each run's scenario, what a bootstrap draws: its trials have the machines in common.
+    """Return the number of each run's cluster, the unit of the bootstrap: trials of a scenario share their machines.
 
-    A run of no scenario belongs to its instance.
+    A run without a scenario belongs to the cluster of its instance.
     """
     return np.asarray(runs.groupby("cluster", sort=True).ngroup(), dtype=np.intp)
 
 
 def cluster_words(runs: pd.DataFrame) -> str:
-    """Return what a bootstrap over these runs draws: scenarios, instances, or both."""
+    """Return the name of the units of a bootstrap over these runs: scenarios, instances, or both."""
     drawn = set() if "scenario" not in runs else set(runs["scenario"].notna().tolist())
     return {frozenset({True}): "scenarios", frozenset({True, False}): "scenarios and single instances"}.get(
         frozenset(drawn), "instances"
@@ -34,7 +34,7 @@ def cluster_words(runs: pd.DataFrame) -> str:
 
 
 def resample(num_clusters: int, *, resamples: int = 2000, seed: int = 0) -> Numbers:
-    """Return how often each cluster is drawn in each resample of a bootstrap; of shape (resamples, num_clusters).
+    """Return how often a bootstrap draws each cluster, of shape (resamples, num_clusters).
 
     The same weights serve every policy, so that policies are compared on the same resamples.
     """
@@ -43,7 +43,7 @@ def resample(num_clusters: int, *, resamples: int = 2000, seed: int = 0) -> Numb
 
 
 def resampled_means(sample: Numbers, clusters: npt.NDArray[np.intp], weights: Numbers) -> Numbers:
-    """Return the mean of a sample in each resample (see `resample`); NaN where none of it was drawn.
+    """Return the mean of a sample in each resample (see `resample`); NaN where none of the sample was drawn.
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ def resampled_medians(sample: Numbers, clusters: npt.NDArray[np.intp], weights: 
 
 
 def percentiles(resampled: Numbers, *, confidence: float = 0.95) -> tuple[float, float]:
-    """Return the ends of the percentile bootstrap interval; NaN where there is nothing."""
+    """Return the ends of the percentile bootstrap interval; NaN for an empty sample."""
     known = resampled[~np.isnan(resampled)]
     tail = (1 - confidence) / 2
     return quantile(known, tail), quantile(known, 1 - tail)

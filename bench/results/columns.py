@@ -1,4 +1,4 @@
-"""Results as one frame: from the rows of a campaign's journal, or from a compact table of them."""
+"""The columns of results: their types, what is derived from them, and which of several rows of a run counts."""
 
 from __future__ import annotations
 
@@ -30,54 +30,56 @@ __all__ = [
     "typed_frame",
 ]
 
-#: Runs that agree in these are compared with each other, and with no others.
+#: Only runs that agree in these columns are compared with each other.
 GROUP = ("family", "population", "options")
-#: Of what code and machine a row is.
+#: The columns that identify the code and the machine of a row.
 PROVENANCE = ("version", "code", "python", "numpy", "ortools", "machine")
 
 OF_ANSWER = ("optimum", "optimum_bound", "optimum_status")
 OF_OPTIMUM = (*OF_ANSWER, "solver")
 OF_SOLVE = ("optimum_check", "optimum_runtime_s", "time_limit_s")
 NUMBERS = ("value", "limit", "optimum", "optimum_bound", "runtime_s", "optimum_runtime_s", "time_limit_s")
-#: Whole numbers beside the axes.
+#: Integer columns, in addition to the axes of the families.
 WHOLE = ("length",)
 TEXTS = ("family", "sense", "setting", "instance", "fingerprint", "policy", "options", "optimum_status", "check")
 _MORE = ("engine", "solver", "start", "seed", "optimum_check", "has_own_optimum", *PROVENANCE)
 STATUSES = ("optimal", "feasible", "bounds", "infeasible", "unknown")
-#: What names a run.
+#: The columns that identify a run.
 OF_RUN = ["fingerprint", "policy", "options"]
-#: What rows say of a run or an optimum, and what else can tell two rows of the same one apart.
+#: The outcome of a run and of its optimum, and the circumstances in which two rows of one run can differ.
 _OUTCOME = ("value", "limit", "check", *OF_ANSWER)
 _CIRCUMSTANCES = ("seed", "solver", "time_limit_s", "engine", *PROVENANCE)
-#: The family of rows that name none: older than the rule that they do.
+#: The family of old rows, which do not name one.
 FIRST_FAMILY = "coupled"
 
 
 @dataclass(frozen=True)
 class Results:
-    """What a campaign left behind.
+    """The results of a campaign.
 
     Parameters
     ----------
     runs
-        One row per run, sorted, so that the order in which rows were made does not show: ``family``, ``setting``,
-        ``instance``, ``fingerprint`` (setting and instance where none is told); the point of the experiment where it is
-        of one (the family's axes); ``policy``, the options of the run by name and together as a text (``options``:
-        those that differ from their defaults), ``value`` (missing: unfinished), ``limit`` (a run without a value is
-        worse than this), ``sense``; ``optimum``, ``optimum_bound``, ``optimum_status`` (missing: nobody has solved it);
-        ``check``, times in seconds and the provenance. ``length`` is that of the instance in slots, where its point
-        tells it. ``population`` is the setting less the parameters that ratios are told apart by, with the length
-        where there are several: runs of one population are put together. ``cluster`` is what a bootstrap draws: the
-        scenario, where there is one, else the instance.
+        One row per run, in an order that does not depend on the order of computation:
+
+        - ``family``, ``setting``, ``instance``, ``fingerprint`` (setting and instance if unknown), and the axes of the
+          family where the instance is a point of its experiment;
+        - ``policy``, each option of the run, and ``options``: a text of those that differ from their defaults;
+        - ``value`` (missing: unfinished), ``limit`` (an unfinished run is worse than this), ``sense``;
+        - ``optimum``, ``optimum_bound``, ``optimum_status`` (missing: not solved);
+        - ``check``, times in seconds, provenance, and ``length``: the slots of the instance, if its point has them;
+        - ``population``: the setting without the parameters that ratios are tabulated by, with the length if there are
+          several; runs of one population are pooled;
+        - ``cluster``: the unit of the bootstrap, a scenario or else an instance.
     optima
-        One row per instance that was solved: ``fingerprint``, ``optimum_status`` and what else is known of it.
+        One row per solved instance: ``fingerprint``, ``optimum_status`` and further columns.
     left_out
-        Rows that a newer one of the same instance, policy and options replaces, or whose kind is not known.
+        Number of rows that a newer row of the same run replaces, or whose kind is unknown.
     torn
-        Whether the last row was cut off by an interruption; it is left out.
+        Whether an interruption cut off the last row, which is left out.
     mixed
-        Sentences about rows that are left out although they say something else than the newer one: where several
-        campaigns share a folder, or code was changed.
+        Sentences about left-out rows that contradict the newer row: several campaigns share a folder, or the code
+        changed.
     """
 
     runs: pd.DataFrame
@@ -88,7 +90,7 @@ class Results:
 
 
 def typed_frame(rows: Sequence[dict[str, Any]] | pd.DataFrame) -> pd.DataFrame:
-    """Return rows with every column of its type, the population, the cluster and the options as a text."""
+    """Return rows with typed columns, and with the derived columns ``population``, ``cluster`` and ``options``."""
     import pandas as pd
 
     raw = pd.DataFrame(rows)
@@ -112,24 +114,24 @@ def typed_frame(rows: Sequence[dict[str, Any]] | pd.DataFrame) -> pd.DataFrame:
     frame["population"], frame["options"], frame["cluster"] = frame["setting"], "", frame["fingerprint"]
     frame["has_own_optimum"] = frame["has_own_optimum"].astype(object).fillna(False).astype(bool)
     for family in families:
-        _tell_apart(frame, family)
+        _derive_columns(frame, family)
     return frame
 
 
-def _tell_apart(frame: pd.DataFrame, family: AnyFamily) -> None:
-    """Fill in what depends on the family: sense, options, population and cluster of its rows."""
-    mine = frame["family"] == family.name
-    frame.loc[mine, "sense"] = str(family.sense)
-    texts = frame.loc[mine, "options"]
+def _derive_columns(frame: pd.DataFrame, family: AnyFamily) -> None:
+    """Fill in the columns that depend on the family: sense, options, population and cluster of its rows."""
+    is_own = frame["family"] == family.name
+    frame.loc[is_own, "sense"] = str(family.sense)
+    texts = frame.loc[is_own, "options"]
     for name in family.run_options:
-        usual = family.default(name)
-        frame.loc[mine, name] = frame.loc[mine, name].astype(object).where(frame.loc[mine, name].notna(), usual)
-        told = f"{name} " + frame.loc[mine, name].astype(str)
-        others = frame.loc[mine, name] != usual
-        texts = texts.where(~others, texts.where(texts == "", texts + ", ") + told)
-    frame.loc[mine, "options"] = texts
+        default = family.default(name)
+        frame.loc[is_own, name] = frame.loc[is_own, name].astype(object).where(frame.loc[is_own, name].notna(), default)
+        text = f"{name} " + frame.loc[is_own, name].astype(str)
+        others = frame.loc[is_own, name] != default
+        texts = texts.where(~others, texts.where(texts == "", texts + ", ") + text)
+    frame.loc[is_own, "options"] = texts
     if family.panels:
-        pointed = mine & frame[family.panels[0]].notna()
+        pointed = is_own & frame[family.panels[0]].notna()
         pattern = re.compile(rf" (?:{'|'.join(family.panels)})=\S+")
         settings = {text: pattern.sub("", text) for text in frame.loc[pointed, "setting"].unique()}
         frame.loc[pointed, "population"] = frame.loc[pointed, "setting"].map(settings)
@@ -137,7 +139,7 @@ def _tell_apart(frame: pd.DataFrame, family: AnyFamily) -> None:
         several = lengths.index[(lengths > 1) & frame.loc[pointed, "length"].notna()]
         frame.loc[several, "population"] += " slots=" + frame.loc[several, "length"].astype(str)
     if family.scenario:
-        drawn = mine & frame["scenario"].notna()
+        drawn = is_own & frame["scenario"].notna()
         place = frame.loc[drawn, "setting"].astype(str)
         for name in family.scenario:
             place = place + f" {name}=" + frame.loc[drawn, name].astype("string").fillna("none").astype(object)
@@ -145,21 +147,21 @@ def _tell_apart(frame: pd.DataFrame, family: AnyFamily) -> None:
 
 
 def _printed(text: str) -> str:
-    """Return a name as a page and a picture can hold it, whatever letters somebody put in it."""
+    """Return a name with unprintable characters escaped, for pages and pictures."""
     return "".join(letter if letter.isprintable() else letter.encode("unicode_escape").decode() for letter in text)
 
 
 def newest_rows(
     frame: pd.DataFrame, names: list[str], one: str, many: str
 ) -> tuple[pd.DataFrame, int, tuple[str, ...]]:
-    """Return the last row of each name, how many others there were, and a sentence if these say something else."""
+    """Return the last row of each run or optimum, the number of others, and a sentence if the others contradict it."""
     older = frame.duplicated(names, keep="last")
     other = older & ~frame.duplicated([*names, *_OUTCOME], keep="last")
     if not other.any():
         return frame[~older], int(older.sum()), ()
     again = frame.loc[other, names].drop_duplicates()
     counts = frame.merge(again, on=names).groupby(names)[list(_CIRCUMSTANCES)].nunique(dropna=False)
-    differing = [name for name in _CIRCUMSTANCES if (counts[name] > 1).any()] or ["nothing else that they tell"]
+    differing = [name for name in _CIRCUMSTANCES if (counts[name] > 1).any()] or ["no other column"]
     sentence = (
         f"{len(again):,} {one if len(again) == 1 else many} came out differently in rows that differ in "
         f"{', '.join(differing)}: the last row of each counts. A folder for each campaign keeps them apart."

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import inf
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from hindsched.bench.family import AnyFamily, family_named
 from hindsched.bench.results.columns import (
@@ -68,15 +68,15 @@ def _of_table(raw: pd.DataFrame) -> Results:
 
 
 def _expect_one_optimum(runs: pd.DataFrame) -> None:
-    """Raise `InputError` for a run that tells another optimum than the first one of its instance."""
+    """Raise `InputError` for a run whose optimum differs from that of the first run on its instance."""
     for name in OF_ANSWER:
-        told = runs[runs[name].notna()]
-        first = told.groupby("fingerprint")[name].transform("first")
-        _expect_all(told[name] == first, told[name], "what the rows of the instance above it tell")
+        known = runs[runs[name].notna()]
+        first = known.groupby("fingerprint")[name].transform("first")
+        _expect_all(known[name] == first, known[name], "the optimum in earlier rows of the instance")
 
 
 def _families_of(raw: pd.DataFrame) -> list[AnyFamily]:
-    """Return the families of a table's rows, which are those of the first one where no column says so."""
+    """Return the families of a table's rows; without a column ``family`` it is the first family."""
     if not raw.columns.is_unique:
         raise InputError("two columns of this name, expected one", place=str(raw.columns[raw.columns.duplicated()][0]))
     if "policy" not in raw:
@@ -90,7 +90,7 @@ def _families_of(raw: pd.DataFrame) -> list[AnyFamily]:
 
 
 def _with_texts(raw: pd.DataFrame, families: Sequence[AnyFamily]) -> pd.DataFrame:
-    """Return a table whose texts are texts, whatever they look like."""
+    """Return a table whose text columns hold texts, also where they look like numbers."""
     texts = {*TEXTS, *(name for family in families for name in family.run_options)}
     raw = raw.assign(
         **{name: raw[name].astype(object).map(str, na_action="ignore") for name in raw.columns if name in texts}
@@ -105,18 +105,18 @@ def _with_texts(raw: pd.DataFrame, families: Sequence[AnyFamily]) -> pd.DataFram
 
 
 def _with_numbers(raw: pd.DataFrame, families: Sequence[AnyFamily]) -> pd.DataFrame:
-    """Return a table whose numbers are numbers, the value of a run in one column, whatever its family calls it."""
+    """Return a table whose numeric columns hold numbers, with the value of runs in the column ``value``."""
     import pandas as pd
 
     values = []
     for family in families:
-        mine = raw[raw["family"] == family.name]
+        own = raw[raw["family"] == family.name]
         column = family.value if family.value in raw else "value"
         if column not in raw:
             raise InputError(f"no column {family.value!r}, expected one row per run")
-        values.append(_numbers(mine[column], least=family.least))
+        values.append(_numbers(own[column], least=family.least))
         if "optimum" in raw and family.sense == "min":
-            _numbers(mine["optimum"], least=family.least)
+            _numbers(own["optimum"], least=family.least)
     for name in ("slot_limit", "slots"):
         if "limit" not in raw and name in raw:
             raw = raw.assign(limit=_numbers(raw[name], least=0))
@@ -133,8 +133,8 @@ def _with_numbers(raw: pd.DataFrame, families: Sequence[AnyFamily]) -> pd.DataFr
     )
 
 
-def _numbers(column: pd.Series[Any], *, least: float, is_whole: bool = False) -> pd.Series[Any]:
-    """Return a column of a table as numbers, or refuse what is neither a finite one nor nothing."""
+def _numbers(column: pd.Series, *, least: float, is_whole: bool = False) -> pd.Series:
+    """Return a column as numbers; raise `InputError` for a cell that is neither empty nor a finite number."""
     import pandas as pd
 
     try:
@@ -150,15 +150,15 @@ def _numbers(column: pd.Series[Any], *, least: float, is_whole: bool = False) ->
     return numbers
 
 
-def _expect_all(good: pd.Series[bool], column: pd.Series[Any], expected: str) -> None:
-    """Raise `InputError` for the first row of a column that is not good."""
+def _expect_all(good: pd.Series[bool], column: pd.Series, expected: str) -> None:
+    """Raise `InputError` for the first bad cell of a column."""
     if good.all():
         return
     row = int(good.index[~good][0])
     value = column[row]
-    said = excerpt(value) if isinstance(value, str) else str(value)
-    said = "nothing" if column.isna()[row] else said
-    raise InputError(f"{said}, expected {expected}", place=f"row {row + 1}, {column.name}")
+    found = excerpt(value) if isinstance(value, str) else str(value)
+    found = "nothing" if column.isna()[row] else found
+    raise InputError(f"{found}, expected {expected}", place=f"row {row + 1}, {column.name}")
 
 
 def _raw_table(path: Path) -> pd.DataFrame:
@@ -174,7 +174,7 @@ def _raw_table(path: Path) -> pd.DataFrame:
     try:
         if path.suffix == ".parquet":
             return pd.read_parquet(path)
-        # the value of an option is a text, also where it looks like a number
+        # values of options are texts, also where they look like numbers
         texts = {name: str for family in BUILT_IN for name in family_named(family).run_options}
         return pd.read_csv(path, low_memory=False, dtype=texts)
     except ImportError:
@@ -184,11 +184,11 @@ def _raw_table(path: Path) -> pd.DataFrame:
         raise InputError(f"cannot be read as a table: {reason}", file=path) from None
 
 
-def _names_of_points(raw: pd.DataFrame) -> pd.Series[Any]:
+def _names_of_points(raw: pd.DataFrame) -> pd.Series:
     axes = [name for family in raw["family"].unique() for name in family_named(str(family)).axes]
     known = [name for name in dict.fromkeys(axes) if name in raw and name not in ("p", "iterations")]
     if not {"scenario", "trial"} <= set(known):
-        raise InputError("neither a column 'instance' nor 'scenario' and 'trial', expected to be told")
+        raise InputError("no column 'instance', and not both 'scenario' and 'trial', expected one or the other")
     parts = [name + "=" + raw[name].astype("Int64").astype("string").fillna("none") for name in known]
     names = parts[0]
     for part in parts[1:]:

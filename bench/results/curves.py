@@ -1,4 +1,4 @@
-"""Numbers for tables and curves, apart from drawing them."""
+"""Steps of empirical distribution functions, and those of them that a picture can show."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ Numbers = npt.NDArray[np.float64]
 
 
 def ecdf(sample: Sequence[float], total: int) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-    """Return the steps of the share of ``total`` runs whose number is at most x.
+    """Return the steps of the empirical distribution of a sample, as shares of ``total`` runs.
 
-    Runs without a number stay in the denominator, so the curve ends below 1 where some run did not finish.
+    Runs outside the sample stay in the denominator, so the curve ends below 1 where some run did not finish.
 
     Returns
     -------
@@ -34,10 +34,10 @@ def ecdf(sample: Sequence[float], total: int) -> tuple[npt.NDArray[np.float64], 
 
 
 def thinned(x: Numbers, share: Numbers, *, left: float, right: float, points: int = 240) -> tuple[Numbers, Numbers]:
-    """Return those steps of a curve on a logarithmic axis that can be seen: at most ``points`` of them.
+    """Return the visible steps of a curve on a logarithmic axis: at most ``points`` of them.
 
-    Where several steps fall between two points of the axis only the last is kept, so the curve is right at each of
-    its steps, and nowhere later than the true one.
+    Of several steps between two points of the axis only the last is kept. The result is exact at each of its steps,
+    and nowhere above the true curve.
 
     Examples
     --------

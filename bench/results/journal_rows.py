@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from functools import cache
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import msgspec
 
@@ -21,6 +21,7 @@ from hindsched.bench.results.columns import (
     sorted_rows,
     typed_frame,
 )
+from hindsched.bench.shared_types import Row
 from hindsched.instances.errors import InputError
 from hindsched.instances.text_files import convert
 
@@ -39,7 +40,7 @@ class _Row(msgspec.Struct, kw_only=True):
     family: str = FIRST_FAMILY
     setting: str | None = None
     fingerprint: str | None = None
-    point: dict[str, Any] | None = None
+    point: Row | None = None
     check: str | None = None
     runtime_s: float | None = None
     version: str | None = None
@@ -70,23 +71,23 @@ class _Answer(msgspec.Struct, kw_only=True):
     runtime_s: float | None = None
 
 
-def results_of(rows: Iterable[tuple[str, Mapping[str, Any]]], *, torn: bool = False) -> Results:
-    """Return the results that rows of a journal make.
+def results_of(rows: Iterable[tuple[str, Mapping[str, object]]], *, torn: bool = False) -> Results:
+    """Return the results in the rows of a journal.
 
     Parameters
     ----------
     rows
-        Each with its place, for messages; the last of the same instance, policy and options counts.
+        Each with its place, for messages; the last row of the same instance, policy and options counts.
     torn
         Whether a row after these was cut off.
 
     Raises
     ------
     InputError
-        For a row that lacks what it must have; its place is named.
+        For a row without a required key; its place is named.
     """
-    runs: list[dict[str, Any]] = []
-    optima: list[dict[str, Any]] = []
+    runs: list[Row] = []
+    optima: list[Row] = []
     others = 0
     for where, row in rows:
         kind = row.get("kind")
@@ -98,9 +99,9 @@ def results_of(rows: Iterable[tuple[str, Mapping[str, Any]]], *, torn: bool = Fa
             else:
                 others += 1
     solved, older_optima, other_answers = newest_rows(typed_frame(optima), ["fingerprint"], "optimum", "optima")
-    played, older_runs, other_runs = newest_rows(typed_frame(runs), OF_RUN, "run", "runs")
+    simulated, older_runs, other_runs = newest_rows(typed_frame(runs), OF_RUN, "run", "runs")
     return Results(
-        sorted_rows(_joined(played, solved)),
+        sorted_rows(_joined(simulated, solved)),
         sorted_rows(solved),
         others + older_optima + older_runs,
         torn=torn,
@@ -108,32 +109,32 @@ def results_of(rows: Iterable[tuple[str, Mapping[str, Any]]], *, torn: bool = Fa
     )
 
 
-def _joined(played: pd.DataFrame, solved: pd.DataFrame) -> pd.DataFrame:
-    """Give each run the optimum of its instance, unless it has one of its own."""
+def _joined(runs: pd.DataFrame, solved: pd.DataFrame) -> pd.DataFrame:
+    """Return runs with the optimum of their instance, unless they have their own."""
     columns = [*OF_OPTIMUM, *OF_SOLVE]
-    own = played["has_own_optimum"]
-    others = played[~own].drop(columns=columns).merge(solved[["fingerprint", *columns]], on="fingerprint", how="left")
+    own = runs["has_own_optimum"]
+    others = runs[~own].drop(columns=columns).merge(solved[["fingerprint", *columns]], on="fingerprint", how="left")
     if not own.any():
         return others
     import pandas as pd
 
     if own.all():
-        return played
-    return pd.concat([played[own], others], ignore_index=True)
+        return runs
+    return pd.concat([runs[own], others], ignore_index=True)
 
 
-def expect_run(row: Mapping[str, Any]) -> AnyFamily:
+def expect_run(row: Mapping[str, object]) -> AnyFamily:
     """Return the family of a run's row.
 
     Raises
     ------
     InputError
-        Unless the row has what every run's row has; the key is named.
+        If the row lacks a key that every run's row has; the key is named.
     """
     return _known_run(row)[0]
 
 
-def _known_run(row: Mapping[str, Any]) -> tuple[AnyFamily, _Run]:
+def _known_run(row: Mapping[str, object]) -> tuple[AnyFamily, _Run]:
     known = convert(dict(row), _Run)
     family = family_named(known.family)
     if family.value not in row:
@@ -142,7 +143,7 @@ def _known_run(row: Mapping[str, Any]) -> tuple[AnyFamily, _Run]:
     return family, known
 
 
-def _run(row: Mapping[str, Any]) -> dict[str, Any]:
+def _run(row: Mapping[str, object]) -> Row:
     family, known = _known_run(row)
     point = known.point or {}
     limit = next((each for each in (known.limit, known.slot_limit, point.get("slots")) if each is not None), None)
@@ -161,8 +162,8 @@ def _run(row: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
-def _optimum(row: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the optimum that bounds every scheduler; nothing for a row of a restricted one."""
+def _optimum(row: Mapping[str, object]) -> list[Row]:
+    """Return the optimum over all schedules; nothing for the row of a restricted one."""
     setting = row.get("stand_by", True)
     if not setting:
         return []
@@ -172,7 +173,7 @@ def _optimum(row: Mapping[str, Any]) -> list[dict[str, Any]]:
     return [_common(known, family) | _answered(answer, family)]
 
 
-def _answered(answer: _Answer, family: AnyFamily) -> dict[str, Any]:
+def _answered(answer: _Answer, family: AnyFamily) -> Row:
     bound = answer.lower if family.sense == "min" else answer.upper
     return {
         "optimum": answer.value,
@@ -185,7 +186,7 @@ def _answered(answer: _Answer, family: AnyFamily) -> dict[str, Any]:
     }
 
 
-def _common(row: _Row, family: AnyFamily) -> dict[str, Any]:
+def _common(row: _Row, family: AnyFamily) -> Row:
     point = row.point or {}
     convert(point, _shape_of_point(family), "point")
     return {
@@ -201,7 +202,7 @@ def _common(row: _Row, family: AnyFamily) -> dict[str, Any]:
 
 
 def _axis_keys(family: AnyFamily) -> dict[str, str]:
-    """Return the key of a point that holds each of a family's axes."""
+    """Return the key in a point of each axis of a family."""
     return {name: family.axis_keys.get(name, name) for name in family.axes}
 
 
@@ -221,7 +222,7 @@ def _shape_of_run(family: AnyFamily) -> type[msgspec.Struct]:
     )
 
 
-def _shape(kinds: Mapping[str, Any]) -> type[msgspec.Struct]:
-    """Return a type whose objects may have these keys, whatever letters a key has, and any others."""
+def _shape(kinds: Mapping[str, object]) -> type[msgspec.Struct]:
+    """Return a type whose objects may have these keys, with any characters, and other keys."""
     names = {f"_{i}": name for i, name in enumerate(kinds)}
     return msgspec.defstruct("Shape", [(field, kinds[name], None) for field, name in names.items()], rename=names)

@@ -14,15 +14,15 @@ __all__ = ["in_order", "policies_of"]
 
 
 def in_order(policies: Iterable[str], family: str = "coupled") -> list[str]:
-    """Return policies in their family's order, the published before ours, those of one's own behind them by name.
+    """Return policies in the order of tables: published ones, the toolkit's own, then users' policies by name.
 
     Examples
     --------
     >>> in_order(["mine", "hot", "RANDOM", "Y-IE", "IE"])
     ['IE', 'Y-IE', 'RANDOM', 'hot', 'mine']
     """
-    mine = family_named(family)
-    places = {policy: place for place, policy in enumerate((*mine.policies(), *mine.our_policies()))}
+    adapter = family_named(family)
+    places = {policy: place for place, policy in enumerate((*adapter.policies(), *adapter.our_policies()))}
     return sorted(policies, key=lambda policy: (places.get(policy, len(places)), policy))
 
 

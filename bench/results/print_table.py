@@ -1,4 +1,4 @@
-"""The ratio table as a person reads it on a terminal, and as JSON."""
+"""Print the ratio table on a terminal, or as JSON."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from math import isfinite, isnan
 from shutil import get_terminal_size
 from textwrap import fill
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -19,13 +19,14 @@ from hindsched.bench.results.ratio_statistics import ends, in_median_order
 from hindsched.bench.results.ratios import with_ratios
 from hindsched.bench.results.records import records
 from hindsched.bench.results.summary import NOTE, plain, ratios_of_runs
+from hindsched.bench.shared_types import Row
 
 if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = ["HEADINGS", "between", "readable", "show_table"]
 
-#: The columns of the ratio table that a person reads, and how they are called.
+#: Headings of the ratio table on a terminal, by column.
 HEADINGS = {
     "policy": "policy",
     "runs": "runs",
@@ -38,12 +39,12 @@ HEADINGS = {
 }
 
 
-#: So many runs are told one by one on a terminal; a file has them all.
-_MOST_SINGLE_RUNS = 60
+#: Largest number of runs that are listed one by one on a terminal; a file has all of them.
+_MOST_LISTED_RUNS = 60
 
 
 def between(low: float, high: float) -> str | None:
-    """Return what is known of a statistic: a number, both ends, or the lower end alone; None of nothing.
+    """Return a statistic as a text: a number, both ends, or the lower end; None if it is unknown.
 
     Examples
     --------
@@ -64,7 +65,7 @@ def show_table(results: Results, table: pd.DataFrame, as_json: bool) -> None:
     Parameters
     ----------
     results
-        What the table is of.
+        The results that the table summarises.
     table
         As returned by `hindsched.bench.results.summary.summary`.
     as_json
@@ -75,10 +76,10 @@ def show_table(results: Results, table: pd.DataFrame, as_json: bool) -> None:
         lines.add_all(plain(table))
         return
     runs = results.runs
-    for point, mine in runs.groupby(list(GROUP), sort=True):
+    for point, group in runs.groupby(list(GROUP), sort=True):
         rows = table[(table[list(GROUP)] == [str(part) for part in point]).all(axis=1)]
         title = ", ".join(str(part) for part in point[1:] if part)
-        status = mine.drop_duplicates("fingerprint")["optimum_status"].fillna("not solved")
+        status = group.drop_duplicates("fingerprint")["optimum_status"].fillna("not solved")
         states = Counter(status)
         title += "; hindsight optima: " + ", ".join(f"{count} {name}" for name, count in sorted(states.items()))
         averages = family_named(str(point[0])).averages
@@ -86,18 +87,18 @@ def show_table(results: Results, table: pd.DataFrame, as_json: bool) -> None:
         shown = Table(headings, as_json=False, title=title, spare=(*averages, "mean", "interval", "half"))
         shown.add_all(readable(row, averages) for row in records(in_median_order(rows)))
         shown.show()
-        _show_instances(mine)
+        _show_instances(group)
         if states["infeasible"] == states.total():
-            click.echo(f"{title}: no schedule finishes, so there is nothing to compare with.")
+            click.echo(f"{title}: no schedule finishes, so there is no ratio.")
     click.echo(fill(NOTE.format(clusters=cluster_words(runs)), min(100, get_terminal_size((100, 24)).columns)))
 
 
 def _show_instances(runs: pd.DataFrame) -> None:
-    """Print the ratio of every run, where these are of a few single instances: each file beside the pool."""
+    """Print the ratio of every run, if the runs are on a few single instances."""
     if "scenario" in runs and runs["scenario"].notna().any():
         return
     ratios = with_ratios(runs)
-    if ratios["instance"].nunique() < 2 or len(ratios) > _MOST_SINGLE_RUNS:
+    if ratios["instance"].nunique() < 2 or len(ratios) > _MOST_LISTED_RUNS:
         return
     heading = family_named(str(runs["family"].iloc[0])).heading
     headings = {"instance": "instance", "policy": "policy", "value": heading, "optimum": "optimum", "ratio": "ratio"}
@@ -108,8 +109,8 @@ def _show_instances(runs: pd.DataFrame) -> None:
     shown.show()
 
 
-def readable(row: dict[str, Any], averages: Sequence[str]) -> dict[str, Any]:
-    """Return a row of the ratio table as a person reads it: texts by the keys of `HEADINGS`."""
+def readable(row: Row, averages: Sequence[str]) -> Row:
+    """Return a row of the ratio table as texts, by the keys of `HEADINGS`."""
     cells = {key: row[key] for key in ("policy", "runs", "unfinished")}
     cells["median"] = between(*ends(row, "median"))
     first, third = (between(*ends(row, name)) for name in ("quartile_1", "quartile_3"))

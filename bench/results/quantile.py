@@ -9,7 +9,7 @@ __all__ = ["quantile"]
 
 
 def quantile(sample: npt.ArrayLike, share: float) -> float:
-    """Return a quantile, linear between neighbours; infinite numbers may be among them. NaN of nothing.
+    """Return a quantile, linear between neighbours, of a sample that may hold infinite numbers; NaN if it is empty.
 
     Examples
     --------

@@ -1,4 +1,10 @@
-"""Competitive ratios of single runs: to the hindsight optimum, and to the best policy."""
+"""Competitive ratios of single runs: to the hindsight optimum, and to the best policy.
+
+If the optimum is proven, a ratio is a number. Otherwise it is an interval: the optimum is at least the solver's bound B
+and at most the best known value V, of the solver or of any policy, so a run of value M has a ratio in [M / V, M / B].
+(When maximising, the fractions are inverted.) An unfinished run is worse than its limit L: its ratio is in
+[L / V, infinity).
+"""
 
 from __future__ import annotations
 
@@ -22,21 +28,21 @@ def with_ratios(runs: pd.DataFrame) -> pd.DataFrame:
     Parameters
     ----------
     runs
-        As in `bench.results.columns.Results`. Every run of an instance counts for the best value known, unless runs are
-        measured by optima of their own.
+        As in `bench.results.columns.Results`. The best known value is over all runs on an instance, except runs with
+        their own optimum.
 
     Returns
     -------
     pandas.DataFrame
-        With the columns ``low`` and ``high`` added: the ratio lies between them, and is known where they are equal. An
-        unfinished run has ``high`` infinite, and ``low`` too where its limit is not told.
+        With the columns ``low`` and ``high`` added: the ends of the ratio. ``high`` is infinite for an unfinished run,
+        and so is ``low`` if its limit is unknown.
     """
     value, limit, bound, optimum = (
         runs[name].to_numpy(dtype=np.float64) for name in ("value", "limit", "optimum_bound", "optimum")
     )
     more_is_better = (runs["sense"] == "max").to_numpy()
     sign = np.where(more_is_better, -1.0, 1.0)
-    own = runs["has_own_optimum"].to_numpy(dtype=bool)  # such a run solves another problem than the others
+    own = runs["has_own_optimum"].to_numpy(dtype=bool)  # such a run solved a different problem
     comparable = (runs["value"] * sign).where(~own)
     known = comparable.groupby(runs["fingerprint"]).transform("min").to_numpy(dtype=np.float64) * sign
     known = np.where(own, value, known)
@@ -46,7 +52,7 @@ def with_ratios(runs: pd.DataFrame) -> pd.DataFrame:
     with np.errstate(divide="ignore", invalid="ignore"):
         low = np.where(more_is_better, best / reached, reached / best)
         high = np.where(more_is_better, bound / value, value / bound)
-    low = np.where(is_finished, low, np.maximum(low, 1.0))  # a limit below the optimum tells nothing
+    low = np.where(is_finished, low, np.maximum(low, 1.0))  # a limit below the optimum is no information
     low = np.where(np.isnan(reached), np.inf, np.where((reached == 0) & (best == 0), 1.0, low))
     high = np.where(is_finished & (bound == 0) & (value == 0), 1.0, high)
     high = np.where(is_finished & ~np.isnan(high), high, np.inf)
@@ -56,7 +62,7 @@ def with_ratios(runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def contradictions(runs: pd.DataFrame) -> list[str]:
-    """Return what cannot be: runs better than what was proven to be best, and refused schedules."""
+    """Return contradictions: runs better than a proven bound, and schedules that the checker rejected."""
     more_is_better = runs["sense"] == "max"
     is_better = (runs["value"] < runs["optimum_bound"]).where(~more_is_better, runs["value"] > runs["optimum_bound"])
     is_impossible = runs["value"].notna() & (runs["optimum_status"] == "infeasible")
@@ -78,10 +84,10 @@ def contradictions(runs: pd.DataFrame) -> list[str]:
 
 
 def profile(runs: pd.DataFrame) -> pd.DataFrame:
-    """Return each run's value over the best policy's on the same instance: Dolan and More's performance ratio.
+    """Return Dolan and Moré's performance ratio: each run's value over the best policy's on the same instance.
 
-    Only instances that every policy was run on and some policy finished count, so that all are measured on the same
-    ones. The ratio of a run that did not finish, or left out a part of what was asked for, is infinite.
+    Only instances count that every policy ran on and some policy finished. The ratio is infinite for a run that did
+    not finish, or did not do all the work of its instance.
     """
     import pandas as pd
 

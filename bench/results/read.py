@@ -17,20 +17,19 @@ __all__ = ["read_results"]
 def read_results(path: str | os.PathLike[str]) -> Results:
     """Read a folder with a journal, or a compact table (.csv, .csv.gz, .csv.xz, .parquet).
 
-    A compact table has one row per run, with at least ``policy`` and the family's value (``makespan``, ..., or
-    ``value``; empty: unfinished) and either ``instance`` or the point of the experiment (``m``, ``n_com``, ``wmin``,
-    ``scenario``, ``trial``); further columns of `Results.runs` where they are known. So `Results.runs` itself,
-    written as a file, is one.
+    A compact table has one row per run, with at least ``policy``, the family's value (``makespan``, ..., or ``value``;
+    empty: unfinished), and either ``instance`` or the point of the experiment (``m``, ``n_com``, ``wmin``,
+    ``scenario``, ``trial``). It may have further columns of `Results.runs`; `Results.runs` itself is a compact table.
 
     Parameters
     ----------
     path
-        The folder or the file. A campaign may still be writing: only whole rows count.
+        The folder or the file. While a campaign is writing, only complete rows count.
 
     Raises
     ------
     InputError
-        Where there is no run, or a row is broken: its line is named.
+        If there is no run, or a row is broken; its line is named.
     """
     found = _from_journal(Path(path)) if Path(path).is_dir() else read_table(Path(path))
     if len(found.runs) == 0:

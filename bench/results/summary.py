@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from hindsched.bench.results.policy_order import policies_of
 from hindsched.bench.results.ratio_statistics import COLUMNS, distribution
 from hindsched.bench.results.ratios import contradictions, with_ratios
 from hindsched.bench.results.records import records_or_none
+from hindsched.bench.shared_types import Row
 from hindsched.instances.errors import SelfCheckError
 
 if TYPE_CHECKING:
@@ -19,17 +20,17 @@ if TYPE_CHECKING:
 
 __all__ = ["NOTE", "csv_text", "plain", "ratios_of_runs", "summary"]
 
-#: Below every table of ratios.
+#: The note below every table of ratios.
 NOTE = (
-    "Quartiles, medians and shares are over all runs on instances that some schedule finishes: one that did not finish "
-    "is more than its limit over the optimum. Means are over finished runs only. Where something is not proven, both "
-    "ends or >= are given, and shares count what is proven. The 95% interval is a bootstrap of the mean over "
-    "{clusters}."
+    "Quartiles, medians and shares are over all runs on instances that some schedule finishes. An unfinished run "
+    "counts as more than its limit over the optimum. Means are over finished runs. Where the optimum is not proven, a "
+    "statistic is given by both ends or as >=, and shares count proven cases. The 95% interval is a bootstrap of the "
+    "mean over {clusters}."
 )
 
 
 def summary(runs: pd.DataFrame) -> pd.DataFrame:
-    """Return the one ratio table: the distribution for each family, population and combination of options.
+    """Return the ratio table: the distribution for each family, population and combination of options.
 
     Parameters
     ----------
@@ -45,7 +46,7 @@ def summary(runs: pd.DataFrame) -> pd.DataFrame:
     Raises
     ------
     SelfCheckError
-        When a run is better than what was proven to be best, or a schedule was refused.
+        If a run is better than a proven bound, or the checker rejected a schedule.
     """
     import pandas as pd
 
@@ -74,7 +75,7 @@ def ratios_of_runs(ratios: pd.DataFrame) -> pd.DataFrame:
     pandas.DataFrame
         ``family``, ``population``, ``options``, ``instance``, ``policy``; ``value`` (missing: unfinished), ``optimum``
         (missing: not proven), and the ratio by its ends ``low`` and ``high``, in the order of instances and policies;
-        then what else the families tell of a run (`hindsched.bench.family.Family.columns`).
+        then the further columns of the families (`hindsched.bench.family.Family.columns`).
     """
     import pandas as pd
 
@@ -92,13 +93,13 @@ def ratios_of_runs(ratios: pd.DataFrame) -> pd.DataFrame:
     return found.assign(optimum=optimum)[[*names, *(name for name in more if name in found)]]
 
 
-def plain(table: pd.DataFrame) -> list[dict[str, Any]]:
-    """Return the rows of a table as JSON holds them: a missing or infinite number is None."""
+def plain(table: pd.DataFrame) -> list[Row]:
+    """Return the rows of a table for JSON, with None for a missing or infinite number."""
     return records_or_none(_finite(table))
 
 
 def csv_text(table: pd.DataFrame) -> str:
-    """Return a table as a file holds it: the cell of a missing or infinite number is empty."""
+    """Return a table as CSV, with an empty cell for a missing or infinite number."""
     return str(_finite(table).to_csv(index=False, lineterminator="\n"))
 
 

@@ -63,7 +63,7 @@ def test_a_file_says_what_is_run(folder):
     assert len(campaign.sources) == 2 * 2 * 2 * 3 + 1
     assert {source.point["n_com"] for source in campaign.sources[:-1]} == {2, None}
     assert campaign.policies == ["IE", "P-IP", f"{folder}/mine.py:Mine"]
-    assert [tuple(dict(each.run).values()) for each in campaign.readings] == [
+    assert [tuple(dict(each.run).values()) for each in campaign.combinations] == [
         ("printed", "lowest"),
         ("printed", "highest"),
         ("conditional", "lowest"),
@@ -154,7 +154,7 @@ def test_killed_at_random_moments_it_repeats_nothing_and_loses_nothing(folder):
             "options.colour: no option of coupled, expected one of estimator, ",
         ),
         ('estimators = ["best"]\n[[instances]]\nfiles = ["one.json"]', "estimators: 'best', expected one of printed"),
-        ('ties = []\n[[instances]]\nfiles = ["one.json"]', "nothing to run, expected at least one policy, and a value"),
+        ('ties = []\n[[instances]]\nfiles = ["one.json"]', "nothing to run, expected at least one policy and a value"),
         ("colour = 1\n[[instances]]\nm = [1]", "unknown key colour"),
         ("[[instances]]\nm = [1]\nwmin = [1]", "instances[0].n_com: missing or empty, expected a list of integers"),
         ("[[instances]]\nm = [0]\nwmin = [1]\nn_com = [1]", "instances[0].m[0]: 0, expected an integer >= 1"),
@@ -207,7 +207,7 @@ def test_a_full_disk_is_bad_luck_and_no_contradiction(folder, hindsched, monkeyp
     monkeypatch.setattr("hindsched.bench.campaign.journal.Journal._read", lambda journal: None)  # the device has no end
     code, out, error = hindsched(command, folder / RUNS[command], "--results", folder / "out", "--jobs", 1)
     assert (code, out) == (2, "")
-    said = "row not written: No space left on device; the rows before it are safe: the same command resumes"
+    said = "row not written: No space left on device; earlier rows are kept: the same command resumes"
     assert error.splitlines()[-1] == f"hindsched: {folder}/out/runs.jsonl: {said}"
 
 
@@ -251,7 +251,7 @@ def test_instances_that_no_policy_is_for_are_refused_before_the_work(folder, hin
     monkeypatch.chdir(folder)
     write(small_bag(1, tasks=2), "bag.json")
     (folder / "mixed.toml").write_text('policies = ["IE"]\n[[instances]]\nfiles = ["one.json", "bag.json"]\n')
-    said = "policies: none is for bag.json (bags), expected one that is\n"
+    said = "policies: no policy for bag.json (bags), expected one\n"
     for arguments, where in (
         (("score", "one.json", "bag.json", "--policy", "IE"), ""),
         (("campaign", "mixed.toml"), "mixed.toml: "),

@@ -133,7 +133,7 @@ def test_a_long_group_hands_over_what_it_has(tmp_path, monkeypatch):
             super().append_all(rows)
 
     group = [Job(str(i), str(i), where, (i,), group="one") for i in range(5)]
-    monkeypatch.setattr("hindsched.bench.campaign.engine._HAND_OVER_S", 0.0)
+    monkeypatch.setattr("hindsched.bench.campaign.engine._MAX_GROUP_S", 0.0)
     with Watching(tmp_path) as journal:
         run_jobs("test", group, journal, num_processes=2)
         assert [journal[str(i)]["number"] for i in range(5)] == list(range(5))
@@ -141,7 +141,7 @@ def test_a_long_group_hands_over_what_it_has(tmp_path, monkeypatch):
 
 
 def test_the_rest_of_a_long_group_goes_to_the_process_that_holds_what_it_shares(tmp_path, monkeypatch):
-    monkeypatch.setattr("hindsched.bench.campaign.engine._HAND_OVER_S", 0.0)
+    monkeypatch.setattr("hindsched.bench.campaign.engine._MAX_GROUP_S", 0.0)
     groups = [Job(str(i), str(i), where, (i,), group=str(i // 8)) for i in range(24)]
     with Journal(tmp_path) as journal:
         run_jobs("test", groups, journal, num_processes=2)

@@ -75,7 +75,7 @@ def test_the_same_refusal_is_told_once(capsys):
 def test_a_narrow_terminal_does_without_what_is_spare(capsys, terminal):
     terminal(60)
     text = shown(capsys, spare=("more", "mean"))
-    assert "Left out on this narrow terminal: more." in text
+    assert "Omitted on this narrow terminal: more." in text
     assert "1.250" in text
     assert max(map(len, re.sub(r"\x1b\[[0-9;]*m", "", text).splitlines())) <= 60
     terminal(120)

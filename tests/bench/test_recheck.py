@@ -25,7 +25,7 @@ def test_a_row_needs_no_key_and_the_last_one_may_be_torn(made, tmp_path, hindsch
     write(tmp_path, rows, torn='{"kind": "run", "inst')
     code, out, _ = hindsched("recheck", tmp_path)
     assert code == 0
-    assert "1 run made anew by the plain simulator and replayed whole: 0 differ." in out
+    assert "1 run recomputed by the plain simulator and replayed completely: 0 differ." in out
     assert hindsched("report", tmp_path)[0] == 0
 
 

@@ -178,9 +178,9 @@ def test_two_policies_of_one_name_are_refused_before_the_work(hindsched, folder,
 def test_what_other_peoples_code_prints_is_no_result(hindsched, folder, chance, monkeypatch):
     from hindsched.bench.coupled import leaderboard
 
-    known = leaderboard.read_data("leaderboard").head(1)
+    known = leaderboard.known_runs().head(1)
     first = leaderboard.sources()[:1]
-    monkeypatch.setattr(leaderboard, "read_data", lambda name: known)
+    monkeypatch.setattr(leaderboard, "known_runs", lambda: known)
     monkeypatch.setattr(leaderboard, "sources", lambda: first)
     for arguments in (
         ("simulate", "5.json", "--policy", "mine.py:Loud"),
@@ -196,8 +196,8 @@ def test_a_policy_that_fails_does_not_stop_the_others(hindsched, folder, chance,
     from hindsched.bench.coupled import leaderboard
 
     first = leaderboard.sources()[:1]
-    known = leaderboard.read_data("leaderboard").head(1)
-    monkeypatch.setattr(leaderboard, "read_data", lambda name: known)
+    known = leaderboard.known_runs().head(1)
+    monkeypatch.setattr(leaderboard, "known_runs", lambda: known)
     monkeypatch.setattr(leaderboard, "sources", lambda: first)
     for arguments, name in (
         (("simulate", "5.json", "--policy", "mine.py:Broken", "--policy", "IE"), "policy"),
@@ -230,7 +230,7 @@ def test_whether_a_folder_is_written_is_decided_by_what_was_asked(hindsched, fol
 def test_a_file_that_no_policy_is_for_is_told(hindsched, folder):
     code, out, err = hindsched("simulate", "5.json", "bag.json", "--policy", "IE", "--json")
     assert (code, [row["file"] for row in rows(out)]) == (2, ["5.json"])
-    assert err == "hindsched: bag.json: --policy: none is for bags, expected one that is\n"
+    assert err == "hindsched: bag.json: --policy: no policy of bags, expected one\n"
 
 
 def test_names_of_files_may_hold_any_bytes(hindsched, folder):

@@ -9,7 +9,7 @@ import pytest
 
 from hindsched.bench.bags.paper import Paper as Bag
 from hindsched.bench.batches.sources import Drawn
-from hindsched.bench.campaign.plan import Campaign, readings_of, run_campaign
+from hindsched.bench.campaign.plan import Campaign, option_combinations, run_campaign
 from hindsched.bench.coupled.paper import Paper
 from hindsched.bench.family import family_named
 from hindsched.bench.grid.sources import Generated
@@ -184,7 +184,7 @@ def test_one_point_under_two_settings_is_two_instances(tmp_path):
             "instance,policy,makespan,optimum,optimum_status\na,IE,7,,optimal\n",
             "row 1, optimum: nothing, expected a number where it is proven",
         ),
-        ("policy,makespan\nIE,7\n", "neither a column 'instance' nor 'scenario' and 'trial'"),
+        ("policy,makespan\nIE,7\n", "no column 'instance', and not both 'scenario' and 'trial'"),
         ("instance,policy,makespan,optimum_status\na,IE,7,good\n", "row 1, optimum_status: 'good', expected one of"),
         ("instance,policy,makespan\n", "no runs, "),
     ],
@@ -246,7 +246,7 @@ def test_rows_that_repeat_others_are_no_matter(read):
         ),
         (
             [run(makespan=20), run(makespan=30), run(makespan=20)],
-            "1 run came out differently in rows that differ in nothing else that they tell:",
+            "1 run came out differently in rows that differ in no other column:",
         ),
         (
             [run(), *(optimum(name, "unknown", None, 3, time_limit_s=1) for name in "ab"), optimum(), optimum("b")],
@@ -293,7 +293,7 @@ POLICIES = ["IE", "RANDOM", "FCFS", "FCFS-PRDCT-DMD", "A1", "dgs", "easy"]
 @pytest.fixture(scope="module")
 def of_every_family(tmp_path_factory):
     folder = tmp_path_factory.mktemp("rows")
-    readings = readings_of(
+    readings = option_combinations(
         Options(time_limit_s=20.0), {"max_copies": ["3", "2"], "estimator": ["printed", "conditional"]}
     )
     run_campaign(Campaign(SOURCES, POLICIES, readings), folder)
@@ -333,4 +333,4 @@ def test_rows_of_one_instance_tell_one_optimum(tmp_path, column, told, said):
     with pytest.raises(InputError) as refused:
         read_results(tmp_path / "runs.csv")
     place = f"{tmp_path / 'runs.csv'}: row 3, {column}"
-    assert str(refused.value) == f"{place}: {said}, expected what the rows of the instance above it tell"
+    assert str(refused.value) == f"{place}: {said}, expected the optimum in earlier rows of the instance"

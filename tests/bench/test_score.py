@@ -90,7 +90,7 @@ def test_a_torn_row_is_told_and_made_again(tmp_path, capsys):
     path.write_bytes(path.read_bytes()[:-9])
     capsys.readouterr()
     score([given("a")], ["IE"], Options(), tmp_path)
-    assert "the last row was torn off" in capsys.readouterr().err
+    assert "the last row was cut off" in capsys.readouterr().err
     assert len(rows(tmp_path)) == 2
     assert (tmp_path / "table.csv").read_bytes() == table
 

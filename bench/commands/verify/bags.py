@@ -12,26 +12,32 @@ from hindsched.bench.output_files import expect_folder, expect_writable
 from hindsched.instances.text_files import write_text
 
 
-@click.command("verify-bags", short_help="Confirm the theorems about bags.")
-@click.option("--instances", type=options.POSITIVE, default=1_000, show_default=True, help="Random instances.")
+@click.command("verify-bags", short_help="Test the theorems on bags.")
+@click.option(
+    "--instances", type=options.POSITIVE, default=1_000, show_default=True, help="Number of random instances."
+)
 @click.option("--seed", type=options.COUNT, default=0, show_default=True, help="Seed of the instances.")
 @click.option(
     "--failures",
     type=options.FOLDER,
     default=Path("results/verify-bags"),
     show_default=True,
-    help="Folder for an instance on which a claim fails.",
+    help="Folder for an instance that contradicts a theorem.",
 )
 @click.option(
-    "-o", "--output", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE", help="Keep the counts, a CSV."
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="Output file for the counts (CSV).",
 )
 @options.as_json
 def verify_bags(instances: int, seed: int, failures: Path, output: Path | None, as_json: bool) -> None:
-    """Confirm on random small bags what docs/bags/theory.md proves.
+    """Test the theorems of docs/bags/theory.md on small random bags.
 
-    Optima are compared with an exhaustive search, with a CP-SAT model of every segment, with matchings, with positions
-    that are dealt in turn, with interval graphs; all schedulers run in both simulators and are checked. The first
-    contradiction ends the command with exit code 3, and its instance is written to a file.
+    Optima are compared with exhaustive search, CP-SAT models, matchings, greedy assignments and interval graphs. All
+    policies run in both simulators, and their schedules are checked. The command stops at the first contradiction with
+    exit code 3, and writes the instance to a file.
     """
     from hindsched.bench.bags.verify import CLAIMS, verify
     from hindsched.bench.progress import counting

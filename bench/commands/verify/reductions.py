@@ -20,14 +20,18 @@ _COLUMNS = {
 }
 
 
-@click.command("verify-reductions", short_help="Prove the reductions by machine, as far as it goes.")
+@click.command("verify-reductions", short_help="Test the reductions on small graphs.")
 @click.option(
-    "--kind", "kinds", multiple=True, metavar="KIND", help="Only this kind of graphs. May be given several times."
+    "--kind",
+    "kinds",
+    multiple=True,
+    metavar="KIND",
+    help="A kind of graphs. May be given several times.  [default: all]",
 )
 @click.option(
-    "--graphs", type=options.POSITIVE, default=5_000, show_default=True, help="Graphs of each generated kind."
+    "--graphs", type=options.POSITIVE, default=5_000, show_default=True, help="Number of graphs of each generated kind."
 )
-@click.option("--labelled", is_flag=True, help="Every small 0/1 matrix, not only one of each isomorphism class.")
+@click.option("--labelled", is_flag=True, help="Every small 0/1 matrix, not one per isomorphism class.")
 @click.option("--seed", type=options.COUNT, default=0, show_default=True, help="Seed of the generated graphs.")
 @options.solver
 @click.option(
@@ -49,11 +53,11 @@ def verify_reductions(
     results: Path | None,
     as_json: bool,
 ) -> None:
-    """Try both reductions from ENCD on every small bipartite graph, and on tens of thousands of larger ones.
+    """Test both reductions from ENCD on every small bipartite graph, and on many larger ones.
 
-    Small graphs: all with at most four nodes on a side, up to isomorphism, with every (a, b). Yes must map to yes, with
-    witnesses that map both ways, and no to no; the first failure ends the command with exit code 3, and its graph is
-    written to a file. Then: why non-edges must be RECLAIMED, and that the problem is easy without RECLAIMED.
+    The small graphs have at most four nodes on a side, up to isomorphism, with every (a, b). Yes must map to yes, with
+    witnesses in both directions, and no to no. The command also tests that non-edges must be RECLAIMED, and that the
+    problem is easy without RECLAIMED. It stops at the first failure with exit code 3, and writes the graph to a file.
     """
     from hindsched.bench.coupled.verify import blocks, theorem
     from hindsched.bench.progress import counting

@@ -11,23 +11,25 @@ from hindsched.bench.output import Table
 from hindsched.bench.output_files import expect_folder
 
 
-@click.command("verify-simulator", short_help="Compare the two simulators run for run.")
-@click.option("--instances", type=options.POSITIVE, default=1_000, show_default=True, help="Random instances.")
+@click.command("verify-simulator", short_help="Compare the two simulators.")
+@click.option(
+    "--instances", type=options.POSITIVE, default=1_000, show_default=True, help="Number of random instances."
+)
 @click.option("--seed", type=options.COUNT, default=0, show_default=True, help="Seed of the instances.")
 @click.option(
     "--failures",
     type=options.FOLDER,
     default=Path("results/verify-simulator"),
     show_default=True,
-    help="Folder for an instance on which they differ.",
+    help="Folder for an instance on which the simulators differ.",
 )
 @options.as_json
 def verify_simulator(instances: int, seed: int, failures: Path, as_json: bool) -> None:
-    """Run all 17 heuristics on random instances in both simulators, and compare the schedules letter by letter.
+    """Run all 17 heuristics on random instances in both simulators, and compare the schedules exactly.
 
-    Every tenth instance is one of the paper's with 2,000 slots, the others are general and small; estimators, orders of
-    service and ways with ties take turns. Every schedule is checked. The first difference ends the command with exit
-    code 3, and its instance is written to a file.
+    Every tenth instance is from the paper's experiment with 2,000 slots; the others are small and general. Estimators,
+    orders of service and tie-breaking rules alternate. Every schedule is checked. The command stops at the first
+    difference with exit code 3, and writes the instance to a file.
     """
     from hindsched.bench.coupled.verify.twins import agree
     from hindsched.bench.progress import counting

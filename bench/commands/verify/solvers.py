@@ -12,18 +12,20 @@ from hindsched.bench.output_files import expect_folder
 
 
 @click.command("verify-solvers", short_help="Compare the exact solvers.")
-@click.option("--general", is_flag=True, help="The general problem, communication and all.")
-@click.option("--instances", type=options.POSITIVE, default=10_000, show_default=True, help="Random instances.")
+@click.option("--general", is_flag=True, help="Solve the general problem, with communication.")
+@click.option(
+    "--instances", type=options.POSITIVE, default=10_000, show_default=True, help="Number of random instances."
+)
 @click.option("--seed", type=options.COUNT, default=0, show_default=True, help="Seed of the instances.")
 @click.option(
-    "--solver", "solvers", multiple=True, metavar="NAME", help="Only this back end. May be given several times."
+    "--solver", "solvers", multiple=True, metavar="NAME", help="A solver. May be given several times.  [default: all]"
 )
 @click.option(
     "--failures",
     type=options.FOLDER,
     default=Path("results/verify-solvers"),
     show_default=True,
-    help="Folder for an instance on which they disagree.",
+    help="Folder for an instance on which solvers disagree.",
 )
 @options.results
 @options.as_json
@@ -36,13 +38,13 @@ def verify_solvers(
     results: Path | None,
     as_json: bool,
 ) -> None:
-    """Put questions about random instances to every exact solver, and compare.
+    """Compare the answers of all exact solvers on random instances.
 
-    Without communication: decision, earliest finish, makespan, iterations, largest w and largest m in turn, by all back
-    ends. With --general: small instances with communication, both objectives, with stand-by and without, by native,
-    native-in-rounds (native, its first search cut off), cpsat and brute where it can; other solvers if you name them.
+    Without communication, the objectives alternate: decision, earliest finish, makespan, iterations, largest w and
+    largest m. With --general, small instances with communication have both objectives, with and without stand-by; the
+    solvers are native, native-in-rounds (whose first search is cut off), cpsat and brute, unless --solver names others.
 
-    Every schedule is checked. The first disagreement ends the command with exit code 3, and its instance is written to
+    Every schedule is checked. The command stops at the first disagreement with exit code 3, and writes the instance to
     a file.
     """
     from hindsched.bench.coupled.verify.agreement import agree

@@ -77,8 +77,8 @@ def test_simulate_all_and_what_it_leaves_out(file: Path, tmp_path: Path) -> None
     instances.write(instances.read(file).replace(store="private", on_demand=False), private)
     result = invoke("simulate", private, "--json")
     assert [json.loads(line)["policy"] for line in result.stdout.splitlines()] == ["FCFS", "FCFS-AT", "FCFS-TR"]
-    assert "FCFS-PRDCT-DMD is left out: states are not saved on demand" in result.stderr
-    assert "LEVEL is left out: stores are private" in result.stderr
+    assert "FCFS-PRDCT-DMD is skipped: states are not saved on demand" in result.stderr
+    assert "LEVEL is skipped: stores are private" in result.stderr
     said = refused("simulate", private, "--policy", "FCFS-PRDCT-DMD")
     assert "on_demand: false, expected true for FCFS-PRDCT-DMD" in said
     assert "max_copies: 0, expected" in refused("simulate", private, "--policy", "FCFS-TR", "--max-copies", "0")

@@ -122,7 +122,7 @@ def test_a_small_instance_that_cannot_be_meant_is_refused(changes):
         small(0, **changes)
 
 
-def test_open_readings_of_the_experiment_are_parameters():
+def test_open_option_combinations_the_experiment_are_parameters():
     point = {"m": 3, "n_com": 5, "wmin": 1, "scenario": 1, "trial": 0, "slots": 60, "p": 6}
     usual = paper(**point)
     bounded = paper(**point, mu=1)
