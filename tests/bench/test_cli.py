@@ -65,9 +65,7 @@ def test_every_help_reads_well_at_80_columns():
         assert "INTEGER RANGE" not in page, name
         assert not re.search(r"\.\.\.\n", page.partition("Commands:")[2] + "\n"), name  # a summary cut short
         assert all(len(line) <= 80 for line in page.splitlines()), name
-        assert re.search(
-            r"^  (-h, )?--help +Show this message and exit\.$", own_options(page).splitlines()[-1]
-        ), name
+        assert re.search(r"^  (-h, )?--help +Show this message and exit\.$", own_options(page).splitlines()[-1]), name
     example = pages["hindsched campaign"]
     assert '    policies = ["all", "mine.py:Fastest"]\n    options.estimator = ["printed"]' in example  # lines are kept
 

@@ -108,7 +108,7 @@ def test_the_summary_comes_first_and_everything_is_there(whole):
     for text in (
         "Ratios to the optimum",
         "Share of runs within a factor of the optimum",
-        "Performance profiles among the heuristics",
+        "Performance profiles of the policies",
         "Median ratio by wmin",
         "Difference to IE as tasks grow",
         "code digest abc",
