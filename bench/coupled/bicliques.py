@@ -11,7 +11,7 @@ from hindsched.instances.errors import InputError, SelfCheckError
 from hindsched.offline.coupled.no_communication import common_slots_reduction
 from hindsched.offline.coupled.no_communication.team_solvers import BACKENDS
 from hindsched.offline.coupled.objectives import Objective
-from hindsched.offline.kmis.shared_slots import max_common_slots
+from hindsched.offline.kmis.api import max_common_slots
 from hindsched.offline.limits import Limits, Stopwatch
 from hindsched.offline.results import Status
 from hindsched.offline.solvers import AUTO, named

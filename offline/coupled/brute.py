@@ -1,23 +1,21 @@
-"""Exhaustive search over the slot-by-slot decisions of R1-R5, for tiny instances.
+"""Brute force over the slot-by-slot decisions of R1-R5, for tiny instances.
 
-It is the oracle for the other solvers and shares nothing with them: no normal form, no bound, no window. Slot after
-slot it keeps every state that some decisions lead to, and tries every configuration (R2) and every set of served
-workers (R3).
+It is the reference for the other solvers and shares nothing with them: no normal form, no bound, no window. Slot by
+slot it keeps every reachable state, and tries every configuration (R2) and every set of served workers (R3).
 
-A state holds, for each worker, whether it is enrolled with how many tasks and what it has received, and the computation
-done in this iteration. Two equalities keep the states few; neither gives up a decision:
+A state holds, for each worker, whether it is enrolled, its tasks and what it has received, and the computation done in
+this iteration. Two equalities reduce the states without losing a decision:
 
-- Of equal states the one with more iterations completed is kept: the same decisions from there on are worth at least as
-  much.
-- While no computation is done it makes no difference how many tasks an enrolled worker had in the slot before: R1 and
-  R2 look at that only to take the computation away. It is then recorded as 0 tasks.
+- Of equal states the one with more completed iterations is kept: the same later decisions are worth at least as much.
+- While no computation is done, the tasks of an enrolled worker in the slot before make no difference: R1 and R2 use
+  them only to remove computation. They are recorded as 0.
 
-``stand_by=False`` is read thus: an iteration may not end while a worker that is no member of its final configuration
-(tasks >= 1) has what came of a program slot of this iteration. A worker that has lost it again, by going DOWN (R1) or
-by leaving with a part of it (R2), does not count. To forbid those slots as well gives the same optimum. Leave them
-out, and the data that the worker received on top of them: when the iteration ends nobody has more or less, since the
-worker had lost all that. The only slots that change their kind are computation slots with the worker as a member,
-and what they computed was lost when the worker was.
+``stand_by=False`` means: an iteration may not end while a worker that is not a member of its final configuration (tasks
+>= 1) holds units of a program slot of this iteration. A worker that has lost them, by going DOWN (R1) or by leaving
+with a part of the program (R2), does not count. Forbidding those slots as well gives the same optimum: remove them and
+the data that the worker received after them. At the end of the iteration no worker holds more or less, since the worker
+had lost all of it. The only slots that change their kind are computation slots with the worker as a member, whose
+computation was lost with the worker.
 """
 
 from __future__ import annotations
@@ -48,7 +46,7 @@ _State = tuple[int, tuple[_Worker, ...]]  # the computation done, and the worker
 
 
 class _Step(NamedTuple):
-    """One slot: what was chosen and written, the state after it, and whether it ended an iteration."""
+    """One slot: its configuration and letters, the state after it, and whether it ends an iteration."""
 
     configuration: tuple[int, ...]
     letters: str
@@ -57,7 +55,7 @@ class _Step(NamedTuple):
 
 
 class _Node(NamedTuple):
-    """A reached state: iterations completed so far, and how it was reached."""
+    """A reachable state: its completed iterations, and the step and node before it."""
 
     iterations: int
     step: _Step | None
@@ -65,10 +63,10 @@ class _Node(NamedTuple):
 
 
 def num_states(instance: Instance) -> int:
-    """Return how many states there can be over all slots while nothing is computed: the measure of size here.
+    """Return the number of possible states over all slots without computation: the size of an instance here.
 
-    A worker that is not enrolled has the program or not; an enrolled one has a part of it, or all of it and up to
-    x_q T_data slots of data. T_data counts as 1 at least, so that the configurations are measured as well.
+    A worker that is not enrolled holds the program or not; an enrolled one holds a part of it, or all of it and up to
+    x_q T_data units of data. T_data counts as at least 1, so that the configurations are counted too.
     """
     data = max(instance.t_data, 1)
     kinds = [min(instance.t_prog, 1) + 2 + instance.t_prog + cap * data for cap in instance.capacities]
@@ -76,9 +74,9 @@ def num_states(instance: Instance) -> int:
 
 
 def solve(instance: Instance, objective: Objective, stand_by: bool, limits: Limits) -> Result:
-    """Solve a tiny instance by trying everything.
+    """Solve a tiny instance by trying every decision.
 
-    Stopped by its time limit after t slots, it has proven that no schedule is done in t slots.
+    If the time limit stops it after t slots, it has proven that no schedule ends within t slots.
 
     Raises
     ------
@@ -92,8 +90,7 @@ def solve(instance: Instance, objective: Objective, stand_by: bool, limits: Limi
     size = num_states(instance)
     if size > MAX_STATES:
         raise InputError(
-            f"{size} states to search, expected at most {MAX_STATES}: for fewer workers, tasks or slots, or shorter "
-            "transfers",
+            f"{size} states, expected at most {MAX_STATES}: use fewer workers, tasks or slots, or shorter transfers",
             place="solver brute",
         )
     watch = Stopwatch(limits)
@@ -141,7 +138,7 @@ def _next_layer(rules: _Rules, layer: dict[_State, _Node], slot: int, watch: Sto
 
 
 class _Rules:
-    """R1-R5 for one slot: every step that leads out of a state."""
+    """R1-R5 for one slot: every step from a state."""
 
     def __init__(self, instance: Instance, stand_by: bool) -> None:
         self._instance = instance
@@ -175,7 +172,7 @@ class _Rules:
             try:
                 chosen = [table[x] for table, x in zip(tables, choice, strict=True)]
             except KeyError:
-                continue  # who enrols must be UP
+                continue  # a worker that enrols has to be UP
             kept = done if done and before == [max(x, 0) for x in choice] else 0
             members = [worker for worker in chosen if worker[0] >= 1]
             if sum(worker[0] for worker in members) == self._instance.tasks and not any(map(self._lacks, members)):
@@ -184,7 +181,7 @@ class _Rules:
                 yield from self._communicate(kept, choice, chosen, up)
 
     def _choices(self, worker: _Worker, is_up: bool, q: int) -> dict[int, _Worker]:
-        """Return what R2 can make of a worker, by its new number of tasks."""
+        """Return the worker after R2 for each possible number of tasks."""
         tasks, program, data, owes = worker
         choices = {_OUT: (_OUT, program, 0, owes) if program == self._instance.t_prog else _LEFT}
         if is_up or tasks != _OUT:
@@ -237,7 +234,7 @@ def _schedule(instance: Instance, node: _Node, slots: int) -> Schedule:
         steps.append(node.step)
         node = node.parent
     steps.reverse()
-    while steps and not steps[-1].is_end:  # what came after the last iteration served nothing
+    while steps and not steps[-1].is_end:  # steps after the last iteration are of no use
         steps.pop()
     entries = []
     carried: dict[int, int] = {}

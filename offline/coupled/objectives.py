@@ -1,4 +1,4 @@
-"""What is optimised in this family, and its solvers' answers."""
+"""The objectives of this family and the results of its solvers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["CoupledResult", "Objective"]
 
 
 class Objective(StrEnum):
-    """What is optimised (docs/model.md section 3)."""
+    """The objective (docs/model.md section 3)."""
 
     MAKESPAN = "makespan"
     ITERATIONS = "iterations"
@@ -42,7 +42,7 @@ class CoupledResult(Result):
     Parameters
     ----------
     objective
-        What was optimised.
+        The objective that was optimised.
     """
 
     objective: Objective = Objective.MAKESPAN

@@ -1,13 +1,14 @@
 """From a plan to a schedule in the text form (docs/model.md section 4).
 
-A *plan* says, iteration by iteration, what a solver decides: the tasks of the final configuration, the slots in which
-the master serves each worker, and the first slot in which the computation may advance. Everything else follows:
+A *plan* has the decisions of each iteration: the tasks of the final configuration, the slots in which the master serves
+each worker, and the first slot in which the computation may advance. The schedule follows:
 
 - A member is enrolled from its first served slot, or from the first computing slot if it needs nothing, to the end of
-  the iteration; both are UP slots, as R2 asks. A worker on stand-by is enrolled from its first served slot to its last.
-- While a member lacks something or is not enrolled yet, the slot is a communication slot (R3). Where no member lacks
-  anything but ``start`` has not come, because a worker on stand-by is still being served, the first member is put on
-  stand-by until then: so the configuration is incomplete, and the member keeps what it has received (R2).
+  the iteration; both are UP slots, as R2 requires. A worker on stand-by is enrolled from its first served slot to its
+  last.
+- While a member lacks units or is not enrolled yet, the slot is a communication slot (R3). If no member lacks units
+  before ``start``, because a worker on stand-by is still served, the first member is put on stand-by until ``start``:
+  the configuration is incomplete, and the member keeps what it has received (R2).
 - From ``start`` on every slot in which all members are UP advances the computation (R4); the W-th ends the iteration.
 """
 
@@ -56,11 +57,11 @@ class IterationPlan:
 
 
 def end_of(instance: Instance, iteration: IterationPlan) -> int | None:
-    """Return the slot in which the iteration ends by R4; None if the known slots do not suffice."""
+    """Return the slot in which the iteration ends by R4, None if it does not end in the known slots."""
     work = max(count * instance.w[q] for q, count in iteration.tasks.items())
     block = 2 * work + _BLOCK
     start = iteration.start
-    while start < instance.slots:  # states are looked at only as far as the end
+    while start < instance.slots:  # states are read only up to the end
         computing = _computing(instance, iteration, start, min(start + block, instance.slots))
         if computing.size >= work:
             return int(computing[work - 1])
@@ -76,14 +77,14 @@ def _computing(instance: Instance, iteration: IterationPlan, start: int, stop: i
 
 
 def receive(instance: Instance, iteration: IterationPlan, received: Mapping[int, int]) -> dict[int, int]:
-    """Return when each worker has last received the whole program, after one more iteration.
+    """Return the slot in which each worker last received the complete program, after one more iteration.
 
     Parameters
     ----------
     instance, iteration
-        What is served.
+        The instance and the iteration.
     received
-        The slots in which workers had received it before; they hold it until they are DOWN.
+        The slots before the iteration; a worker holds the program until it is DOWN.
     """
     after = dict(received)
     for q, served in iteration.service.items():
@@ -93,39 +94,44 @@ def receive(instance: Instance, iteration: IterationPlan, received: Mapping[int,
 
 
 def holds_program(instance: Instance, q: int, received: Mapping[int, int], slot: int) -> bool:
-    """Whether worker q still has the program when ``slot`` begins."""
+    """Return whether worker q holds the program at the start of ``slot``."""
     return q in received and not (instance.prefix(slot)[q, received[q] :] == DOWN).any()
 
 
 def emit(instance: Instance, plan: Sequence[IterationPlan], *, slots: int | None = None) -> Schedule:
-    """Return the schedule of a plan; what it is worth is for the checker to say.
+    """Return the schedule of a plan, which the checker has to confirm.
 
     Parameters
     ----------
     instance
-        The instance the plan was made for.
+        The instance of the plan.
     plan
-        Iterations in order, each one with room to end.
+        Iterations in order, each of which ends.
     slots
-        Slots to cover; None: up to the end of the last iteration.
+        Slots of the schedule; None: up to the end of the last iteration.
+
+    Raises
+    ------
+    ValueError
+        If an iteration does not end, or is served before the end of the one before.
     """
     ends = [end_of(instance, iteration) for iteration in plan]
     if None in ends:
-        raise ValueError("an iteration of the plan has no room")
+        raise ValueError(f"iteration {ends.index(None)} of the plan does not end in the known slots")
     last = max((end + 1 for end in ends if end is not None), default=0)
     writer = _Writer(instance, max(last, slots or 0))
     first = 0
-    for iteration, end in zip(plan, ends, strict=True):
+    for i, (iteration, end) in enumerate(zip(plan, ends, strict=True)):
         assert end is not None
         if min((served[0] for served in iteration.service.values() if served), default=first) < first:
-            raise ValueError("an iteration of the plan has no room")
+            raise ValueError(f"iteration {i} of the plan is served before slot {first}, the end of the one before")
         writer.add(iteration, end)
         first = end + 1
     return writer.schedule(last if slots is None else slots)
 
 
 class _Writer:
-    """Letters, and who is enrolled from when to when."""
+    """The letters of a schedule and the changes of its configurations."""
 
     def __init__(self, instance: Instance, slots: int) -> None:
         self._instance = instance
@@ -155,7 +161,7 @@ class _Writer:
         self._ends.append(end)
 
     def schedule(self, slots: int) -> Schedule:
-        """Return what is written of the first ``slots`` slots."""
+        """Return the schedule of the first ``slots`` slots."""
         entries = []
         held: dict[int, int] = {}
         ends = {end + 1 for end in self._ends}

@@ -1,6 +1,6 @@
-"""Bounds for searches that are stopped, all from the two-sided core: what it refutes has no solution.
+"""Bounds of a stopped search from the two-sided core: an empty core excludes a solution.
 
-The core is monotone: more columns, or fewer wanted, leave no less. So the best bound it gives is found by bisection.
+The core is monotone: it does not shrink with more columns or a smaller goal. So bisection finds its best bound.
 """
 
 from __future__ import annotations
@@ -9,13 +9,13 @@ from collections.abc import Callable
 
 import numpy as np
 
-from hindsched.offline.kmis.kernels.packing import pair_bound
-from hindsched.offline.kmis.kernels.roots import core_of
+from hindsched.offline.kmis.kernels.bit_matrix import pair_bound
+from hindsched.offline.kmis.kernels.root_node import core_of
 from hindsched.offline.kmis.matrix import Matrix
 
 __all__ = ["earliest_bound", "widest_bound"]
 
-_PAIRS = 1 << 26  # words up to which all pairs of rows are compared
+_PAIRS = 1 << 26  # words of work up to which all pairs of rows are compared
 
 
 def earliest_bound(matrix: Matrix, m: int, w: int, most: int) -> int:
@@ -32,7 +32,7 @@ def widest_bound(matrix: Matrix, m: int, known: int) -> int:
 
 
 def _first(holds: Callable[[int], bool], low: int, high: int) -> int:
-    """Return the first number from ``low`` on for which it holds; ``high`` if it holds for none below it."""
+    """Return the first number from ``low`` on for which ``holds`` is True, ``high`` if there is none below it."""
     while low < high:
         middle = (low + high) // 2
         if holds(middle):

@@ -1,6 +1,6 @@
-"""From a boolean array to the best rows: easy cases, the first solution, the choice of side, the proof.
+"""The best rows of a boolean array: easy cases, first solution, choice of side, proof.
 
-All three questions are answered by `SharedSlots`, or None where it is proven that there is nothing of the kind.
+All three functions return `SharedSlots`, or None if it is proven that there is no solution.
 """
 
 from __future__ import annotations
@@ -9,26 +9,24 @@ import numpy as np
 import numpy.typing as npt
 
 from hindsched.offline.kmis.core_bounds import earliest_bound, widest_bound
-from hindsched.offline.kmis.kernels.attempt import at_once
-from hindsched.offline.kmis.kernels.search_layout import DONE, PAUSED
+from hindsched.offline.kmis.kernels.search_state import DONE, PAUSED
+from hindsched.offline.kmis.kernels.single_call import solve_in_one_call
 from hindsched.offline.kmis.matrix import Matrix, octets_of
+from hindsched.offline.kmis.parameters import PARAMETERS
 from hindsched.offline.kmis.shared_slots import SharedSlots
-from hindsched.offline.kmis.sides import column_shares, decide, shares_visited, sides_for
+from hindsched.offline.kmis.sides import column_shares, decide, shares_of, sides_for
 from hindsched.offline.limits import Limits, Stopwatch
 
 __all__ = ["earliest", "exists", "widest"]
 
 Booleans = npt.NDArray[np.bool_]
 
-_SMALL = 1 << 17  # entries up to which an answer in one call is attempted
-_LONG = 5e6  # ns from which a better incumbent and a better estimate are worth their price
-
 
 def widest(up: Booleans, m: int, watch: Stopwatch, floor: int = 0, *, is_relaxed: bool = False) -> SharedSlots | None:
     """Return m <= p rows with most common columns, and all of those columns.
 
-    None if there are none with more than ``floor`` columns; with floor 0 any rows will do, so there are always some.
-    Where the time will not do, a quarter of it goes to bounds (see `_relaxed_widest`), unless this is one of them.
+    None if no rows have more than ``floor`` columns; with floor 0 any rows count, so there is always an answer. If the
+    time is too short for the search, a quarter of it goes to bounds (see `_relaxed_widest`), unless ``is_relaxed``.
     """
     n = up.shape[1]
     if n <= floor:
@@ -40,14 +38,14 @@ def widest(up: Booleans, m: int, watch: Stopwatch, floor: int = 0, *, is_relaxed
         return (
             SharedSlots.of([row], np.flatnonzero(up[row]).tolist(), most, most) if most > floor or not floor else None
         )
-    if up.size <= _SMALL:
-        status, best, rows, columns = _at_once(up, m, floor, is_earliest=False)
+    if up.size <= PARAMETERS.small_array:
+        status, best, rows, columns = _solve_in_one_call(up, m, floor, is_earliest=False)
         if status == DONE and (best > 0 or floor > 0):
             return SharedSlots.of(rows, columns, best, best) if best > floor else None
         matrix = Matrix(octets_of(up), n)
     else:
         matrix = Matrix(octets_of(up), n)
-        best, rows = matrix.beam(m, 8, n)
+        best, rows = matrix.beam(m, PARAMETERS.wide_beam, n)
     if best <= floor:
         best, rows = floor, []
     if best == 0:
@@ -56,9 +54,9 @@ def widest(up: Booleans, m: int, watch: Stopwatch, floor: int = 0, *, is_relaxed
         if degrees[column] < m:
             return SharedSlots.of(range(m), [], 0, 0)
         best, rows = 1, matrix.rows_of([column], m)
-    sides = sides_for(matrix, m, best + 1, n, 12)
-    if sides and sides[0].cost > _LONG:
-        better, better_rows = matrix.beam(m, 64, n)
+    sides = sides_for(matrix, m, best + 1, n, PARAMETERS.dives)
+    if sides and sides[0].cost > PARAMETERS.long_search_ns:
+        better, better_rows = matrix.beam(m, PARAMETERS.widest_beam, n)
         if better > best:
             best, rows = better, better_rows
         per_dive = 0.25 * m * up.size / 64.0  # ns, roughly
@@ -66,7 +64,7 @@ def widest(up: Booleans, m: int, watch: Stopwatch, floor: int = 0, *, is_relaxed
         sides = sides_for(matrix, m, best + 1, n, dives)
     status = DONE
     if sides:
-        status, found = decide(sides, m, False, watch if is_relaxed else _most_of(watch, sides[0].cost))
+        status, found = decide(sides, m, False, watch if is_relaxed else _reserve_time_for_bounds(watch, sides[0].cost))
         rows = found or rows
     columns = matrix.columns(rows) if rows else []
     bound = best = max(best, len(columns))
@@ -80,7 +78,7 @@ def widest(up: Booleans, m: int, watch: Stopwatch, floor: int = 0, *, is_relaxed
 
 
 def earliest(up: Booleans, m: int, w: int, watch: Stopwatch, *, is_relaxed: bool = False) -> SharedSlots | None:
-    """Return m rows with w common columns in the shortest prefix, and their first w; None if there are no such rows."""
+    """Return m rows with w common columns in the shortest prefix, and their first w columns; None without such rows."""
     p, n = up.shape
     if m > p or w > n:
         return None
@@ -88,23 +86,23 @@ def earliest(up: Booleans, m: int, w: int, watch: Stopwatch, *, is_relaxed: bool
         return SharedSlots.of(range(m), [], 0, 0)
     if m == 1 or w == 1:
         return _earliest_simple(up, m, w)
-    if up.size <= _SMALL:
-        status, _, rows, columns = _at_once(up, m, w, is_earliest=True)
+    if up.size <= PARAMETERS.small_array:
+        status, _, rows, columns = _solve_in_one_call(up, m, w, is_earliest=True)
         if status == DONE:
             return _proven_earliest(rows, columns[:w])
         matrix = Matrix(octets_of(up), n)
     else:
         matrix = Matrix(octets_of(up), n)
-        rows = matrix.shrink(m, w, 8)
+        rows = matrix.shrink(m, w, PARAMETERS.wide_beam)
         columns = matrix.columns(rows) if rows else []
     columns = columns[:w]
     prefix = columns[-1] if columns else n
     rows = rows if columns else []
     while prefix >= w:
-        sides = sides_for(matrix, m, w, prefix, 12)
+        sides = sides_for(matrix, m, w, prefix, PARAMETERS.dives)
         if not sides:
             break
-        status, found = decide(sides, m, True, watch if is_relaxed else _most_of(watch, sides[0].cost))
+        status, found = decide(sides, m, True, watch if is_relaxed else _reserve_time_for_bounds(watch, sides[0].cost))
         if status == PAUSED:
             bound = earliest_bound(matrix, m, w, prefix)
             if not is_relaxed:
@@ -124,26 +122,26 @@ def _proven_earliest(rows: list[int], columns: list[int]) -> SharedSlots | None:
     return SharedSlots.of(rows, columns, columns[-1] + 1, columns[-1] + 1) if columns else None
 
 
-def _at_once(up: Booleans, m: int, goal: int, *, is_earliest: bool) -> tuple[int, int, list[int], list[int]]:
-    """Return status, number of columns, rows and columns of a search in one call."""
+def _solve_in_one_call(up: Booleans, m: int, goal: int, *, is_earliest: bool) -> tuple[int, int, list[int], list[int]]:
+    """Return status, number of columns, rows and columns of a search in one compiled call."""
     if not up.flags.c_contiguous or not up.flags.writeable:
         up = up.copy()
     rows, columns = np.empty(up.shape[0], np.int64), np.empty(up.shape[1] + 1, np.int64)
-    status = at_once(up, m, goal, int(is_earliest), shares_visited(m), column_shares(), rows, columns)
+    status = solve_in_one_call(up, m, goal, int(is_earliest), shares_of(m), column_shares(), rows, columns)
     number = int(columns[0])
     return status, number, rows[:m].tolist(), columns[1 : number + 1].tolist()
 
 
-def _most_of(watch: Stopwatch, cost: float) -> Stopwatch:
-    """Return a watch that leaves a quarter of the time to bounds, if a search of so many ns will not end in time."""
+def _reserve_time_for_bounds(watch: Stopwatch, cost: float) -> Stopwatch:
+    """Return a watch that leaves a part of the time to bounds if a search of ``cost`` ns cannot end in time."""
     left = watch.left_s()
     if not left or cost < 1e9 * left:
         return watch
-    return Stopwatch(Limits(time_limit_s=0.75 * left))
+    return Stopwatch(Limits(time_limit_s=PARAMETERS.search_time_share * left))
 
 
 def _relaxed_widest(up: Booleans, m: int, watch: Stopwatch, bound: int) -> int:
-    """Improve a bound on the columns m rows share by those that 3, 4, ... < m rows share, while there is time."""
+    """Return a bound on the columns that m rows share, from bounds for 3, 4, ... < m rows while there is time."""
     for k in range(3, m):
         left = watch.left_s()
         if not left:
@@ -154,7 +152,7 @@ def _relaxed_widest(up: Booleans, m: int, watch: Stopwatch, bound: int) -> int:
 
 
 def _relaxed_earliest(up: Booleans, m: int, w: int, watch: Stopwatch, bound: int) -> int:
-    """Improve a bound on the prefix of m rows by those of 3, 4, ... < m rows, while there is time."""
+    """Return a bound on the prefix of m rows, from bounds for 3, 4, ... < m rows while there is time."""
     for k in range(3, m):
         left = watch.left_s()
         if not left:
@@ -165,22 +163,22 @@ def _relaxed_earliest(up: Booleans, m: int, w: int, watch: Stopwatch, bound: int
 
 
 def exists(up: Booleans, m: int, w: int, watch: Stopwatch) -> SharedSlots | None:
-    """Return any m rows with w >= 1 common columns, and all of those; None if there are none.
+    """Return any m rows with w >= 1 common columns, and all of their common columns; None without such rows.
 
-    Nothing is proven of how many columns they share: the bound is the number of columns.
+    The bound is the number of columns of the array.
     """
     p, n = up.shape
     if m > p or w > n:
         return None
     matrix = Matrix(octets_of(up), n)
-    count, rows = matrix.beam(m, 8, n)
+    count, rows = matrix.beam(m, PARAMETERS.wide_beam, n)
     if count < w and (m == 1 or w == 1):
         found = _earliest_simple(up, m, w)
         if found is None:
             return None
         rows = list(found.workers)
     elif count < w:
-        sides = sides_for(matrix, m, w, n, 12)
+        sides = sides_for(matrix, m, w, n, PARAMETERS.dives)
         if not sides:
             return None
         status, better = decide(sides, m, True, watch)
@@ -192,7 +190,7 @@ def exists(up: Booleans, m: int, w: int, watch: Stopwatch) -> SharedSlots | None
 
 
 def _earliest_simple(up: Booleans, m: int, w: int) -> SharedSlots | None:
-    """`earliest` for one row or one column."""
+    """Return the answer of `earliest` for one row or one column."""
     if m == 1:
         reached = np.cumsum(up, axis=1) >= w
         ends = np.where(reached.any(axis=1), reached.argmax(axis=1), up.shape[1])

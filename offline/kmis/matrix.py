@@ -6,9 +6,9 @@ import numpy as np
 import numpy.typing as npt
 
 from hindsched.instances.array_types import Words
+from hindsched.offline.kmis.kernels.bit_matrix import orient
 from hindsched.offline.kmis.kernels.incumbent import beam as best_of_beam
 from hindsched.offline.kmis.kernels.incumbent import shrink
-from hindsched.offline.kmis.kernels.packing import orient
 
 __all__ = ["Matrix", "octets_of"]
 
@@ -26,13 +26,13 @@ class Matrix:
         orient(self.packed, self.by_row, self.by_column)
 
     def beam(self, m: int, width: int, prefix: int) -> tuple[int, list[int]]:
-        """Return a good set of m rows and the number of columns it shares in the prefix."""
+        """Return the number of columns that a good set of m rows shares in the prefix, and the rows."""
         chosen = np.zeros(self.p, np.int64)
         w = best_of_beam(self.by_row, self.p, prefix, m, width, chosen)
         return w, chosen[:m].tolist()
 
     def shrink(self, m: int, w: int, width: int) -> list[int]:
-        """Return m rows with w columns in a short prefix, found by the beam; none if it finds none."""
+        """Return m rows that share w columns in a short prefix, by the beam; empty if it finds none."""
         chosen = np.zeros(self.p, np.int64)
         prefix = shrink(self.by_row, self.by_column, self.p, self.n, m, w, width, chosen)
         return chosen[:m].tolist() if prefix <= self.n else []

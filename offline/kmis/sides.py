@@ -1,4 +1,4 @@
-"""Which side to search, how to split it, and the search in slices."""
+"""The sides of the search: their choice, their split, and the search in slices."""
 
 from __future__ import annotations
 
@@ -7,10 +7,8 @@ from functools import cache, lru_cache
 import numpy as np
 
 from hindsched.instances.array_types import Reals
-from hindsched.offline.kmis.kernels.attempt import SHORT, WIDEST
-from hindsched.offline.kmis.kernels.estimate import split, visited
-from hindsched.offline.kmis.kernels.roots import arrange, rooted
-from hindsched.offline.kmis.kernels.search_layout import (
+from hindsched.offline.kmis.kernels.root_node import make_root, order_items
+from hindsched.offline.kmis.kernels.search_state import (
     ANY,
     FOUND,
     FRAME_FIELDS,
@@ -18,9 +16,9 @@ from hindsched.offline.kmis.kernels.search_layout import (
     KX,
     KY,
     LEVELS,
+    MAX_SPLIT,
     MORE_BITS,
     MORE_ITEMS,
-    MOST_STEPS,
     PAUSED,
     ROOT_BITS,
     ROOT_DEPTH,
@@ -33,12 +31,14 @@ from hindsched.offline.kmis.kernels.search_layout import (
     TOP,
 )
 from hindsched.offline.kmis.kernels.tree_search import search
+from hindsched.offline.kmis.kernels.tree_size_estimate import split, visited_shares
 from hindsched.offline.kmis.matrix import Matrix
+from hindsched.offline.kmis.parameters import PARAMETERS
 from hindsched.offline.limits import Stopwatch
 
-__all__ = ["Side", "column_shares", "decide", "shares_visited", "sides_for"]
+__all__ = ["Side", "column_shares", "decide", "shares_of", "sides_for"]
 
-SLICE = 4_000_000  # steps between two looks at the clock, some 10 ms
+SLICE = 4_000_000  # steps between two checks of the clock, some 10 ms
 
 
 class Side:
@@ -52,23 +52,23 @@ class Side:
         else:
             self.items, self.bits = matrix.by_column, matrix.by_row
             self.kx, self.ky, n_items, n_bits = w, m, prefix, matrix.p
-        self.numbers, self.root, self.names = rooted(self.items, self.bits, n_items, n_bits, self.kx, self.ky)
+        self.numbers, self.root, self.names = make_root(self.items, self.bits, n_items, n_bits, self.kx, self.ky)
         self.n, self.depth, self.stride = self.numbers[[ROOT_ITEMS, ROOT_DEPTH, ROOT_STRIDE]].tolist()
         self.s, self.groups, self.cost = 1, 1, 0.0
 
     def estimate(self, dives: int) -> float:
-        """Choose the split; return the nanoseconds the search may take."""
+        """Choose the split; return the expected nanoseconds of the search."""
         if self.n:
-            shares = shares_visited(self.kx)
+            shares = shares_of(self.kx)
             self.cost = split(self.root, self.numbers, self.kx, self.ky, self.bits.shape[0], dives, shares)
             self.s = int(self.numbers[ROOT_SPLIT])
         self.groups = (self.kx - 1) // (self.s - 1) if self.s > 1 else 1
         return self.cost
 
     def start(self, purpose: int) -> None:
-        """Order the items, and put the search's state to its beginning."""
+        """Sort the items and reset the state of the search."""
         falling = 3 * self.kx > self.n
-        arrange(self.root, self.stride, self.depth, self.n, self.groups, int(falling))
+        order_items(self.root, self.stride, self.depth, self.n, self.groups, int(falling))
         self.purpose = purpose
         self.state = np.zeros(SCALARS, np.int64)
         self.state[TOP], self.state[KX], self.state[KY] = -1, self.kx, self.ky
@@ -77,7 +77,7 @@ class Side:
         self.solution = np.empty(64 * self.depth + 64, np.int64)
 
     def run(self, watch: Stopwatch, steps: float = np.inf) -> int:
-        """Search until the end, the deadline, about ``steps`` steps, or a hit (`ANY`)."""
+        """Search until the end, the deadline, about ``steps`` steps, or the first solution (`ANY`)."""
         stop = self.state[STEPS] + steps
         while True:
             search(
@@ -94,7 +94,7 @@ class Side:
                 return status
 
     def improve_on(self, w: int) -> None:
-        """From now on look only for more than w columns."""
+        """Search only for more than w columns from now on."""
         place = KY if self.by_rows else KX
         self.state[place] = max(self.state[place], w + 1)
 
@@ -108,29 +108,29 @@ class Side:
 
 
 @lru_cache(maxsize=64)
-def shares_visited(kx: int) -> Reals:
-    """Return the table of `visited`."""
-    shares = np.empty((MOST_STEPS + 1, LEVELS + 2))
-    visited(kx, shares)
+def shares_of(kx: int) -> Reals:
+    """Return the table of `visited_shares`."""
+    shares = np.empty((MAX_SPLIT + 1, LEVELS + 2))
+    visited_shares(kx, shares)
     return shares
 
 
 @cache
 def column_shares() -> Reals:
-    """Return the tables of `visited` for 0 to ``WIDEST`` columns."""
-    return np.stack([shares_visited(max(1, kx)) for kx in range(WIDEST + 1)])
+    """Return the tables of `visited_shares` for 0 to ``max_column_goal`` columns."""
+    return np.stack([shares_of(max(1, kx)) for kx in range(PARAMETERS.max_column_goal + 1)])
 
 
 def sides_for(matrix: Matrix, m: int, w: int, prefix: int, dives: int) -> list[Side]:
-    """Return the sides worth trying for the question "m rows, w columns, in the prefix?", best first.
+    """Return the sides worth searching for m rows that share w columns in the prefix, best first.
 
-    An empty list means that the core reduction has answered no.
+    The list is empty if the core is empty: there is no solution.
     """
     rows = Side(matrix, True, m, w, prefix)
     if rows.n == 0:
         return []
     rows.estimate(dives)
-    if rows.cost < SHORT or w < 2 or w > WIDEST:
+    if rows.cost < PARAMETERS.row_side_ns or w < 2 or w > PARAMETERS.max_column_goal:
         return [rows]
     columns = Side(matrix, False, m, w, prefix)
     if columns.n == 0:
@@ -140,10 +140,10 @@ def sides_for(matrix: Matrix, m: int, w: int, prefix: int, dives: int) -> list[S
 
 
 def decide(sides: list[Side], m: int, find_any: bool, watch: Stopwatch) -> tuple[int, list[int] | None]:
-    """Run the search; return its status and the rows of the best solution, if there is any.
+    """Run the search; return its status and the rows of the best solution, None without one.
 
-    The better side runs first.  If it takes far more steps than foreseen the sides take turns
-    with doubling shares, so that a wrong estimate costs a factor, never the answer.
+    The better side runs first. If it takes far more steps than estimated, the sides take turns in doubling shares, so
+    that a wrong estimate costs a factor, never the answer.
     """
     rows: list[int] | None = None
     best = -1

@@ -1,4 +1,4 @@
-"""The normal form of one iteration, stated plainly: slot by slot, set by set, with scipy's maximum flow."""
+"""A plain twin of the normal form of one iteration, with scipy's maximum flow."""
 
 from collections.abc import Iterator
 from itertools import combinations, product
@@ -15,7 +15,7 @@ from hindsched.offline.limits import Limits
 
 
 def words_of(workers: set[int], workspace: Workspace) -> np.ndarray:
-    """Return a set of workers as the kernels have it."""
+    """Return a set of workers as words of bits."""
     words = np.zeros(workspace.problem.num_words, np.uint64)
     for q in workers:
         add(words, q)
@@ -23,7 +23,7 @@ def words_of(workers: set[int], workspace: Workspace) -> np.ndarray:
 
 
 def set_of(words: np.ndarray, p: int) -> set[int]:
-    """Return a set of the kernels as a set of numbers."""
+    """Return words of bits as a set of numbers."""
     return {q for q in range(p) if has(words, q)}
 
 

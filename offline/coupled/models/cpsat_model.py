@@ -3,38 +3,38 @@
 The normal form
 ---------------
 Let iteration i of a schedule end in slot e_i, and let c_i be the first slot such that from c_i to e_i the members
-(workers with x_q >= 1) and their tasks stay the same, complete, and every member has what R3 asks for. The slots of the
-iteration before c_i are its *communication phase*, those from c_i on its *computation phase*. Every schedule can be
+(workers with x_q >= 1) and their tasks stay the same and complete, and every member has what R3 requires. The slots of
+the iteration before c_i are its *communication phase*, those from c_i on its *computation phase*. Every schedule can be
 brought into the following form without moving any e_i:
 
 1. *The computation phase sends nothing*, since all its slots are computation slots (R3, R4), and no member is DOWN in
-   it (R1 would take it away). W of its slots have all members UP (R4, R5). Whatever was computed before c_i was lost
-   (R1, R2), so the slots before c_i may as well all be communication slots.
+   it (R1 would remove it). In W of its slots all members are UP (R4, R5). What is computed before c_i is lost (R1,
+   R2), so all slots before c_i may be communication slots.
 2. *A member needs* T_prog units of program, unless it holds the program already, and x_q T_data units of data, each in
-   an UP slot of the communication phase (R3, R5), with no DOWN of it between the first of them and e_i (R1). All of
-   them lie in one *life* of the worker: a longest run of slots without DOWN. The other units it was sent in this
-   iteration served nothing, except a program that it holds later.
-3. *A program held at the end of an iteration* was received whole in one communication phase (R5 takes partial ones)
-   and is lost at the end of the life (R1). Once in a life is enough.
+   an UP slot of the communication phase (R3, R5), and it is not DOWN between the first of them and e_i (R1). So all of
+   them lie in one *availability period* of the worker. Other units that it receives in this iteration are of no use,
+   except a program that it holds later.
+3. *A program held at the end of an iteration* is received whole in one communication phase (R5 removes partial ones)
+   and is lost at the end of the period (R1). One program in a period suffices.
 4. *Conversely*, such units, members and slots are a schedule. A member is enrolled, with its final x_q, from the first
-   slot in which it is served, or from the first computing slot if it needs nothing: UP slots, as R2 asks. Until c_i
-   the configuration is kept incomplete or unsatisfied: someone is missing, lacks something, or is put on stand-by for a
-   while, which lets it keep what it has (R2). So c_i may be as late as we like. Other workers are on stand-by from
-   the first slot in which they are served to the last.
+   slot in which it is served, or from the first computing slot if it needs nothing: UP slots, as R2 requires. Until c_i
+   the configuration is kept incomplete or unsatisfied: a member is missing, lacks units, or is on stand-by for a while,
+   which lets it keep what it has (R2). So c_i may be arbitrarily late. Other workers are on stand-by from the first
+   slot in which they are served to the last.
 
-``stand_by=False`` asks that a worker that receives the program in iteration i be a member of i.
+``stand_by=False`` requires that a worker that receives the program in iteration i is a member of i.
 
-Variables (for iteration i, worker q, a life g of q, and slot t in the window of iteration i)
-----------------------------------------------------------------------------------------------
+Variables (for iteration i, worker q, a period g of q, and slot t in the window of iteration i)
+-----------------------------------------------------------------------------------------------
 - ``ended[i, t]``: e_i < t. ``computing[i, t]``: c_i <= t. Both are monotone in t.
 - ``advances[i, t]``: slot t is one of the W computing slots.
-- ``member[i, q, g]``: q is a member of i and the computation phase lies in its life g; ``tasks[i, q, g]``: x_q.
-- ``program[i, q, g]``: q receives the whole program in the communication phase of i, in its life g.
+- ``member[i, q, g]``: q is a member of i and the computation phase lies in its period g; ``tasks[i, q, g]``: x_q.
+- ``program[i, q, g]``: q receives the whole program in the communication phase of i, in its period g.
 - ``served[i, q, t]``: the master serves q in slot t, an UP slot of the communication phase of i.
 - ``length[i]``: an integer, at least W.
 
-These are about p (H + L) variables per iteration at most, where L is the number of lives. Windows keep them few: an
-iteration ends no earlier than the free-prefetch bound says, and early enough for the others to end in H slots too.
+These are at most about p (H + L) variables per iteration, where L is the number of periods. Windows reduce them: an
+iteration ends no earlier than the free-prefetch bound, and early enough for later iterations to end in H slots too.
 
 Constraints
 -----------
@@ -45,8 +45,8 @@ Constraints
 - The sum of served[i, q, t] over the slots of g is T_prog program[i, q, g] + T_data tasks[i, q, g].
 - The sum of served[i, q, t] over q is at most n_com in the communication phase of i, and 0 outside.
 
-A solution may leave slots out that advance the computation by R4, and count more of them than W. Then the schedule
-that `emit` makes of it ends its iterations earlier than the solution says, which disturbs nothing after them.
+A solution may omit slots that advance the computation by R4, and count more than W of them. Then its iterations end
+earlier in the schedule that `emit` makes of it, which leaves all later iterations valid.
 """
 
 from __future__ import annotations
@@ -68,23 +68,23 @@ __all__ = ["SlotModel"]
 
 
 class SlotModel:
-    """The model of K iterations that end within their windows; the text above says what it is.
+    """The model of K iterations that end within their windows, as described above.
 
     Parameters
     ----------
     instance
         The instance.
     windows
-        For each iteration where it may end; first and last slots are strictly increasing.
+        The slots in which each iteration may end; first and last slots are strictly increasing.
     watch
-        Stops the writing of a large model.
+        Stops the construction of a large model.
     stand_by
         Whether a program may be sent for a later iteration.
 
     Raises
     ------
     OutOfTimeError
-        When the watch's time is over.
+        When the time is over.
     """
 
     def __init__(self, instance: Instance, windows: Sequence[Window], watch: Stopwatch, *, stand_by: bool) -> None:
@@ -92,7 +92,7 @@ class SlotModel:
         self.model = cp_model.CpModel()
         self._windows = [(window.earliest, window.latest) for window in windows]
         self._is_up = instance.states == UP
-        self._lives = [_lives(row, windows[0].earliest, windows[-1].latest) for row in instance.states]
+        self._periods = [_periods(row, windows[0].earliest, windows[-1].latest) for row in instance.states]
         self._ended: dict[tuple[int, int], Any] = {}
         self._computing: dict[tuple[int, int], Any] = {}
         self._advances: dict[tuple[int, int], Any] = {}
@@ -114,20 +114,20 @@ class SlotModel:
                 self._add_service(i)
 
     def first(self, i: int) -> int:
-        """First slot that iteration i may use."""
+        """Return the first slot that iteration i may use."""
         return self._windows[i - 1][0] + 1 if i else 0
 
     def _slots(self, i: int) -> range:
         return range(self.first(i), self._windows[i][1] + 1)
 
     def ended(self, i: int, slot: int) -> Any:
-        """Literal of "iteration i ended before ``slot``"; iteration -1 ended before slot 0."""
+        """Return the literal "iteration i ends before ``slot``"; iteration -1 ends before slot 0."""
         if i < 0 or slot > self._windows[i][1]:
             return 1
         return self._ended.get((i, slot), 0)
 
     def computing(self, i: int, slot: int) -> Any:
-        """Literal of "the computation phase of iteration i began in ``slot`` or before"."""
+        """Return the literal "the computation phase of iteration i begins in ``slot`` or before"."""
         if slot >= self._windows[i][1]:
             return 1
         return self._computing.get((i, slot), 0)
@@ -156,9 +156,9 @@ class SlotModel:
         most = max(w * cap for w, cap in zip(instance.w, instance.capacities, strict=True))
         length = model.new_int_var(1, min(most, len(self._slots(i))), f"length[{i}]")
         model.add(sum(self._advances[i, t] for t in self._slots(i)) == length)
-        for q, lives in enumerate(self._lives):
-            for g, (birth, death) in enumerate(lives):
-                first, last = max(birth, self.first(i)), min(death, latest)
+        for q, periods in enumerate(self._periods):
+            for g, (period_start, period_end) in enumerate(periods):
+                first, last = max(period_start, self.first(i)), min(period_end, latest)
                 num_up = int(self._is_up[q, first : last + 1].sum())
                 cap = min(instance.capacities[q], num_up // (instance.w[q] + instance.t_data))
                 if last < earliest or cap < 1:
@@ -169,25 +169,25 @@ class SlotModel:
                 model.add(tasks >= member)
                 model.add(tasks <= cap * member)
                 model.add(instance.w[q] * tasks <= length)
-                model.add_implication(member, self.ended(i, death + 1))
-                if birth > 0:
-                    model.add_implication(member, self._not(self.computing(i, birth - 1)))
+                model.add_implication(member, self.ended(i, period_end + 1))
+                if period_start > 0:
+                    model.add_implication(member, self._not(self.computing(i, period_start - 1)))
                 for t in range(first, last + 1):
                     if not self._is_up[q, t]:
                         model.add_bool_or(self._not(member), self._not(self._advances[i, t]))
-        for q, lives in enumerate(self._lives):
-            model.add_at_most_one(self._member[i, q, g] for g in range(len(lives)) if (i, q, g) in self._member)
+        for q, periods in enumerate(self._periods):
+            model.add_at_most_one(self._member[i, q, g] for g in range(len(periods)) if (i, q, g) in self._member)
         model.add(sum(tasks for (j, _, _), tasks in self._tasks.items() if j == i) == instance.tasks)
 
     def _add_programs(self, stand_by: bool) -> None:
         model, instance = self.model, self.instance
         iterations = range(len(self._windows))
-        for q, lives in enumerate(self._lives):
-            for g, (birth, death) in enumerate(lives):
+        for q, periods in enumerate(self._periods):
+            for g, (period_start, period_end) in enumerate(periods):
                 uses = {i: self._member[i, q, g] for i in iterations if (i, q, g) in self._member}
                 sends: list[Any] = []
                 for i in iterations:
-                    first, last = max(birth, self.first(i)), min(death, self._windows[i][1] - 1)
+                    first, last = max(period_start, self.first(i)), min(period_end, self._windows[i][1] - 1)
                     later = [use for j, use in uses.items() if j >= i]
                     if (
                         later
@@ -207,13 +207,13 @@ class SlotModel:
     def _add_service(self, i: int) -> None:
         model, instance = self.model, self.instance
         by_slot: dict[int, list[Any]] = {t: [] for t in self._slots(i)}
-        for q, lives in enumerate(self._lives):
-            for g, (birth, death) in enumerate(lives):
+        for q, periods in enumerate(self._periods):
+            for g, (period_start, period_end) in enumerate(periods):
                 tasks, program = self._tasks.get((i, q, g), 0), self._program.get((i, q, g), 0)
                 if isinstance(tasks, int) and isinstance(program, int):
                     continue
                 units = []
-                for t in range(max(birth, self.first(i)), min(death, self._windows[i][1] - 1) + 1):
+                for t in range(max(period_start, self.first(i)), min(period_end, self._windows[i][1] - 1) + 1):
                     if self._is_up[q, t]:
                         unit = self._served[i, q, t] = model.new_bool_var(f"served[{i},{q},{t}]")
                         model.add_implication(unit, self.ended(i - 1, t))
@@ -226,13 +226,13 @@ class SlotModel:
                 model.add(sum(units) <= instance.channels * (self.ended(i - 1, t) - self.computing(i, t)))
 
     def minimise_end(self) -> None:
-        """Ask for the least end of the last iteration; the objective is its slot."""
+        """Minimise the slot in which the last iteration ends."""
         last = len(self._windows) - 1
         earliest, latest = self._windows[last]
         self.model.minimize(earliest + sum(1 - self.ended(last, t) for t in range(earliest + 1, latest + 1)))
 
     def plan(self, solver: cp_model.CpSolver) -> list[IterationPlan]:
-        """Read the plan off a solution; iterations may come out shorter than the model said, never longer."""
+        """Return the plan of a solution; its iterations may be shorter than in the model, never longer."""
         plan = []
         for i in range(len(self._windows)):
             members = {
@@ -243,11 +243,11 @@ class SlotModel:
                 if j == i and solver.value(unit):
                     service.setdefault(q, []).append(t)
             end = max(t for t in self._slots(i) if solver.value(self._advances[i, t]))
-            born = [
+            period_starts = [
                 int(np.flatnonzero(self.instance.states[q, : end + 1] == DOWN).max(initial=-1)) + 1 for q in members
             ]
             begin = max(slots[-1] for slots in service.values()) + 1 if service else self.begin(solver, i)
-            plan.append(IterationPlan(members, service, max(begin, *born)))
+            plan.append(IterationPlan(members, service, max(begin, *period_starts)))
         return plan
 
     def begin(self, solver: cp_model.CpSolver, i: int) -> int:
@@ -258,8 +258,8 @@ class SlotModel:
         return 1 - literal if isinstance(literal, int) else literal.negated()
 
 
-def _lives(states: Any, earliest: int, latest: int) -> list[tuple[int, int]]:
-    """Longest runs without DOWN, as (first, last) slots, that meet [earliest, latest]."""
+def _periods(states: Any, earliest: int, latest: int) -> list[tuple[int, int]]:
+    """Return the availability periods that meet [earliest, latest], as first and last slots."""
     downs = [-1, *np.flatnonzero(states == DOWN).tolist(), states.size]
-    runs = [(a + 1, b - 1) for a, b in pairwise(downs) if b > a + 1]
-    return [(birth, death) for birth, death in runs if death >= earliest and birth <= latest]
+    periods = [(a + 1, b - 1) for a, b in pairwise(downs) if b > a + 1]
+    return [(first, last) for first, last in periods if last >= earliest and first <= latest]

@@ -1,8 +1,8 @@
-"""Optima by CP-SAT: the model of `slot_cpsat` under a growing horizon (`hindsched.offline.backends.horizons`).
+"""Optima by CP-SAT: the model of `cpsat_model` under a growing horizon (`hindsched.offline.backends.horizons`).
 
-``cpsat`` settles one more iteration at a time, between proven windows, so that the models stay small however many slots
-are known. ``cpsat-whole`` leaves every slot to one model: the horizon is that of a greedy schedule, or doubles where
-none is known. That is how the problem is usually put to a solver; it stands here to be measured against.
+``cpsat`` adds one iteration at a time, with proven windows, so that the models stay small however many slots are known.
+``cpsat-whole`` is the usual formulation, for comparison: one model of all slots, within the horizon of a greedy
+schedule, or a horizon that doubles.
 """
 
 from __future__ import annotations
@@ -28,18 +28,18 @@ __all__ = ["solve", "solve_whole", "write_model"]
 
 
 def solve(instance: Instance, objective: Objective, stand_by: bool, limits: Limits) -> CoupledResult:
-    """Solve an instance of the general problem; the text above says how.
+    """Solve an instance of the general problem, as described above.
 
     Notes
     -----
-    With one thread and no time limit the answer is deterministic. CP-SAT's statuses are its own claims: the value is
-    always recomputed from the schedule.
+    With one thread and no time limit the answer is deterministic. CP-SAT's statuses are its claims; the value is
+    recomputed from the schedule.
     """
     return _CpsatRounds(instance, stand_by, limits, "cpsat").solve(objective, doubling, is_stepwise=True)
 
 
 def solve_whole(instance: Instance, objective: Objective, stand_by: bool, limits: Limits) -> CoupledResult:
-    """Solve an instance of the general problem without proven windows, to be measured against."""
+    """Solve an instance of the general problem without proven windows, for comparison."""
     return _WholeRounds(instance, stand_by, limits, "cpsat-whole").solve(objective, doubling, is_stepwise=False)
 
 
@@ -63,7 +63,7 @@ def write_model(
 
 
 class _CpsatRounds(SlotRounds):
-    """Iterations as CP-SAT is asked about them."""
+    """Rounds that CP-SAT solves."""
 
     def __init__(self, instance: Instance, stand_by: bool, limits: Limits, by: str) -> None:
         super().__init__(instance, stand_by, limits, by)
@@ -92,23 +92,23 @@ class _CpsatRounds(SlotRounds):
         if status == cp_model.OPTIMAL:
             return Reply(slot_model.plan(solver), is_final=True)
         if status not in (cp_model.FEASIBLE, cp_model.UNKNOWN):
-            raise SelfCheckError(f"CP-SAT calls the model {solver.status_name(status)}")
+            raise SelfCheckError(f"CP-SAT status {solver.status_name(status)}, expected a valid model")
         plan = slot_model.plan(solver) if status == cp_model.FEASIBLE else None
-        # CP-SAT says 0.0 where it has no bound, which is a bound
+        # CP-SAT reports 0.0 without a bound, which is a valid bound here
         return Reply(plan, False, ceil(solver.best_objective_bound - 1e-6), limit_met(solver))
 
 
 class _WholeRounds(_CpsatRounds):
-    """Iterations of which nothing is known but that each of them takes a slot."""
+    """Rounds whose windows assume only that each iteration takes a slot."""
 
     def earliest_ends(self, count: int | None, proven: Sequence[int]) -> list[int]:
-        """Return the slots one after another."""
+        """Return consecutive slots."""
         first = proven[-1] + 1 if proven else 0
         last = self.slots if count is None else min(self.slots, first + count - len(proven))
         return [*proven, *range(first, last)]
 
     def windows(self, earliest: Sequence[int], horizon: int) -> list[Window] | None:
-        """Return windows that leave a slot to each iteration."""
+        """Return windows that leave one slot to each iteration."""
         count = len(earliest)
         windows = [Window(i, horizon - count + i) for i in range(count)]
         return windows if horizon >= count else None

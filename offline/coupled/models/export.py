@@ -1,4 +1,4 @@
-"""The models of an instance in files, to be read or given to another solver."""
+"""Export of the models of an instance to files, for people and other solvers."""
 
 from __future__ import annotations
 
@@ -35,31 +35,31 @@ def write_model(
     stand_by: bool = True,
     time_limit_s: float | None = None,
 ) -> None:
-    """Write the model of an instance's makespan to a file, whole or not at all.
+    """Write the model of the makespan of an instance to a file, completely or not at all.
 
-    The ending of the name chooses the model: ``.lp`` and ``.mps`` the integer linear program, ``.pbtxt`` and ``.pb``
-    the CP-SAT model. For one iteration without communication it is the model of Theorem 4.1's problem (see
-    `offline.coupled.no_communication`), else that of the general problem, between proven windows and within the slots
-    of a greedy schedule, all slots where there is none.
+    The suffix of the name selects the model: ``.lp`` and ``.mps`` the integer linear program, ``.pbtxt`` and ``.pb``
+    the CP-SAT model. For one iteration without communication it is the model of the problem of Theorem 4.1 (see
+    `offline.coupled.no_communication`), else that of the general problem with proven windows, within the slots of a
+    greedy schedule, or all slots without one.
 
     Parameters
     ----------
     instance
         The instance.
     path
-        Where to write.
+        The file.
     solver
-        ``auto``, or the solver whose model is meant: ``cpsat``, ``ilp-highs``, ``ilp-cbc``. It does not solve.
+        ``auto``, or the solver whose model is written: ``cpsat``, ``ilp-highs``, ``ilp-cbc``. It does not run.
     stand_by
         As for `hindsched.offline.solve`.
     time_limit_s
-        Seconds after which a model too large is given up; None: no limit.
+        Time limit of the construction; None: no limit.
 
     Raises
     ------
     InputError
-        For a solver without a model, an ending that does not fit, a file that cannot be written, an instance without
-        any schedule, or a model not written down in time.
+        For a solver without a model, a suffix that does not fit, a file that cannot be written, an instance without a
+        schedule, or a model that is not complete in time.
     """
     if solver not in _FORMS:
         raise InputError(f"{solver!r} has no model to write, expected one of {', '.join(_FORMS)}", place="solver")
@@ -80,4 +80,4 @@ def write_model(
     try:
         write(instance, path, horizon=horizon, stand_by=stand_by, limits=limits)
     except OutOfTimeError:
-        raise InputError("the time was over before the model was written down", file=path) from None
+        raise InputError("the time limit ended before the model was complete", file=path) from None

@@ -1,8 +1,8 @@
-"""A quick schedule to start from: every iteration as early as it can end, one after the other.
+"""A greedy schedule: each iteration ends as early as a short search finds, one after the other.
 
-For each iteration the prefetch relaxation is searched, slot by slot, for an iteration that could end there; the
-workers' credit is the programs they really hold. The first one that the master is found able to serve is taken. No
-worker receives a program for a later iteration, so the schedule is admissible without stand-by too.
+For each iteration the prefetch relaxation is searched, slot by slot, for an iteration that can end there, where workers
+hold the programs that they hold in the schedule. The first one that the master can serve is taken. No worker receives a
+program for a later iteration, so the schedule is valid without stand-by too.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ from hindsched.offline.limits import Stopwatch
 
 __all__ = ["greedy_plan"]
 
-_NODES_PER_LENGTH = 300
-_NODES_IN_ALL = 200_000
+_NODES_PER_LENGTH = 300  # of the search for one last slot and one length
+_MAX_NODES = 200_000  # of one plan
 
 
 def greedy_plan(
     relaxation: PrefetchRelaxation, iterations: int | None, watch: Stopwatch, begun: Sequence[IterationPlan] = ()
 ) -> list[IterationPlan]:
-    """Return a plan that begins as told and goes on to ``iterations`` iterations; None: as many as there is room for.
+    """Return a plan of ``iterations`` iterations that continues ``begun``; None: as many iterations as fit.
 
-    It may have fewer than asked for: nothing was found in the slots left, or the search or the time was over.
+    It has fewer iterations if no further one is found in the remaining slots, within the nodes, or in time.
     """
     instance = relaxation.instance
-    left = Budget(_NODES_IN_ALL)
+    left = Budget(_MAX_NODES)
     plan = list(begun)
     end = end_of(instance, plan[-1]) if plan else -1
     received: dict[int, int] = {}
@@ -66,9 +66,9 @@ def _next_iteration(
 
 
 def _serve(instance: Instance, relaxed: RelaxedIteration, start: int, holders: set[int]) -> dict[int, list[int]] | None:
-    """Return the slots in which to serve the members of an iteration, or None where this rule finds no way.
+    """Return slots that serve the members of an iteration, least slack first, or None if that rule fails.
 
-    In each slot those with the fewest UP slots to spare go first, then the lowest index.
+    The slack of a member is the number of its remaining UP slots less its needs; ties go to the lowest index.
     """
     needs: dict[int, int] = {}
     slots: dict[int, list[int]] = {}

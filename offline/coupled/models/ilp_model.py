@@ -1,44 +1,44 @@
 """An integer linear program of R1-R5: K iterations within the first H slots, as a flow through phases.
 
-It says the same as the CP-SAT model of `slot_cpsat` in another way, so that two independent texts can agree. That one
-has monotone literals and implications; this one has events, the phases between them as a flow, and capacities tied to
-events, which is what makes its linear relaxation worth something.
+It is independent of the CP-SAT model of `cpsat_model`, so that each can confirm the other. That model has monotone
+literals and implications; this one has events, the phases between them as a flow, and capacities at events, which
+tighten its linear relaxation.
 
 What a schedule is
 ------------------
 Let iteration i of a schedule end in slot e_i with length W = max x_q w_q, and let c_i be the W-th last slot that
-advanced its computation. No computation was lost from c_i on, so the workers with x_q >= 1, the *members*, and their
-tasks are the same from c_i to e_i (R1, R2). They lack nothing in c_i (R4), and lose nothing before e_i without x_q
-changing: so from c_i to e_i nothing is sent at all (R3). Hence
+advances its computation. No computation is lost from c_i on, so the workers with x_q >= 1, the *members*, and their
+tasks are the same from c_i to e_i (R1, R2). They lack nothing in c_i (R4), and lose nothing before e_i without a change
+of x_q: so nothing is sent from c_i to e_i (R3). Hence
 
 (a) the members are UP in W slots, the first of them c_i and the last e_i, and not DOWN in between: c_i and e_i lie in
-    the same *life* of a member, a longest run of slots without DOWN;
-(b) all that is sent in iteration i is sent in UP slots of its *communication phase* e_(i-1) + 1 .. c_i - 1, one unit
-    to a worker and n_com in all at most in a slot; with it a member receives x_q T_data units of data in the life
-    that c_i lies in, and T_prog units of program, unless it holds the program already (R1, R3, R5);
-(c) a program that is held at the end of an iteration was received as a whole in the communication phase of this one
-    or of an earlier one, in the life in which it is held (R1, R2, R5). Once in a life is enough.
+    the same availability *period* of a member;
+(b) iteration i sends only in UP slots of its *communication phase* e_(i-1) + 1 .. c_i - 1, at most one unit to a
+    worker and n_com in all in a slot; a member receives x_q T_data units of data in the period of c_i, and T_prog units
+    of program unless it holds the program already (R1, R3, R5);
+(c) a program that is held at the end of an iteration is received whole in the communication phase of this iteration or
+    of an earlier one, in the period in which it is held (R1, R2, R5). One program in a period suffices.
 
-Conversely, members with tasks, events, W computing slots and units that obey (a)-(c) are a schedule that ends
-iteration i in e_i or before: `emit` writes it, and says how the configuration is kept from computing before c_i. More
-slots between c_i and e_i may advance the computation than the program counts; then the iteration ends earlier, which
-only leaves room to the next one.
+Conversely, members with tasks, events, W computing slots and units that satisfy (a)-(c) are a schedule that ends
+iteration i in e_i or before: `emit` writes it, and keeps the configuration from computing before c_i. More slots
+between c_i and e_i may advance the computation than the program counts; then the iteration ends earlier, which only
+leaves room to the next one.
 
-Variables (iteration i; slots c, e, t within what the windows allow; worker q; life g of it)
---------------------------------------------------------------------------------------------
+Variables (iteration i; slots c, e, t within the windows; worker q; period g of it)
+-----------------------------------------------------------------------------------
 - ``begin[i,c]``, ``end[i,e]`` binary: the events c_i = c and e_i = e.
-- ``level[i,L,e]`` binary: e_i = e and the length is L; L among the products x w_q there can be.
+- ``level[i,L,e]`` binary: e_i = e and the length is L; L is one of the possible products x w_q.
 - ``comm[i,t]``, ``comp[i,t]`` continuous: slot t lies in the communication or the computation phase of i.
 - ``advance[i,t]`` binary: t is one of the L slots that compute.
 - ``tasks[i,q,g]`` integer: x_q if q is a member of i with c_i and e_i in g, else 0.
-- ``holds[i,q,g]`` binary: q has received the program in g by c_i. It follows (q, g) through the iterations and never
-  falls; its step ``receives[i,q,g]`` = holds[i,q,g] - holds[i-1,q,g] is the program sent in i.
-- ``served[i,q,t]`` continuous, only where more than n_com workers may want a channel: the master serves q in t.
+- ``holds[i,q,g]`` binary: q has received the program in g by c_i. It never falls with i; its step ``receives[i,q,g]`` =
+  holds[i,q,g] - holds[i-1,q,g] is the program sent in i.
+- ``served[i,q,t]`` continuous, only if more than n_com workers may need a channel: the master serves q in t.
 
-With all others fixed the ``served`` are a flow from workers to slots with whole capacities: if there is a fractional
-one there is a whole one, and `SlotProgram.plan` finds it.
+With all others fixed the ``served`` are a flow from workers to slots with integral capacities: if a fractional flow
+exists, so does an integral one, which `SlotProgram.plan` finds.
 
-*Size*, for T slots, E ends and l lengths per iteration and g lives per worker: about K (E l + 4 T + 2 p g + p T)
+*Size*, for T slots, E ends and l lengths per iteration and g periods per worker: about K (E l + 4 T + 2 p g + p T)
 variables and K (E + 6 T + 6 p g + p T) constraints. Most entries are in (4), up to p E l in an iteration.
 
 Constraints
@@ -48,19 +48,18 @@ Constraints
 (2) The sum of level[i,L,e] over L is end[i,e]. The sum of advance[i,t] over t is that of L level[i,L,e] over (L, e).
     begin[i,t] <= advance[i,t], end[i,t] <= advance[i,t], advance[i,t] <= comp[i,t].
 (3) The sum of tasks[i,q,g] over (q, g) is m. Over those with t in g it is >= m comp[i,t], and over those that are UP
-    at t too it is >= m advance[i,t]: as all are m, nobody else is a member.
+    at t too it is >= m advance[i,t]: as the sum over all is m, no other worker is a member.
 (4) tasks[i,q,g] <= the sum over (L, e) of most(q,g,L,e) level[i,L,e], and <= the sum over c of most(q,g,c)
-    begin[i,c]. `capacities` says what these are: how many tasks q can hold as far as its own UP slots in g, mu_q and
-    w_q x_q <= L go, 0 unless the event lies in g and q is UP in it.
+    begin[i,c]. Module `capacities` defines them: the tasks that q can hold by its own UP slots in g, mu_q and w_q x_q
+    <= L; 0 unless the event lies in g and q is UP in it.
 (5) tasks[i,q,g] <= most holds[i,q,g], and holds never falls. ``stand_by=False``: receives[i,q,g] <= tasks[i,q,g].
 (6) T_prog receives[i,q,g] + T_data tasks[i,q,g] is the sum of served[i,q,t] over the UP slots t of g; served[i,q,t]
-    <= comm[i,t]; the sum of served[i,q,t] over q is <= n_com comm[i,t]. Where the channels suffice for all that can
-    be of use in i, that is, for its members and those of later iterations, it is <= the sum of comm[i,t] over these t
-    instead.
+    <= comm[i,t]; the sum of served[i,q,t] over q is <= n_com comm[i,t]. If the channels suffice for all members of i
+    and of later iterations, it is <= the sum of comm[i,t] over these t instead.
 (7) Implied, for the relaxation. The sum of level[i,L,e] over the (L, e) with e >= t whose deadline (see `capacities`)
     is <= t is <= comp[i,t]. The sum of advance[i,t] over the UP slots of q in g is >= w_q tasks[i,q,g].
 (8) Implied, for the relaxation. By free prefetching, e_i <= e only if e_(i-1) <= s, with an s for each e that
-    `slot_windows` proves. So the sum of end[i,e'] over e' <= e and of end[i-1,s'] over s' > s is at most 1.
+    `round_windows` proves. So the sum of end[i,e'] over e' <= e and of end[i-1,s'] over s' > s is at most 1.
 
 The objective is the last end, the sum of e end[K-1,e], or none.
 """
@@ -75,7 +74,7 @@ import numpy as np
 
 from hindsched.instances.coupled.model import Instance
 from hindsched.instances.errors import SelfCheckError
-from hindsched.offline.coupled.models.capacities import Capacities, Life
+from hindsched.offline.coupled.models.capacities import Capacities, Period
 from hindsched.offline.coupled.models.round_windows import Window
 from hindsched.offline.coupled.plans import IterationPlan
 from hindsched.offline.limits import OutOfTimeError, Stopwatch
@@ -89,25 +88,25 @@ _Terms = Iterable[tuple[Any, float]]  # variables, None for one that does not ex
 
 
 class SlotProgram:
-    """The program of some iterations that end within their windows; the text above says what it is.
+    """The program of some iterations that end within their windows, as described above.
 
     Parameters
     ----------
     instance
         The instance.
     windows
-        For each iteration where it may end.
+        The slots in which each iteration may end.
     watch
-        Stops the writing of a large program.
+        Stops the construction of a large program.
     stand_by
         Whether a program may be sent for a later iteration.
     is_any_good
-        Whether any schedule will do; otherwise the last end is minimised.
+        Whether any schedule suffices; otherwise the last end is minimised.
 
     Raises
     ------
     OutOfTimeError
-        When the watch's time is over.
+        When the time is over.
     """
 
     program: pulp.LpProblem
@@ -128,9 +127,9 @@ class SlotProgram:
         self._end: list[dict[int, Any]] = []
         self._comm: list[dict[int, Any]] = []
         self._advance: list[dict[int, Any]] = []
-        self._tasks: list[dict[tuple[int, Life], Any]] = []
-        self._receives: list[dict[tuple[int, Life], dict[Any, float]]] = []
-        self._held: dict[tuple[int, Life], Any] = {}
+        self._tasks: list[dict[tuple[int, Period], Any]] = []
+        self._receives: list[dict[tuple[int, Period], dict[Any, float]]] = []
+        self._held: dict[tuple[int, Period], Any] = {}
         self._zero = self.program.add_variable("zero", 0, 0)
         for i in range(len(windows)):
             if watch.is_over():
@@ -200,28 +199,28 @@ class SlotProgram:
     def _add_tasks(
         self,
         i: int,
-        begin_most: Mapping[tuple[int, Life], Mapping[int, int]],
-        level_most: Mapping[tuple[int, Life], Mapping[tuple[int, int], int]],
+        begin_most: Mapping[tuple[int, Period], Mapping[int, int]],
+        level_most: Mapping[tuple[int, Period], Mapping[tuple[int, int], int]],
         level: Mapping[tuple[int, int], Any],
     ) -> None:
         """Add the tasks and the programs of one iteration: (3), (4) and (5)."""
         instance = self.instance
         begin, first, comm = self._begin[i], self._first(i), self._comm[i]
-        tasks: dict[tuple[int, Life], Any] = {}
-        receives: dict[tuple[int, Life], dict[Any, float]] = {}
-        for q, lives in enumerate(self._capacities.lives):
-            for life in lives:
-                key = q, life
+        tasks: dict[tuple[int, Period], Any] = {}
+        receives: dict[tuple[int, Period], dict[Any, float]] = {}
+        for q, periods in enumerate(self._capacities.periods):
+            for period in periods:
+                key = q, period
                 at_end = level_most.get(key, {})
                 at_begin = {c: most for c, most in begin_most.get(key, {}).items() if c in begin}
                 most = min(max(at_end.values(), default=0), max(at_begin.values(), default=0))
                 holds = None
                 if instance.t_prog:
-                    low, high = max(life[0], first), min(life[1] + 1, first + len(comm))
+                    low, high = max(period[0], first), min(period[1] + 1, first + len(comm))
                     can_receive = low < high and self._capacities.num_up(q, low, high) >= instance.t_prog
                     holds = self._held.get(key)
                     if can_receive and (most or (self._stand_by and i + 1 < len(self._windows))):
-                        new = self._binary(f"holds_{i}_{q}_{life[0]}")
+                        new = self._binary(f"holds_{i}_{q}_{period[0]}")
                         receives[key] = {new: 1}
                         if holds is not None:
                             receives[key][holds] = -1
@@ -231,7 +230,7 @@ class SlotProgram:
                         continue
                 if not most:
                     continue
-                x = tasks[key] = self.program.add_variable(f"tasks_{i}_{q}_{life[0]}", 0, most, self._pulp.LpInteger)
+                x = tasks[key] = self.program.add_variable(f"tasks_{i}_{q}_{period[0]}", 0, most, self._pulp.LpInteger)
                 if holds is not None:
                     self._at_most([(x, 1), (holds, -most)], 0)
                     if not self._stand_by and key in receives:
@@ -243,7 +242,7 @@ class SlotProgram:
         self._receives.append(receives)
 
     def _add_team_slots(self, i: int, comp: Mapping[int, Any], advance: Mapping[int, Any]) -> None:
-        """Add what ties the slots of the computation to the members: (3) and the second half of (7)."""
+        """Add the constraints between computing slots and members: (3) and the second half of (7)."""
         instance, tasks = self.instance, self._tasks[i]
         for t in comp:
             alive = {key: x for key, x in tasks.items() if key[1][0] <= t <= key[1][1]}
@@ -252,8 +251,8 @@ class SlotProgram:
                 self._at_most([(advance[t], instance.tasks), *((x, -1) for x in is_up.values())], 0)
             if len(alive) < len(tasks):
                 self._at_most([(comp[t], instance.tasks), *((x, -1) for x in alive.values())], 0)
-        for (q, life), x in tasks.items():
-            own = ((advance[t], -1) for t in advance if life[0] <= t <= life[1] and self._is_up[q, t])
+        for (q, period), x in tasks.items():
+            own = ((advance[t], -1) for t in advance if period[0] <= t <= period[1] and self._is_up[q, t])
             self._at_most([(x, instance.w[q]), *own], 0)
 
     def _add_prefetching(self, i: int) -> None:
@@ -274,9 +273,9 @@ class SlotProgram:
         else:
             num_served = min(num_served, instance.tasks * (len(self._windows) - i))  # members of this or a later one
         by_slot: dict[int, list[Any]] = defaultdict(list)
-        for q, life in keys:
-            key = q, life
-            slots = [t for t in comm if life[0] <= t <= life[1] and self._is_up[q, t]]
+        for q, period in keys:
+            key = q, period
+            slots = [t for t in comm if period[0] <= t <= period[1] and self._is_up[q, t]]
             need: dict[Any, float] = {it: sign * instance.t_prog for it, sign in receives.get(key, {}).items()}
             if instance.t_data and key in tasks:
                 need[tasks[key]] = instance.t_data
@@ -316,14 +315,14 @@ class SlotProgram:
 
     def _add(self, terms: _Terms, sense: int, right: int) -> None:
         expression = self._sum(terms)
-        if not expression:  # all of it is 0: if that is impossible, the solver shall see it
+        if not expression:  # an empty sum is 0; the solver has to see a contradiction
             expression = self._sum([(self._zero, 1)])
         self.program += self._pulp.LpConstraint(expression, sense, rhs=right)
 
     # ------------------------------------------------------------------------------------------------ reading
 
     def plan(self) -> list[IterationPlan]:
-        """Read the plan off a solution; iterations may come out shorter than the program said, never longer."""
+        """Return the plan of a solution; its iterations may be shorter than in the program, never longer."""
         plan = []
         done = -1
         for i in range(len(self._windows)):
@@ -339,12 +338,12 @@ class SlotProgram:
             plan.append(IterationPlan({q: count for (q, _), count in members.items()}, service, begin))
         return plan
 
-    def _is_used(self, i: int, key: tuple[int, Life]) -> bool:
-        """Whether a program received in iteration i serves a member in that life."""
+    def _is_used(self, i: int, key: tuple[int, Period]) -> bool:
+        """Return whether a program received in iteration i serves a member in that period."""
         return any(round(tasks[key].value()) for tasks in self._tasks[i:] if key in tasks)
 
-    def _serve(self, needs: Mapping[tuple[int, Life], int], phase: range) -> dict[int, list[int]]:
-        """Return whole slots of service: a maximal flow from the needs to the slots of the phase."""
+    def _serve(self, needs: Mapping[tuple[int, Period], int], phase: range) -> dict[int, list[int]]:
+        """Return integral service: a maximum flow from the needs to the slots of the phase."""
         from scipy.sparse import csr_array
         from scipy.sparse.csgraph import maximum_flow
 
@@ -353,15 +352,17 @@ class SlotProgram:
             return {}
         source, sink = len(wanted) + len(phase), len(wanted) + len(phase) + 1
         edges = [(source, a, units) for a, (_, units) in enumerate(wanted)]
-        for a, ((q, life), _) in enumerate(wanted):
+        for a, ((q, period), _) in enumerate(wanted):
             edges += [
-                (a, len(wanted) + b, 1) for b, t in enumerate(phase) if life[0] <= t <= life[1] and self._is_up[q, t]
+                (a, len(wanted) + b, 1)
+                for b, t in enumerate(phase)
+                if period[0] <= t <= period[1] and self._is_up[q, t]
             ]
         edges += [(len(wanted) + b, sink, self.instance.channels) for b in range(len(phase))]
         tails, heads, room = (np.array(column, dtype=np.int32) for column in zip(*edges, strict=True))
         flow = maximum_flow(csr_array((room, (tails, heads)), shape=(sink + 1, sink + 1)), source, sink)
         if flow.flow_value < sum(units for _, units in wanted):
-            raise SelfCheckError("a solution of the program has no room for its transfers")
+            raise SelfCheckError("the transfers of a solution exceed the channel, expected an integral flow")
         table = flow.flow.toarray()
         return {
             q: [t for b, t in enumerate(phase) if table[a, len(wanted) + b] > 0] for a, ((q, _), _) in enumerate(wanted)

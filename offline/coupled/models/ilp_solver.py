@@ -1,7 +1,7 @@
-"""Optima by integer linear programming: `slot_ilp`'s program under a growing horizon, by HiGHS or CBC.
+"""Optima by integer linear programming: the program of `ilp_model` under a growing horizon, by HiGHS or CBC.
 
-All iterations are asked about together (`offline.backends.horizons`), in horizons that grow by short steps though a
-schedule be known: the program grows with the square of a window, and says quickly that there is nothing in a short one.
+One program has all iterations (`offline.backends.horizons`). Horizons grow by short steps even if a schedule is known:
+the program grows with the square of a window, and a short one is quickly refuted.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def solve_by_highs(instance: Instance, objective: Objective, stand_by: bool, lim
 
     Notes
     -----
-    The solver's statuses are its claims, to its tolerances. The value of a schedule is computed from the schedule.
+    The solver's statuses are its claims within its tolerances. The value is recomputed from the schedule.
     """
     return _PulpRounds(MilpSolver.HIGHS, instance, stand_by, limits).solve(objective, short_steps, is_stepwise=False)
 
@@ -38,7 +38,7 @@ def solve_by_cbc(instance: Instance, objective: Objective, stand_by: bool, limit
 
     Notes
     -----
-    As `solve_by_highs`. CBC hands out no bound: stopped, it has proven what the horizons before have.
+    As `solve_by_highs`. CBC reports no bound: after a limit, the bound is that of the horizons before.
     """
     return _PulpRounds(MilpSolver.CBC, instance, stand_by, limits).solve(objective, short_steps, is_stepwise=False)
 
@@ -58,20 +58,20 @@ def write_program(
     instance
         The instance.
     path
-        Where to write; its suffix says which format.
+        The file; its suffix selects the format.
     horizon
-        Slots that the schedule may use; None: all. The program grows with it: p times the square of a window at most.
+        Slots that the schedule may use; None: all. The size is at most p times the square of a window.
     stand_by
         Whether a program may be sent for a later iteration.
     limits
-        Of the writing: its time.
+        Time limit of the construction.
 
     Raises
     ------
     OutOfTimeError
-        Where the time is over first.
+        If the time is over first.
     InputError
-        For another suffix, a horizon that cannot be meant, one in which provably nothing ends, or a file that cannot be
+        For another suffix, an invalid horizon, one in which the iterations cannot end, or a file that cannot be
         written.
     """
     form = expect_form(path, PROGRAM_FORMS)
@@ -82,7 +82,7 @@ def write_program(
 
 
 class _PulpRounds(SlotRounds):
-    """Iterations as a solver behind PuLP is asked about them."""
+    """Rounds that a solver behind PuLP solves."""
 
     def __init__(self, solver: MilpSolver, instance: Instance, stand_by: bool, limits: Limits) -> None:
         super().__init__(instance, stand_by, limits, f"ilp-{solver}")
@@ -90,7 +90,7 @@ class _PulpRounds(SlotRounds):
         self.count(programs=0, variables=0, constraints=0)
 
     def windows(self, earliest: Sequence[int], horizon: int) -> list[Window] | None:
-        """Return windows with pairs, of which the program makes constraints."""
+        """Return windows with ``latest_before``, which the program uses in constraints."""
         return windows_with_pairs(self.bound, earliest, horizon)
 
     def solve_windows(self, question: Question[Window], watch: Stopwatch) -> Reply[IterationPlan]:

@@ -1,7 +1,7 @@
 """Iterations as rounds of a growing horizon (`offline.backends.horizons`), and the windows in which they may end.
 
-The free-prefetch bound says when each iteration can end at the earliest, applied from the last end that is proven, and
-at the latest if those after it are to end in time. The first plan is the greedy one.
+The free-prefetch bound gives the earliest end of each iteration, from the last proven end on, and the latest end such
+that later iterations end within the horizon. The first plan is the greedy one.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ __all__ = ["SlotRounds", "Window", "windows_to_write", "windows_with_pairs", "wi
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """Where an iteration may end: proven to cut off no schedule of interest.
+    """The slots in which an iteration may end; every schedule within the horizon ends it there.
 
     Parameters
     ----------
     earliest, latest
         First and last slot in which it may end.
     latest_before
-        For each of these slots e the last slot in which the iteration before may end if this one ends in e or
-        before; empty for the first, and where nobody asks for it.
+        For each of these slots e the last slot in which the iteration before may end if this one ends in e or before;
+        empty for the first iteration, and if the model does not use it.
     """
 
     earliest: int
@@ -44,7 +44,7 @@ class Window:
 
 
 def windows_within(bound: FreePrefetch, earliest: Sequence[int], horizon: int) -> list[Window] | None:
-    """Return the windows of iterations that all end in ``horizon`` slots; None: proven impossible."""
+    """Return the windows of iterations that all end within ``horizon`` slots; None if that is proven impossible."""
     latest = bound.latest_ends(horizon - 1, len(earliest))
     if any(first > last for first, last in zip(earliest, latest, strict=True)):
         return None
@@ -52,7 +52,7 @@ def windows_within(bound: FreePrefetch, earliest: Sequence[int], horizon: int) -
 
 
 def windows_with_pairs(bound: FreePrefetch, earliest: Sequence[int], horizon: int) -> list[Window] | None:
-    """Return the same windows, with what the end of one iteration says of the one before.
+    """Return the same windows with ``latest_before``.
 
     With f <= F, F monotone (see `free_prefetch`), iteration i can end in e only if the one before ended in a slot s
     with F(s + 1) <= e, so with f(s' + 1) <= e for every s' <= s.
@@ -85,23 +85,23 @@ def windows_to_write(instance: Instance, horizon: int | None, *, with_pairs: boo
     horizon
         Slots that the schedule may use; None: all.
     with_pairs
-        Whether the model uses what the end of one iteration says of the one before.
+        Whether the model uses ``latest_before``.
 
     Raises
     ------
     InputError
-        For a horizon that cannot be meant, or one in which provably nothing ends.
+        For a horizon outside the slots of the instance, or one in which the iterations cannot end.
     """
     horizon = instance.slots if horizon is None else horizon
     if not 1 <= horizon <= instance.slots:
-        raise InputError(f"{horizon}, expected 1 to {instance.slots}, the slots", place="horizon")
+        raise InputError(f"{horizon}, expected 1 to {instance.slots}, the number of slots", place="horizon")
     bound = FreePrefetch(PrefetchRelaxation(instance))
     earliest = bound.earliest_ends(instance.iterations)
     windows = None
     if len(earliest) == instance.iterations:
         windows = (windows_with_pairs if with_pairs else windows_within)(bound, earliest, horizon)
     if windows is None:
-        raise InputError(f"{horizon}, but the iterations provably take longer", place="horizon")
+        raise InputError(f"{horizon}, expected more slots: the iterations provably take longer", place="horizon")
     return windows
 
 
@@ -115,7 +115,7 @@ class SlotRounds(ABC):
     stand_by
         Whether a program may be sent for a later iteration.
     limits
-        What may be spent, the model's time included.
+        Limits of the solver, construction of the models included.
     by
         The name in the result.
     """
@@ -131,7 +131,7 @@ class SlotRounds(ABC):
         self.bound = FreePrefetch(PrefetchRelaxation(instance))
 
     def solve(self, objective: Objective, growth: Growth, *, is_stepwise: bool) -> CoupledResult:
-        """Return the optimum, or what is proven of it when the time is over."""
+        """Return the optimum, or the best schedule and bound when the time is over."""
         search = HorizonSearch(self, self._watch, growth, is_stepwise=is_stepwise)
         value: int | None
         bound: int | None
@@ -183,7 +183,7 @@ class SlotRounds(ABC):
         """Return the slot in which the last iteration of a plan ends by R4."""
         end = end_of(self.instance, plan[-1])
         if end is None:
-            raise SelfCheckError("the last iteration of a plan does not end in the known slots")
+            raise SelfCheckError("the last iteration of a plan does not end within the known slots")
         return end
 
     @abstractmethod

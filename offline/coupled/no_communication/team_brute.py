@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from hindsched.offline.coupled.no_communication.common_slots import Aim, CommonSlots, Team, value_of
-from hindsched.offline.coupled.no_communication.team_result import make_result
+from hindsched.offline.coupled.no_communication.team_result import SearchOutcome, make_result
 from hindsched.offline.limits import NO_LIMITS, Limits, Stopwatch
 from hindsched.offline.results import Result
 
@@ -40,7 +40,7 @@ def solve(problem: CommonSlots, limits: Limits = NO_LIMITS) -> Result:
                 best = team
     value = None if best is None else value_of(problem, best)
     counts = {"stretches": tried}
-    return make_result(problem, "brute", watch, best, value=value, bound=None, is_proven=True, counts=counts)
+    return make_result(problem, "brute", watch, SearchOutcome(best, value, None, True, counts))
 
 
 def _assignments(problem: CommonSlots) -> Iterator[dict[int, int]]:

@@ -26,7 +26,7 @@ from hindsched.offline.coupled.no_communication.team_lengths import (
     distribute_tasks,
     trivial_team,
 )
-from hindsched.offline.coupled.no_communication.team_result import make_result
+from hindsched.offline.coupled.no_communication.team_result import SearchOutcome, make_result
 from hindsched.offline.coupled.no_communication.weighted_search import search_weighted_teams
 from hindsched.offline.kmis import core_bounds, exact
 from hindsched.offline.kmis.matrix import Matrix, octets_of
@@ -83,15 +83,9 @@ def solve(problem: CommonSlots, limits: Limits = NO_LIMITS) -> Result:
         if search.is_promising(start):
             left = search.search_subproblem(start.subproblem())
     proven = search.proven_bound(left if len(todo) == 1 else None) if search.is_stopped else None
+    is_proven = not search.is_stopped or (search.value is None and proven is None)
     return make_result(
-        problem,
-        "core",
-        watch,
-        search.team,
-        value=search.value,
-        bound=proven,
-        is_proven=not search.is_stopped or (search.value is None and proven is None),
-        counts=search.counts,
+        problem, "core", watch, SearchOutcome(search.team, search.value, proven, is_proven, search.counts)
     )
 
 

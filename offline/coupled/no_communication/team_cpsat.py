@@ -13,7 +13,7 @@ from hindsched.offline.backends.model_files import PROTO_FORMS, expect_form, wri
 from hindsched.offline.coupled.no_communication import team_lengths
 from hindsched.offline.coupled.no_communication.common_slots import Aim, CommonSlots, Team, down_runs, value_of
 from hindsched.offline.coupled.no_communication.team_greedy import greedy
-from hindsched.offline.coupled.no_communication.team_result import make_model_result
+from hindsched.offline.coupled.no_communication.team_result import ModelOutcome, make_model_result
 from hindsched.offline.limits import NO_LIMITS, Limits, Stopwatch
 from hindsched.offline.results import Result
 
@@ -137,18 +137,9 @@ def solve(problem: CommonSlots, limits: Limits = NO_LIMITS) -> Result:
         slots = [t for t, z in enumerate(built.z) if solver.boolean_value(z)]
         if problem.aim is not Aim.ANY:
             bound = solver.best_objective_bound
-    return make_model_result(
-        problem,
-        "cpsat",
-        watch,
-        tasks,
-        slots,
-        bound=bound,
-        is_proven=is_proven,
-        incumbent=incumbent,
-        counts={"branches": int(solver.num_branches), "conflicts": int(solver.num_conflicts)},
-        limit=None if is_proven else limit_met(solver),
-    )
+    counts = {"branches": int(solver.num_branches), "conflicts": int(solver.num_conflicts)}
+    outcome = ModelOutcome(tasks, slots, bound, is_proven, counts, None if is_proven else limit_met(solver))
+    return make_model_result(problem, "cpsat", watch, outcome, incumbent)
 
 
 def write_model(problem: CommonSlots, path: str | os.PathLike[str]) -> None:

@@ -26,7 +26,7 @@ from hindsched.offline.coupled.no_communication.common_slots import (
     value_of,
 )
 from hindsched.offline.coupled.no_communication.team_greedy import greedy
-from hindsched.offline.coupled.no_communication.team_result import make_model_result
+from hindsched.offline.coupled.no_communication.team_result import ModelOutcome, make_model_result
 from hindsched.offline.limits import NO_LIMITS, Limits, Stopwatch
 from hindsched.offline.results import Result
 
@@ -232,18 +232,8 @@ def solve(problem: CommonSlots, limits: Limits = NO_LIMITS, *, solver: MilpSolve
     if claim.has_solution:
         tasks = [round(x.value()) for x in model.x]
         slots = [t for t, z in enumerate(model.z) if z.value() is not None and round(z.value())]
-    return make_model_result(
-        problem,
-        str(solver),
-        watch,
-        tasks,
-        slots,
-        bound=claim.bound,
-        is_proven=claim.is_proven,
-        incumbent=incumbent,
-        counts={},
-        limit=claim.limit,
-    )
+    outcome = ModelOutcome(tasks, slots, claim.bound, claim.is_proven, {}, claim.limit)
+    return make_model_result(problem, str(solver), watch, outcome, incumbent)
 
 
 def write_model(

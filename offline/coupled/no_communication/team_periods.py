@@ -23,7 +23,7 @@ from hindsched.offline.coupled.no_communication.team_lengths import (
     possible_lengths,
     trivial_team,
 )
-from hindsched.offline.coupled.no_communication.team_result import make_result
+from hindsched.offline.coupled.no_communication.team_result import SearchOutcome, make_result
 from hindsched.offline.limits import NO_LIMITS, Limits, Stopwatch
 from hindsched.offline.results import Result
 
@@ -75,7 +75,7 @@ def solve(problem: CommonSlots, limits: Limits = NO_LIMITS) -> Result:
     counts = {"levels": len(tried)}
     best = (max if problem.aim.is_maximal else min)(found, key=lambda team: value_of(problem, team), default=None)
     value = None if best is None else value_of(problem, best)
-    return make_result(problem, "periods", watch, best, value=value, bound=None, is_proven=True, counts=counts)
+    return make_result(problem, "periods", watch, SearchOutcome(best, value, None, True, counts))
 
 
 def _runs(up: Booleans) -> Integers:

@@ -18,7 +18,7 @@ from hindsched.offline.coupled.no_communication.team_lengths import (
     possible_lengths,
     trivial_team,
 )
-from hindsched.offline.coupled.no_communication.team_result import make_result
+from hindsched.offline.coupled.no_communication.team_result import SearchOutcome, make_result
 from hindsched.offline.limits import NO_LIMITS, Limits, Stopwatch
 from hindsched.offline.results import Result
 
@@ -150,16 +150,8 @@ class _Search:
     def result(self) -> Result:
         """Return the best team and whether it is proven optimal."""
         value = None if self.team is None else self.value
-        return make_result(
-            self.problem,
-            "plain",
-            self.watch,
-            self.team,
-            value=value,
-            bound=self.bound,
-            is_proven=not self.is_stopped,
-            counts={"nodes": self.nodes},
-        )
+        outcome = SearchOutcome(self.team, value, self.bound, not self.is_stopped, {"nodes": self.nodes})
+        return make_result(self.problem, "plain", self.watch, outcome)
 
 
 def _segments(common: int, cuts: int) -> Iterator[int]:

@@ -7,7 +7,7 @@ import numpy as np
 from hindsched.offline.coupled.no_communication.common_slots import Aim, CommonSlots
 from hindsched.offline.coupled.no_communication.kernels import weighted_search_kernel as kernel
 from hindsched.offline.coupled.no_communication.subproblems import Subproblem
-from hindsched.offline.kmis.kernels.search_layout import PAUSED
+from hindsched.offline.kmis.kernels.search_state import PAUSED
 from hindsched.offline.kmis.matrix import octets_of
 from hindsched.offline.limits import Stopwatch
 

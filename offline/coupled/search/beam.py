@@ -73,6 +73,15 @@ class Pool(NamedTuple):
     iw: Ints
 
 
+class BeamSettings(NamedTuple):
+    """Settings of one beam: those of its searches, the seed of the greedy expansion, and parameters."""
+
+    search: SearchSettings
+    seed: int
+    parameters: BeamParameters
+    greedy: GreedyParameters
+
+
 def make_pool(room: int, words: int) -> Pool:
     """Return an empty pool for so many labels."""
 
@@ -94,13 +103,11 @@ def _expand_level(
     labels: Labels,
     pool: Pool,
     level: Ints,
-    settings: SearchSettings,
-    seed: int,
-    parameters: BeamParameters,
-    greedy: GreedyParameters,
+    beam: BeamSettings,
 ) -> int:
     """Put successors of the labels of `level` into the pool, continuing the last call; return why it stopped."""
     at = pool.progress
+    settings, parameters = beam.search, beam.parameters
     end = horizon_of(settings)
     is_fine = problem.p * problem.m < parameters.coarse_places
     length = parameters.fine_length if is_fine else parameters.coarse_length
@@ -137,7 +144,7 @@ def _expand_level(
         prepare(table, problem, scratch.needs, s, e, labels.held[label], end)
         expand(table, problem, scratch, settings.mode, s, e, end, done + 1 == settings.iterations)
         if settings.mode != RELAXED:  # without a binding channel there is no choice of holders
-            expand_greedily(table, problem, scratch, settings.mode, s, e, seed, greedy)
+            expand_greedily(table, problem, scratch, settings.mode, s, e, beam.seed, beam.greedy)
         labels.tally[NUM_EXPANDED] += 1
         if scratch.counters[NUM_FOUND] > 0 and at[HAS_SUCCESSOR] == 0:
             at[HAS_SUCCESSOR] = 1
@@ -257,10 +264,7 @@ class Beam(LabelSearch):
                 self.labels,
                 pool,
                 level,
-                settings,
-                self._seed,
-                parameters,
-                _GREEDY_PARAMETERS,
+                BeamSettings(settings, self._seed, parameters, _GREEDY_PARAMETERS),
             )
             if reason == LEVEL_DONE:
                 return

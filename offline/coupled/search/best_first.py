@@ -89,6 +89,30 @@ class SearchSettings(NamedTuple):
     accepts_incomplete: bool
 
 
+class Expansion(NamedTuple):
+    """The expansion of a label.
+
+    Parameters
+    ----------
+    label
+        The label.
+    e
+        Slot in which its next iteration ends.
+    horizon
+        Slot before which all schedules of interest end.
+    cost
+        Lower bound on the cost of schedules through this end.
+    is_last
+        Whether the iteration may be the last.
+    """
+
+    label: int
+    e: int
+    horizon: int
+    cost: int
+    is_last: bool
+
+
 @kernel
 def horizon_of(settings: SearchSettings) -> int:
     """Return the slot before which all schedules that the search considers end."""
@@ -148,7 +172,7 @@ def run(
             pop(labels)
             push(labels, key, i)
             continue
-        reason = _end_iteration(table, problem, scratch, labels, settings, i, e, end, cost, last)
+        reason = _expand_label(table, problem, scratch, labels, settings, Expansion(i, e, end, cost, last))
         if reason != SLICE_DONE:
             return reason
     return EXHAUSTED
@@ -201,23 +225,15 @@ def _cost_from(
 
 
 @inlined
-def _end_iteration(
-    table: Table,
-    problem: Problem,
-    scratch: Scratch,
-    labels: Labels,
-    settings: SearchSettings,
-    i: int,
-    e: int,
-    end: int,
-    cost: int,
-    last: bool,
+def _expand_label(
+    table: Table, problem: Problem, scratch: Scratch, labels: Labels, settings: SearchSettings, expansion: Expansion
 ) -> int:
-    """Make labels of the holder sets of the iteration after label i that ends in slot e; then e + 1 is the next end.
+    """Make labels of the holder sets that the iteration after a label can end with; then the next end is e + 1.
 
     Returns SLICE_DONE if the search can continue, else SOLVED or EXPANSION_INCOMPLETE.
     """
     tally, needs, reachable = labels.tally, scratch.needs, scratch.reachable
+    i, e, end, _, last = expansion
     done, s, mode = labels.done[i], labels.start[i], settings.mode
     prepare(table, problem, needs, s, e, labels.held[i], end)
     scratch.effort[SPENT] += 1 + problem.p // 16
@@ -234,26 +250,18 @@ def _end_iteration(
     if not is_whole and not settings.accepts_incomplete:
         return EXPANSION_INCOMPLETE
     labels.next_end[i] = e + 1
-    if _enter(table, problem, scratch, labels, settings, i, e, end, cost, last):
+    if _add_labels(table, problem, scratch, labels, settings, expansion):
         return SOLVED
     return SLICE_DONE
 
 
 @inlined
-def _enter(
-    table: Table,
-    problem: Problem,
-    scratch: Scratch,
-    labels: Labels,
-    settings: SearchSettings,
-    i: int,
-    e: int,
-    end: int,
-    cost: int,
-    last: bool,
+def _add_labels(
+    table: Table, problem: Problem, scratch: Scratch, labels: Labels, settings: SearchSettings, expansion: Expansion
 ) -> bool:
-    """Make labels of the holder sets after label i and an iteration that ends in e; return True if one is optimal."""
+    """Make labels of the holder sets found by an expansion; return True if one is optimal."""
     tally, found = labels.tally, scratch.found
+    i, e, end, cost, last = expansion
     done = labels.done[i] + 1
     for r in range(scratch.counters[NUM_FOUND]):
         if not last and is_dominated(

@@ -19,6 +19,8 @@ and mu, and both be UP in all slots from t2 to the horizon. Then r can replace q
 in the completion of the second label. Each r replaces one q.
 
 With stand-by few labels remain: a label that ends later has to hold a program that an idle channel could not have sent.
+
+Kernels with more than 8 arguments take labels unbundled, for speed.
 """
 
 from __future__ import annotations

@@ -8,6 +8,8 @@ are checked by the same flow as those of the exact search (`holders.can_serve`),
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from hindsched.instances.array_types import Words
@@ -27,6 +29,15 @@ from hindsched.offline.coupled.search.teams import all_up, insert, is_known
 # Roles of a worker without the program, in ``GreedyArrays.role``: it is left out; it receives the program; it receives
 # the program and does not compute; it is a participant.
 _LEFT_OUT, _SENT, _IDLE, _ENTERED = range(4)
+
+
+class Computation(NamedTuple):
+    """An iteration in slots s..e that computes from slot c on, with the W of index iw."""
+
+    s: int
+    c: int
+    e: int
+    iw: int
 
 
 @kernel
@@ -53,10 +64,11 @@ def expand_greedily(
         top = e - problem.work[iw] + 1
         found = 0
         for c in range(top, max(threshold, top - parameters.max_reclaimed - 1), -1):
-            if _build_one(table, problem, scratch, mode, s, c, e, iw, 0, parameters.flow_trials):
+            computation = Computation(s, c, e, iw)
+            if _build_one(table, problem, scratch, mode, computation, 0, parameters.flow_trials):
                 for variant in range(1, variants):
                     mixed = variant + variants * seed
-                    _build_one(table, problem, scratch, mode, s, c, e, iw, mixed, parameters.flow_trials)
+                    _build_one(table, problem, scratch, mode, computation, mixed, parameters.flow_trials)
                 found += 1
                 if found == parameters.sets_per_work:
                     break
@@ -68,14 +80,12 @@ def _build_one(
     problem: Problem,
     scratch: Scratch,
     mode: int,
-    s: int,
-    c: int,
-    e: int,
-    iw: int,
+    computation: Computation,
     variant: int,
     flow_trials: int,
 ) -> bool:
-    """Record one good holder set that computes from slot c on; return False if none is found."""
+    """Record one good holder set of a computation; return False if none is found."""
+    s, c, e, iw = computation
     n, num_holders = _list_workers(table, problem, scratch, mode, c, e, iw)
     missing = problem.m - scratch.greedy.holder_tasks[:num_holders].sum()
     num_sent = _choose(problem, scratch, s, c, e, n, missing, variant)
@@ -87,7 +97,7 @@ def _build_one(
     for j in range(size):
         add_participant(table, problem, scratch, j, scratch.tree.members[j], c, iw, True)
     num = size if mode == NO_STAND_BY else _stand_by(table, problem, scratch, c, iw, num_sent, size)
-    return _record_served(table, problem, scratch, s, c, iw, size, num, flow_trials)
+    return _record_served(table, problem, scratch, Computation(s, c, e, iw), size, num, flow_trials)
 
 
 @kernel
@@ -269,14 +279,13 @@ def _record_served(
     table: Table,
     problem: Problem,
     scratch: Scratch,
-    s: int,
-    c: int,
-    iw: int,
+    computation: Computation,
     size: int,
     num: int,
     flow_trials: int,
 ) -> bool:
     """Record the set if the channel can serve it, if necessary without the stand-by workers of least value."""
+    s, c, _, iw = computation
     wanted, obtainable, worker = scratch.wanted, scratch.needs.obtainable, scratch.participants.worker
     for _ in range(flow_trials):
         assign(wanted, scratch.needs.survivors)

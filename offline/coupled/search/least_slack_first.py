@@ -1,4 +1,7 @@
-"""Least slack first: the greedy service of a slot. The exact flow starts from it; the local search uses it alone."""
+"""Least slack first: the greedy service of a slot. The exact flow starts from it; the local search uses it alone.
+
+Its kernel takes more than 8 arguments, as its callers keep participants in different groups of arrays.
+"""
 
 from __future__ import annotations
 

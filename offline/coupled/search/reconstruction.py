@@ -50,24 +50,16 @@ def make_plan(
         before = set(has_program.nonzero()[0].tolist())
         standby = sorted(later - before - set(computing)) if mode != NO_STAND_BY else []
         later = (later | set(computing)) & before
-        steps.append(
-            _plan_iteration(table, problem, scratch, s, e, int(labels.c[i]), int(labels.iw[i]), computing, standby)
-        )
+        steps.append(_plan_iteration(table, problem, scratch, labels, i, computing, standby))
     return tuple(reversed(steps))
 
 
 def _plan_iteration(
-    table: Table,
-    problem: Problem,
-    scratch: Scratch,
-    s: int,
-    e: int,
-    c: int,
-    iw: int,
-    computing: list[int],
-    standby: list[int],
+    table: Table, problem: Problem, scratch: Scratch, labels: Labels, i: int, computing: list[int], standby: list[int]
 ) -> IterationPlan:
-    """Return the plan of the iteration in slots s..e that computes from slot c on: tasks and transfer slots."""
+    """Return the tasks and transfer slots of the last iteration of label i."""
+    s, e = int(labels.start[labels.parent[i]]), int(labels.start[i]) - 1
+    c, iw = int(labels.c[i]), int(labels.iw[i])
     size, n = len(computing), len(computing) + len(standby)
     workers = np.array(computing + standby, np.int64)
     if can_serve_all(table, problem, scratch, workers, s, c, iw, size) != YES:

@@ -1,8 +1,7 @@
-"""The compiled parts of the search: everything here is numba, and nothing else is.
+"""Compiled kernels of the search; all numba code is here.
 
-`tree_search` branches over items, from the root that `roots` makes, split as `estimate` says; `squeeze` makes nodes
-smaller, `solutions` names what was found, `incumbent` finds the first one, `packing` makes words of an array, `attempt`
-does all of it in one call. `compiled` has the decorator of the kernels and their types; `vectors`, `eights` and
-`transpose` are the operations on eight words at once; `search_layout` says what stands where in the arrays that hold a
-search's state.
+`tree_search` branches over items, from the root that `root_node` makes, split by `tree_size_estimate`; `compaction`
+makes nodes smaller; `solutions` reads a solution; `incumbent` finds the first one; `bit_matrix` makes words of an
+array; `single_call` does all of it in one call. `vectors`, `candidate_vectors` and `transpose` are the operations on
+eight words at once; `search_state` lays out the arrays of a search; `word_constants` has the constants of 64-bit words.
 """

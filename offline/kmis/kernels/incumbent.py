@@ -6,27 +6,27 @@ import numpy as np
 
 from hindsched.instances.array_types import Ints, Words
 from hindsched.instances.compiling import kernel
-from hindsched.offline.kmis.kernels.eights import count8
-from hindsched.offline.kmis.kernels.roots import rooted
-from hindsched.offline.kmis.kernels.search_layout import ROOT_ITEMS
+from hindsched.offline.kmis.kernels.candidate_vectors import count8
+from hindsched.offline.kmis.kernels.root_node import make_root
+from hindsched.offline.kmis.kernels.search_state import ROOT_ITEMS
 from hindsched.offline.kmis.kernels.vectors import lowest, popcount
-from hindsched.offline.kmis.kernels.words import ALL, WORD
+from hindsched.offline.kmis.kernels.word_constants import ALL, WORD
 
 __all__ = ["beam", "shrink"]
 
 
 @kernel("int64(uint64[:,::1], int64, int64, int64, uint64[::1], int64[::1])", allocates=True)
 def exchange(by_row: Words, p: int, prefix: int, best: int, members: Words, chosen: Ints) -> int:
-    """Exchange one row for another as long as that leaves more than ``best`` common columns; return how many.
+    """Exchange single rows while that leaves more than ``best`` common columns; return their number.
 
-    ``members`` are the rows chosen, as bits; no column from ``prefix`` on counts.
+    ``members`` are the chosen rows as bits; only the first ``prefix`` columns count.
     """
     n_words = (prefix + 63) >> 6
     padded, m = by_row.shape[1], chosen.size
     items = by_row.reshape(by_row.size)
     common = np.empty(n_words, np.uint64)
     counts = np.empty(8, np.int64)
-    since = 0  # members looked at since the last exchange
+    since = 0  # members tried since the last exchange
     d = 0
     while since < m:
         for w in range(n_words):
@@ -59,7 +59,7 @@ def exchange(by_row: Words, p: int, prefix: int, best: int, members: Words, chos
 
 @kernel("int64(uint64[:,::1], int64, int64, int64, int64, int64[::1])", allocates=True)
 def beam(by_row: Words, p: int, prefix: int, m: int, width: int, chosen: Ints) -> int:
-    """Build row sets of size m one row at a time, keeping the ``width`` best of each size; improve the best at last.
+    """Build row sets of size m one row at a time, keeping the ``width`` best of each size; then improve the best.
 
     Only the first ``prefix`` columns count.  Writes the best set to ``chosen`` and returns the
     number of columns it shares.
@@ -74,7 +74,7 @@ def beam(by_row: Words, p: int, prefix: int, m: int, width: int, chosen: Ints) -
     members_next = np.zeros((width, set_words), np.uint64)
     counts = np.zeros(8, np.int64)
     histogram = np.zeros(prefix + 2, np.int64)
-    values = np.empty(width * p, np.int64)  # the extensions worth a look: value, set and row
+    values = np.empty(width * p, np.int64)  # extensions that may be kept: value, set and row
     places = np.empty(width * p, np.int64)
     order = np.empty(width * p, np.int64)
     for w in range(n_words):
@@ -164,7 +164,7 @@ def shrink(by_row: Words, by_column: Words, p: int, n: int, m: int, w: int, widt
         if beam(by_row, p, size, m, width, rows) < w:
             if not is_growing or size == n:
                 break
-            if size <= max(64, w) and rooted(by_row, by_column, p, n, m, w)[0][ROOT_ITEMS] == 0:
+            if size <= max(64, w) and make_root(by_row, by_column, p, n, m, w)[0][ROOT_ITEMS] == 0:
                 break
             size *= 4
             continue

@@ -1,17 +1,17 @@
-"""Solutions: which bits they have, and who holds them."""
+"""The bits of a solution, and the items that hold them."""
 
 from __future__ import annotations
 
 from hindsched.instances.array_types import Ints, Words
 from hindsched.instances.compiling import kernel
 from hindsched.offline.kmis.kernels.vectors import lowest, popcount
-from hindsched.offline.kmis.kernels.words import ALL, NONE, WORD
+from hindsched.offline.kmis.kernels.word_constants import ALL, NONE, WORD
 
-__all__ = ["holders", "name"]
+__all__ = ["count_holders", "write_bits"]
 
 
 @kernel("int64(uint64[:,::1], int64[::1], int64)", allocates=True)
-def holders(bits: Words, solution: Ints, size: int) -> int:
+def count_holders(bits: Words, solution: Ints, size: int) -> int:
     """Return the number of items that hold all the bits ``solution[:size]``."""
     number = 0
     for k in range(bits.shape[0]):
@@ -23,7 +23,7 @@ def holders(bits: Words, solution: Ints, size: int) -> int:
 
 
 @kernel("int64(uint64[::1], int64, int64, int64, uint64[::1], int64[::1], int64, int64[::1])", allocates=True)
-def name(
+def write_bits(
     words: Words,
     at: int,
     stride: int,
@@ -33,7 +33,7 @@ def name(
     names_at: int,
     solution: Ints,
 ) -> int:
-    """Write the names of the bits that a candidate shares with ``common``; return how many."""
+    """Write the names of the bits that a candidate shares with ``common``; return their number."""
     size = 0
     for w in range(depth):
         word = common[w] & words[at + w * stride]

@@ -1,6 +1,7 @@
-"""The search over one side: group after group, depth first, with a stack of nodes of its own.
+"""The search over one side: group by group, depth first, with an explicit stack of nodes.
 
-One long kernel: numba counts references at every call with arrays, which costs as much as a small node.
+It is one long kernel with many arguments, because numba counts references at every call with arrays, which costs as
+much as a small node.
 """
 
 from __future__ import annotations
@@ -9,8 +10,9 @@ import numpy as np
 
 from hindsched.instances.array_types import Ints, Words
 from hindsched.instances.compiling import kernel
-from hindsched.offline.kmis.kernels.eights import count8, pack8, pick8
-from hindsched.offline.kmis.kernels.search_layout import (
+from hindsched.offline.kmis.kernels.candidate_vectors import count8, pack8, pick8
+from hindsched.offline.kmis.kernels.compaction import compact, sort
+from hindsched.offline.kmis.kernels.search_state import (
     ANY,
     AT,
     BITS_AT,
@@ -38,10 +40,9 @@ from hindsched.offline.kmis.kernels.search_layout import (
     STRIDE,
     TOP,
 )
-from hindsched.offline.kmis.kernels.solutions import holders, name
-from hindsched.offline.kmis.kernels.squeeze import sort, squeeze
+from hindsched.offline.kmis.kernels.solutions import count_holders, write_bits
 from hindsched.offline.kmis.kernels.vectors import peak, popcount, sieve8, tally, zero8
-from hindsched.offline.kmis.kernels.words import ALL, NONE, WORD
+from hindsched.offline.kmis.kernels.word_constants import ALL, NONE, WORD
 
 __all__ = ["search"]
 
@@ -109,7 +110,7 @@ def search(
             if purpose == MORE_BITS:
                 ky = found + 1
             elif purpose == MORE_ITEMS:
-                kx = holders(bits, solution, found) + 1
+                kx = count_holders(bits, solution, found) + 1
             else:
                 status = HIT
                 break
@@ -188,7 +189,7 @@ def search(
                     for i in range(a, count):
                         if popcount(words[at + i] & mask) == size:
                             common[0] = mask
-                            found = name(words, at + i, 1, 1, common, names, names_at, solution)
+                            found = write_bits(words, at + i, 1, 1, common, names, names_at, solution)
                             break
                     hit = True
                 continue
@@ -235,7 +236,7 @@ def search(
             chosen = frame[CHOSEN] + 1 + full
             if chosen >= kx:
                 common[0] = mask
-                found = name(words, at + a - 1, 1, 1, common, names, names_at, solution)
+                found = write_bits(words, at + a - 1, 1, 1, common, names, names_at, solution)
                 hit = True
                 if purpose != MORE_ITEMS:
                     continue
@@ -252,7 +253,7 @@ def search(
                 for i in range(kept):
                     if popcount(words[to + i]) == size:
                         common[0] = mask
-                        found = name(words, to + i, 1, 1, common, names, names_at, solution)
+                        found = write_bits(words, to + i, 1, 1, common, names, names_at, solution)
                         break
                 hit = True
                 if purpose != MORE_ITEMS:
@@ -297,7 +298,7 @@ def search(
         common[depth] = ALL
         a += 1
         if r == 1:
-            found = name(words, at + a - 1, stride, depth, common, names, names_at, solution)
+            found = write_bits(words, at + a - 1, stride, depth, common, names, names_at, solution)
             hit = True
             if purpose == MORE_ITEMS:
                 frame[NEXT] = a - 1
@@ -313,7 +314,7 @@ def search(
         if r == 2:
             for i in range(a, count):
                 if counts[i] == most:
-                    found = name(words, at + i, stride, depth, common, names, names_at, solution)
+                    found = write_bits(words, at + i, stride, depth, common, names, names_at, solution)
                     break
             hit = True
             if purpose == MORE_ITEMS:
@@ -333,7 +334,7 @@ def search(
                             j = 0
                             while pair_counts[j] != most:
                                 j += 1
-                            found = name(words, at + i + j, stride, depth, pair_common, names, names_at, solution)
+                            found = write_bits(words, at + i + j, stride, depth, pair_common, names, names_at, solution)
                             if purpose == ANY:
                                 hit = True
                                 break
@@ -341,17 +342,17 @@ def search(
                         i += 8
             continue
         depth_now = (size + 63) >> 6
-        squeezed = 2 * depth_now <= depth
-        if squeezed and depth <= 16:  # worth its price?
+        is_compacted = 2 * depth_now <= depth
+        if is_compacted and depth <= 16:  # worth its price?
             left = count - a
             saved = (depth - depth_now) * left * (2 + left // 16)
             if r > 4:
                 saved *= 1 + left // 4
-            squeezed = saved > 90 + 60 * depth_now * item_words
+            is_compacted = saved > 90 + 60 * depth_now * item_words
         to = at + (depth + 1) * stride
         to_stride = (count - a + 23) & ~7
         source, source_depth, source_common = at, depth + 1, common
-        if squeezed:  # only the ids are needed
+        if is_compacted:  # only the ids are needed
             source, source_depth, source_common = at + depth * stride, 1, ones
         kept = 0
         full = 0
@@ -389,7 +390,7 @@ def search(
             i += 8
         chosen = frame[CHOSEN] + 1 + full
         if chosen >= kx:
-            found = name(words, at + a - 1, stride, depth, common, names, names_at, solution)
+            found = write_bits(words, at + a - 1, stride, depth, common, names, names_at, solution)
             hit = True
             if purpose != MORE_ITEMS:
                 continue
@@ -400,7 +401,7 @@ def search(
             continue
         child_names, child_size = names_at, frame[SIZE]
         child_at, child_depth, child_stride = to, depth, to_stride
-        if squeezed:
+        if is_compacted:
             child_names = names_to
             child_size = 0
             for w in range(depth):
@@ -441,7 +442,7 @@ def search(
             child_depth = (child_size + 63) >> 6
             child_stride = (kept + 23) & ~7
             steps += child_depth * item_words * 20
-            squeeze(bits, alive, names, names_to, child_size, to, words, kept, child_at, scratch, block)
+            compact(bits, alive, names, names_to, child_size, to, words, kept, child_at, scratch, block)
             if child_depth == 1:
                 zero8(words, child_at + kept)
         top += 1

@@ -22,14 +22,14 @@ SOLVERS = ("cpsat", "brute")
 def value(
     instance: Instance, objective: str = "makespan", *, solver: str = "cpsat", stand_by: bool = True
 ) -> int | None:
-    """Return a proven optimum, None where there is none, after a second check of the schedule."""
+    """Return a proven optimum whose schedule the checker accepts, None without one."""
     return proven_value(instance, offline.solve(instance, objective, solver=solver, stand_by=stand_by), solver)
 
 
 def add_nothing(
     _teams: object, _count: object, _watch: object, begun: Sequence[IterationPlan] = ()
 ) -> list[IterationPlan]:
-    """Stand in for the greedy schedule: what has begun, and no more."""
+    """Replace the greedy schedule by the iterations that are given."""
     return list(begun)
 
 
@@ -149,7 +149,7 @@ def test_no_iteration_at_all_is_an_optimum_too(solver: str) -> None:
     assert result.schedule.letters == ("...", "...")
 
 
-def test_iterations_are_not_capped_by_those_asked_for() -> None:
+def test_iterations_may_exceed_those_of_the_instance() -> None:
     instance = Instance.from_letters(["uuuuu"], w=[1], tasks=1, iterations=2)
     assert value(instance, "iterations") == value(instance, "iterations", solver="brute") == 5
 

@@ -1,4 +1,4 @@
-"""Solvers that are stopped, or given too much: a bound that holds, a schedule that is valid, nothing claimed."""
+"""Solvers at their limits: bounds and schedules are valid, and nothing else is claimed."""
 
 import pytest
 
@@ -23,7 +23,7 @@ PAPER = paper(m=10, n_com=5, wmin=1, scenario=0, trial=0, slots=400, iterations=
 
 
 class Countdown(Stopwatch):
-    """A stopwatch that is over after so many looks at it, whatever the clock says."""
+    """A stopwatch whose time is over after so many checks."""
 
     looks = 0
     left: float | None = None
@@ -58,7 +58,7 @@ def test_brute_stopped_anywhere(objective: Objective, monkeypatch: pytest.Monkey
     assert statuses == {stopped, Status.OPTIMAL}
 
 
-def test_brute_has_proven_the_slots_it_went_through(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_stopped_brute_force_has_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
     stop_after(monkeypatch, brute, 1)  # slot 0 has one state, so the search stops in slot 1
     result = offline.solve(INSTANCE, solver="brute")
     assert (result.status, result.bound, result.counts["slots"]) == (Status.UNKNOWN, 2, 1)
@@ -99,7 +99,7 @@ def test_a_tiny_time_limit_claims_nothing(solver: str, objective: Objective) -> 
     assert result.runtime_s >= 0
 
 
-def test_a_model_cut_short_is_told() -> None:
+def test_a_model_that_exceeds_its_time_raises() -> None:
     watch = Stopwatch(Limits(time_limit_s=1e-9))
     while not watch.is_over():
         pass
@@ -119,15 +119,15 @@ def test_without_any_schedule_the_horizon_grows(monkeypatch: pytest.MonkeyPatch)
 
 @pytest.mark.parametrize("solver", ["native", "cpsat", "brute", "ilp-highs"])
 @pytest.mark.parametrize("tasks", [10**6, 2**31 - 1])
-def test_more_tasks_than_anybody_can_hold_are_infeasible_at_once(solver: str, tasks: int) -> None:
+def test_more_tasks_than_workers_can_hold_are_infeasible_at_once(solver: str, tasks: int) -> None:
     many = INSTANCE.replace(tasks=tasks, mu=(None, None))
     assert offline.solve(many, solver=solver).status is Status.INFEASIBLE
     none = offline.solve(many, Objective.ITERATIONS, solver=solver)
     assert (none.status, none.value) == (Status.OPTIMAL, 0)
 
 
-def test_as_many_tasks_as_can_be_held_are_left_to_the_solvers() -> None:
-    """A worker UP in N slots may hold N tasks of one slot each: where m is above N, only together with another."""
+def test_tasks_that_workers_can_hold_reach_the_solvers() -> None:
+    """A worker that is UP in N slots may hold N tasks of one slot; a larger m needs a second worker."""
     pair = Instance.from_letters(["uuu", "uur"], w=[1, 1], tasks=4)
     best = offline.solve(pair)
     assert (best.status, best.value) == (Status.OPTIMAL, offline.solve(pair, solver="brute").value)
@@ -142,7 +142,7 @@ def test_as_many_tasks_as_can_be_held_are_left_to_the_solvers() -> None:
         {"w": (1,) * 12, "mu": (None,) * 12, "states": INSTANCE.states[[0] * 12], "chains": ()},
     ],
 )
-def test_brute_refuses_what_is_too_big(changes: dict[str, object]) -> None:
+def test_brute_rejects_large_instances(changes: dict[str, object]) -> None:
     instance = INSTANCE.replace(**changes)
     with pytest.raises(InputError) as caught:
         offline.solve(instance, solver="brute")

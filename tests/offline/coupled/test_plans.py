@@ -1,4 +1,4 @@
-"""From plans to schedules: what the text looks like, and that it obeys the rules."""
+"""Schedules of plans: their text, and that they obey the rules."""
 
 import pytest
 
@@ -20,7 +20,7 @@ def test_members_and_stand_by() -> None:
     )
     assert check(instance, schedule).outcome.makespan == 4
     assert end_of(instance, second) is None
-    with pytest.raises(ValueError, match="no room"):
+    with pytest.raises(ValueError, match="iteration 1 of the plan does not end"):
         emit(instance, [first, second])
 
 
@@ -54,5 +54,5 @@ def test_a_suspended_computation() -> None:
 def test_a_plan_may_not_go_back_in_time() -> None:
     instance = Instance.from_letters(["uuuu"], w=[1], tasks=1, t_data=1)
     iteration = IterationPlan({0: 1}, {0: [0]}, 1)
-    with pytest.raises(ValueError, match="no room"):
+    with pytest.raises(ValueError, match="iteration 1 of the plan is served before slot 2"):
         emit(instance, [iteration, iteration])

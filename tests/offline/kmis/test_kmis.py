@@ -1,4 +1,4 @@
-"""The search for rows that share columns against a brute force that is obviously right."""
+"""The k-subset intersection against brute force."""
 
 from itertools import combinations
 
@@ -9,9 +9,11 @@ import pytest
 from hindsched.instances import InputError
 from hindsched.offline import Status
 from hindsched.offline.kmis import core_bounds, exact, matrix, sides
-from hindsched.offline.kmis.kernels.packing import pack
-from hindsched.offline.kmis.kernels.search_layout import ANY, DONE, MORE_BITS, MORE_ITEMS
-from hindsched.offline.kmis.shared_slots import SharedSlots, earliest_common_slots, max_common_slots
+from hindsched.offline.kmis.api import earliest_common_slots, max_common_slots
+from hindsched.offline.kmis.kernels.bit_matrix import pack
+from hindsched.offline.kmis.kernels.search_state import ANY, DONE, MORE_BITS, MORE_ITEMS
+from hindsched.offline.kmis.parameters import KmisParameters
+from hindsched.offline.kmis.shared_slots import SharedSlots
 from hindsched.offline.limits import Limits, Stopwatch
 
 Up = npt.NDArray[np.bool_]
@@ -93,8 +95,8 @@ def test_the_earliest_common_slots_of_random_arrays(seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_large_arrays_take_another_way_to_the_same_answers(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(exact, "_SMALL", -1)
+def test_large_arrays_give_the_same_answers(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(exact, "PARAMETERS", KmisParameters(small_array=-1))
     rng = np.random.default_rng(4000 + seed)
     for _ in range(60):
         up = random_up(rng)
@@ -145,7 +147,7 @@ def test_more_rows_than_a_word_has_bits_and_more_words(p: int, n: int, density: 
 
 @pytest.mark.parametrize("p", [1, 2, 5, 64, 65])
 @pytest.mark.parametrize("n", [0, 1, 63, 64, 65, 200])
-def test_all_up_and_nobody_up(p: int, n: int) -> None:
+def test_all_up_and_none_up(p: int, n: int) -> None:
     for m in {1, 2, p} & set(range(p + 1)):
         check_max(np.ones((p, n), bool), m, n)
         check_max(np.zeros((p, n), bool), m, 0)
@@ -176,7 +178,7 @@ def test_a_planted_block_is_found_among_many_slots() -> None:
         (np.full((2, 2), 2), 1, "up: an array of int64"),
     ],
 )
-def test_what_cannot_be_meant_is_refused(up: Up, m: int, where: str) -> None:
+def test_invalid_arguments_raise(up: Up, m: int, where: str) -> None:
     with pytest.raises(InputError, match=where):
         max_common_slots(up, m)
     with pytest.raises(InputError, match=where):
@@ -207,7 +209,7 @@ def test_a_stopped_search_claims_no_more_than_is_true() -> None:
     assert up[np.ix_(found.workers, found.slots)].all()
 
 
-def test_a_stopped_search_for_a_prefix_may_know_nobody_yet() -> None:
+def test_a_stopped_search_for_a_prefix_may_have_no_rows() -> None:
     up = np.random.default_rng(0).random((120, 1500)) < 0.5
     found = earliest_common_slots(up, 14, 17, time_limit_s=0.1)
     assert found is not None

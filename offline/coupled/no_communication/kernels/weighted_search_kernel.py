@@ -16,9 +16,9 @@ import numpy as np
 
 from hindsched.instances.array_types import Ints, Words
 from hindsched.instances.compiling import kernel
-from hindsched.offline.kmis.kernels.search_layout import DONE, HIT, PAUSED
+from hindsched.offline.kmis.kernels.search_state import DONE, HIT, PAUSED
 from hindsched.offline.kmis.kernels.vectors import lowest, popcount
-from hindsched.offline.kmis.kernels.words import NONE, WORD
+from hindsched.offline.kmis.kernels.word_constants import NONE, WORD
 
 __all__ = [
     "ANY",

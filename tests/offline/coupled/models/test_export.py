@@ -1,4 +1,4 @@
-"""Models in files that others can read; ``hindsched solve --write-model``: the makespan's, whole or not at all."""
+"""Models in files; ``hindsched solve --write-model`` writes the model of the makespan completely or not at all."""
 
 import sys
 from pathlib import Path
@@ -75,14 +75,14 @@ def test_the_proto_is_the_same_model(tmp_path: Path, name: str) -> None:
 
 
 @pytest.mark.parametrize("write", [ilp.write_model, cpsat.write_model])
-def test_another_ending_is_refused(tmp_path: Path, write: object) -> None:
+def test_another_suffix_raises(tmp_path: Path, write: object) -> None:
     with pytest.raises(InputError, match="expected a name that ends in"):
         write(PROBLEM, tmp_path / "model.txt")  # type: ignore[operator]
     assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("name", ["model.lp", "model.mps"])
-def test_a_folder_that_is_not_there_is_told_in_one_line(tmp_path: Path, name: str) -> None:
+def test_a_missing_folder_raises(tmp_path: Path, name: str) -> None:
     with pytest.raises(InputError, match="cannot be written"):
         ilp.write_model(PROBLEM, tmp_path / "nowhere" / name)
 
@@ -122,14 +122,14 @@ def test_what_cannot_be_written_leaves_nothing(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_model_that_takes_too_long_is_given_up(tmp_path: Path) -> None:
+def test_a_time_limit_ends_the_construction(tmp_path: Path) -> None:
     for name in ("model.lp", "model.pb"):
-        with pytest.raises(InputError, match="the time was over"):
+        with pytest.raises(InputError, match="time limit ended"):
             offline_coupled.write_model(GENERAL, tmp_path / name, time_limit_s=1e-9)
     assert list(tmp_path.iterdir()) == []
 
 
-def test_iterations_that_cannot_be_completed_are_told(tmp_path: Path) -> None:
+def test_impossible_iterations_raise(tmp_path: Path) -> None:
     never = Instance.from_letters(["uddd", "dddu"], w=[1, 1], tasks=2, t_prog=1, mu=[1, 1])
     for name in ("model.lp", "model.pb"):
         with pytest.raises(InputError, match="provably take longer"):
@@ -137,7 +137,7 @@ def test_iterations_that_cannot_be_completed_are_told(tmp_path: Path) -> None:
 
 
 def hindsched(*arguments: str) -> int:
-    """Call the front door; return the exit code."""
+    """Call the command line; return the exit code."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sys, "argv", ["hindsched", *arguments])
         with pytest.raises(SystemExit) as end:

@@ -1,4 +1,4 @@
-"""The integer linear program against the other exact solvers, and what it says when it is stopped."""
+"""The integer linear program against the other exact solvers, and its bounds when it is stopped."""
 
 from pathlib import Path
 
@@ -29,12 +29,12 @@ BEST = {Objective.MAKESPAN: 32, Objective.ITERATIONS: 6}
 
 
 def value(run: str, instance: Instance, objective: Objective, *, stand_by: bool = True) -> int | None:
-    """Return a proven optimum, None where there is none, after the checker has seen the schedule."""
+    """Return a proven optimum whose schedule the checker accepts, None without one."""
     return proven_value(instance, RUNS[run](instance, objective, stand_by, Limits()), run)
 
 
 def without_help(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Take the first schedule and the short first horizons away, so that the program has to answer."""
+    """Remove the first schedule and the short first horizons, so that the program decides."""
     monkeypatch.setattr(round_windows, "greedy_plan", lambda *_: [])
     monkeypatch.setattr(horizons, "_FIRST_STEP", 100)
 
@@ -61,7 +61,7 @@ def test_it_agrees_with_the_other_solvers(
 
 
 def end_by_the_program_alone(instance: Instance, stand_by: bool) -> int | None:
-    """Return the last end as the program says it, in windows that know nothing of the bound."""
+    """Return the last end of the program with windows that do not use the bound."""
     last = instance.slots - instance.iterations
     windows = [
         Window(i, last + i, {e: e - 1 for e in range(i, last + i + 1)} if i else {}) for i in range(instance.iterations)
@@ -88,7 +88,7 @@ def test_common_slots_are_common() -> None:
 
 
 @pytest.mark.parametrize("run", RUNS)
-def test_stand_by_is_told_apart(run: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_programs_respect_stand_by(run: str, monkeypatch: pytest.MonkeyPatch) -> None:
     without_help(monkeypatch)
     # a program in advance is worth a slot
     first = Instance.from_letters(["uuuddd", "uuruuu"], w=[1, 1], tasks=1, iterations=2, t_prog=2)
@@ -101,7 +101,7 @@ def test_stand_by_is_told_apart(run: str, monkeypatch: pytest.MonkeyPatch) -> No
 
 @pytest.mark.parametrize("run", RUNS)
 @pytest.mark.parametrize("objective", Objective)
-def test_the_paper_s_size(run: str, objective: Objective) -> None:
+def test_an_instance_of_the_size_in_the_paper(run: str, objective: Objective) -> None:
     assert offline.solve(PAPER, objective, solver="cpsat").value == BEST[objective]
     if run == "ilp-highs" or objective is Objective.MAKESPAN:
         assert value(run, PAPER, objective) == BEST[objective]
@@ -125,7 +125,7 @@ def test_infeasible_is_proven_by_the_program(run: str, monkeypatch: pytest.Monke
 @pytest.mark.parametrize("run", RUNS)
 @pytest.mark.parametrize("objective", Objective)
 @pytest.mark.parametrize("limit_s", [1e-9, 0.05, 0.3])
-def test_a_time_limit_claims_no_more_than_is_true(run: str, objective: Objective, limit_s: float) -> None:
+def test_a_time_limit_leaves_valid_bounds(run: str, objective: Objective, limit_s: float) -> None:
     assert_honest(RUNS[run](PAPER, objective, True, Limits(time_limit_s=limit_s)), BEST[objective], PAPER)
 
 
@@ -134,7 +134,7 @@ def test_a_time_limit_claims_no_more_than_is_true(run: str, objective: Objective
 def test_what_an_unproven_answer_means(
     has_solution: bool, bound: float | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A solver that stops at once, with or without a solution, and with a bound on the last end or none."""
+    """A solver that stops at once, with or without a solution, and with or without a bound on the last end."""
     solve = ilp_solver.run
 
     def stopped(*args: object) -> Claim:
@@ -155,7 +155,7 @@ def test_what_an_unproven_answer_means(
     assert result.status is (proven if has_solution else Status.UNKNOWN)
 
 
-def test_a_program_cut_short_is_told() -> None:
+def test_a_program_that_exceeds_its_time_raises() -> None:
     watch = Stopwatch(Limits(time_limit_s=1e-9))
     while not watch.is_over():
         pass

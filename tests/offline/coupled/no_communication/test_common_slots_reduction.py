@@ -1,4 +1,4 @@
-"""Questions of an instance without communication: against an independent recursion, and against R1-R5 themselves."""
+"""The reduction to common slots against an independent recursion, and against R1-R5."""
 
 from functools import cache
 

@@ -1,4 +1,4 @@
-"""The core search as a back end: every query, with and without DOWN, workers alike and unlike."""
+"""The back end ``core``: every aim, with and without DOWN, with equal and unequal workers."""
 
 import subprocess
 import sys
@@ -72,7 +72,7 @@ def test_a_stopped_search_claims_no_more_than_is_true(
             assert sign * found.value <= sign * best.value <= sign * found.bound
 
 
-def test_workers_that_come_back_together_are_led_by_the_first() -> None:
+def test_of_workers_that_come_back_together_the_first_leads() -> None:
     problem = CommonSlots.of_rows(["d111", "d110", "1111"], tasks=2, aim=Aim.WIDEST)
     subproblems = [start.subproblem() for start in subproblem_starts(problem)]
     assert [(subproblem.leader, subproblem.workers.tolist()) for subproblem in subproblems] == [
@@ -94,7 +94,7 @@ def test_many_slots_and_many_failures(aim: Aim) -> None:
 
 def test_nothing_loads_numba_before_it_is_needed() -> None:
     code = (
-        "import sys, hindsched.offline.coupled.no_communication.team_solvers, hindsched.offline.kmis.shared_slots as p;"
+        "import sys, hindsched.offline.coupled.no_communication.team_solvers, hindsched.offline.kmis.api as p;"
         "assert 'numba' not in sys.modules; import numpy;"
         "assert p.max_common_slots(numpy.ones((2, 3), bool), 2).value == 3; assert 'numba' in sys.modules"
     )

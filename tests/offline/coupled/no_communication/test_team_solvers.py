@@ -1,4 +1,4 @@
-"""Back ends of the common-slots problem: all agree, and none claims more than it has proven."""
+"""Back ends of the common-slots problem: they agree, and their bounds are valid."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -49,7 +49,7 @@ def test_periods_agree_with_brute_force_without_reclaimed(problem: CommonSlots) 
 
 
 @given(team_problems(letters="uuurrd"))
-def test_where_periods_apply_a_suspension_is_worth_a_failure(problem: CommonSlots) -> None:
+def test_where_periods_apply_reclaimed_counts_as_down(problem: CommonSlots) -> None:
     if not team_periods.is_easy(problem.up, problem.down):
         with pytest.raises(InputError, match="periods"):
             answer(problem, "periods")
@@ -84,7 +84,7 @@ def test_the_order_of_rows_changes_nothing(problem: CommonSlots, shuffle: object
 
 
 @given(team_problems(letters="uur"))
-def test_a_slot_without_anybody_changes_no_number_of_common_slots(problem: CommonSlots) -> None:
+def test_a_slot_without_up_rows_changes_no_value(problem: CommonSlots) -> None:
     no_row_is_up = np.zeros((problem.num_rows, 1), dtype=bool)
     longer = replace(problem, up=np.hstack((no_row_is_up, problem.up)), down=np.hstack((no_row_is_up, problem.down)))
     before, after = answer(problem, "plain").value, answer(longer, "plain").value
@@ -109,7 +109,7 @@ GOOD = CommonSlots.of_rows(["110111", "0111d1", "111111"], tasks=2, aim=Aim.EARL
         (Team({0: 1, 2: 1}, (5, 6)), "increasing"),
     ],
 )
-def test_what_is_no_team_is_refused(team: Team, reason: str) -> None:
+def test_an_invalid_team_raises(team: Team, reason: str) -> None:
     assert value_of(GOOD, Team({0: 1, 1: 1}, (1, 3))) == 2
     with pytest.raises(SelfCheckError, match=reason):
         value_of(GOOD, team)

@@ -26,7 +26,7 @@ P, SLOTS = 6, 14
 
 
 def most_units(is_up, workers, first, need, n_com, s, c) -> int:
-    """How many units can be sent at most: source - participant - slot - sink."""
+    """The largest number of units that can be sent: source - participant - slot - sink."""
     n, sink = len(workers), 1 + len(workers) + c - s
     capacity = np.zeros((sink + 1, sink + 1), np.int32)
     for j in range(n):
@@ -86,7 +86,7 @@ def test_everything_can_be_sent_if_a_maximum_flow_says_so(block):
     assert 20 < sum(replies) < 180
 
 
-def test_without_effort_left_the_flow_says_that_it_does_not_know():
+def test_a_limited_flow_is_undecided():
     undecided = 0
     for seed in range(300):
         case = Case(seed)

@@ -30,7 +30,7 @@ def some_iteration(seed: int) -> Iteration:
 
 
 def expanded(plain: Iteration, mode: int, *, last: bool = False, effort: int = NEVER):
-    """What `expand` finds: the workspace, whether it is all, and the sets."""
+    """The workspace after `expand`, whether its sets are complete, and the sets."""
     workspace = whole(plain.instance)
     table, problem, scratch = workspace.table, workspace.problem, workspace.scratch
     prepare(table, problem, scratch.needs, plain.s, plain.e, words_of(plain.held, workspace), plain.horizon)
@@ -41,7 +41,7 @@ def expanded(plain: Iteration, mode: int, *, last: bool = False, effort: int = N
 
 
 def up_to_names(held, symmetry) -> tuple:
-    """A set with symmetric workers counted, not named."""
+    """A set whose symmetric workers are counted, not named."""
     classes = sorted({int(x) for x in symmetry if x >= 0})
     named = frozenset(q for q in held if symmetry[q] < 0)
     return named, tuple(sum(symmetry[q] == x for q in held) for x in classes)
@@ -72,7 +72,7 @@ def test_holder_sets_are_the_maximal_ones(mode):
     assert several > 2
 
 
-def test_with_stand_by_for_nothing_all_who_could_have_it_do():
+def test_in_the_relaxed_mode_all_obtainable_workers_are_holders():
     for seed in range(100):
         plain = some_iteration(seed)
         workspace, is_whole, found = expanded(plain, RELAXED)
@@ -87,7 +87,7 @@ def test_with_stand_by_for_nothing_all_who_could_have_it_do():
 
 
 @pytest.mark.parametrize("mode", [STAND_BY, NO_STAND_BY])
-def test_what_is_recorded_can_be_done(mode):
+def test_recorded_sets_are_feasible(mode):
     for seed in range(150):
         plain = some_iteration(seed)
         workspace, _, found = expanded(plain, mode)
@@ -101,7 +101,7 @@ def test_what_is_recorded_can_be_done(mode):
 
 
 @pytest.mark.parametrize("mode", [STAND_BY, NO_STAND_BY])
-def test_for_the_last_iteration_one_set_will_do(mode):
+def test_the_last_iteration_needs_one_set(mode):
     for seed in range(80):
         plain = some_iteration(seed)
         _, is_whole, found = expanded(plain, mode, last=True)
@@ -109,7 +109,7 @@ def test_for_the_last_iteration_one_set_will_do(mode):
         assert (len(found) > 0) == (len(plain.holder_sets(stand_by=mode == STAND_BY)) > 0)
 
 
-def test_without_effort_left_the_sets_may_be_fewer_and_that_is_said():
+def test_a_limited_expansion_reports_missing_sets():
     cut = 0
     for seed in range(150):
         plain = some_iteration(seed)
@@ -124,7 +124,7 @@ def test_without_effort_left_the_sets_may_be_fewer_and_that_is_said():
     assert cut > 10
 
 
-def test_participants_are_served_if_the_normal_form_says_so():
+def test_participants_are_served_as_in_the_normal_form():
     replies = []
     for seed in range(150):
         plain = some_iteration(seed)

@@ -1,4 +1,4 @@
-"""The queue of labels against a sorted list, and dominance against a plain statement of it."""
+"""The queue of labels against a sorted list, and dominance against a plain twin."""
 
 import numpy as np
 import pytest
@@ -23,7 +23,7 @@ from hindsched.offline.coupled.search.workspace import Workspace
 from hindsched.offline.limits import Limits
 
 
-def test_the_queue_hands_out_labels_by_key_then_most_iterations_then_age():
+def test_the_queue_returns_labels_by_key_then_most_iterations_then_age():
     draw = np.random.default_rng(0)
     labels = make_labels(4, 1, 256)
     pop(labels)
@@ -57,7 +57,7 @@ def test_more_room_changes_no_label():
 
 
 class Plain:
-    """Dominance as the module states it, for sets of worker numbers and rows of states."""
+    """Dominance by its definition, for sets of worker numbers and rows of states."""
 
     def __init__(self, instance, mode: int, horizon: int) -> None:
         self.instance, self.mode, self.horizon = instance, mode, horizon
@@ -100,7 +100,7 @@ class Plain:
 
 
 @pytest.mark.parametrize("mode", [STAND_BY, NO_STAND_BY])
-def test_labels_are_dominated_as_the_module_says(mode):
+def test_dominance_agrees_with_its_plain_twin(mode):
     replies = []
     for seed in range(200):
         draw = np.random.default_rng(seed)

@@ -1,4 +1,4 @@
-"""What one iteration needs, and which sets of workers can compute it, against the normal form stated plainly."""
+"""The needs and teams of one iteration against a plain normal form."""
 
 import numpy as np
 import pytest
@@ -76,7 +76,7 @@ def test_what_the_channel_can_send():
 
 
 def enumerate_sets(workspace, plain: Iteration, mode: int, threshold: int) -> list:
-    """All that `advance` hands out."""
+    """All teams that `next_team` returns."""
     found = []
     while True:
         c = next_team(workspace.table, workspace.problem, workspace.scratch, mode, plain.e, threshold)
@@ -88,7 +88,7 @@ def enumerate_sets(workspace, plain: Iteration, mode: int, threshold: int) -> li
         found.append((int(workspace.problem.work[counters[WORK_INDEX]]), tuple(sorted(members)), int(c)))
 
 
-def test_every_set_of_members_is_found_once():
+def test_every_team_is_found_once():
     sizes = []
     for seed in range(300):
         plain = some_iteration(seed)
@@ -105,7 +105,7 @@ def test_every_set_of_members_is_found_once():
 
 @pytest.mark.parametrize("n_com", [1, 2, None])
 def test_of_symmetric_workers_the_first_ones_are_members(n_com):
-    """Whatever is left out can be had by exchanging symmetric workers, or the channel cannot serve it."""
+    """A team that is left out has a symmetric twin in the list, or the channel cannot serve it."""
     left_out = 0
     for seed in range(200):
         plain = some_iteration(seed)

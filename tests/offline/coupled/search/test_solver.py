@@ -1,4 +1,4 @@
-"""The native search: equal to the other exact solvers, lazy, honest when stopped, true to what optima must obey."""
+"""The native search: it agrees with the other exact solvers, reads states on demand, and keeps bounds when stopped."""
 
 import numpy as np
 import pytest
@@ -98,7 +98,7 @@ def test_more_never_hurts(seed, stand_by):
         assert answer(richer, "iterations", stand_by=stand_by)[1] >= most
 
 
-def test_makespan_and_iterations_tell_the_same_story():
+def test_makespan_and_iterations_agree():
     instance = paper(m=5, n_com=3, wmin=1, scenario=1, trial=1, slots=400, iterations=4)
     _, makespan = answer(instance)
     within = instance.replace(states=KnownStates(instance.prefix(makespan).copy()))
@@ -108,7 +108,7 @@ def test_makespan_and_iterations_tell_the_same_story():
     assert answer(short) == ("infeasible", None)
 
 
-def test_no_more_states_are_drawn_than_needed():
+def test_states_are_read_only_as_far_as_needed():
     instance = paper(m=5, n_com=10, wmin=1, scenario=0, trial=0, slots=1_000_000, drawn=True)
     result = offline.solve(instance, solver="native")
     assert result.status is Status.OPTIMAL

@@ -1,4 +1,4 @@
-"""The words of a boolean array from both sides, and the pairs of its rows."""
+"""The words of a boolean array from both sides, and a bound from the pairs of its rows."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from hindsched.instances.array_types import Flags, Words
 from hindsched.instances.compiling import kernel
 from hindsched.offline.kmis.kernels.transpose import transpose64
 from hindsched.offline.kmis.kernels.vectors import gather64, popcount
-from hindsched.offline.kmis.kernels.words import NONE, WORD
+from hindsched.offline.kmis.kernels.word_constants import NONE, WORD
 
 __all__ = ["orient", "pack", "pair_bound"]
 
 
 @kernel("void(b1[:,::1], uint64[:,::1])", allocates=True)
 def pack(up: Flags, packed: Words) -> None:
-    """Write the rows as words; what is past the last column is 0."""
+    """Write the rows as words; bits after the last column are 0."""
     p, n = up.shape
     flags = up.reshape(p * n)
     for i in range(p):
@@ -53,7 +53,7 @@ def orient(packed: Words, by_row: Words, by_column: Words) -> None:
 
 @kernel("int64(uint64[:,::1], int64)", allocates=True)
 def pair_bound(packed: Words, m: int) -> int:
-    """Return a bound on the columns m rows share: each row shares them with m - 1 others, and there are m such rows.
+    """Return a bound on the columns that m rows share: each of m rows shares them with m - 1 others.
 
     O(p^2 N / 64).
     """

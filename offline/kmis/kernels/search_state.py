@@ -1,4 +1,4 @@
-"""The search's state, kept in arrays: what stands where."""
+"""The layout of the arrays that hold the state of a search."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ TOP = 0  # the frame on top of the stack; -1: the stack is empty
 KX = 1  # items wanted
 KY = 2  # bits wanted
 GROUP = 3  # the next group
-CAP = 4  # most items of early groups in a solution still unknown
+CAP = 4  # most items of early groups in a solution that is not found yet
 STATUS = 5
 FOUND = 6  # bits of the latest solution
 STEPS = 7  # steps made, some ns each
 SCALARS = 8
 
-# What is known of a root, and how it is searched:
+# The numbers of a root:
 ROOT_ITEMS, ROOT_DEPTH, ROOT_STRIDE, ROOT_BITS, ROOT_SPLIT, ROOT_BY_ROWS = range(6)
 ROOT_NUMBERS = 6
 
 DONE, PAUSED, FULL, HIT = range(4)  # values of STATUS: all searched, out of steps, out of room, stopped at a solution
-MORE_BITS, MORE_ITEMS, ANY = range(3)  # what the search does with a solution
+MORE_BITS, MORE_ITEMS, ANY = range(3)  # what a solution raises; ANY: the search stops
 
-MOST_STEPS = 5  # s is at most this
-LEVELS = 48  # levels the estimate looks at
+MAX_SPLIT = 5  # s is at most this
+LEVELS = 48  # levels of the estimate

@@ -1,4 +1,4 @@
-"""Eight candidates of several words: count what they share with a set, and keep those that share enough."""
+"""Eight candidates of several words: count the bits that they share with a set, and keep those that share enough."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def count8(
     counts: Any,
     to: Any,
 ) -> Any:
-    """Ones that eight candidates of ``depth`` words share with ``common``, into ``counts[to:]``.
+    """Write the numbers of ones that eight candidates of ``depth`` words share with ``common`` to ``counts[to:]``.
 
     Word w of the candidates is at ``words[at + w * stride]``.  Returns the largest of the first
     ``lanes`` counts.

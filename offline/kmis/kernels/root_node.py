@@ -6,8 +6,9 @@ import numpy as np
 
 from hindsched.instances.array_types import Ints, Words
 from hindsched.instances.compiling import kernel
-from hindsched.offline.kmis.kernels.eights import count8, fits8
-from hindsched.offline.kmis.kernels.search_layout import (
+from hindsched.offline.kmis.kernels.candidate_vectors import count8, fits8
+from hindsched.offline.kmis.kernels.compaction import compact
+from hindsched.offline.kmis.kernels.search_state import (
     ROOT_BITS,
     ROOT_DEPTH,
     ROOT_ITEMS,
@@ -15,18 +16,17 @@ from hindsched.offline.kmis.kernels.search_layout import (
     ROOT_SPLIT,
     ROOT_STRIDE,
 )
-from hindsched.offline.kmis.kernels.squeeze import squeeze
 from hindsched.offline.kmis.kernels.vectors import lowest, popcount
-from hindsched.offline.kmis.kernels.words import ALL, NONE, WORD
+from hindsched.offline.kmis.kernels.word_constants import ALL, NONE, WORD
 
-__all__ = ["arrange", "core_of", "plant", "rooted"]
+__all__ = ["core_of", "make_root", "order_items", "write_root"]
 
-_ENDLESS = 1 << 60  # more ones than a set has
+_NO_LIMIT = 1 << 60  # more ones than a set has
 
 
 @kernel("int64(uint64[:,::1], int64, uint64[::1], int64, uint64[::1])", allocates=True)
-def keep(words: Words, depth: int, common: Words, need: int, alive: Words) -> int:
-    """Take those from ``alive`` that share fewer than ``need`` ones with ``common``; return how many are left.
+def drop_small(words: Words, depth: int, common: Words, need: int, alive: Words) -> int:
+    """Remove from ``alive`` the sets that share fewer than ``need`` ones with ``common``; return how many remain.
 
     ``words[w, i]`` is word w of number i; the first ``depth`` words count.
     """
@@ -37,7 +37,7 @@ def keep(words: Words, depth: int, common: Words, need: int, alive: Words) -> in
             continue
         fit = NONE
         for j in range(0, 64, 8):
-            fit |= fits8(flat, 64 * k + j, stride, depth, common, 8, need, _ENDLESS) << WORD(j)
+            fit |= fits8(flat, 64 * k + j, stride, depth, common, 8, need, _NO_LIMIT) << WORD(j)
         alive[k] &= fit
         left += popcount(alive[k])
     return left
@@ -59,12 +59,11 @@ def core_of(
     mask: Words,
     kept_bits: Ints,
 ) -> int:
-    """Drop items with fewer than ky bits and bits with fewer than kx items until none is left.
+    """Drop items with fewer than ky bits and bits with fewer than kx items until nothing changes.
 
-    Only the first ``n_items`` items and ``n_bits`` bits take part.  Writes the items that remain
-    to ``order``, by rising number of bits, the mask of the remaining bits to ``mask`` and their
-    names to ``kept_bits``; returns the number of items and leaves that of bits in ``counts[0]``,
-    which has room for 8 more than all items.
+    Only the first ``n_items`` items and ``n_bits`` bits count. Writes the remaining items to ``order``, by rising
+    number of bits, the mask of the remaining bits to ``mask`` and their indices to ``kept_bits``. Returns the number of
+    items and leaves that of bits in ``counts[0]``; ``counts`` has 8 more cells than there are items.
     """
     depth = (n_bits + 63) >> 6
     item_words = (n_items + 63) >> 6
@@ -77,11 +76,11 @@ def core_of(
         mask[depth - 1] = (WORD(1) << WORD(n_bits & 63)) - WORD(1)
     bits_left = n_bits
     while True:
-        if keep(items, depth, mask, ky, alive) < kx:
+        if drop_small(items, depth, mask, ky, alive) < kx:
             counts[0] = 0
             return 0
         before = bits_left
-        bits_left = keep(bits, item_words, alive, kx, mask)
+        bits_left = drop_small(bits, item_words, alive, kx, mask)
         if bits_left < ky:
             counts[0] = 0
             return 0
@@ -123,7 +122,7 @@ def core_of(
     " uint64[::1], int64[::1], int64, uint64[::1])",
     allocates=True,
 )
-def plant(
+def write_root(
     items: Words,
     bits: Words,
     n_bits: int,
@@ -136,9 +135,9 @@ def plant(
     depth: int,
     root: Words,
 ) -> int:
-    """Write the root's words (in the order given), restricted to the bits kept; name the bits.
+    """Write the words of the root in the given order, restricted to the kept bits, and the names of the bits.
 
-    ``names`` holds the kept bits on entry.  Returns the number of names.
+    ``names`` holds the kept bits on entry. Returns the number of names.
     """
     if depth < (n_bits + 63) >> 6:
         alive = np.zeros(bits.shape[0], np.uint64)
@@ -148,7 +147,7 @@ def plant(
         for i in range(n):
             alive[order[i] >> 6] |= WORD(1) << WORD(order[i] & 63)
             root[ids_at + i] = WORD(order[i])
-        squeeze(bits, alive, names, 0, kept, ids_at, root, n, 0, scratch, block)
+        compact(bits, alive, names, 0, kept, ids_at, root, n, 0, scratch, block)
         return kept
     for w in range(depth):
         source = items[w]
@@ -163,10 +162,10 @@ def plant(
 
 
 @kernel("void(uint64[::1], int64, int64, int64, int64, int64)", allocates=True)
-def arrange(root: Words, stride: int, depth: int, n: int, groups: int, falling: int) -> None:
-    """Deal the items, sorted by rising size, out to the groups in turn, or reverse them.
+def order_items(root: Words, stride: int, depth: int, n: int, groups: int, falling: int) -> None:
+    """Distribute the items, sorted by rising size, over the groups in turn, or reverse them.
 
-    Equal items that stand together stay together, so that (twin) applies to them.
+    Equal neighbours stay together, so that (twin) applies to them.
     """
     place = np.empty(n, np.int64)
     run = np.zeros(n, np.int64)
@@ -195,10 +194,10 @@ def arrange(root: Words, stride: int, depth: int, n: int, groups: int, falling: 
     "Tuple((int64[::1], uint64[::1], int64[::1]))(uint64[:,::1], uint64[:,::1], int64, int64, int64, int64)",
     allocates=True,
 )
-def rooted(items: Words, bits: Words, n_items: int, n_bits: int, kx: int, ky: int) -> tuple[Ints, Words, Ints]:
+def make_root(items: Words, bits: Words, n_items: int, n_bits: int, kx: int, ky: int) -> tuple[Ints, Words, Ints]:
     """Return the root of a side: its numbers, its words and the names of its bits.
 
-    The core is empty where ``numbers[ROOT_ITEMS]`` is 0.
+    The core is empty if ``numbers[ROOT_ITEMS]`` is 0.
     """
     numbers = np.zeros(ROOT_NUMBERS, np.int64)
     numbers[ROOT_SPLIT] = 1
@@ -211,6 +210,6 @@ def rooted(items: Words, bits: Words, n_items: int, n_bits: int, kx: int, ky: in
         return numbers, np.empty(0, np.uint64), names
     depth, stride = (counts[0] + 63) >> 6, (n + 23) & ~7
     root = np.empty((depth + 2) * stride + 64, np.uint64)
-    numbers[ROOT_BITS] = plant(items, bits, n_bits, order, n, counts[0], stride, mask, names, depth, root)
+    numbers[ROOT_BITS] = write_root(items, bits, n_bits, order, n, counts[0], stride, mask, names, depth, root)
     numbers[ROOT_ITEMS], numbers[ROOT_DEPTH], numbers[ROOT_STRIDE] = n, depth, stride
     return numbers, root, names

@@ -1,4 +1,4 @@
-"""Small searches in one call, since calls from Python would take longer than they do."""
+"""Small searches in one compiled call, since calls from Python would take longer than the search."""
 
 from __future__ import annotations
 
@@ -6,11 +6,10 @@ import numpy as np
 
 from hindsched.instances.array_types import Flags, Ints, Reals, Words
 from hindsched.instances.compiling import kernel
-from hindsched.offline.kmis.kernels.estimate import split
+from hindsched.offline.kmis.kernels.bit_matrix import orient, pack
 from hindsched.offline.kmis.kernels.incumbent import beam, shrink
-from hindsched.offline.kmis.kernels.packing import orient, pack
-from hindsched.offline.kmis.kernels.roots import arrange, rooted
-from hindsched.offline.kmis.kernels.search_layout import (
+from hindsched.offline.kmis.kernels.root_node import make_root, order_items
+from hindsched.offline.kmis.kernels.search_state import (
     ANY,
     DONE,
     FOUND,
@@ -32,24 +31,17 @@ from hindsched.offline.kmis.kernels.search_layout import (
     TOP,
 )
 from hindsched.offline.kmis.kernels.tree_search import search
+from hindsched.offline.kmis.kernels.tree_size_estimate import split
 from hindsched.offline.kmis.kernels.vectors import lowest, popcount
-from hindsched.offline.kmis.kernels.words import ALL, NONE, WORD
+from hindsched.offline.kmis.kernels.word_constants import ALL, NONE, WORD
+from hindsched.offline.kmis.parameters import PARAMETERS
 
-__all__ = ["SHORT", "WIDEST", "at_once"]
-
-WIDEST = 40  # columns wanted beyond which the column side is not considered
-SHORT = 80_000.0  # ns below which the row side is taken at once
-_AT_ONCE = 2_000_000.0  # ns beyond which a search is not begun here
-_CLEAR = 120_000.0  # ns below which a better incumbent costs more than it saves
-_NARROW, _WIDE = 3, 8  # widths of the beam
-_DIVES, _MORE_DIVES = 6, 16  # of the estimate, for short searches and for others
-_UNEVEN = 1_000_000.0  # ns below which an uneven root is not split: its order by size does as much
-_STEPS = 500_000  # made at least before a search is given up
+__all__ = ["solve_in_one_call"]
 
 
 @kernel("boolean(uint64[::1], int64[::1])", allocates=True)
 def is_uneven(root: Words, numbers: Ints) -> bool:
-    """Whether a quarter of the items has at least half as many bits again as another quarter."""
+    """Return whether items at the third quartile of size have at least 1.5 times the bits of those at the first."""
     n, stride = numbers[ROOT_ITEMS], numbers[ROOT_STRIDE]
     low, high = 0, 0
     for w in range(numbers[ROOT_DEPTH]):
@@ -74,27 +66,27 @@ def plan(
     shares: Reals,
     column_shares: Reals,
 ) -> tuple[float, Ints, Words, Ints]:
-    """Choose a side for the question whether m rows share w columns in the prefix, and its split.
+    """Choose a side, and its split, to find m rows that share w columns in the prefix.
 
-    Returns the nanoseconds the search may take, and the root as `rooted` does; an empty one means no.  The column side
-    is only considered ``with_columns``.  ``shares`` is the table of `visited` for m, ``column_shares`` are those for
-    all numbers of columns up to ``WIDEST``.
+    Returns the expected nanoseconds of the search, and the root as `make_root` does; an empty root excludes a solution.
+    The column side is considered only ``with_columns``. ``shares`` is the table of `visited_shares` for m, and
+    ``column_shares`` has those for all numbers of columns up to ``max_column_goal``.
     """
-    numbers, root, names = rooted(by_row, by_column, p, prefix, m, w)
+    numbers, root, names = make_root(by_row, by_column, p, prefix, m, w)
     numbers[ROOT_BY_ROWS] = 1
     if numbers[ROOT_ITEMS] == 0:
         return 0.0, numbers, root, names
-    cost = split(root, numbers, m, w, by_column.shape[0], _DIVES, shares)
-    if cost < _UNEVEN and is_uneven(root, numbers):
+    cost = split(root, numbers, m, w, by_column.shape[0], PARAMETERS.first_dives, shares)
+    if cost < PARAMETERS.uneven_ns and is_uneven(root, numbers):
         numbers[ROOT_SPLIT] = 1
-    elif cost > SHORT:
-        cost = split(root, numbers, m, w, by_column.shape[0], _MORE_DIVES, shares)
-    if not with_columns or cost < SHORT or w < 2 or w > WIDEST:
+    elif cost > PARAMETERS.row_side_ns:
+        cost = split(root, numbers, m, w, by_column.shape[0], PARAMETERS.more_dives, shares)
+    if not with_columns or cost < PARAMETERS.row_side_ns or w < 2 or w > PARAMETERS.max_column_goal:
         return cost, numbers, root, names
-    other_numbers, other_root, other_names = rooted(by_column, by_row, prefix, p, w, m)
+    other_numbers, other_root, other_names = make_root(by_column, by_row, prefix, p, w, m)
     if other_numbers[ROOT_ITEMS] == 0:
         return 0.0, other_numbers, other_root, other_names
-    other_cost = split(other_root, other_numbers, w, m, by_row.shape[0], _MORE_DIVES, column_shares[w])
+    other_cost = split(other_root, other_numbers, w, m, by_row.shape[0], PARAMETERS.more_dives, column_shares[w])
     if other_cost < cost:
         return other_cost, other_numbers, other_root, other_names
     return cost, numbers, root, names
@@ -105,7 +97,7 @@ def plan(
     " int64[::1])",
     allocates=True,
 )
-def follow(
+def run_plan(
     by_row: Words,
     by_column: Words,
     m: int,
@@ -116,9 +108,9 @@ def follow(
     root: Words,
     names: Ints,
 ) -> tuple[int, Ints]:
-    """Search as planned, for some ``steps``; return ``DONE`` or ``PAUSED``, and rows of the last solution.
+    """Search as planned for some ``steps``; return ``DONE`` or ``PAUSED``, and the rows of the last solution.
 
-    There are no rows if there is no solution.  After one the search goes on for more than w columns, unless
+    There are no rows without a solution. After a solution the search continues for more than w columns, unless
     ``find_any``.
     """
     by_rows = numbers[ROOT_BY_ROWS] == 1
@@ -127,7 +119,7 @@ def follow(
     n, depth, stride = numbers[ROOT_ITEMS], numbers[ROOT_DEPTH], numbers[ROOT_STRIDE]
     s = numbers[ROOT_SPLIT]
     groups = (kx - 1) // (s - 1) if s > 1 else 1
-    arrange(root, stride, depth, n, groups, 1 if 3 * kx > n else 0)
+    order_items(root, stride, depth, n, groups, 1 if 3 * kx > n else 0)
     state = np.zeros(SCALARS, np.int64)
     state[TOP] = -1
     state[KX] = kx
@@ -158,7 +150,7 @@ def follow(
 
 @kernel("int64(uint64[:,::1], int64[::1], int64, int64[::1])", allocates=True)
 def shared(packed: Words, rows: Ints, m: int, columns: Ints) -> int:
-    """Write the columns that the first m rows named share; return how many."""
+    """Write the columns that the first m of ``rows`` share; return their number."""
     number = 0
     for k in range(packed.shape[1]):
         word = packed[rows[0], k]
@@ -174,15 +166,15 @@ def shared(packed: Words, rows: Ints, m: int, columns: Ints) -> int:
 @kernel(
     "int64(b1[:,::1], int64, int64, int64, float64[:,::1], float64[:,:,::1], int64[::1], int64[::1])", allocates=True
 )
-def at_once(
+def solve_in_one_call(
     up: Flags, m: int, goal: int, is_earliest: int, shares: Reals, column_shares: Reals, rows: Ints, columns: Ints
 ) -> int:
-    """Answer a question about a boolean array in one call.
+    """Solve a small problem on a boolean array.
 
-    Either, with ``is_earliest``, which m rows share ``goal`` >= 1 columns in the shortest prefix; or which m rows share
-    most columns, if more than ``goal``.  Writes the best rows found to ``rows`` and their common columns to
-    ``columns[1:]``, with their number in ``columns[0]``; with fewer columns than asked for the rows mean nothing.
-    Returns ``DONE`` if nothing is better, ``PAUSED`` if that is not known.
+    With ``is_earliest`` find m rows that share ``goal`` >= 1 columns in the shortest prefix; otherwise m rows that
+    share most columns, if more than ``goal``. Writes the best rows to ``rows`` and their common columns to
+    ``columns[1:]``, with their number in ``columns[0]``; with fewer columns than the goal the rows have no meaning.
+    Returns ``DONE`` if the rows are optimal, ``PAUSED`` if that is not proven.
     """
     p, n = up.shape
     n_words = (n + 63) >> 6
@@ -194,35 +186,35 @@ def at_once(
     columns[0] = 0
     prefix, w = n, goal
     if is_earliest:
-        prefix = shrink(by_row, by_column, p, n, m, w, _WIDE, rows) - 1
+        prefix = shrink(by_row, by_column, p, n, m, w, PARAMETERS.wide_beam, rows) - 1
         if prefix < n:
             columns[0] = shared(packed, rows, m, columns[1:])
     else:
-        w = max(beam(by_row, p, n, m, _NARROW, rows), goal) + 1
+        w = max(beam(by_row, p, n, m, PARAMETERS.narrow_beam, rows), goal) + 1
         columns[0] = shared(packed, rows, m, columns[1:])
-    is_clear = is_earliest == 1
+    has_wide_beam = is_earliest == 1
     status = DONE
     while prefix >= w:
         cost, numbers, root, names = plan(
-            by_row, by_column, p, prefix, m, w, 1 if is_clear else 0, shares, column_shares
+            by_row, by_column, p, prefix, m, w, 1 if has_wide_beam else 0, shares, column_shares
         )
         if numbers[ROOT_ITEMS] == 0:
             break
-        if cost > _CLEAR and not is_clear:
-            is_clear = True
+        if cost > PARAMETERS.better_incumbent_ns and not has_wide_beam:
+            has_wide_beam = True
             others = np.empty(p, np.int64)
-            reached = beam(by_row, p, n, m, _WIDE, others)
+            reached = beam(by_row, p, n, m, PARAMETERS.wide_beam, others)
             if reached >= w:
                 rows[:m] = others[:m]
                 columns[0] = shared(packed, rows, m, columns[1:])
-            if reached >= w or w <= WIDEST:
+            if reached >= w or w <= PARAMETERS.max_column_goal:
                 w = max(w, reached + 1)
                 continue
         status = PAUSED
-        if cost >= _AT_ONCE:
+        if cost >= PARAMETERS.single_call_ns:
             break
-        steps = int(_STEPS + 2.0 * cost)
-        status, better = follow(by_row, by_column, m, w, is_earliest, steps, numbers, root, names)
+        steps = int(PARAMETERS.single_call_steps + 2.0 * cost)
+        status, better = run_plan(by_row, by_column, m, w, is_earliest, steps, numbers, root, names)
         if better.size > 0:
             rows[:m] = better
             columns[0] = shared(packed, rows, m, columns[1:])

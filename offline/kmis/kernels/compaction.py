@@ -1,7 +1,7 @@
-"""Squeezing: once few bits are left, candidates are written anew over these bits alone, in fewer words.
+"""Compaction: candidates are rewritten over the few bits that remain, in fewer words.
 
-The words come from the other side's matrix, by transpositions of 64 x 64 bits. This is the moment for what costs as
-much as looking at every bit: to drop bits by (degree), and to sort the candidates by rising size.
+The words come from the other side's matrix, by transpositions of 64 x 64 bits. At the same time (degree) drops bits and
+the candidates are sorted by rising size, which cost as much as reading every bit.
 """
 
 from __future__ import annotations
@@ -9,9 +9,9 @@ from __future__ import annotations
 from hindsched.instances.array_types import Ints, Words
 from hindsched.instances.compiling import kernel
 from hindsched.offline.kmis.kernels.transpose import transpose64
-from hindsched.offline.kmis.kernels.words import NONE
+from hindsched.offline.kmis.kernels.word_constants import NONE
 
-__all__ = ["sort", "squeeze"]
+__all__ = ["compact", "sort"]
 
 
 @kernel(
@@ -19,7 +19,7 @@ __all__ = ["sort", "squeeze"]
     " int64, uint64[::1], uint64[::1])",
     allocates=True,
 )
-def squeeze(
+def compact(
     bits: Words,
     alive: Words,
     names: Ints,

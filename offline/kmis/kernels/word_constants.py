@@ -1,4 +1,4 @@
-"""What the kernels of the search are compiled with, and the names of their types."""
+"""Constants of 64-bit words."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How long a search will take: random dives estimate the tree, for either side and every split."""
+"""The expected time of a search: random dives estimate the size of the tree, for either side and every split."""
 
 from __future__ import annotations
 
@@ -6,19 +6,19 @@ import numpy as np
 
 from hindsched.instances.array_types import Ints, Reals, Words
 from hindsched.instances.compiling import kernel
-from hindsched.offline.kmis.kernels.eights import fits8
-from hindsched.offline.kmis.kernels.search_layout import (
+from hindsched.offline.kmis.kernels.candidate_vectors import fits8
+from hindsched.offline.kmis.kernels.search_state import (
     LEVELS,
-    MOST_STEPS,
+    MAX_SPLIT,
     ROOT_DEPTH,
     ROOT_ITEMS,
     ROOT_SPLIT,
     ROOT_STRIDE,
 )
 from hindsched.offline.kmis.kernels.vectors import lowest, popcount
-from hindsched.offline.kmis.kernels.words import ALL, WORD
+from hindsched.offline.kmis.kernels.word_constants import ALL, WORD
 
-__all__ = ["cost_of", "dive", "split", "visited"]
+__all__ = ["cost_of", "dive", "split", "visited_shares"]
 
 
 @kernel("void(uint64[::1], int64, int64, int64, int64, int64, int64, float64[::1], float64[::1])", allocates=True)
@@ -81,18 +81,17 @@ def dive(
 
 
 @kernel("void(int64, float64[:,::1])", allocates=True)
-def visited(kx: int, shares: Reals) -> None:
-    """Fill ``shares[s, j]``: the part of all j-sets that a search split at level s visits.
+def visited_shares(kx: int, shares: Reals) -> None:
+    """Fill ``shares[s, j]``: the share of all j-sets that a search split at level s visits.
 
-    A j-set drawn at random has o items in group i, e in the early groups and the rest in later
-    ones, multinomially.  It is visited for group i if o >= s (o = j, as long as j < s) and, by the
-    rule (cap), e <= max(0, i * (s - 1) - (kx - j)): the e early items come last, and branching on
-    the first of them needs at most ``cap`` items to be missing.
+    A random j-set has o items in group i, e in the early groups and the rest in later ones, multinomially. The search
+    visits it for group i if o >= s (o = j while j < s) and, by the rule (cap), e <= max(0, i * (s - 1) - (kx - j)): the
+    e early items come last, and a branch on the first of them needs at most ``cap`` missing items.
     """
     shares[:] = 1.0
-    for s in range(2, MOST_STEPS + 1):
+    for s in range(2, MAX_SPLIT + 1):
         groups = (kx - 1) // (s - 1)
-        sample = max(1, groups // 16)  # groups looked at: about 16, if there are many
+        sample = max(1, groups // 16)  # about 16 groups are sampled if there are many
         for j in range(1, min(kx + 1, LEVELS + 1)):
             total = 0.0
             seen = 0
@@ -128,7 +127,7 @@ def cost_of(
     item_words: int,
     s: int,
 ) -> float:
-    """Nanoseconds that a search split at level s is expected to take."""
+    """Return the expected nanoseconds of a search split at level s."""
     groups = (kx - 1) // (s - 1) if s > 1 else 1
     if s > 1 and (groups < 2 or n < groups * s):
         return np.inf
@@ -155,15 +154,15 @@ def cost_of(
 
 @kernel("float64(uint64[::1], int64[::1], int64, int64, int64, int64, float64[:,::1])", allocates=True)
 def split(root: Words, numbers: Ints, kx: int, ky: int, item_words: int, dives: int, shares: Reals) -> float:
-    """Choose the level at which a side is split, ``numbers[ROOT_SPLIT]``; return the nanoseconds expected then.
+    """Choose the level at which a side is split, ``numbers[ROOT_SPLIT]``; return the expected nanoseconds.
 
-    ``numbers`` tells of the root, ``shares`` is the table of `visited` for kx.
+    ``numbers`` are those of the root, ``shares`` is the table of `visited_shares` for kx.
     """
     n, depth = numbers[ROOT_ITEMS], numbers[ROOT_DEPTH]
     sets, sizes = np.empty(LEVELS + 1), np.empty(LEVELS + 1)
     dive(root, numbers[ROOT_STRIDE], depth, n, kx, ky, dives, sets, sizes)
     least = np.inf
-    for s in range(1, MOST_STEPS + 1):
+    for s in range(1, MAX_SPLIT + 1):
         cost = cost_of(sets, sizes, shares, n, kx, depth, item_words, s)
         if cost < least:
             numbers[ROOT_SPLIT], least = s, cost
