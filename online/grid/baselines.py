@@ -1,7 +1,7 @@
-"""Schedulers with a centre, to be compared with: the plain twins of the kernels (docs/grid/model.md section 3.6).
+"""Centralised schedulers for comparison (docs/grid/model.md section 3.6).
 
-Two promise a start at submission, three decide when nodes come free. All but `asap_pinned` count nodes only; which
-nodes a job gets is settled afterwards by `place`.
+Two promise a start at submission, three decide when nodes become free. All but `asap_pinned` count nodes only; `place`
+chooses the nodes afterwards. The module is written to be read; `hindsched.online.grid.kernels` has compiled twins.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ __all__ = ["place", "simulate_asap_counted", "simulate_asap_pinned", "simulate_e
 
 
 def simulate_asap_pinned(instance: Instance) -> Run:
-    """Give each job the least start at which enough nodes stay free for it, and of these the lowest.
+    """Give each job the least start at which enough nodes are free for it, and the lowest of these nodes.
 
     Examples
     --------
@@ -42,7 +42,7 @@ def simulate_asap_pinned(instance: Instance) -> Run:
 
 
 def simulate_asap_counted(instance: Instance) -> Run:
-    """Give each job the least start from which on it fits beside those promised before it, by count.
+    """Give each job the least start at which it fits beside the earlier jobs, by the number of nodes.
 
     Examples
     --------
@@ -68,7 +68,7 @@ def simulate_asap_counted(instance: Instance) -> Run:
 
 
 def simulate_queue(instance: Instance, rule: str) -> Run:
-    """Start what fits, in one pass through the waiting jobs, in each slot in which something ends or comes.
+    """Start the jobs that fit, in one pass through the waiting jobs, in each slot in which a job ends or arrives.
 
     Examples
     --------
@@ -96,7 +96,7 @@ def simulate_queue(instance: Instance, rule: str) -> Run:
 
 
 def simulate_fcfs(instance: Instance) -> Run:
-    """Start the first of the queue as soon as it fits; nobody overtakes.
+    """Start the first job of the queue as soon as it fits; no job overtakes.
 
     Examples
     --------
@@ -119,10 +119,10 @@ def simulate_fcfs(instance: Instance) -> Run:
 
 
 def simulate_easy(instance: Instance) -> Run:
-    """Start the first of the queue as soon as it fits; another may overtake where that does not delay the first.
+    """Start the first job of the queue as soon as it fits; another may overtake if that does not delay the first.
 
-    The first that does not fit has a reservation: the slot in which, by the ends of what runs, it will fit. A later
-    job starts now if it is over by then, or leaves enough nodes for the first then.
+    The first job that does not fit has a reservation: the slot in which it will fit, by the ends of running jobs. A
+    later job starts now if it ends by then, or leaves enough nodes for the first job then.
 
     Examples
     --------
@@ -141,7 +141,7 @@ def simulate_easy(instance: Instance) -> Run:
         if not queue:
             return chosen
         busy = sorted([*running, *((now + rows[j][2], j) for j in chosen)])
-        then = free  # nodes free at the reservation, if nothing more starts
+        then = free  # nodes that are free at the reservation if no further job starts
         for reserved, _ in busy:
             then = free + sum(rows[j][1] for end, j in busy if end <= reserved)
             if then >= rows[queue[0]][1]:
@@ -160,7 +160,7 @@ def simulate_easy(instance: Instance) -> Run:
 
 
 def place(instance: Instance, starts: Sequence[int]) -> list[list[int]]:
-    """Return nodes for starts that fit by count: jobs by (start, index), each on the lowest free nodes.
+    """Return nodes for starts that are feasible by count: jobs by (start, index), each on the lowest free nodes.
 
     Examples
     --------
@@ -188,10 +188,10 @@ def _placed(name: str, instance: Instance, starts: Sequence[int]) -> Run:
 def _by_events(
     instance: Instance, choose: Callable[[list[int], int, list[tuple[int, int]], int], list[int]]
 ) -> list[int]:
-    """Return the starts that a rule gives which is asked in each slot in which something ends or comes.
+    """Return the starts by a rule that chooses in each slot in which a job ends or arrives.
 
-    The rule sees the waiting jobs by index, the number of free nodes, what runs as (end, job), and the slot: ended
-    jobs have left, all submitted ones have joined.
+    The rule receives the waiting jobs by index, the number of free nodes, the running jobs as (end, job), and the slot,
+    after ended jobs have left and submitted jobs have joined.
     """
     rows = list(instance.rows())
     starts = [0] * len(rows)

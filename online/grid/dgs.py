@@ -1,6 +1,6 @@
-"""Decentralised as-soon-as-possible scheduling, step by step: the plain twin of the kernel, to be read.
+"""Decentralised as-soon-as-possible scheduling (docs/grid/model.md section 3), written to be read.
 
-docs/grid/model.md section 3. Every draw, every tie and every count is that of the page; nothing is done for speed.
+Every draw, tie and count is that of the page. `hindsched.online.grid.kernels.dgs_kernels` is the compiled twin.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from hindsched.online.grid.options import Dgs
 from hindsched.online.grid.overlays import Cyclon, static_lists
 from hindsched.online.grid.runs import Counters, Run
 
-__all__ = ["Booking", "Grid", "Offer", "Schedules", "Search", "simulate_dgs"]
+__all__ = ["Grid", "Offer", "Reservation", "Schedules", "Search", "simulate_dgs"]
 
-#: A moment after all others: schedules are known exactly.
+#: A slot after all others: schedules are known exactly.
 _ALWAYS = 2**62
 
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """What a searcher answers: a start, and nodes that it believes to be free from then on for the job."""
+    """The offer of a searcher: a start, and nodes that are free for the job by its knowledge."""
 
     start: int
     drawn: int
@@ -32,8 +32,8 @@ class Offer:
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Booking:
-    """A run on one node, from start to end - 1, confirmed in a slot."""
+class Reservation:
+    """A run on one node, from start to end - 1, with the slot of its confirmation."""
 
     start: int
     end: int
@@ -41,30 +41,32 @@ class Booking:
 
 
 class Schedules:
-    """What every node has promised."""
+    """The reservations of all nodes."""
 
     def __init__(self, nodes: int) -> None:
-        self._of: list[list[Booking]] = [[] for _ in range(nodes)]
+        self._of: list[list[Reservation]] = [[] for _ in range(nodes)]
 
-    def book(self, node: int, booking: Booking) -> None:
-        """Write a run into a node's schedule; what is over by now is no longer of interest."""
-        while self._of[node] and self._of[node][0].end <= booking.confirmed:
+    def reserve(self, node: int, reservation: Reservation) -> None:
+        """Add a run to a node's schedule, and drop runs that have ended."""
+        while self._of[node] and self._of[node][0].end <= reservation.confirmed:
             self._of[node].pop(0)
-        insort(self._of[node], booking)
+        insort(self._of[node], reservation)
 
     def is_free(self, node: int, start: int, end: int, known: int = _ALWAYS) -> bool:
-        """Whether a node is free from start to end - 1, by what was confirmed before slot ``known``."""
+        """Whether a node is free from start to end - 1, by runs confirmed before slot ``known``."""
         return all(
-            end <= booking.start or booking.end <= start for booking in self._of[node] if booking.confirmed < known
+            end <= reservation.start or reservation.end <= start
+            for reservation in self._of[node]
+            if reservation.confirmed < known
         )
 
     def ends(self, node: int, known: int) -> list[int]:
-        """Return when its runs end, as far as they were confirmed before slot ``known``."""
-        return [booking.end for booking in self._of[node] if booking.confirmed < known]
+        """Return the ends of its runs that were confirmed before slot ``known``."""
+        return [reservation.end for reservation in self._of[node] if reservation.confirmed < known]
 
 
 class Search:
-    """One searcher at work on one job: candidates by discovery, each with the slot its schedule is known from."""
+    """The search of one searcher for one job: candidates in order of discovery, with the slot of their last update."""
 
     def __init__(self, grid: Grid, job: tuple[int, int, int], drawn: int) -> None:
         self.grid = grid
@@ -73,7 +75,7 @@ class Search:
         self.known: dict[int, int] = {}  # in order of discovery
 
     def run(self, searcher: int) -> Offer | None:
-        """Follow the five steps of the page."""
+        """Return an offer by the five steps of the page; None without offer."""
         count = self.grid.count
         count["searches"] += 1
         count["first"] += len(self.grid.lists[searcher])
@@ -81,48 +83,48 @@ class Search:
         if offer := self.at(self.submit):
             return offer
         for neighbour in self.grid.lists[searcher]:
-            if offer := self.ask(neighbour):
+            if offer := self.query(neighbour):
                 return offer
         if self.grid.options.explore == "further":
-            asked = len(self.grid.lists[searcher])
-            while len(self.known) < self.width and asked < len(self.known):
-                if offer := self.ask(list(self.known)[asked]):
+            queried = len(self.grid.lists[searcher])
+            while len(self.known) < self.width and queried < len(self.known):
+                if offer := self.query(list(self.known)[queried]):
                     return offer
-                asked += 1
+                queried += 1
         if len(self.known) < self.width:
             return None
         return self.later()
 
-    def ask(self, node: int) -> Offer | None:
-        """Ask a node for what it knows, and test."""
+    def query(self, node: int) -> Offer | None:
+        """Query a node for its neighbours' schedules; return an offer at submission, or None."""
         self.grid.count["queries"] += 1
         self.grid.count["second"] += len(self.grid.lists[node])
         self.discover(node)
         return self.at(self.submit)
 
     def discover(self, node: int) -> None:
-        """Append the neighbours of a node to the candidates."""
+        """Add the neighbours of a node to the candidates."""
         known = self.grid.known_from(node, self.submit)
         for neighbour in self.grid.lists[node]:
             self.known.setdefault(neighbour, known)
 
     def at(self, start: int) -> Offer | None:
-        """Offer a start if enough candidates are free: the first of them."""
+        """Return the offer of a start with the first free candidates; None if too few are free."""
         end = start + self.length
         free = [c for c, known in self.known.items() if self.grid.schedules.is_free(c, start, end, known)]
         return Offer(start, self.drawn, tuple(free[: self.width])) if len(free) >= self.width else None
 
     def later(self) -> Offer:
-        """Offer the least later start: whoever becomes free does so where one of its runs ends."""
+        """Return the offer with the least later start; nodes become free at the ends of their runs."""
         ends = {end for c, known in self.known.items() for end in self.grid.schedules.ends(c, known)}
         for start in sorted(ends):
             if start > self.submit and (offer := self.at(start)):
                 return offer
-        raise AssertionError("after the last run all candidates are free")
+        raise AssertionError("all candidates are free after the last run")
 
 
 class Grid:
-    """The overlay, the schedules and the counters as they stand in a slot."""
+    """Overlay, schedules and counters in a slot."""
 
     def __init__(self, instance: Instance, options: Dgs) -> None:
         self.options = options
@@ -139,7 +141,7 @@ class Grid:
         self.in_degrees = Counter(node for row in self.lists for node in row)
 
     def advance(self, slot: int) -> None:
-        """Do what is due in all slots up to this one: rounds of the overlay, then polls."""
+        """Simulate overlay rounds and polls of all slots up to this one."""
         options = self.options
         while self.slot < slot:
             self.slot += 1
@@ -154,20 +156,20 @@ class Grid:
             self.count["poll"] += sum(len(self.lists[k]) for k in polling)
 
     def known_from(self, node: int, slot: int) -> int:
-        """Return the slot before which what was confirmed is known to a node: that of its last poll."""
+        """Return the slot of a node's last poll: it knows the runs that were confirmed before."""
         if self.options.messaging != "poll":
             return _ALWAYS
         phase = node % self.options.poll_slots if self.options.poll_phase == "own" else 0
         return slot - (slot - phase) % self.options.poll_slots if slot >= phase else 0
 
     def confirm(self, offers: list[Offer], job: tuple[int, int, int]) -> Offer | None:
-        """Take the first offer whose nodes are really free, and book them."""
+        """Accept the first offer whose nodes are free, and reserve them."""
         submit, _, length = job
         for offer in sorted(offers, key=lambda offer: (offer.start, offer.drawn)):
             end = offer.start + length
             if all(self.schedules.is_free(node, offer.start, end) for node in offer.nodes):
                 for node in offer.nodes:
-                    self.schedules.book(node, Booking(offer.start, end, submit))
+                    self.schedules.reserve(node, Reservation(offer.start, end, submit))
                     self.count["push"] += self.in_degrees[node]
                 self.count["allocated_nodes"] += len(offer.nodes)
                 return offer
@@ -182,13 +184,13 @@ def simulate_dgs(instance: Instance, options: Dgs) -> Run:
     Parameters
     ----------
     instance
-        The instance; the jobs of a slot are settled in order of the file, each before the next is looked at.
+        The instance; jobs of one slot are allocated one after the other, in order of the file.
     options
         See `hindsched.online.grid.options.Dgs`.
 
     Notes
     -----
-    A job costs O(fwd x d x (1 + d)) looks at schedules, and a round of Cyclon O(M x d).
+    A job costs O(fwd x d x (1 + d)) queries of schedules, and a round of Cyclon O(M x d).
 
     Examples
     --------

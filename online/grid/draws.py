@@ -1,4 +1,4 @@
-"""Random draws: words of a named stream, whole numbers from words, samples (docs/grid/model.md section 3.1)."""
+"""Random draws: words of a named stream, integers from words, samples (docs/grid/model.md section 3.1)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hindsched.instances.random_streams import stream
 
 __all__ = ["WORDS_PER_JOB", "Draws", "words"]
 
-#: Words of the stream of jobs that belong to one job: entry node and searchers take at most as many.
+#: Number of words in the stream of jobs for each job; entry node and searchers use at most as many.
 WORDS_PER_JOB = 64
 
 
@@ -28,12 +28,12 @@ def words(count: int, *name: str | int) -> npt.NDArray[np.uint64]:
 
 
 class Draws:
-    """Whole numbers and samples from words, taken one after the other (docs/grid/model.md section 3.1).
+    """Integers and samples from words, used one after the other (docs/grid/model.md section 3.1).
 
     Parameters
     ----------
     source
-        Words in order; more must not be asked for.
+        Words in order; no more can be drawn.
 
     Examples
     --------
@@ -50,7 +50,7 @@ class Draws:
         return next(self._source) * n >> 64
 
     def some(self, k: int, pool: Sequence[int]) -> list[int]:
-        """Return k members of a pool, or all if it has fewer, in the order drawn."""
+        """Return k members of a pool, or all if there are fewer, in the order drawn."""
         a = list(pool)
         count = min(k, len(a))
         for i in range(count):

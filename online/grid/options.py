@@ -22,7 +22,7 @@ __all__ = [
     "differing",
 ]
 
-#: What options that are words may be; the first is the default.
+#: The names that each option in words accepts; the first is the default.
 CHOICES = {
     "overlay": ("static", "cyclon"),
     "messaging": ("push", "pull", "poll"),
@@ -30,7 +30,7 @@ CHOICES = {
     "explore": ("fail", "further"),
     "rule": ("length", "area", "width", "file"),
 }
-#: Least and most of options that are numbers; a seed is any integer.
+#: Ranges of the options that are numbers; a seed is any integer.
 _RANGES = {
     "fwd": (1, 63),
     "degree": (1, 2**31 - 1),
@@ -57,24 +57,24 @@ def _check(options: object) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Dgs:
-    """Decentralised as-soon-as-possible scheduling: a few searchers look through their neighbourhoods.
+    """Decentralised as-soon-as-possible scheduling: a few searchers search their neighbourhoods.
 
     Parameters
     ----------
     fwd
-        Searchers a job is forwarded to, 1 to 63.
+        Number of searchers per job, 1 to 63.
     degree
-        Neighbours a node knows, where there are as many others.
+        Number of neighbours of a node, at most all other nodes.
     overlay
-        ``static``: the neighbours stay. ``cyclon``: they are shuffled.
+        ``static``: neighbours never change. ``cyclon``: they are shuffled.
     every, swap
-        Slots between two rounds of Cyclon, and entries a message carries.
+        Slots between two rounds of Cyclon, and entries per message.
     messaging
-        ``push`` and ``pull`` know all schedules exactly, ``poll`` as of the last poll.
+        With ``push`` and ``pull`` schedules are known exactly, with ``poll`` as of the last poll.
     poll_slots, poll_phase
-        Slots between two polls of a node; all nodes in ``common`` slots, or each in its ``own``.
+        Slots between two polls of a node; all nodes poll in ``common`` slots, or each in its ``own``.
     explore
-        What a searcher does whose neighbours' neighbours are fewer than the job is wide: ``fail``, or ask ``further``.
+        If two hops reach fewer nodes than the job is wide, a searcher fails (``fail``) or queries ``further`` nodes.
     seed
         Names the random streams.
     """
@@ -101,7 +101,7 @@ class Dgs:
 
 @dataclass(frozen=True, slots=True)
 class AsapPinned:
-    """Each job at its earliest start on nodes that stay free for it, chosen at submission; sees all nodes."""
+    """Each job at its earliest start on nodes that are free for it, chosen at submission from all nodes."""
 
     @property
     def name(self) -> str:
@@ -121,7 +121,7 @@ class AsapCounted:
 
 @dataclass(frozen=True, slots=True)
 class Queue:
-    """A waiting list without reservations: whenever something ends or comes, what fits starts, in order of a rule.
+    """A waiting list without reservations: when a job ends or arrives, jobs that fit start, in order of a rule.
 
     Parameters
     ----------
@@ -142,7 +142,7 @@ class Queue:
 
 @dataclass(frozen=True, slots=True)
 class Fcfs:
-    """First come, first served: nobody starts before a job that was submitted before it."""
+    """First come, first served: no job starts before an earlier one."""
 
     @property
     def name(self) -> str:
@@ -152,7 +152,7 @@ class Fcfs:
 
 @dataclass(frozen=True, slots=True)
 class Easy:
-    """EASY backfilling: a job may overtake if it does not delay the first of the queue, by exact lengths."""
+    """EASY backfilling with exact lengths: a job may overtake if it does not delay the first of the queue."""
 
     @property
     def name(self) -> str:
@@ -162,18 +162,18 @@ class Easy:
 
 @dataclass(frozen=True, slots=True)
 class Late:
-    """dgs without the vow never to overtake: jobs wait at their searchers, and are promised a start after a while.
+    """dgs with overtaking: jobs wait at their searchers and get a promised start after a time.
 
     The overlay is static, and schedules are known exactly.
 
     Parameters
     ----------
     fwd, degree, explore, seed
-        As of `Dgs`.
+        As for `Dgs`.
     patience
-        Slots that a job waits before it is promised a start as dgs would promise it. 0: dgs itself.
+        Slots that a job waits before it gets the promise that dgs would make. 0: dgs itself.
     rule
-        As of `Queue`: in which order a searcher looks through the jobs that wait with it.
+        The order in which a searcher considers its waiting jobs, as for `Queue`.
     """
 
     fwd: int = 5

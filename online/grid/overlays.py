@@ -1,4 +1,4 @@
-"""Who knows whom: static lists of neighbours, and Cyclon, which shuffles them (docs/grid/model.md section 3.2)."""
+"""Overlays: static lists of neighbours, and Cyclon, which shuffles them (docs/grid/model.md section 3.2)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["Cyclon", "Entry", "static_lists"]
 
 
 def static_lists(nodes: int, degree: int, seed: int) -> list[list[int]]:
-    """Return each node's list of neighbours: so many others as degree says, or all if there are fewer.
+    """Return each node's list of ``degree`` neighbours, or of all others if there are fewer.
 
     Examples
     --------
@@ -28,7 +28,7 @@ def static_lists(nodes: int, degree: int, seed: int) -> list[list[int]]:
 
 @dataclass(slots=True)
 class Entry:
-    """What a place of a cache holds: a neighbour, and for how many of the owner's shuffles it has been known."""
+    """An entry of a cache: a neighbour, and its age in shuffles of the owner."""
 
     node: int
     age: int
@@ -67,13 +67,13 @@ class Cyclon:
         return [[entry.node for entry in cache if entry is not None] for cache in self.caches]
 
     def shuffle(self, number: int) -> None:
-        """Do one round; rounds count from 1, and each has random words of its own."""
+        """Simulate one round; rounds count from 1, and each has its own random words."""
         draws = Draws(words(len(self.caches) * (2 * self.swap - 1), "grid", "shuffle", self.seed, number).tolist())
         for p in range(len(self.caches)):
             self._act(p, draws)
 
     def _act(self, p: int, draws: Draws) -> None:
-        """Let node p exchange entries with the oldest of its neighbours, on what it finds."""
+        """Let node p exchange entries with its oldest neighbour."""
         cache = self.caches[p]
         mine = _filled(cache)
         if not mine:
@@ -91,7 +91,7 @@ class Cyclon:
         self._merge(q, message, given)
 
     def _merge(self, k: int, entries: Sequence[Entry], places: Sequence[int]) -> None:
-        """Take entries in: into empty places first, then over those that were sent away, else not."""
+        """Add entries: in empty places first, then in those of entries that were sent; drop the rest."""
         cache = self.caches[k]
         over = iter(places)
         for entry in entries:

@@ -1,4 +1,4 @@
-"""Schedulers by name, and their runs (docs/grid/model.md section 3)."""
+"""Schedulers by name, and runs of schedulers (docs/grid/model.md section 3)."""
 
 from __future__ import annotations
 
@@ -16,14 +16,12 @@ from hindsched.online.grid.runs import Run
 from hindsched.online.grid.user_schedulers import simulate
 from hindsched.online.grid.visible import Scheduler
 from hindsched.online.loading import load_policy
+from hindsched.online.options import Engine, member
 
-__all__ = ["ENGINES", "OPTIONS", "POLICIES", "Policy", "make_policy", "run_plain", "run_policy"]
+__all__ = ["OPTIONS", "POLICIES", "Policy", "make_policy", "run_plain", "run_policy"]
 
 #: The built-in schedulers.
 POLICIES = tuple(BUILT_IN)
-#: ``kernel``: machine code, for the built-in schedulers. ``plain``: the simulators to be read. ``auto``: machine code
-#: unless a run is so small that loading it is not worth it.
-ENGINES = ("auto", "plain", "kernel")
 #: The options of all built-in schedulers, with their defaults.
 OPTIONS: dict[str, Any] = {
     field.name: field.default for kind in BUILT_IN.values() for field in dataclasses.fields(kind)
@@ -31,7 +29,7 @@ OPTIONS: dict[str, Any] = {
 #: A built-in scheduler with its options, or one of your own.
 Policy: TypeAlias = BuiltIn | Scheduler
 
-#: Up to so many jobs, nodes and slots of submission a run is done before machine code is loaded.
+#: Numbers of jobs, nodes and slots of submission up to which the plain simulator is faster than loading machine code.
 _FEW_JOBS, _FEW_NODES, _FEW_SLOTS = 150, 64, 3_000
 
 
@@ -42,15 +40,15 @@ def make_policy(text: str | Policy, **options: Any) -> Policy:
     ----------
     text
         One of `POLICIES`, or ``path/to/file.py:ClassName``, or the name of an installed entry point in the group
-        ``hindsched.policies``; or a policy of your own as an object, of which a copy is returned.
+        ``hindsched.policies``; or a policy of your own as an object, which is copied.
     **options
-        Any of `OPTIONS`, numbers as such or as texts. A scheduler takes those that it has and leaves the others; a
-        class of your own those that its constructor names.
+        Any of `OPTIONS`, numbers or their texts. A scheduler ignores options that it does not have; a user's class
+        receives those that its constructor names.
 
     Raises
     ------
     InputError
-        In one line: for an unknown name or option, a value that cannot be meant, a file or class that cannot be used.
+        For an unknown name or option, an invalid value, and an unusable file or class.
 
     Examples
     --------
@@ -60,7 +58,7 @@ def make_policy(text: str | Policy, **options: Any) -> Policy:
     if isinstance(text, BuiltIn):
         return text
     given = {name: _value(name, value) for name, value in options.items()}
-    for kind in BUILT_IN.values():  # refuse a bad value even if this scheduler leaves it
+    for kind in BUILT_IN.values():  # an invalid value is an error even if the scheduler ignores it
         made = kind(**{field.name: given[field.name] for field in dataclasses.fields(kind) if field.name in given})
         if made.name == text:
             chosen = made
@@ -88,8 +86,8 @@ def _value(name: str, value: Any) -> Any:
     return value
 
 
-def run_policy(instance: Instance, policy: Policy | str, *, engine: str = ENGINES[0], **options: Any) -> Run:
-    """Run a scheduler on an instance, showing it only the past.
+def run_policy(instance: Instance, policy: Policy | str, *, engine: str = Engine.AUTO, **options: Any) -> Run:
+    """Run a scheduler on an instance; the scheduler sees the past only, and the run does not depend on the engine.
 
     Parameters
     ----------
@@ -98,19 +96,19 @@ def run_policy(instance: Instance, policy: Policy | str, *, engine: str = ENGINE
     policy
         A scheduler, or its name (see `make_policy`).
     engine
-        One of `ENGINES`; the run does not depend on it.
+        One of `hindsched.online.options.Engine`, or its name.
     **options
-        Of `make_policy`, where ``policy`` is a name.
+        Options of `make_policy`, if ``policy`` is a name.
 
     Raises
     ------
     InputError
-        For an unknown engine or option, an answer that cannot be kept, or an engine that cannot run the scheduler.
+        For an unknown engine or option, an illegal answer, or an engine that cannot run the scheduler.
 
     Notes
     -----
-    In machine code, dgs takes some tens of microseconds a job on 5,000 nodes and a round of Cyclon about a microsecond
-    a node; schedulers that count nodes take about a microsecond a job.
+    In machine code, dgs takes tens of microseconds per job on 5,000 nodes, a round of Cyclon about a microsecond per
+    node, and schedulers that count nodes about a microsecond per job.
 
     Examples
     --------
@@ -118,14 +116,13 @@ def run_policy(instance: Instance, policy: Policy | str, *, engine: str = ENGINE
     >>> run_policy(trio, "easy").metrics().total_wait
     3
     """
-    if engine not in ENGINES:
-        raise InputError(f"{engine!r}, expected one of {', '.join(ENGINES)}", place="engine")
+    chosen = member(Engine, engine, place="engine")
     if isinstance(policy, str):
         policy = make_policy(policy, **options)
     elif options:
         raise InputError("options go with the name of a scheduler, not with a scheduler", place=next(iter(options)))
     if not isinstance(policy, BuiltIn):
-        if engine == "kernel":
+        if chosen is Engine.KERNEL:
             raise InputError(f"the kernel runs the built-in schedulers, not {policy.name!r}", place="engine")
         return simulate(instance, policy)
     is_loaded = "hindsched.online.grid.kernels.compiled_run" in sys.modules
@@ -134,7 +131,7 @@ def run_policy(instance: Instance, policy: Policy | str, *, engine: str = ENGINE
         and instance.nodes <= _FEW_NODES
         and (not len(instance) or int(instance.submit[-1]) <= _FEW_SLOTS)
     )
-    if engine == "plain" or (engine == "auto" and is_small and not is_loaded):
+    if chosen is Engine.PLAIN or (chosen is Engine.AUTO and is_small and not is_loaded):
         return run_plain(instance, policy)
     from hindsched.online.grid.kernels.compiled_run import run_kernel  # noqa: PLC0415  # numba, only where it is wanted
 
@@ -142,7 +139,7 @@ def run_policy(instance: Instance, policy: Policy | str, *, engine: str = ENGINE
 
 
 def run_plain(instance: Instance, policy: BuiltIn) -> Run:
-    """Run a built-in scheduler by the simulator to be read."""
+    """Run a built-in scheduler by the plain simulator."""
     if isinstance(policy, Dgs):
         return simulate_dgs(instance, policy)
     if isinstance(policy, Late):

@@ -1,4 +1,4 @@
-"""What a scheduler made of an instance: allocations, counters, metrics (docs/grid/model.md sections 2 and 3)."""
+"""Results of runs: allocations, counters, metrics (docs/grid/model.md sections 2 and 3)."""
 
 from __future__ import annotations
 
@@ -18,27 +18,27 @@ __all__ = ["Counters", "LateCounters", "Metrics", "Run", "Utilisation"]
 
 @dataclass(frozen=True, slots=True)
 class Counters:
-    """What a run of dgs cost in messages, each the copy of one schedule, and how it went.
+    """Messages of a run of dgs, each the copy of one schedule, and numbers of events.
 
     Parameters
     ----------
     searches, forwards
-        Searchers that jobs were forwarded to; both the same.
+        Searchers to which jobs were forwarded; both are equal.
     queries
-        Neighbours that searchers asked for what they know.
+        Neighbours that searchers queried.
     first, second
-        Schedules of a searcher's own neighbours, and of the neighbours of those it asked.
+        Schedules of a searcher's own neighbours, and of the neighbours of queried nodes.
     pull, push, poll
-        Schedules sent if they are fetched for each search; if a node tells those that list it of each allocation; if
-        nodes fetch those of their neighbours at intervals. All three, whichever is in use.
+        Schedules sent if each search fetches them, if a node reports each allocation to the nodes that list it, and if
+        nodes fetch those of their neighbours periodically. All three are counted, whichever is in use.
     answers
-        Searchers that offered a start.
+        Searchers that made an offer.
     refusals
-        Offers that were out of date.
+        Outdated offers.
     allocated_nodes
-        Nodes given to jobs.
+        Nodes allocated to jobs.
     failed_reach, failed_stale
-        Jobs without any offer, and jobs whose offers were all refused.
+        Jobs without offers, and jobs with outdated offers only.
     """
 
     searches: int = 0
@@ -58,21 +58,20 @@ class Counters:
 
 @dataclass(frozen=True, slots=True)
 class LateCounters:
-    """What a run of late cost in messages.
+    """Messages of a run of late.
 
     Parameters
     ----------
     forwards
         Jobs sent to searchers.
     withdrawals
-        Searchers told that a job that waits with them has been settled elsewhere.
+        Notices to searchers that a waiting job has been allocated elsewhere.
     notices
-        A node that is booked or free again tells every searcher that jobs wait at and that reaches it within two steps
-        of the overlay.
+        Notices from a node that is reserved or free again to every searcher with waiting jobs within two hops.
     promises
-        Jobs that did not start in time and were promised a start.
+        Jobs that got a promised start after their patience.
     failed_reach
-        Jobs that no searcher knows enough nodes for.
+        Jobs for which no searcher knows enough nodes.
     """
 
     forwards: int = 0
@@ -84,16 +83,16 @@ class LateCounters:
 
 @dataclass(frozen=True, slots=True)
 class Metrics:
-    """The numbers every run reports; waits and responses in slots, over the jobs that run.
+    """Metrics of a run; waits and responses are in slots, over the jobs that run.
 
     Parameters
     ----------
     jobs, failed
-        All jobs, and those that never run.
+        The number of all jobs, and of those that never run.
     total_wait, total_response, max_wait
-        Of the others.
+        Sums and maximum over the other jobs.
     median_wait
-        The middle one, the mean of the two middle ones; None if no job runs.
+        The median; None if no job runs.
     ends
         The last busy slot + 1, 0 if no job runs.
     """
@@ -109,7 +108,7 @@ class Metrics:
 
 @dataclass(frozen=True, slots=True)
 class Utilisation:
-    """Node-slots per period, what was asked for and what was done.
+    """Requested and executed node-slots per period.
 
     Parameters
     ----------
@@ -137,11 +136,11 @@ class Run:
     instance
         The instance.
     starts
-        The start of each job, -1 where it failed; read-only.
+        The start of each job, -1 for a failed job; read-only.
     offsets, held
         The nodes of job j are ``held[offsets[j]:offsets[j + 1]]``, ascending; read-only.
     counters
-        Of dgs and late; None for others.
+        Counters of dgs and late; None for other schedulers.
     """
 
     FAILED: ClassVar[int] = -1
@@ -185,17 +184,17 @@ class Run:
         return jobs
 
     def nodes(self, job: int) -> list[int]:
-        """Return the nodes of a job, ascending; none where it failed."""
+        """Return the nodes of a job, ascending; none for a failed job."""
         nodes: list[int] = self.held[self.offsets[job] : self.offsets[job + 1]].tolist()
         return nodes
 
     def schedule(self) -> Schedule:
-        """Return the schedule for `hindsched.instances.grid.check` to judge; O(allocated nodes)."""
+        """Return the schedule for `hindsched.instances.grid.check`; O(allocated nodes)."""
         starts = [None if start == self.FAILED else start for start in self.starts.tolist()]
         return Schedule.of(self.instance, starts, [self.nodes(j) for j in range(len(starts))])
 
     def metrics(self) -> Metrics:
-        """Return what every run reports.
+        """Return the metrics of the run.
 
         Examples
         --------
@@ -248,7 +247,7 @@ class Run:
         np.add.at(requested, instance.submit // period, instance.width * instance.length)
         run = self.accepted
         width, start = instance.width[run], self.starts[run]
-        # what is busy before the end of each period: a sum of ramps, kept by the second difference of its breakpoints
+        # busy node-slots before the end of each period: a sum of ramps
         edges = np.arange(1, count + 1, dtype=np.int64) * period
         done = _ramps(edges, start, width) - _ramps(edges, start + instance.length[run], width)
         return Utilisation(period * instance.nodes, requested, np.diff(done, prepend=0))

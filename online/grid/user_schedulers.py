@@ -1,34 +1,34 @@
-"""Runs of schedulers of your own, and a check for their authors (docs/grid/model.md section 3.6)."""
+"""Runs of users' schedulers, and a check for their authors (docs/grid/model.md section 3.6)."""
 
 from __future__ import annotations
 
-import traceback
 from collections.abc import Mapping
 from heapq import heappop, heappush
 
-from hindsched.instances.errors import HindschedError, InputError, SelfCheckError
+from hindsched.instances.errors import InputError, SelfCheckError
 from hindsched.instances.grid import Instance, check
 from hindsched.instances.grid.generate import Mix, generate
 from hindsched.online.grid.runs import Run
 from hindsched.online.grid.visible import Answer, Job, Scheduler, Visible
+from hindsched.online.user_code import call_user_code
 
 __all__ = ["check_policy", "simulate"]
 
 
 def simulate(instance: Instance, scheduler: Scheduler) -> Run:
-    """Run a scheduler on an instance, showing it only the past.
+    """Run a scheduler on an instance; the scheduler sees the past only.
 
     Parameters
     ----------
     instance
         Its jobs are revealed slot by slot.
     scheduler
-        Who chooses (see `hindsched.online.grid.visible.Scheduler`).
+        The scheduler (see `hindsched.online.grid.visible.Scheduler`).
 
     Raises
     ------
     InputError
-        For an answer that cannot be kept, or something raised, naming the scheduler, the slot and the job.
+        For an illegal answer or an error in the scheduler, naming the scheduler, the slot and the job.
 
     Examples
     --------
@@ -41,7 +41,7 @@ def simulate(instance: Instance, scheduler: Scheduler) -> Run:
     ...         start = visible.earliest(job.width, job.length)
     ...         return {job.index: (start, visible.free_nodes(start, job.length)[: job.width])}
     >>> trio = Instance(nodes=2, slot_s=60, submit=[0, 0, 1], width=[1, 2, 1], length=[3, 1, 1])
-    >>> simulate(trio, Patient()).starts.tolist()  # one job at a time is answered, the next when something happens
+    >>> simulate(trio, Patient()).starts.tolist()  # one answer per call, the next when a job ends or arrives
     [0, 3, 4]
     """
     if not isinstance(scheduler, Scheduler):
@@ -75,32 +75,24 @@ def simulate(instance: Instance, scheduler: Scheduler) -> Run:
 
 def _answers(scheduler: Scheduler, visible: Visible) -> Mapping[int, Answer]:
     place = f"policy {scheduler.name}, slot {visible.now}"
-    try:
-        answers = scheduler.choose(visible)
-    except HindschedError:
-        raise
-    except (Exception, SystemExit) as error:  # somebody else's code: whatever it raises, say where it did
-        at = traceback.extract_tb(error.__traceback__)[-1]
-        what = f"choose raised {type(error).__name__}: {error} ({at.filename}, line {at.lineno})"
-        raise InputError(" ".join(what.split()), place=place) from error
+    answers = call_user_code(scheduler.choose, visible, place=place)
     if not isinstance(answers, Mapping):
         raise InputError(f"{answers!r}, expected a mapping of job numbers to answers", place=place)
     return dict(answers)
 
 
 def check_policy(scheduler: Scheduler) -> None:
-    """Run a scheduler on small instances and raise at the first thing that is wrong with it.
+    """Run a scheduler on small instances and raise an error for its first fault.
 
-    Asked for, in this order: a name and a method ``choose``; only answers that can be kept; the same answers in a
-    second run (whoever has a memory starts afresh in the first slot of a run); answers that do not change with the
-    jobs yet to come.
+    The checks, in this order: a name and a method ``choose``; legal answers only; the same answers in a second run (a
+    scheduler with memory resets it in the first slot of a run); answers that do not depend on later jobs.
 
     Raises
     ------
     InputError
-        In one line, naming the scheduler and what it did.
+        Naming the scheduler and its fault.
     SelfCheckError
-        If simulator and checker disagree, which is our defect and not the author's.
+        If simulator and checker disagree: a defect of hindsched, not of the scheduler.
     """
     for seed in range(6):
         mix = Mix(serial=0.3, wide=0.1, wide_from=6, wide_to=8, top=2, median_s=240.0)

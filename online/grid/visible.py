@@ -1,4 +1,4 @@
-"""What a scheduler of your own may see, and what it answers (docs/grid/model.md section 3.6)."""
+"""What a scheduler sees, and what it answers: the protocol for your own (docs/grid/model.md section 3.6)."""
 
 from __future__ import annotations
 
@@ -32,18 +32,18 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class Allocation:
-    """What a job was promised: a start and its nodes, ascending."""
+    """The promise to a job: a start and its nodes, ascending."""
 
     start: int
     nodes: tuple[int, ...]
 
 
-#: What a scheduler answers for a job: a start and nodes, or None: it fails and never runs.
+#: The answer of a scheduler for a job: a start and nodes, or None: the job fails and never runs.
 Answer: TypeAlias = tuple[int, Iterable[int]] | None
 
 
 class Visible:
-    """A grid as it stands in a slot: the jobs submitted so far, and what was promised to them.
+    """The state of a grid in a slot: the jobs submitted so far, and the promises to them.
 
     Parameters
     ----------
@@ -77,11 +77,11 @@ class Visible:
         return self._jobs[index]
 
     def allocation(self, index: int) -> Allocation | None:
-        """Return what a job was promised; None if nothing, or nothing yet."""
+        """Return the promise to a job; None if there is none."""
         return self._allocations.get(index)
 
     def is_free(self, node: int, start: int, length: int) -> bool:
-        """Whether nothing that was promised runs on a node from ``start`` on for ``length`` slots."""
+        """Whether no promised job runs on a node from ``start`` on for ``length`` slots."""
         return all(stop <= start or start + length <= begin for begin, stop in self._runs[node])
 
     def free_nodes(self, start: int, length: int) -> list[int]:
@@ -98,7 +98,7 @@ class Visible:
         self.waiting += (job.index,)
 
     def _settle(self, index: int, answer: Answer) -> Allocation | None:
-        """Take an answer for a waiting job; an `InputError` says what is wrong with it."""
+        """Apply an answer for a waiting job; an `InputError` says why it is illegal."""
         job = self._jobs[index]
         self.waiting = tuple(other for other in self.waiting if other != index)
         allocation = None if answer is None else self._allocated(job, answer)
@@ -135,10 +135,10 @@ class Visible:
 class Scheduler(Protocol):
     """A scheduler of your own.
 
-    `choose` is called in each slot in which a job is submitted or a promised run ends. It answers for any of the
-    waiting jobs; for those that it leaves out it is asked again, and they fail if nothing more happens. An answer is
-    kept for ever: a start, the present slot or later, and as many nodes as the job is wide, which must be free from
-    then on for its length; or None, and the job fails.
+    The simulator calls `choose` in each slot in which a job is submitted or a promised run ends. It answers for any of
+    the waiting jobs. Jobs without answer remain waiting, and fail if there is no further call. An answer is final: a
+    start, in the present slot or later, and as many nodes as the job is wide, which must be free from then on for its
+    length; or None, and the job fails.
     """
 
     name: str

@@ -1,1 +1,1 @@
-"""The schedulers of the grid as machine code: the same allocations and counters as the plain ones, run for run."""
+"""Compiled twins of the schedulers of the grid; they give the same allocations and counters."""

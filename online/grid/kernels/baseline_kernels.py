@@ -1,4 +1,4 @@
-"""The schedulers with a centre as kernels (docs/grid/model.md section 3.6)."""
+"""Centralised schedulers: the compiled twin of `hindsched.online.grid.baselines`."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ import numpy as np
 
 from hindsched.instances.array_types import Int32s, Ints
 from hindsched.instances.compiling import kernel
-from hindsched.online.grid.kernels.book_kernels import book_run, forget, least_start
-from hindsched.online.grid.kernels.node_books import Book
+from hindsched.online.grid.kernels.node_schedules import Candidates, NodeSchedules
+from hindsched.online.grid.kernels.schedule_kernels import drop_past, least_start, reserve
 
 __all__ = ["Running", "asap_counted", "asap_pinned", "easy", "fcfs", "place", "queue"]
 
 
 class Running(NamedTuple):
-    """What runs: (N,) ends and values, the latest end first; the first ``number[0]`` of them count."""
+    """Running jobs: (N,) ends and values, the latest end first; the first ``number[0]`` are valid."""
 
     ends: Ints
     values: Ints
@@ -23,7 +23,7 @@ class Running(NamedTuple):
 
     @classmethod
     def of(cls, most: int) -> Running:
-        """Return an empty one for so many runs at once."""
+        """Return an empty set with room for ``most`` running jobs."""
         return cls(np.empty(most, dtype=np.int64), np.empty(most, dtype=np.int64), np.zeros(1, dtype=np.int64))
 
 
@@ -39,7 +39,7 @@ def _add(running: Running, end: int, value: int) -> None:
 
 @kernel
 def _leave(running: Running, now: int) -> int:
-    """Remove what is over and return the sum of its values."""
+    """Remove the jobs that have ended and return the sum of their values."""
     total = 0
     while running.number[0] > 0 and running.ends[running.number[0] - 1] <= now:
         running.number[0] -= 1
@@ -52,28 +52,26 @@ def asap_pinned(
     submit: Ints,
     width: Ints,
     length: Ints,
-    book: Book,
-    nodes: Int32s,
-    known: Ints,
-    free_at: Ints,
-    scratch: Ints,
+    schedules: NodeSchedules,
+    candidates: Candidates,
     starts: Ints,
     held: Int32s,
 ) -> None:
-    """Give each job the least start at which enough nodes stay free for it, and of these the lowest.
+    """Give each job the least start at which enough nodes are free for it, and the lowest of these nodes.
 
-    ``nodes`` are all of them and ``known`` a slot after all others; nodes are written to ``held`` job by job.
+    ``candidates`` are all nodes, known up to a slot after all others; nodes are written to ``held`` job by job.
     """
+    nodes, known, free_at, _ = candidates
     at = 0
     for j in range(len(submit)):
         for k in range(len(nodes)):
-            forget(book, k, submit[j])
-        start = least_start(book, nodes, known, free_at, scratch, len(nodes), width[j], length[j], submit[j], known[0])
+            drop_past(schedules, k, submit[j])
+        start = least_start(schedules, candidates, len(nodes), width[j], length[j], submit[j], known[0])
         starts[j] = start
         taken = 0
         for k in range(len(nodes)):
             if free_at[k] == start:
-                book_run(book, k, start, start + length[j], submit[j])
+                reserve(schedules, k, start, start + length[j], submit[j])
                 held[at] = k
                 at += 1
                 taken += 1
@@ -83,12 +81,12 @@ def asap_pinned(
 
 @kernel
 def asap_counted(submit: Ints, width: Ints, length: Ints, nodes: int, time: Ints, used: Ints, starts: Ints) -> None:
-    """Give each job the least start from which on it fits beside those promised before it.
+    """Give each job the least start at which it fits beside the earlier jobs, by the number of nodes.
 
-    ``time`` and ``used``, of 2 J + 1 each, hold the profile: ``used[i]`` nodes from ``time[i]`` to ``time[i + 1]``,
-    none from the last on.
+    ``time`` and ``used``, of size 2 J + 1, hold the profile: ``used[i]`` nodes from ``time[i]`` to ``time[i + 1]``, and
+    none after the last.
     """
-    first, last = 0, 1  # the profile lies in first .. last - 1
+    first, last = 0, 1  # the profile is first .. last - 1
     time[0], used[0] = 0, 0
     for j in range(len(submit)):
         while first + 1 < last and time[first + 1] <= submit[j]:
@@ -117,7 +115,7 @@ def asap_counted(submit: Ints, width: Ints, length: Ints, nodes: int, time: Ints
 
 @kernel
 def _cut(time: Ints, used: Ints, i: int, last: int, slot: int) -> None:
-    """Put a breakpoint at place i of the profile that ends before ``last``; what is used does not change."""
+    """Insert a breakpoint at index i of the profile, which ends before ``last``; usage does not change."""
     for x in range(last, i, -1):
         time[x], used[x] = time[x - 1], used[x - 1]
     time[i], used[i] = slot, used[i - 1]
@@ -143,7 +141,7 @@ def fcfs(submit: Ints, width: Ints, length: Ints, nodes: int, running: Running, 
 def queue(
     submit: Ints, width: Ints, length: Ints, rank: Ints, nodes: int, running: Running, waiting: Ints, starts: Ints
 ) -> None:
-    """Start what fits, in one pass through the waiting jobs by rank, whenever something ends or comes."""
+    """Start the jobs that fit, in one pass through the waiting jobs by rank, when a job ends or arrives."""
     free = nodes
     coming, count = 0, 0
     while coming < len(submit) or count > 0:
@@ -179,7 +177,7 @@ def queue(
 def easy(submit: Ints, width: Ints, length: Ints, nodes: int, running: Running, waiting: Ints, starts: Ints) -> None:
     """Start the first of the queue as soon as it fits, and others if they do not delay it."""
     free = nodes
-    coming, first, last = 0, 0, 0  # the queue lies in first .. last - 1 of waiting
+    coming, first, last = 0, 0, 0  # the queue is first .. last - 1 of waiting
     while coming < len(submit) or first < last:
         now = _next_event(submit, coming, running)
         free += _leave(running, now)
@@ -214,7 +212,7 @@ def easy(submit: Ints, width: Ints, length: Ints, nodes: int, running: Running, 
 
 @kernel
 def _next_event(submit: Ints, coming: int, running: Running) -> int:
-    """Return the slot in which something ends or comes next."""
+    """Return the next slot in which a job ends or arrives."""
     count = running.number[0]
     if count == 0:
         return int(submit[coming])
@@ -225,7 +223,7 @@ def _next_event(submit: Ints, coming: int, running: Running) -> int:
 
 @kernel
 def _reservation(running: Running, free: int, width: int) -> tuple[int, int]:
-    """Return the slot in which a job fits by the ends of what runs, and how many nodes are free beside it then."""
+    """Return the slot in which a job fits by the ends of running jobs, and the nodes that it leaves free then."""
     i = running.number[0]
     reserved = 0
     while i > 0 and (free < width or running.ends[i - 1] == reserved):
@@ -239,7 +237,7 @@ def _reservation(running: Running, free: int, width: int) -> tuple[int, int]:
 def place(
     order: Ints, starts: Ints, width: Ints, length: Ints, offsets: Ints, is_free: Any, running: Running, held: Int32s
 ) -> None:
-    """Give jobs in this order the lowest free nodes, written to ``held`` from the job's offset on.
+    """Give jobs the lowest free nodes, in the given order; write them to ``held`` from the job's offset on.
 
     Parameters
     ----------
@@ -248,7 +246,7 @@ def place(
     is_free
         (M,) all true.
     """
-    low = 0  # no node below is free
+    low = 0  # no lower node is free
     for j in order:
         while running.number[0] > 0 and running.ends[running.number[0] - 1] <= starts[j]:
             running.number[0] -= 1

@@ -1,4 +1,4 @@
-"""Runs of the built-in schedulers in machine code."""
+"""Runs of the built-in schedulers in machine code: the arrays, and the calls of the kernels."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from hindsched.instances.random_streams import stream
 from hindsched.online.grid.dgs import Offer
 from hindsched.online.grid.draws import WORDS_PER_JOB, words
 from hindsched.online.grid.kernels import baseline_kernels, dgs_kernels, late_kernels
-from hindsched.online.grid.kernels.node_books import Book
+from hindsched.online.grid.kernels.node_schedules import Candidates, NodeSchedules
 from hindsched.online.grid.kernels.overlay_kernels import Overlay, cyclon_round, static_overlay
-from hindsched.online.grid.late import Waiting
+from hindsched.online.grid.late import LateScheduler
 from hindsched.online.grid.options import AsapCounted, AsapPinned, BuiltIn, Dgs, Easy, Fcfs, Late, Queue
 from hindsched.online.grid.runs import Counters, Run
 
 __all__ = ["run_kernel"]
 
-#: Jobs whose random words are drawn at once; a multiple of it would do as well.
+#: Number of jobs whose random words are drawn at once.
 _BLOCK = 4096
 _ALWAYS = 2**62
 
@@ -39,14 +39,14 @@ def run_kernel(instance: Instance, policy: BuiltIn) -> Run:
     if isinstance(policy, Dgs):
         return _Dgs(instance, policy).run()
     if isinstance(policy, Late):
-        return Waiting(instance, policy, _LateBooks(instance, policy)).run()
+        return LateScheduler(instance, policy, _CompiledQueries(instance, policy)).run()
     if isinstance(policy, AsapPinned):
         return _asap_pinned(instance, policy)
     return _by_count(instance, policy)
 
 
 def _by_count(instance: Instance, policy: AsapCounted | Queue | Fcfs | Easy) -> Run:
-    """Run a scheduler that counts nodes, and settle afterwards which they are."""
+    """Run a scheduler that counts nodes, and choose the nodes afterwards."""
     submit, width, length = instance.submit, instance.width, instance.length
     jobs = len(instance)
     starts = np.empty(jobs, dtype=np.int64)
@@ -75,7 +75,7 @@ def _by_count(instance: Instance, policy: AsapCounted | Queue | Fcfs | Easy) -> 
 
 
 def _areas(width: Ints, length: Ints) -> npt.NDArray[Any]:
-    """Return width times length, as Python's integers where 64 bits might not hold them."""
+    """Return width times length, as Python integers if 64 bits might not hold them."""
     is_small = int(width.max(initial=0)) * int(length.max(initial=0)) < 2**63
     return width * length if is_small else width.astype(object) * length
 
@@ -84,18 +84,18 @@ def _asap_pinned(instance: Instance, policy: AsapPinned) -> Run:
     offsets = _offsets(instance.width)
     held = np.empty(int(offsets[-1]), dtype=np.int32)
     starts = np.empty(len(instance), dtype=np.int64)
-    nodes = np.arange(instance.nodes, dtype=np.int32)
-    known = np.full(instance.nodes, _ALWAYS, dtype=np.int64)
-    free_at, scratch = np.empty((2, instance.nodes), dtype=np.int64)
-    book = Book.of(instance.nodes, len(held))
-    baseline_kernels.asap_pinned(
-        instance.submit, instance.width, instance.length, book, nodes, known, free_at, scratch, starts, held
+    candidates = Candidates(
+        np.arange(instance.nodes, dtype=np.int32),
+        np.full(instance.nodes, _ALWAYS, dtype=np.int64),
+        *np.empty((2, instance.nodes), dtype=np.int64),
     )
+    schedules = NodeSchedules.of(instance.nodes, len(held))
+    baseline_kernels.asap_pinned(instance.submit, instance.width, instance.length, schedules, candidates, starts, held)
     return Run(policy.name, instance, starts, offsets, held.astype(np.int64))
 
 
 class _Dgs:
-    """A run of dgs: stretches of slots in which the overlay stays as it is."""
+    """A run of dgs, in intervals of slots without change of the overlay."""
 
     def __init__(self, instance: Instance, options: Dgs) -> None:
         self.instance = instance
@@ -110,50 +110,44 @@ class _Dgs:
             np.empty(int(offsets[-1]), dtype=np.int32),
             offsets,
         )
-        self.choice = dgs_kernels.Choice(
+        search = dgs_kernels.SearchOptions(
             options.fwd,
             options.messaging == "poll",
             options.poll_phase == "own",
             options.poll_slots,
             options.explore == "further",
         )
-        degree = self.overlay.lists.shape[1]
-        widest = int(instance.width.max()) if len(instance) else 1
-        self.work = dgs_kernels.Work.of(instance.nodes, degree, options.fwd, widest)
-        self.book = Book.of(instance.nodes, int(offsets[-1]))
-        self.counts = np.zeros(len(dgs_kernels.COUNTED), dtype=np.int64)
+        self.context = _search_context(instance, self.overlay, search)
         self.poll = 0
         self.block = -1
         self.drawn: Words = np.empty((0, WORDS_PER_JOB), dtype=np.uint64)
 
     def run(self) -> Run:
-        """Run it."""
+        """Return the run."""
         last = int(self.instance.submit[-1]) if len(self.instance) else -1
         if self.options.overlay == "static":
-            self._stretch(0, last)
+            self._run_slots(0, last)
         else:
             every = self.options.every
             nodes, degree = self.overlay.lists.shape
-            swap = min(self.options.swap, degree)  # nobody has more to send
+            swap = min(self.options.swap, degree)  # no node has more entries
             work: Int32s = np.empty((6, swap + degree + 1), dtype=np.int32)
             for number in range(last // every + 1):
                 if number > 0 and degree > 0:
                     drawn = words(nodes * (2 * swap - 1), "grid", "shuffle", self.options.seed, number)
                     cyclon_round(self.overlay, swap, drawn, work)
-                self._stretch(number * every, min((number + 1) * every - 1, last))
+                self._run_slots(number * every, min((number + 1) * every - 1, last))
         return self._result()
 
-    def _stretch(self, begin: int, end: int) -> None:
-        """Count polls and settle jobs in slots ``begin`` to ``end``."""
+    def _run_slots(self, begin: int, end: int) -> None:
+        """Count polls and allocate jobs in slots ``begin`` to ``end``."""
         self.poll += _polls(self.overlay.sizes, begin, end, self.options)
         first, stop = np.searchsorted(self.instance.submit, [begin, end + 1]).tolist()
         while first < stop:
             self._draw(first // _BLOCK)
             last = min(stop, (self.block + 1) * _BLOCK)
             drawn = self.drawn[first - self.block * _BLOCK :]
-            dgs_kernels.run_jobs(
-                self.jobs, first, last, drawn, self.overlay, self.book, self.choice, self.work, self.counts
-            )
+            dgs_kernels.run_jobs(self.jobs, first, last, drawn, self.context)
             first = last
 
     def _draw(self, block: int) -> None:
@@ -172,48 +166,59 @@ class _Dgs:
         within = np.arange(int(offsets[-1])) - offsets[:-1][job]
         held = self.jobs.held[self.jobs.offsets[:-1][job] + within].astype(np.int64)
         held = held[np.lexsort((held, job))]
-        count = dict(zip(dgs_kernels.COUNTED, self.counts.tolist(), strict=True))
+        count = dict(zip(dgs_kernels.COUNTED, self.context.counts.tolist(), strict=True))
         counters = Counters(**count, forwards=count["searches"], pull=count["first"] + count["second"], poll=self.poll)
         return Run(self.options.name, self.instance, self.jobs.starts, offsets, held, counters)
 
 
-class _LateBooks:
-    """Overlay and schedules as arrays, asked by kernels; what asks is the plain simulator of late."""
+class _CompiledQueries:
+    """Overlay and schedules as arrays, queried by kernels for the plain simulator of late."""
 
     def __init__(self, instance: Instance, options: Late) -> None:
-        self.overlay = static_overlay(instance.nodes, options.degree, options.seed)
-        self.lists: list[list[int]] = self.overlay.lists.tolist()
+        overlay = static_overlay(instance.nodes, options.degree, options.seed)
+        self.lists: list[list[int]] = overlay.lists.tolist()
         widest = int(instance.width.max()) if len(instance) else 1
         submit, width, length, starts = np.zeros((4, 1), dtype=np.int64)
         none = np.empty(0, dtype=np.int32)
         self.job = dgs_kernels.Jobs(submit, width, length, starts, none, none.astype(np.int64))
-        self.choice = dgs_kernels.Choice(options.fwd, False, False, 1, options.explore == "further")
-        self.work = dgs_kernels.Work.of(instance.nodes, self.overlay.lists.shape[1], options.fwd, widest)
-        self.schedules = Book.of(instance.nodes, int(instance.width.sum()))
+        search = dgs_kernels.SearchOptions(options.fwd, False, False, 1, options.explore == "further")
+        self.context = _search_context(instance, overlay, search)
         self.found: Int32s = np.empty(widest, dtype=np.int32)
-        self.counts = np.zeros(len(dgs_kernels.COUNTED), dtype=np.int64)
         self.stamp = 0
 
-    def best(self, searchers: Sequence[int], now: int, width: int, length: int) -> Offer | None:
+    def best_offer(self, searchers: Sequence[int], now: int, width: int, length: int) -> Offer | None:
         self.job.submit[0], self.job.width[0], self.job.length[0] = now, width, length
         drawn: Int32s = np.array(searchers, dtype=np.int32)
-        asked = self.overlay, self.schedules, self.choice, self.work, self.counts
-        taken = late_kernels.best_offer(self.job, drawn, len(drawn), self.stamp, *asked)
+        taken = late_kernels.best_offer(self.job, drawn, len(drawn), self.stamp, self.context)
         self.stamp += len(drawn)
         if taken < 0:
             return None
-        return Offer(int(self.work.offers[taken]), taken, tuple(self.work.offered[taken, :width].tolist()))
+        work = self.context.work
+        return Offer(int(work.offers[taken]), taken, tuple(work.offered[taken, :width].tolist()))
 
-    def kept(self, nodes: list[int]) -> Int32s:
+    def prepare(self, nodes: list[int]) -> Int32s:
         return np.array(nodes, dtype=np.int32)
 
-    def free(self, nodes: Int32s, now: int, width: int, length: int) -> tuple[int, ...] | None:
-        if late_kernels.first_free(self.schedules, nodes, width, now, now + length, self.found):
+    def free_nodes(self, nodes: Int32s, now: int, width: int, length: int) -> tuple[int, ...] | None:
+        if late_kernels.first_free(self.context.schedules, nodes, width, now, now + length, self.found):
             return tuple(self.found[:width].tolist())
         return None
 
-    def book(self, offer: Offer, end: int, now: int) -> None:
-        late_kernels.book_all(self.schedules, np.array(offer.nodes, dtype=np.int32), offer.start, end, now)
+    def reserve(self, offer: Offer, end: int, now: int) -> None:
+        late_kernels.reserve_all(self.context.schedules, np.array(offer.nodes, dtype=np.int32), offer.start, end, now)
+
+
+def _search_context(
+    instance: Instance, overlay: Overlay, options: dgs_kernels.SearchOptions
+) -> dgs_kernels.SearchContext:
+    widest = int(instance.width.max()) if len(instance) else 1
+    return dgs_kernels.SearchContext(
+        overlay,
+        NodeSchedules.of(instance.nodes, int(instance.width.sum())),
+        options,
+        dgs_kernels.Work.of(instance.nodes, overlay.lists.shape[1], options.fwd, widest),
+        np.zeros(len(dgs_kernels.COUNTED), dtype=np.int64),
+    )
 
 
 def _polls(sizes: Ints, begin: int, end: int, options: Dgs) -> int:

@@ -1,4 +1,4 @@
-"""dgs as a kernel: searchers, offers and counters, job by job (docs/grid/model.md section 3)."""
+"""dgs: searchers, offers and counters, job by job; the compiled twin of `hindsched.online.grid.dgs`."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ import numpy as np
 
 from hindsched.instances.array_types import Int32s, Ints, Words
 from hindsched.instances.compiling import kernel
-from hindsched.online.grid.kernels.book_kernels import book_run, forget, is_free, least_start
-from hindsched.online.grid.kernels.node_books import Book, below
+from hindsched.online.grid.kernels.node_schedules import Candidates, NodeSchedules, below
 from hindsched.online.grid.kernels.overlay_kernels import Overlay
+from hindsched.online.grid.kernels.schedule_kernels import drop_past, is_free, least_start, reserve
 
-__all__ = ["COUNTED", "Choice", "Jobs", "Work", "run_jobs", "search"]
+__all__ = ["COUNTED", "Jobs", "SearchContext", "SearchOptions", "Work", "run_jobs", "search"]
 
-#: What is counted here, in the order of the array of counts.
+#: Names of the counters, in the order of the array of counts.
 COUNTED = (
     "searches",
     "queries",
@@ -32,16 +32,16 @@ _ALWAYS = 2**62
 
 
 class Jobs(NamedTuple):
-    """Jobs, and what becomes of them.
+    """Jobs and their allocations.
 
     Parameters
     ----------
     submit, width, length
-        (J,) of the instance.
+        (J,) as in the instance.
     starts
-        (J,) written: the start, -1 where the job failed.
+        (J,) written: the start, -1 for a failed job.
     held
-        Written: the nodes of each job at its place of ``offsets``.
+        Written: the nodes of each job, from its offset on.
     offsets
         (J,) sums of widths.
     """
@@ -54,7 +54,7 @@ class Jobs(NamedTuple):
     offsets: Ints
 
 
-class Choice(NamedTuple):
+class SearchOptions(NamedTuple):
     """Options as numbers."""
 
     fwd: int
@@ -65,20 +65,18 @@ class Choice(NamedTuple):
 
 
 class Work(NamedTuple):
-    """Arrays that kernels work with.
+    """Work arrays.
 
     Parameters
     ----------
     pool
         (d,) the searchers.
     seen
-        (M,) the search in which a node was discovered last.
-    nodes, known
-        (M,) the candidates of a search in order of discovery, and from which slot on each is not known.
+        (M,) the last search that discovered the node.
+    candidates
+        (M,) the candidates of a search in order of discovery.
     free
         (M,) the candidates that are free at the submission, in order of discovery.
-    free_at, scratch
-        (M,) for the least common start.
     offers, order
         (fwd,) the start of each searcher's offer, -1 without one, and their order.
     offered
@@ -87,11 +85,8 @@ class Work(NamedTuple):
 
     pool: Int32s
     seen: Ints
-    nodes: Int32s
-    known: Ints
+    candidates: Candidates
     free: Int32s
-    free_at: Ints
-    scratch: Ints
     offers: Ints
     order: Ints
     offered: Int32s
@@ -102,15 +97,22 @@ class Work(NamedTuple):
         return cls(
             np.empty(max(degree, 1), dtype=np.int32),
             np.full(nodes, -1, dtype=np.int64),
+            Candidates(np.empty(nodes, dtype=np.int32), *(np.empty(nodes, dtype=np.int64) for _ in range(3))),
             np.empty(nodes, dtype=np.int32),
-            np.empty(nodes, dtype=np.int64),
-            np.empty(nodes, dtype=np.int32),
-            np.empty(nodes, dtype=np.int64),
-            np.empty(nodes, dtype=np.int64),
             np.empty(fwd, dtype=np.int64),
             np.empty(fwd, dtype=np.int64),
             np.empty((fwd, widest), dtype=np.int32),
         )
+
+
+class SearchContext(NamedTuple):
+    """The arguments that all kernels of a search share."""
+
+    overlay: Overlay
+    schedules: NodeSchedules
+    options: SearchOptions
+    work: Work
+    counts: Ints
 
 
 @kernel
@@ -119,13 +121,10 @@ def run_jobs(
     first: int,
     last: int,
     drawn: Words,
-    overlay: Overlay,
-    book: Book,
-    choice: Choice,
-    work: Work,
-    counts: Ints,
+    context: SearchContext,
 ) -> None:
-    """Settle jobs ``first`` to ``last`` - 1, row by row of ``drawn``; the overlay does not change meanwhile."""
+    """Allocate jobs ``first`` to ``last`` - 1, one per row of ``drawn``, on an unchanged overlay."""
+    overlay, _, options, work, counts = context
     lists = overlay.lists
     nodes, d = lists.shape
     for j in range(first, last):
@@ -136,22 +135,22 @@ def run_jobs(
             if lists[entry, x] >= 0:
                 work.pool[size] = lists[entry, x]
                 size += 1
-        searchers = min(choice.fwd, size)
+        searchers = min(options.fwd, size)
         found = 0
         best = _ALWAYS
         for i in range(searchers):
             x = i + below(drawn[j - first, 1 + i], size - i)
             work.pool[i], work.pool[x] = work.pool[x], work.pool[i]
-            # known exactly, an offer that starts no earlier than the best is not looked at again
-            start = search(jobs, j, work.pool[i], i, best, j * 64 + i, overlay, book, choice, work, counts)
+            # with exact knowledge, an offer that starts no earlier than the best is never used
+            start = search(jobs, j, work.pool[i], i, best, j * 64 + i, context)
             work.offers[i] = start
             if start >= 0:
                 found += 1
-                if start < best and not choice.is_poll:
+                if start < best and not options.is_poll:
                     best = start
         counts[_SEARCHES] += searchers
         counts[_ANSWERS] += found
-        _confirm(jobs, j, searchers, found, overlay, book, work, counts)
+        _confirm(jobs, j, searchers, found, context)
 
 
 @kernel
@@ -162,21 +161,18 @@ def search(
     drawn: int,
     before: int,
     stamp: int,
-    overlay: Overlay,
-    book: Book,
-    choice: Choice,
-    work: Work,
-    counts: Ints,
+    context: SearchContext,
 ) -> int:
-    """Return the start that a searcher offers, its nodes written; -1 for none.
+    """Return the start that a searcher offers, and write its nodes; -1 without offer.
 
-    An offer that would not start before ``before`` may come with any start from there on, and without nodes.
+    For an offer that does not start before ``before``, any later start is returned and no nodes are written.
     """
+    overlay, schedules, options, work, counts = context
     lists = overlay.lists
     d = lists.shape[1]
     submit, width, length = jobs.submit[j], jobs.width[j], jobs.length[j]
     counts[_FIRST] += overlay.sizes[searcher]
-    count, free = _discover(searcher, 0, 0, submit, length, stamp, overlay, book, choice, work)
+    count, free = _discover(searcher, 0, 0, submit, length, stamp, context)
     own = count
     if free < width:
         for x in range(d):
@@ -184,16 +180,16 @@ def search(
                 asked = lists[searcher, x]
                 counts[_QUERIES] += 1
                 counts[_SECOND] += overlay.sizes[asked]
-                count, free = _discover(asked, count, free, submit, length, stamp, overlay, book, choice, work)
+                count, free = _discover(asked, count, free, submit, length, stamp, context)
                 if free >= width:
                     break
-    if choice.is_further and free < width:
+    if options.is_further and free < width:
         while count < width and own < count:
-            asked = work.nodes[own]
+            asked = work.candidates.nodes[own]
             own += 1
             counts[_QUERIES] += 1
             counts[_SECOND] += overlay.sizes[asked]
-            count, free = _discover(asked, count, free, submit, length, stamp, overlay, book, choice, work)
+            count, free = _discover(asked, count, free, submit, length, stamp, context)
     if free >= width:
         if submit < before:
             for i in range(width):
@@ -201,14 +197,12 @@ def search(
         return int(submit)
     if count < width:
         return -1
-    start = least_start(
-        book, work.nodes, work.known, work.free_at, work.scratch, count, width, length, submit + 1, before
-    )
+    start = least_start(schedules, work.candidates, count, width, length, submit + 1, before)
     if start < before:
         taken = 0
         for i in range(count):
-            if work.free_at[i] == start:
-                work.offered[drawn, taken] = work.nodes[i]
+            if work.candidates.free_at[i] == start:
+                work.offered[drawn, taken] = work.candidates.nodes[i]
                 taken += 1
                 if taken == width:
                     break
@@ -223,37 +217,34 @@ def _discover(
     submit: int,
     length: int,
     stamp: int,
-    overlay: Overlay,
-    book: Book,
-    choice: Choice,
-    work: Work,
+    context: SearchContext,
 ) -> tuple[int, int]:
-    """Add the neighbours of a node to the candidates; return how many there are, and how many free at submission."""
+    """Add the neighbours of a node to the candidates; return their number, and the number free at submission."""
+    overlay, schedules, options, work, _ = context
     lists = overlay.lists
     known = _ALWAYS
-    if choice.is_poll:
-        phase = node % choice.poll_slots if choice.is_own else 0
-        known = submit - (submit - phase) % choice.poll_slots if submit >= phase else 0
+    if options.is_poll:
+        phase = node % options.poll_slots if options.is_own else 0
+        known = submit - (submit - phase) % options.poll_slots if submit >= phase else 0
     for x in range(lists.shape[1]):
         candidate = lists[node, x]
         if candidate < 0 or work.seen[candidate] == stamp:
             continue
         work.seen[candidate] = stamp
-        work.nodes[count] = candidate
-        work.known[count] = known
+        work.candidates.nodes[count] = candidate
+        work.candidates.known[count] = known
         count += 1
-        forget(book, candidate, submit)
-        if is_free(book, candidate, submit, submit + length, known):
+        drop_past(schedules, candidate, submit)
+        if is_free(schedules, candidate, submit, submit + length, known):
             work.free[free] = candidate
             free += 1
     return count, free
 
 
 @kernel
-def _confirm(
-    jobs: Jobs, j: int, searchers: int, found: int, overlay: Overlay, book: Book, work: Work, counts: Ints
-) -> None:
-    """Take the first offer, by (start, drawn), whose nodes are really free."""
+def _confirm(jobs: Jobs, j: int, searchers: int, found: int, context: SearchContext) -> None:
+    """Accept the first offer, by (start, drawn), whose nodes are free."""
+    overlay, schedules, _, work, counts = context
     submit, width, length = jobs.submit[j], jobs.width[j], jobs.length[j]
     for _ in range(found):
         taken = -1
@@ -264,13 +255,13 @@ def _confirm(
         work.offers[taken] = -1
         is_fresh = True
         for i in range(width):
-            if not is_free(book, work.offered[taken, i], start, start + length, _ALWAYS):
+            if not is_free(schedules, work.offered[taken, i], start, start + length, _ALWAYS):
                 is_fresh = False
                 break
         if is_fresh:
             for i in range(width):
                 node = work.offered[taken, i]
-                book_run(book, node, start, start + length, submit)
+                reserve(schedules, node, start, start + length, submit)
                 jobs.held[jobs.offsets[j] + i] = node
                 counts[_PUSH] += overlay.in_degrees[node]
             counts[_ALLOCATED] += width

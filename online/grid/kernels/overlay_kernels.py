@@ -1,4 +1,7 @@
-"""The overlays as kernels: static lists, and rounds of Cyclon (docs/grid/model.md section 3.2)."""
+"""Overlays: static lists and rounds of Cyclon; the compiled twin of `hindsched.online.grid.overlays`.
+
+`_merge` takes nine arguments: views of rows are faster than indices.
+"""
 
 from __future__ import annotations
 
@@ -9,20 +12,20 @@ import numpy as np
 from hindsched.instances.array_types import Int32s, Ints, Words
 from hindsched.instances.compiling import kernel
 from hindsched.online.grid.draws import words
-from hindsched.online.grid.kernels.node_books import below
+from hindsched.online.grid.kernels.node_schedules import below
 
 __all__ = ["Overlay", "cyclon_round", "static_overlay"]
 
 
 class Overlay(NamedTuple):
-    """Who knows whom.
+    """The neighbour lists of all nodes.
 
     Parameters
     ----------
     lists, ages
-        (M, d) the neighbour in each place of a node's list, -1 where it is empty, and its age.
+        (M, d) the neighbour in each place of a node's list, -1 for an empty place, and its age.
     sizes, in_degrees
-        (M,) filled places of each node, and how many nodes list it.
+        (M,) the number of filled places of each node, and the number of nodes that list it.
     """
 
     lists: Int32s
@@ -59,14 +62,14 @@ def _draw_lists(drawn: Words, pool: Int32s, lists: Int32s) -> None:
 
 @kernel
 def cyclon_round(overlay: Overlay, swap: int, drawn: Words, work: Int32s) -> None:
-    """Let every node shuffle once, on what it finds.
+    """Let every node shuffle once, one after the other.
 
     Parameters
     ----------
     drawn
         At least M x (2 swap - 1) words.
     work
-        (6, swap + d) to work with.
+        (6, swap + d) work array.
     """
     lists, ages, sizes, in_degrees = overlay
     nodes, d = lists.shape
@@ -105,9 +108,9 @@ def cyclon_round(overlay: Overlay, swap: int, drawn: Words, work: Int32s) -> Non
 
 @kernel
 def _oldest(row: Int32s, row_ages: Int32s) -> int:
-    """Let the entries of a cache grow older by one, and return the first of the oldest."""
+    """Increase the ages of a cache by one, and return the first of its oldest entries."""
     for x in range(len(row)):
-        row_ages[x] += 1  # of empty places too: whatever is put there brings its own
+        row_ages[x] += 1  # of empty places too: a new entry sets the age
     oldest, age = -1, -1
     for x in range(len(row)):
         if row[x] >= 0 and row_ages[x] > age:
@@ -117,7 +120,7 @@ def _oldest(row: Int32s, row_ages: Int32s) -> int:
 
 @kernel
 def _filled(row: Int32s, without: int, places: Int32s) -> int:
-    """Write the filled places of a cache but one, ascending, and return how many."""
+    """Write the filled places of a cache except one, ascending, and return their number."""
     count = 0
     for x in range(len(row)):
         places[count] = x
@@ -137,7 +140,7 @@ def _merge(
     over: Int32s,
     most: int,
 ) -> None:
-    """Take entries into the cache of node k: into empty places, then over the places ``over``, else not."""
+    """Add entries to the cache of node k: in empty places, then in the places ``over``; drop the rest."""
     sizes, in_degrees = overlay.sizes, overlay.in_degrees
     d = len(row)
     used = 0

@@ -4,7 +4,7 @@ import numpy as np
 
 from hindsched.instances.random_streams import stream
 from hindsched.online.grid.draws import WORDS_PER_JOB, Draws, words
-from hindsched.online.grid.kernels.node_books import below
+from hindsched.online.grid.kernels.node_schedules import below
 from tests.cases.grid import raw_words
 
 
