@@ -74,6 +74,8 @@ def test_the_wheel_holds_one_package_and_nothing_else(wheel):
     assert {name.split("/")[0] for name in names if ".dist-info" not in name} == {"hindsched"}
     assert {name.split("/")[1] for name in names if name.endswith("/__init__.py")} == {"__init__.py", *PACKAGES}
     assert [name for name in names if "docs/" in name] == []
+    rows = {name.rpartition("/")[2] for name in names if name.startswith("hindsched/bench/data/")}
+    assert rows == {"leaderboard.csv", "paper_tables.csv"}, "rows that a command reads; others belong to docs/studies"
     assert "hindsched/py.typed" in names
     assert {"hindsched/bench/report/templates/report.html", "hindsched/bench/report/templates/report.css"} <= set(names)
     data = [path.relative_to(ROOT).as_posix() for path in (ROOT / "instances" / "data").rglob("*") if path.is_file()]

@@ -6,7 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from hindsched.bench.report.marks import Published
+    from docs.studies.marked_pages import Published
 
 __all__ = ["PAGE_WRITERS", "published"]
 

@@ -10,9 +10,9 @@ from click.testing import CliRunner
 from docs.studies import published as published_pages
 from docs.studies.cli import studies
 from docs.studies.coupled.pages import published as bench_coupled_pages
+from docs.studies.marked_pages import rebuild
 from docs.studies.published import published as pages_of
 from docs.studies.rows import ROWS
-from hindsched.bench.report.marks import rebuild
 from hindsched.instances.families import BUILT_IN
 
 ROOT = Path(__file__).parents[2]

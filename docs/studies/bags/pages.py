@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from docs.studies.bags.claims import judge
+from docs.studies.marked_pages import Picture, Writer
 from docs.studies.rows import read_rows
 from hindsched.bench.bags.configuration_means import CONFIGURATION, ORACLE, draw_bars, in_table_order
 from hindsched.bench.bags.verify import CLAIMS
 from hindsched.bench.report import canvas
 from hindsched.bench.report.formatting import NOTHING, count, interval, number, share
 from hindsched.bench.report.markdown import text_table
-from hindsched.bench.report.marks import Picture, Writer
 from hindsched.bench.results.records import records
 from hindsched.instances.errors import InputError
 
@@ -46,7 +46,7 @@ class Published:
     folder = "bags"
 
     def writers(self) -> dict[str, Writer]:
-        """Return who writes the marked parts of pages (see `hindsched.bench.report.marks`), by name."""
+        """Return who writes the marked parts of pages (see `docs.studies.marked_pages`), by name."""
         tables = (self.claims, self.cells, self.gaps, self.verified, self.speed)
         counts = (self.runs, self.optima, self.optimal, self.verified_on)
         means = (self.slowdown, self.on_demand, self.ratio, self.closed, self.gain, self.waits)

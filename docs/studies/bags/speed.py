@@ -10,8 +10,8 @@ from itertools import product
 from statistics import median
 from typing import Any, TypeAlias
 
+from docs.studies.machine import machine
 from hindsched.bench.bags.paper import Paper, starts
-from hindsched.bench.machine import machine
 from hindsched.instances.bags import Instance, Store
 from hindsched.instances.bags.generate import SLOT_S, classroom, segment_ticks
 from hindsched.instances.errors import SelfCheckError

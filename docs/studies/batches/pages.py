@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from docs.studies.batches.claims import judge, read_table, read_tally
 from docs.studies.batches.theorem import Tally
+from docs.studies.marked_pages import Picture, Writer
 from hindsched.bench.batches.figures import draw_requests, draw_satisfied
 from hindsched.bench.report.formatting import NOTHING, count, number, share
 from hindsched.bench.report.markdown import text_table
-from hindsched.bench.report.marks import Picture, Writer
 from hindsched.instances.errors import InputError
 from hindsched.online.batches.periods import requests_for
 
@@ -35,7 +35,7 @@ class Published:
     folder = "batches"
 
     def writers(self) -> dict[str, Writer]:
-        """Return who writes the marked parts of pages (see `hindsched.bench.report.marks`), by name."""
+        """Return who writes the marked parts of pages (see `docs.studies.marked_pages`), by name."""
         tables = (
             self.claims,
             self.settings,

@@ -9,8 +9,8 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from docs.studies.machine import machine
 from hindsched import instances, offline
-from hindsched.bench.machine import machine
 from hindsched.instances.batches import Instance, Rung, Volunteers
 from hindsched.instances.batches.generate import paper
 from hindsched.instances.batches.volunteers import DAY

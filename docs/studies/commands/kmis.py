@@ -70,7 +70,7 @@ def kmis(
     from docs.studies.coupled.kmis_race import duels, report
     from docs.studies.coupled.kmis_race.cells import cells_of
     from docs.studies.coupled.kmis_race.sides import SIDES, make_sides
-    from hindsched.bench.machine import machine
+    from docs.studies.machine import machine
 
     if sides is not None:
         names = tuple(sides.split(","))

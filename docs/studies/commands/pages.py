@@ -24,8 +24,8 @@ def pages(docs: Path, is_check: bool, as_json: bool) -> None:
     A mark names a writer and its arguments: <!-- number: ratio printed E-IE median --> or <!-- table: versus I -->, up
     to <!-- end -->. A picture is drawn again only where its numbers changed. Families without a folder are skipped.
     """
+    from docs.studies.marked_pages import rebuild
     from docs.studies.published import PAGE_WRITERS, published
-    from hindsched.bench.report.marks import rebuild
 
     changes = []
     for family in PAGE_WRITERS:

@@ -3,20 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import click
 
+from docs.studies.commands.gathered import gather
+from docs.studies.commands.points import ExperimentPoints
 from hindsched.bench.commands import options
 from hindsched.bench.output import Table
 
 _READINGS = ("printed", "conditional", "undivided", "held-frozen", "candidate-fresh", "frozen")
 
 
+@dataclass(frozen=True, slots=True)
+class _Runs:
+    """Options of the runs."""
+
+    slots: int
+    seeds: Sequence[int]
+    readings: tuple[str, ...]
+    policies: tuple[str, ...]
+    jobs: int
+
+
 @click.command(short_help="Run readings and seeds of the paper's experiment beside its printed tables.")
 @options.points()
 @options.draws("0")
-@click.option("--slots", type=options.POSITIVE, default=1_000_000, show_default=True, help="A longer run has failed.")
+@click.option("--slots", type=options.POSITIVE, default=1_000_000, show_default=True, help="Horizon of a run.")
 @click.option("--seed", "seeds", type=options.NUMBERS, default="0-4", show_default=True, help="Of the experiment.")
 @click.option(
     "--reading",
@@ -25,58 +39,44 @@ _READINGS = ("printed", "conditional", "undivided", "held-frozen", "candidate-fr
     multiple=True,
     default=("printed", "frozen"),
     show_default=True,
-    help="What is taken where the paper leaves a choice. May be given several times.",
+    help="A reading of what the paper leaves open. May be given several times.",
 )
 @click.option("--policy", "policies", multiple=True, metavar="NAME", help="A heuristic.  [default: all 17]")
 @options.jobs
-@click.option("--out", metavar="FILE.csv", help="Write the metrics here too.")
+@click.option("--out", metavar="FILE.csv", help="Write the metrics to this file too.")
 @options.kept_in("readings")
 @options.as_json
-def readings(
-    ms: Sequence[int],
-    n_coms: Sequence[int],
-    wmins: Sequence[int],
-    scenarios: Sequence[int],
-    trials: Sequence[int],
-    slots: int,
-    seeds: Sequence[int],
-    readings: tuple[str, ...],
-    policies: tuple[str, ...],
-    jobs: int,
-    out: str | None,
-    results: Path,
-    as_json: bool,
-) -> None:
-    """Run readings on instances of several seeds, and measure them by the metrics of the paper's tables.
+@gather("points", ExperimentPoints)
+@gather("runs", _Runs)
+def readings(points: ExperimentPoints, runs: _Runs, results: Path, out: str | None, as_json: bool) -> None:
+    """Run readings of the paper on instances of several seeds, and compute the metrics of its tables.
 
-    The runs go to the results folder; calls for other seeds, trials or readings add to it. Of seed 0 the published runs
-    under printed and conditional count too, and need not be made again. The metrics of all that is there go to
-    metrics.csv in the folder, and how close they come to the printed tables to closeness.csv.
+    Runs are kept in the results folder; calls for other seeds, trials or readings add to it. The stored runs of seed 0
+    under printed and conditional count too. Writes metrics.csv, and the distances from the printed tables to
+    closeness.csv.
     """
     import pandas as pd
 
     from docs.studies.coupled import readings as study
     from hindsched.bench.coupled import paper_tables, reproduction
-    from hindsched.bench.coupled.paper import SLOTS, experiment
+    from hindsched.bench.coupled.paper import SLOTS
     from hindsched.bench.results.records import records
     from hindsched.instances.errors import InputError
     from hindsched.instances.text_files import write_text
     from hindsched.online.coupled import POLICIES
 
-    chosen = [reproduction.READINGS[name] for name in dict.fromkeys(readings)]
-    for name in policies:
+    chosen = [reproduction.READINGS[name] for name in dict.fromkeys(runs.readings)]
+    for name in runs.policies:
         if name not in POLICIES:
             raise InputError(f"{name!r}, expected one of {', '.join(POLICIES)}", place="--policy")
-    published = study.published_runs() if slots == SLOTS else None
-    for seed in seeds:
+    published = study.published_runs() if runs.slots == SLOTS else None
+    for seed in runs.seeds:
         is_known = published is not None and seed == 0
         wanted = [reading for reading in chosen if not (is_known and reading.name in study.PUBLISHED)]
-        sources = experiment(
-            ms=ms, n_coms=n_coms, wmins=wmins, scenarios=scenarios, trials=trials, slots=slots, seed=seed
-        )
-        study.run_on(sources, wanted, results, policies=policies or POLICIES, num_processes=jobs)
-    runs = pd.concat([published, study.read_runs(results)], ignore_index=True)
-    metrics = study.metrics_of(runs)
+        sources = points.sources(seed, runs.slots)
+        study.run_on(sources, wanted, results, policies=runs.policies or POLICIES, num_processes=runs.jobs)
+    found = pd.concat([published, study.read_runs(results)], ignore_index=True)
+    metrics = study.metrics_of(found)
     closeness = paper_tables.compare_metrics(metrics, by=("reading", "seed", "sample"))
     study.write_metrics(metrics, results / "metrics.csv")
     write_text(results / "closeness.csv", closeness.to_csv(index=False))

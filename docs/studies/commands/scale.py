@@ -1,16 +1,42 @@
-"""Study ``scale``: how a solver's time grows."""
+"""Study ``scale``: how the time of a solver grows with the size of instances."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 
 import click
 
+from docs.studies.commands.gathered import gather
 from hindsched.bench.commands import options
 from hindsched.bench.output import Table
 from hindsched.bench.report.markdown import markdown_table
 from hindsched.instances.text_files import write_text
+
+
+@dataclass(frozen=True, slots=True)
+class _Grid:
+    """Options of drawn instances; every combination is an instance."""
+
+    ps: Sequence[int]
+    ms: Sequence[int]
+    wmins: Sequence[int]
+    n_coms: Sequence[int]
+    iterations: Sequence[int]
+    instances: int
+    slots: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Solve:
+    """Options of the solver."""
+
+    solver: str
+    time_limit_s: float
+    threads: Sequence[int]
+    processor: bool
 
 
 @click.command(short_help="Measure how a solver's time grows.")
@@ -31,40 +57,25 @@ from hindsched.instances.text_files import write_text
     envvar="HINDSCHED_TRACES",
     show_envvar=True,
     metavar="FOLDER",
-    help="Where LANL's event_trace of the Failure Trace Archive is.",
+    help="Folder with LANL's event_trace of the Failure Trace Archive.",
 )
 @options.solver
 @options.time_limit(60.0)
-@click.option(
-    "--threads", type=options.NUMBERS, default="1", show_default=True, help="Threads a solver may use, in turn."
-)
+@click.option("--threads", type=options.NUMBERS, default="1", show_default=True, help="Numbers of threads, in turn.")
 @click.option(
     "--processor",
     is_flag=True,
-    help="Let times and limit be of the processor's time, of all threads together, not of what goes by.",
+    help="Measure and limit processor time of all threads together, not wall-clock time.",
 )
 @options.kept_in("scale")
 @options.as_json
-def scale(
-    ps: Sequence[int],
-    ms: Sequence[int],
-    wmins: Sequence[int],
-    n_coms: Sequence[int],
-    iterations: Sequence[int],
-    instances: int,
-    slots: int,
-    traces: Path | None,
-    solver: str,
-    time_limit_s: float,
-    threads: Sequence[int],
-    processor: bool,
-    results: Path,
-    as_json: bool,
-) -> None:
-    """Measure how a solver's time grows with p, m, K, n_com and wmin, and what it does on real traces.
+@gather("grid", _Grid)
+@gather("solve", _Solve)
+def scale(grid: _Grid, solve: _Solve, traces: Path | None, results: Path, as_json: bool) -> None:
+    """Measure how a solver's time grows with p, m, K, n_com and wmin, and solve instances on real traces.
 
-    The spot zones come with the toolkit; LANL's machines are tried too where --traces names the folder of their table.
-    Interrupted, it goes on where it was. The table is written to coupled_scale.csv too.
+    The packaged spot zones are included; --traces adds the machines of LANL. An interrupted study resumes. Writes
+    coupled_scale.csv, table.md and scale.svg.
     """
     import pandas as pd
 
@@ -74,25 +85,23 @@ def scale(
     from hindsched.bench.coupled.paper import Paper
     from hindsched.bench.coupled.real import spot_sources
 
+    drawn = product(grid.ps, grid.ms, grid.n_coms, grid.wmins, grid.iterations, range(grid.instances))
     sources: list[Source] = [
-        Paper(m, n_com, wmin, 0, trial, slots, 0, p, k)
-        for p in ps
-        for m in ms
-        for n_com in n_coms
-        for wmin in wmins
-        for k in iterations
-        for trial in range(instances)
+        Paper(m, n_com, wmin, 0, trial, grid.slots, 0, p, k) for p, m, n_com, wmin, k, trial in drawn
     ]
     sources += spot_sources()
     if traces is not None:
         sources += lanl_sources(traces)
-    rows = races.race(sources, [solver], results, time_limit_s=time_limit_s, is_processor=processor, threads=threads)
+    limits = races.Limits(solve.time_limit_s, is_processor=solve.processor, threads=solve.threads)
+    rows = races.race(sources, [solve.solver], results, limits)
     scaled = races.scale_rows(sources, rows)
     races.draw_scale(scaled, results / "scale.svg")
-    columns = ("instance", *(("threads",) if len(threads) > 1 else ()), "status", "value", "bound", "gap", "seconds")
+    threads = ("threads",) if len(solve.threads) > 1 else ()
+    columns = ("instance", *threads, "status", "value", "bound", "gap", "seconds")
     write_text(results / "table.md", markdown_table(rows, columns))
     frame = pd.DataFrame(scaled, columns=list(races.SCALE_COLUMNS))
     write_text(results / "coupled_scale.csv", frame.convert_dtypes().to_csv(index=False))
-    table = Table({name: name for name in columns}, as_json, title=f"{solver}, at most {time_limit_s:g} s each")
+    title = f"{solve.solver}, at most {solve.time_limit_s:g} s each"
+    table = Table({name: name for name in columns}, as_json, title=title)
     table.add_all(rows)
     table.show()

@@ -3,15 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import click
 
+from docs.studies.commands.gathered import gather
 from hindsched.bench.commands import options
 from hindsched.bench.output import Table
 from hindsched.bench.report.markdown import markdown_table
 from hindsched.instances.text_files import write_text
+
+
+@dataclass(frozen=True, slots=True)
+class _Spread:
+    """Options of the instances."""
+
+    ms: Sequence[int]
+    n_coms: Sequence[int]
+    wmins: Sequence[int]
+    iterations: Sequence[int]
+    instances: int
+    slots: int
 
 
 @click.command(short_help="Time exact solvers against each other.")
@@ -26,23 +40,13 @@ from hindsched.instances.text_files import write_text
     multiple=True,
     default=("native", "cpsat"),
     show_default=True,
-    help="Who competes. May be given several times.",
+    help="A solver. May be given several times.",
 )
 @options.time_limit(60.0)
 @options.kept_in("solvers")
 @options.as_json
-def solvers(
-    ms: Sequence[int],
-    n_coms: Sequence[int],
-    wmins: Sequence[int],
-    iterations: Sequence[int],
-    instances: int,
-    slots: int,
-    solvers: tuple[str, ...],
-    time_limit_s: float,
-    results: Path,
-    as_json: bool,
-) -> None:
+@gather("spread", _Spread)
+def solvers(spread: _Spread, solvers: tuple[str, ...], time_limit_s: float, results: Path, as_json: bool) -> None:
     """Time exact solvers against each other on the paper's instances, one core each, in one process.
 
     For each K the instances are spread evenly over the points m, n_com, wmin. Ratios are times over those of the first
@@ -50,8 +54,8 @@ def solvers(
     """
     from docs.studies.coupled import solver_races as races
 
-    sources = races.spread(ms, n_coms, wmins, iterations, instances, slots)
-    rows = races.race(sources, solvers, results, time_limit_s=time_limit_s)
+    sources = races.spread(spread.ms, spread.n_coms, spread.wmins, spread.iterations, spread.instances, spread.slots)
+    rows = races.race(sources, solvers, results, races.Limits(time_limit_s))
     _show_race(races.compare(rows, solvers[0]), results, as_json)
 
 

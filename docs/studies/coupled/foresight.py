@@ -1,8 +1,7 @@
-"""The map of when foresight matters: ratios of policies along six axes, on drawn chains and on real machines.
+"""Ratios of policies along six axes, on drawn chains and on real machines.
 
-One parameter at a time leaves a common centre. Times are told in mean availability periods of a worker, the slots for
-which it stays UP, so that the map says nothing of seconds: what counts is how often a plan is upset while it is carried
-out.
+One parameter at a time changes from a common centre. The unit of time is the mean availability period of a worker: the
+success of a plan depends on how often availability changes during it, not on seconds.
 """
 
 from __future__ import annotations
@@ -33,24 +32,37 @@ if TYPE_CHECKING:
 
     from hindsched.instances.traces.trace import Trace
 
-__all__ = ["AXES", "COLUMNS", "Point", "draw", "draw_map", "drawn_sources", "map_of", "ratios_of", "trace_sources"]
+__all__ = [
+    "AXES",
+    "COLUMNS",
+    "Point",
+    "Windows",
+    "draw",
+    "draw_map",
+    "drawn_sources",
+    "map_of",
+    "ratios_of",
+    "trace_sources",
+]
 
 COLUMNS = (
     *("machines", "axis", "value", "policy", "instances", "unfinished", "quartile_1", "median", "quartile_3"),
     *("optimum", "seed"),
 )
 
-#: Mean slots of an availability period on drawn chains: a unit of time fine enough for the shortest tasks of the map.
+#: Mean slots of an availability period on drawn chains: fine enough for the shortest tasks.
 PERIOD = 60
+#: Slots of a drawn instance.
 _SLOTS = 200_000
-#: Of a real trace: slots from which chains are fitted, and availability periods in a window, if nobody says otherwise.
-#: The longest tasks of the map take two fifths of a period; a window has room for a hundred, one after another.
-TRAIN_SLOTS, PERIODS = 3_000, 40
+#: Default number of slots of a real trace to fit chains on.
+TRAIN_SLOTS = 3_000
+#: Default length of a window in availability periods. It holds a hundred of the longest tasks in sequence.
+PERIODS = 40
 
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """A point of the map.
+    """Parameters of instances, relative to the mean availability period.
 
     Parameters
     ----------
@@ -76,7 +88,7 @@ class Point:
     away: float = 0.5
 
 
-#: The values of each axis, the centre's among them.
+#: Values of each axis; the centre is one of them.
 AXES: Mapping[str, tuple[float, ...]] = {
     "task": (0.02, 0.05, 0.1, 0.2, 0.4),
     "channels": (0.25, 0.5, 1.0),
@@ -85,7 +97,7 @@ AXES: Mapping[str, tuple[float, ...]] = {
     "lost": (0.0, 0.25, 0.5, 0.75, 1.0),
     "away": (0.1, 0.25, 0.5, 1.0),
 }
-_SAID = {
+_LABELS = {
     "task": "task length / availability period",
     "channels": "n_com / m",
     "program": "T_prog / task length",
@@ -97,10 +109,10 @@ _TASKS, _ITERATIONS = 4, 10
 
 
 def draw(point: Point, seed: int, number: int) -> Instance:
-    """Return one instance of a point: m = 4, K = 10; workers differ in speed by up to 3, in availability by up to 2.
+    """Return one instance with m = 4 and K = 10; speeds differ by a factor of up to 3, availability by up to 2.
 
-    Task lengths are uniform between half and three halves of their mean. The UP periods of a worker last PERIOD slots
-    in the mean times a factor between 2/3 and 4/3, and its absences in the same proportion.
+    Task lengths are uniform between half and three halves of their mean. The mean availability period of a worker is
+    PERIOD slots times a factor between 2/3 and 4/3, and the same factor scales its absences.
 
     Examples
     --------
@@ -133,72 +145,81 @@ def draw(point: Point, seed: int, number: int) -> Instance:
 
 
 def drawn_sources(axes: Sequence[str], instances: int, seed: int) -> list[Source]:
-    """Return the instances of some axes on drawn chains; the centre belongs to each axis and is made once."""
+    """Return the instances of some axes on drawn chains; the centre belongs to all axes and is drawn once."""
     found: dict[str, Source] = {}
     for axis in axes:
         for value in AXES[axis]:
             point = replace(Point(), **{axis: value})
             for number in range(instances):
-                name = f"drawn {_words(point)} {number}"
+                name = f"drawn {_text(point)} {number}"
                 found[name] = Given(name, "foresight", draw(point, seed, number))
     return list(found.values())
 
 
-def trace_sources(
-    name: str,
-    trace: Trace,
-    slot_s: float,
-    *,
-    windows: int,
-    train_slots: int | None = None,
-    slots: int | None = None,
-    nodes: int | None = None,
-    tasks: Sequence[float] = AXES["task"],
-    absent: str = "down",
-) -> list[Source]:
-    """Return instances on real machines along the axis of the task length, the others as at the centre.
+@dataclass(frozen=True, slots=True)
+class Windows:
+    """Windows of a trace.
 
-    The mean availability period is that of the window's training slots, and each worker's tasks are equally long.
-    Values of the axis that slots are too long for are left out: at which a task would take less than half a slot, or
-    as many slots as at another value.
+    Parameters
+    ----------
+    number
+        Largest number of windows.
+    train_slots
+        Slots before each window to fit chains on. None: `TRAIN_SLOTS`, or a third of a shorter trace.
+    slots
+        Slots of a window. None: `PERIODS` mean availability periods, or the rest of a shorter trace.
+    nodes
+        Largest number of nodes. None: all.
+    absent
+        As for `hindsched.instances.coupled.from_trace.from_trace`.
+    """
+
+    number: int
+    train_slots: int | None = None
+    slots: int | None = None
+    nodes: int | None = None
+    absent: str = "down"
+
+
+def trace_sources(
+    name: str, trace: Trace, slot_s: float, windows: Windows, *, tasks: Sequence[float] = AXES["task"]
+) -> list[Source]:
+    """Return instances on real machines along the axis of task length; other parameters are those of the centre.
+
+    The mean availability period is that of the window's training slots, and the tasks of all workers are equally long.
+    Values for which slots are too long are left out: a task would take less than half a slot, or as many slots as at
+    another value.
 
     Parameters
     ----------
     name
-        What the machines are called.
+        Of the machines.
     trace, slot_s
-        Of them, and seconds in a slot.
+        The trace, and the length of a slot in seconds.
     windows
-        So many, or as many as there is room for.
-    train_slots
-        Slots before each window from which chains are fitted. None: `TRAIN_SLOTS`, or a third of a shorter trace.
-    slots
-        In a window. None: `PERIODS` mean availability periods, or what is left of a shorter trace.
-    nodes
-        So many, or all of a trace that has fewer. None: all.
+        Which windows of the trace.
     tasks
         Values of the axis.
-    absent
-        As for `hindsched.instances.coupled.from_trace.from_trace`.
 
     Raises
     ------
     InputError
         Where the trace is too short for one window, or no worker leaves UP in training.
     """
-    chosen = None if nodes is None else min(nodes, len(trace.nodes))
+    chosen = None if windows.nodes is None else min(windows.nodes, len(trace.nodes))
     whole = trace.window(slot_s=slot_s, nodes=chosen)
-    train = min(TRAIN_SLOTS, whole.slots // 3) if train_slots is None else train_slots
+    train = min(TRAIN_SLOTS, whole.slots // 3) if windows.train_slots is None else windows.train_slots
+    slots = windows.slots
 
-    def made(at: int, length: int, w: int, t_prog: int, t_data: int) -> Instance:
+    def instance_at(at: int, length: int, w: int, t_prog: int, t_data: int) -> Instance:
         return from_trace(
             trace, tasks=_TASKS, slot_s=slot_s, iterations=_ITERATIONS, n_com=2, t_prog=t_prog, t_data=t_data, w=w,
             start=whole.start + at * whole.slot_s, slots=length, nodes=chosen, train_slots=train,
-            absent=absent,  # type: ignore[arg-type]
+            absent=windows.absent,  # type: ignore[arg-type]
         )  # fmt: skip
 
     def period_before(at: int) -> float:
-        return mean_period([chain for chain in made(at, 1, 1, 0, 0).chains if chain is not None], name)
+        return mean_period([chain for chain in instance_at(at, 1, 1, 0, 0).chains if chain is not None], name)
 
     if slots is None and whole.slots > train > 0:
         slots = min(whole.slots - train, round(PERIODS * period_before(train)))
@@ -213,29 +234,29 @@ def trace_sources(
         )
     found: list[Source] = []
     coarse: set[float] = set()
-    for window in range(min(windows, room)):
-        at = train + window * max(1, room // windows) * slots
+    for window in range(min(windows.number, room)):
+        at = train + window * max(1, room // windows.number) * slots
         period = period_before(at)
-        nearest: dict[int, float] = {}  # of several tasks of one length in slots, the one that rounding changed least
+        nearest: dict[int, float] = {}  # for each length in slots the value that rounding changes least
         for task in sorted(tasks, key=lambda task: abs(task * period - round(task * period))):
             nearest.setdefault(round(task * period), task)
         nearest.pop(0, None)
         coarse |= set(tasks) - set(nearest.values())
         for w, task in sorted(nearest.items()):
             t_prog = round(Point().program * w)
-            instance = made(at, slots, w, t_prog, max(1, round(t_prog / 5)))
+            instance = instance_at(at, slots, w, t_prog, max(1, round(t_prog / 5)))
             found.append(Given(f"{name} task={task:g} window {window}", "foresight", instance))
     if coarse:
         values = ", ".join(f"{task:g}" for task in sorted(coarse))
         sys.stderr.write(
-            f"{name}: slots are too long to tell tasks of {values} periods from others or from none, in some windows: "
-            "left out there (a shorter --slot-s helps)\n"
+            f"{name}: left out in some windows: tasks of {values} periods, because slots are too long to distinguish "
+            "them from other tasks or from 0 (a shorter --slot-s helps)\n"
         )
     return found
 
 
 def mean_period(chains: Sequence[Chain], name: str = "trace") -> float:
-    """Return the mean slots of an availability period over workers that leave UP at all."""
+    """Return the mean length of an availability period in slots, over workers that leave UP."""
     leaves = [1 - chain.rows[UP][UP] for chain in chains if 0.0 < chain.rows[UP][UP] < 1.0]
     if not leaves:
         raise InputError("no worker leaves UP in training, expected volatile machines", place=name)
@@ -251,10 +272,10 @@ def map_of(
     time_limit_s: float,
     seed: int,
 ) -> pd.DataFrame:
-    """Make all runs that ``folder`` does not hold yet, and return the rows of the map, with the columns `COLUMNS`.
+    """Make all runs that ``folder`` lacks; return the rows of the study, with the columns `COLUMNS`.
 
-    Ratios of runs that did not finish are infinite; quartiles are over all instances whose optimum is proven and that
-    no policy refuses, so that all policies are measured on the same ones.
+    Unfinished runs have an infinite ratio. Quartiles are over the instances with a proven optimum that no policy
+    refuses, so all policies are measured on the same instances.
     """
     import pandas as pd
 
@@ -282,35 +303,35 @@ def ratios_of(
     time_limit_s: float,
     seed: int,
 ) -> pd.DataFrame:
-    """Make all runs that ``folder`` does not hold yet; return those with a proven optimum, their ratios as ``high``.
+    """Make all runs that ``folder`` lacks; return those with a proven optimum, with the ratio as ``high``.
 
-    Runs that a policy refuses are left out, and told on standard error.
+    Runs that a policy refuses are left out and reported on standard error.
     """
     options = Options(time_limit_s=time_limit_s, seed=seed, check_slots=1_000)
     found = main_job.score(sources, policies, options, folder, num_processes=num_processes)
     if found.failure is not None:
         sys.stderr.write(f"hindsched: left out: {found.failure}\n")
     ratios = with_ratios(found.results.runs)
-    _tell_left_out(found.results.runs)
+    _report_left_out(found.results.runs)
     return ratios[ratios["optimum_status"] == "optimal"]
 
 
-def _tell_left_out(runs: pd.DataFrame) -> None:
-    """Say how many instances have no proven optimum, and why."""
+def _report_left_out(runs: pd.DataFrame) -> None:
+    """Write how many instances have no proven optimum, and why."""
     statuses = runs.drop_duplicates("fingerprint")["optimum_status"].value_counts()
     impossible = int(statuses.get("infeasible", 0))
     if impossible:
-        sys.stderr.write(f"left out: {impossible} instances that no schedule finishes within their slots\n")
+        sys.stderr.write(f"left out: {impossible} instances without a feasible schedule within their slots\n")
     unproven = int(statuses.sum()) - impossible - int(statuses.get("optimal", 0))
     if unproven:
         sys.stderr.write(f"left out: {unproven} instances whose optimum is not proven (a longer --time-limit helps)\n")
 
 
 def _cells(names: Sequence[str]) -> Iterator[tuple[str, str, float, list[str]]]:
-    """Yield each cell of the map with the names of its instances."""
+    """Yield each point of the study with the names of its instances."""
     for axis, values in AXES.items():
-        words = {value: _words(replace(Point(), **{axis: value})) for value in values}
-        found = {value: [name for name in names if name.startswith(f"drawn {said} ")] for value, said in words.items()}
+        texts = {value: _text(replace(Point(), **{axis: value})) for value in values}
+        found = {value: [name for name in names if name.startswith(f"drawn {text} ")] for value, text in texts.items()}
         found = {value: chosen for value, chosen in found.items() if chosen}
         if len(found) > 1:  # the centre alone belongs to another axis
             yield from (("drawn", axis, value, chosen) for value, chosen in found.items())
@@ -321,12 +342,12 @@ def _cells(names: Sequence[str]) -> Iterator[tuple[str, str, float, list[str]]]:
             yield each, "task", value, [n for n in names if n.startswith(f"{each} task={value:g} ")]
 
 
-def _words(point: Point) -> str:
+def _text(point: Point) -> str:
     return " ".join(f"{name}={value:g}" for name, value in asdict(point).items())
 
 
 def draw_map(table: pd.DataFrame, path: Path) -> None:
-    """Draw the median ratio of each policy along each axis, the middle half around it, and real machines beside."""
+    """Draw the median ratio of each policy along each axis with the middle half, and real machines."""
     from matplotlib.ticker import FixedLocator, NullLocator
 
     from hindsched.bench.report import canvas
@@ -355,7 +376,7 @@ def draw_map(table: pd.DataFrame, path: Path) -> None:
         axes.xaxis.set_major_locator(FixedLocator([float(np.log10(t)) if axis == "task" else t for t in ticks]))
         axes.set_xticklabels([f"{t:g}" for t in ticks], fontsize=7)
         axes.yaxis.set_minor_locator(NullLocator())
-        axes.set_xlabel(_SAID[axis], fontsize=8)
+        axes.set_xlabel(_LABELS[axis], fontsize=8)
         axes.grid(alpha=0.3)
     for axes in flat[len(axes_shown) :]:
         axes.set_visible(False)

@@ -21,15 +21,15 @@ from hindsched.online.coupled import OURS, run_policy
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["POINT", "run_ours", "write_tables"]
+__all__ = ["POINT", "run_lookahead", "write_tables"]
 
-#: What names an instance of the experiment.
+#: Columns that identify an instance of the experiment.
 POINT = ["m", "n_com", "wmin", "scenario", "trial"]
-#: The checker replays so many slots of each run, from the first.
+#: Slots of each run that the checker replays, from the first.
 CHECKED_SLOTS = 300
 
 
-def run_ours(
+def run_lookahead(
     sources: Sequence[Paper],
     folder: Path,
     *,
@@ -37,11 +37,11 @@ def run_ours(
     num_processes: int = 1,
     only_made: bool = False,
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Run policies on instances of the experiment, resuming what ``folder`` holds.
+    """Run policies on instances of the experiment; resume what ``folder`` holds.
 
-    Instances of seed 0 that no schedule finishes within the slots, by the published proofs, are left out: no policy
-    finishes them either. The others are run trial by trial, and in these scenario by scenario, so that what an
-    interrupted call has done is a sample of all points. Policies that pilots make the same on an instance run once.
+    Instances of seed 0 that are proven infeasible are left out. The others run trial by trial, and scenario by scenario
+    within a trial, so an interrupted study has a sample of all points. Policies that pilot runs make equal on an
+    instance run once.
 
     Parameters
     ----------
@@ -54,16 +54,16 @@ def run_ours(
     num_processes
         As for `hindsched.bench.campaign.engine.run_jobs`.
     only_made
-        Make no run; write the tables of those that the folder holds, up to the first that it does not. Whether a run
-        is among them depends on no result, not even on how long it took.
+        Run nothing; write the tables of the runs in the folder, up to the first missing one. This choice depends on no
+        result, not even on the time of a run.
 
     Returns
     -------
     pandas.DataFrame
-        One row per instance that was run: its parameters, and a makespan for each policy (missing: not finished).
+        One row per instance: its parameters, and the makespan of each policy (missing: unfinished).
     pandas.DataFrame
-        One row per policy: ``runs``, ``slots`` simulated in all, seconds of processor time that they took (``run_s``)
-        and that the pilot runs before them took (``pilot_s``), which trials of one scenario share.
+        One row per policy: ``runs``, simulated ``slots``, and seconds of processor time of the runs (``run_s``) and of
+        the pilot runs before them (``pilot_s``), which trials of one scenario share.
 
     Raises
     ------
@@ -88,7 +88,7 @@ def run_ours(
 
 
 def write_tables(found: Sequence[Mapping[str, Any]], policies: Sequence[str], folder: Path) -> tuple[Any, Any]:
-    """Write the tables of rows of `run_ours` into a folder, and return them."""
+    """Write the tables of rows of `run_lookahead` into a folder, and return them."""
     import pandas as pd
 
     rows = [{**{name: row["point"][name] for name in POINT}, **row["makespans"]} for row in found]

@@ -1,21 +1,21 @@
-"""Whether real machines are Markov: tests of what a chain forgets, how wrong estimates are for it, and what that costs.
+"""Tests of whether real machines are Markov chains, errors of estimates from fitted chains, and what they cost.
 
-A chain forgets how long a state has lasted, what came before, and the time of day. Each of the three is tested by a
-likelihood-ratio test (G = 2 sum observed ln(observed / expected), asymptotically chi-square) on the transitions of one
-node: are their probabilities the same at every age, after every state before, in every quarter of the day? With enough
-slots every test rejects, so the size of the effect is told beside it.
+A chain ignores how long a state has lasted, what came before, and the time of day. For each of the three a
+likelihood-ratio test (G = 2 sum observed ln(observed / expected), asymptotically chi-square) compares the transitions
+of one node: are their probabilities equal at every age, after every previous state, in every quarter of the day? With
+enough slots every test rejects, so each test comes with the size of its effect.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from docs.studies.coupled.foresight import ratios_of, trace_sources
+from docs.studies.coupled.foresight import Windows, ratios_of, trace_sources
 from hindsched.bench.campaign.sources import Given, Source
 from hindsched.bench.results.quantile import quantile
 from hindsched.instances.chains import Chain, fit
@@ -29,7 +29,18 @@ if TYPE_CHECKING:
 
     from hindsched.instances.traces.trace import Trace
 
-__all__ = ["ESTIMATE_COLUMNS", "TEST_COLUMNS", "costs", "costs_of", "drawn_again", "estimates", "keep", "rows_of_tests"]
+__all__ = [
+    "ESTIMATE_COLUMNS",
+    "TEST_COLUMNS",
+    "Machines",
+    "Tasks",
+    "costs",
+    "costs_of",
+    "drawn_again",
+    "estimates",
+    "keep",
+    "rows_of_tests",
+]
 
 TEST_COLUMNS = (
     *("machines", "node", "slots", "leaves", "age", "before", "hour", "young_leaves", "old_leaves"),
@@ -43,8 +54,9 @@ Counts = npt.NDArray[np.float64]
 
 _DAY_S = 86_400
 _QUARTERS = 4
-#: Ages, in slots that the state has lasted, from which a class begins.
+#: Least age, in slots, of each class of ages.
 _AGES = (1, 2, 5, 17, 65)
+#: Lags of the mean autocorrelation.
 _LAGS = 20
 
 
@@ -56,18 +68,18 @@ def rows_of_tests(
     Parameters
     ----------
     machines, names
-        What the machines and the nodes are called.
+        Names of the group of machines, and of its nodes.
     states
         Shape (nodes, slots).
     slot_s, start_s
-        Seconds in a slot, and the moment of the first slot, in seconds since some midnight.
+        Length of a slot, and start of the first slot after a midnight, in seconds.
 
     Returns
     -------
-    Rows with the keys `TEST_COLUMNS`: the p-values of the three tests; how often UP is left per slot in its first four
-    slots and from slot 65 on; the largest over the smallest rate of leaving UP in the quarters of the day; and the mean
-    autocorrelation of what the chain did not foresee, over lags 1 to 20, with the band that 95 % of white noise keeps.
-    A p-value is None where there is nothing to test.
+    list of dict
+        Keys `TEST_COLUMNS`: p-values of the three tests (None where no test is possible); rates of leaving UP per slot
+        in the first four slots and from slot 65 on; the largest over the smallest rate of leaving UP among the quarters
+        of the day; and the mean autocorrelation of the residuals over lags 1 to 20, with its 95 % band for white noise.
     """
     hours = ((start_s + slot_s * np.arange(states.shape[1] - 1)) % _DAY_S * _QUARTERS // _DAY_S).astype(np.int64)
     rows = []
@@ -82,7 +94,7 @@ def rows_of_tests(
         by_quarter = [_rate(left[hours == quarter], up[hours == quarter]) for quarter in range(_QUARTERS)]
         known = [rate for rate in by_quarter if rate is not None]
         chain = fit(row)
-        surprise = (after == UP) - np.array([chain.rows[x][UP] for x in (0, 1, 2)])[now]
+        residual = (after == UP) - np.array([chain.rows[x][UP] for x in (0, 1, 2)])[now]
         rows.append(
             {
                 "machines": machines,
@@ -95,7 +107,7 @@ def rows_of_tests(
                 "young_leaves": _rate(left, young),
                 "old_leaves": _rate(left, old),
                 "hour_ratio": max(known) / min(known) if known and min(known) > 0 else None,
-                "autocorrelation": _autocorrelation(surprise),
+                "autocorrelation": _autocorrelation(residual),
                 "band": 1.96 / (now.size * _LAGS) ** 0.5,
             }
         )
@@ -109,30 +121,31 @@ def estimates(
     *,
     members: Sequence[int],
     lengths: Sequence[int],
-    sets: int = 40,
+    teams: int = 40,
     seed: int = 0,
 ) -> list[dict[str, Any]]:
-    """Return how estimates of chains fitted on one window fare on the next.
+    """Return predictions of chains fitted on one window beside observations on the next.
 
-    An attempt starts in a slot in which all members are UP, and takes so many slots in which all are; it fails when one
-    is DOWN before. Predicted is its probability of success, P_plus^(W-1), and its expected slots given success, by the
-    estimator ``conditional`` (docs/model.md section 5); observed are the same over all starts in the window, but for
-    those that its end cuts off.
+    An attempt starts in a slot in which all members are UP, and needs W such slots. It fails when a member is DOWN
+    before its end. The predictions are the probability of success, P_plus^(W-1), and the expected slots given success,
+    by the estimator ``conditional`` (docs/model.md section 5). Observations are over all starts in the window, without
+    attempts that its end cuts off.
 
     Parameters
     ----------
     machines
-        What the machines are called.
+        Name of the group of machines.
     train, states
-        Of the same nodes, shape (nodes, slots).
+        States of the same nodes, shape (nodes, slots).
     members, lengths
-        Sizes of sets, and slots of computation W.
-    sets, seed
-        How many sets of each size are drawn.
+        Sizes of teams, and slots of computation W.
+    teams, seed
+        Number of teams drawn for each size, and the seed of the draws.
 
     Returns
     -------
-    Rows with the keys `ESTIMATE_COLUMNS`; means over sets are weighted by starts.
+    list of dict
+        Keys `ESTIMATE_COLUMNS`; means over teams are weighted by starts.
     """
     chains = [fit(row) for row in train]
     given = Estimates(chains, estimator="conditional")
@@ -141,7 +154,7 @@ def estimates(
     for size in members:
         if size > len(chains):
             continue
-        chosen = {tuple(sorted(draw.choice(len(chains), size, replace=False).tolist())) for _ in range(sets)}
+        chosen = {tuple(sorted(draw.choice(len(chains), size, replace=False).tolist())) for _ in range(teams)}
         for length in lengths:
             sums = np.zeros(6)
             for each in sorted(chosen):
@@ -163,7 +176,7 @@ def estimates(
 
 
 def keep(path: Path, machines: str, rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> None:
-    """Write rows of some machines to a table, in which the rows of other machines stay."""
+    """Write rows of some machines to a table; the rows of other machines in it are kept."""
     heading = ",".join(columns)
     known = read_bytes(path).decode().splitlines() if path.is_file() else [heading]
     others = [line for line in known[1:] if line.partition(",")[0] != machines] if known[:1] == [heading] else []
@@ -176,7 +189,7 @@ def _printed(value: Any) -> str:
 
 
 def costs(instance: Instance) -> dict[str, Instance]:
-    """Return the instance with its chains, and with those of its own window, which nobody could know beforehand."""
+    """Return the instance with its chains, and with the chains of its own window, unknown to any policy."""
     own = [fit(row) for row in instance.states]
     return {"training": instance, "own window": instance.replace(chains=own)}
 
@@ -189,33 +202,43 @@ def drawn_again(instance: Instance, key: Sequence[str | int]) -> Instance:
     return instance.replace(states=DrawnStates(chains, tuple(key), instance.slots, start="stationary"))
 
 
+class Machines(NamedTuple):
+    """A trace of machines: their name, the trace, seconds of a slot, and the largest number of nodes (None: all)."""
+
+    name: str
+    trace: Trace
+    slot_s: float
+    nodes: int | None
+
+
+class Tasks(NamedTuple):
+    """Task length over the mean availability period, and the number of windows."""
+
+    task: float
+    windows: int
+
+
 def costs_of(
-    machines: str,
-    trace: Trace,
-    slot_s: float,
+    machines: Machines,
+    tasks: Tasks,
     policies: Sequence[str],
     folder: Path,
     *,
-    windows: int,
-    task: float,
-    nodes: int | None,
     num_processes: int,
     time_limit_s: float,
     seed: int,
 ) -> pd.DataFrame:
-    """Return the median ratio of policies on windows of a trace under three kinds of chains and states.
+    """Return the median ratio of policies on windows of a trace, for three kinds of chains and states.
 
-    ``training``: real states, chains of the slots before. ``own window``: the same with chains of the window itself.
-    ``drawn``: states drawn from the chains of training, on which these are true.
+    ``training``: real states, chains of the slots before the window. ``own window``: real states, chains of the window
+    itself. ``drawn``: states drawn from the chains of training.
     """
     import pandas as pd
 
-    whole = trace.window(slot_s=slot_s, nodes=nodes).slots
-    train = whole // (windows + 1)
-    real = trace_sources(
-        machines, trace, slot_s, windows=windows, train_slots=train, slots=(whole - train) // windows, nodes=nodes,
-        tasks=(task,),
-    )  # fmt: skip
+    whole = machines.trace.window(slot_s=machines.slot_s, nodes=machines.nodes).slots
+    train = whole // (tasks.windows + 1)
+    windows = Windows(tasks.windows, train, (whole - train) // tasks.windows, machines.nodes)
+    real = trace_sources(machines.name, machines.trace, machines.slot_s, windows, tasks=(tasks.task,))
     sources: list[Source] = []
     for source in real:
         variants = costs(source.load()) | {
@@ -228,13 +251,13 @@ def costs_of(
     for kind in ("training", "own window", "drawn"):
         for policy, mine in runs[kinds == kind].groupby("policy", sort=False):
             ratios = mine["high"].to_numpy()
-            row = {"machines": machines, "chains": kind, "policy": policy, "windows": len(mine)}
+            row = {"machines": machines.name, "chains": kind, "policy": policy, "windows": len(mine)}
             rows.append(row | {"median": quantile(ratios, 0.5), "most": float(ratios.max())})
     return pd.DataFrame(rows, columns=["machines", "chains", "policy", "windows", "median", "most"])
 
 
 def _attempts(states: States, length: int) -> tuple[int, int, float]:
-    """Return over all starts in a window: how many, how many succeed, and the slots these take in all."""
+    """Return the number of starts in a window, of successes, and the total slots of the successes."""
     slots = states.shape[1]
     is_up = (states == UP).all(axis=0)
     up = np.flatnonzero(is_up)
@@ -242,7 +265,7 @@ def _attempts(states: States, length: int) -> tuple[int, int, float]:
     fails = down[np.searchsorted(down, up)]  # the first slot after each start in which a member is DOWN
     places = np.arange(up.size) + length - 1
     ends = np.where(places < up.size, up[np.minimum(places, up.size - 1)], slots) if up.size else up
-    is_known = np.minimum(ends, fails) < slots  # what the window's end cuts off says nothing
+    is_known = np.minimum(ends, fails) < slots  # attempts that the end of the window cuts off are unknown
     wins = is_known & (ends < fails)
     return int(is_known.sum()), int(wins.sum()), float((ends - up + 1)[wins].sum())
 
@@ -262,7 +285,7 @@ def _rate(events: npt.NDArray[np.bool_], at_risk: npt.NDArray[np.bool_]) -> floa
 def _likelihood_ratio(
     now: npt.NDArray[np.int64], after: npt.NDArray[np.int64], classes: npt.NDArray[np.int64]
 ) -> float | None:
-    """Return the p-value of: what follows a state does not depend on the class."""
+    """Return the p-value of the hypothesis that the next state does not depend on the class."""
     from scipy.stats import chi2
 
     g, freedom = 0.0, 0
@@ -279,10 +302,10 @@ def _likelihood_ratio(
     return float(chi2.sf(g, freedom)) if freedom else None
 
 
-def _autocorrelation(surprise: npt.NDArray[np.float64]) -> float | None:
-    centred = surprise - surprise.mean()
+def _autocorrelation(residual: npt.NDArray[np.float64]) -> float | None:
+    centred = residual - residual.mean()
     total = float(centred @ centred)
     if not total:
         return None
-    lags = range(1, min(_LAGS, surprise.size - 1) + 1)
+    lags = range(1, min(_LAGS, residual.size - 1) + 1)
     return float(np.mean([float(centred[lag:] @ centred[:-lag]) / total for lag in lags]))

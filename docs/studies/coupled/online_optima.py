@@ -138,7 +138,7 @@ def draw_ratios(frame: pd.DataFrame, path: Path) -> None:
     ):
         axes.plot(range(len(group)), group["ratio"], marker, color=colour, label=player, markersize=5)
     axes.set_xticks(range(len(names)), names, rotation=30, ha="right", fontsize=8)
-    axes.set_ylabel("expected makespan / hindsight optimum")
+    axes.set_ylabel("makespan / hindsight optimum")
     axes.set_ylim(bottom=1)
     axes.grid(alpha=0.3)
     axes.legend(fontsize=8, frameon=False)

@@ -11,8 +11,8 @@ from collections.abc import Callable, Sequence
 from statistics import median
 from typing import Any
 
+from docs.studies.machine import machine
 from hindsched import online
-from hindsched.bench.machine import machine
 from hindsched.instances import SelfCheckError
 from hindsched.instances.coupled import Instance
 from hindsched.instances.coupled.generate import paper

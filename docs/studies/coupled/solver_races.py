@@ -1,10 +1,11 @@
-"""Solvers against each other on the same instances, in one run: who proves what, and in how much time."""
+"""Races of exact solvers on the same instances: what each proves, and in which time."""
 
 from __future__ import annotations
 
 import statistics
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
+from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
 from math import exp, log
@@ -20,51 +21,64 @@ from hindsched.instances.coupled.generate import small
 from hindsched.instances.errors import SelfCheckError
 from hindsched.offline.limits import by_processor_time
 
-__all__ = ["PROVEN", "SCALE_COLUMNS", "compare", "draw_scale", "gap", "race", "scale_rows", "spread"]
+__all__ = ["PROVEN", "SCALE_COLUMNS", "Limits", "compare", "draw_scale", "gap", "race", "scale_rows", "spread"]
 
-#: What is said of an instance about which nothing is open.
+#: Statuses of solved instances.
 PROVEN = ("optimal", "infeasible")
 
-#: The instance, the parameters it was generated with, and what a solver found of it.
+#: Columns of the study ``scale``: the instance, its parameters, and the result of a solve.
 SCALE_COLUMNS = (
     "instance", "p", "m", "n_com", "wmin", "iterations", "trial", "status", "value", "bound", "seconds", "time_limit_s",
     "threads",
 )  # fmt: skip
 
 
-def race(
-    sources: Sequence[Source],
-    solvers: Sequence[str],
-    folder: Path,
-    *,
-    time_limit_s: float,
-    stand_by: bool = True,
-    is_processor: bool = False,
-    threads: Sequence[int] = (1,),
-) -> list[dict[str, Any]]:
-    """Let every solver solve every instance, with so many threads each, one at a time in one process; return the rows.
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Limits of the solves of a race.
 
-    The time is the solver's own, ``runtime_s`` of its result: neither imports, compilation (a first call is made on a
-    tiny instance) and the drawing of states count, nor the replay of the schedule by the checker, which is the same
-    for all. Instances take turns: all solvers on one before the next one, so that a machine whose speed drifts is the
-    same for all. With ``is_processor`` limit and time are of the processor's time, of all threads together, not of what
-    goes by; libraries that are given a limit of their own still count what goes by.
+    Parameters
+    ----------
+    time_limit_s
+        Seconds of a solve.
+    stand_by
+        Whether workers may stand by.
+    is_processor
+        Whether limit and time are processor time of all threads, not wall-clock time. Libraries that are given a limit
+        of their own still use wall-clock time.
+    threads
+        Numbers of threads, in turn.
+    """
+
+    time_limit_s: float
+    stand_by: bool = True
+    is_processor: bool = False
+    threads: Sequence[int] = (1,)
+
+
+def race(sources: Sequence[Source], solvers: Sequence[str], folder: Path, limits: Limits) -> list[dict[str, Any]]:
+    """Solve every instance with every solver and number of threads, one solve at a time; return the rows.
+
+    Times are ``runtime_s`` of the results. They exclude imports, compilation (a first call solves a tiny instance), the
+    drawing of states, and the replay of the schedule by the checker. All solvers run on one instance before the next
+    one, so a change of the machine's speed affects all alike.
 
     Raises
     ------
     SelfCheckError
         When two solvers prove different optima.
     """
+    key = f"{limits.time_limit_s}|{limits.stand_by}|{limits.is_processor}"
     jobs = [
         Job(
-            f"race|{code_digest()}|{source.identity}|{solver}|{time_limit_s}|{stand_by}|{is_processor}|{number}",
+            f"race|{code_digest()}|{source.identity}|{solver}|{key}|{number}",
             f"{solver} on {source.name}" + (f", {number} threads" if number > 1 else ""),
             _time,
-            (source, solver, time_limit_s, stand_by, is_processor, number),
+            (source, solver, limits.time_limit_s, limits.stand_by, limits.is_processor, number),
         )
         for source in sources
         for solver in solvers
-        for number in threads
+        for number in limits.threads
     ]
     with Journal(folder) as journal:
         run_jobs("race", jobs, journal, num_processes=1)
@@ -77,9 +91,9 @@ def race(
 
 
 def compare(rows: Sequence[dict[str, Any]], base: str) -> list[dict[str, Any]]:
-    """Return one row per number of iterations K and solver: proofs, times, and times over those of ``base``.
+    """Return one row per number of iterations K and solver: proofs, times, and ratios of times over those of ``base``.
 
-    A solve that was stopped counts with the time it had, so its ratio is a lower bound; ``stopped`` tells how many.
+    A stopped solve counts with its time, so its ratio is a lower bound; ``stopped`` is their number.
     """
     times = {(row["instance"], row["solver"]): row["seconds"] for row in rows}
     compared = []
@@ -106,7 +120,7 @@ def compare(rows: Sequence[dict[str, Any]], base: str) -> list[dict[str, Any]]:
 def spread(
     ms: Sequence[int], n_coms: Sequence[int], wmins: Sequence[int], iterations: Sequence[int], number: int, slots: int
 ) -> list[Paper]:
-    """Return for each K so many instances of the paper's generator, spread evenly over the points m, n_com, wmin.
+    """Return ``number`` instances of the paper's experiment for each K, spread evenly over the points m, n_com, wmin.
 
     Examples
     --------

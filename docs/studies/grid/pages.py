@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 from docs.studies.claims import Claim
 from docs.studies.grid.claims import judge
+from docs.studies.marked_pages import Picture, Writer
 from docs.studies.rows import ROWS, read_rows
 from hindsched.bench.grid import experiment_rows
 from hindsched.bench.grid.experiment_tables import Rows, confidence_interval, log_table, mean_wait_s, select, tables
 from hindsched.bench.grid.reproduction import draw_utilisation
 from hindsched.bench.report.formatting import MINUS, NOTHING, count
 from hindsched.bench.report.markdown import text_table
-from hindsched.bench.report.marks import Picture, Writer
 from hindsched.instances.errors import InputError
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ class Published:
     folder = "grid"
 
     def writers(self) -> Mapping[str, Writer]:
-        """Return who writes the marked parts of pages (see `hindsched.bench.report.marks`), by name."""
+        """Return who writes the marked parts of pages (see `docs.studies.marked_pages`), by name."""
         parts = (self.ran, self.methods, self.degrees, self.overlays, self.claim, self.centre, self.log, self.whole)
         more = (self.rungs, self.bounds, self.nodes, self.verdicts, self.wait, self.slowest, self.mean_width)
         return {writer.__name__: writer for writer in (*parts, *more)}

@@ -40,7 +40,7 @@ def test_chains_pass_for_chains_and_what_ages_does_not():
 
 def test_estimates_are_right_on_chains():
     states = drawn(6, 60_000)
-    rows = markov.estimates("drawn", states[:, :30_000], states[:, 30_000:], members=(1, 3, 9), lengths=(1, 6), sets=4)
+    rows = markov.estimates("drawn", states[:, :30_000], states[:, 30_000:], members=(1, 3, 9), lengths=(1, 6), teams=4)
     assert [(row["members"], row["slots"]) for row in rows] == [(1, 1), (1, 6), (3, 1), (3, 6)]
     for row in rows:
         assert row["observed"] == pytest.approx(row["predicted"], abs=0.03)
@@ -87,13 +87,13 @@ def test_a_trace_that_nobody_has_seen(tmp_path, capsys):
     event_table(tmp_path / "a.tab", range(7))
     mine = ["--trace", f"desk={tmp_path}/a.tab", "--slot-s", "300", "--windows", "1"]
     ((name, trace),) = named_traces(mine[1:2]).items()
-    found = foresight.trace_sources(name, trace, 300, windows=2, nodes=20)
+    found = foresight.trace_sources(name, trace, 300, foresight.Windows(2, nodes=20))
     assert [source.name for source in found] == [
         f"desk task={task} window {n}" for n in (0, 1) for task in (0.1, 0.2, 0.4)
     ]
     told = capsys.readouterr().err
     assert "desk: 7 nodes, 8,640 slots; chains from 2,880, windows of 4" in told  # of periods of ten slots
-    assert "tell tasks of 0.02, 0.05 periods from others or from none" in told
+    assert "left out in some windows: tasks of 0.02, 0.05 periods" in told
     command = ["foresight", "--instances", "0", "--no-spot", *mine, "--policy", "IE"]
     rows, _ = rows_of([*command, "--window-slots", "100"], tmp_path)
     assert rows[0] | {"machines": "desk", "axis": "task", "value": 0.1, "instances": 1} == rows[0]
@@ -104,7 +104,7 @@ def test_a_trace_that_nobody_has_seen(tmp_path, capsys):
             "desk: 8640 slots, expected 8000 for the chains",
         ),
         (["markov", *mine, "--trace", f"{tmp_path}/a.tab"], "2 names, expected one trace"),
-        ([*command, "--trace", "drawn=x"], "expected another name"),
+        ([*command, "--trace", "drawn=x"], "expected a name other than that of generated machines"),
     ):
         assert said in str(CliRunner().invoke(studies, arguments).exception)
 

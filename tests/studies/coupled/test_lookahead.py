@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 
-from docs.studies.coupled.lookahead import POINT, run_ours
+from docs.studies.coupled.lookahead import POINT, run_lookahead
 from docs.studies.coupled.optima import known_optima
 from docs.studies.coupled.pages import lookahead as page_writers
 from docs.studies.coupled.pages.lookahead import BESIDE, LookaheadPage
@@ -24,11 +24,11 @@ def test_published_rows_are_what_the_policies_do(tmp_path) -> None:
     rows = read_rows_with_gaps("lookahead_runs")
     first = rows[(rows["m"] == 5) & (rows["wmin"] == 1) & (rows["scenario"] == 0) & (rows["trial"] == 0)]
     sources = experiment(ms=[5], wmins=[1], n_coms=first["n_com"].to_list(), scenarios=[0], trials=[0])
-    again, costs = run_ours(sources, tmp_path)
+    again, costs = run_lookahead(sources, tmp_path)
     assert again.to_csv(index=False) == first.reset_index(drop=True)[again.columns].to_csv(index=False)
     assert costs["slots"].sum() >= again[list(OURS)].to_numpy().sum() / len(OURS)
     before = (tmp_path / "runs.jsonl").read_bytes()
-    assert run_ours(sources, tmp_path, only_made=True)[0].equals(again)
+    assert run_lookahead(sources, tmp_path, only_made=True)[0].equals(again)
     assert (tmp_path / "runs.jsonl").read_bytes() == before
 
 
@@ -118,8 +118,8 @@ def test_on_the_whole_experiment_an_aim_is_met_or_not(printed, monkeypatch, step
 def test_only_made_stops_at_the_first_that_is_missing(tmp_path) -> None:
     """What was made later in the order is left out, since those before it may be missing for how long they take."""
     sources = experiment(ms=[5], wmins=[1], n_coms=[20], scenarios=[0], trials=[0, 1, 2])
-    run_ours([sources[0], sources[2]], tmp_path, policies=["hot"])
-    assert run_ours(sources, tmp_path, policies=["hot"], only_made=True)[0]["trial"].to_list() == [0]
+    run_lookahead([sources[0], sources[2]], tmp_path, policies=["hot"])
+    assert run_lookahead(sources, tmp_path, policies=["hot"], only_made=True)[0]["trial"].to_list() == [0]
 
 
 def test_the_board_ranks_by_the_median() -> None:

@@ -7,7 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 from docs.studies.cli import studies
-from docs.studies.coupled.solver_races import compare, race, spread
+from docs.studies.coupled.solver_races import Limits, compare, race, spread
 from hindsched import offline
 from hindsched.instances import SelfCheckError
 
@@ -63,4 +63,4 @@ def test_two_optima_are_a_contradiction(tmp_path, monkeypatch):
 
     monkeypatch.setattr(offline, "solve", lie)
     with pytest.raises(SelfCheckError, match="scenario=0 trial=0"):
-        race(spread([5], [5], [1], [1], 1, 500), ["native", "cpsat"], tmp_path, time_limit_s=10)
+        race(spread([5], [5], [1], [1], 1, 500), ["native", "cpsat"], tmp_path, Limits(10))

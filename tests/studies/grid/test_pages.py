@@ -3,8 +3,8 @@
 import pytest
 
 from docs.studies.grid.pages import Published
+from docs.studies.marked_pages import rebuild
 from docs.studies.rows import read_rows
-from hindsched.bench.report.marks import rebuild
 from hindsched.instances.errors import InputError
 
 

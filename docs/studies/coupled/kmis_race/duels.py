@@ -20,9 +20,9 @@ import numpy as np
 from docs.studies.coupled.kmis_race.cells import Cell
 from docs.studies.coupled.kmis_race.outcome import Outcome
 from docs.studies.coupled.kmis_race.sides import MODELS, Side
+from docs.studies.machine import machine
 from hindsched.bench.campaign.engine import Job, code_digest
 from hindsched.bench.campaign.journal import Journal
-from hindsched.bench.machine import machine
 from hindsched.bench.progress import counting
 from hindsched.instances.errors import SelfCheckError
 

@@ -7,10 +7,10 @@ from math import isinf
 from typing import TYPE_CHECKING, Any
 
 from docs.studies.coupled import foresight
+from docs.studies.marked_pages import Picture, Writer
 from docs.studies.rows import read_rows
 from hindsched.bench.report.formatting import share
 from hindsched.bench.report.markdown import text_table
-from hindsched.bench.report.marks import Picture, Writer
 from hindsched.bench.results.records import records
 from hindsched.instances.errors import InputError
 
@@ -33,7 +33,7 @@ class ForesightPage:
     """Writers of the tables, numbers and pictures on foresight."""
 
     def writers(self) -> dict[str, Writer]:
-        """Return the writers of marks (see `hindsched.bench.report.marks`), by name."""
+        """Return the writers of marks (see `docs.studies.marked_pages`), by name."""
         tables = (self.foresight_map, self.markov_tests, self.markov_estimates, self.markov_costs)
         numbers = (self.map_ratio, self.markov_share, self.leaving)
         return {writer.__name__: writer for writer in (*tables, *numbers)}

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from docs.studies.marked_pages import DataFile
 from docs.studies.rows import read_rows
 from hindsched.bench.report.markdown import text_table
-from hindsched.bench.report.marks import DataFile
 from hindsched.bench.results.records import records
 from hindsched.instances.errors import InputError
 
@@ -25,7 +25,7 @@ class KmisPage:
     """Writers of the tables on the k-subset intersection."""
 
     def writers(self) -> dict[str, Callable[..., str]]:
-        """Return the writers of marks (see `hindsched.bench.report.marks`), by name."""
+        """Return the writers of marks (see `docs.studies.marked_pages`), by name."""
         return {"kmis": self.table}
 
     def files(self) -> dict[str, DataFile]:

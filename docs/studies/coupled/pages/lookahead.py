@@ -11,11 +11,11 @@ import numpy as np
 
 from docs.studies.coupled.lookahead import POINT
 from docs.studies.coupled.optima import known_optima
+from docs.studies.marked_pages import DataFile, Picture
 from docs.studies.rows import read_rows_with_gaps
 from hindsched.bench.report import canvas, ratio_plots
 from hindsched.bench.report.formatting import NOTHING, count, interval, number, share
 from hindsched.bench.report.markdown import text_table
-from hindsched.bench.report.marks import DataFile, Picture
 from hindsched.bench.results.ratio_statistics import SHARES, distribution, ends, in_median_order, intervals
 from hindsched.bench.results.ratios import with_ratios
 from hindsched.bench.results.records import records
@@ -48,7 +48,7 @@ class LookaheadPage:
         self._printed = printed
 
     def writers(self) -> dict[str, Callable[..., str]]:
-        """Return the writers of marks (see `hindsched.bench.report.marks`), by name."""
+        """Return the writers of marks (see `docs.studies.marked_pages`), by name."""
         return {
             "lookahead": self.table,
             "lookahead_by": self.by,

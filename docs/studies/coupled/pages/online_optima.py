@@ -6,10 +6,10 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from docs.studies.coupled.online_optima import draw_ratios
+from docs.studies.marked_pages import Picture, Writer
 from docs.studies.rows import read_rows
 from hindsched.bench.report.formatting import MINUS, NOTHING, count
 from hindsched.bench.report.markdown import text_table
-from hindsched.bench.report.marks import Picture, Writer
 from hindsched.bench.results.records import records
 from hindsched.instances.errors import InputError
 
@@ -26,7 +26,7 @@ class OnlineOptimaPage:
     """Writers of the tables, numbers and pictures on on-line optima."""
 
     def writers(self) -> dict[str, Writer]:
-        """Return the writers of marks (see `hindsched.bench.report.marks`), by name."""
+        """Return the writers of marks (see `docs.studies.marked_pages`), by name."""
         tables = (self.online_optima, self.online_sizes, self.free_prefetch)
         numbers = (self.online_size, self.price, self.fault, self.charged_gain, self.prefetch_gap)
         return {writer.__name__: writer for writer in (*tables, *numbers)}

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from docs.studies.marked_pages import DataFile
 from docs.studies.rows import read_rows
 from hindsched.bench.report.formatting import count, share
 from hindsched.bench.report.markdown import text_table
-from hindsched.bench.report.marks import DataFile
 from hindsched.bench.results.records import records
 from hindsched.instances.errors import InputError
 
@@ -19,7 +19,7 @@ class ProgramLagrangianPage:
     """Writers of the tables and numbers on the program Lagrangian bound."""
 
     def writers(self) -> dict[str, Callable[..., str]]:
-        """Return the writers of marks (see `hindsched.bench.report.marks`), by name."""
+        """Return the writers of marks (see `docs.studies.marked_pages`), by name."""
         return {
             "program_lagrangian": self.table,
             "program_lagrangian_open": self.open_points,

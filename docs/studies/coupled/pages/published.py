@@ -18,6 +18,7 @@ from docs.studies.coupled.pages.online_optima import OnlineOptimaPage
 from docs.studies.coupled.pages.program_lagrangian import ProgramLagrangianPage
 from docs.studies.coupled.pages.readings import ReadingsPage
 from docs.studies.coupled.pages.scale import ScalePage
+from docs.studies.marked_pages import DataFile, Picture, Writer
 from docs.studies.rows import ROWS
 from hindsched.bench.coupled import reproduction
 from hindsched.bench.coupled.paper_tables import printed_tables
@@ -25,7 +26,6 @@ from hindsched.bench.coupled.versus import diff_by_wmin
 from hindsched.bench.report import canvas, ratio_plots
 from hindsched.bench.report.formatting import MINUS, NOTHING, count, interval, number, share
 from hindsched.bench.report.markdown import text_table
-from hindsched.bench.report.marks import DataFile, Picture, Writer
 from hindsched.bench.results.ratio_statistics import distribution, ends, in_median_order
 from hindsched.bench.results.ratios import with_ratios
 from hindsched.bench.results.read import read_results
@@ -60,7 +60,7 @@ class Published:
     folder = "results/coupled"
 
     def writers(self) -> dict[str, Writer]:
-        """Return the writers of marks (see `hindsched.bench.report.marks`), by name."""
+        """Return the writers of marks (see `docs.studies.marked_pages`), by name."""
         tables = (self.versus, self.ratios, self.medians, self.optima)
         numbers = (self.runs, self.instances, self.impossible, self.fails, self.rank, self.first, self.spearman)
         more = (self.ratio, self.slower, self.duel, self.rescued, self.longer)

@@ -7,11 +7,11 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from docs.studies.coupled.readings import published_metrics
+from docs.studies.marked_pages import DataFile
 from hindsched.bench.coupled.paper_tables import SUBSETS, TABLES, compare_metrics, printed_tables
 from hindsched.bench.coupled.reproduction import READINGS
 from hindsched.bench.report.formatting import MINUS, NOTHING, count
 from hindsched.bench.report.markdown import text_table
-from hindsched.bench.report.marks import DataFile
 from hindsched.bench.results.records import records
 from hindsched.instances.errors import InputError
 
@@ -40,7 +40,7 @@ class ReadingsPage:
         self._given = metrics
 
     def writers(self) -> dict[str, Callable[..., str]]:
-        """Return the writers of marks (see `hindsched.bench.report.marks`), by name."""
+        """Return the writers of marks (see `docs.studies.marked_pages`), by name."""
         tables = (self.readings, self.closeness, self.unexplained)
         numbers = (self.failures, self.within, self.reading_diff, self.tail_stdv)
         return {writer.__name__: writer for writer in (*tables, *numbers)}

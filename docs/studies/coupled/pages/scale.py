@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from docs.studies.coupled.solver_races import PROVEN, draw_scale, gap
+from docs.studies.marked_pages import DataFile, Picture
 from docs.studies.rows import read_rows
 from hindsched.bench.report.formatting import count, plural
 from hindsched.bench.report.markdown import text_table
-from hindsched.bench.report.marks import DataFile, Picture
 from hindsched.bench.results.records import records_or_none
 from hindsched.instances.errors import InputError
 
@@ -32,7 +32,7 @@ class ScalePage:
     """Writers of the tables, numbers and pictures on scale."""
 
     def writers(self) -> dict[str, Callable[..., str]]:
-        """Return the writers of marks (see `hindsched.bench.report.marks`), by name."""
+        """Return the writers of marks (see `docs.studies.marked_pages`), by name."""
         return {
             "coupled_scale": self.table,
             "coupled_scale_k": self.by_iterations,

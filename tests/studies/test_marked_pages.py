@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from hindsched.bench.report.marks import DataFile, Picture, fill, rebuild
+from docs.studies.marked_pages import DataFile, Picture, fill, rebuild
 from hindsched.instances.errors import InputError
 
 WRITERS = {"twice": lambda word: str(2 * int(word)), "rows": lambda: "| a |\n|---|\n| 1 |\n"}
