@@ -11,11 +11,7 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 PRODUCT = ("instances", "offline", "online", "reductions", "bench")
 #: Modules of circles that are still to be broken.
-REMAINING = {
-    "hindsched.offline.kmis.exact",
-    "hindsched.online.coupled.lookahead.planner",
-    "hindsched.bench.batches.family",
-}
+REMAINING = {"hindsched.offline.kmis.exact"}
 
 
 @cache
