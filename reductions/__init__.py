@@ -1,14 +1,14 @@
-"""Reductions between ENCD (a biclique of exact size) and OFF-LINE-COUPLED (docs/model.md section 7).
+"""Reductions from ENCD (a biclique of exact size) to OFF-LINE-COUPLED (docs/model.md section 7).
 
-This package knows ``instances`` only: it decides ENCD on the graph (`solve_encd`), and maps problems and witnesses; who
-solves the instances is another package's affair.
+The package decides ENCD on the graph (`solve_encd`) and maps problems and witnesses. It imports ``instances`` only; the
+package ``offline`` solves the instances.
 """
 
-from hindsched.reductions.direct import Decision
-from hindsched.reductions.direct import solve as solve_encd
+from hindsched.reductions.branch_and_bound import Decision
+from hindsched.reductions.branch_and_bound import solve as solve_encd
 from hindsched.reductions.encd import Biclique, Encd
-from hindsched.reductions.graphs import from_matrix, read_graph, write_graph
-from hindsched.reductions.largest import Measure, largest
+from hindsched.reductions.graph_files import from_matrix, read_graph, write_graph
+from hindsched.reductions.largest_biclique import Measure, largest
 from hindsched.reductions.reduction import Reduction, Size
 from hindsched.reductions.to_coupled import REDUCTIONS, ToMu1, ToMuInf
 

@@ -1,6 +1,6 @@
-"""ENCD, exact node cardinality decision (docs/model.md section 7).
+"""ENCD, the exact node cardinality decision problem (docs/model.md section 7).
 
-Is there a biclique with exactly a nodes of V and b nodes of W?
+Does a bipartite graph have a biclique with exactly a nodes of V and b nodes of W?
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Node = Hashable
 
 @dataclass(frozen=True, slots=True)
 class Biclique:
-    """Nodes v of V and w of W, each in the graph's order, of which every pair is an edge."""
+    """Nodes v of V and w of W, in the order of the graph; every pair is an edge."""
 
     v: tuple[Node, ...]
     w: tuple[Node, ...]
@@ -32,21 +32,21 @@ class Biclique:
 
 @dataclass(frozen=True, eq=False)
 class Encd:
-    """One ENCD problem; it is a yes-instance iff some `Biclique` passes `check`.
+    """An ENCD problem; it is a yes-instance iff some `Biclique` passes `check`.
 
     Parameters
     ----------
     graph
-        A bipartite graph in networkx's convention: node attribute ``bipartite`` is 0 in V and 1 in W. The order of
-        the nodes in the graph is the order of workers and slots in the reductions. It is copied and frozen, unless it
-        is frozen already.
+        A bipartite graph in networkx's convention: the node attribute ``bipartite`` is 0 in V and 1 in W. The order of
+        its nodes is the order of workers and slots in the reductions. The graph is copied and frozen, unless it is
+        frozen already.
     a, b
-        Integers >= 1; larger than a side is allowed, and makes a no-instance.
+        Integers >= 1. A number larger than a side makes a no-instance.
 
     Raises
     ------
     InputError
-        Naming the node, the edge or the number.
+        For an invalid node, edge or number, which the message names.
 
     Examples
     --------
@@ -92,13 +92,13 @@ class Encd:
         return matrix
 
     def check(self, biclique: Biclique) -> None:
-        """Raise InputError, saying why, unless this is a biclique with exactly a nodes of V and b of W."""
+        """Raise `InputError` unless this is a biclique with exactly a nodes of V and b of W."""
         for name, nodes, side, size in (("v", biclique.v, self.v, self.a), ("w", biclique.w, self.w, self.b)):
             if len(set(nodes)) != len(nodes) or len(nodes) != size:
                 raise InputError(f"{len(set(nodes))} nodes, expected {size}", place=name)
-            strangers = set(nodes).difference(side)
-            if strangers:
-                raise InputError(f"{next(iter(strangers))!r}, expected nodes of that side", place=name)
+            others = set(nodes).difference(side)
+            if others:
+                raise InputError(f"{next(iter(others))!r}, expected nodes of that side", place=name)
         for i in biclique.v:
             for j in biclique.w:
                 if not self.graph.has_edge(i, j):
@@ -106,7 +106,7 @@ class Encd:
 
 
 def check_graph(graph: nx.Graph[Any]) -> None:
-    """Raise InputError unless this is a simple bipartite graph with the attribute ``bipartite`` on every node."""
+    """Raise `InputError` unless this is a simple bipartite graph with the attribute ``bipartite`` on every node."""
     if graph.is_directed() or graph.is_multigraph():
         raise InputError("a directed graph or a multigraph, expected a simple graph", place="graph")
     for node, side in graph.nodes(data="bipartite"):

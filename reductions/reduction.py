@@ -1,4 +1,4 @@
-"""What a reduction is here: an object that maps problems forth, and witnesses both ways."""
+"""The protocol of a reduction: a map of problems, and maps of witnesses in both directions."""
 
 from __future__ import annotations
 
@@ -16,31 +16,32 @@ D = TypeVar("D")
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """How large an instance of OFF-LINE-COUPLED is."""
+    """The size of an instance of OFF-LINE-COUPLED."""
 
     workers: int
     slots: int
 
 
 class Reduction(Protocol[P_contra, Q_co, V, X, D]):
-    """A many-one reduction from problems P (witnesses V) to problems Q (witnesses X), with data D between them.
+    """A many-one reduction from problems P with witnesses V to problems Q with witnesses X.
 
-    Both witness maps are total on valid witnesses: ``forward`` turns every witness of the problem into one of its
-    image, ``backward`` every witness of the image into one of the problem. So yes maps to yes, and no to no.
+    Both witness maps are total on valid witnesses: ``forward`` maps every witness of the problem to one of its image,
+    and ``backward`` every witness of the image to one of the problem. So yes-instances map to yes-instances, and
+    no-instances to no-instances. ``apply`` returns the data D that the witness maps need.
     """
 
     @property
     def name(self) -> str:
-        """What a user calls it."""
+        """The name that users give."""
 
     def apply(self, problem: P_contra) -> tuple[Q_co, D]:
-        """Return the image, and all that the witness maps need to know of this step."""
+        """Return the image, and the data for the witness maps."""
 
     def size(self, problem: P_contra) -> Size:
-        """Return the size of the image without making it."""
+        """Return the size of the image without building it."""
 
     def forward(self, witness: V, data: D) -> X:
-        """Map a witness of the problem to one of its image; InputError for one that is not valid."""
+        """Map a witness of the problem to one of its image; InputError for an invalid witness."""
 
     def backward(self, witness: X, data: D) -> V:
-        """Map a witness of the image to one of the problem; InputError for one that is not valid."""
+        """Map a witness of the image to one of the problem; InputError for an invalid witness."""

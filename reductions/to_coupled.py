@@ -1,12 +1,12 @@
 """ENCD -> OFF-LINE-COUPLED with mu = 1 and with mu unbounded: the two halves of Theorem 4.1 (docs/model.md section 7).
 
-A worker stands for a node of V, a slot for a node of W; it is UP where there is an edge, and RECLAIMED where there is
-none. An iteration is then a set of workers with enough common UP slots: a biclique. Were non-edges DOWN, the slots of
-an iteration would also have to lie next to each other, and a biclique of slots far apart would be lost: `unsound` is
-the smallest example that both reductions would lose.
+A worker stands for a node of V and a slot for a node of W. The worker is UP where there is an edge, and RECLAIMED where
+there is none. An iteration is then a set of workers with enough common UP slots: a biclique. If non-edges were DOWN,
+the slots of an iteration would have to be consecutive, and other bicliques would be lost: `unsound` is the smallest
+example.
 
-Of a and b no more than |V| + 1 and |W| + 1 is taken over: larger numbers make no-instances all the same, but instances
-have numbers of 32 bits.
+Larger a than |V| + 1 and larger b than |W| + 1 are replaced by these: the instance is a no-instance in both cases, and
+its numbers have to fit into 32 bits.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from hindsched.instances.coupled.schedule import COMPUTE
 from hindsched.instances.errors import InputError
 from hindsched.instances.states import DOWN, RECLAIMED, UP, States
 from hindsched.reductions.encd import Biclique, Encd
-from hindsched.reductions.graphs import from_matrix
+from hindsched.reductions.graph_files import from_matrix
 from hindsched.reductions.reduction import Size
 
 __all__ = ["REDUCTIONS", "ToMu1", "ToMuInf", "Trail", "unsound", "with_down"]
@@ -31,14 +31,14 @@ __all__ = ["REDUCTIONS", "ToMu1", "ToMuInf", "Trail", "unsound", "with_down"]
 
 @dataclass(frozen=True, slots=True)
 class Trail:
-    """What the witness maps need: the problem, and the instance it was mapped to."""
+    """The data of the witness maps: the problem and its image."""
 
     problem: Encd
     instance: Instance
 
 
 class _ToCoupled(ABC):
-    """What both reductions share: no communication, one iteration, and the witness maps."""
+    """Common part of both reductions: no communication, one iteration, and the witness maps."""
 
     @abstractmethod
     def size(self, problem: Encd) -> Size:
@@ -46,18 +46,18 @@ class _ToCoupled(ABC):
 
     @abstractmethod
     def apply(self, problem: Encd) -> tuple[Instance, Trail]:
-        """Return the instance, and the trail for the witness maps."""
+        """Return the instance, and the data for the witness maps."""
 
     def forward(self, witness: Biclique, data: Trail) -> Schedule:
         """Map a biclique to a schedule that completes the iteration.
 
-        The workers of v take a task each and compute in all their common UP slots until they are done, as R4
-        demands. So the map keeps v, while the slots are those of the first common neighbours of v.
+        The workers of v take a task each and compute in all their common UP slots until they are done, as R4 demands.
+        So the map keeps v, and takes the first common neighbours of v as slots.
 
         Raises
         ------
         InputError
-            For what is no biclique of the problem.
+            If the witness is not a biclique of the problem.
         """
         data.problem.check(witness)
         workers = {q: 1 for q, node in enumerate(data.problem.v) if node in set(witness.v)}
@@ -66,8 +66,8 @@ class _ToCoupled(ABC):
     def backward(self, witness: Schedule, data: Trail) -> Biclique:
         """Map a schedule that completes the iteration to a biclique.
 
-        In the slot in which the iteration ends all its members have letter C, and nobody else has. Each has one task,
-        so these are a workers, and the last w slots in which they have letter C are the slots of the iteration.
+        In the slot in which the iteration ends, exactly its members have letter C. Each has one task, so these are a
+        workers, and the last w slots in which they have letter C are the slots of the iteration.
 
         Raises
         ------
@@ -91,8 +91,8 @@ class _ToCoupled(ABC):
 class ToMu1(_ToCoupled):
     """ENCD -> OFF-LINE-COUPLED(mu=1): a worker per node of V, a slot per node of W; m = a, w = b.
 
-    Size: |V| workers and |W| slots. Two kinds of trivial no-instances need a little more to be instances at all: for
-    a > |V| there is one worker more, never UP; for empty W there is one slot, in which nobody is UP.
+    Size: |V| workers and |W| slots. Two kinds of trivial no-instances are larger, since instances need workers and
+    slots: for a > |V| there is one more worker, which is never UP; for empty W there is one slot, without an UP worker.
 
     Examples
     --------
@@ -113,21 +113,21 @@ class ToMu1(_ToCoupled):
         return Size(num_v + 1 if problem.a > num_v else num_v, max(len(problem.w), 1))
 
     def apply(self, problem: Encd) -> tuple[Instance, Trail]:
-        """Return the instance, and the trail for the witness maps."""
+        """Return the instance, and the data for the witness maps."""
         size = self.size(problem)
         states = np.full((size.workers, size.slots), RECLAIMED, dtype=np.uint8)
         states[: len(problem.v), : len(problem.w)] = _states(problem)
-        instance = _instance(states, tasks=_cut(problem)[0], w=_cut(problem)[1], mu=1)
+        instance = _instance(states, tasks=_capped(problem)[0], w=_capped(problem)[1], mu=1)
         return instance, Trail(problem, instance)
 
 
 class ToMuInf(_ToCoupled):
-    """ENCD -> OFF-LINE-COUPLED(mu=inf): |W| + 1 further slots in which all are UP; m = a, w = b + |W| + 1.
+    """ENCD -> OFF-LINE-COUPLED(mu=inf): |W| + 1 further slots with all workers UP; m = a, w = b + |W| + 1.
 
-    N = 2 |W| + 1 < 2 w, so no worker can do two tasks; and of the w slots of a team at most |W| + 1 are further
+    N = 2 |W| + 1 < 2 w, so no worker can complete two tasks. At most |W| + 1 of the w slots of a team are further
     slots, so at least b are nodes of W.
 
-    Size: |V| workers and 2 |W| + 1 slots (one worker, never UP in a slot of W, where V is empty).
+    Size: |V| workers and 2 |W| + 1 slots (one worker, never UP in a slot of W, if V is empty).
 
     Examples
     --------
@@ -146,12 +146,12 @@ class ToMuInf(_ToCoupled):
         return Size(max(len(problem.v), 1), 2 * len(problem.w) + 1)
 
     def apply(self, problem: Encd) -> tuple[Instance, Trail]:
-        """Return the instance, and the trail for the witness maps."""
+        """Return the instance, and the data for the witness maps."""
         size, num_w = self.size(problem), len(problem.w)
         states = np.full((size.workers, size.slots), RECLAIMED, dtype=np.uint8)
         states[: len(problem.v), :num_w] = _states(problem)
         states[:, num_w:] = UP
-        instance = _instance(states, tasks=_cut(problem)[0], w=_cut(problem)[1] + num_w + 1, mu=None)
+        instance = _instance(states, tasks=_capped(problem)[0], w=_capped(problem)[1] + num_w + 1, mu=None)
         return instance, Trail(problem, instance)
 
 
@@ -160,7 +160,7 @@ REDUCTIONS: dict[str, ToMu1 | ToMuInf] = {reduction.name: reduction for reductio
 
 
 def with_down(instance: Instance) -> Instance:
-    """Return the instance with every RECLAIMED slot made DOWN: what the reductions must not do."""
+    """Return the instance with DOWN instead of RECLAIMED, which makes the reductions unsound."""
     states = np.where(instance.states == RECLAIMED, DOWN, instance.states).astype(np.uint8)
     return instance.replace(states=states)
 
@@ -168,8 +168,8 @@ def with_down(instance: Instance) -> Instance:
 def unsound() -> Encd:
     """Return the smallest yes-instance that both reductions would lose if non-edges were DOWN.
 
-    One node of V and three of W, the one in the middle not adjacent; a = 1, b = 2. The worker is UP in slots 0 and 2,
-    and two slots are needed; DOWN in slot 1, it loses the first of them (R1).
+    One node of V and three of W, the middle one not adjacent; a = 1, b = 2. The worker is UP in slots 0 and 2, and
+    needs two slots; if it were DOWN in slot 1, it would lose the first of them (R1).
 
     Examples
     --------
@@ -181,7 +181,7 @@ def unsound() -> Encd:
     return Encd(from_matrix([[1, 0, 1]]), a=1, b=2)
 
 
-def _cut(problem: Encd) -> tuple[int, int]:
+def _capped(problem: Encd) -> tuple[int, int]:
     return min(problem.a, len(problem.v) + 1), min(problem.b, len(problem.w) + 1)
 
 

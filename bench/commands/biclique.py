@@ -82,7 +82,7 @@ def biclique(
 
 
 def _shown(graph: nx.Graph[Any], decision: Decision, as_json: bool) -> dict[str, Any]:
-    from hindsched.reductions.graphs import label
+    from hindsched.reductions.graph_files import label
 
     found = decision.biclique
     row: dict[str, Any] = {"exists": decision.exists, "v": None, "w": None}

@@ -16,7 +16,7 @@ from hindsched.offline.limits import Limits, Stopwatch
 from hindsched.offline.results import Status
 from hindsched.offline.solvers import AUTO, named
 from hindsched.reductions import REDUCTIONS, Biclique, Decision, Encd, solve_encd
-from hindsched.reductions.largest import Measure, Widest, largest
+from hindsched.reductions.largest_biclique import Measure, Widest, largest
 
 __all__ = ["DIRECT", "WAYS", "decide", "expect_way", "largest_biclique"]
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from hindsched.instances import InputError
 from hindsched.reductions import Encd, from_matrix, read_graph, write_graph
-from hindsched.reductions.graphs import label
+from hindsched.reductions.graph_files import label
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)

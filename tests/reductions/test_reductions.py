@@ -27,8 +27,8 @@ from hindsched.reductions import (
     largest,
     solve_encd,
 )
-from hindsched.reductions.direct import enumerate_all
-from hindsched.reductions.largest import size_of
+from hindsched.reductions.branch_and_bound import enumerate_all
+from hindsched.reductions.largest_biclique import size_of
 from hindsched.reductions.to_coupled import with_down
 
 

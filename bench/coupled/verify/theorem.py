@@ -30,7 +30,7 @@ from hindsched.offline.results import Status
 from hindsched.offline.solvers import AUTO
 from hindsched.offline.solvers import named as named_solver
 from hindsched.reductions import REDUCTIONS, Biclique, ToMu1, ToMuInf, solve_encd, write_graph
-from hindsched.reductions.direct import enumerate_all
+from hindsched.reductions.branch_and_bound import enumerate_all
 from hindsched.reductions.to_coupled import Trail, unsound, with_down
 
 __all__ = [

@@ -78,7 +78,7 @@ def test_a_solver_that_does_not_apply_to_a_file_names_it(tmp_path: Path) -> None
     arguments = [str(tmp_path / "gap.txt"), "-a", "1", "-b", "2", "--via", "mu1", "--solver", "periods"]
     result = CliRunner().invoke(biclique, arguments, standalone_mode=False)
     assert result.return_value == 2
-    assert result.stderr.startswith(f"hindsched: {tmp_path / 'gap.txt'}: solver: periods applies only")
+    assert result.stderr.startswith(f"hindsched: {tmp_path / 'gap.txt'}: solver: periods: a worker is RECLAIMED")
 
 
 @pytest.mark.parametrize("via", ["direct", "mu1", "muinf"])

@@ -1,4 +1,4 @@
-"""The most nodes of a biclique, sides of any size, by matching: the one measure that is polynomial."""
+"""Largest bicliques by number of nodes, with sides of any size, by a matching in the bipartite complement."""
 
 from __future__ import annotations
 
@@ -9,11 +9,10 @@ __all__ = ["most_nodes"]
 
 
 def most_nodes(matrix: npt.NDArray[np.bool_]) -> tuple[list[int], list[int]]:
-    """Return rows and columns of which every pair is an edge, as many together as possible; one side may be empty.
+    """Return a biclique with the largest number of nodes, as rows and columns; one side may be empty.
 
-    These are the independent sets of the bipartite complement. By Koenig's theorem a largest one is what a least vertex
-    cover leaves, and that comes from a maximum matching: take the rows that alternating paths from unmatched rows
-    reach, and the columns that they do not reach.
+    Bicliques are the independent sets of the bipartite complement. By Koenig's theorem a maximum matching gives a
+    largest one: the rows that alternating paths from unmatched rows reach, and the columns that they do not reach.
 
     Parameters
     ----------
@@ -29,7 +28,7 @@ def most_nodes(matrix: npt.NDArray[np.bool_]) -> tuple[list[int], list[int]]:
     num_v, num_w = matrix.shape
     missing = [int.from_bytes(np.packbits(~row, bitorder="little").tobytes(), "little") for row in matrix]
     missing = [bits & ((1 << num_w) - 1) for bits in missing]
-    owner, partner = [-1] * num_w, [-1] * num_v  # who is matched with whom
+    owner, partner = [-1] * num_w, [-1] * num_v  # the matching
     free = (1 << num_w) - 1
     unmatched = []
     for row in range(num_v):
@@ -54,7 +53,7 @@ def most_nodes(matrix: npt.NDArray[np.bool_]) -> tuple[list[int], list[int]]:
 
 
 def _reach(missing: list[int], owner: list[int], free: int, start: int) -> tuple[int, dict[int, int]]:
-    """Return the columns on alternating paths from a row, until a free one is met, and the row each is reached from."""
+    """Return the columns on alternating paths from a row, up to the first free one, and the row before each of them."""
     reached, parents = 0, {}
     todo = [start]
     while todo:

@@ -1,4 +1,4 @@
-"""Bipartite graphs in files: edge lists (``.edgelist``) and rows of the biadjacency matrix (``.txt``)."""
+"""Files of bipartite graphs: edge lists (``.edgelist``) and biadjacency matrices (``.txt``)."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ __all__ = ["from_matrix", "label", "read_graph", "write_graph"]
 
 _END_OF_LINE = re.compile(r"\r\n|\r|\n")
 _ROW = re.compile(r"\s*+[01](?:\s*+(?:,\s*+)?[01])*\s*")
-_DATA = re.compile(r"\s*\{.*\}\s*$")  # the attributes networkx writes behind an edge
+_DATA = re.compile(r"\s*\{.*\}\s*$")  # attributes that networkx writes after an edge
 
 
 def from_matrix(matrix: npt.ArrayLike) -> nx.Graph[Any]:
     """Return the graph of a 0/1 biadjacency matrix, V by W.
 
-    Nodes are 0..|V|-1 and, in W, |V|..|V|+|W|-1, as in networkx; each has its row or column as attribute ``label``.
+    Nodes are 0..|V|-1 and, in W, |V|..|V|+|W|-1, as in networkx. The attribute ``label`` is the row or column.
 
     Raises
     ------
@@ -53,7 +53,7 @@ def from_matrix(matrix: npt.ArrayLike) -> nx.Graph[Any]:
 
 
 def label(graph: nx.Graph[Any], node: Node) -> Any:
-    """Return how people call a node: its row or column number in a matrix, else the node itself."""
+    """Return the label of a node: its row or column in a matrix, otherwise the node itself."""
     return graph.nodes[node].get("label", node)
 
 
@@ -63,16 +63,15 @@ def read_graph(path: str | os.PathLike[str]) -> nx.Graph[Any]:
     Parameters
     ----------
     path
-        ``.edgelist``: an edge a line, a node of V and a node of W, separated by blanks (by tabs where the line has
-        one, so that names may hold blanks); what networkx writes behind them in braces is passed over. Nodes are
-        texts. ``.txt``: row by row the 0/1 biadjacency matrix, V by W, with or without blanks or commas between the
-        digits. In both, ``#`` begins a comment, and blank lines are passed over. The text is UTF-8 without a byte order
-        mark.
+        ``.edgelist``: an edge a line, a node of V and a node of W, separated by blanks, or by tabs if the line has one,
+        so that names may contain blanks. Attributes in braces, as networkx writes them, are ignored. Nodes are strings.
+        ``.txt``: the 0/1 biadjacency matrix, V by W, row by row, with or without blanks or commas between the digits.
+        In both, ``#`` begins a comment and blank lines are ignored. The text is UTF-8 without a byte order mark.
 
     Raises
     ------
     InputError
-        One line naming the file, the line and what was expected.
+        With the file, the line, and what was expected.
     """
     suffix = Path(path).suffix
     readers = {".edgelist": _read_edges, ".txt": _read_matrix}
@@ -92,7 +91,7 @@ def read_graph(path: str | os.PathLike[str]) -> nx.Graph[Any]:
 
 
 def _lines(text: str) -> Iterator[tuple[str, str]]:
-    """Yield the place and the text of every line that says something."""
+    """Yield the place and the text of every line that is not blank or a comment."""
     for number, line in enumerate(_END_OF_LINE.split(text), start=1):
         said = line.partition("#")[0]
         if said.strip():
@@ -145,14 +144,14 @@ def _read_matrix(text: str) -> nx.Graph[Any]:
 
 
 def write_graph(graph: nx.Graph[Any], path: str | os.PathLike[str]) -> None:
-    """Write a bipartite graph, whole or not at all; the ending of the name chooses the form, as in `read_graph`.
+    """Write a bipartite graph, completely or not at all; the ending of the name decides the form, as in `read_graph`.
 
-    A matrix keeps every node but no name; an edge list keeps the names, but has no line for a node without edges.
+    A matrix keeps all nodes without their names; an edge list keeps the names, without the nodes that have no edge.
 
     Raises
     ------
     InputError
-        For another ending, a graph that is not bipartite, or names that an edge list cannot hold.
+        For another ending, a graph that is not bipartite, or names that an edge list cannot represent.
     """
     check_graph(graph)
     suffix = Path(path).suffix

@@ -1,4 +1,4 @@
-"""The largest biclique by three measures: most edges, most nodes, and balanced."""
+"""Largest bicliques by three measures: number of edges, number of nodes, and balanced."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from typing import Any
 import networkx as nx
 import numpy as np
 
-from hindsched.reductions.complement import most_nodes
-from hindsched.reductions.direct import Decision, widest
+from hindsched.reductions.branch_and_bound import Decision, widest
+from hindsched.reductions.complement_matching import most_nodes
 from hindsched.reductions.encd import Biclique, Encd, check_graph
 
 __all__ = ["Measure", "Widest", "largest", "size_of"]
 
-#: A search for the most common neighbours of a nodes of V, if they are so many: (graph, a, at_least) -> decision.
+#: A search (graph, a, at_least) -> decision for a nodes of V with most common neighbours, at least ``at_least``.
 Widest = Callable[["nx.Graph[Any]", int, int], Decision]
 
 
-_STARTS = 8  # of the greedy biclique
+_STARTS = 8  # start nodes of the greedy heuristic
 
 
 class Measure(StrEnum):
-    """What makes a biclique with a nodes of V and b of W large; both are at least 1.
+    """The size of a biclique with a >= 1 nodes of V and b >= 1 nodes of W.
 
     ``EDGES``: a b. ``NODES``: a + b. ``BALANCED``: 2 k, with k nodes of each side.
     """
@@ -34,35 +34,35 @@ class Measure(StrEnum):
 
 
 def size_of(measure: Measure, biclique: Biclique) -> int:
-    """Return how large a biclique is."""
+    """Return the size of a biclique."""
     a, b = len(biclique.v), len(biclique.w)
     return a * b if measure is Measure.EDGES else a + b
 
 
 def largest(graph: nx.Graph[Any], measure: Measure, search: Widest = widest, *, is_matched: bool = True) -> Decision:
-    """Find a largest biclique; there is none in a graph without an edge.
+    """Find a largest biclique; a graph without an edge has none.
 
-    A greedy biclique comes first. Then let f(a) be the most common neighbours that a nodes of V have. f does not
-    increase, and f(a) is at most the a-th largest degree; so for a = 1, 2, ... only those a are searched whose bound on
-    f can beat the best so far, and a search that finds nothing better lowers the bound for all further a.
+    The incumbent comes from a greedy heuristic. Let f(a) be the largest number of common neighbours of a nodes of V. It
+    does not increase with a, and is at most the a-th largest degree. So for a = 1, 2, ... only those a are searched
+    whose bound on f allows a larger biclique, and a search without success lowers the bound for all further a.
 
-    The most nodes come from a matching in the bipartite complement, unless that leaves a side empty (see
-    `reductions.complement`); then they are searched for as well, until there are as many as the matching allows.
+    The number of nodes is maximised by a matching in the bipartite complement (`reductions.complement_matching`). If
+    the matching leaves a side empty, the search runs as well, until it reaches the bound of the matching.
 
     Parameters
     ----------
     graph
         Bipartite, with the attribute ``bipartite``.
     measure
-        By edges and balanced the problem is NP-hard.
+        The problem is NP-hard for edges and balanced.
     search
-        Any exact search. Where it is stopped, with ``exists`` None, so is this.
+        Any exact search. If it is stopped (``exists`` is None), the function returns its decision.
     is_matched
-        False: no matching; everything is searched for.
+        False: no matching, search only.
 
     Examples
     --------
-    >>> from hindsched.reductions.graphs import from_matrix
+    >>> from hindsched.reductions.graph_files import from_matrix
     >>> graph = from_matrix([[1, 1, 1, 1], [0, 1, 1, 0], [0, 1, 1, 0]])
     >>> for measure in Measure:
     ...     found = largest(graph, measure).biclique
@@ -72,9 +72,9 @@ def largest(graph: nx.Graph[Any], measure: Measure, search: Widest = widest, *, 
     balanced 4 (0, 1) (4, 5)
     """
     check_graph(graph)
-    graph = nx.freeze(graph.copy())  # searched many times, checked once
+    graph = nx.freeze(graph.copy())  # many searches, one check
     problem = Encd(graph, 1, 1)
-    most: int | None = None  # that no biclique has more nodes is known
+    most: int | None = None  # upper bound on the number of nodes
     if measure is Measure.NODES and is_matched:
         rows, columns = most_nodes(problem.matrix)
         most = len(rows) + len(columns)
@@ -107,7 +107,7 @@ def largest(graph: nx.Graph[Any], measure: Measure, search: Widest = widest, *, 
 
 
 def _greedy(problem: Encd, measure: Measure) -> Biclique | None:
-    """Return a large biclique: from some nodes of V, always add the node that keeps most neighbours."""
+    """Return a large biclique: from some start nodes of V, repeatedly add the node that keeps most neighbours."""
     matrix = problem.matrix
     cells = matrix.astype(np.float32)
     best: Biclique | None = None
@@ -129,7 +129,7 @@ def _greedy(problem: Encd, measure: Measure) -> Biclique | None:
 
 
 def _needed(measure: Measure, a: int, best: Biclique | None) -> int:
-    """Return how many common neighbours a nodes of V need for a biclique larger than the best."""
+    """Return the number of common neighbours of a nodes of V that makes a biclique larger than the best."""
     if measure is Measure.BALANCED:
         return a
     size = 0 if best is None else size_of(measure, best)

@@ -1,4 +1,4 @@
-"""ENCD on the graph itself: a branch and bound that knows of no worker and no slot."""
+"""ENCD by branch and bound on the graph itself, independent of the reductions."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from hindsched.reductions.encd import Biclique, Encd, Node
 
 __all__ = ["Decision", "enumerate_all", "solve", "widest"]
 
-_NODES_PER_LOOK = 256  # at the clock
+_NODES_PER_LOOK = 256  # branch nodes between two looks at the clock
 
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """Whether the biclique exists (None: the time was over before that was known), and one if so."""
+    """Whether the biclique exists (None: the time limit stopped the search), and one if it exists."""
 
     exists: bool | None
     biclique: Biclique | None
@@ -27,13 +27,13 @@ class Decision:
 def solve(problem: Encd, *, time_limit_s: float | None = None) -> Decision:
     """Decide an ENCD problem by branch and bound.
 
-    Nodes that cannot be in any such biclique go first: of V with fewer than b neighbours left, of W with fewer than a,
-    again and again. Then nodes of V are taken one by one, depth first; a branch is left when fewer than b common
-    neighbours remain. The search keeps its own stack, so its depth has no limit.
+    First, nodes that no such biclique contains are removed repeatedly: nodes of V with fewer than b neighbours, and of
+    W with fewer than a. Then a depth-first search adds nodes of V one by one, and prunes a branch with fewer than b
+    common neighbours. The search has its own stack, so its depth is not limited.
 
     Examples
     --------
-    >>> from hindsched.reductions.graphs import from_matrix
+    >>> from hindsched.reductions.graph_files import from_matrix
     >>> solve(Encd(from_matrix([[1, 1, 0], [1, 1, 1]]), a=2, b=2)).biclique
     Biclique(v=(0, 1), w=(2, 3))
     """
@@ -45,11 +45,11 @@ def solve(problem: Encd, *, time_limit_s: float | None = None) -> Decision:
 
 
 def widest(graph: nx.Graph[Node], a: int, at_least: int) -> Decision:
-    """Find a biclique with a nodes of V and most of W, if that is ``at_least``.
+    """Find a biclique with a nodes of V and the largest number of nodes of W, at least ``at_least``.
 
     Examples
     --------
-    >>> from hindsched.reductions.graphs import from_matrix
+    >>> from hindsched.reductions.graph_files import from_matrix
     >>> graph = from_matrix([[1, 1, 0], [1, 1, 1], [0, 1, 1]])
     >>> widest(graph, a=2, at_least=1).biclique.w, widest(graph, a=2, at_least=3)
     ((3, 4), Decision(exists=False, biclique=None))
@@ -61,11 +61,11 @@ def widest(graph: nx.Graph[Node], a: int, at_least: int) -> Decision:
 
 
 def enumerate_all(problem: Encd) -> Iterator[Biclique]:
-    """Yield a biclique for every set of a nodes of V with b common neighbours: the obviously right way, for tests.
+    """Yield a biclique for every set of a nodes of V with b common neighbours: plain enumeration, for tests.
 
     Examples
     --------
-    >>> from hindsched.reductions.graphs import from_matrix
+    >>> from hindsched.reductions.graph_files import from_matrix
     >>> [biclique.v for biclique in enumerate_all(Encd(from_matrix([[1, 1], [1, 0], [1, 1]]), a=2, b=2))]
     [(0, 2)]
     """
@@ -76,11 +76,11 @@ def enumerate_all(problem: Encd) -> Iterator[Biclique]:
 
 
 def _search(problem: Encd, b: int, deadline: float | None) -> Decision:
-    """Look for a biclique with a nodes of V and all their common neighbours, at least b."""
+    """Search for a biclique with a nodes of V and all their common neighbours, at least b."""
     rows = _core(problem, b)
     order = sorted(rows, key=lambda i: -rows[i].bit_count())
-    everything = (1 << len(problem.w)) - 1
-    stack: list[tuple[tuple[int, ...], int, Sequence[int]]] = [((), everything, order)]
+    all_of_w = (1 << len(problem.w)) - 1
+    stack: list[tuple[tuple[int, ...], int, Sequence[int]]] = [((), all_of_w, order)]
     visited = 0
     while stack:
         visited += 1
@@ -103,7 +103,7 @@ def _search(problem: Encd, b: int, deadline: float | None) -> Decision:
 
 
 def _core(problem: Encd, b: int) -> dict[int, int]:
-    """Return the neighbours, as bits, of the nodes of V that are left when hopeless nodes are gone."""
+    """Return the neighbours, as bits, of the nodes of V that remain after the removals."""
     matrix = problem.matrix
     keep_v, keep_w = matrix.sum(axis=1) >= b, matrix.sum(axis=0) >= problem.a
     while True:
