@@ -113,7 +113,7 @@ def test_the_summary_comes_first_and_everything_is_there(whole):
         "Difference to IE as tasks grow",
         "code digest abc",
         "checks of runs 204 valid",
-        "instances that some schedule may finish",
+        "instances that may be feasible",
         *POLICIES,
     ):
         assert text in page.text
