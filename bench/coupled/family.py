@@ -111,7 +111,7 @@ class _Coupled(Family[Instance, Schedule]):
         from hindsched.offline.coupled.local_search import local_search
 
         local_search.warm_up()
-        program_bound.rehearse()
+        program_bound.warm_up()
 
     def run(self, instance: Instance, policy: Policy, options: Options, seed: int) -> RunRecord:
         return self._run(instance, policy, options, seed)

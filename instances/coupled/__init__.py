@@ -4,20 +4,20 @@ from hindsched.instances.coupled.certificate_evaluation import LeastMakespan
 from hindsched.instances.coupled.certificates import SCHEDULE_FORMATS, check, read_schedule, write_schedule
 from hindsched.instances.coupled.check import Outcome
 from hindsched.instances.coupled.files import INSTANCE_FORMATS, read_instance, write_instance
-from hindsched.instances.coupled.lagrangian_certificate import Division, Multipliers, Rents
+from hindsched.instances.coupled.lagrangian_certificate import Branching, LagrangianCertificate, Multipliers
 from hindsched.instances.coupled.model import Instance
 from hindsched.instances.coupled.schedule import Configuration, Schedule
 
 __all__ = [
     "INSTANCE_FORMATS",
     "SCHEDULE_FORMATS",
+    "Branching",
     "Configuration",
-    "Division",
     "Instance",
+    "LagrangianCertificate",
     "LeastMakespan",
     "Multipliers",
     "Outcome",
-    "Rents",
     "Schedule",
     "check",
     "read_instance",

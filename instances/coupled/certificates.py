@@ -1,47 +1,56 @@
-"""What a solver or simulator may hand in, of either kind, and its check: schedules, and rents that prove a bound."""
+"""Results of solvers and simulators, and their check: schedules, and Lagrangian certificates of a lower bound."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from hindsched.instances.coupled.certificate_evaluation import check_rents
+from hindsched.instances.coupled.certificate_evaluation import check_certificate
 from hindsched.instances.coupled.check import check as check_schedule
 from hindsched.instances.coupled.files import SCHEDULE_FORMATS as SCHEDULES
 from hindsched.instances.coupled.files import read_schedule as read_letters
 from hindsched.instances.coupled.files import write_schedule as write_letters
-from hindsched.instances.coupled.lagrangian_certificate import FORMAT, Rents, format_rents, read_rents
+from hindsched.instances.coupled.lagrangian_certificate import (
+    FORMAT,
+    LagrangianCertificate,
+    format_certificate,
+    read_certificate,
+)
 from hindsched.instances.coupled.model import Instance
 from hindsched.instances.coupled.schedule import Schedule
 from hindsched.instances.verdict import Verdict
 
 __all__ = ["SCHEDULE_FORMATS", "check", "read_schedule", "write_schedule"]
 
-#: The forms that a schedule's or a certificate's file may have.
+#: The formats of files with a schedule or a certificate.
 SCHEDULE_FORMATS = (*SCHEDULES, FORMAT)
 
 
-def read_schedule(document: dict[str, Any]) -> Schedule | Rents:
-    """Return what a parsed file holds: a schedule or rents (docs/model.md section 4).
+def read_schedule(document: dict[str, Any]) -> Schedule | LagrangianCertificate:
+    """Return the schedule or the certificate of a parsed file (docs/model.md section 4).
 
     Raises
     ------
     InputError
-        Naming the place.
+        Where the file breaks its format; names the place.
     """
-    return read_rents(document) if document.get("format") == FORMAT else read_letters(document)
+    return read_certificate(document) if document.get("format") == FORMAT else read_letters(document)
 
 
-def write_schedule(schedule: Schedule | Rents) -> str:
-    """Return the text of a file; `read_schedule` gives back an equal object."""
-    return format_rents(schedule) if isinstance(schedule, Rents) else write_letters(schedule)
+def write_schedule(schedule: Schedule | LagrangianCertificate) -> str:
+    """Return the text of a file; `read_schedule` returns an equal object."""
+    if isinstance(schedule, LagrangianCertificate):
+        return format_certificate(schedule)
+    return write_letters(schedule)
 
 
-def check(instance: Instance, schedule: Schedule | Rents) -> Verdict:
-    """Replay a schedule (`hindsched.instances.coupled.check`), or evaluate rents (`check_rents`).
+def check(instance: Instance, schedule: Schedule | LagrangianCertificate) -> Verdict:
+    """Replay a schedule, or evaluate a certificate (`check_certificate`), and return the verdict.
 
     Raises
     ------
     InputError
-        Where there is nothing to replay or to evaluate.
+        Where the schedule cannot be replayed or the certificate not evaluated.
     """
-    return check_rents(instance, schedule) if isinstance(schedule, Rents) else check_schedule(instance, schedule)
+    if isinstance(schedule, LagrangianCertificate):
+        return check_certificate(instance, schedule)
+    return check_schedule(instance, schedule)

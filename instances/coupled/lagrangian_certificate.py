@@ -1,10 +1,10 @@
-"""Rents: why no schedule completes K iterations sooner, as claimed by a solver.
+"""A certificate of a lower bound on the makespan: Lagrangian multipliers of the program constraints.
 
-A life is a longest run of a worker's slots without DOWN. Each life has a rent for each iteration that it computes in,
-and each iteration a value for every program that its channel can send; the rents that a life could pay after it was
-sent a program never exceed what that program is worth. A claim adds the distance of every node (k, t), *k iterations
-are complete and t slots gone*; or it divides the schedules by when an iteration ends, and has a claim for each half.
-Module `hindsched.instances.coupled.certificate_evaluation` evaluates it.
+An *availability period* is a longest run of a worker's slots without DOWN. The certificate has a multiplier for each
+period and iteration, a value for a program sent in each iteration, and the distances that follow in the graph whose
+node (k, t) stands for k complete iterations after t slots. It may divide the schedules by the slot in which an
+iteration ends, and then has multipliers for each leaf of that tree. docs/bounds.md proves the bound;
+`hindsched.instances.coupled.certificate_evaluation` evaluates a certificate.
 """
 
 from __future__ import annotations
@@ -17,13 +17,22 @@ import msgspec
 from hindsched.instances.errors import InputError
 from hindsched.instances.text_files import convert, encode
 
-__all__ = ["FORMAT", "MOST_DIVISIONS", "Division", "Multipliers", "Part", "Rents", "format_rents", "read_rents"]
+__all__ = [
+    "FORMAT",
+    "MAX_DEPTH",
+    "Branching",
+    "LagrangianCertificate",
+    "Multipliers",
+    "Proof",
+    "format_certificate",
+    "read_certificate",
+]
 
-#: The form of a certificate's file.
+#: The format of a certificate's file.
 FORMAT = "coupled-rents/2"
 
-#: Divisions within each other at most.
-MOST_DIVISIONS = 400
+#: Largest depth of a tree of branchings.
+MAX_DEPTH = 400
 
 _Count = Annotated[int, msgspec.Meta(ge=0)]
 _Positive = Annotated[int, msgspec.Meta(ge=1)]
@@ -31,89 +40,92 @@ _Positive = Annotated[int, msgspec.Meta(ge=1)]
 
 @dataclass(frozen=True, slots=True)
 class Multipliers:
-    """What proves a bound for the schedules of one part.
+    """Multipliers and distances that prove a bound for the schedules of one leaf.
 
     Parameters
     ----------
     horizon
-        The proof looks at the schedules of at most so many slots: the bound - 1 or more.
-    programs
-        For each iteration the value of a program sent in it.
-    rents
-        Worker, first slot of a life, and its rent for each iteration; lives that pay nothing may be left out.
+        Number of slots of the schedules that the proof excludes: the bound - 1 or more.
+    program_values
+        Value of a program sent in each iteration.
+    periods
+        Worker, first slot of an availability period, and its multiplier for each iteration. Periods whose multipliers
+        are all 0 may be left out.
     nodes
-        For each iteration the first slot t and, from there on, a number below which the distance of the node (k, t)
-        cannot be; None where no schedule of the part can be within the horizon.
+        For each iteration k the first slot t of the row, and lower bounds on the distances of the nodes (k, t),
+        (k, t + 1), ...; None where no schedule of the leaf within the horizon has the node.
     """
 
     horizon: int
-    programs: tuple[int, ...]
-    rents: tuple[tuple[int, int, tuple[int, ...]], ...]
+    program_values: tuple[int, ...]
+    periods: tuple[tuple[int, int, tuple[int, ...]], ...]
     nodes: tuple[tuple[int, tuple[int | None, ...]], ...]
 
-    def parts(self) -> int:
-        """Return how many parts there are: one."""
+    def num_leaves(self) -> int:
+        """Return the number of leaves: one."""
         return 1
 
 
 @dataclass(frozen=True, slots=True)
-class Division:
-    """The schedules of a part, divided by when an iteration ends.
+class Branching:
+    """A division of schedules by the slot in which an iteration ends.
 
     Parameters
     ----------
     iteration
-        Its number k, 1 to K - 1.
+        Number k of the iteration, 1 to K - 1.
     slot
-        A number t of slots.
+        Number t of slots.
     sooner
-        What proves the bound for the schedules whose iterations 1 to k are complete within t slots.
+        Proof for the schedules that complete iterations 1 to k within t slots.
     later
-        The same for all others.
+        Proof for all others.
     """
 
     iteration: int
     slot: int
-    sooner: Part
-    later: Part
+    sooner: Proof
+    later: Proof
 
-    def parts(self) -> int:
-        """Return how many parts there are in all."""
-        return self.sooner.parts() + self.later.parts()
+    def num_leaves(self) -> int:
+        """Return the number of leaves of the tree."""
+        return self.sooner.num_leaves() + self.later.num_leaves()
 
 
-Part: TypeAlias = Multipliers | Division
+Proof: TypeAlias = Multipliers | Branching
 
 
 @dataclass(frozen=True, slots=True)
-class Rents:
-    """A claim that no schedule completes the iterations in fewer than ``bound`` slots, and its proof.
+class LagrangianCertificate:
+    """A claim that no schedule completes the iterations in fewer than ``bound`` slots, with its proof.
 
     Parameters
     ----------
     bound
-        What is claimed.
+        Claimed lower bound on the makespan, in slots.
     scale
-        What one slot counts in the numbers of the proof.
+        Units of a slot in the integers of the proof.
     proof
-        Multipliers for all schedules, or for the parts that they are divided into.
+        Multipliers, or a tree of branchings with multipliers at its leaves.
     instance
-        Fingerprint of the instance it was made for.
+        Fingerprint of the instance.
     """
 
     family: ClassVar[str] = "coupled"
 
     bound: int
     scale: int
-    proof: Part
+    proof: Proof
     instance: str
 
     def __str__(self) -> str:
-        parts = self.proof.parts()
-        return f"no makespan below {self.bound}, by rents" + (f" of {parts} parts" if parts > 1 else "")
+        leaves = self.proof.num_leaves()
+        return f"no makespan below {self.bound}, by Lagrangian multipliers" + (
+            f" of {leaves} branch-and-bound leaves" if leaves > 1 else ""
+        )
 
 
-class _Life(msgspec.Struct, forbid_unknown_fields=True):
+class _Period(msgspec.Struct, forbid_unknown_fields=True):
     worker: _Count
     slot: _Count
     rents: list[_Count]
@@ -127,11 +139,11 @@ class _Nodes(msgspec.Struct, forbid_unknown_fields=True):
 class _Multipliers(msgspec.Struct, forbid_unknown_fields=True):
     horizon: _Count
     programs: list[_Count]
-    lives: list[_Life]
+    lives: list[_Period]
     nodes: list[_Nodes]
 
 
-class _Division(msgspec.Struct, forbid_unknown_fields=True):
+class _Branching(msgspec.Struct, forbid_unknown_fields=True):
     iteration: _Positive
     slot: _Count
     sooner: dict[str, Any]
@@ -146,46 +158,52 @@ class _File(msgspec.Struct, forbid_unknown_fields=True):
     proof: dict[str, Any]
 
 
-def read_rents(document: dict[str, Any]) -> Rents:
-    """Return the certificate of a parsed file of the form ``coupled-rents/2``.
+def read_certificate(document: dict[str, Any]) -> LagrangianCertificate:
+    """Return the certificate of a parsed file with the format ``coupled-rents/2``.
 
     Raises
     ------
     InputError
-        Naming the place: unknown or missing keys, negative numbers.
+        For unknown or missing keys and negative numbers; names the place.
     """
     file = convert(document, _File)
-    return Rents(bound=file.bound, scale=file.scale, proof=_part(file.proof, "proof", 0), instance=file.instance)
+    return LagrangianCertificate(file.bound, file.scale, _read_proof(file.proof, "proof", 0), file.instance)
 
 
-def _part(told: dict[str, Any], place: str, depth: int) -> Part:
-    """Return the proof of a part; a key ``iteration`` tells that it is divided."""
-    if depth > MOST_DIVISIONS:
-        raise InputError(f"divided more than {MOST_DIVISIONS} times, expected fewer", place=place)
-    if "iteration" in told:
-        cut = convert(told, _Division, place)
-        halves = (_part(cut.sooner, f"{place}.sooner", depth + 1), _part(cut.later, f"{place}.later", depth + 1))
-        return Division(cut.iteration, cut.slot, *halves)
-    found = convert(told, _Multipliers, place)
+def _read_proof(document: dict[str, Any], place: str, depth: int) -> Proof:
+    """Return the proof of a subtree; a branching has the key ``iteration``."""
+    if depth > MAX_DEPTH:
+        raise InputError(f"branchings nested {depth} deep, expected at most {MAX_DEPTH}", place=place)
+    if "iteration" in document:
+        branching = convert(document, _Branching, place)
+        sooner = _read_proof(branching.sooner, f"{place}.sooner", depth + 1)
+        later = _read_proof(branching.later, f"{place}.later", depth + 1)
+        return Branching(branching.iteration, branching.slot, sooner, later)
+    leaf = convert(document, _Multipliers, place)
     return Multipliers(
-        horizon=found.horizon,
-        programs=tuple(found.programs),
-        rents=tuple((life.worker, life.slot, tuple(life.rents)) for life in found.lives),
-        nodes=tuple((row.slot, tuple(row.distances)) for row in found.nodes),
+        horizon=leaf.horizon,
+        program_values=tuple(leaf.programs),
+        periods=tuple((period.worker, period.slot, tuple(period.rents)) for period in leaf.lives),
+        nodes=tuple((row.slot, tuple(row.distances)) for row in leaf.nodes),
     )
 
 
-def format_rents(rents: Rents) -> str:
-    """Return the text of a certificate's file, one life a line; `read_rents` gives back an equal one."""
-    head = {"format": FORMAT, "instance": rents.instance, "bound": rents.bound, "scale": rents.scale}
-    return f'{encode(head)[:-1]},"proof":{_format_part(rents.proof)}}}\n'
+def format_certificate(certificate: LagrangianCertificate) -> str:
+    """Return the text of a certificate's file, one period a line; `read_certificate` returns an equal certificate."""
+    head = {
+        "format": FORMAT,
+        "instance": certificate.instance,
+        "bound": certificate.bound,
+        "scale": certificate.scale,
+    }
+    return f'{encode(head)[:-1]},"proof":{_format_proof(certificate.proof)}}}\n'
 
 
-def _format_part(part: Part) -> str:
-    if isinstance(part, Division):
-        head = encode({"iteration": part.iteration, "slot": part.slot})[:-1]
-        return f'{head},\n"sooner":{_format_part(part.sooner)},\n"later":{_format_part(part.later)}}}'
-    head = encode({"horizon": part.horizon, "programs": part.programs})[:-1]
-    lives = ",\n".join(encode({"worker": q, "slot": t, "rents": paid}) for q, t, paid in part.rents)
-    nodes = ",\n".join(encode({"slot": t, "distances": values}) for t, values in part.nodes)
-    return f'{head},"lives":[\n{lives}\n],"nodes":[\n{nodes}\n]}}'
+def _format_proof(proof: Proof) -> str:
+    if isinstance(proof, Branching):
+        head = encode({"iteration": proof.iteration, "slot": proof.slot})[:-1]
+        return f'{head},\n"sooner":{_format_proof(proof.sooner)},\n"later":{_format_proof(proof.later)}}}'
+    head = encode({"horizon": proof.horizon, "programs": proof.program_values})[:-1]
+    periods = ",\n".join(encode({"worker": q, "slot": t, "rents": values}) for q, t, values in proof.periods)
+    nodes = ",\n".join(encode({"slot": t, "distances": values}) for t, values in proof.nodes)
+    return f'{head},"lives":[\n{periods}\n],"nodes":[\n{nodes}\n]}}'

@@ -1,8 +1,8 @@
-"""The master ``booking``: it books calls of workers for batches (docs/batches/beyond.md).
+"""A master of our own that books its calls (docs/batches/beyond.md): a ledger, records of workers, tasks by need.
 
-Three things differ from the paper's Algorithm 3. There is no period: each worker gets the time of its next call within
-a batch, and the master counts the calls booked for each batch. A worker's success probability is estimated from its own
-past, including its queue. The success probability of a copy decreases with the time for which it has not ended.
+Three things differ from the paper's Algorithm 3. There is no period: each worker is told a call within a batch's time,
+and a ledger counts the calls booked for each batch. A worker's chance is counted on its own past, its queue included. A
+copy that has not ended for long no longer counts for much.
 """
 
 from __future__ import annotations
@@ -21,32 +21,32 @@ __all__ = ["Booking", "calls_wanted", "chance_of_record"]
 
 _DAY = 86_400
 
-#: Seconds of the past that count, and the number of instants sampled from it.
+#: How far back a record reaches, and how many moments of it are looked at.
 RECORD_S, MOMENTS = 14 * _DAY, 16
-#: Weight, in sampled instants, of the recent share of copies that ended in time.
+#: So many moments with the share of copies that ended of late are put beside the record.
 DOUBT = 1
-#: Seconds until the next call of a worker that is not needed for the next batches.
+#: How long a worker rests that is not wanted for the next batches.
 REST_S = 2 * _DAY
-#: Factor by which counts of past batches decay at each new batch.
+#: Of what is counted batch after batch so much is kept at each new one.
 KEPT = 0.75
-#: Least share of booked calls that are expected to come.
+#: Bounds of the share of booked calls that come.
 LEAST_COMING = 1 / 8
-#: Step and maximum of the least success probability of a worker that is booked.
+#: The chance that a worker must have to be booked moves in such steps, up to the bound.
 STEP, MOST_WANTED = 0.05, 0.97
-#: Number of times per batch at which success probabilities of copies are updated.
+#: Times in a batch at which chances of copies are reckoned anew.
 REVISIONS = 8
 GOLDEN = (5**0.5 - 1) / 2
 
 
 def calls_wanted(requests: int) -> int:
-    """Return Z, the number of calls to book for a batch: ten ninths of lambda, rounded up."""
+    """Return Z, the calls wanted for a batch: ten ninths of lambda, rounded up."""
     return -(-10 * requests // 9)
 
 
 def chance_of_record(visible: Visible, length: int, need: int, usual: float) -> float:
-    """Return the probability that a worker advances by ``need`` in the next ``length`` seconds, by its own past.
+    """Return the chance that a worker advances by ``need`` seconds in the next ``length`` ones, by its own past.
 
-    It is the share of instants, spread evenly over the available time of the last two weeks, after which it did.
+    Moments of the last two weeks in which it was available, evenly over them, are looked at: how often did it?
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ def chance_of_record(visible: Visible, length: int, need: int, usual: float) -> 
     length, need
         Seconds.
     usual
-        The probability for a worker without a past.
+        What a worker without a past is taken for.
 
     Examples
     --------
@@ -86,14 +86,14 @@ def chance_of_record(visible: Visible, length: int, need: int, usual: float) -> 
 
 @dataclass(slots=True)
 class _Copy:
-    """A copy of the present batch that has not ended."""
+    """A copy that was sent in the present batch and has not ended."""
 
     sent: int
     need: int
     chance: float
 
     def at(self, now: int, deadline: int) -> float:
-        """Return the probability that it still ends in time, with its end uniform over the possible times."""
+        """Return the chance that it still ends in time, its end being equally likely at any time that is left to it."""
         first = self.sent + self.need
         gone = 0.0 if now <= first else min(1.0, (now - first) / max(1, deadline - first))
         left = self.chance * (1 - gone)
@@ -101,17 +101,17 @@ class _Copy:
 
 
 class Booking:
-    """A master that books calls batch by batch and sends tasks by the past of workers.
+    """A master that books calls batch by batch and sends tasks by the records of workers.
 
     Parameters
     ----------
     options
-        ``k`` and ``copies_lambda`` determine the number of calls per batch, as for the paper's masters.
+        ``k`` and ``copies_lambda`` say how many calls a batch shall have, as for the paper's masters.
 
     Notes
     -----
-    Memory: a few numbers for each worker and booked batch. A contact costs about 60 us, and about 12 us in
-    `hindsched.online.batches.kernels.booking_kernels`.
+    Memory: a few numbers for each worker and booked batch. Some 60 us a contact; the kernel
+    (`hindsched.online.batches.kernels.booking_kernels`) makes the same runs in a dozen.
     """
 
     name = "booking"
@@ -120,14 +120,14 @@ class Booking:
         self.options = options or Options()
 
     def begin(self, problem: Problem) -> None:
-        """Reset for a new run."""
+        """Start afresh."""
         expect_margins(self.name, problem)
         self.problem = problem
         self.wanted = calls_wanted(requests_for(problem.tasks, self.options.k, self.options.copies_lambda))
         num = len(problem.batches)
-        self.booked = [0] * (num + 1)  # the last entry is never full
+        self.booked = [0] * (num + 1)  # the last one: never full
         self.came = [0] * (num + 1)  # of the booked ones
-        self.others = [0] * (num + 1)  # calls of workers that were not booked for the batch
+        self.others = [0] * (num + 1)  # calls of others in a batch's time
         self.recent_booked, self.recent_came, self.recent_others = 0.0, 0.0, 0.0
         self.least_chance = 0.0
         self.next_open = 0
@@ -139,7 +139,7 @@ class Booking:
         self._open()
 
     def contact(self, visible: Visible) -> Answer:
-        """Send the task with the greatest need, if the worker may end it, and book the worker's next call."""
+        """Send the task that needs it most, if this worker can be of use, and book its next call."""
         now, worker = visible.now, visible.worker
         own = int((visible.up[:, 1] - visible.up[:, 0]).sum()) if len(visible.up) else 0
         queue = max(0, self.queue_ends.get(worker, 0) - own)
@@ -157,7 +157,7 @@ class Booking:
         return None if task is None else (self.batch, task), call
 
     def completed(self, now: int, worker: int, batch: int, task: int) -> None:
-        """Handle the end of a copy."""
+        """Hear that a copy has ended."""
         if batch != self.batch:
             return
         self.ended += 1
@@ -165,7 +165,7 @@ class Booking:
         self.unfinished.discard(task)
 
     def deadline(self, now: int, batch: int) -> None:
-        """Close the batch: count the calls that came, and open the next one."""
+        """Close the batch: count who came, and go on to the next one."""
         self.recent_booked = KEPT * self.recent_booked + self.booked[batch]
         self.recent_came = KEPT * self.recent_came + self.came[batch]
         self.recent_others = KEPT * self.recent_others + (1 - KEPT) * self.others[batch]
@@ -183,8 +183,8 @@ class Booking:
         tasks = range(self.problem.tasks)
         self.unfinished = set(tasks)
         self.copies: list[dict[int, _Copy]] = [{} for _ in tasks]
-        self.open = [1.0] * self.problem.tasks  # the probability that no copy ends in time
-        self.by_need = [(-1.0, k) for k in tasks]  # a heap; entries may be outdated
+        self.open = [1.0] * self.problem.tasks  # the chance that no copy ends in time
+        self.by_need = [(-1.0, k) for k in tasks]  # a heap; what it says of a task may be out of date
         self.revision = 0
 
     def _send(self, now: int, worker: int, need: int, chance: float) -> int:
@@ -202,7 +202,7 @@ class Booking:
         return task
 
     def _revise(self, now: int) -> None:
-        """Update all success probabilities, a few times per batch."""
+        """Reckon all chances anew, a few times a batch."""
         since, until = self.problem.batches[self.batch]
         revision = (now - since) * REVISIONS // (until - since)
         if revision == self.revision:
@@ -219,19 +219,19 @@ class Booking:
     # ---- calls
 
     def _note_call(self, now: int, worker: int) -> None:
-        """Count a call for the present batch."""
+        """Count a call for the batch in whose time it comes."""
         booked_for = self.booking.pop(worker, None)
         if self.batch == len(self.problem.batches) or now < self.problem.batches[self.batch][0]:
             return
         (self.came if booked_for == self.batch else self.others)[self.batch] += 1
 
     def _to_book(self) -> float:
-        """Return the calls to book for a batch: those missing beside unbooked calls, over the share that comes."""
+        """How many calls to book for a batch: what is missing to those that come by themselves, over who comes."""
         coming = (self.recent_came + 1) / (self.recent_booked + 2)
         return max(0.0, self.wanted - self.recent_others) / min(1.0, max(LEAST_COMING, coming))
 
     def _book(self, visible: Visible, queue: int) -> int | None:
-        """Return the second of a worker's next call: in the next batch that needs calls and that it can serve."""
+        """Return when a worker shall call again: in the time of the next batch with room, while it can be of use."""
         batches, num = self.problem.batches, len(self.problem.batches)
         to_book = self._to_book()
         again = self._again(visible, queue, to_book)
@@ -255,7 +255,7 @@ class Booking:
         return self._slot(visible, place)
 
     def _again(self, visible: Visible, queue: int, to_book: float) -> int | None:
-        """Return the second of another call in the present batch, if that needs calls and there is time; else None."""
+        """Return when a worker shall call once more in the present batch, if that lacks calls and there is time."""
         if self.batch == len(self.problem.batches) or not self.unfinished or self.booked[self.batch] >= to_book:
             return None
         since, until = self.problem.batches[self.batch]
@@ -272,7 +272,7 @@ class Booking:
         return (visible.available(visible.now - RECORD_S, visible.now) + 1) / (known + 1)
 
     def _slot(self, visible: Visible, place: int) -> int:
-        """Return a second in the first part of a batch; this part is longer for fast and often available workers."""
+        """Return a second in the first part of a batch's time, longer for who computes fast and is often there."""
         since, until = self.problem.batches[place]
         latest = (until - since) - 2 * visible.c / self._share(visible)
         width = min(max(latest, (until - since) / 10), (until - since) * 0.9)

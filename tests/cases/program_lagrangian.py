@@ -1,7 +1,4 @@
-"""What tests of the bounds by rents begin with: tables of an instance's first slots, and the graph within a horizon.
-
-And which of its arcs a schedule uses.
-"""
+"""Cases for tests of the program Lagrangian: slot tables, the graph within a horizon, and the arcs of a schedule."""
 
 from itertools import pairwise
 
@@ -9,13 +6,14 @@ import numpy as np
 
 from hindsched.instances import check
 from hindsched.instances.coupled import Instance, Schedule
-from hindsched.offline.coupled.bounds.program_lagrangian.kernels.instance_facts import FAR
-from hindsched.offline.coupled.bounds.program_lagrangian.shortest_paths import Distances
-from hindsched.offline.coupled.bounds.program_lagrangian.slot_graph import Graph, Tables
+from hindsched.offline.coupled.bounds.program_lagrangian.program_node import DEFAULT_PARAMETERS
+from hindsched.offline.coupled.bounds.program_lagrangian.shortest_paths import ShortestPaths
+from hindsched.offline.coupled.bounds.program_lagrangian.slot_graph import SlotGraph, SlotTables
+from hindsched.offline.coupled.bounds.sentinels import UNREACHABLE
 
 
 def ran(generator):
-    """Run a generator to its end; return what it returns."""
+    """Run a generator to its end and return its value."""
     while True:
         try:
             next(generator)
@@ -23,21 +21,21 @@ def ran(generator):
             return end.value
 
 
-def filled(instance, slots: int) -> Distances:
-    """Return the distances of an instance, with tables of its first slots."""
-    distances = Distances(instance, instance.iterations, slots)
-    ran(distances.fill())
-    return distances
+def filled(instance, slots: int) -> ShortestPaths:
+    """Return the shortest paths of an instance, with tables of its first slots."""
+    paths = ShortestPaths(instance, instance.iterations, slots, DEFAULT_PARAMETERS.max_halvings)
+    ran(paths.fill())
+    return paths
 
 
-def whole_graph(tables: Tables, horizon: int) -> Graph:
+def whole_graph(tables: SlotTables, horizon: int) -> SlotGraph:
     """Return the graph of all nodes within a horizon."""
     k = tables.instance.iterations
-    return Graph(tables, k, horizon, np.zeros(k + 1, np.int64), np.full(k + 1, FAR))
+    return SlotGraph(tables, k, horizon, np.zeros(k + 1, np.int64), np.full(k + 1, UNREACHABLE))
 
 
 def arcs_of(instance: Instance, schedule: Schedule) -> list[tuple[int, int, int]]:
-    """Return of each iteration of a schedule where it starts, from which slot on it computes, and the slot after it."""
+    """Return start, compute start and the slot after the end of each iteration of a schedule."""
     computing = np.array([list(letters) for letters in schedule.letters]) == "C"
     ends = (0, *check(instance, schedule).outcome.ends)
     return [(s, s + int(np.argmax(computing[:, s:t].any(axis=0))), t) for s, t in pairwise(ends)]

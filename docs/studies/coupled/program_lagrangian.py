@@ -1,4 +1,4 @@
-"""The bound by rents on small instances of all shapes, against the optimum and under the eyes of the evaluator."""
+"""The program Lagrangian on small instances of all shapes: bounds against optima, certificates evaluated."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from hindsched.bench.campaign.journal import Journal
 from hindsched.bench.coupled.paper import Paper
 from hindsched.bench.coupled.verify.failures import place_of
 from hindsched.instances import SelfCheckError, check
-from hindsched.instances.coupled import Division, Instance, Rents
+from hindsched.instances.coupled import Branching, Instance, LagrangianCertificate
 from hindsched.instances.random_streams import stream
 from hindsched.instances.states import DOWN, RECLAIMED, UP
 from hindsched.offline import coupled as offline_coupled
-from hindsched.offline.coupled.bounds.program_lagrangian.program_bound import RentBound, rehearse
+from hindsched.offline.coupled.bounds.program_lagrangian.program_bound import ProgramLagrangianBound, warm_up
 
 __all__ = ["CELLS", "CELL_COLUMNS", "COLUMNS", "measure", "measure_cells", "small_instance"]
 
@@ -136,7 +136,7 @@ def _measure_some(first: int, stop: int, seed: int, folder: Path) -> dict[str, A
 
 
 def measure_cells(folder: Path, seconds: int) -> list[dict[str, Any]]:
-    """Let the bound by rents, and nothing else, work on each of `CELLS` for so many seconds of the processor's time.
+    """Let the program Lagrangian alone work on each of `CELLS` for so many seconds of the processor's time.
 
     Returns
     -------
@@ -148,7 +148,7 @@ def measure_cells(folder: Path, seconds: int) -> list[dict[str, Any]]:
     SelfCheckError
         For a certificate that is refused.
     """
-    rehearse()
+    warm_up()
     code = code_digest("instances", "offline", "bench")
     jobs = [Job(f"rents|{code}|{cell}|{seconds}", str(cell), _measure_cell, (*cell, seconds)) for cell in CELLS]
     with Journal(folder) as journal:
@@ -158,9 +158,9 @@ def measure_cells(folder: Path, seconds: int) -> list[dict[str, Any]]:
 
 def _measure_cell(p: int, m: int, n_com: int, wmin: int, seconds: int) -> dict[str, Any]:
     """Return the row of a point, the first instance of ``bench scale`` there."""
-    rehearse()
+    warm_up()
     instance = Paper(m, n_com, wmin, 0, 0, 100_000, 0, p, 10).load()
-    bound = RentBound(instance, instance.iterations)
+    bound = ProgramLagrangianBound(instance, instance.iterations)
     begun = process_time()
     while process_time() - begun < seconds and bound.work(0, instance.slots + 1):
         pass
@@ -170,7 +170,7 @@ def _measure_cell(p: int, m: int, n_com: int, wmin: int, seconds: int) -> dict[s
         verdict = check(instance, certificate)
         if not verdict.is_valid:
             raise SelfCheckError(f"p={p} m={m} n_com={n_com} wmin={wmin}: {verdict}")
-        proven, parts = verdict.outcome.value, certificate.proof.parts()
+        proven, parts = verdict.outcome.value, certificate.proof.num_leaves()
     checked = round(process_time() - begun, 1)
     point = {"p": p, "m": m, "n_com": n_com, "wmin": wmin}
     return point | {"bound": bound.bound, "seconds": seconds, "parts": parts, "proven": proven, "check_s": checked}
@@ -181,9 +181,9 @@ def _judged(instance: Instance) -> dict[str, int]:
     answer = offline_coupled.solve(instance, solver="native")
     is_infeasible = answer.value is None
     optimum = instance.slots + 1 if answer.value is None else int(answer.value)
-    free = RentBound(instance, instance.iterations)
+    free = ProgramLagrangianBound(instance, instance.iterations)
     _work(free, 0, instance.slots + 1)
-    told = RentBound(instance, instance.iterations)
+    told = ProgramLagrangianBound(instance, instance.iterations)
     _work(told, optimum - 1, optimum)
     by_free = free.certificate()
     certificates = [one for one in (by_free, told.certificate()) if one is not None]
@@ -197,19 +197,21 @@ def _judged(instance: Instance) -> dict[str, int]:
         "infeasible": int(is_infeasible),
         "above": int(above or free.bound > optimum or told.bound > optimum),
         "met": int(free.bound == optimum),
-        "by_windows": int(free.bound == optimum and _needs_no_rents(by_free)),
+        "by_windows": int(free.bound == optimum and _needs_no_multipliers(by_free)),
         "refuted": int(told.bound == optimum),
         "certificates": len(certificates),
         "refused": refused,
     }
 
 
-def _needs_no_rents(certificate: Rents | None) -> bool:
-    """Whether a proof has neither parts nor multipliers."""
-    return certificate is None or not (isinstance(certificate.proof, Division) or any(certificate.proof.programs))
+def _needs_no_multipliers(certificate: LagrangianCertificate | None) -> bool:
+    """Return whether a proof has neither branchings nor multipliers."""
+    return certificate is None or not (
+        isinstance(certificate.proof, Branching) or any(certificate.proof.program_values)
+    )
 
 
-def _work(bound: RentBound, known: int, limit: int) -> None:
+def _work(bound: ProgramLagrangianBound, known: int, limit: int) -> None:
     for _ in range(_WORKED):
         if not bound.work(known, limit):
             return

@@ -1,179 +1,208 @@
-"""The bounds that charge programs to the channel.
+"""The dual bounds for instances whose channel binds, and how they share the effort of a round.
 
-By slots (module `channel_bound`), by iterations (package `rents`), and the latter by labels of the relaxed search
-(module `paying_bound`). None is always the best one, and which is shows soon: of every round, those whose bounds are
-behind have small shares. All start from the best bound that anybody has. The last also finds schedules, in the end.
+No bound is best on all instances, and which one leads shows soon. Bounds that are behind get a small share of each
+round. All start from the best known bound, whichever search has proven it.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
-from hindsched.offline.coupled.bounds.slot_lagrangian.slot_subproblems import ChannelBound
-from hindsched.offline.coupled.search.constants import (
-    CHANNEL_SHARE,
-    LESSER_SHARE,
-    PAYING_SHARE,
-    PER_STEP,
-    RENT_SHARE,
-    SPENT,
-)
+from hindsched.offline.coupled.bounds.slot_lagrangian.slot_bound import SlotLagrangianBound
+from hindsched.offline.coupled.search.effort import EFFORT_PER_STEP, SPENT
 from hindsched.offline.coupled.search.label_search import Incumbent
 from hindsched.offline.coupled.search.workspace import Workspace
 
 if TYPE_CHECKING:
-    from hindsched.instances.coupled.lagrangian_certificate import Rents
-    from hindsched.offline.coupled.bounds.priced_label_bound import PayingBound
-    from hindsched.offline.coupled.bounds.program_lagrangian.program_bound import RentBound
-    from hindsched.offline.coupled.bounds.program_lagrangian.slot_graph import Tables
+    from hindsched.instances.coupled.lagrangian_certificate import LagrangianCertificate
+    from hindsched.offline.coupled.bounds.priced_label_bound import PricedLabelBound
+    from hindsched.offline.coupled.bounds.program_lagrangian.program_bound import ProgramLagrangianBound
+    from hindsched.offline.coupled.bounds.program_lagrangian.slot_graph import SlotTables
 
-__all__ = ["ChannelBounds", "could_be_served"]
+__all__ = ["DualBoundParameters", "DualBounds", "can_carry_iteration"]
+
+_SLOTS, _PROGRAMS, _LABELS = "slots", "programs", "labels"
 
 
-class ChannelBounds:
-    """All bounds of one instance; ``bound`` is the largest one, in units of cost.
+@dataclass(frozen=True, slots=True)
+class DualBoundParameters:
+    """Shares of the bounds in a round, as multiples of the round's steps.
+
+    Parameters
+    ----------
+    slot_share
+        Share of the slot Lagrangian while it leads.
+    program_share
+        Share of the program Lagrangian while it alone leads; half of it while others lead too.
+    label_share
+        Share of the priced labels and the program Lagrangian together, where the latter's counts in proportion.
+    trailing_share
+        Share of a bound that is behind.
+    """
+
+    slot_share: int = 4
+    program_share: int = 14
+    label_share: int = 28
+    trailing_share: int = 1
+
+
+class DualBounds:
+    """All bounds of one instance.
 
     Parameters
     ----------
     workspace
         With T_prog >= 1 and a channel that binds.
     mode, iterations
-        As of a `LabelSearch`. Rents are for the makespan; where iterations are counted there are none.
+        As those of a `LabelSearch`. Without ``iterations`` (their number is maximised) only the slot Lagrangian works.
+    parameters
+        Shares of the bounds.
     """
 
-    def __init__(self, workspace: Workspace, mode: int, iterations: int) -> None:
-        self._workspace = workspace
-        self._slots = ChannelBound(workspace, mode, iterations)
-        self._rents: RentBound | None = None
-        self._paying: PayingBound | None = None
+    def __init__(
+        self, workspace: Workspace, mode: int, iterations: int, parameters: DualBoundParameters = DualBoundParameters()
+    ) -> None:
+        self._workspace, self._parameters = workspace, parameters
+        self._slots = SlotLagrangianBound(workspace, mode, iterations)
+        self._programs: ProgramLagrangianBound | None = None
+        self._labels: PricedLabelBound | None = None
         if iterations:
-            self._rents, self._paying = _rent_bounds(workspace, mode, iterations)
-        #: The last bound that each of them has raised.
-        self._raised = dict.fromkeys(("slots", "rents", "paying"), self._slots.bound)
-        self._vain = 0  # rounds in which that by rents has not, one after the other
+            self._programs, self._labels = _make_program_bounds(workspace, mode, iterations)
+        #: For each bound the last value to which it raised the best bound.
+        self._raised = dict.fromkeys((_SLOTS, _PROGRAMS, _LABELS), self._slots.bound)
+        self._idle_rounds = 0  # successive rounds in which the program Lagrangian raised nothing
         self._rounds = 0
-        self._told: Tables | None = None
+        self._reported: SlotTables | None = None
 
     @property
     def bound(self) -> int:
-        """The best bound."""
-        all_bounds = (self._slots, self._rents, self._paying)
-        return max(bound.bound for bound in all_bounds if bound is not None)
+        """The best bound, in units of cost."""
+        bounds = (self._slots, self._programs, self._labels)
+        return max(bound.bound for bound in bounds if bound is not None)
 
     def _leads(self, name: str) -> bool:
-        """Whether none of the others has raised the bound since."""
         return self._raised[name] == max(self._raised.values())
 
     def _share(self, name: str) -> int:
-        """Return what one of the bounds by rents has of a round. Labels begin with the second: most need only one.
+        """Return the share of the program Lagrangian or of the priced labels in this round.
 
-        The bound by rents has less the longer it has raised nothing, and where others lead too; labels, which take long
-        to begin, have the rest.
+        The former halves with each round in which it raises nothing. The latter, which take long to begin, start in the
+        second round: most instances need only one.
         """
-        if name == "paying" and self._rounds == 1:
+        given = self._parameters
+        if name == _LABELS and self._rounds == 1:
             return 0
-        first = [other for other in self._raised if self._leads(other)]
-        rents = RENT_SHARE if first == ["rents"] else RENT_SHARE // 2 if "rents" in first else 0
-        rents = max(LESSER_SHARE, rents >> self._vain)
-        return rents if name == "rents" else max(LESSER_SHARE, PAYING_SHARE - PAYING_SHARE * rents // RENT_SHARE)
+        leading = [other for other in self._raised if self._leads(other)]
+        share = given.program_share
+        share = share if leading == [_PROGRAMS] else share // 2 if _PROGRAMS in leading else 0
+        share = max(given.trailing_share, share >> self._idle_rounds)
+        if name == _PROGRAMS:
+            return share
+        return max(given.trailing_share, given.label_share - given.label_share * share // given.program_share)
 
     def work(self, incumbent: Incumbent, steps: int, known: int) -> None:
-        """Spend the bounds' part of a round of ``steps``; ``known`` is the best bound of the other searches."""
+        """Spend the shares of a round of ``steps``; ``known`` is the best bound of the other searches."""
+        given = self._parameters
         self._rounds += 1
         known = max(known, self.bound)
-        if known > max(self._raised.values()):  # by another search: none of these is ahead of the others
+        if known > max(self._raised.values()):  # by another search: none of these bounds leads
             self._raised = dict.fromkeys(self._raised, known)
-        self._slots.work(incumbent, (CHANNEL_SHARE if self._leads("slots") else LESSER_SHARE) * steps, known)
-        known = self._take("slots", self._slots.bound, known)
-        if self._rents is None or self._paying is None:
+        slot_share = given.slot_share if self._leads(_SLOTS) else given.trailing_share
+        self._slots.work(incumbent, slot_share * steps, known)
+        known = self._note_raised(_SLOTS, self._slots.bound, known)
+        if self._programs is None or self._labels is None:
             return
-        left = 0  # what rents leave, if there is nothing more that they can do, labels have
-        for name, bound in (("rents", self._rents), ("paying", self._paying)):
+        left = 0  # steps that the program Lagrangian cannot use go to the priced labels
+        for name, bound in ((_PROGRAMS, self._programs), (_LABELS, self._labels)):
             share = self._share(name)
             if known < incumbent.cost and share:
-                left = self._charge(bound, incumbent, share * steps + left, known)
-                if name == "rents":
-                    self._vain = 0 if bound.bound > known else self._vain + 1
-                known = self._take(name, bound.bound, known)
-                self._tell_ends()
+                left = self._run(bound, incumbent, share * steps + left, known)
+                if name == _PROGRAMS:
+                    self._idle_rounds = 0 if bound.bound > known else self._idle_rounds + 1
+                known = self._note_raised(name, bound.bound, known)
+                self._report_first_ends()
 
-    def _take(self, name: str, bound: int, known: int) -> int:
-        """Note whether a bound was raised; return the best one."""
+    def _note_raised(self, name: str, bound: int, known: int) -> int:
+        """Note whether a bound was raised above the known one; return the best bound."""
         if bound > known:
             self._raised[name] = bound
         return max(bound, known)
 
-    def _tell_ends(self) -> None:
-        """Tell the searches when iterations can end at the earliest, if more is known of it now."""
-        tables = None if self._rents is None else self._rents.tables
-        if tables is not None and tables is not self._told:
-            self._told = tables
+    def _report_first_ends(self) -> None:
+        """Report to the searches when iterations end at the earliest, if the tables have grown."""
+        tables = None if self._programs is None else self._programs.tables
+        if tables is not None and tables is not self._reported:
+            self._reported = tables
             self._workspace.raise_floor(tables.first_ends())
 
-    def _charge(self, bound: RentBound | PayingBound, incumbent: Incumbent, steps: int, known: int) -> int:
-        """Let a bound by rents work for so many steps; return how many are left, as there is nothing to be done."""
+    def _run(
+        self, bound: ProgramLagrangianBound | PricedLabelBound, incumbent: Incumbent, steps: int, known: int
+    ) -> int:
+        """Let a bound work for this many steps; return the steps that are left if it has nothing to do."""
         workspace = self._workspace
-        left = PER_STEP * steps
+        left = EFFORT_PER_STEP * steps
         while left > 0:
             workspace.check()
             workspace.claim()
             spent = bound.work(known, incumbent.cost)
-            if bound is self._paying:
-                bound.offer(incumbent)
+            if self._labels is not None and bound is self._labels:
+                self._labels.offer(incumbent)
             if spent == 0:
-                return left // PER_STEP
+                return left // EFFORT_PER_STEP
             left -= spent
             workspace.scratch.effort[SPENT] += spent
         return 0
 
     def advise(self, incumbent: Incumbent) -> None:
-        """Let later searches try those workers first that paths have used most; chains, if the bound by slots leads."""
-        is_slots = self._raised["slots"] > max(self._raised["rents"], self._raised["paying"])
-        merits = None if is_slots or self._rents is None else self._rents.merits(incumbent.cost)
+        """Let later searches try first the workers that paths use most, or chains if the slot Lagrangian leads."""
+        slots_lead = self._raised[_SLOTS] > max(self._raised[_PROGRAMS], self._raised[_LABELS])
+        merits = None if slots_lead or self._programs is None else self._programs.merits(incumbent.cost)
         if merits is None:
             self._slots.advise()
         else:
             self._workspace.set_merit(merits)
 
-    def certificate(self) -> Rents | None:
-        """Return the certificate of the bound by rents, if there is one."""
-        return None if self._rents is None else self._rents.certificate()
+    def certificate(self) -> LagrangianCertificate | None:
+        """Return the certificate of the program Lagrangian, if there is one."""
+        return None if self._programs is None else self._programs.certificate()
 
     def bytes_held(self) -> int:
-        """Memory for all."""
-        rents = 0 if self._rents is None else self._rents.nbytes()
-        return self._slots.bytes_held() + rents + (0 if self._paying is None else self._paying.nbytes())
+        """Return the memory taken, in bytes."""
+        programs = 0 if self._programs is None else self._programs.nbytes()
+        return self._slots.bytes_held() + programs + (0 if self._labels is None else self._labels.nbytes())
 
 
-def could_be_served(workspace: Workspace) -> bool:
-    """Whether the channel could ever carry the data of an iteration (module `offline.coupled.rents.kernels.carry`)."""
-    _get_ready(workspace)
-    from hindsched.offline.coupled.bounds.program_lagrangian.kernels.channel_feasibility import can_carry
+def can_carry_iteration(workspace: Workspace) -> bool:
+    """Return whether the channel can ever carry one iteration; see `kernels.channel_feasibility`."""
+    _warm_up(workspace)
+    from hindsched.offline.coupled.bounds.program_lagrangian.kernels import channel_feasibility
 
-    return can_carry(workspace.instance)
-
-
-def _rent_bounds(workspace: Workspace, mode: int, iterations: int) -> tuple[RentBound, PayingBound]:
-    """Return the bound by rents, and that by labels that pay them."""
-    _get_ready(workspace)
-    from hindsched.offline.coupled.bounds.priced_label_bound import PayingBound
-    from hindsched.offline.coupled.bounds.program_lagrangian.program_bound import RentBound
-
-    rents = RentBound(workspace.instance, iterations)
-    return rents, PayingBound(workspace, rents, mode)
+    return channel_feasibility.can_carry_iteration(workspace.instance)
 
 
-def _get_ready(workspace: Workspace) -> None:
-    """Load the machine code of the bounds by rents, or compile it, once in a process; that does not count."""
+def _make_program_bounds(
+    workspace: Workspace, mode: int, iterations: int
+) -> tuple[ProgramLagrangianBound, PricedLabelBound]:
+    _warm_up(workspace)
+    from hindsched.offline.coupled.bounds.priced_label_bound import PricedLabelBound
+    from hindsched.offline.coupled.bounds.program_lagrangian.program_bound import ProgramLagrangianBound
+
+    programs = ProgramLagrangianBound(workspace.instance, iterations)
+    return programs, PricedLabelBound(workspace, programs, mode)
+
+
+def _warm_up(workspace: Workspace) -> None:
+    """Compile or load the kernels of these bounds, once in a process; the watch does not count it."""
     with workspace.watch.stopped():
-        _rehearse_once()
+        _warm_up_once()
 
 
 @cache
-def _rehearse_once() -> None:
+def _warm_up_once() -> None:
     from hindsched.offline.coupled.bounds import priced_label_search
     from hindsched.offline.coupled.bounds.program_lagrangian import program_bound
 
-    program_bound.rehearse()
-    priced_label_search.rehearse()
+    program_bound.warm_up()
+    priced_label_search.warm_up()

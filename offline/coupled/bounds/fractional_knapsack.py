@@ -1,63 +1,63 @@
-"""The fractional knapsack: what tasks cost at least. Both bounds that charge the channel pay by it."""
+"""The fractional knapsack (Dantzig 1957): the least cost of m tasks. All Lagrangian bounds use it."""
 
 from __future__ import annotations
 
 from hindsched.instances.array_types import Ints
 from hindsched.instances.compiling import kernel
 
-__all__ = ["pay"]
+__all__ = ["solve_fractional"]
 
 
 @kernel
-def _swap(item: Ints, x: Ints, price: Ints, i: int, j: int) -> None:
-    item[i], item[j] = item[j], item[i]
-    x[i], x[j] = x[j], x[i]
-    price[i], price[j] = price[j], price[i]
+def _swap(worker: Ints, tasks: Ints, cost: Ints, i: int, j: int) -> None:
+    worker[i], worker[j] = worker[j], worker[i]
+    tasks[i], tasks[j] = tasks[j], tasks[i]
+    cost[i], cost[j] = cost[j], cost[i]
 
 
 @kernel
-def pay(item: Ints, x: Ints, price: Ints, n: int, tasks: int) -> int:
-    """Return the least price, fractional and rounded down, of so many tasks held by ``item[:n]``, who hold enough.
+def solve_fractional(worker: Ints, tasks: Ints, cost: Ints, n: int, demand: int) -> int:
+    """Return the least cost of ``demand`` tasks, rounded down, where workers may be taken in part.
 
-    Item i holds ``x[i]`` tasks and asks ``price[i]`` for all. Puts those to be taken in front, as quickselect does:
-    O(n) as a rule. Who is not taken has no tasks then.
+    Item i < n is ``worker[i]``, with ``tasks[i]`` tasks for ``cost[i]``. All items together have enough tasks. The
+    items taken move to the front and the others get 0 tasks, by quickselect: O(n) on average.
     """
     low, high = 0, n
-    left = tasks
-    paid = 0
+    left = demand
+    total = 0
     while left > 0:
-        pivot_x, pivot_price = x[(low + high) // 2], price[(low + high) // 2]
-        # low..i-1 ask less for a task than the pivot, i..k-1 as much, j..high-1 more.
+        pivot_tasks, pivot_cost = tasks[(low + high) // 2], cost[(low + high) // 2]
+        # A task costs less in low..i-1 than in the pivot, as much in i..k-1 and more in j..high-1.
         i, k, j = low, low, high
-        less = 0
-        less_price = 0
+        cheaper_tasks = 0
+        cheaper_cost = 0
         while k < j:
-            ahead = price[k] * pivot_x - pivot_price * x[k]
-            if ahead < 0:
-                less += x[k]
-                less_price += price[k]
-                _swap(item, x, price, i, k)
+            difference = cost[k] * pivot_tasks - pivot_cost * tasks[k]
+            if difference < 0:
+                cheaper_tasks += tasks[k]
+                cheaper_cost += cost[k]
+                _swap(worker, tasks, cost, i, k)
                 i += 1
                 k += 1
-            elif ahead == 0:
+            elif difference == 0:
                 k += 1
             else:
                 j -= 1
-                _swap(item, x, price, k, j)
-        if less >= left:  # all that are taken are among the cheaper ones
+                _swap(worker, tasks, cost, k, j)
+        if cheaper_tasks >= left:
             high = i
             continue
-        left -= less
-        paid += less_price
+        left -= cheaper_tasks
+        total += cheaper_cost
         while i < k and left > 0:
-            if x[i] <= left:
-                paid += price[i]
-                left -= x[i]
+            if tasks[i] <= left:
+                total += cost[i]
+                left -= tasks[i]
             else:
-                paid += price[i] * left // x[i]
+                total += cost[i] * left // tasks[i]
                 left = 0
             i += 1
         low = i
     for k in range(low, n):
-        x[k] = 0
-    return paid
+        tasks[k] = 0
+    return total

@@ -1,23 +1,10 @@
-"""The free-prefetch lower bound (docs/model.md section 3): cheap, proven, for both objectives.
+"""The free-prefetch lower bound for both objectives: cheap, and proven in docs/bounds.md, Proposition 2.
 
-Let F(s) be the least slot e in which an iteration that starts in slot s can end in the prefetch relaxation (see
-`prefetch_relaxation`), every worker having the credit of program units received in *all* its UP slots since it was last
-DOWN.
-
-**F bounds every schedule.** Its iteration that starts in s and ends in e is a relaxed one, with at most that credit.
-
-**F is monotone.** A relaxed iteration for the start s + 1 is one for s, with the same slots: the credit at s + 1
-exceeds that at s by at most the slot s itself, which is then one of the UP slots in [s, c). Conditions 2 and 3 can only
-gain.
-
-**Composition.** If iteration i of a schedule ends in e_i, then e_1 >= F(0) and e_i >= F(e_(i-1) + 1). By induction and
-monotonicity e_K is at least the K-fold composition of F. The same holds for any f <= F, monotone or not: with
-f_i = f(f_(i-1) + 1), e_i >= F(e_(i-1) + 1) >= F(f_(i-1) + 1) >= f_i.
-
-**What is computed** is such an f. For e = s, s + 1, ... the counting condition of `PrefetchRelaxation.candidates` is
-tested, in O(p m) vectorised steps for each of at most p m values of W. Where it holds, the exact search looks for one,
-with a budget of nodes for each e. When that is spent the answer is "perhaps", and e is taken. All budgets together are
-bounded, so the bound costs O(p^2 m N) plus a bounded search. With no budget spent, f = F.
+F(s) is the least slot in which an iteration that starts in slot s can end in the prefetch relaxation
+(`prefetch_relaxation`) if each worker has received program in all its UP slots since its last DOWN. The code computes a
+lower bound on F. A counting condition excludes ends, in O(p m) vectorised steps for each of at most p m values of W,
+and then a search with a budget of nodes does; an end that exhausts its budget counts as possible. O(p^2 m N) in all,
+plus the bounded search.
 """
 
 from __future__ import annotations
@@ -31,27 +18,26 @@ from hindsched.offline.coupled.objectives import Objective
 
 __all__ = ["FreePrefetch", "free_prefetch_bound"]
 
-_NODES_PER_END = 2_000
-_NODES_IN_ALL = 200_000
-
 
 class FreePrefetch:
-    """The function f of this module on one instance.
+    """A lower bound on F for one instance.
 
     Parameters
     ----------
     relaxation
         The prefetch relaxation of the instance.
+    nodes_per_end, max_nodes
+        Budgets of search nodes for each end and in all; smaller ones make the bound weaker and faster.
     """
 
-    def __init__(self, relaxation: PrefetchRelaxation) -> None:
+    def __init__(self, relaxation: PrefetchRelaxation, nodes_per_end: int = 2_000, max_nodes: int = 200_000) -> None:
         self.relaxation = relaxation
         self._slots = relaxation.instance.slots
-        self._nodes = _NODES_IN_ALL
+        self._nodes_per_end, self._nodes = nodes_per_end, max_nodes
         self._known: dict[int, int | None] = {}
 
     def earliest_end(self, start: int) -> int | None:
-        """Return f(start): no iteration that starts in ``start`` or later ends before it; None: none ends at all."""
+        """Return the slot before which no iteration ends that starts in ``start`` or later; None if none ends."""
         if start >= self._slots:
             return None
         if start not in self._known:
@@ -59,14 +45,14 @@ class FreePrefetch:
         return self._known[start]
 
     def earliest_ends(self, iterations: int | None = None, proven: Sequence[int] = ()) -> list[int]:
-        """Return the earliest ends of iterations 1, 2, ...: f(0), f(f(0) + 1), and so on.
+        """Return the earliest ends of iterations 1, 2, ..., by composing the bound.
 
         Parameters
         ----------
         iterations
-            How many; there are fewer where the slots end before. None: as many as there are.
+            Number of iterations; the list is shorter where the slots end before. None: as many as fit.
         proven
-            Earliest ends of the first iterations that are known to be later; f is applied from the last of them on.
+            Known earliest ends of the first iterations; the bound is applied from the last of them on.
         """
         ends = list(proven)
         while iterations is None or len(ends) < iterations:
@@ -77,10 +63,10 @@ class FreePrefetch:
         return ends
 
     def latest_ends(self, last: int, iterations: int) -> list[int]:
-        """Return the latest slots in which iterations 1..K can end, if iteration K ends in ``last`` or before.
+        """Return the latest slots in which iterations 1..K can end if iteration K ends in ``last`` or before.
 
-        Iteration i cannot end in e if f(e + 1) is after the latest end of iteration i + 1; since F is monotone, it
-        cannot end after such an e either. A negative slot means that there is no way.
+        Iteration i ends in e at the latest if an iteration that starts in e + 1 can still end in time. A negative slot
+        means that no schedule exists.
         """
         ends = [last]
         for _ in range(iterations - 1):
@@ -102,7 +88,7 @@ class FreePrefetch:
         relaxation = self.relaxation
         credit = relaxation.prefetched(start)
         for end, group in groupby(relaxation.candidates(start, credit), key=lambda pair: pair[0]):
-            budget = Budget(min(_NODES_PER_END, self._nodes))
+            budget = Budget(min(self._nodes_per_end, self._nodes))
             before = budget.nodes
             is_possible = any(
                 next(relaxation.search(start, credit.tolist(), end, length, budget), None) or budget.is_spent
@@ -120,14 +106,14 @@ def free_prefetch_bound(instance: Instance, objective: Objective | str = Objecti
     Parameters
     ----------
     instance
-        Any instance; 20 workers and 100,000 slots take seconds.
+        The instance; 20 workers and 100,000 slots take seconds.
     objective
         ``makespan``: no schedule completes the iterations in fewer slots than the bound; None if it is proven that none
         completes them at all. ``iterations``: no schedule completes more iterations than the bound.
 
     Notes
     -----
-    docs/model.md section 3; the proof and the complexity are told at the top of this module.
+    docs/bounds.md has the proof.
 
     Examples
     --------

@@ -1,34 +1,25 @@
-"""A model of the schedules whose iterations end within narrow windows, for CP-SAT (docs/model.md section 3).
+"""A CP-SAT model of the schedules of a branch node, with cuts for the channel (docs/bounds.md).
 
-Where labels that pay rents have left few ends, what remains is mostly a question of integers: who is sent a program,
-and when. The model takes whole programs, whole tasks, and the slots in which all members are UP. It does not say in
-which slots the channel serves whom: a communication phase has n_com units a slot, and a worker one in each of its UP
-slots. So every schedule is a solution, and where there is no solution there is no schedule.
-
-*Proof.* Every schedule has a normal form with the same ends (docs/model.md section 3): of each iteration a
-communication phase, which ends with slot c, and then W slots, of those in which all members are UP, that compute. A
-member needs its data in the communication phase, and its program there or, whole, in that of an earlier iteration, all
-of it in UP slots of the life in which it computes. Each of these is a constraint below, or several added up. QED
-
-A solution lacks only the slots of the channel. Whether there are enough, iteration by iteration, is a flow (module
-`transfer`), and with it the solution is a schedule. If there are not, a minimum cut shows slots T, all of them busy,
-in which some lives need too much: whatever the tasks and programs are, a life of which ``out`` UP slots are not in T
-needs ``units - out`` of T at least, and T has n_com in each slot. As long as the communication phase does not begin
-sooner or end later, that holds for every schedule; it is a constraint from then on, and CP-SAT is asked again.
+The model has whole programs, whole tasks and the slots in which all members are UP. It leaves out in which slots the
+channel serves whom, so it is a relaxation: without a solution there is no schedule. A flow tells whether the channel
+can carry a solution, iteration by iteration. If so, the solution is a schedule; otherwise a minimum cut gives a
+constraint that the solution violates, and the model is solved again (logic-based Benders cuts: Hooker and Ottosson
+2003).
 
 Variables, for iteration k
 --------------------------
-- ``ends[t]``: slot t comes after it. ``firsts[c]``: it computes from slot c on.
+- ``ends[t]``: slot t follows it. ``compute_starts[c]``: it computes from slot c on.
 - ``advances[t]``: in slot t all members are UP, and compute.
-- ``tasks[l]`` and ``member[l]``: the tasks of the worker of life l, in which the computing slots lie.
-- ``program[l]``: it is sent the program, in its life l.
+- ``tasks[l]`` and ``member[l]``: tasks and membership of the worker of availability period l.
+- ``program[l]``: period l is sent the program.
 
 Constraints
 -----------
-- Phases follow one another; the communication phase has n_com units a slot for m T_data units of data and the programs.
-- The tasks are m; w tasks[l] slots advance, or more; in one that does, workers who are not UP have no tasks.
-- A member of life l is sent the program in iteration k or before; what it is sent in iteration k, data and program, is
-  no more than its UP slots in the communication phase. Without stand-by, who is sent the program computes at once.
+- Iterations follow one another; the communication phase has n_com units a slot for m T_data units of data and the
+  programs.
+- The tasks are m. At least w tasks[l] slots advance, and a worker that is not UP in such a slot has no tasks.
+- A member is sent the program in iteration k or before, in its period. What it is sent in iteration k, data and
+  program, is at most its UP slots in the communication phase. Without stand-by, only members are sent the program.
 """
 
 from __future__ import annotations
@@ -43,283 +34,312 @@ from ortools.sat.python import cp_model
 from hindsched.instances.array_types import Flags, Ints
 from hindsched.instances.errors import SelfCheckError
 from hindsched.offline.backends.cpsat_runs import solve_interruptibly
-from hindsched.offline.coupled.bounds.priced_label_search import Possible
-from hindsched.offline.coupled.bounds.program_lagrangian.slot_graph import Tables
+from hindsched.offline.coupled.bounds.priced_label_search import Domains
+from hindsched.offline.coupled.bounds.program_lagrangian.slot_graph import SlotTables
 from hindsched.offline.coupled.plans import IterationPlan
-from hindsched.offline.coupled.search.channel_flow import make_flow, make_participants, send
-from hindsched.offline.coupled.search.constants import NEVER, YES
+from hindsched.offline.coupled.search.channel_flow import YES, make_flow, make_participants, send
 from hindsched.offline.coupled.search.reconstruction import service_of
+from hindsched.offline.coupled.search.slot_codes import NEVER
 from hindsched.offline.coupled.search.state_tables import Table
 
-__all__ = ["Reply", "ask"]
+__all__ = ["NodeAnswer", "NodeProblem", "solve_node"]
 
 
-class Reply(NamedTuple):
-    """Whether there is a schedule, and one if there is; None if the budget did not suffice to tell.
+class NodeProblem(NamedTuple):
+    """A branch node.
 
-    ``spent`` is of the budget, and ``num_variables`` of all models that were solved.
+    Parameters
+    ----------
+    early, late
+        (K + 1,), windows: iterations 1..k are complete within ``early[k]`` to ``late[k]`` slots; 0 for k = 0.
+    used, unused
+        Numbers of periods that compute in some iteration, and of periods that compute in none.
+    domains
+        Members, compute starts and arcs of schedules of interest; None: all.
+    is_own
+        Without stand-by: a worker that is sent the program computes in the same iteration.
+    """
+
+    early: Ints
+    late: Ints
+    used: Sequence[int] = ()
+    unused: Sequence[int] = ()
+    domains: Domains | None = None
+    is_own: bool = False
+
+
+class NodeAnswer(NamedTuple):
+    """Whether the node has a schedule, None if that is open, and one if it has.
+
+    ``time`` is the deterministic time taken, ``num_variables`` the number of variables of all models solved.
     """
 
     is_possible: bool | None
     plan: tuple[IterationPlan, ...] | None
-    spent: float
+    time: float
     num_variables: int
 
 
 class _Iteration(NamedTuple):
-    """The variables of an iteration, and those for the slot in which it starts."""
+    """The variables of an iteration, and those of the slot in which it starts."""
 
     starts: dict[int, Any]
-    firsts: dict[int, Any]
+    compute_starts: dict[int, Any]
     tasks: dict[int, Any]
     member: dict[int, Any]
     program: dict[int, Any]
 
 
-def ask(
-    tables: Tables,
-    states: Table,
-    early: Ints,
-    late: Ints,
-    used: Sequence[int],
-    unused: Sequence[int],
-    *,
-    possible: Possible | None = None,
-    is_own: bool = False,
-    budget: float = math.inf,
-    left_s: float = math.inf,
-) -> Reply:
-    """Ask CP-SAT for a schedule whose iterations 1..k are complete within ``early[k]`` to ``late[k]`` slots, for all k.
+def solve_node(
+    tables: SlotTables, states: Table, node: NodeProblem, *, time: float = math.inf, left_s: float = math.inf
+) -> NodeAnswer:
+    """Find a schedule of a branch node, or prove that it has none.
 
     Parameters
     ----------
     tables, states
-        Of the slots up to the last.
-    early, late
-        (K + 1,), windows; those of k = 0 are slot 0.
-    used, unused
-        Lives that compute in some iteration, and lives that do in none.
-    possible
-        Who can compute in schedules of interest, and from which slots on; None: all.
-    is_own
-        Without stand-by: who is sent the program computes in the same iteration.
-    budget, left_s
-        CP-SAT's deterministic time, and the seconds, that it may take.
+        Of the slots up to the last end.
+    node
+        The node.
+    time, left_s
+        Limits of the deterministic time and of the seconds.
     """
-    part = _PartModel(tables, early, late, unused, is_own, possible)
-    if not part.is_possible or not part.use(used):
-        return Reply(False, None, 0.0, len(part.model.proto.variables))
+    model = _NodeModel(tables, node)
+    if not model.is_possible or not model.require(node.used):
+        return NodeAnswer(False, None, 0.0, len(model.model.proto.variables))
     solver = cp_model.CpSolver()
     solver.parameters.num_workers = 1
     solver.parameters.linearization_level = 2  # the linear relaxation is what refutes
     spent, num_variables = 0.0, 0
     while True:
-        solver.parameters.max_deterministic_time = max(0.0, budget - spent)
+        solver.parameters.max_deterministic_time = max(0.0, time - spent)
         solver.parameters.max_time_in_seconds = max(0.0, left_s)
-        status = solve_interruptibly(solver, part.model)
+        status = solve_interruptibly(solver, model.model)
         if status == cp_model.MODEL_INVALID:
             raise SelfCheckError(f"CP-SAT calls the model {solver.status_name(status)}")
         spent += float(solver.response_proto.deterministic_time)
         left_s -= solver.wall_time
-        num_variables += len(part.model.proto.variables)
+        num_variables += len(model.model.proto.variables)
         if status == cp_model.UNKNOWN:
-            return Reply(None, None, spent, num_variables)
+            return NodeAnswer(None, None, spent, num_variables)
         if status == cp_model.INFEASIBLE:
-            return Reply(False, None, spent, num_variables)
-        plan = part.plan(solver, states)
+            return NodeAnswer(False, None, spent, num_variables)
+        plan = model.plan(solver, states)
         if plan is not None:
-            return Reply(True, plan, spent, num_variables)
+            return NodeAnswer(True, plan, spent, num_variables)
 
 
-class _PartModel:
-    """The model; ``is_possible`` is False if it is seen at once that there is no solution."""
+class _NodeModel:
+    """The model of a node; ``is_possible`` is False if it has no solution before it is solved."""
 
-    def __init__(
-        self,
-        tables: Tables,
-        early: Ints,
-        late: Ints,
-        unused: Sequence[int],
-        is_own: bool,
-        possible: Possible | None = None,
-    ) -> None:
-        instance = tables.instance
+    def __init__(self, tables: SlotTables, node: NodeProblem) -> None:
+        instance, early, late = tables.instance, node.early, node.late
         self.model = cp_model.CpModel()
         self.is_possible = True
-        self._instance, self._tables = instance, tables
+        self._instance, self._tables, self._domains, self._is_own = instance, tables, node.domains, node.is_own
         self._w = np.array(instance.w, np.int64)[tables.owner]
-        self._most = np.minimum(np.array(instance.capacities, np.int64), instance.tasks)[tables.owner]
-        self._most[list(unused)] = 0
-        self._up_before = tables.up_slots(0, np.arange(int(late[-1]) + 1)[:, None])  # of each life, before each slot
-        self._is_own = is_own
+        self._max_tasks = np.minimum(np.array(instance.capacities, np.int64), instance.tasks)[tables.owner]
+        self._max_tasks[list(node.unused)] = 0
+        self._up_before = tables.up_slots(0, np.arange(int(late[-1]) + 1)[:, None])  # of each period, by slot
         self._iterations: list[_Iteration] = []
-        self._possible = possible
-        fit = [self._fit(k, *early[[k, k + 1]], *late[[k, k + 1]]) for k in range(len(early) - 1)]
-        last_use = np.max([np.where(fits > 0, k, -1) for k, fits in enumerate(fit)], axis=0)
+        caps = [self._task_caps(k, *early[[k, k + 1]], *late[[k, k + 1]]) for k in range(len(early) - 1)]
+        last_use = np.max([np.where(of_periods > 0, k, -1) for k, of_periods in enumerate(caps)], axis=0)
         starts: dict[int, Any] = {0: self.model.new_constant(1)}
-        for k, fits in enumerate(fit):
+        for k, of_periods in enumerate(caps):
             ends = {t: self.model.new_bool_var("") for t in range(int(early[k + 1]), int(late[k + 1]) + 1)}
             self.model.add_exactly_one(ends.values())
-            if not self._add(k, starts, ends, fits, last_use >= k):
+            if not self._add_iteration(k, starts, ends, of_periods, last_use >= k):
                 self.is_possible = False
                 return
             starts = ends
-        self._send()
+        self._require_programs()
 
-    def _firsts(self, k: int, s0: int, t1: int) -> list[int]:
-        """Return the slots in which iteration k + 1 can begin to compute, from slot s0 or later to t1."""
+    def _compute_starts(self, k: int, s0: int, t1: int) -> list[int]:
+        """Return the compute starts of iteration k + 1 for starts from slot s0 on and ends up to t1."""
         slots = range(s0 + -(-self._instance.tasks * self._instance.t_data // self._instance.channels), t1)
-        return [c for c in slots if self._possible is None or self._possible.first[k + 1, c]]
+        return [c for c in slots if self._domains is None or self._domains.compute_start[k + 1, c]]
 
-    def _fit(self, k: int, s0: int, t0: int, s1: int, t1: int) -> Ints:
-        """Return the most tasks for each life, of iteration k + 1, from slot s0..s1 to t0..t1."""
+    def _task_caps(self, k: int, s0: int, t0: int, s1: int, t1: int) -> Ints:
+        """Return the most tasks of each period in iteration k + 1, with starts s0..s1 and ends t0..t1."""
         instance, tables, up = self._instance, self._tables, self._up_before
-        c = np.array(self._firsts(k, s0, t1), np.int64)
+        c = np.array(self._compute_starts(k, s0, t1), np.int64)
         if not c.size:
-            return np.zeros_like(self._most)
-        fit = np.minimum((up[t1] - up[c]) // self._w, self._most)
+            return np.zeros_like(self._max_tasks)
+        caps = np.minimum((up[t1] - up[c]) // self._w, self._max_tasks)
         if instance.t_data:
             room = up[c] - up[s0] - instance.t_prog * (tables.first >= s1)
-            fit = np.minimum(fit, room // instance.t_data)
-        fit[~((tables.first <= c[:, None]) & (c[:, None] <= tables.last))] = 0
-        fit[:, tables.last < t0 - 1] = 0
-        if self._possible is not None:
-            fit[:, ~self._possible.member[k + 1]] = 0
-        most: Ints = np.maximum(0, fit.max(axis=0))
-        return most
+            caps = np.minimum(caps, room // instance.t_data)
+        caps[~((tables.first <= c[:, None]) & (c[:, None] <= tables.last))] = 0
+        caps[:, tables.last < t0 - 1] = 0
+        if self._domains is not None:
+            caps[:, ~self._domains.member[k + 1]] = 0
+        largest: Ints = np.maximum(0, caps.max(axis=0))
+        return largest
 
-    def _add(self, k: int, starts: dict[int, Any], ends: dict[int, Any], fit: Ints, of_use: Flags) -> bool:
-        """Add iteration k + 1 between these slots; False if it has no room, or its members cannot take all tasks."""
-        model, instance, tables, up = self.model, self._instance, self._tables, self._up_before
-        s0, t0, t1 = min(starts), min(ends), max(ends)
-        firsts = {c: model.new_bool_var("") for c in self._firsts(k, s0, t1)}
-        if int(fit.sum()) < instance.tasks:
+    def _add_iteration(
+        self, k: int, starts: dict[int, Any], ends: dict[int, Any], caps: Ints, is_useful: Flags
+    ) -> bool:
+        """Add iteration k + 1; return False if its members cannot hold all tasks.
+
+        ``caps`` are the most tasks of each period; a program for a period is useful if it can compute then or later.
+        """
+        model, s0, t1 = self.model, min(starts), max(ends)
+        firsts = {c: model.new_bool_var("") for c in self._compute_starts(k, s0, t1)}
+        if int(caps.sum()) < self._instance.tasks:
             return False
-        slot = cp_model.LinearExpr.weighted_sum
-        first, start = slot(list(firsts.values()), list(firsts)), slot(list(starts.values()), list(starts))
+        first, start, end = (_chosen(slots) for slots in (firsts, starts, ends))
         model.add_exactly_one(firsts.values())
-        model.add(slot(list(ends.values()), list(ends)) >= first + 1)
+        model.add(end >= first + 1)
         advances = {t: model.new_bool_var("") for t in range(min(firsts), t1)}
         for t, advance in advances.items():
             model.add_bool_or([*(v for c, v in firsts.items() if c <= t), ~advance])
-            if t >= t0:
+            if t >= min(ends):
                 model.add_bool_or([*(v for e, v in ends.items() if e > t), ~advance])
-        length = sum(advances.values())
-        self._leave_out_arcs(k, starts, firsts, ends)
-
-        tasks: dict[int, Any] = {}
-        member: dict[int, Any] = {}
-        for life in np.flatnonzero(fit).tolist():
-            most = int(fit[life])
-            member[life] = is_in = model.new_bool_var("")
-            tasks[life] = x = is_in if most == 1 else model.new_int_var(0, most, "")
-            if most > 1:
-                model.add(x <= most * is_in)
-                model.add(x >= is_in)
-            if tables.last[life] < t1 - 1:
-                model.add_bool_or([*(v for e, v in ends.items() if e <= tables.last[life] + 1), ~is_in])
-            model.add(length >= int(self._w[life]) * x)
-        model.add(sum(tasks.values()) == instance.tasks)
-        lives = np.array(list(tasks))
-        for t, advance in advances.items():
-            away = lives[up[t + 1, lives] == up[t, lives]].tolist()
-            if away:
-                model.add(sum(tasks[life] for life in away) + instance.tasks * advance <= instance.tasks)
-            for life in away:  # which is tighter where each has few of the tasks
-                model.add_implication(advance, ~member[life])
-
-        sendable = of_use & (up[max(firsts)] - up[s0] >= instance.t_prog)
+        self._fix_arcs(k, starts, firsts, ends)
+        tasks, member = self._add_members(caps, ends, advances)
+        up = self._up_before
+        can_receive = is_useful & (up[max(firsts)] - up[s0] >= self._instance.t_prog)
         if self._is_own:
-            sendable &= fit > 0
-        program = {life: model.new_bool_var("") for life in np.flatnonzero(sendable).tolist()}
-        for life in sorted({*tasks, *program}):
-            got = [(tasks, instance.t_data), (program, instance.t_prog)]
-            units = sum(each * of_life[life] for of_life, each in got if life in of_life)
-            counts = [*up[list(firsts), life].tolist(), *(-up[list(starts), life]).tolist()]
-            model.add(units <= slot([*firsts.values(), *starts.values()], counts))
-        units = instance.t_prog * sum(program.values()) + instance.tasks * instance.t_data
-        model.add(units <= instance.channels * (first - start))
-        if self._is_own:
-            for life, is_sent in program.items():
-                model.add_implication(is_sent, member[life])
-        self._iterations.append(_Iteration(starts, firsts, tasks, member, program))
+            can_receive &= caps > 0
+        program = {period: model.new_bool_var("") for period in np.flatnonzero(can_receive).tolist()}
+        iteration = _Iteration(starts, firsts, tasks, member, program)
+        self._add_channel(iteration, first - start)
+        self._iterations.append(iteration)
         return True
 
-    def _leave_out_arcs(self, k: int, starts: dict[int, Any], firsts: dict[int, Any], ends: dict[int, Any]) -> None:
-        """Let iteration k + 1 compute from no slot after the last that is possible between a start and an end."""
-        if self._possible is None:
+    def _add_members(
+        self, caps: Ints, ends: dict[int, Any], advances: dict[int, Any]
+    ) -> tuple[dict[int, Any], dict[int, Any]]:
+        """Add and return the tasks and the memberships of the periods that can compute."""
+        model, up, m, last_slot = self.model, self._up_before, self._instance.tasks, max(ends) - 1
+        length = sum(advances.values())
+        tasks: dict[int, Any] = {}
+        member: dict[int, Any] = {}
+        for period in np.flatnonzero(caps).tolist():
+            cap, last = int(caps[period]), self._tables.last[period]
+            member[period] = is_member = model.new_bool_var("")
+            tasks[period] = x = is_member if cap == 1 else model.new_int_var(0, cap, "")
+            if cap > 1:
+                model.add(x <= cap * is_member)
+                model.add(x >= is_member)
+            if last < last_slot:
+                model.add_bool_or([*(v for e, v in ends.items() if e <= last + 1), ~is_member])
+            model.add(length >= int(self._w[period]) * x)
+        model.add(sum(tasks.values()) == m)
+        periods = np.array(list(tasks))
+        for t, advance in advances.items():
+            away = periods[up[t + 1, periods] == up[t, periods]].tolist()
+            if away:
+                model.add(sum(tasks[period] for period in away) + m * advance <= m)
+            for period in away:  # tighter where each has few of the tasks
+                model.add_implication(advance, ~member[period])
+        return tasks, member
+
+    def _add_channel(self, iteration: _Iteration, length: Any) -> None:
+        """Limit what is sent in a communication phase of this length: by period, and in all."""
+        model, up = self.model, self._up_before
+        t_prog, t_data = self._instance.t_prog, self._instance.t_data
+        starts, firsts, tasks, member, program = iteration
+        for period in sorted({*tasks, *program}):
+            sent = [(tasks, t_data), (program, t_prog)]
+            units = sum(each * of_period[period] for of_period, each in sent if period in of_period)
+            counts = [*up[list(firsts), period].tolist(), *(-up[list(starts), period]).tolist()]
+            model.add(units <= cp_model.LinearExpr.weighted_sum([*firsts.values(), *starts.values()], counts))
+        units = t_prog * sum(program.values()) + self._instance.tasks * t_data
+        model.add(units <= self._instance.channels * length)
+        if self._is_own:
+            for period, is_sent in program.items():
+                model.add_implication(is_sent, member[period])
+
+    def _fix_arcs(self, k: int, starts: dict[int, Any], firsts: dict[int, Any], ends: dict[int, Any]) -> None:
+        """Exclude compute starts of iteration k + 1 after the latest one between a start and an end."""
+        if self._domains is None:
             return
         for s, is_start in starts.items():
             for t, is_end in ends.items():
-                last = self._possible.last_first(k + 1, s, t)
-                if any(last < c < t for c in firsts):
-                    self.model.add_bool_or([~is_start, ~is_end, *(v for c, v in firsts.items() if c <= last)])
+                latest = self._domains.latest_compute_start(k + 1, s, t)
+                if any(latest < c < t for c in firsts):
+                    self.model.add_bool_or([~is_start, ~is_end, *(v for c, v in firsts.items() if c <= latest)])
 
-    def _send(self) -> None:
-        """Who computes is sent the program before."""
+    def _require_programs(self) -> None:
+        """Require that members are sent the program, in this iteration or before."""
         programs = [iteration.program for iteration in self._iterations]
         for k, iteration in enumerate(self._iterations):
-            for life, is_in in iteration.member.items():
-                sent = [program[life] for program in programs[: k + 1] if life in program]
-                self.model.add_bool_or([*sent, ~is_in])
+            for period, is_member in iteration.member.items():
+                sent = [program[period] for program in programs[: k + 1] if period in program]
+                self.model.add_bool_or([*sent, ~is_member])
 
-    def use(self, lives: Sequence[int]) -> bool:
-        """Ask that these lives compute in some iteration; False if one cannot."""
-        for life in lives:
-            members = [iteration.member[life] for iteration in self._iterations if life in iteration.member]
+    def require(self, periods: Sequence[int]) -> bool:
+        """Require that these periods compute in some iteration; return False if one cannot."""
+        for period in periods:
+            members = [iteration.member[period] for iteration in self._iterations if period in iteration.member]
             if not members:
                 return False
             self.model.add_bool_or(members)
         return True
 
     def plan(self, solver: cp_model.CpSolver, states: Table) -> tuple[IterationPlan, ...] | None:
-        """Return the schedule of a solution; None if the channel cannot carry it, which is a constraint from now on."""
+        """Return the schedule of a solution; if the channel cannot carry it, add a cut and return None."""
         t_prog, t_data, owner = self._instance.t_prog, self._instance.t_data, self._tables.owner
-        members = [{life for life, v in each.member.items() if solver.value(v)} for each in self._iterations]
+        members = [{period for period, v in each.member.items() if solver.value(v)} for each in self._iterations]
         received: set[int] = set()
         plan = []
         for k, iteration in enumerate(self._iterations):
-            s, c = (next(t for t, v in at.items() if solver.value(v)) for at in (iteration.starts, iteration.firsts))
-            tasks = {life: solver.value(iteration.tasks[life]) for life in sorted(members[k])}
-            of_use = set().union(*members[k:]) - received  # CP-SAT may send programs that nobody needs
-            sent = {life for life, v in iteration.program.items() if solver.value(v)} & of_use
+            s = next(t for t, v in iteration.starts.items() if solver.value(v))
+            c = next(t for t, v in iteration.compute_starts.items() if solver.value(v))
+            tasks = {period: solver.value(iteration.tasks[period]) for period in sorted(members[k])}
+            needed = set().union(*members[k:]) - received  # CP-SAT may send programs that no member needs
+            sent = {period for period, v in iteration.program.items() if solver.value(v)} & needed
             received |= sent
-            units = {life: t_data * tasks.get(life, 0) + t_prog * (life in sent) for life in sorted({*tasks, *sent})}
-            served = self._serve(iteration, {life: need for life, need in units.items() if need}, s, c, states)
+            units = {
+                period: t_data * tasks.get(period, 0) + t_prog * (period in sent) for period in sorted({*tasks, *sent})
+            }
+            served = self._serve(iteration, {period: x for period, x in units.items() if x}, s, c, states)
             if served is not None:
-                of_workers = {int(owner[life]): x for life, x in tasks.items()}
+                of_workers = {int(owner[period]): x for period, x in tasks.items()}
                 plan.append(IterationPlan(dict(sorted(of_workers.items())), served, c))
         return tuple(plan) if len(plan) == len(self._iterations) else None
 
     def _serve(
         self, iteration: _Iteration, units: dict[int, int], s: int, c: int, states: Table
     ) -> dict[int, tuple[int, ...]] | None:
-        """Return in which of slots s..c-1 workers get the units for their lives; if they cannot, forbid it: None."""
-        lives, n = np.array(list(units), np.int64), len(units)
-        parts, flow = make_participants(n), make_flow(n, c - s, np.array([0, NEVER, NEVER]))
-        parts.worker[:] = self._tables.owner[lives]
-        parts.receive_from[:] = np.maximum(s, self._tables.first[lives])
-        if send(states, flow, parts, np.array(list(units.values()), np.int64), n, self._instance.channels, s, c) != YES:
-            self._forbid(iteration, s, c, flow.is_scanned)
+        """Return in which of slots s..c-1 workers receive these units; if the channel cannot, add a cut: None."""
+        periods, n = np.array(list(units), np.int64), len(units)
+        participants, flow = make_participants(n), make_flow(n, c - s, np.array([0, NEVER, NEVER]))
+        participants.worker[:] = self._tables.owner[periods]
+        participants.receive_from[:] = np.maximum(s, self._tables.first[periods])
+        needs = np.array(list(units.values()), np.int64)
+        if send(states, flow, participants, needs, n, self._instance.channels, s, c) != YES:
+            self._add_cut(iteration, s, c, flow.is_scanned)
             return None
-        return service_of(flow, parts, n, s, c)
+        return service_of(flow, participants, n, s, c)
 
-    def _forbid(self, iteration: _Iteration, s: int, c: int, is_busy: Flags) -> None:
-        """Let lives need no more of the busy ones of slots s..c-1 than the channel has."""
+    def _add_cut(self, iteration: _Iteration, s: int, c: int, is_busy: Flags) -> None:
+        """Limit what periods need of the busy slots of s..c-1 to the units that the channel has in them.
+
+        The cut holds unless the communication phase starts before s or ends after c.
+        """
         model, t_prog, t_data = self.model, self._instance.t_prog, self._instance.t_data
         others = np.flatnonzero(~is_busy) + s
-        out = self._tables.up_slots(others[:, None], others[:, None] + 1).sum(axis=0).tolist()
+        free = self._tables.up_slots(others[:, None], others[:, None] + 1).sum(axis=0).tolist()
         needs = []
-        for life in sorted({*iteration.tasks, *iteration.program}):
-            program, is_in, x = (of.get(life, 0) for of in (iteration.program, iteration.member, iteration.tasks))
-            most = t_prog * (life in iteration.program) + t_data * int(self._most[life]) * (life in iteration.tasks)
-            if most > out[life]:
-                units = model.new_int_var(0, most - out[life], "")
-                model.add(units >= t_prog * program + t_data * x - out[life])
-                model.add(units >= (t_prog - out[life]) * program)
-                model.add(units >= t_data * x - out[life] * is_in)
+        for period in sorted({*iteration.tasks, *iteration.program}):
+            variables = iteration.program, iteration.member, iteration.tasks
+            program, is_member, x = (of_period.get(period, 0) for of_period in variables)
+            largest = t_prog * (period in iteration.program)
+            largest += t_data * int(self._max_tasks[period]) * (period in iteration.tasks)
+            if largest > free[period]:
+                units = model.new_int_var(0, largest - free[period], "")
+                model.add(units >= t_prog * program + t_data * x - free[period])
+                model.add(units >= (t_prog - free[period]) * program)
+                model.add(units >= t_data * x - free[period] * is_member)
                 needs.append(units)
-        few = model.add(sum(needs) <= self._instance.channels * int(is_busy.sum()))
+        cut = model.add(sum(needs) <= self._instance.channels * int(is_busy.sum()))
         sooner = [v for t, v in iteration.starts.items() if t < s]
-        longer = [v for t, v in iteration.firsts.items() if t > c]
-        few.only_enforce_if([~v for v in (*sooner, *longer)])
+        longer = [v for t, v in iteration.compute_starts.items() if t > c]
+        cut.only_enforce_if([~v for v in (*sooner, *longer)])
+
+
+def _chosen(slots: dict[int, Any]) -> Any:
+    """Return the slot whose variable is 1, as a linear expression."""
+    return cp_model.LinearExpr.weighted_sum(list(slots.values()), list(slots))

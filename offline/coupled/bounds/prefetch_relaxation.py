@@ -1,23 +1,15 @@
-"""The prefetch relaxation: who can finish an iteration in a given slot, when the master's channels count for little.
+"""The prefetch relaxation of one iteration: the channel limits only the data in all.
 
-A *relaxed iteration* that starts in slot s and ends in slot e is a complete configuration x with its first computing
-slot c, such that, with W = max x_q w_q,
+A *relaxed iteration* that starts in slot s and ends in slot e has tasks x and a compute start c such that, with
+W = max x_q w_q,
 
-1. every member is UP in W common slots of [c, e], the first of them c and the last of them e, and no member is DOWN in
-   [c, e];
-2. with u the number of UP slots of member q in [s, c) since it was last DOWN, u >= x_q T_data and
-   u + credit_q >= T_prog + x_q T_data. The *credit* is the number of program slots that q has in hand at s; it is
-   lost when q goes DOWN in [s, e];
-3. the slots of [s, c) have room for m T_data slots of data: sum of min(n_com, number of UP workers) over them.
+1. every member is UP in W common slots of [c, e], the first of them c and the last e, and no member is DOWN in [c, e];
+2. with u the UP slots of member q in [s, c) since its last DOWN, u >= x_q T_data and u + credit_q >= T_prog + x_q
+   T_data. The *credit* is the number of program slots that q has received by s; a DOWN in [s, e] makes it 0;
+3. the sum of min(n_com, number of UP workers) over [s, c) is at least m T_data.
 
-Every iteration of every schedule that R1-R5 admit is a relaxed one, for a credit no smaller than what its workers have
-at s: the last W slots that advance the computation are common UP slots without a DOWN between them (R1, R4), nothing is
-sent from the first of them on (R3), and a member has received its data in [s, c) (R5) and its program since it was last
-DOWN (R1), one slot's worth in an UP slot at a time. What is relaxed is only that programs and data share n_com slot by
-slot.
-
-Deciding whether there is one contains OFF-LINE-COUPLED(mu=1), so it is NP-hard; the search below is a plain branching
-over members with a budget of nodes.
+Every iteration of a schedule is a relaxed one (docs/bounds.md, Proposition 2). To decide whether there is one
+contains OFF-LINE-COUPLED(mu=1), so it is NP-hard; the search branches over members with a budget of nodes.
 """
 
 from __future__ import annotations
@@ -33,13 +25,13 @@ from hindsched.instances.states import DOWN, UP
 
 __all__ = ["Budget", "PrefetchRelaxation", "RelaxedIteration"]
 
-_FIRST_BLOCK, _LAST_BLOCK = 32, 1024  # slots that `candidates` looks at in one go
-_BLOCK_CELLS = 4_000_000  # and their number times p times the values of W
+#: Slots of the first and the largest block that `candidates` reads at once, and the limit of its cells.
+_FIRST_BLOCK, _LAST_BLOCK, _BLOCK_CELLS = 32, 1024, 4_000_000
 
 
 @dataclass(frozen=True, slots=True)
 class RelaxedIteration:
-    """A complete configuration that can end an iteration in slot ``end``, computing from slot ``start`` on."""
+    """Tasks by worker of an iteration that computes from slot ``start`` on and ends in slot ``end``."""
 
     tasks: dict[int, int]
     start: int
@@ -48,13 +40,13 @@ class RelaxedIteration:
 
 @dataclass(slots=True)
 class Budget:
-    """Nodes that a search may still visit; `is_spent` tells that it gave up somewhere."""
+    """Number of nodes that a search may still visit; ``is_spent`` is whether it needed more."""
 
     nodes: int
     is_spent: bool = False
 
     def take(self) -> bool:
-        """Pay for one node; False, and remembered, when there is nothing left."""
+        """Take one node from the budget; return False if none is left."""
         if self.nodes <= 0:
             self.is_spent = True
             return False
@@ -63,12 +55,12 @@ class Budget:
 
 
 class PrefetchRelaxation:
-    """The search for relaxed iterations of one instance; making it costs O(p N).
+    """The search for relaxed iterations of one instance; its tables take O(p N).
 
     Parameters
     ----------
     instance
-        The instance whose states, speeds and transfers are meant.
+        The instance.
     """
 
     def __init__(self, instance: Instance) -> None:
@@ -93,20 +85,20 @@ class PrefetchRelaxation:
         most, w = np.array(self._most, dtype=np.int32), np.array([w for w, _ in pairs], dtype=np.int32)
         caps = np.minimum(most, lengths[:, None] // w)
         is_long_enough = caps.sum(axis=1) >= instance.tasks
-        self._lengths = lengths[is_long_enough]  # every W there can be
-        self._caps = caps[is_long_enough]  # most tasks of each worker for each W
+        self._lengths = lengths[is_long_enough]  # all possible W
+        self._caps = caps[is_long_enough]  # most tasks of each worker, by W
 
     def prefetched(self, start: int) -> npt.NDArray[np.int32]:
-        """Return the credit at ``start`` of workers that received program in all UP slots since they were DOWN."""
+        """Return the credit at ``start`` of workers that received program in all UP slots since their last DOWN."""
         if start == 0:
             return np.zeros(self.instance.num_workers, dtype=np.int32)
         return np.asarray(self._since_down[:, start - 1])
 
     def candidates(self, start: int, credit: npt.ArrayLike) -> Iterator[tuple[int, int]]:
-        """Yield (e, W) where every worker on its own could do its part, by increasing e, then W; O(p m) per pair.
+        """Yield (e, W) that satisfy a necessary condition, by increasing e, then W; O(p m) per pair.
 
-        A necessary condition: worker q, on its own, could have x_q tasks with W more UP slots after its
-        transfers, all since it was last DOWN, and the sum of these x_q reaches m.
+        The condition: each worker on its own can have x_q tasks with W more UP slots after its transfers, all since its
+        last DOWN, and these x_q sum to m at least.
         """
         tasks, slots = self.instance.tasks, self.instance.slots
         credit = np.minimum(credit, self._t_prog).astype(np.int32)[:, None]
@@ -136,8 +128,8 @@ class PrefetchRelaxation:
     ) -> Iterator[RelaxedIteration]:
         """Yield relaxed iterations with W <= ``length``, at most one per set of members, until the budget is spent.
 
-        Members are taken or left one by one. A node is left when the members so far have fewer than W common UP slots,
-        or when even all remaining workers could not hold the missing tasks before the first of those slots.
+        A node is pruned if its members have fewer than W common UP slots, or if all other workers together cannot hold
+        the missing tasks before the first of those slots.
         """
         instance = self.instance
         window = (1 << (end - start + 1)) - 1
@@ -163,7 +155,7 @@ class PrefetchRelaxation:
             slot = start + _high_bit(common, length)
             held = {q: tasks_before(q, slot) for q in members}
             if not all(held.values()):
-                return  # the same members without the one that can hold nothing are another node
+                return  # another node has the same members without the one that can hold nothing
             rest = [q for q in rest if tasks_before(q, slot)]
             missing = instance.tasks - sum(held.values())
             if missing <= 0:
@@ -185,7 +177,7 @@ class PrefetchRelaxation:
 
 
 def _high_bit(word: int, count: int) -> int:
-    """Position of the ``count``-th set bit from the top."""
+    """Return the position of the ``count``-th set bit from the top."""
     low, high = 0, word.bit_length()
     while high - low > 1:
         middle = (low + high) // 2
@@ -197,7 +189,7 @@ def _high_bit(word: int, count: int) -> int:
 
 
 def _trimmed(tasks: dict[int, int], surplus: int) -> dict[int, int]:
-    """Take away ``surplus`` tasks, always from the worker with most."""
+    """Return the tasks without ``surplus`` of them, taken from the worker with most each time."""
     trimmed = dict(tasks)
     for _ in range(surplus):
         fullest = max(trimmed, key=lambda q: (trimmed[q], -q))

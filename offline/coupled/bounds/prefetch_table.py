@@ -1,29 +1,11 @@
-"""The free-prefetch bound (docs/model.md section 3): what remains takes at least this long.
+"""The free-prefetch bound by kernels, slot by slot on demand (docs/bounds.md, Proposition 2).
 
-Let F(t) be the slot after the earliest end of an iteration that starts in slot t when every worker
-may have received its program in any UP slots since it was last DOWN, before t too, and n_com does
-not limit anything but the total of the data.
+F(t) is the slot after the earliest end of an iteration that starts in slot t if programs are prefetched for nothing.
+Composed k times it bounds the end of k further iterations. The table holds a lower bound on F: an end that takes too
+much effort to exclude counts as possible, and ends before ``floor[t]`` are excluded by another bound.
 
-**Proposition.** In every valid schedule, an iteration that starts in slot t ends in slot F(t) - 1
-or later; F is non-decreasing; so k further iterations from t on end in slot F^k(t) - 1 or later,
-and within horizon N there are at most max {k : F^k(t) <= N} of them.
-
-*Proof.* By the normal form (module `iteration`) a worker computing in c.. has received its data
-in UP slots of [t, c) after its last DOWN a_q - 1, and its program after that DOWN too, in other
-slots: at least T_prog + x T_data UP slots in [a_q, c), of which x T_data at or after t. These are
-the two conditions of F; with b = max(t, a_q) they read
-``cnt[c] - max(cnt[b], cnt[a_q] + T_prog) >= x T_data``. Both weaken as t falls, so whatever is
-possible from t is possible from t' < t: F is non-decreasing, and composition bounds a chain. QED
-
-What is computed is an f <= F: when a last slot has cost too much effort it is taken for possible. The
-composition of f bounds as well: by induction f^k(t) <= F^k(t), since f(f^(k-1)(t)) <= F(f^(k-1)(t)) <= F(F^(k-1)(t)).
-
-f is computed on demand and kept. The scan for F(t) starts at F(t') - 1 for the nearest t' <= t that
-is known, and jumps over last slots that are out of reach: worker q needs T_data + w_q UP slots
-after its base for each task, and what it has of them grows by at most one per slot
-(`_out_of_reach`). Where it is known from elsewhere that no iteration from t on ends before a slot ``floor[t]``, and
-that does not fall as t grows, it begins there: then f(t) is the least end from that slot on that F allows. That does
-not fall either, so its composition bounds a chain too.
+The scan for F(t) begins at F(t') - 1 for the nearest known t' <= t, and skips ends that are out of reach: each task of
+worker q takes T_data + w_q UP slots, and a worker gains at most one UP slot per slot.
 """
 
 from __future__ import annotations
@@ -34,33 +16,29 @@ import numpy as np
 
 from hindsched.instances.array_types import Ints
 from hindsched.instances.compiling import kernel
-from hindsched.offline.coupled.search.constants import (
-    BEYOND,
-    FREE,
-    FREE_EFFORT,
-    FREE_SCAN,
-    LIMIT,
-    NEVER,
-    PAUSE,
-    SCANNED,
-    SCANNED_TO,
-    SPENT,
-    STOP,
-)
+from hindsched.offline.coupled.search.effort import LIMIT, SPENT, STOP
 from hindsched.offline.coupled.search.instance_arrays import Problem
+from hindsched.offline.coupled.search.modes import FREE_PREFETCH
 from hindsched.offline.coupled.search.normal_form import prepare_free
 from hindsched.offline.coupled.search.scratch_memory import Needs, Scratch
+from hindsched.offline.coupled.search.slot_codes import EFFORT_LIMIT_MET, NEVER, SLOTS_UNKNOWN
 from hindsched.offline.coupled.search.state_tables import Table
 from hindsched.offline.coupled.search.teams import begin_teams, next_team
 
+#: Effort to decide whether an iteration can end in one slot, and ends tried between two looks at the clock.
+_EFFORT_PER_END, _ENDS_PER_SCAN = 1 << 20, 20_000
+
+
+SCANNED, SCANNED_TO = range(2)
+"""Cells of ``Prefetch.scan``: a slot t for which F(t) is not found yet, and the end to be tried next."""
+
 
 class Prefetch(NamedTuple):
-    """What is known of F.
+    """Known values of F.
 
-    ``finish[t]`` is F(t), 0 if it is not known; ``most[t]`` is one more than the most iterations from t on, 0 if they
-    are not known; ``scan`` is an unfinished t and where its scan stands. No iteration of a schedule that starts in slot
-    t, the first one if that is 0, ends before slot ``floor[t]``. That does not fall from t = 1 on; what it is before
-    ``floor[0]`` does not matter, as no other iteration starts there.
+    ``finish[t]`` is F(t), 0 if it is not known. ``most[t]`` is one more than the most iterations from t on, 0 if they
+    are not known. ``scan`` is a slot t with an unfinished scan, and the end where the scan stands. No iteration that
+    starts in slot t, the first one if t = 0, ends before slot ``floor[t]``; from t = 1 on the floor does not fall.
     """
 
     finish: Ints
@@ -70,24 +48,24 @@ class Prefetch(NamedTuple):
 
 
 def make_prefetch(slots: int) -> Prefetch:
-    """Room for so many slots; nothing is known."""
+    """Return a table for this many slots in which nothing is known."""
     finish, most, floor = np.zeros((3, slots + 1), np.int64)
     return Prefetch(finish, most, np.array([-1, 0], np.int64), floor)
 
 
-def more_prefetch(old: Prefetch, slots: int) -> Prefetch:
-    """Return the same with room for so many slots."""
+def grow_prefetch(old: Prefetch, slots: int) -> Prefetch:
+    """Return the same table with room for this many slots."""
     new = make_prefetch(slots)
     for more, less in ((new.finish, old.finish), (new.most, old.most), (new.scan, old.scan)):
         more[: len(less)] = less
-    if old.floor[[0, -1]].any():  # or else none was told, and memory that is never looked at costs nothing
+    if old.floor[[0, -1]].any():  # pages of zeros that are never written take no memory
         new.floor[: len(old.floor)] = old.floor
         new.floor[len(old.floor) :] = old.floor[-1]
     return new
 
 
 def raise_floor(prefetch: Prefetch, floor: Ints) -> None:
-    """Take over a floor; what it makes larger is to be found again."""
+    """Raise the floor; values of F below it are computed again."""
     known = min(len(floor), len(prefetch.floor))
     prefetch.floor[:known] = np.maximum(prefetch.floor[:known], floor[:known])
     prefetch.floor[known:] = np.maximum(prefetch.floor[known:], floor[-1])
@@ -97,7 +75,7 @@ def raise_floor(prefetch: Prefetch, floor: Ints) -> None:
 
 @kernel
 def _can_hold(table: Table, problem: Problem, needs: Needs, e: int, more: int) -> bool:
-    """Return whether m tasks could be held if every worker had `more` UP slots more than it has by e."""
+    """Return whether m tasks could be held if every worker had `more` additional UP slots by e."""
     total = 0
     for q in range(problem.p):
         have = table.cnt[e + 1, q] - needs.data_base[q] + more
@@ -113,8 +91,7 @@ def _can_hold(table: Table, problem: Problem, needs: Needs, e: int, more: int) -
 def _out_of_reach(table: Table, problem: Problem, needs: Needs, e: int) -> int:
     """Return a number of slots after e before which no iteration can end; 0 if e itself may be an end.
 
-    A DOWN between e and the end only takes UP slots away: it leaves at most `more` of them, and the
-    program is still to be received, while ``cnt - data_base >= -T_prog`` before.
+    A DOWN between e and the end only removes UP slots, so it does not shorten the wait.
     """
     if _can_hold(table, problem, needs, e, 0):
         return 0
@@ -133,15 +110,15 @@ def _out_of_reach(table: Table, problem: Problem, needs: Needs, e: int) -> int:
 
 @kernel
 def free_finish(table: Table, problem: Problem, scratch: Scratch, prefetch: Prefetch, t: int, horizon: int) -> int:
-    """F(t): NEVER if it exceeds `horizon`; BEYOND or PAUSE if not known yet."""
+    """Return F(t); `NEVER` if it exceeds `horizon`, `SLOTS_UNKNOWN` or `EFFORT_LIMIT_MET` if it is not known yet."""
     if t >= horizon:
         return NEVER
     if t >= table.length:
-        return BEYOND
+        return SLOTS_UNKNOWN
     finish, scan = prefetch.finish, prefetch.scan
     if finish[t] != 0:
         return int(finish[t])
-    # Begin where the scan was left, or where the iteration from the nearest earlier slot ends.
+    # Begin where the scan stands, or where the iteration from the nearest earlier slot ends.
     k = t - 1
     while k >= 0 and finish[k] == 0:
         k -= 1
@@ -150,13 +127,13 @@ def free_finish(table: Table, problem: Problem, scratch: Scratch, prefetch: Pref
         e = max(e, finish[k] - 1)
     if scan[SCANNED] == t:
         e = max(e, scan[SCANNED_TO])
-    steps = FREE_SCAN
+    steps = _ENDS_PER_SCAN
     effort = scratch.effort
     while e < horizon:
         if e >= table.length or steps == 0:
             scan[SCANNED] = t
             scan[SCANNED_TO] = e
-            return BEYOND if steps > 0 else PAUSE
+            return SLOTS_UNKNOWN if steps > 0 else EFFORT_LIMIT_MET
         steps -= 1
         effort[SPENT] += 1 + problem.p // 16
         prepare_free(table, problem, scratch.needs, t, e)
@@ -165,9 +142,9 @@ def free_finish(table: Table, problem: Problem, scratch: Scratch, prefetch: Pref
             e += ahead
             continue
         thr = begin_teams(table, problem, scratch, t, e)
-        # The budget of this question is its own: were it the rest of an expansion's, F could come out too late.
-        effort[LIMIT] = min(effort[SPENT] + FREE_EFFORT, effort[STOP])
-        found = next_team(table, problem, scratch, FREE, e, thr)
+        # Each end has a budget of its own: with the rest of an expansion's budget, F could be found too late.
+        effort[LIMIT] = min(effort[SPENT] + _EFFORT_PER_END, effort[STOP])
+        found = next_team(table, problem, scratch, FREE_PREFETCH, e, thr)
         if found == -2 and effort[SPENT] > effort[STOP]:
             steps = 0
             continue
@@ -181,7 +158,7 @@ def free_finish(table: Table, problem: Problem, scratch: Scratch, prefetch: Pref
 
 @kernel
 def compose(table: Table, problem: Problem, scratch: Scratch, prefetch: Prefetch, t: int, k: int, horizon: int) -> int:
-    """F^k(t), or NEVER, BEYOND, PAUSE."""
+    """Return F composed k times, at t; or `NEVER`, `SLOTS_UNKNOWN`, `EFFORT_LIMIT_MET`."""
     for _ in range(k):
         t = free_finish(table, problem, scratch, prefetch, t, horizon)
         if t < 0 or t >= NEVER:
@@ -191,9 +168,9 @@ def compose(table: Table, problem: Problem, scratch: Scratch, prefetch: Prefetch
 
 @kernel
 def most_from(table: Table, problem: Problem, scratch: Scratch, prefetch: Prefetch, t: int, horizon: int) -> int:
-    """Greatest k with F^k(t) <= horizon; BEYOND or PAUSE."""
+    """Return the greatest k with F^k(t) <= horizon; or `SLOTS_UNKNOWN`, `EFFORT_LIMIT_MET`."""
     most = prefetch.most
-    # Forward to a slot from which it is known.
+    # Walk forward to a slot whose value is known.
     steps = 0
     u = t
     while u < horizon and most[u] == 0:
@@ -207,7 +184,7 @@ def most_from(table: Table, problem: Problem, scratch: Scratch, prefetch: Prefet
         steps += 1
     rest = most[u] - 1 if u < horizon else 0
     greatest = steps + rest
-    # Once more the same way, to keep it for all slots on it.
+    # Walk the same way again and keep the value of each slot.
     u = t
     while steps > 0:
         most[u] = steps + rest + 1

@@ -1,4 +1,4 @@
-"""The searches by labels that pay rents, merged ones and all of them, on the workspace of a solve."""
+"""The searches for one branch node and horizon: state-space relaxation, reduced-cost fixing and priced labels."""
 
 from __future__ import annotations
 
@@ -10,264 +10,268 @@ import numpy as np
 
 from hindsched.instances.array_types import Flags, Int32s, Ints
 from hindsched.instances.coupled.model import Instance
-from hindsched.offline.coupled.bounds.priced_labels import (
-    Outlook,
-    PayingLabels,
-    find_path,
-    make_paying_labels,
-    trace_label,
-)
+from hindsched.offline.coupled.bounds.label_store import LabelStore, make_label_store
+from hindsched.offline.coupled.bounds.priced_labels import find_path, make_completion_bounds, trace_label
 from hindsched.offline.coupled.bounds.program_lagrangian.shortest_paths import Path
+from hindsched.offline.coupled.bounds.sentinels import UNREACHABLE
 from hindsched.offline.coupled.bounds.state_space_relaxation import (
-    ArcRoom,
-    Charges,
-    Merged,
-    lower,
-    make_arc_room,
-    make_merged,
-    narrow,
-    trace,
-    unfold,
-    weigh,
-    weigh_members,
+    ArcArrays,
+    NodeMultipliers,
+    RelaxedGraph,
+    compute_arc_costs,
+    compute_member_reduced_costs,
+    expand_node,
+    fix_arcs,
+    make_arc_arrays,
+    make_relaxed_graph,
+    tighten_windows,
+    trace_path,
 )
-from hindsched.offline.coupled.search.constants import BEYOND, FAR_AWAY, FIND_EFFORT, PAUSE_EFFORT, SPENT
+from hindsched.offline.coupled.search.effort import EFFORT_PER_CLOCK_CHECK, SPENT
 from hindsched.offline.coupled.search.feasible_team_cache import make_feasible_team_cache
+from hindsched.offline.coupled.search.slot_codes import SLOTS_UNKNOWN
 from hindsched.offline.coupled.search.workspace import Workspace
 from hindsched.offline.limits import Limits
 
-__all__ = ["PayingSearch", "Possible", "Room", "rehearse"]
+__all__ = ["Domains", "LabelMemory", "PricedLabelSearch", "warm_up"]
+
+#: Labels of one search, and the effort for it.
+_MAX_LABELS, _SEARCH_EFFORT = 1 << 15, 1 << 23
 
 
-class Room:
-    """Working memory that all searches of an instance share: only one of them works at a time."""
+class LabelMemory:
+    """Working memory that all searches of an instance share; only one of them works at a time."""
 
     def __init__(self, workers: int, iterations: int) -> None:
         self._workers, self._iterations = workers, iterations
-        self.labels: PayingLabels = make_paying_labels(workers, iterations)
-        self._witnesses = make_feasible_team_cache(workers)
-        self._arcs: dict[int, ArcRoom] = {}
+        self.labels: LabelStore = make_label_store(_MAX_LABELS, workers, iterations)
+        self._team_cache = make_feasible_team_cache(workers)
+        self._arcs: dict[int, ArcArrays] = {}
 
-    def arcs(self, width: int) -> ArcRoom:
-        """Return room for arcs between so many nodes of each number of iterations."""
+    def arcs(self, width: int) -> ArcArrays:
+        """Return arrays for arcs between ``width`` nodes of each number of iterations."""
         if width not in self._arcs:
-            self._arcs[width] = make_arc_room(self._iterations, width, self._workers, self._witnesses)
+            self._arcs[width] = make_arc_arrays(self._iterations, width, self._workers, self._team_cache)
         return self._arcs[width]
 
     def nbytes(self) -> int:
-        """Memory taken."""
-        labels = sum(array.nbytes for array in self.labels[:-1])
-        return labels + sum(room.cost.nbytes + room.c.nbytes + room.iw.nbytes for room in self._arcs.values())
+        """Return the memory taken, in bytes."""
+        labels = sum(array.nbytes for array in self.labels)
+        return labels + sum(arcs.cost.nbytes + arcs.c.nbytes + arcs.iw.nbytes for arcs in self._arcs.values())
 
 
-class Possible(NamedTuple):
-    """Who can compute in schedules of interest: lives, as numbered by worker and slot in ``life``, by iteration.
+class Domains(NamedTuple):
+    """Decisions that reduced-cost fixing leaves open.
 
-    ``first`` are the slots from which iterations can compute; ``early`` and ``top`` are those of a `Merged`.
+    ``member[k, period]`` is whether a period can compute in iteration k, ``compute_start[k, c]`` whether iteration k
+    can compute from slot c on. Periods are numbered by ``period``. ``early`` and ``latest_start`` are those of a
+    `RelaxedGraph`.
     """
 
-    life: Int32s
+    period: Int32s
     member: Flags
-    first: Flags
+    compute_start: Flags
     early: Ints
-    top: Int32s
+    latest_start: Int32s
 
-    def last_first(self, k: int, s: int, t: int) -> int:
-        """Return the last slot from which iteration k can compute between slots s and t; -1 if it can from none."""
-        return int(self.top[k, s - self.early[k - 1], t - self.early[k]])
+    def latest_compute_start(self, k: int, s: int, t: int) -> int:
+        """Return the latest compute start of iteration k between slots s and t; -1 if there is none."""
+        return int(self.latest_start[k, s - self.early[k - 1], t - self.early[k]])
 
 
-class PayingSearch:
-    """What labels that pay rents tell of a part of the schedules within a horizon.
+class PricedLabelSearch:
+    """Bounds on the schedules of one branch node within a horizon.
 
     Parameters
     ----------
     workspace
         With T_prog >= 1 and a channel that binds.
     early, late
-        (K + 1,), windows for the slot after iterations 1..k; that of K is the horizon.
-    room
+        (K + 1,), windows for the slots after iterations 1..k; that of K ends with the horizon.
+    memory
         Shared by all searches.
 
-    Arcs that are left out for a horizon are so for every smaller one. The workspace's effort stays as it was: what is
-    taken is told instead.
+    Notes
+    -----
+    Arcs removed for a horizon are removed for every smaller one. Methods yield their effort and do not change the
+    effort counted by the workspace.
     """
 
-    def __init__(self, workspace: Workspace, early: Ints, late: Ints, room: Room) -> None:
-        self._workspace, self._room = workspace, room
+    def __init__(self, workspace: Workspace, early: Ints, late: Ints, memory: LabelMemory) -> None:
+        self._workspace, self._memory = workspace, memory
         self.early, self.late = early.copy(), late.copy()
         self.iterations, self.horizon = len(early) - 1, int(late[-1])
-        self._merged: Merged | None = None
-        self._from = self._to = np.zeros((0, 0), np.int64)
-        self._possible: Possible | None = None
+        self._known_graph: RelaxedGraph | None = None
+        self._from_root = self._to_end = np.zeros((0, 0), np.int64)
+        self._domains: Domains | None = None
 
-    def narrow(self) -> Generator[int, None, bool]:
-        """Make the windows as narrow as the free-prefetch bound allows; yields the effort, False if none is left."""
+    @property
+    def _graph(self) -> RelaxedGraph:
+        assert self._known_graph is not None
+        return self._known_graph
+
+    def tighten_windows(self) -> Generator[int, None, bool]:
+        """Tighten the windows by the free-prefetch bound; yield the effort, return whether all are nonempty."""
         workspace = self._workspace
         while workspace.slots_known() < self.late[-1]:
             workspace.grow()
         while True:
-            why, spent = self._run(narrow, workspace.prefetch, self.iterations, workspace.slots, self.early, self.late)
+            windows = self.iterations, workspace.slots, self.early, self.late
+            outcome, spent = self._run(tighten_windows, workspace.prefetch, *windows)
             yield spent
-            if why >= 0:
-                return bool(why)
-            if why == BEYOND:
+            if outcome >= 0:
+                return bool(outcome)
+            if outcome == SLOTS_UNKNOWN:
                 workspace.grow()
 
-    def most_arcs(self) -> int:
-        """Return how many arcs there can be."""
+    def max_arcs(self) -> int:
+        """Return the number of arcs between all nodes of the windows."""
         width = self.late - self.early + 1
         return int((width[1:] * width[:-1]).sum())
 
-    def cut(self, early: Ints, late: Ints) -> None:
-        """Leave out what is not within these windows; the horizon is what they end with."""
+    def restrict(self, early: Ints, late: Ints) -> None:
+        """Remove what is outside these windows; the horizon is the end of the last one."""
         self.early, self.late = np.maximum(self.early, early), np.minimum(self.late, late)
         self.horizon = min(self.horizon, int(late[-1]))
-        merged = self._merged
-        if merged is not None:
+        if self._known_graph is not None:
             for k in range(1, self.iterations + 1):
-                merged.top[k, :, : max(0, self.early[k] - merged.early[k])] = -1
-                merged.top[k, :, max(0, self.late[k] + 1 - merged.early[k]) :] = -1
+                latest_start, first = self._graph.latest_start[k], self._graph.early[k]
+                latest_start[:, : max(0, self.early[k] - first)] = -1
+                latest_start[:, max(0, self.late[k] + 1 - first) :] = -1
 
-    def unfold(self) -> Generator[int, None, bool]:
-        """Find the nodes and arcs, anew where others were left out; yields the effort, False if no path is left."""
+    def build_graph(self) -> Generator[int, None, bool]:
+        """Find nodes and arcs, again where others were removed; yield the effort, return whether a path is left."""
         workspace = self._workspace
-        merged = self._merged
-        if merged is None:
-            room = self._room.arcs(int((self.late - self.early).max()) + 1)
-            merged = self._merged = make_merged(self.early.copy(), self.late.copy(), workspace.problem.p, room)
-        is_there = np.zeros(merged.is_new.shape[1], np.bool_)
-        is_there[0] = True
+        if self._known_graph is None:
+            arcs = self._memory.arcs(int((self.late - self.early).max()) + 1)
+            windows = self.early.copy(), self.late.copy()
+            self._known_graph = make_relaxed_graph(*windows, workspace.problem.p, arcs)
+        graph = self._graph
+        is_node = np.zeros(graph.has_new_holders.shape[1], np.bool_)
+        is_node[0] = True
         for k in range(1, self.iterations + 1):
-            held_before = merged.held[k].copy()
-            merged.held[k] = 0
-            merged.top[k, ~is_there] = -1
-            for row in np.flatnonzero((merged.top[k] >= 0).any(axis=1)).tolist():
-                s = int(merged.early[k - 1]) + row
-                yield self._run(unfold, workspace.prefetch, merged, k, s, workspace.slots)[1]
-            merged.is_new[k - 1] = False
-            merged.is_new[k] |= (merged.held[k] != held_before).any(axis=1)
-            is_there = (merged.top[k] >= 0).any(axis=0)
-            if not is_there.any():
+            held_before = graph.held[k].copy()
+            graph.held[k] = 0
+            graph.latest_start[k, ~is_node] = -1
+            for row in np.flatnonzero((graph.latest_start[k] >= 0).any(axis=1)).tolist():
+                s = int(graph.early[k - 1]) + row
+                yield self._run(expand_node, workspace.prefetch, graph, k, s, workspace.slots)[1]
+            graph.has_new_holders[k - 1] = False
+            graph.has_new_holders[k] |= (graph.held[k] != held_before).any(axis=1)
+            is_node = (graph.latest_start[k] >= 0).any(axis=0)
+            if not is_node.any():
                 return False
         return True
 
-    def weigh(self, charges: Charges) -> Generator[int, None, int]:
-        """Find what all arcs cost; yields the effort, returns the cost of the least path."""
-        merged, last = self._merged, self.iterations
-        assert merged is not None
-        merged.cost.fill(FAR_AWAY)  # another search may have used it
+    def compute_arc_costs(self, multipliers: NodeMultipliers) -> Generator[int, None, int]:
+        """Compute the costs of all arcs; yield the effort, return the cost of the shortest path."""
+        graph, last = self._graph, self.iterations
+        graph.cost.fill(UNREACHABLE)  # another search may have used the array
         for k in range(1, last + 1):
-            yield self._run(weigh, charges, merged, k)[1]
-        # Distances from the root, and to the end.
-        self._from = np.full(merged.is_new.shape, FAR_AWAY, np.int64)
-        self._to = self._from.copy()
-        self._from[0, 0] = charges.paid
-        self._to[-1, : merged.late[-1] - merged.early[-1] + 1] = 0
+            yield self._run(compute_arc_costs, multipliers, graph, k)[1]
+        self._from_root = np.full(graph.has_new_holders.shape, UNREACHABLE, np.int64)
+        self._to_end = self._from_root.copy()
+        self._from_root[0, 0] = multipliers.constant
+        self._to_end[-1, : graph.late[-1] - graph.early[-1] + 1] = 0
         for k in range(1, last + 1):
-            self._from[k] = np.minimum(FAR_AWAY, (self._from[k - 1][:, None] + merged.cost[k]).min(axis=0))
+            lengths = self._from_root[k - 1][:, None] + graph.cost[k]
+            self._from_root[k] = np.minimum(UNREACHABLE, lengths.min(axis=0))
         for k in range(last, 0, -1):
-            self._to[k - 1] = np.minimum(FAR_AWAY, (merged.cost[k] + self._to[k]).min(axis=1))
-        return int(self._to[0, 0]) + charges.paid
+            lengths = graph.cost[k] + self._to_end[k]
+            self._to_end[k - 1] = np.minimum(UNREACHABLE, lengths.min(axis=1))
+        return int(self._to_end[0, 0]) + multipliers.constant
 
-    def fix(self, charges: Charges) -> Generator[int, None, int]:
-        """Leave out arcs that no schedule of interest has, given what they cost.
-
-        Yields the effort, returns how many are left.
-        """
-        merged = self._merged
-        assert merged is not None
+    def fix_arcs(self, multipliers: NodeMultipliers) -> Generator[int, None, int]:
+        """Remove arcs with a positive reduced cost; yield the effort, return how many arcs are left."""
+        graph = self._graph
         num_arcs = 0
         for k in range(1, self.iterations + 1):
-            left, spent = self._run(lower, charges, merged, k, self._from[k - 1], self._to[k])
+            left, spent = self._run(fix_arcs, multipliers, graph, k, self._from_root[k - 1], self._to_end[k])
             num_arcs += left
             yield spent
-        self._keep(np.any(merged.top >= 0, axis=1))
+        self._keep_nodes(np.any(graph.latest_start >= 0, axis=1))
         return num_arcs
 
-    def exclude(self, charges: Charges) -> Generator[int, None, bool]:
-        """Find who can compute in which iterations of paths that cost 0 or less, and when.
+    def fix_members(self, multipliers: NodeMultipliers) -> Generator[int, None, bool]:
+        """Remove members and compute starts with a positive reduced cost.
 
-        Yields the effort, False if there is no such path.
+        Yields the effort, returns whether there is a path of cost 0 or less.
         """
-        if (yield from self.weigh(charges)) > 0:
+        if (yield from self.compute_arc_costs(multipliers)) > 0:
             return False
-        merged = self._merged
-        assert merged is not None
-        least = np.full(charges.rents.shape, FAR_AWAY, np.int64)
-        is_first = np.zeros((self.iterations + 1, self.horizon + 1), np.bool_)
+        graph = self._graph
+        least = np.full(multipliers.members.shape, UNREACHABLE, np.int64)
+        is_start = np.zeros((self.iterations + 1, self.horizon + 1), np.bool_)
         for k in range(1, self.iterations + 1):
-            distances = self._from[k - 1], self._to[k]
-            yield self._run(weigh_members, charges, merged, k, *distances, least[k], is_first[k])[1]
-        known = self.possible_for(charges.life)
+            distances = self._from_root[k - 1], self._to_end[k]
+            arrays = least[k], is_start[k]
+            yield self._run(compute_member_reduced_costs, multipliers, graph, k, *distances, *arrays)[1]
+        known = self.domains(multipliers.period)
         if known is not None:
-            least[~known.member] = FAR_AWAY
-            is_first &= known.first[:, : is_first.shape[1]]
-        self._possible = Possible(charges.life, least <= 0, is_first, merged.early, merged.top)
+            least[~known.member] = UNREACHABLE
+            is_start &= known.compute_start[:, : is_start.shape[1]]
+        self._domains = Domains(multipliers.period, least <= 0, is_start, graph.early, graph.latest_start)
         return True
 
-    def possible_for(self, life: Int32s) -> Possible | None:
-        """Return what `exclude` has found, if lives are numbered as they were then."""
-        return self._possible if self._possible is not None and self._possible.life is life else None
+    def domains(self, period: Int32s) -> Domains | None:
+        """Return what `fix_members` left open, if periods are numbered as they were then."""
+        return self._domains if self._domains is not None and self._domains.period is period else None
 
-    def _keep(self, are_there: Flags) -> None:
-        """Leave out all nodes but these."""
-        merged = self._merged
-        assert merged is not None
+    def _keep_nodes(self, is_node: Flags) -> None:
+        """Remove all other nodes."""
+        graph = self._graph
         for k in range(1, self.iterations + 1):
-            merged.top[k][:, ~are_there[k]] = -1
-            there = np.flatnonzero(are_there[k])
-            if there.size:
-                self.early[k] = max(self.early[k], merged.early[k] + there[0])
-                self.late[k] = min(self.late[k], merged.early[k] + there[-1])
+            graph.latest_start[k][:, ~is_node[k]] = -1
+            nodes = np.flatnonzero(is_node[k])
+            if nodes.size:
+                self.early[k] = max(self.early[k], graph.early[k] + nodes[0])
+                self.late[k] = min(self.late[k], graph.early[k] + nodes[-1])
 
-    def find(self, charges: Charges) -> Generator[int, None, int]:
-        """Look for a path of labels that are not merged; yields the effort, returns what `paying.find_path` does."""
-        merged, workspace = self._merged, self._workspace
-        assert merged is not None
-        top = np.where(merged.cost < FAR_AWAY, merged.top, -1).astype(np.int64)
-        outlook = Outlook(
-            np.maximum.accumulate(top[:, ::-1], axis=1)[:, ::-1].copy(),
-            np.minimum.accumulate(merged.cost[:, ::-1], axis=1)[:, ::-1].copy(),
-            np.minimum.accumulate(self._to[:, ::-1], axis=1)[:, ::-1].copy(),
-            np.zeros(merged.is_new.shape, np.bool_),
-        )
-        labels = self._room.labels
-        rest = workspace.prefetch, charges, merged, outlook, labels, self.iterations, workspace.slots
-        label, spent = self._run(find_path, *rest, stop_after=FIND_EFFORT)
+    def find_path(self, multipliers: NodeMultipliers) -> Generator[int, None, int]:
+        """Search for labels of cost 0 or less; yield the effort, return a label, `REFUTED` or `STOPPED`."""
+        workspace = self._workspace
+        bounds = make_completion_bounds(self._graph, self._to_end)
+        arrays = multipliers, self._graph, bounds, self._memory.labels
+        search = workspace.prefetch, *arrays, self.iterations, workspace.slots
+        label, spent = self._run(find_path, *search, stop_after=_SEARCH_EFFORT)
         yield spent
         if label >= 0:
-            self._keep(outlook.reached)
+            self._keep_nodes(bounds.reached)
         return label
 
-    def path(self, charges: Charges, label: int) -> tuple[int, Path]:
-        """Return the cost and the path of a label; those of the least path of merged ones if ``label`` is negative."""
-        merged, workspace = self._merged, self._workspace
-        assert merged is not None
-        used = np.zeros(charges.rents.shape)
+    def path(self, multipliers: NodeMultipliers, label: int) -> tuple[int, Path]:
+        """Return the cost and the path of a label; those of the shortest path of the graph if ``label`` is negative."""
+        graph, workspace = self._graph, self._workspace
+        used = np.zeros(multipliers.members.shape)
         sent, ends = np.zeros((2, self.iterations + 1), np.int64)
-        common = workspace.table, workspace.problem, workspace.scratch, charges
+        common = workspace.table, workspace.problem, workspace.scratch, multipliers
         if label >= 0:
-            labels = self._room.labels
-            trace_label(*common, labels, label, int(merged.late[-1]), used, sent, ends)
+            labels = self._memory.labels
+            trace_label(*common, labels, graph.knapsack, label, int(graph.late[-1]), used, sent, ends)
             return int(labels.cost[label]), Path(used, sent, ends)
         row = 0
         for k in range(1, self.iterations + 1):
-            row = int(np.argmin(merged.cost[k, row] + self._to[k]))
-            ends[k] = merged.early[k] + row
-        trace(*common, merged, used, sent, ends)
-        return int(self._to[0, 0]) + charges.paid, Path(used, sent, ends)
+            row = int(np.argmin(graph.cost[k, row] + self._to_end[k]))
+            ends[k] = graph.early[k] + row
+        trace_path(*common, graph, used, sent, ends)
+        return int(self._to_end[0, 0]) + multipliers.constant, Path(used, sent, ends)
 
-    def copy(self) -> PayingSearch:
-        """Return the same, to be cut; what arcs cost is to be found again in either."""
+    def copy(self) -> PricedLabelSearch:
+        """Return a search with the same arcs, to be restricted; the arrays of arc costs are shared."""
         other = copy(self)
-        if self._merged is not None:
-            merged = self._merged
-            other._merged = merged._replace(held=merged.held.copy(), is_new=merged.is_new.copy(), top=merged.top.copy())
+        if self._known_graph is not None:
+            graph = self._known_graph
+            other._known_graph = graph._replace(
+                held=graph.held.copy(),
+                has_new_holders=graph.has_new_holders.copy(),
+                latest_start=graph.latest_start.copy(),
+            )
         return other
 
-    def _run(self, kernel: Callable[..., int | None], *rest: Any, stop_after: int = PAUSE_EFFORT) -> tuple[int, int]:
-        """Call a kernel; return what it returns, and the effort, which is told and not booked."""
+    def _run(
+        self, kernel: Callable[..., int | None], *rest: Any, stop_after: int = EFFORT_PER_CLOCK_CHECK
+    ) -> tuple[int, int]:
+        """Call a kernel; return its result and the effort, which the workspace does not count."""
         workspace = self._workspace
         before = workspace.effort_spent()
         workspace.stop_after(stop_after)
@@ -277,26 +281,26 @@ class PayingSearch:
         return int(result or 0), max(1, spent)
 
     def nbytes(self) -> int:
-        """Memory taken that no copy shares."""
-        return 0 if self._merged is None else self._merged.top.nbytes + self._merged.held.nbytes
+        """Return the memory that no copy shares, in bytes."""
+        graph = self._known_graph
+        return 0 if graph is None else graph.latest_start.nbytes + graph.held.nbytes
 
 
-def rehearse() -> None:
-    """Call every kernel once, so that all are ready in time."""
+def warm_up() -> None:
+    """Call every kernel once, so that each is compiled or loaded."""
     tiny = Instance.from_letters(["uuuuuu", "uuuuuu"], w=[1, 1], tasks=2, iterations=1, n_com=1, t_prog=1)
-    search = PayingSearch(Workspace(tiny, Limits()), np.array([0, 1]), np.array([0, 6]), Room(2, 1))
-    life = np.tile(np.arange(2, dtype=np.int32), (6, 1))
-    charges = Charges(life, np.zeros((2, 2), np.int64), np.ones(2, np.int64), 0)
-    for going in (
-        search.narrow(),
-        search.unfold(),
-        search.weigh(charges),
-        search.fix(charges),
-        search.exclude(charges),
+    search = PricedLabelSearch(Workspace(tiny, Limits()), np.array([0, 1]), np.array([0, 6]), LabelMemory(2, 1))
+    period = np.tile(np.arange(2, dtype=np.int32), (6, 1))
+    multipliers = NodeMultipliers(period, np.zeros((2, 2), np.int64), np.ones(2, np.int64), 0)
+    for steps in (
+        search.tighten_windows(),
+        search.build_graph(),
+        search.compute_arc_costs(multipliers),
+        search.fix_arcs(multipliers),
+        search.fix_members(multipliers),
+        search.find_path(multipliers),
     ):
-        for _ in going:
+        for _ in steps:
             pass
-    for _ in search.find(charges):
-        pass
-    search.path(charges, 1)  # the first label after the root
-    search.path(charges, -1)
+    search.path(multipliers, 1)  # the first label after the root
+    search.path(multipliers, -1)

@@ -1,33 +1,12 @@
-"""Merged labels: what the relaxed search sees, with rents to be paid (docs/model.md section 3, Merged labels).
+"""State-space relaxation of the relaxed search (Christofides, Mingozzi and Toth 1981), with priced programs.
 
-The relaxed search (`constants.RELAXED`) sees who can compute together and who can hold a program by then, but programs
-are free. The bound by rents (package `offline.coupled.rents`) charges them, but sees neither. Here all labels of the
-relaxed search with k iterations and slot t are merged into one node (k, t), with all who hold the program in any of
-them; an iteration from s to t computes from slot ``top`` at the latest, the last from which workers can compute it
-together if those of node (k - 1, s) hold the program. An arc is paid as that of the graph of the rents is. What is
-proven follows below, in four parts.
+All labels of k iterations with slot t are one node (k, t) that has all their holders. An arc from s to t has a latest
+compute start: the last slot from which members can compute together if the holders of node (k - 1, s) have the program.
+Its cost is the least sum of the members' multipliers minus the value of the programs sent. Distances bound the cost of
+labels; arcs, compute starts and members whose reduced cost is positive are removed (reduced-cost fixing), which leaves
+fewer holders. docs/bounds.md has the proofs.
 
-*Holders.* In every schedule of the part within the horizon, node (k, t) exists if iterations 1..k are complete within
-t slots, and all who then hold the program, and to whom it is of use, are among its holders; the k-th computes from the
-arc's ``top`` at the latest. For k = 0 nobody holds it. Let it be so for k - 1. The iteration is one of the relaxed
-search for those holders: nobody but the members needs the channel. `together` finds the last slot from which it can
-compute, and those who hold the program after it are survivors of the holders, or have T_prog UP slots before they
-compute.
-
-*Cost.* The members pay the rents of their lives at least, and the programs sent are no more than the channel has room
-for before slot c. So what an arc is found to cost, the least over all c up to ``top``, is no more than what the
-iteration pays, less what its programs are worth; and if all paths cost more than 0, no schedule of the part has a
-makespan within the horizon, by Proposition 3.
-
-*Fixing.* For the same reason no such schedule has an iteration whose arc, with the least path to it and from it, costs
-more than 0: that arc is left out, or its ``top`` made lower. Then fewer workers may hold the program, and more arcs are
-left out.
-
-*Members.* Let worker q, who can hold X tasks, be a member of an iteration. It pays its rent r in full, and the others
-hold m - X tasks at least. What tasks cost at least, fractional, is convex in their number; so if the m-th costs u, the
-iteration pays r - u X more than the least, or more. Where that, for all arcs, slots c and W, with the least path to and
-from them, is more than 0, no such schedule has q in that iteration. Nor does one compute from a slot c from which all
-cost more than 0.
+Kernels take more than eight arguments: they hand on the search's own structures, and bundling these costs time.
 """
 
 from __future__ import annotations
@@ -40,129 +19,121 @@ from hindsched.instances.array_types import Flags, Int32s, Ints, Reals, Words
 from hindsched.instances.compiling import kernel
 from hindsched.offline.coupled.bounds.iteration_knapsack import (
     Knapsack,
-    cheapest,
-    cheapest_below,
-    list_able,
-    list_fit,
+    least_cost,
+    least_cost_below,
+    list_candidates,
+    list_workers,
     make_knapsack,
 )
 from hindsched.offline.coupled.bounds.prefetch_table import Prefetch, free_finish
-from hindsched.offline.coupled.search.constants import (
-    ANY_SLOT,
-    FAR_AWAY,
-    LIMIT,
-    NO,
-    NUM_MEMBERS,
-    RELAXED,
-    SPENT,
-    STOP,
-    TOGETHER_EFFORT,
-    WORK,
-)
+from hindsched.offline.coupled.bounds.sentinels import ANY_SLOT, UNREACHABLE
+from hindsched.offline.coupled.search.channel_flow import NO
+from hindsched.offline.coupled.search.effort import LIMIT, SPENT, STOP
 from hindsched.offline.coupled.search.feasible_team_cache import FeasibleTeamCache, recall, remember
 from hindsched.offline.coupled.search.holders import can_serve_all
 from hindsched.offline.coupled.search.instance_arrays import Problem
+from hindsched.offline.coupled.search.modes import RELAXED
 from hindsched.offline.coupled.search.normal_form import hold, prepare, programs_sent
-from hindsched.offline.coupled.search.scratch_memory import Scratch
+from hindsched.offline.coupled.search.scratch_memory import NUM_MEMBERS, WORK_INDEX, Scratch
 from hindsched.offline.coupled.search.state_tables import Table
 from hindsched.offline.coupled.search.teams import begin_teams, next_team
 from hindsched.offline.coupled.search.worker_order import order_workers
 
 __all__ = [
-    "ArcRoom",
-    "Charges",
-    "Merged",
-    "lower",
-    "make_arc_room",
-    "make_merged",
-    "narrow",
-    "price_below",
-    "together",
-    "trace",
-    "unfold",
-    "use",
-    "weigh",
-    "weigh_members",
+    "ArcArrays",
+    "NodeMultipliers",
+    "RelaxedGraph",
+    "compute_arc_costs",
+    "compute_member_reduced_costs",
+    "expand_node",
+    "fix_arcs",
+    "iteration_cost_below",
+    "latest_compute_start",
+    "make_arc_arrays",
+    "make_relaxed_graph",
+    "record_use",
+    "tighten_windows",
+    "trace_path",
 ]
 
+#: Effort for one latest compute start.
+_MEMBER_EFFORT = 1 << 14
 
-class Charges(NamedTuple):
-    """What is paid: worker q, whose life is number ``life[t, q]``, pays ``rents[k, life]`` for the k-th iteration.
 
-    A program sent in it is worth ``pi[k]``; ``paid`` is what is paid in any case.
+class NodeMultipliers(NamedTuple):
+    """Multipliers of a branch node: what members cost, and what programs are worth.
+
+    ``period[t, q]`` is the number of worker q's availability period in slot t, ``members[k, period]`` the multiplier of
+    a member in iteration k, ``program_values[k]`` the value of a program sent in it. ``constant`` is the cost of the
+    programs that every schedule of the node sends.
     """
 
-    life: Int32s
-    rents: Ints
-    pi: Ints
-    paid: int
+    period: Int32s
+    members: Ints
+    program_values: Ints
+    constant: int
 
 
-class ArcRoom(NamedTuple):
-    """Room for what arcs cost, see `Merged`; all graphs of one size may share it, as it is filled anew by `weigh`."""
+class ArcArrays(NamedTuple):
+    """Costs of arcs, see `RelaxedGraph`; all graphs of one size share them, since `compute_arc_costs` fills them."""
 
     cost: Ints
     c: Int32s
     iw: Int32s
     knapsack: Knapsack
-    witnesses: FeasibleTeamCache
+    team_cache: FeasibleTeamCache
 
 
-def make_arc_room(iterations: int, width: int, workers: int, witnesses: FeasibleTeamCache) -> ArcRoom:
-    """Room for arcs between so many nodes of each number of iterations."""
-    arcs = (iterations + 1, width, width)
-    return ArcRoom(
-        np.full(arcs, FAR_AWAY, np.int64),
-        np.zeros(arcs, np.int32),
-        np.zeros(arcs, np.int32),
-        make_knapsack(workers),
-        witnesses,
-    )
+def make_arc_arrays(iterations: int, width: int, workers: int, team_cache: FeasibleTeamCache) -> ArcArrays:
+    """Return arrays for arcs between ``width`` nodes of each number of iterations."""
+    shape = (iterations + 1, width, width)
+    cost = np.full(shape, UNREACHABLE, np.int64)
+    return ArcArrays(cost, np.zeros(shape, np.int32), np.zeros(shape, np.int32), make_knapsack(workers), team_cache)
 
 
-class Merged(NamedTuple):
-    """The nodes and arcs: (k, t) for t from ``early[k]`` to ``late[k]``; the arrays begin there.
+class RelaxedGraph(NamedTuple):
+    """Nodes (k, t) for t from ``early[k]`` to ``late[k]``, and arcs between them; arrays begin at ``early``.
 
-    ``held[k, t]`` are the holders, ``is_new`` where they are not those that ``top`` was found for. ``top[k, s, t]`` is
-    the last slot from which the k-th iteration can compute, ANY_SLOT if that is not known, -1 if there is no arc;
-    ``cost[k, s, t]`` is what it costs at least, by an iteration that computes from slot ``c`` on and whose W has index
-    ``iw``.
+    ``held[k, t]`` are the holders, ``has_new_holders`` where they have changed since ``latest_start`` was found.
+    ``latest_start[k, s, t]`` is the last slot from which the k-th iteration can compute, `ANY_SLOT` if it is not known,
+    -1 if there is no arc. ``cost[k, s, t]`` is the least cost of the arc, by an iteration that computes from slot ``c``
+    on and whose W has the index ``iw``.
     """
 
     early: Ints
     late: Ints
     held: Words
-    is_new: Flags
-    top: Int32s
+    has_new_holders: Flags
+    latest_start: Int32s
     cost: Ints
     c: Int32s
     iw: Int32s
     knapsack: Knapsack
-    witnesses: FeasibleTeamCache
+    team_cache: FeasibleTeamCache
 
 
-def make_merged(early: Ints, late: Ints, workers: int, room: ArcRoom) -> Merged:
-    """Nodes in these windows, and all arcs between them; nothing is known of them."""
+def make_relaxed_graph(early: Ints, late: Ints, workers: int, arcs: ArcArrays) -> RelaxedGraph:
+    """Return the nodes of these windows with all arcs between them."""
     shape = (len(early), int((late - early).max()) + 1)
     is_node = np.arange(shape[1]) <= (late - early)[:, None]
-    top = np.full((*shape, shape[1]), -1, np.int32)
-    top[1:][is_node[:-1, :, None] & is_node[1:, None, :]] = ANY_SLOT
-    return Merged(
+    latest_start = np.full((*shape, shape[1]), -1, np.int32)
+    latest_start[1:][is_node[:-1, :, None] & is_node[1:, None, :]] = ANY_SLOT
+    return RelaxedGraph(
         early,
         late,
         held=np.zeros((*shape, (workers + 63) // 64), np.uint64),
-        is_new=np.ones(shape, np.bool_),
-        top=top,
-        cost=room.cost,
-        c=room.c,
-        iw=room.iw,
-        knapsack=room.knapsack,
-        witnesses=room.witnesses,
+        has_new_holders=np.ones(shape, np.bool_),
+        latest_start=latest_start,
+        cost=arcs.cost,
+        c=arcs.c,
+        iw=arcs.iw,
+        knapsack=arcs.knapsack,
+        team_cache=arcs.team_cache,
     )
 
 
 @kernel
-def narrow(
+def tighten_windows(
     table: Table,
     problem: Problem,
     scratch: Scratch,
@@ -172,9 +143,9 @@ def narrow(
     early: Ints,
     late: Ints,
 ) -> int:
-    """Make windows as narrow as the free-prefetch bound allows.
+    """Tighten windows by the free-prefetch bound.
 
-    Returns 1, 0 if no schedule is left, or what `prefetch.free_finish` returns if it is not known yet.
+    Returns 1, 0 if a window is empty, or a negative code of `free_finish` if the bound is not known yet.
     """
     for k in range(1, iterations + 1):
         finish = free_finish(table, problem, scratch, prefetch, early[k - 1], horizon)
@@ -197,13 +168,15 @@ def narrow(
 
 
 @kernel
-def together(table: Table, problem: Problem, scratch: Scratch, witnesses: FeasibleTeamCache, s: int, e: int) -> int:
-    """Return the last slot from which an iteration in s..e can compute; -1 if none can; e if that is too much effort.
+def latest_compute_start(
+    table: Table, problem: Problem, scratch: Scratch, team_cache: FeasibleTeamCache, s: int, e: int
+) -> int:
+    """Return the last slot from which an iteration in s..e can compute; -1 if none can; e if the effort is used up.
 
-    `prepare` and `arrange` were called.
+    `prepare` and `order_workers` were called.
     """
     effort, counters = scratch.effort, scratch.counters
-    effort[LIMIT] = min(effort[SPENT] + TOGETHER_EFFORT, effort[STOP])
+    effort[LIMIT] = min(effort[SPENT] + _MEMBER_EFFORT, effort[STOP])
     thr = begin_teams(table, problem, scratch, s, e)
     best = -1
     while True:
@@ -212,260 +185,271 @@ def together(table: Table, problem: Problem, scratch: Scratch, witnesses: Feasib
             return best if c == -1 else e
         size = counters[NUM_MEMBERS]
         members = scratch.tree.members[:size]
-        if can_serve_all(table, problem, scratch, members, s, c, counters[WORK], size) != NO:
+        if can_serve_all(table, problem, scratch, members, s, c, counters[WORK_INDEX], size) != NO:
             best = thr = c
-            remember(table, scratch.needs, witnesses, s, e, c, members, size)
+            remember(table, scratch.needs, team_cache, s, e, c, members, size)
 
 
 @kernel
-def unfold(
-    table: Table, problem: Problem, scratch: Scratch, prefetch: Prefetch, merged: Merged, k: int, s: int, horizon: int
+def expand_node(
+    table: Table,
+    problem: Problem,
+    scratch: Scratch,
+    prefetch: Prefetch,
+    graph: RelaxedGraph,
+    k: int,
+    s: int,
+    horizon: int,
 ) -> None:
-    """Find the arcs from node (k - 1, s), and who holds the program after them."""
-    early, late, effort = merged.early, merged.late, scratch.effort
+    """Find the arcs from node (k - 1, s), and the holders after them."""
+    early, late, effort = graph.early, graph.late, scratch.effort
     row = s - early[k - 1]
     end = late[late.size - 1]
-    held = merged.held[k - 1, row]
-    is_new = merged.is_new[k - 1, row]
+    held = graph.held[k - 1, row]
+    is_new = graph.has_new_holders[k - 1, row]
     first = free_finish(table, problem, scratch, prefetch, s, horizon)
     is_arranged = False
     for t in range(early[k], late[k] + 1):
         column = t - early[k]
-        top = merged.top[k, row, column]
+        top = graph.latest_start[k, row, column]
         if top >= 0 and first >= 0 and t < first:
             top = -1
         if top >= 0:
             effort[SPENT] += 1 + problem.p // 16
             prepare(table, problem, scratch.needs, s, t - 1, held, end)
-            if is_new and recall(table, scratch.needs, merged.witnesses, s, t - 1) < top:
+            if is_new and recall(table, scratch.needs, graph.team_cache, s, t - 1) < top:
                 if not is_arranged:
                     effort[SPENT] += 1 + problem.p // 4
                     order_workers(table, problem, scratch, s, t - 1, end)
                     is_arranged = True
-                top = min(top, together(table, problem, scratch, merged.witnesses, s, t - 1))
-        merged.top[k, row, column] = top
+                top = min(top, latest_compute_start(table, problem, scratch, graph.team_cache, s, t - 1))
+        graph.latest_start[k, row, column] = top
         if top >= 0:
-            hold(problem, scratch.needs, merged.held[k, column], top)
+            hold(problem, scratch.needs, graph.held[k, column], top)
 
 
 @kernel
-def weigh(table: Table, problem: Problem, scratch: Scratch, charges: Charges, merged: Merged, k: int) -> None:
-    """Find what the arcs to the nodes of k iterations cost; what others cost stays as it was."""
-    early, late = merged.early, merged.late
+def compute_arc_costs(
+    table: Table, problem: Problem, scratch: Scratch, multipliers: NodeMultipliers, graph: RelaxedGraph, k: int
+) -> None:
+    """Compute the costs of the arcs to the nodes of k iterations."""
+    early, late = graph.early, graph.late
     for s in range(early[k - 1], late[k - 1] + 1):
         row = s - early[k - 1]
         for t in range(early[k], late[k] + 1):
             column = t - early[k]
-            if merged.top[k, row, column] >= 0:
-                _weigh(table, problem, scratch, charges, merged, k, s, t)
+            if graph.latest_start[k, row, column] >= 0:
+                _compute_arc_cost(table, problem, scratch, multipliers, graph, k, s, t)
 
 
 @kernel
-def _weigh(
+def _compute_arc_cost(
     table: Table,
     problem: Problem,
     scratch: Scratch,
-    charges: Charges,
-    merged: Merged,
+    multipliers: NodeMultipliers,
+    graph: RelaxedGraph,
     k: int,
     s: int,
     t: int,
 ) -> None:
-    """Find what the arc from (k - 1, s) to (k, t) costs: the least over all slots to compute from and all W."""
-    knapsack, row, column = merged.knapsack, s - merged.early[k - 1], t - merged.early[k]
-    num_able = _list_able(table, problem, scratch, merged, k, s, t)
-    least = FAR_AWAY
-    for c in range(merged.top[k, row, column], s - 1, -1):
+    """Compute the cost of the arc from (k - 1, s) to (k, t): the least over all compute starts and all W."""
+    knapsack, row, column = graph.knapsack, s - graph.early[k - 1], t - graph.early[k]
+    num_candidates = _list_candidates(table, problem, scratch, graph, k, s, t)
+    least = UNREACHABLE
+    for c in range(graph.latest_start[k, row, column], s - 1, -1):
         if problem.n_com * (c - s) < problem.m * problem.t_data:
             break
-        base = -charges.pi[k] * programs_sent(problem, s, c)
-        if base >= least:  # fewer programs are sent before an earlier slot
+        base = -multipliers.program_values[k] * programs_sent(problem, s, c)
+        if base >= least:  # earlier starts have fewer programs sent before them
             break
-        price, iw = price_below(table, problem, scratch, charges, knapsack, num_able, k, c, t, least - base)
-        if price < 0:
+        cost, iw = iteration_cost_below(
+            table, problem, scratch, multipliers, knapsack, num_candidates, k, c, t, least - base
+        )
+        if cost < 0:
             continue
-        least = base + price
-        merged.c[k, row, column], merged.iw[k, row, column] = c, iw
-    merged.cost[k, row, column] = least
-    if least >= FAR_AWAY:
-        merged.top[k, row, column] = -1
+        least = base + cost
+        graph.c[k, row, column], graph.iw[k, row, column] = c, iw
+    graph.cost[k, row, column] = least
+    if least >= UNREACHABLE:
+        graph.latest_start[k, row, column] = -1
 
 
 @kernel
-def _list_able(table: Table, problem: Problem, scratch: Scratch, merged: Merged, k: int, s: int, t: int) -> int:
-    """List the workers that can compute in an arc from (k - 1, s) to (k, t), and return their number."""
-    held, end = merged.held[k - 1, s - merged.early[k - 1]], merged.late[merged.late.size - 1]
-    return list_able(table, problem, scratch, merged.knapsack, s, t - 1, held, end)
+def _list_candidates(
+    table: Table, problem: Problem, scratch: Scratch, graph: RelaxedGraph, k: int, s: int, t: int
+) -> int:
+    """List the workers that can compute in an arc from (k - 1, s) to (k, t); return their number."""
+    held, end = graph.held[k - 1, s - graph.early[k - 1]], graph.late[graph.late.size - 1]
+    return list_candidates(table, problem, scratch, graph.knapsack, s, t - 1, held, end)
 
 
 @kernel
-def _list_payers(
+def _list_members(
     table: Table,
     problem: Problem,
     scratch: Scratch,
-    charges: Charges,
+    multipliers: NodeMultipliers,
     knapsack: Knapsack,
-    num_able: int,
+    num_candidates: int,
     k: int,
     c: int,
     t: int,
 ) -> int:
-    """List who can compute iteration k in slots c..t-1, with what they pay, and return their number."""
-    num_fit = list_fit(table, problem, scratch, knapsack, num_able, c, t - 1)
-    for j in range(num_fit):
-        knapsack.fit_price[j] = charges.rents[k, charges.life[t - 1, knapsack.fit[j]]]
-    return num_fit
+    """List the workers that can compute iteration k in slots c..t-1, with their multipliers; return their number."""
+    num_workers = list_workers(table, problem, scratch, knapsack, num_candidates, c, t - 1)
+    for j in range(num_workers):
+        knapsack.cost[j] = multipliers.members[k, multipliers.period[t - 1, knapsack.worker[j]]]
+    return num_workers
 
 
 @kernel
-def price_below(
+def iteration_cost_below(
     table: Table,
     problem: Problem,
     scratch: Scratch,
-    charges: Charges,
+    multipliers: NodeMultipliers,
     knapsack: Knapsack,
-    num_able: int,
+    num_candidates: int,
     k: int,
     c: int,
     t: int,
-    most: int,
+    limit: int,
 ) -> tuple[int, int]:
-    """Return what iteration k pays at least if it computes in c..t-1, and the index of its W; -1 if not below `most`.
+    """Return the least cost of the members of iteration k in c..t-1, and the index of its W; -1 if not below `limit`.
 
-    `list_able` was called.
+    `list_candidates` was called.
     """
-    num_fit = _list_payers(table, problem, scratch, charges, knapsack, num_able, k, c, t)
-    return cheapest_below(problem, scratch, knapsack, num_fit, t - c, most)
+    num_workers = _list_members(table, problem, scratch, multipliers, knapsack, num_candidates, k, c, t)
+    return least_cost_below(problem, scratch, knapsack, num_workers, t - c, limit)
 
 
 @kernel
-def lower(
+def fix_arcs(
     table: Table,
     problem: Problem,
     scratch: Scratch,
-    charges: Charges,
-    merged: Merged,
+    multipliers: NodeMultipliers,
+    graph: RelaxedGraph,
     k: int,
     before: Ints,
     after: Ints,
 ) -> int:
-    """Lower the ``top`` of arcs to nodes of k iterations as far as what paths cost allows; return how many are left.
+    """Remove arcs to the nodes of k iterations with a positive reduced cost; return how many are left.
 
-    ``before`` are the least distances of the nodes that the arcs come from, ``after`` those from there to the end.
+    Latest compute starts with a positive reduced cost are lowered. ``before`` are the distances of the nodes that the
+    arcs come from, ``after`` the distances from their heads to the end.
     """
-    early, late, knapsack = merged.early, merged.late, merged.knapsack
+    early, late, knapsack = graph.early, graph.late, graph.knapsack
     left = 0
     for s in range(early[k - 1], late[k - 1] + 1):
         row = s - early[k - 1]
         for t in range(early[k], late[k] + 1):
             column = t - early[k]
-            c = merged.top[k, row, column]
+            c = graph.latest_start[k, row, column]
             if c < 0:
                 continue
             room = -before[row] - after[column]
-            if merged.cost[k, row, column] > room:
-                merged.top[k, row, column] = -1
+            if graph.cost[k, row, column] > room:
+                graph.latest_start[k, row, column] = -1
                 continue
             left += 1
-            num_able = _list_able(table, problem, scratch, merged, k, s, t)
-            while c > merged.c[k, row, column]:
-                num_fit = _list_payers(table, problem, scratch, charges, knapsack, num_able, k, c, t)
-                price = cheapest(problem, scratch, knapsack, num_fit, -1)
-                if price >= 0 and price - charges.pi[k] * programs_sent(problem, s, c) <= room:
+            num_candidates = _list_candidates(table, problem, scratch, graph, k, s, t)
+            while c > graph.c[k, row, column]:
+                num_workers = _list_members(table, problem, scratch, multipliers, knapsack, num_candidates, k, c, t)
+                cost = least_cost(problem, scratch, knapsack, num_workers, -1)
+                if cost >= 0 and cost - multipliers.program_values[k] * programs_sent(problem, s, c) <= room:
                     break
                 c -= 1
-            merged.top[k, row, column] = c
+            graph.latest_start[k, row, column] = c
     return left
 
 
 @kernel
-def weigh_members(
+def compute_member_reduced_costs(
     table: Table,
     problem: Problem,
     scratch: Scratch,
-    charges: Charges,
-    merged: Merged,
+    multipliers: NodeMultipliers,
+    graph: RelaxedGraph,
     k: int,
     before: Ints,
     after: Ints,
     least: Ints,
-    first: Flags,
+    is_start: Flags,
 ) -> None:
-    """Lower ``least[life]`` to what paths cost at least in whose k-th iteration the life computes.
+    """Lower ``least[period]`` to the reduced cost of the period as a member of iteration k.
 
-    ``first`` is set for the slots from which that iteration computes in some path of interest.
-
-    ``before`` are the least distances of the nodes that the arcs come from, ``after`` those from there to the end.
-    Paths that cost more than 0 are of no interest.
+    That is the least cost of a path in whose k-th iteration the period computes. ``is_start`` is set for the compute
+    starts of that iteration on paths of cost 0 or less. ``before`` and ``after`` are as in `fix_arcs`.
     """
-    early, late, knapsack = merged.early, merged.late, merged.knapsack
+    early, late, knapsack = graph.early, graph.late, graph.knapsack
     for s in range(early[k - 1], late[k - 1] + 1):
         row = s - early[k - 1]
         for t in range(early[k], late[k] + 1):
             column = t - early[k]
             rest = before[row] + after[column]
-            if merged.top[k, row, column] < 0 or merged.cost[k, row, column] + rest > 0:
+            if graph.latest_start[k, row, column] < 0 or graph.cost[k, row, column] + rest > 0:
                 continue
-            num_able = _list_able(table, problem, scratch, merged, k, s, t)
-            for c in range(merged.top[k, row, column], s - 1, -1):
+            num_candidates = _list_candidates(table, problem, scratch, graph, k, s, t)
+            for c in range(graph.latest_start[k, row, column], s - 1, -1):
                 if problem.n_com * (c - s) < problem.m * problem.t_data:
                     break
-                base = rest - charges.pi[k] * programs_sent(problem, s, c)
+                base = rest - multipliers.program_values[k] * programs_sent(problem, s, c)
                 if base > 0:
                     break
-                num_fit = _list_payers(table, problem, scratch, charges, knapsack, num_able, k, c, t)
-                price = cheapest(problem, scratch, knapsack, num_fit, -1)
-                if price < 0 or base + price > 0:
+                num_workers = _list_members(table, problem, scratch, multipliers, knapsack, num_candidates, k, c, t)
+                cost = least_cost(problem, scratch, knapsack, num_workers, -1)
+                if cost < 0 or base + cost > 0:
                     continue
                 for iw in range(problem.work.size):
                     if problem.work[iw] > t - c:
                         break
-                    price = cheapest(problem, scratch, knapsack, num_fit, iw)
-                    if price < 0 or base + price > 0:
+                    cost = least_cost(problem, scratch, knapsack, num_workers, iw)
+                    if cost < 0 or base + cost > 0:
                         continue
-                    first[c] = True
-                    _weigh_each(problem, charges, knapsack, num_fit, k, t, iw, base + price, least)
+                    is_start[c] = True
+                    _update_reduced_costs(problem, multipliers, knapsack, num_workers, t, iw, base + cost, least)
 
 
 @kernel
-def _weigh_each(
+def _update_reduced_costs(
     problem: Problem,
-    charges: Charges,
+    multipliers: NodeMultipliers,
     knapsack: Knapsack,
-    num_fit: int,
-    k: int,
+    num_workers: int,
     t: int,
     iw: int,
     total: int,
     least: Ints,
 ) -> None:
-    """Lower ``least[life]`` for those of ``fit[:num_fit]`` who have W slots.
+    """Lower ``least[period]`` for the workers of ``worker[:num_workers]`` that have W slots.
 
-    ``total`` is the least cost of all paths with this c and W, and `cheapest` was called for them, which has put those
-    taken in front, the last with the last of the tasks.
+    ``total`` is the least cost of a path with this c and W. `least_cost` was called for them: those taken come first,
+    and the last of these takes the last tasks.
     """
     j = 0
     left = problem.m - knapsack.item_tasks[0]
     while left > 0:
         j += 1
         left -= knapsack.item_tasks[j]
-    last_price, last_tasks = knapsack.item_price[j], knapsack.item_tasks[j]
+    last_cost, last_tasks = knapsack.item_cost[j], knapsack.item_tasks[j]
     w = problem.work[iw]
-    for i in range(num_fit):
-        q = knapsack.fit[i]
-        x = min(knapsack.fit_tasks[i], problem.caps[iw, q])
-        if x > 0 and knapsack.fit_up[i] >= w:
-            more = (knapsack.fit_price[i] * last_tasks - last_price * x) // last_tasks
-            life = charges.life[t - 1, q]
-            least[life] = min(least[life], total + max(0, more))
+    for i in range(num_workers):
+        q = knapsack.worker[i]
+        x = min(knapsack.tasks[i], problem.caps[iw, q])
+        if x > 0 and knapsack.up_slots[i] >= w:
+            more = (knapsack.cost[i] * last_tasks - last_cost * x) // last_tasks
+            period = multipliers.period[t - 1, q]
+            least[period] = min(least[period], total + max(0, more))
 
 
 @kernel
-def use(
+def record_use(
     table: Table,
     problem: Problem,
     scratch: Scratch,
-    charges: Charges,
+    multipliers: NodeMultipliers,
     knapsack: Knapsack,
     held: Words,
     k: int,
@@ -476,36 +460,36 @@ def use(
     end: int,
     used: Reals,
 ) -> None:
-    """Write what an iteration in s..t-1 uses of each life, found once more, as when it was paid."""
-    num_able = list_able(table, problem, scratch, knapsack, s, t - 1, held, end)
-    num_fit = _list_payers(table, problem, scratch, charges, knapsack, num_able, k, c, t)
-    cheapest(problem, scratch, knapsack, num_fit, iw)
+    """Write the share of each period in an iteration in s..t-1, found again as when its cost was computed."""
+    num_candidates = list_candidates(table, problem, scratch, knapsack, s, t - 1, held, end)
+    num_workers = _list_members(table, problem, scratch, multipliers, knapsack, num_candidates, k, c, t)
+    least_cost(problem, scratch, knapsack, num_workers, iw)
     left = problem.m
     j = 0
-    while left > 0:  # those who are taken stand in front
+    while left > 0:  # the members taken come first
         tasks = knapsack.item_tasks[j]
-        used[k, charges.life[t - 1, knapsack.item[j]]] = min(1.0, left / tasks)
+        used[k, multipliers.period[t - 1, knapsack.item[j]]] = min(1.0, left / tasks)
         left -= tasks
         j += 1
 
 
 @kernel
-def trace(
+def trace_path(
     table: Table,
     problem: Problem,
     scratch: Scratch,
-    charges: Charges,
-    merged: Merged,
+    multipliers: NodeMultipliers,
+    graph: RelaxedGraph,
     used: Reals,
     sent: Ints,
     ends: Ints,
 ) -> None:
-    """Write what the iterations of the path through nodes (k, ``ends[k]``) use of each life, and the programs sent."""
-    early, end = merged.early, merged.late[ends.size - 1]
+    """Write the use of periods, and the programs sent, on the path through nodes (k, ``ends[k]``)."""
+    early, end = graph.early, graph.late[ends.size - 1]
     for k in range(1, ends.size):
         s, t = ends[k - 1], ends[k]
         row, column = s - early[k - 1], t - early[k]
-        c, iw = merged.c[k, row, column], merged.iw[k, row, column]
+        c, iw = graph.c[k, row, column], graph.iw[k, row, column]
         sent[k] = programs_sent(problem, s, c)
-        held = merged.held[k - 1, row]
-        use(table, problem, scratch, charges, merged.knapsack, held, k, s, c, t, iw, end, used)
+        held = graph.held[k - 1, row]
+        record_use(table, problem, scratch, multipliers, graph.knapsack, held, k, s, c, t, iw, end, used)

@@ -6,7 +6,7 @@ sends more programs. The holder sets come from a short enumeration (module `hold
 
 - F^(K-k)(t), the completion bound of the free prefetch;
 - T_prog / n_com times the programs in H that the paths of a dual bound use from slot t on: slots that the channel
-  saves. The bounds set these merits (`bounds.dual_bounds.ChannelBounds.advise`).
+  saves. The bounds set these merits (`bounds.dual_bounds.DualBounds.advise`).
 
 The second number is an estimate, so the next level is selected in layers: first the labels that no other label beats in
 both numbers, then those that only labels of the first layer beat, and so on up to the width of the beam. Within a

@@ -31,9 +31,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from hindsched.instances.compiling import inlined, kernel
-from hindsched.offline.coupled.bounds.prefetch_table import Prefetch, compose, free_finish, most_from
+from hindsched.offline.coupled.bounds.prefetch_table import SCANNED_TO, Prefetch, compose, free_finish, most_from
 from hindsched.offline.coupled.search.bitsets import assign
-from hindsched.offline.coupled.search.constants import SCANNED_TO
 from hindsched.offline.coupled.search.dominance import is_dominated
 from hindsched.offline.coupled.search.effort import EFFORT_PER_STEP, SPENT
 from hindsched.offline.coupled.search.holders import expand

@@ -30,10 +30,10 @@ import time
 from functools import cache
 from typing import TYPE_CHECKING
 
-from hindsched.instances.coupled.lagrangian_certificate import Rents
+from hindsched.instances.coupled.lagrangian_certificate import LagrangianCertificate
 from hindsched.instances.coupled.model import Instance
-from hindsched.offline.coupled.bounds.dual_bounds import ChannelBounds, could_be_served
-from hindsched.offline.coupled.bounds.slot_lagrangian.slot_subproblems import ChannelBound
+from hindsched.offline.coupled.bounds.dual_bounds import DualBounds, can_carry_iteration
+from hindsched.offline.coupled.bounds.slot_lagrangian.slot_bound import SlotLagrangianBound
 from hindsched.offline.coupled.objectives import CoupledResult, Objective
 from hindsched.offline.coupled.plans import emit
 from hindsched.offline.coupled.search.beam import Beam, BeamSequence
@@ -109,7 +109,7 @@ class Portfolio:
         self._parameters = parameters
         self._searches: list[LabelSearch] = []
         self._beams: BeamSequence | None = None
-        self._bounds: ChannelBounds | None = None
+        self._bounds: DualBounds | None = None
         self._local_search: LocalSearch | None = None
         self._background: BackgroundSearch | None = None
         self._failed_local_searches = 0  # in succession
@@ -127,7 +127,7 @@ class Portfolio:
         limit: Limit | None = None
         try:
             is_proven = exact.work(incumbent, self._parameters.first_round)
-            if not is_proven and (incumbent.is_found or could_be_served(workspace)):
+            if not is_proven and (incumbent.is_found or can_carry_iteration(workspace)):
                 self._work_in_rounds(exact, incumbent)
         except LimitError as error:
             limit = error.limit
@@ -145,7 +145,7 @@ class Portfolio:
             others.append(LabelSearch(workspace, RELAXED, iterations, real=False))
         self._searches += others
         if workspace.problem.t_prog > 0 and mode != RELAXED:
-            self._bounds = ChannelBounds(workspace, mode, iterations)
+            self._bounds = DualBounds(workspace, mode, iterations)
         self._beams = BeamSequence(workspace, mode, iterations, parameters.beam_share)
         steps = parameters.first_round
         failed: set[LabelSearch] = set()  # searches whose last turn improved neither schedule nor bound
@@ -263,7 +263,7 @@ class Portfolio:
             limit=limit,
         )
 
-    def _certificate(self) -> Rents | None:
+    def _certificate(self) -> LagrangianCertificate | None:
         """Return the certificate of the Lagrangian bound, if there is one; other searches may have a better bound."""
         return None if self._bounds is None else self._bounds.certificate()
 
@@ -293,7 +293,7 @@ class Portfolio:
     def warm_up_bounds_and_beam(self) -> None:
         """Call the kernels that `solve` calls for hard instances only."""
         workspace = self.workspace
-        bounds = ChannelBound(workspace, STAND_BY, 1)
+        bounds = SlotLagrangianBound(workspace, STAND_BY, 1)
         bounds.bound = 1
         bounds.work(Incumbent(workspace, 1), 1, self.bound())
         bounds.advise()

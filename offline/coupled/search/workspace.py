@@ -9,7 +9,7 @@ import numpy as np
 from hindsched.instances.array_types import Ints, Reals
 from hindsched.instances.coupled.model import Instance
 from hindsched.instances.states import States
-from hindsched.offline.coupled.bounds.prefetch_table import Prefetch, make_prefetch, more_prefetch, raise_floor
+from hindsched.offline.coupled.bounds.prefetch_table import Prefetch, grow_prefetch, make_prefetch, raise_floor
 from hindsched.offline.coupled.search.effort import (
     EFFORT_PER_CLOCK_CHECK,
     EFFORT_PER_SECOND,
@@ -94,9 +94,9 @@ class Workspace:
         length = min(self.slots, 2 * max(1, self._states.length))
         self.claim(length)
         self._states.grow(length)
-        self.prefetch = more_prefetch(self.prefetch, self._states.capacity)
+        self.prefetch = grow_prefetch(self.prefetch, self._states.capacity)
         if self._unraised_prefetch is not None:
-            self._unraised_prefetch = more_prefetch(self._unraised_prefetch, self._states.capacity)
+            self._unraised_prefetch = grow_prefetch(self._unraised_prefetch, self._states.capacity)
         self._resize_scratch(self.scratch.found.c.size)
 
     @property

@@ -1,4 +1,4 @@
-"""The distances of the bound by rents (docs/model.md section 3), level after level, and a path of least distance."""
+"""Shortest paths of the slot graph, level by level (docs/bounds.md)."""
 
 from __future__ import annotations
 
@@ -6,45 +6,38 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from hindsched.instances.array_types import Ints
+from hindsched.instances.array_types import Ints, Reals
 from hindsched.instances.coupled.model import Instance
-from hindsched.offline.coupled.bounds.program_lagrangian.kernels.instance_facts import FAR, programs_sent
-from hindsched.offline.coupled.bounds.program_lagrangian.kernels.levels import (
-    Items,
+from hindsched.offline.coupled.bounds.program_lagrangian.kernels.box_search import (
     Level,
-    cost,
-    find_able,
-    lay_floor,
-    make_items,
+    box_cost,
+    compute_distances,
+    list_candidates,
+    make_box_scratch,
     make_level,
-    sweep,
+    prepare_level,
 )
-from hindsched.offline.coupled.bounds.program_lagrangian.slot_graph import Graph, Tables
+from hindsched.offline.coupled.bounds.program_lagrangian.kernels.instance_facts import programs_sent
+from hindsched.offline.coupled.bounds.program_lagrangian.slot_graph import SlotGraph, SlotTables
+from hindsched.offline.coupled.bounds.sentinels import UNREACHABLE
 
-__all__ = ["MOST_HALVINGS", "Distances", "Path"]
+__all__ = ["Path", "ShortestPaths"]
 
-Reals = NDArray[np.float64]
-
-#: Halvings of boxes for a node at most.
-MOST_HALVINGS = 1024
-#: Nodes swept between two looks at the clock.
-_NODES_AT_ONCE = 16
-#: Effort between two looks at the clock.
-_EFFORT_AT_ONCE = 1 << 18
+#: Nodes computed, and effort, between two looks at the clock.
+_NODES_AT_ONCE, _EFFORT_AT_ONCE = 16, 1 << 18
 
 
 class Path(NamedTuple):
-    """A path from (0, 0): by index, the shares of lives it uses, the programs it sends and the slot before each end."""
+    """A path from (0, 0): by iteration the shares of periods that compute, the programs sent, and the end."""
 
     used: Reals
     sent: Ints
     ends: Ints
 
 
-class Distances:
-    """The distances of all nodes of a graph, in the first slots of an instance.
+class ShortestPaths:
+    """Distances of the nodes in the first slots of an instance.
 
     Parameters
     ----------
@@ -53,76 +46,72 @@ class Distances:
     iterations
         K.
     slots
-        How many slots are looked at.
+        Number of slots.
+    max_halvings
+        Largest number of halvings of boxes of arcs for a node.
     """
 
-    def __init__(self, instance: Instance, iterations: int, slots: int) -> None:
-        self.tables = Tables(instance, slots)
+    def __init__(self, instance: Instance, iterations: int, slots: int, max_halvings: int) -> None:
+        self.tables = SlotTables(instance, slots)
         self.iterations = iterations
         self._levels: list[Level] = [make_level(slots) for _ in range(iterations + 1)]
-        self._items: Items = make_items(instance.num_workers, instance.tasks, slots, MOST_HALVINGS)
+        self._scratch = make_box_scratch(instance.num_workers, instance.tasks, slots, max_halvings)
 
     def fill(self) -> Iterator[int]:
-        """Look at the slots, some at a time; yields the effort."""
-        yield self.tables.facts.before.size // 4
-        yield from self.tables.fill(self._items)
+        """Fill the tables of the slots, some at a time; yield the effort."""
+        yield self.tables.facts.up_before.size // 4
+        yield from self.tables.fill(self._scratch)
 
-    def find(self, graph: Graph, pi: Ints, rents: Ints, halvings: int) -> Iterator[int]:
-        """Find all distances, given values of programs by index, and rents by index and life; yields the effort."""
-        facts, items, levels = self.tables.facts, self._items, self._levels
-        levels[0].far[:] = FAR
-        levels[0].far[0] = 0
+    def compute(self, graph: SlotGraph, program_values: Ints, multipliers: Ints, max_halvings: int) -> Iterator[int]:
+        """Compute all distances; yield the effort.
+
+        Program values are by iteration, multipliers by iteration and period.
+        """
+        facts, scratch, levels = self.tables.facts, self._scratch, self._levels
+        levels[0].distance[:] = UNREACHABLE
+        levels[0].distance[0] = 0
         early, late = graph.early, graph.late
         for k in range(1, self.iterations + 1):
-            worth = int(pi[k])
-            levels[k].far[:] = FAR
-            spent = lay_floor(facts, items, levels[k - 1], worth, early[k - 1], late[k - 1], late[k])
+            before, starts = levels[k - 1], (early[k - 1], late[k - 1])
+            levels[k].distance[:] = UNREACHABLE
+            spent = prepare_level(facts, scratch, before, int(program_values[k]), *starts, late[k])
             for first in range(early[k], late[k] + 1, _NODES_AT_ONCE):
-                last = min(late[k], first + _NODES_AT_ONCE - 1)
-                spent += sweep(
-                    facts,
-                    items,
-                    levels[k - 1],
-                    levels[k],
-                    rents[k],
-                    first,
-                    last,
-                    early[k - 1],
-                    late[k - 1],
-                    halvings,
+                ends = first, min(late[k], first + _NODES_AT_ONCE - 1)
+                spent += compute_distances(
+                    facts, scratch, before, levels[k], multipliers[k], *ends, *starts, max_halvings
                 )
                 if spent > _EFFORT_AT_ONCE:
                     yield spent
                     spent = 0
             yield spent
 
-    def of(self, k: int) -> Ints:
-        """Return the distance of every node (k, t), by t; `FAR` where there is no path."""
-        return self._levels[k].far
+    def distances(self, k: int) -> Ints:
+        """Return the distance of every node (k, t), by t; `UNREACHABLE` where there is no path."""
+        return self._levels[k].distance
 
-    def path(self, end: int, pi: Ints, rents: Ints) -> Path:
-        """Return the path of least distance to the last node whose slot is ``end``."""
-        facts, items = self.tables.facts, self._items
-        m = self.tables.instance.tasks
-        used = np.zeros(rents.shape)
+    def path(self, end: int, program_values: Ints, multipliers: Ints) -> Path:
+        """Return the shortest path to the last node with slot ``end``."""
+        facts, scratch = self.tables.facts, self._scratch
+        used = np.zeros(multipliers.shape)
         sent, ends = np.zeros((2, self.iterations + 1), np.int64)
         t = end
         for k in range(self.iterations, 0, -1):
             ends[k] = t
             level, before = self._levels[k], self._levels[k - 1]
-            c, e = int(level.c[t]), t - 1
-            starts = int(level.first[t]) + np.flatnonzero(before.far[level.first[t] : level.last[t] + 1] < FAR)
+            c, e = int(level.c_last[t]), t - 1
+            first = int(level.s_first[t])
+            starts = first + np.flatnonzero(before.distance[first : level.s_last[t] + 1] < UNREACHABLE)
             programs = np.array([programs_sent(facts, c - s) for s in starts.tolist()])
-            at = int(np.argmin(before.far[starts] - int(pi[k]) * programs))
+            at = int(np.argmin(before.distance[starts] - int(program_values[k]) * programs))
             sent[k] = programs[at]
-            edge = int((starts - facts.shortest[starts]).max())
-            able = find_able(facts, items, rents[k], e, c)
-            low, high = int(level.low[t]), int(level.high[t])
-            cost(facts, items, 0, able, able, int(level.soon[t]), c, int(starts[0]), edge, low, high)
-            left, j = m, 0
-            while left > 0:  # those who are taken stand in front
-                tasks = int(items.tasks[j])
-                used[k, facts.life[e, items.worker[j]]] = min(1.0, left / tasks)
+            old_before = int((starts - facts.shortest[starts]).max())
+            num = list_candidates(facts, scratch, multipliers[k], e, c)
+            work = int(level.w_first[t]), int(level.w_last[t])
+            box_cost(facts, scratch, 0, num, num, int(level.c_first[t]), c, int(starts[0]), old_before, *work)
+            left, j = self.tables.instance.tasks, 0
+            while left > 0:  # the members taken come first
+                tasks = int(scratch.item_tasks[j])
+                used[k, facts.period[e, scratch.item[j]]] = min(1.0, left / tasks)
                 left -= min(left, tasks)
                 j += 1
             t = int(starts[at])

@@ -1,40 +1,49 @@
-"""The nodes of the bound by rents: tables of the slots, whatever the horizon, and the windows within one."""
+"""The nodes (k, t) of the program Lagrangian: tables of the slots, and the windows within a horizon."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
-from hindsched.instances.array_types import Ints
+from hindsched.instances.array_types import Ints, Reals
 from hindsched.instances.coupled.model import Instance
 from hindsched.instances.states import DOWN, UP
-from hindsched.offline.coupled.bounds.program_lagrangian.kernels.first_ends import first_end, reach
-from hindsched.offline.coupled.bounds.program_lagrangian.kernels.instance_facts import FAR, Facts, make_facts, shorten
-from hindsched.offline.coupled.bounds.program_lagrangian.kernels.levels import Items
+from hindsched.offline.coupled.bounds.program_lagrangian.kernels.box_search import BoxScratch
+from hindsched.offline.coupled.bounds.program_lagrangian.kernels.first_ends import find_first_end, find_latest_starts
+from hindsched.offline.coupled.bounds.program_lagrangian.kernels.instance_facts import (
+    InstanceFacts,
+    find_shortest_spans,
+    make_facts,
+)
+from hindsched.offline.coupled.bounds.sentinels import UNREACHABLE
 
-__all__ = ["Graph", "Tables"]
-
-Reals = NDArray[np.float64]
+__all__ = ["SlotGraph", "SlotTables"]
 
 #: Slots tabulated between two looks at the clock.
 _SLOTS_AT_ONCE = 16
 
 
-class Tables:
-    """What the bound knows of an instance in its first slots, whatever the horizon.
+class SlotTables:
+    """Tables of an instance's first slots that do not depend on the horizon.
 
     Parameters
     ----------
     instance
-        The instance; T_prog >= 1.
+        With T_prog >= 1.
     slots
-        How many slots are looked at.
+        Number of slots.
 
-    The first iteration may end before slot ``first_end``, not sooner; ``latest[t]`` is the last slot in which a later
-    one may start that ends before slot t, -1 if there is none. ``owner``, ``first`` and ``last`` tell of each life
-    whose it is and its slots.
+    Attributes
+    ----------
+    first_end
+        The first iteration ends before this slot or later, not sooner.
+    latest
+        ``latest[t]`` is the last start of a later iteration that ends before slot t, -1 if there is none.
+    owner, first, last
+        Worker, first and last slot of each availability period.
+    least_work
+        The least W within which all workers together compute m tasks.
     """
 
     def __init__(self, instance: Instance, slots: int) -> None:
@@ -42,78 +51,72 @@ class Tables:
         numbers = (instance.num_workers, instance.tasks, instance.channels, instance.t_prog, instance.t_data)
         states = instance.prefix(slots).T
         up = (states == UP).astype(np.int8) + 2 * (states == DOWN).astype(np.int8)
-        most = np.minimum(np.array(instance.capacities, np.int64), instance.tasks)
-        self.facts: Facts = make_facts(np.array(numbers, np.int64), np.array(instance.w, np.int64), most, up)
-        self.first_end = FAR
+        max_tasks = np.minimum(np.array(instance.capacities, np.int64), instance.tasks)
+        self.facts: InstanceFacts = make_facts(
+            np.array(numbers, np.int64), np.array(instance.w, np.int64), max_tasks, up
+        )
+        self.first_end = UNREACHABLE
         self.latest = np.full(slots + 1, -1, np.int64)
-        life = self.facts.life
-        count = int(life.max(initial=-1)) + 1
-        times, workers = np.nonzero(life >= 0)
-        ids = life[times, workers]
-        self.owner = np.zeros(count, np.int64)
-        self.last = np.zeros(count, np.int64)
-        self.owner[ids], self.last[ids] = workers, times  # the last of equal places counts
-        self.first = self.facts.born[self.last, self.owner].astype(np.int64)
-        self.least_work = self._least_work(most)
+        times, workers = np.nonzero(self.facts.period >= 0)
+        periods = self.facts.period[times, workers]
+        count = int(self.facts.period.max(initial=-1)) + 1
+        self.owner, self.last = np.zeros((2, count), np.int64)
+        self.owner[periods], self.last[periods] = workers, times  # the last assignment to a period counts
+        self.first = self.facts.period_start[self.last, self.owner].astype(np.int64)
+        self.least_work = self._least_work(max_tasks)
 
-    def _least_work(self, most: Ints) -> int:
-        """Return the least W within which all workers together compute m tasks."""
+    def _least_work(self, max_tasks: Ints) -> int:
         w = self.facts.w
-        low, high = 0, int((w * most).max())
+        low, high = 0, int((w * max_tasks).max())
         while high - low > 1:
             middle = (low + high) // 2
-            if int(np.minimum(most, middle // w).sum()) >= self.instance.tasks:
+            if int(np.minimum(max_tasks, middle // w).sum()) >= self.instance.tasks:
                 high = middle
             else:
                 low = middle
         return high
 
-    def fill(self, items: Items) -> Iterator[int]:
-        """Fill the tables, a few slots at a time; yields the effort."""
+    def fill(self, scratch: BoxScratch) -> Iterator[int]:
+        """Fill the tables, a few slots at a time; yield the effort."""
         for first in range(0, self.slots, _SLOTS_AT_ONCE):
             stop = min(self.slots, first + _SLOTS_AT_ONCE)
-            shorten(self.facts, first, stop)
+            find_shortest_spans(self.facts, first, stop)
             yield (stop - first) * self.instance.num_workers
-        free = np.zeros(len(self.owner), np.int64)
+        zeros = np.zeros(len(self.owner), np.int64)
         for first in range(0, self.slots + 1, _SLOTS_AT_ONCE):
             stop = min(self.slots + 1, first + _SLOTS_AT_ONCE)
-            self.first_end = first_end(self.facts, items, free, first, stop)
-            yield int(items.effort[0])
-            if self.first_end < FAR:
+            self.first_end = find_first_end(self.facts, scratch, zeros, first, stop)
+            yield int(scratch.effort[0])
+            if self.first_end < UNREACHABLE:
                 break
         for first in range(0, self.slots + 1, _SLOTS_AT_ONCE):
-            yield reach(self.facts, items, free, self.latest, first, min(self.slots + 1, first + _SLOTS_AT_ONCE))
+            stop = min(self.slots + 1, first + _SLOTS_AT_ONCE)
+            yield find_latest_starts(self.facts, scratch, zeros, self.latest, first, stop)
 
     def ends_from(self, starts: Ints) -> Ints:
-        """Return for each slot the one before which no later iteration ends that starts there.
-
-        One more than the slots known where none ends within them.
-        """
+        """Return for each start the least slot before which a later iteration ends; ``slots + 1`` if none ends."""
         return np.searchsorted(self.latest, starts)
 
     def first_ends(self) -> Ints:
-        """Return the same for each slot known; in slot 0 the first iteration starts."""
+        """Return the same for all starts 0..slots; in slot 0 the first iteration starts."""
         ends = self.ends_from(np.arange(self.slots + 1))
         ends[0] = min(self.first_end, self.slots + 1)
         return ends
 
     def up_slots(self, low: Ints | int, high: Ints | int) -> Ints:
-        """Return the UP slots of each life in slots low..high-1."""
+        """Return the UP slots of each period in slots low..high-1."""
         start = np.maximum(low, self.first)
         stop = np.maximum(start, np.minimum(high, self.last + 1))
-        before = self.facts.before
+        before = self.facts.up_before
         return (before[stop, self.owner] - before[start, self.owner]).astype(np.int64)
 
     def nbytes(self) -> int:
-        """Memory taken."""
+        """Return the memory taken, in bytes."""
         return sum(array.nbytes for array in self.facts) + 3 * self.owner.nbytes
 
 
-class Graph:
-    """The nodes within a horizon: iterations 1..k end before slot t, for t from ``early[k]`` to ``late[k]``.
-
-    ``sendable[i, l]`` tells whether life l can be sent a whole program in iteration i of a schedule within the horizon.
-    Where there are no nodes, ``excluded`` is the bound that this proves.
+class SlotGraph:
+    """The nodes (k, t) within a horizon, for t from ``early[k]`` to ``late[k]``.
 
     Parameters
     ----------
@@ -123,41 +126,48 @@ class Graph:
         K.
     horizon
         V.
-    soonest, latest
-        (K + 1,), limits for the slot of a node, by k; those of k = 0 do not count, nor does the latest of K.
+    earliest, latest
+        (K + 1,), limits of the windows, by k. Those of k = 0 and the latest of K are ignored.
+
+    Attributes
+    ----------
+    is_empty
+        Whether some window is empty; ``excluded`` is the bound that this proves.
+    can_receive
+        ``can_receive[i, l]`` is whether period l can be sent a whole program in iteration i within the horizon.
     """
 
-    def __init__(self, tables: Tables, iterations: int, horizon: int, soonest: Ints, latest: Ints) -> None:
+    def __init__(self, tables: SlotTables, iterations: int, horizon: int, earliest: Ints, latest: Ints) -> None:
         self.tables, self.iterations, self.horizon = tables, iterations, horizon
         self.early, self.late = [0], [horizon]
         for k in range(1, iterations + 1):
             end = tables.first_end if k == 1 else int(tables.ends_from(np.array(self.early[-1])))
-            self.early.append(max(int(soonest[k]), end))
-            back = int(tables.latest[max(0, self.late[-1])])
-            self.late.append(min(int(latest[iterations - k]), back))
+            self.early.append(max(int(earliest[k]), end))
+            start = int(tables.latest[max(0, self.late[-1])])
+            self.late.append(min(int(latest[iterations - k]), start))
         self.late.reverse()
         self.is_empty = any(early > late for early, late in zip(self.early[1:], self.late[1:], strict=True))
         if self.is_empty:
-            never = any(early > late for early, late in zip(self.early[1:-1], latest[1:-1], strict=True))
-            self.excluded = tables.slots + 1 if never else min(self.early[-1], tables.slots + 1)
+            is_never = any(early > late for early, late in zip(self.early[1:-1], latest[1:-1], strict=True))
+            self.excluded = tables.slots + 1 if is_never else min(self.early[-1], tables.slots + 1)
             return
         self.late[0] = 0
-        self.sendable = np.zeros((iterations + 1, len(tables.owner)), bool)
+        self.can_receive = np.zeros((iterations + 1, len(tables.owner)), bool)
         for i in range(1, iterations + 1):
             room = tables.up_slots(self.early[i - 1], self.late[i] - tables.least_work)
-            self.sendable[i] = (room >= tables.instance.t_prog) & (tables.last >= self.early[i] - 1)
+            self.can_receive[i] = (room >= tables.instance.t_prog) & (tables.last >= self.early[i] - 1)
 
-    def caps(self, pi: NDArray[np.int64]) -> Ints:
-        """Return what the rents of each life from each index on may sum up to: never more for a later one."""
-        most = np.where(self.sendable, pi[:, None], FAR)
-        most = np.minimum.accumulate(most, axis=0)
-        most[most == FAR] = 0
-        return most
+    def multiplier_caps(self, program_values: Ints) -> Ints:
+        """Return the largest valid sum of a period's multipliers from each iteration on, which never rises."""
+        caps = np.where(self.can_receive, program_values[:, None], UNREACHABLE)
+        caps = np.minimum.accumulate(caps, axis=0)
+        caps[caps == UNREACHABLE] = 0
+        return caps
 
-    def nearness(self) -> Reals:
-        """Return each life's UP slots near the middle of each index's window, as shares of their sum."""
+    def first_shares(self) -> Reals:
+        """Return each period's UP slots near the middle of each iteration's window, as shares of their sum."""
         tables = self.tables
-        near = np.zeros(self.sendable.shape)
+        near = np.zeros(self.can_receive.shape)
         for k in range(1, self.iterations + 1):
             low, high = self.early[k - 1] + self.early[k], self.late[k - 1] + self.late[k]
             half = max(10, (self.late[k] - self.early[k - 1]) // 4)

@@ -1,1 +1,5 @@
-"""The slot Lagrangian: a dual bound that prices the slots of workers, with chains of iterations as columns."""
+"""Lagrangian relaxation of the program constraints, with multipliers by worker and slot.
+
+Read in this order: `slot_multipliers`, `chain_search` (the relaxation: chains of labels), `slot_refutation` (one
+horizon) and `slot_bound` (branch and bound). docs/bounds.md proves the bound.
+"""

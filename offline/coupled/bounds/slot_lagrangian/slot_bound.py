@@ -1,145 +1,191 @@
-r"""The channel bound: a dual bound that charges the programs to the channel, over all iterations together.
-
-The free-prefetch bound lets everyone have the program for nothing, and the relaxed search lets the master send it to
-any number of stand-by workers at once. If n_com binds, that is what is wrong with them: with short iterations few
-programs can be sent before the computation has to go on. Here the programs sent are counted, in all iterations.
-
-**Prices.** An *availability period* of a worker is a longest run of slots without DOWN. Let every worker q have a price
-r_q(t) >= 0 for each slot t, and let v(t) >= 0 be what a program is worth that can first be used in slot t, such that
-for every availability period and every slot t of it the prices of that period from t on sum up to at most v(t). An
-iteration that computes in slots c..e with the workers S pays the prices of all of S for the slots c..e. Then in every
-valid schedule, up to every iteration i,
-
-    sum_{j <= i} prices paid by j  <=  sum_{j <= i} v(c_j) g_j,                                         (*)
-
-where g_j is the number of programs that the channel can deliver in iteration j = (s_j, c_j, e_j) at most:
-T_prog g_j <= n_com (c_j - s_j) - m T_data, and g_j is at most the number of workers with T_prog UP slots in
-[s_j, c_j) after their last DOWN up to e_j; without stand-by it is at most m too.
-
-*Proof.* By the normal form (module `iteration`) q can compute in iteration i only if a whole program was sent to it
-in [s_j, c_j) for some j <= i, in the availability period that contains c_i..e_i, and so c_j. For each period used up to
-i take such a j for its first use. All that the period pays is for slots from c_j on, since the iterations that use it
-begin to compute in c_j or later, and these slots are all different, since iterations follow each other. So it pays at
-most v(c_j). And at most g_j programs are delivered in iteration j and kept to its end, to a period each: all units of
-the iteration are sent in [s_j, c_j), and m T_data of them are data. QED
-
-So the prices are multipliers of the constraints that nobody computes without a program, and v those of the channel.
-
-**The search** (module `chains`) looks for a chain of K iterations within V slots that satisfies (*) and relaxes
-everything else: labels (t, H, R) after k iterations, where H are all workers that could hold the program (n_com does
-not limit them), and R is the right side of (*) less the left. From a label, for every end e and every slot c to begin
-to compute in, S is taken from the workers that are UP in c and in e, not DOWN between, and, each for itself, have W UP
-slots there and can have received their needs; the cheapest S that holds m tasks is bounded by the fractional knapsack
-(module `knapsack`). (t1, H1, R1) dominates (t2, H2, R2) if t1 <= t2, R1 >= R2, and every worker of H2 is in H1 and not
-DOWN in [t1, t2), or has T_prog UP slots there after its last DOWN: from the first label the same c, e and S follow,
-with the same prices and no fewer programs. If no chain is found there is no schedule of K iterations within V slots.
-
-**Which prices** (module `prices`). Any are valid; good ones are learnt. If a chain is found, the one with most left
-over is looked at: the price of an availability period moves to the slots in which that chain uses it, so that the next
-chain has to pay for them. And v is a mixture of steps, 1 before a slot tau and 0 from tau on: (*) for one tau says that
-too few programs can have been delivered by then; the weights follow the steps for which the chains had least left over.
-Prices and v are integers, a unit of program being worth `UNIT`, so no rounding is involved in a proof.
-
-**Subproblems** (module `subproblems`). Prices have to do for all chains at once, and no prices may refute all chains
-where some refute each. Therefore the schedules are divided: a subproblem says of some iterations k in which slots at
-the soonest and at the latest iteration k + 1 starts (``soonest``, ``latest``), and the search looks at the chains for
-which this is so. A subproblem is divided by whether iteration k + 1 starts before slot t or not, so every schedule
-belongs to one at all times, whatever k and t, and if no subproblem has a schedule within V slots, there is none. (*)
-holds for every schedule, whatever its subproblem, so each may have prices of its own. Dominance stays valid: both
-labels have k iterations within the subproblem, and what follows from the first has the same ends as what follows from
-the second. For more iterations than are asked for, a subproblem restricts nothing.
-
-O(V^2) pairs of start and end per level at most, each with a knapsack for each (c, W); the labels are few, because H
-grows with the time that passed and R is a number.
-"""
+"""The slot Lagrangian bound: branch and bound over the ends of iterations (docs/bounds.md)."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import dataclass
 
-from hindsched.instances.compiling import kernel
-from hindsched.offline.coupled.bounds.iteration_knapsack import Knapsack, make_knapsack
-from hindsched.offline.coupled.bounds.prefetch_table import Prefetch, compose
-from hindsched.offline.coupled.bounds.slot_lagrangian.chain_search import Chains, find_chain, learn, make_chains
-from hindsched.offline.coupled.bounds.slot_lagrangian.slot_multipliers import Prices, make_prices, set_prices
-from hindsched.offline.coupled.search.constants import CHAINS, LEAST, MOST, NEVER, OPEN, SPENT, STEPS, SUM
-from hindsched.offline.coupled.search.instance_arrays import Problem
-from hindsched.offline.coupled.search.scratch_memory import Scratch
-from hindsched.offline.coupled.search.state_tables import Table
+import numpy as np
 
+from hindsched.instances.array_types import Reals
+from hindsched.offline.coupled.bounds.branch_node import BranchNode, NodePool
+from hindsched.offline.coupled.bounds.sentinels import REFUTED, STOPPED
+from hindsched.offline.coupled.bounds.slot_lagrangian.slot_multipliers import (
+    DEFAULT_PARAMETERS,
+    SlotLagrangianParameters,
+    reset_statistics,
+    set_merits,
+)
+from hindsched.offline.coupled.bounds.slot_lagrangian.slot_refutation import (
+    SlotRelaxation,
+    branching_end,
+    make_slot_relaxation,
+    refute,
+)
+from hindsched.offline.coupled.search.effort import EFFORT_PER_STEP
+from hindsched.offline.coupled.search.label_search import Incumbent
+from hindsched.offline.coupled.search.slot_codes import NEVER
+from hindsched.offline.coupled.search.workspace import Workspace
 
-class Channel(NamedTuple):
-    """All that the bound needs: prices, the chains of one search, and what is paid by an iteration of one."""
-
-    prices: Prices
-    chains: Chains
-    knapsack: Knapsack
-
-    def nbytes(self) -> int:
-        """Memory taken."""
-        return sum(array.nbytes for group in self for array in group)
-
-
-def make_channel(workers: int, slots: int, iterations: int) -> Channel:
-    """Room for schedules of so many iterations within so many slots."""
-    return Channel(make_prices(workers, slots), make_chains(workers, iterations), make_knapsack(workers))
+__all__ = ["SlotLagrangianBound", "SlotState"]
 
 
-@kernel
-def refute(
-    table: Table,
-    problem: Problem,
-    scratch: Scratch,
-    prefetch: Prefetch,
-    channel: Channel,
-    mode: int,
-    iterations: int,
-    end: int,
-    horizon: int,
-    rounds: int,
-) -> int:
-    """Try to prove that no schedule completes the iterations within `end` slots, all of which are known.
+@dataclass(slots=True)
+class SlotState:
+    """What the slot Lagrangian keeps of a node.
 
-    Returns `constants.REFUTED`, or OPEN after so many rounds, or STOPPED.
+    Parameters
+    ----------
+    usage, slack, num_chains
+        Statistics by which the multipliers are set, as in `SlotMultipliers`.
+    rounds
+        Searches for the next cost so far.
+    is_final
+        Whether the node can be neither refuted nor branched.
     """
-    prices, chains, knapsack = channel.prices, channel.chains, channel.knapsack
-    # The steps tau lie between the first slot by which programs could be needed and the end.
-    early = compose(table, problem, scratch, prefetch, 0, min(2, iterations), horizon)
-    if early < 0 or early >= end:
-        early = 0
-    for i in range(STEPS):
-        prices.steps[i] = early + 1 + (end - early - 1) * i // (STEPS - 1)
-    ends = chains.ends
-    for k in range(iterations + 1):
-        ends[CHAINS, k] = ends[SUM, k] = ends[MOST, k] = 0
-        ends[LEAST, k] = NEVER
-    for _ in range(rounds):
-        set_prices(table, problem, prices, end)
-        scratch.effort[SPENT] += 1 + problem.p * end // 16
-        label = find_chain(table, problem, scratch, prefetch, prices, chains, knapsack, mode, iterations, end, horizon)
-        if label < 0:
-            return label
-        learn(table, problem, scratch, prices, chains, knapsack, mode, label, iterations, end)
-    return OPEN
+
+    usage: Reals | None = None
+    slack: Reals | None = None
+    num_chains: int = 0
+    rounds: int = 0
+    is_final: bool = False
+
+    def for_child(self) -> SlotState:
+        """Return the state of a child: the same statistics."""
+        return SlotState(self.usage, self.slack, self.num_chains)
 
 
-def split(chains: Chains, iterations: int) -> tuple[int, int] | None:
-    """Return k and t to divide a subproblem by: whether the iteration after k starts before t; None if nothing does.
+class SlotLagrangianBound:
+    """A lower bound on the cost, raised step by step.
 
-    The k for which the chains of the last question differ most, and their mean t.
+    Parameters
+    ----------
+    workspace
+        With T_prog >= 1 and a channel that binds.
+    mode, iterations
+        As those of a `LabelSearch`.
+    parameters
+        Patience and limits.
+
+    Attributes
+    ----------
+    bound
+        The bound, in units of cost, as that of a `LabelSearch`.
     """
-    ends = chains.ends
-    best = None
-    spread = 0
-    for k in range(1, iterations):
-        if ends[CHAINS, k] and ends[MOST, k] - ends[LEAST, k] > spread:
-            spread = int(ends[MOST, k] - ends[LEAST, k])
-            best = k, int(ends[SUM, k] // ends[CHAINS, k]) + 1
-    if best is None:  # all alike: put that chain into the smaller part
-        for k in range(1, iterations):
-            t = int(ends[MOST, k])
-            low, high = int(chains.soonest[k]), int(min(chains.latest[k], ends[MOST, iterations]))
-            if ends[CHAINS, k] and min(high, t + 20) - max(low, t - 20) > spread:
-                spread = min(high, t + 20) - max(low, t - 20)
-                best = k, t + 1 if t < high else t
-    return best
+
+    def __init__(
+        self,
+        workspace: Workspace,
+        mode: int,
+        iterations: int,
+        parameters: SlotLagrangianParameters = DEFAULT_PARAMETERS,
+    ) -> None:
+        self.workspace, self.mode, self.iterations = workspace, mode, iterations
+        self.bound = 0 if iterations else -NEVER
+        self._parameters = parameters
+        self._relaxation: SlotRelaxation | None = None
+        self._pool = NodePool(BranchNode(self.bound, 1, SlotState()))
+
+    def work(self, incumbent: Incumbent, steps: int, known: int) -> None:
+        """Refute costs of the node with the least bound, or branch it, for about `steps` units of work.
+
+        ``known`` is the best bound of the other searches.
+        """
+        workspace, given = self.workspace, self._parameters
+        while steps > 0:
+            workspace.check()
+            node = self._pool.least()
+            node.bound = max(node.bound, known, self.bound)
+            self.bound = max(self.bound, self._pool.least().bound)
+            if self.bound >= incumbent.cost or node.state.is_final:
+                return
+            target = min(node.bound + node.stride - 1, incumbent.cost - 1)
+            iterations, end = (self.iterations, target) if self.iterations else (-target, workspace.slots)
+            if end * workspace.problem.p > given.max_cells or iterations > end:
+                if node.stride == 1:
+                    return
+                node.stride = 1
+                continue
+            patience = given.child_patience if len(self._pool) > 1 else given.patience
+            rounds = 1 if node.stride > 1 else max(1, min(given.rounds_at_once, patience - node.state.rounds))
+            before = workspace.effort_spent()
+            relaxation = self._reserve(iterations, end)
+            self._load(node, relaxation)
+            outcome = self.refute(relaxation, iterations, end, rounds, steps)
+            steps -= 1 + (workspace.effort_spent() - before) // EFFORT_PER_STEP
+            self._store(node, relaxation, end)
+            node.state.rounds += rounds
+            if outcome == REFUTED:
+                node.bound = target + 1
+                node.stride *= 2
+                node.state.rounds = 0
+            elif outcome == STOPPED and steps <= 0:
+                return
+            elif node.stride > 1:
+                node.stride = 1
+                node.state.rounds = 0
+            elif outcome == STOPPED or node.state.rounds >= patience:
+                branching = branching_end(relaxation.chains, iterations)
+                if branching is None:
+                    node.state.is_final = True
+                else:
+                    node.branch_by_end(*branching, stride=1)
+                    self._pool.replace(node)
+
+    def refute(self, relaxation: SlotRelaxation, iterations: int, end: int, rounds: int, steps: int) -> int:
+        """Try to refute that the iterations can be completed within `end` slots; see `slot_refutation.refute`."""
+        workspace = self.workspace
+        workspace.stop_after(EFFORT_PER_STEP * steps)
+        tables = workspace.table, workspace.problem, workspace.scratch, workspace.prefetch
+        return int(refute(*tables, relaxation, self.mode, iterations, end, workspace.slots, rounds))
+
+    def _reserve(self, iterations: int, end: int) -> SlotRelaxation:
+        """Return a relaxation with room for these iterations and slots; statistics stay."""
+        old, workspace = self._relaxation, self.workspace
+        while workspace.slots_known() < end:
+            workspace.grow()
+        if old is not None and len(old.multipliers.program_value) > end and len(old.chains.earliest) > iterations:
+            return old
+        slots = end if old is None else max(2 * end, len(old.multipliers.usage))
+        slots = min(slots, workspace.slots_known())
+        new = make_slot_relaxation(workspace.problem.p, slots, iterations, self._parameters)
+        reset_statistics(workspace.table, workspace.problem, new.multipliers)
+        if old is not None:
+            new.multipliers.usage[: len(old.multipliers.usage)] = old.multipliers.usage
+            new.multipliers.slack[:] = old.multipliers.slack
+            new.multipliers.num_chains[:] = old.multipliers.num_chains
+        self._relaxation = new
+        return new
+
+    @staticmethod
+    def _load(node: BranchNode[SlotState], relaxation: SlotRelaxation) -> None:
+        """Set the windows and the statistics of a node."""
+        multipliers, chains, state = relaxation.multipliers, relaxation.chains, node.state
+        chains.earliest[:], chains.latest[:] = node.windows(len(chains.earliest) - 1)
+        if state.usage is not None and state.slack is not None:
+            multipliers.usage[: len(state.usage)] = state.usage
+            multipliers.slack[:] = state.slack
+            multipliers.num_chains[0] = state.num_chains
+
+    def _store(self, node: BranchNode[SlotState], relaxation: SlotRelaxation, end: int) -> None:
+        """Keep the statistics of a node, if memory allows it."""
+        multipliers = relaxation.multipliers
+        if len(self._pool) * end * self.workspace.problem.p <= self._parameters.max_stored:
+            node.state.usage = multipliers.usage[:end].astype(np.float32)
+            node.state.slack = multipliers.slack.copy()
+            node.state.num_chains = int(multipliers.num_chains[0])
+
+    def bytes_held(self) -> int:
+        """Return the memory taken, in bytes."""
+        if self._relaxation is None:
+            return 0
+        kept = sum(node.state.usage.nbytes for node in self._pool if node.state.usage is not None)
+        return kept + self._relaxation.nbytes()
+
+    def advise(self) -> None:
+        """Let later searches try first the workers that chains have used most."""
+        if self._relaxation is not None:
+            multipliers, problem = self._relaxation.multipliers, self.workspace.problem
+            end = len(multipliers.usage)
+            merit = np.zeros((end, problem.p))
+            set_merits(self.workspace.table, problem, multipliers, end, merit)
+            self.workspace.set_merit(merit)

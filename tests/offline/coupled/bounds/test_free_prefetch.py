@@ -2,14 +2,11 @@
 
 from itertools import product
 
-import pytest
-
 from hindsched.instances import check
 from hindsched.instances.coupled import Instance
 from hindsched.instances.coupled.generate import paper, small
 from hindsched.instances.states import DOWN, UP
 from hindsched.offline import coupled as offline_coupled
-from hindsched.offline.coupled.bounds import free_prefetch as bounds
 from hindsched.offline.coupled.bounds.free_prefetch import FreePrefetch
 from hindsched.offline.coupled.bounds.prefetch_relaxation import PrefetchRelaxation
 from hindsched.offline.coupled.models.greedy_plan import greedy_plan
@@ -22,7 +19,7 @@ def tiny(seed: int) -> Instance:
 
 
 def is_relaxed_iteration(instance: Instance, start: int, computing: tuple[int, ...], tasks: tuple[int, ...]) -> bool:
-    """Whether tasks can be computed in exactly these slots, with free prefetching; by the words of the definition."""
+    """Whether tasks can be computed in exactly these slots, with free prefetching; by the definition."""
     first, last = computing[0], computing[-1]
     room = sum(min(instance.channels, int((instance.states[:, t] == UP).sum())) for t in range(start, first))
     if room < instance.tasks * instance.t_data:
@@ -95,14 +92,12 @@ def test_the_latest_ends_leave_room_for_the_rest() -> None:
     assert prefetch.latest_ends(1, 3)[0] < 0
 
 
-def test_a_spent_budget_makes_the_bound_weaker_but_not_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_spent_budget_makes_the_bound_weaker_but_not_wrong() -> None:
     exact = {seed: FreePrefetch(PrefetchRelaxation(tiny(seed))).earliest_ends() for seed in range(60)}
     weaker = 0
     for per_end, in_all in ((0, 0), (1, 10**6), (10**6, 3)):
-        monkeypatch.setattr(bounds, "_NODES_PER_END", per_end)
-        monkeypatch.setattr(bounds, "_NODES_IN_ALL", in_all)
         for seed, ends in exact.items():
-            cheap = FreePrefetch(PrefetchRelaxation(tiny(seed))).earliest_ends()
+            cheap = FreePrefetch(PrefetchRelaxation(tiny(seed)), per_end, in_all).earliest_ends()
             assert len(cheap) >= len(ends)
             assert all(a <= b for a, b in zip(cheap, ends, strict=False))
             weaker += cheap != ends

@@ -1,4 +1,4 @@
-"""The model of a part: there is a schedule where it finds one, and where it finds none there is none."""
+"""The CP-SAT model of a branch node: its schedules are valid, and without one the node has no schedule."""
 
 import numpy as np
 import pytest
@@ -7,128 +7,129 @@ from docs.studies.coupled.program_lagrangian import small_instance
 from hindsched.instances import check
 from hindsched.instances.coupled import Instance
 from hindsched.offline import coupled as offline_coupled
-from hindsched.offline.coupled.bounds.node_cpsat import ask
-from hindsched.offline.coupled.bounds.priced_label_search import Possible
-from hindsched.offline.coupled.bounds.program_lagrangian.slot_graph import Tables
+from hindsched.offline.coupled.bounds.node_cpsat import NodeProblem, solve_node
+from hindsched.offline.coupled.bounds.priced_label_search import Domains
+from hindsched.offline.coupled.bounds.program_lagrangian.slot_graph import SlotTables
 from hindsched.offline.coupled.plans import emit
 from hindsched.offline.coupled.search.state_tables import StateTables, Table
 from tests.cases.program_lagrangian import arcs_of, filled, whole_graph
 
 
-def windows(tables: Tables, horizon: int):
-    """When iterations can end at all within a horizon; None if they cannot."""
+def windows(tables: SlotTables, horizon: int):
+    """Return the windows of all ends within a horizon; None if one is empty."""
     graph = whole_graph(tables, horizon)
     return None if graph.is_empty else (np.array(graph.early), np.array(graph.late))
 
 
 def states(instance: Instance, horizon: int) -> Table:
-    """The states of the first slots."""
+    """Return the states of the first slots."""
     rows = instance.prefix(horizon)
     return StateTables(lambda start, stop: rows[:, start:stop], instance.num_workers, horizon, horizon).table
 
 
-def computing_lives(tables: Tables, ends, schedule) -> set[int]:
-    """The lives that a schedule's last slots of iterations compute in."""
-    life = tables.facts.life
+def computing_periods(tables: SlotTables, ends, schedule) -> set[int]:
+    """Return the periods that compute in the last slots of a schedule's iterations."""
+    period = tables.facts.period
     return {
-        int(life[end - 1, q]) for end in ends for q, letters in enumerate(schedule.letters) if letters[end - 1] == "C"
+        int(period[end - 1, q]) for end in ends for q, letters in enumerate(schedule.letters) if letters[end - 1] == "C"
     }
 
 
 @pytest.mark.parametrize("stand_by", [True, False])
 @pytest.mark.parametrize("block", range(4))
 def test_there_is_a_schedule_or_none(block, stand_by):
-    refuted = answered = 0
+    num_refuted = num_solved = 0
     for number in range(25 * block, 25 * block + 25):
         instance = small_instance(number, seed=9)
-        answer = offline_coupled.solve(instance, solver="native", stand_by=stand_by)
-        if answer.value is None:
+        optimal = offline_coupled.solve(instance, solver="native", stand_by=stand_by)
+        if optimal.value is None:
             continue
         k = instance.iterations
-        tables, known = filled(instance, answer.value).tables, states(instance, answer.value)
-        ends = np.array((0, *check(instance, answer.schedule).outcome.ends))
-        used = computing_lives(tables, ends[1:].tolist(), answer.schedule)
+        tables, known = filled(instance, optimal.value).tables, states(instance, optimal.value)
+        ends = np.array((0, *check(instance, optimal.schedule).outcome.ends))
+        used = computing_periods(tables, ends[1:].tolist(), optimal.schedule)
         unused = sorted(set(range(len(tables.owner))) - used)
         draw = np.random.default_rng(number)
         some = np.maximum(0, ends - draw.integers(0, 4, k + 1)), np.minimum(ends[-1], ends + draw.integers(0, 4, k + 1))
         some[1][0] = 0
-        all_of_them = windows(tables, answer.value)
-        for (early, late), lives in (
+        all_of_them = windows(tables, optimal.value)
+        for (early, late), periods in (
             (all_of_them, ([], [])),
             (some, ([], [])),
             ((ends, ends), (sorted(used), unused)),
         ):
-            reply = ask(tables, known, early, late, *lives, is_own=not stand_by)
-            assert reply.is_possible is True
-            verdict = check(instance, emit(instance, reply.plan))
+            answer = solve_node(tables, known, NodeProblem(early, late, *periods, is_own=not stand_by))
+            assert answer.is_possible is True
+            verdict = check(instance, emit(instance, answer.plan))
             assert verdict.is_valid, verdict
-            assert verdict.outcome.makespan == answer.value
+            assert verdict.outcome.makespan == optimal.value
             assert (np.array(verdict.outcome.ends) <= late[1:]).all()
-            assert stand_by or all(each.service.keys() <= each.tasks.keys() for each in reply.plan)
-        answered += 1
-        fewer = windows(tables, answer.value - 1)
+            assert stand_by or all(each.service.keys() <= each.tasks.keys() for each in answer.plan)
+        num_solved += 1
+        fewer = windows(tables, optimal.value - 1)
         if fewer is not None:
-            assert ask(tables, known, *fewer, [], [], is_own=not stand_by).is_possible is False
-            refuted += 1
-    assert answered >= 15
-    assert refuted >= 3
+            assert solve_node(tables, known, NodeProblem(*fewer, is_own=not stand_by)).is_possible is False
+            num_refuted += 1
+    assert num_solved >= 15
+    assert num_refuted >= 3
 
 
-def test_slots_to_compute_from_between_a_start_and_an_end():
-    """Drawn at random: a schedule that is found keeps them, and if there is none the optimal one does not."""
-    replies = []
+def test_compute_starts_between_a_start_and_an_end():
+    """Latest compute starts drawn at random: schedules found keep them; if there is none, the optimal one does not."""
+    answers = []
     for number in range(60):
         instance = small_instance(number, seed=9)
-        answer = offline_coupled.solve(instance, solver="native")
-        if answer.value is None:
+        optimal = offline_coupled.solve(instance, solver="native")
+        if optimal.value is None:
             continue
-        k, n = instance.iterations, answer.value + 1
-        tables, known = filled(instance, answer.value).tables, states(instance, answer.value)
+        k, n = instance.iterations, optimal.value + 1
+        tables, known = filled(instance, optimal.value).tables, states(instance, optimal.value)
         draw = np.random.default_rng(number)
         top = draw.integers(-1, n, (k + 1, n, n), dtype=np.int32)
         top[draw.random(top.shape) < 0.5] = n  # any slot
-        lives = np.ones((k + 1, len(tables.owner)), np.bool_)
-        possible = Possible(tables.facts.life, lives, np.ones((k + 1, n), np.bool_), np.zeros(k + 1, np.int64), top)
-        arcs = arcs_of(instance, answer.schedule)
+        member = np.ones((k + 1, len(tables.owner)), np.bool_)
+        domains = Domains(tables.facts.period, member, np.ones((k + 1, n), np.bool_), np.zeros(k + 1, np.int64), top)
+        arcs = arcs_of(instance, optimal.schedule)
         ends = np.array([0, *(t for _, _, t in arcs)])
-        firsts = [c for _, c, _ in arcs]
+        starts = [c for _, c, _ in arcs]
         if number % 2:
-            top[np.arange(1, k + 1), ends[:-1], ends[1:]] = firsts
-        last_firsts = [possible.last_first(i, s, t) for i, (s, _, t) in enumerate(arcs, 1)]
+            top[np.arange(1, k + 1), ends[:-1], ends[1:]] = starts
+        latest_starts = [domains.latest_compute_start(i, s, t) for i, (s, _, t) in enumerate(arcs, 1)]
 
-        for early, late in (windows(tables, answer.value), (ends, ends)):
-            reply = ask(tables, known, early, late, [], [], possible=possible)
-            assert reply.is_possible is not None
-            assert reply.is_possible or not np.less_equal(firsts, last_firsts).all()
-            if reply.is_possible:
-                verdict = check(instance, emit(instance, reply.plan))
+        for early, late in (windows(tables, optimal.value), (ends, ends)):
+            answer = solve_node(tables, known, NodeProblem(early, late, domains=domains))
+            assert answer.is_possible is not None
+            assert answer.is_possible or not np.less_equal(starts, latest_starts).all()
+            if answer.is_possible:
+                verdict = check(instance, emit(instance, answer.plan))
                 assert verdict.is_valid, verdict
-        if reply.is_possible:
-            assert np.less_equal([each.start for each in reply.plan], last_firsts).all()
-        replies.append(reply.is_possible)
-    assert 10 <= sum(replies) <= len(replies) - 10
+        if answer.is_possible:
+            assert np.less_equal([each.start for each in answer.plan], latest_starts).all()
+        answers.append(answer.is_possible)
+    assert 10 <= sum(answers) <= len(answers) - 10
 
 
-def test_lives_that_compute_or_do_not():
-    """Two workers, one of whom is DOWN in between, so that there are three lives."""
+def test_periods_that_compute_or_do_not():
+    """Two workers, one of which is DOWN in between, so that there are three availability periods."""
     instance = Instance.from_letters(["uuuuuuuu", "uuuuduuu"], w=[1, 1], tasks=1, iterations=2, n_com=1, t_prog=2)
     tables, known = filled(instance, 8).tables, states(instance, 8)
     first, second, third = np.lexsort((tables.first, tables.owner)).tolist()
     early, late = np.array([0, 3, 4]), np.array([0, 3, 8])
-    assert ask(tables, known, early, late, [], []).is_possible is True
-    assert ask(tables, known, early, late, [first], [second, third]).is_possible is True
-    assert ask(tables, known, early, late, [], [first, third]).is_possible is True  # the second in slots 2 and 3
-    assert ask(tables, known, early, late, [third], [first, second]).is_possible is False
-    assert ask(tables, known, early, np.array([0, 3, 7]), [third], [first]).is_possible is False
-    assert ask(tables, known, early, late, [third], [first]).is_possible is True
+    assert solve_node(tables, known, NodeProblem(early, late)).is_possible is True
+    assert solve_node(tables, known, NodeProblem(early, late, [first], [second, third])).is_possible is True
+    # The second period computes in slots 2 and 3.
+    assert solve_node(tables, known, NodeProblem(early, late, [], [first, third])).is_possible is True
+    assert solve_node(tables, known, NodeProblem(early, late, [third], [first, second])).is_possible is False
+    assert solve_node(tables, known, NodeProblem(early, np.array([0, 3, 7]), [third], [first])).is_possible is False
+    assert solve_node(tables, known, NodeProblem(early, late, [third], [first])).is_possible is True
     too_soon = np.array([0, 2, 4]), np.array([0, 2, 8])  # the program alone takes two slots
-    assert ask(tables, known, *too_soon, [], []).is_possible is False
+    assert solve_node(tables, known, NodeProblem(*too_soon)).is_possible is False
 
 
-def test_what_no_budget_can_tell_is_not_told():
+def test_without_time_a_node_is_not_refuted():
     instance = small_instance(9)
     tables = filled(instance, instance.slots).tables
     early, late = windows(tables, instance.slots)
-    reply = ask(tables, states(instance, instance.slots), early, late, [], [], budget=0.0)
-    assert reply.is_possible is not False
-    assert reply.num_variables > 10
+    answer = solve_node(tables, states(instance, instance.slots), NodeProblem(early, late), time=0.0)
+    assert answer.is_possible is not False
+    assert answer.num_variables > 10

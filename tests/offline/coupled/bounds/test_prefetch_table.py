@@ -1,4 +1,4 @@
-"""The free-prefetch bound against the first slot in which any set of members could end."""
+"""The table of the free-prefetch bound against the first slot in which any team can end."""
 
 import numpy as np
 import pytest
@@ -7,13 +7,13 @@ from hindsched.instances.coupled.generate import small
 from hindsched.offline.coupled.bounds.prefetch_table import (
     compose,
     free_finish,
+    grow_prefetch,
     make_prefetch,
-    more_prefetch,
     most_from,
     raise_floor,
 )
-from hindsched.offline.coupled.search.constants import NEVER
 from hindsched.offline.coupled.search.normal_form import last_before_data
+from hindsched.offline.coupled.search.slot_codes import NEVER
 from tests.cases.normal_form import Iteration, whole
 
 P, SLOTS = 4, 18
@@ -80,7 +80,7 @@ def test_slots_before_a_floor_are_no_ends():
 def test_what_is_known_is_kept_when_there_is_room_for_more():
     old = make_prefetch(5)
     old.finish[3], old.most[2], old.scan[:] = 7, 4, (3, 6)
-    new = more_prefetch(old, 9)
+    new = grow_prefetch(old, 9)
     assert len(new.finish) == 10
     assert (new.finish[:6] == old.finish).all()
     assert (new.most[:6] == old.most).all()
@@ -96,4 +96,4 @@ def test_a_floor_holds_for_slots_that_are_known_later():
     raise_floor(old, np.array([0, 0, 7, 7, 7, 7, 9]))
     assert old.floor.tolist() == [4, 2, 7, 7, 7, 7]
     assert old.finish[2:4].tolist() == [0, 8]
-    assert more_prefetch(old, 8).floor.tolist() == [4, 2, 7, 7, 7, 7, 7, 7, 7]
+    assert grow_prefetch(old, 8).floor.tolist() == [4, 2, 7, 7, 7, 7, 7, 7, 7]

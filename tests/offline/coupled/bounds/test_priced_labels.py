@@ -1,4 +1,4 @@
-"""Labels that pay rents: the pieces against the normal form, the bound against the optimum."""
+"""Priced labels: parts of the search against the normal form, the bound against the optimum."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -11,17 +11,36 @@ from hindsched.instances import check
 from hindsched.instances.array_types import Ints
 from hindsched.instances.states import DOWN, UP
 from hindsched.offline import coupled as offline_coupled
-from hindsched.offline.coupled.bounds import node_cpsat, priced_label_bound
-from hindsched.offline.coupled.bounds.priced_label_bound import PayingBound
-from hindsched.offline.coupled.bounds.priced_label_search import PayingSearch, Room
-from hindsched.offline.coupled.bounds.program_lagrangian.multipliers import SCALE, Learner, _divide
-from hindsched.offline.coupled.bounds.program_lagrangian.program_bound import RentBound
-from hindsched.offline.coupled.bounds.state_space_relaxation import Charges, make_arc_room, make_merged, together
+from hindsched.offline.coupled.bounds import node_cpsat
+from hindsched.offline.coupled.bounds.branch_node import BranchNode
+from hindsched.offline.coupled.bounds.priced_label_bound import PricedLabelBound
+from hindsched.offline.coupled.bounds.priced_label_search import LabelMemory, PricedLabelSearch
+from hindsched.offline.coupled.bounds.priced_node import (
+    DEFAULT_PARAMETERS,
+    PricedLabelParameters,
+    PricedState,
+    lengthen_stride,
+    shorten_stride,
+)
+from hindsched.offline.coupled.bounds.program_lagrangian.program_bound import ProgramLagrangianBound
+from hindsched.offline.coupled.bounds.program_lagrangian.subgradient_method import (
+    SCALE,
+    SubgradientMethod,
+    multipliers_of_shares,
+)
+from hindsched.offline.coupled.bounds.sentinels import REFUTED
+from hindsched.offline.coupled.bounds.state_space_relaxation import (
+    NodeMultipliers,
+    latest_compute_start,
+    make_arc_arrays,
+    make_relaxed_graph,
+)
 from hindsched.offline.coupled.plans import emit
-from hindsched.offline.coupled.search.constants import NEVER, REFUTED, STAND_BY
 from hindsched.offline.coupled.search.feasible_team_cache import make_feasible_team_cache, recall
 from hindsched.offline.coupled.search.label_search import Incumbent
+from hindsched.offline.coupled.search.modes import STAND_BY
 from hindsched.offline.coupled.search.normal_form import prepare
+from hindsched.offline.coupled.search.slot_codes import NEVER
 from hindsched.offline.coupled.search.worker_order import order_workers
 from hindsched.offline.coupled.search.workspace import Workspace
 from hindsched.offline.limits import Limits
@@ -30,7 +49,7 @@ from tests.cases.program_lagrangian import arcs_of, filled, ran, whole_graph
 from tests.offline.coupled.search.test_holders import P, some_iteration
 
 
-def test_the_last_slot_from_which_members_can_compute_together():
+def test_the_latest_compute_start_of_any_team():
     found = []
     for seed in range(200):
         plain = some_iteration(seed)
@@ -39,37 +58,37 @@ def test_the_last_slot_from_which_members_can_compute_together():
         scratch.effort[:] = 0, NEVER, NEVER
         prepare(table, problem, scratch.needs, plain.s, plain.e, words_of(plain.held, workspace), plain.horizon)
         order_workers(table, problem, scratch, plain.s, plain.e, plain.horizon)
-        last = together(table, problem, scratch, make_feasible_team_cache(P), plain.s, plain.e)
+        last = latest_compute_start(table, problem, scratch, make_feasible_team_cache(P), plain.s, plain.e)
         slots = [c for work, members, c in plain.teams(plain.s - 1) if plain.can_serve(members, work, c, ())]
         assert last == max(slots, default=-1)
         found.append(last)
     assert 20 < sum(last >= 0 for last in found) < 180
 
 
-def test_members_that_could_compute_with_these_holders_are_known_again_with_others():
+def test_members_that_can_compute_with_some_holders_are_recalled_with_others():
     known = lost = 0
     for seed in range(200):
         plain = some_iteration(seed)
         workspace = whole(plain.instance)
         table, problem, scratch = workspace.table, workspace.problem, workspace.scratch
         scratch.effort[:] = 0, NEVER, NEVER
-        witnesses = make_feasible_team_cache(P)
+        team_cache = make_feasible_team_cache(P)
         for held in ([], *([q] for q in range(P)), range(P), [0], []):
             prepare(table, problem, scratch.needs, plain.s, plain.e, words_of(set(held), workspace), plain.horizon)
-            before = recall(table, scratch.needs, witnesses, plain.s, plain.e)
+            before = recall(table, scratch.needs, team_cache, plain.s, plain.e)
             order_workers(table, problem, scratch, plain.s, plain.e, plain.horizon)
-            last = together(table, problem, scratch, witnesses, plain.s, plain.e)
+            last = latest_compute_start(table, problem, scratch, team_cache, plain.s, plain.e)
             assert before <= last
             known += before >= 0
             lost += before < 0 <= last
-            assert recall(table, scratch.needs, witnesses, plain.s, plain.e) == max(last, before)
-            assert recall(table, scratch.needs, witnesses, plain.s, plain.e + 1) == -1
+            assert recall(table, scratch.needs, team_cache, plain.s, plain.e) == max(last, before)
+            assert recall(table, scratch.needs, team_cache, plain.s, plain.e + 1) == -1
     assert known > 100
     assert lost > 20
 
 
-class SearchSettings:
-    """An instance, its optimum and a schedule of it, and the graph of all nodes within it."""
+class Case:
+    """An instance with an optimal schedule, and the graph of all nodes within the optimum."""
 
     def __init__(self, number: int) -> None:
         self.instance = small_instance(number, seed=7)
@@ -80,80 +99,81 @@ class SearchSettings:
         self.graph = whole_graph(filled(self.instance, self.optimum).tables, self.optimum)
         self.workspace = Workspace(self.instance, Limits())
 
-    def charges(self, draw: np.random.Generator) -> Charges:
-        """Random multipliers that are valid."""
+    def random_multipliers(self, draw: np.random.Generator) -> NodeMultipliers:
+        """Return random valid multipliers."""
         k, graph = self.instance.iterations, self.graph
-        pi = np.concatenate([[0], draw.integers(1, SCALE, k)])
+        program_values = np.concatenate([[0], draw.integers(1, SCALE, k)])
         shares = draw.dirichlet(np.full(k, draw.choice([0.1, 1.0])), len(graph.tables.owner)).T
-        rents = _divide(np.vstack([np.zeros(shares.shape[1]), shares]), graph.caps(pi))
-        return Charges(graph.tables.facts.life, rents, pi, 0)
+        with_zeros = np.vstack([np.zeros(shares.shape[1]), shares])
+        members = multipliers_of_shares(with_zeros, graph.multiplier_caps(program_values))
+        return NodeMultipliers(graph.tables.facts.period, members, program_values, 0)
 
 
 @pytest.mark.parametrize("block", range(4))
-def test_what_an_optimal_schedule_does_is_never_left_out(block):
-    """Whatever the multipliers: its arcs stay, and labels are found that cost no more than 0."""
-    left_out = asked = excluded = 0
+def test_reduced_cost_fixing_keeps_an_optimal_schedule(block):
+    """For all valid multipliers its arcs and members stay, and some label costs 0 or less."""
+    num_fixed_arcs = num_draws = num_fixed_members = 0
     for number in range(30 * block, 30 * block + 30):
-        settings = SearchSettings(number)
-        if settings.optimum is None:
+        case = Case(number)
+        if case.optimum is None:
             continue
         draw = np.random.default_rng(number)
-        room = Room(settings.instance.num_workers, settings.instance.iterations)
-        search = PayingSearch(settings.workspace, np.array(settings.graph.early), np.array(settings.graph.late), room)
-        assert ran(search.narrow())
-        assert ran(search.unfold())
-        arcs = arcs_of(settings.instance, settings.schedule)
-        life = settings.graph.tables.facts.life
-        computing = np.array([list(letters) for letters in settings.schedule.letters]) == "C"
-        at_first = search.most_arcs()
+        room = LabelMemory(case.instance.num_workers, case.instance.iterations)
+        search = PricedLabelSearch(case.workspace, np.array(case.graph.early), np.array(case.graph.late), room)
+        assert ran(search.tighten_windows())
+        assert ran(search.build_graph())
+        arcs = arcs_of(case.instance, case.schedule)
+        period = case.graph.tables.facts.period
+        computing = np.array([list(letters) for letters in case.schedule.letters]) == "C"
+        at_first = search.max_arcs()
         for _ in range(6):
-            charges = settings.charges(draw)
-            assert ran(search.weigh(charges)) <= 0
-            label = ran(search.find(charges))
+            multipliers = case.random_multipliers(draw)
+            assert ran(search.compute_arc_costs(multipliers)) <= 0
+            label = ran(search.find_path(multipliers))
             assert label > 0
-            cost, path = search.path(charges, label)
+            cost, path = search.path(multipliers, label)
             assert cost <= 0
             assert (np.diff(path.ends) > 0).all()
-            assert path.ends[-1] <= settings.optimum
-            left = ran(search.fix(charges))
-            assert ran(search.unfold())
-            assert ran(search.weigh(charges)) <= 0
-            assert ran(search.find(charges)) != REFUTED
-            left_out += at_first - left
-            assert ran(search.exclude(charges))
-            possible = search.possible_for(life)
-            excluded += np.sum(~possible.member[1:])
+            assert path.ends[-1] <= case.optimum
+            left = ran(search.fix_arcs(multipliers))
+            assert ran(search.build_graph())
+            assert ran(search.compute_arc_costs(multipliers)) <= 0
+            assert ran(search.find_path(multipliers)) != REFUTED
+            num_fixed_arcs += at_first - left
+            assert ran(search.fix_members(multipliers))
+            domains = search.domains(period)
+            num_fixed_members += np.sum(~domains.member[1:])
             for k, (s, c, t) in enumerate(arcs, 1):
                 assert search.early[k] <= t <= search.late[k]
                 members = np.flatnonzero(computing[:, t - 1])
-                assert possible.member[k, life[t - 1, members]].all()
-                assert possible.first[k, c]
-                assert possible.last_first(k, s, t) >= c
-            asked += 1
-    assert asked > 60
-    assert left_out > 100
-    assert excluded > 100
+                assert domains.member[k, period[t - 1, members]].all()
+                assert domains.compute_start[k, c]
+                assert domains.latest_compute_start(k, s, t) >= c
+            num_draws += 1
+    assert num_draws > 60
+    assert num_fixed_arcs > 100
+    assert num_fixed_members > 100
 
 
 @pytest.mark.parametrize("block", range(4))
-def test_never_above_the_optimum_and_schedules_never_below(block, monkeypatch):
+def test_never_above_the_optimum_and_schedules_never_below(block):
     met = found = 0
     for number in range(30 * block, 30 * block + 30):
-        # Horizons grow step by step, or are the largest one of interest at once.
-        monkeypatch.setattr(priced_label_bound, "NEAR_END", (64, 1)[number // 4 % 2])
+        # Horizons grow step by step, or the largest one of interest is tried at once.
+        parameters = PricedLabelParameters(last_gap_divisor=(64, 1)[number // 4 % 2])
         instance = small_instance(number, seed=8)
         answer = offline_coupled.solve(instance, solver="native")
         optimum = instance.slots + 1 if answer.value is None else answer.value
-        limit = min(instance.slots + 1, optimum + 3)  # larger horizons than can be refuted are asked too
-        rents = RentBound(instance, instance.iterations)
+        limit = min(instance.slots + 1, optimum + 3)  # horizons that cannot be refuted are tried too
+        program_bound = ProgramLagrangianBound(instance, instance.iterations)
         workspace = Workspace(instance, Limits())
-        bound = PayingBound(workspace, rents, STAND_BY)
-        bound.few_arcs = (0, 10_000)[number // 2 % 2]  # no part that can be divided is asked about, or all are
+        bound = PricedLabelBound(workspace, program_bound, STAND_BY, parameters)
+        bound.budget.small_arcs = (0, 10_000)[number // 2 % 2]  # CP-SAT solves no node that can be branched, or all
         effort = 0
         while bound.bound < limit and effort < 4_000_000:
             spent = bound.work(0, limit)
-            if not spent or number % 2:  # in turn: then rents look at more slots while this is at work
-                spent += rents.work(0 if number % 2 else bound.bound, limit)
+            if not spent or number % 2:  # in turn: the tables grow while this bound works
+                spent += program_bound.work(0 if number % 2 else bound.bound, limit)
             effort += spent
             if not spent:
                 break
@@ -168,11 +188,11 @@ def test_never_above_the_optimum_and_schedules_never_below(block, monkeypatch):
     assert found >= 8
 
 
-def members_in_doubt(settings: SearchSettings, charges: Charges, top: Ints) -> set[int]:
-    """The lives that compute in some path of one iteration that costs 0 or less, by the definition of what it costs."""
-    instance, letters = settings.instance, settings.instance.prefix(settings.optimum)
+def possible_members(case: Case, multipliers: NodeMultipliers, top: Ints) -> set[int]:
+    """Return the periods that compute on some path of one iteration of cost 0 or less, by definition."""
+    instance, letters = case.instance, case.instance.prefix(case.optimum)
     found = set()
-    for t in range(1, settings.optimum + 1):
+    for t in range(1, case.optimum + 1):
         for c in range(int(top[t]) + 1):
             left = instance.channels * c - instance.tasks * instance.t_data
             programs = min(left // instance.t_prog, instance.num_workers if c >= instance.t_prog else 0)
@@ -185,65 +205,67 @@ def members_in_doubt(settings: SearchSettings, charges: Charges, top: Ints) -> s
                         and DOWN not in computing
                         and (computing == UP).sum() >= length
                     ):
-                        period_start = max(np.flatnonzero(row[:c] == DOWN), default=-1) + 1
-                        units = int((row[period_start:c] == UP).sum()) - instance.t_prog
+                        first = max(np.flatnonzero(row[:c] == DOWN), default=-1) + 1
+                        units = int((row[first:c] == UP).sum()) - instance.t_prog
                         most = min(instance.capacities[q], length // instance.w[q])
                         tasks[q] = 0 if units < 0 else min(most, units // instance.t_data) if instance.t_data else most
-                rents = {q: int(charges.rents[1, charges.life[t - 1, q]]) for q, x in tasks.items() if x}
-                for q, rent in rents.items():
-                    cost, wanted = rent - int(charges.pi[1]) * programs, instance.tasks - tasks[q]
-                    for other in sorted(rents.keys() - {q}, key=lambda other: rents[other] / tasks[other]):
+                costs = {q: int(multipliers.members[1, multipliers.period[t - 1, q]]) for q, x in tasks.items() if x}
+                for q, own in costs.items():
+                    cost, wanted = own - int(multipliers.program_values[1]) * programs, instance.tasks - tasks[q]
+                    for other in sorted(costs.keys() - {q}, key=lambda other: costs[other] / tasks[other]):
                         taken = max(0, min(wanted, tasks[other]))
-                        cost, wanted = cost + rents[other] * taken / tasks[other], wanted - taken
+                        cost, wanted = cost + costs[other] * taken / tasks[other], wanted - taken
                     if wanted <= 0 and cost <= 0:
-                        found.add(int(charges.life[t - 1, q]))
+                        found.add(int(multipliers.period[t - 1, q]))
     return found
 
 
-def test_members_that_are_left_out_are_on_no_path_of_interest():
-    in_doubt = left_out = 0
+def test_members_removed_are_on_no_path_of_cost_0_or_less():
+    num_possible = num_removed = 0
     for number in range(400):
-        settings = SearchSettings(number)
-        if settings.optimum is None or settings.instance.iterations > 1:
+        case = Case(number)
+        if case.optimum is None or case.instance.iterations > 1:
             continue
-        room = Room(settings.instance.num_workers, 1)
-        search = PayingSearch(settings.workspace, np.array(settings.graph.early), np.array(settings.graph.late), room)
-        assert ran(search.narrow())
-        assert ran(search.unfold())
-        charges = settings.charges(np.random.default_rng(number))
-        assert ran(search.exclude(charges))
-        top = np.full(settings.optimum + 1, -1)
-        top[search._merged.early[1] : search._merged.late[1] + 1] = search._merged.top[1, 0, : search.most_arcs()]
-        plain = members_in_doubt(settings, charges, top)
-        possible = set(np.flatnonzero(search.possible_for(charges.life).member[1]).tolist())
+        room = LabelMemory(case.instance.num_workers, 1)
+        search = PricedLabelSearch(case.workspace, np.array(case.graph.early), np.array(case.graph.late), room)
+        assert ran(search.tighten_windows())
+        assert ran(search.build_graph())
+        multipliers = case.random_multipliers(np.random.default_rng(number))
+        assert ran(search.fix_members(multipliers))
+        top = np.full(case.optimum + 1, -1)
+        top[search._graph.early[1] : search._graph.late[1] + 1] = search._graph.latest_start[1, 0, : search.max_arcs()]
+        plain = possible_members(case, multipliers, top)
+        possible = set(np.flatnonzero(search.domains(multipliers.period).member[1]).tolist())
         assert plain <= possible
-        in_doubt += len(plain)
-        left_out += len(settings.graph.tables.owner) - len(possible)
-    assert in_doubt > 50
-    assert left_out > 50
+        num_possible += len(plain)
+        num_removed += len(case.graph.tables.owner) - len(possible)
+    assert num_possible > 50
+    assert num_removed > 50
 
 
-def bounds_with_rents(number: int) -> Iterator[tuple[int, PayingBound]]:
-    """Optima of so many small instances, and the bounds by labels, which have not begun; rents look at all slots."""
+def bounds_of(
+    number: int, parameters: PricedLabelParameters = DEFAULT_PARAMETERS
+) -> Iterator[tuple[int, PricedLabelBound]]:
+    """Yield optima of small instances with priced-label bounds that have not begun; the tables have all slots."""
     for n in range(number):
         instance = small_instance(n, seed=8)
         optimum = offline_coupled.solve(instance, solver="native").value
         if optimum is not None:
-            rents = RentBound(instance, instance.iterations)
-            while rents.work(0, optimum + 1):
+            program_bound = ProgramLagrangianBound(instance, instance.iterations)
+            while program_bound.work(0, optimum + 1):
                 pass
-            yield optimum, PayingBound(Workspace(instance, Limits()), rents, STAND_BY)
+            yield optimum, PricedLabelBound(Workspace(instance, Limits()), program_bound, STAND_BY, parameters)
 
 
-def test_multipliers_are_learnt_as_long_as_they_get_better(monkeypatch):
-    """Not only as often as they may stay as they are."""
-    monkeypatch.setattr(priced_label_bound, "PAYING_PATIENCE", 1)
+def test_multipliers_move_while_they_improve(monkeypatch):
+    """A patience of 1 ends the evaluations without progress only."""
     searches = []
-    find = PayingSearch.find
-    monkeypatch.setattr(PayingSearch, "find", lambda self, charges: searches.append(self) or find(self, charges))
+    find_path = PricedLabelSearch.find_path
+    note = lambda self, multipliers: searches.append(self) or find_path(self, multipliers)  # noqa: E731
+    monkeypatch.setattr(PricedLabelSearch, "find_path", note)
     most = 0
-    for optimum, bound in bounds_with_rents(60):
-        bound.few_arcs = 0
+    for optimum, bound in bounds_of(60, PricedLabelParameters(patience=1)):
+        bound.budget.small_arcs = 0
         del searches[:]
         for _ in range(200):
             if not bound.work(optimum, optimum + 1):  # which cannot be refuted
@@ -253,45 +275,44 @@ def test_multipliers_are_learnt_as_long_as_they_get_better(monkeypatch):
 
 
 def test_no_node_is_beyond_its_window():
-    """Windows differ in length and the arrays do not: what lies beyond the shorter ones is never looked at."""
+    """Windows differ in length and the arrays do not: what lies beyond the shorter ones is no arc."""
     early, late = np.array([0, 4, 9]), np.array([0, 5, 30])
-    merged = make_merged(early, late, 2, make_arc_room(2, 22, 2, make_feasible_team_cache(2)))
+    graph = make_relaxed_graph(early, late, 2, make_arc_arrays(2, 22, 2, make_feasible_team_cache(2)))
     columns = np.arange(22)
     for k in (1, 2):
         is_arc = (columns <= late[k - 1] - early[k - 1])[:, None] & (columns <= late[k] - early[k])
-        assert (merged.top[k][is_arc] > 30).all()
-        assert (merged.top[k][~is_arc] == -1).all()
+        assert (graph.latest_start[k][is_arc] > 30).all()
+        assert (graph.latest_start[k][~is_arc] == -1).all()
 
 
-def test_more_arcs_are_taken_each_time_that_there_are_too_many():
+def test_the_limit_of_arcs_rises_each_time_that_it_is_exceeded():
     waited = met = 0
-    for optimum, bound in bounds_with_rents(60):
-        bound.most_arcs = least = 2
+    for optimum, bound in bounds_of(60):
+        bound.max_arcs = least = 2
         for _ in range(1_000):
             if not bound.work(0, optimum) and bound.bound == optimum:
                 break
         assert bound.bound <= optimum
-        waited += bound.most_arcs > least
+        waited += bound.max_arcs > least
         met += bound.bound == optimum
     assert waited >= 10
     assert met >= 40
 
 
-def test_small_parts_are_asked_about_ahead_of_their_bounds(monkeypatch):
-    """About more than one slot at once, as steps of one are many where multipliers refute nothing."""
+def test_small_nodes_are_solved_ahead_of_their_bounds(monkeypatch):
+    """For several slots at once, since steps of one slot are many where multipliers refute nothing."""
     refuted = []
-    ask = node_cpsat.ask
+    solve_node = node_cpsat.solve_node
 
-    def note(tables, states, early, late, *rest, **given):
-        reply = ask(tables, states, early, late, *rest, **given)
-        if reply.is_possible is False:
-            refuted.append(int(late[-1]) - int(early[-1]) + 1)
-        return reply
+    def note(tables, states, node, **given):
+        answer = solve_node(tables, states, node, **given)
+        if answer.is_possible is False:
+            refuted.append(int(node.late[-1]) - int(node.early[-1]) + 1)
+        return answer
 
-    monkeypatch.setattr(node_cpsat, "ask", note)
-    monkeypatch.setattr(priced_label_bound, "PAYING_TURNS", 1)  # so that multipliers refute little
-    for optimum, bound in bounds_with_rents(60):
-        bound.few_arcs = 10_000
+    monkeypatch.setattr(node_cpsat, "solve_node", note)
+    for optimum, bound in bounds_of(60, PricedLabelParameters(max_evaluations=1)):  # multipliers refute little
+        bound.budget.small_arcs = 10_000
         for _ in range(200):
             if not bound.work(0, optimum + 20):
                 break
@@ -300,10 +321,10 @@ def test_small_parts_are_asked_about_ahead_of_their_bounds(monkeypatch):
 
 
 def test_steps_grow_while_none_fails():
-    learner = Learner(small_instance(0, seed=8), 1)
-    part = priced_label_bound._Part(learner, np.zeros(2, np.int64), np.full(2, 100), bound=10, stride=1)
+    method = SubgradientMethod(small_instance(0, seed=8), 1)
+    node = BranchNode(10, 1, PricedState(PricedLabelParameters(), method, 0.5))
     steps = []
     for refuted, horizon in ((True, 11), (False, 15), (True, 13), (True, 15), (True, 19)):
-        (part.refuted if refuted else part.failed)(horizon)
-        steps.append((part.bound, part.stride))
+        (lengthen_stride if refuted else shorten_stride)(node, horizon)
+        steps.append((node.bound, node.stride))
     assert steps == [(12, 3), (12, 1), (14, 1), (16, 3), (20, 7)]

@@ -8,15 +8,14 @@ from hindsched.instances import check
 from hindsched.instances.coupled import Instance
 from hindsched.instances.coupled.generate import paper
 from hindsched.offline import coupled as offline_coupled
-from hindsched.offline.coupled.bounds.slot_lagrangian import slot_subproblems
-from hindsched.offline.coupled.bounds.slot_lagrangian.slot_bound import make_channel
-from hindsched.offline.coupled.bounds.slot_lagrangian.slot_multipliers import begin_prices
-from hindsched.offline.coupled.bounds.slot_lagrangian.slot_subproblems import ChannelBound
+from hindsched.offline.coupled.bounds.sentinels import OPEN, REFUTED
+from hindsched.offline.coupled.bounds.slot_lagrangian.slot_bound import SlotLagrangianBound
+from hindsched.offline.coupled.bounds.slot_lagrangian.slot_multipliers import SlotLagrangianParameters, reset_statistics
+from hindsched.offline.coupled.bounds.slot_lagrangian.slot_refutation import make_slot_relaxation
 from hindsched.offline.coupled.objectives import Objective
 from hindsched.offline.coupled.plans import emit
 from hindsched.offline.coupled.search import beam
 from hindsched.offline.coupled.search.beam import Beam
-from hindsched.offline.coupled.search.constants import OPEN, REFUTED
 from hindsched.offline.coupled.search.label_search import Incumbent
 from hindsched.offline.coupled.search.modes import NO_STAND_BY, STAND_BY
 from hindsched.offline.coupled.search.parameters import BeamParameters, PortfolioParameters
@@ -123,22 +122,21 @@ def test_the_slot_lagrangian_refutes_no_optimum(stand_by):
         workspace = Workspace(instance, Limits())
         while workspace.slots_known() < instance.slots:
             workspace.grow()
-        bound = ChannelBound(workspace, STAND_BY if stand_by else NO_STAND_BY, instance.iterations)
-        channel = make_channel(instance.num_workers, instance.slots, instance.iterations)
-        begin_prices(workspace.table, workspace.problem, channel.prices)
+        bound = SlotLagrangianBound(workspace, STAND_BY if stand_by else NO_STAND_BY, instance.iterations)
+        relaxation = make_slot_relaxation(instance.num_workers, instance.slots, instance.iterations)
+        reset_statistics(workspace.table, workspace.problem, relaxation.multipliers)
         for end in range(instance.iterations, instance.slots + 1):
-            reply = bound.refute(channel, instance.iterations, end, rounds=10, steps=10**6)
-            assert reply in (OPEN, REFUTED)
-            assert reply == OPEN or end < optimum
-            refuted += reply == REFUTED
+            outcome = bound.refute(relaxation, instance.iterations, end, rounds=10, steps=10**6)
+            assert outcome in (OPEN, REFUTED)
+            assert outcome == OPEN or end < optimum
+            refuted += outcome == REFUTED
     assert refuted > 1000
 
 
 @pytest.mark.parametrize(("objective", "stand_by"), SETTINGS)
-def test_the_bound_of_all_subproblems_together_is_a_bound(objective, stand_by, monkeypatch):
-    monkeypatch.setattr(slot_subproblems, "PATIENCE", 1)
-    monkeypatch.setattr(slot_subproblems, "PART_PATIENCE", 1)
-    divided = raised = 0
+def test_the_least_bound_of_all_branch_nodes_is_a_bound(objective, stand_by):
+    impatient = SlotLagrangianParameters(patience=1, child_patience=1)
+    branched = raised = 0
     for number in range(150):
         instance = general_instance(number, seed=4)
         if instance.t_prog == 0:
@@ -147,27 +145,27 @@ def test_the_bound_of_all_subproblems_together_is_a_bound(objective, stand_by, m
         iterations = instance.iterations if objective is Objective.MAKESPAN else 0
         workspace = Workspace(instance, Limits())
         known = iterations or -instance.slots
-        bound = ChannelBound(workspace, STAND_BY if stand_by else NO_STAND_BY, iterations)
+        bound = SlotLagrangianBound(workspace, STAND_BY if stand_by else NO_STAND_BY, iterations, impatient)
         incumbent = Incumbent(workspace, iterations)
         incumbent.cost = instance.slots + 1 if iterations else 0  # no schedule limits the bound
         bound.work(incumbent, 20_000, known)
         if optimum is not None:
             assert bound.bound <= (optimum if iterations else -optimum)
-        divided += len(bound.parts) > 2
+        branched += len(bound._pool) > 2
         raised += bound.bound > known
-    assert divided > 10
+    assert branched > 10
     assert raised > 30
 
 
-def test_the_channel_bound_charges_programs_to_the_channel():
+def test_the_slot_lagrangian_charges_programs_to_the_channel():
     instance = paper(m=20, n_com=20, wmin=1, scenario=0, trial=0, slots=512, p=100)
     assert offline_coupled.free_prefetch_bound(instance, "makespan") == 61
     workspace = Workspace(instance, Limits())
-    bound = ChannelBound(workspace, STAND_BY, 10)
-    channel = make_channel(100, 100, 10)
-    begin_prices(workspace.table, workspace.problem, channel.prices)
-    assert bound.refute(channel, 10, 79, rounds=40, steps=10**6) == REFUTED
-    assert bound.refute(channel, 10, 81, rounds=5, steps=10**6) == OPEN  # 81 is the optimum, by cpsat
+    bound = SlotLagrangianBound(workspace, STAND_BY, 10)
+    relaxation = make_slot_relaxation(100, 100, 10)
+    reset_statistics(workspace.table, workspace.problem, relaxation.multipliers)
+    assert bound.refute(relaxation, 10, 79, rounds=40, steps=10**6) == REFUTED
+    assert bound.refute(relaxation, 10, 81, rounds=5, steps=10**6) == OPEN  # 81 is the optimum, by cpsat
 
 
 def test_dominance_charges_the_channel_in_the_relaxed_search_too():

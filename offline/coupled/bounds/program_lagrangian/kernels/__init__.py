@@ -1,1 +1,1 @@
-"""The kernels of the bound by rents, in a group of their own: an edit of the search compiles nothing anew."""
+"""Kernels of the program Lagrangian, in a package of their own: a change outside it recompiles none of them."""

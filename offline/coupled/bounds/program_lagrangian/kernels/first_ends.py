@@ -1,91 +1,105 @@
-"""When iterations can end: what the arcs of the bound by rents allow (docs/model.md section 3, windows)."""
+"""First slots in which iterations can end: what the arcs of the slot graph allow (docs/bounds.md, Windows)."""
 
 from __future__ import annotations
 
 from hindsched.instances.array_types import Ints
 from hindsched.instances.compiling import kernel
-from hindsched.offline.coupled.bounds.program_lagrangian.kernels.instance_facts import FAR, Facts
-from hindsched.offline.coupled.bounds.program_lagrangian.kernels.levels import BLOCK, Items, cost, find_able
+from hindsched.offline.coupled.bounds.program_lagrangian.kernels.box_search import (
+    BLOCK,
+    C_FIRST,
+    C_LAST,
+    S_FIRST,
+    S_LAST,
+    BoxScratch,
+    box_cost,
+    list_candidates,
+)
+from hindsched.offline.coupled.bounds.program_lagrangian.kernels.instance_facts import InstanceFacts
+from hindsched.offline.coupled.bounds.sentinels import UNREACHABLE
 
-__all__ = ["first_end", "reach"]
+__all__ = ["find_first_end", "find_latest_starts"]
 
-#: Boxes that are looked at for the last start of an iteration that ends in a slot.
-_MOST_BOXES = 1 << 12
+#: Boxes examined for one end, after which a box stands for an arc.
+_MAX_BOXES = 1 << 12
 
 
 @kernel
-def _last_start(facts: Facts, items: Items, free: Ints, t: int, after: int, is_first: bool) -> int:
-    """Return the last slot > ``after`` in which an iteration that ends in slot t - 1 may start; ``after`` if none.
+def _last_start(facts: InstanceFacts, scratch: BoxScratch, zeros: Ints, t: int, after: int, is_first: bool) -> int:
+    """Return the last slot > ``after`` in which an iteration that ends in slot t - 1 can start; else ``after``.
 
-    That is, the last start of an arc to t, if each worker may have a W of its own; of the first iteration or of a later
-    one, which starts where an iteration can end. Boxes are halved until they have one arc; where that takes too many, a
-    box stands for the arc.
+    Each worker has a W of its own. A later iteration starts where an iteration can end. Boxes are halved until they
+    have one arc; after `_MAX_BOXES` a box stands for the arc.
     """
     m, n_com, t_data = facts.numbers[1], facts.numbers[2], facts.numbers[4]
     wait = (m * t_data + n_com - 1) // n_com
-    box, e, shortest = items.box, t - 1, facts.shortest
-    if shortest[t] >= FAR:
+    box, e, shortest = scratch.box, t - 1, facts.shortest
+    if shortest[t] >= UNREACHABLE:
         return after
-    able = find_able(facts, items, free, e, t - shortest[t])
+    num = list_candidates(facts, scratch, zeros, e, t - shortest[t])
     best = after
     top = t - shortest[t]
-    looked_at = 0
+    num_boxes = 0
     while top > best + wait:
-        box[0, 0], box[0, 1], box[0, 2], box[0, 5] = top, best + 1, 0 if is_first else top - wait, top - BLOCK + 1
+        box[0, C_FIRST], box[0, C_LAST] = top - BLOCK + 1, top
+        box[0, S_FIRST], box[0, S_LAST] = best + 1, 0 if is_first else top - wait
         n = 1
         while n > 0:
             n -= 1
-            first, last = max(box[n, 1], best + 1), box[n, 2]
-            c, soon = box[n, 0], max(box[n, 5], first + wait)
+            first, last = max(box[n, S_FIRST], best + 1), box[n, S_LAST]
+            c, c_first = box[n, C_LAST], max(box[n, C_FIRST], first + wait)
             last = min(last, c - wait)
-            if first > last or soon > c:
+            if first > last or c_first > c:
                 continue
-            edge = -1
+            old_before = -1
             if not is_first:
                 for s in range(first, last + 1):
-                    edge = max(edge, s - shortest[s])
-                if edge < 0:
+                    old_before = max(old_before, s - shortest[s])
+                if old_before < 0:
                     continue
-            items.effort[0] += 4 + able // 4 + (last - first) // 16
-            looked_at += 1
-            if cost(facts, items, 0, able, able, soon, c, first, edge, 1, e - soon + 1) < 0:
+            scratch.effort[0] += 4 + num // 4 + (last - first) // 16
+            num_boxes += 1
+            if box_cost(facts, scratch, 0, num, num, c_first, c, first, old_before, 1, e - c_first + 1) < 0:
                 continue
-            if (first == last and soon == c) or looked_at > _MOST_BOXES:
+            if (first == last and c_first == c) or num_boxes > _MAX_BOXES:
                 best = last
                 continue
-            for j in (0, 1, 2, 5):
+            for j in (C_FIRST, C_LAST, S_FIRST, S_LAST):
                 box[n + 1, j] = box[n, j]
             if last > first:
                 middle = (first + last) // 2
-                box[n, 1], box[n, 2], box[n + 1, 1], box[n + 1, 2] = first, middle, middle + 1, last
+                box[n, S_FIRST], box[n, S_LAST] = first, middle
+                box[n + 1, S_FIRST], box[n + 1, S_LAST] = middle + 1, last
             else:
-                middle = (soon + c) // 2
-                box[n, 5], box[n, 0], box[n + 1, 5], box[n + 1, 0] = soon, middle, middle + 1, c
+                middle = (c_first + c) // 2
+                box[n, C_FIRST], box[n, C_LAST] = c_first, middle
+                box[n + 1, C_FIRST], box[n + 1, C_LAST] = middle + 1, c
             n += 2
         top -= BLOCK
     return int(best)
 
 
 @kernel
-def reach(facts: Facts, items: Items, free: Ints, latest: Ints, first: int, stop: int) -> int:
+def find_latest_starts(
+    facts: InstanceFacts, scratch: BoxScratch, zeros: Ints, latest: Ints, first: int, stop: int
+) -> int:
     """Fill ``latest[t]`` for first <= t < stop: the last start of a later iteration that ends before slot t, or -1.
 
-    ``free`` are rents of 0, by life. Returns the effort, in units of four looks at a worker.
+    ``zeros`` are multipliers of 0, by period. Returns the effort, in units of four workers read.
     """
-    items.effort[0] = 0
+    scratch.effort[0] = 0
     for t in range(first, stop):
-        latest[t] = -1 if t == 0 else _last_start(facts, items, free, t, latest[t - 1], False)
-    return int(items.effort[0])
+        latest[t] = -1 if t == 0 else _last_start(facts, scratch, zeros, t, latest[t - 1], False)
+    return int(scratch.effort[0])
 
 
 @kernel
-def first_end(facts: Facts, items: Items, free: Ints, first: int, stop: int) -> int:
-    """Return the least t with first <= t < stop before which the first iteration may end, `FAR` if there is none.
+def find_first_end(facts: InstanceFacts, scratch: BoxScratch, zeros: Ints, first: int, stop: int) -> int:
+    """Return the least t in first..stop-1 before which the first iteration can end, `UNREACHABLE` if there is none.
 
-    ``free`` are rents of 0, by life. The effort is that of `reach`, in ``items.effort``.
+    ``zeros`` are multipliers of 0, by period. The effort is in ``scratch.effort``.
     """
-    items.effort[0] = 0
+    scratch.effort[0] = 0
     for t in range(max(1, first), stop):
-        if _last_start(facts, items, free, t, -1, True) == 0:
+        if _last_start(facts, scratch, zeros, t, -1, True) == 0:
             return t
-    return FAR
+    return UNREACHABLE

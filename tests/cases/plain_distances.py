@@ -1,4 +1,4 @@
-"""The distances of docs/model.md section 3, arc by arc as they are defined: what the kernels must equal."""
+"""Distances of the slot graph by their definition, arc by arc (docs/bounds.md): the kernels' plain twin."""
 
 from __future__ import annotations
 
@@ -11,29 +11,29 @@ from hindsched.instances.coupled.model import Instance
 from hindsched.instances.frozen_dict import FrozenDict
 from hindsched.instances.states import DOWN, UP
 
-__all__ = ["Plain"]
+__all__ = ["PlainDistances"]
 
 
 class _Candidate(NamedTuple):
-    """Somebody who can compute: with how many tasks, at what rent, and whether the program may be an old one."""
+    """A worker that can compute: its most tasks, its multiplier, and whether its program may be an old one."""
 
     tasks: int
-    rent: int
+    multiplier: int
     is_old: bool
 
 
-class Plain:
-    """The graph of a part of an instance's schedules, within a horizon.
+class PlainDistances:
+    """The slot graph of a branch node within a horizon.
 
     Parameters
     ----------
     instance
         With T_prog >= 1.
     horizon
-        Schedules of at most so many slots count.
+        Largest number of slots of a schedule.
     soonest, latest
-        Of these, those whose iterations 1..k are complete within ``soonest[k]`` slots at least, and ``latest[k]`` at
-        most; an iteration that is not named may end at any time.
+        Iterations 1..k are complete within ``soonest[k]`` slots at least and ``latest[k]`` at most; iterations that are
+        not named may end at any time.
     """
 
     def __init__(
@@ -53,14 +53,14 @@ class Plain:
         """Return the UP slots of worker q in slots low..high-1."""
         return sum(state == UP for state in self.letters[q][max(0, low) : max(0, high)])
 
-    def born(self, q: int, t: int) -> int:
-        """Return the first slot of the life of worker q that contains slot t."""
+    def period_start(self, q: int, t: int) -> int:
+        """Return the first slot of the availability period of worker q that contains slot t."""
         while t > 0 and self.letters[q][t - 1] != DOWN:
             t -= 1
         return t
 
     def can_compute(self, c: int, e: int) -> list[int]:
-        """Return who is UP in c and in e and not DOWN between."""
+        """Return the workers that are UP in c and in e and not DOWN between."""
         return [
             q
             for q, row in enumerate(self.letters)
@@ -68,7 +68,7 @@ class Plain:
         ]
 
     def _shortest(self, e: int) -> int | None:
-        """Return the fewest slots up to e in which m tasks can be computed, if everybody has a W of their own."""
+        """Return the fewest slots up to e in which m tasks can be computed, each worker with a W of its own."""
         for c in range(e, -1, -1):
             tasks = (
                 min(self.instance.capacities[q], self.up(q, c, e + 1) // self.instance.w[q])
@@ -79,14 +79,14 @@ class Plain:
         return None
 
     def _received(self, slots: int) -> int:
-        """Return how many tasks' data so many slots are, at most m."""
+        """Return the number of tasks whose data take this many slots, at most m."""
         if slots < 0:
             return 0
         m, t_data = self.instance.tasks, self.instance.t_data
         return min(m, slots // t_data) if t_data else m
 
     def may_end(self, s: int, e: int, k: int) -> bool:
-        """Whether iteration k may start in slot s and end in slot e, if each worker has a W of its own."""
+        """Return whether iteration k may start in slot s and end in slot e, each worker with a W of its own."""
         if k > 1 and self.shortest.get(s) is None:
             return False
         for c in range(s, e + 1):
@@ -116,16 +116,16 @@ class Plain:
         return early, late
 
     def distances(
-        self, programs: Sequence[int], rents: Mapping[tuple[int, int], Sequence[int]]
+        self, program_values: Sequence[int], multipliers: Mapping[tuple[int, int], Sequence[int]]
     ) -> list[dict[int, int]]:
         """Return for each k the distance of every node (k, t) that can be reached, by t.
 
         Parameters
         ----------
-        programs
-            pi of each iteration.
-        rents
-            For a life, by worker and first slot, the rent for each iteration; 0 for others.
+        program_values
+            Value of a program, by iteration.
+        multipliers
+            Of a period, given by worker and first slot, for each iteration; 0 for other periods.
         """
         nodes: list[dict[int, int]] = [{0: 0}]
         for k in range(1, self.instance.iterations + 1):
@@ -137,7 +137,7 @@ class Plain:
                         far + least
                         for s, far in nodes[-1].items()
                         for c in range(s, t)
-                        if (least := self._arc(k, s, c, t - 1, programs[k - 1], rents)) is not None
+                        if (least := self._arc(k, s, c, t - 1, program_values[k - 1], multipliers)) is not None
                     ]
                     if found:
                         level[t] = min(found)
@@ -145,9 +145,9 @@ class Plain:
         return nodes
 
     def _arc(
-        self, k: int, s: int, c: int, e: int, worth: int, rents: Mapping[tuple[int, int], Sequence[int]]
+        self, k: int, s: int, c: int, e: int, program_value: int, multipliers: Mapping[tuple[int, int], Sequence[int]]
     ) -> int | None:
-        """Return what an arc adds to the distance, for the best W; None if there is none."""
+        """Return the cost of an arc with the best W; None if there is no arc."""
         instance = self.instance
         room = instance.channels * (c - s) - instance.tasks * instance.t_data
         if room < 0:
@@ -155,33 +155,33 @@ class Plain:
         programs = room // instance.t_prog if c - s >= instance.t_prog else 0
         costs = []
         for work in range(1, e - c + 2):
-            candidates = [self._candidate(q, k, s, c, e, work, rents) for q in self.can_compute(c, e)]
+            candidates = [self._candidate(q, k, s, c, e, work, multipliers) for q in self.can_compute(c, e)]
             least = self._cost([one for one in candidates if one.tasks > 0], programs)
             if least is not None:
                 costs.append(least)
-        return min(costs) - worth * min(instance.num_workers, programs) if costs else None
+        return min(costs) - program_value * min(instance.num_workers, programs) if costs else None
 
     def _candidate(
-        self, q: int, k: int, s: int, c: int, e: int, work: int, rents: Mapping[tuple[int, int], Sequence[int]]
+        self, q: int, k: int, s: int, c: int, e: int, work: int, multipliers: Mapping[tuple[int, int], Sequence[int]]
     ) -> _Candidate:
         instance = self.instance
-        a = self.born(q, c)
+        a = self.period_start(q, c)
         before = s - (self.shortest[s] or 0) if k > 1 else -1
         is_old = self.up(q, a, before) >= instance.t_prog if before > a else False
         room = self.up(q, max(s, a), c) - (0 if is_old else instance.t_prog)
         own = min(instance.capacities[q], work // instance.w[q]) if self.up(q, c, e + 1) >= work else 0
-        rent = rents[q, a][k - 1] if (q, a) in rents else 0
-        return _Candidate(min(own, self._received(room)), rent, is_old)
+        multiplier = multipliers[q, a][k - 1] if (q, a) in multipliers else 0
+        return _Candidate(min(own, self._received(room)), multiplier, is_old)
 
     def _cost(self, candidates: Sequence[_Candidate], programs: int) -> int | None:
-        """Return the least rents for m tasks, in parts, rounded down; None where too few can hold them."""
+        """Return the least cost of m tasks, fractional, rounded down; None if the candidates cannot hold them."""
         m = self.instance.tasks
         new = sorted((one.tasks for one in candidates if not one.is_old), reverse=True)
         if sum(one.tasks for one in candidates if one.is_old) + sum(new[:programs]) < m:
             return None
-        paid, left = Fraction(0), m
-        for one in sorted(candidates, key=lambda one: Fraction(one.rent, one.tasks)):
+        total, left = Fraction(0), m
+        for one in sorted(candidates, key=lambda one: Fraction(one.multiplier, one.tasks)):
             some = min(left, one.tasks)
-            paid += Fraction(one.rent * some, one.tasks)
+            total += Fraction(one.multiplier * some, one.tasks)
             left -= some
-        return floor(paid)
+        return floor(total)
