@@ -67,7 +67,7 @@ def online_optimum(
     """
     from hindsched import instances
     from hindsched.bench.campaign.plan import expand_policies
-    from hindsched.bench.coupled.online_optimum import COLUMNS, compare, saying
+    from hindsched.bench.coupled.online_optimum import COLUMNS, Sampling, compare, progress_printer
     from hindsched.bench.family import family_of
     from hindsched.bench.run_records import Options
 
@@ -85,11 +85,15 @@ def online_optimum(
             how = Options(run=run, time_limit_s=time_limit_s, seed=seed, check_slots=0)
             family.run_values(how)
             named = expand_policies(policies or ("E-IE",), ["coupled"], how)["coupled"]
+            sampling = Sampling(paths, seed, tolerance, most_states, is_charged)
             rows = compare(
-                instance, named, options=how, paths=paths, seed=seed, tolerance=tolerance, most_states=most_states,
-                is_charged=is_charged,
-                progress=saying(file), refuse=partial(refusals.report, file=file),
-            )  # fmt: skip
+                instance,
+                named,
+                options=how,
+                sampling=sampling,
+                progress=progress_printer(file),
+                refuse=partial(refusals.report, file=file),
+            )
             table.add_all({"file": file, **row} for row in rows)
     table.show()
     return refusals.code

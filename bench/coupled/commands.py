@@ -129,6 +129,22 @@ class CoupledCommands(FamilyCommands[Instance, Schedule]):
         return row | {"iterations": found.iterations, "makespan": found.makespan}
 
     def reproduce(self, folder: Path, *, num_processes: int, dask: str | None, as_json: bool, given: Given) -> None:
+        from hindsched.bench.coupled.paper import experiment
         from hindsched.bench.coupled.reproduction import reproduce
 
-        reproduce(folder, num_processes=num_processes, dask=dask, as_json=as_json, **given)
+        point = dict(given)
+        options = Options(
+            time_limit_s=point.pop("time_limit_s"), check_slots=point.pop("check_slots"), seed=point["seed"]
+        )
+        readings, figures = point.pop("readings"), point.pop("figures")
+        sources = experiment(**point)
+        reproduce(
+            folder,
+            sources,
+            options,
+            readings=readings,
+            figures=figures,
+            num_processes=num_processes,
+            dask=dask,
+            as_json=as_json,
+        )

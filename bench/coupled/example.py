@@ -1,10 +1,10 @@
-"""One instructive run, made again, beside the optimum of the same states."""
+"""An example for the report: the worst run of the best heuristic, and the optimum of the same states."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from hindsched import instances, offline
 from hindsched.bench.campaign.jobs import simulate
@@ -17,6 +17,7 @@ from hindsched.bench.report.html import Figure
 from hindsched.bench.results.quantile import quantile
 from hindsched.bench.results.records import records
 from hindsched.bench.run_records import Options
+from hindsched.bench.shared_types import Row
 from hindsched.instances import HindschedError, Verdict
 from hindsched.instances.coupled import Instance, Schedule
 from hindsched.online.coupled import POLICIES
@@ -28,14 +29,15 @@ if TYPE_CHECKING:
 
 __all__ = ["Example", "drawn_example", "find_example"]
 
-#: A picture of more slots would not be read.
+#: Largest number of slots of a readable picture.
 MOST_SLOTS = 120
+#: Number of runs that are tried, and the time limit of an optimum in seconds.
 _TRIES, _TIME_LIMIT_S = 3, 20.0
 
 
 @dataclass(frozen=True)
 class Example:
-    """A run and an optimal schedule of one instance, with what the checker says of each."""
+    """A run and an optimal schedule of one instance, with the verdicts of the checker."""
 
     name: str
     policy: str
@@ -47,11 +49,10 @@ class Example:
 
 
 def find_example(ratios: pd.DataFrame) -> Example | None:
-    """Return the run in which the best heuristic does worst, among those short enough to be drawn.
+    """Return the worst run of the best heuristic, among the runs that are short enough for a picture.
 
-    The best heuristic has the least median ratio. Only the paper's are made again, since code of a user's own is not
-    run for a picture; and only where the optimum is proven, the instance can be had again, and both makespans come out
-    as told.
+    The best heuristic has the least median ratio. Only heuristics of the paper are run again, on instances that can be
+    generated or read, with a proven optimum. Both makespans must be those of the results.
 
     Parameters
     ----------
@@ -63,8 +64,8 @@ def find_example(ratios: pd.DataFrame) -> Example | None:
         return None
     medians = {policy: quantile(group["high"], 0.5) for policy, group in known.groupby("policy")}
     best = min(POLICIES, key=lambda policy: medians.get(policy, float("inf")))
-    mine = known[(known["policy"] == best) & (known["value"] <= MOST_SLOTS) & (known["low"] == known["high"])]
-    worst = mine.sort_values(["low", "instance"], ascending=[False, True], kind="stable")
+    own = known[(known["policy"] == best) & (known["value"] <= MOST_SLOTS) & (known["low"] == known["high"])]
+    worst = own.sort_values(["low", "instance"], ascending=[False, True], kind="stable")
     for row in records(worst.head(_TRIES)):
         instance = _instance(row)
         example = None if instance is None else _replayed(instance, row)
@@ -73,8 +74,8 @@ def find_example(ratios: pd.DataFrame) -> Example | None:
     return None
 
 
-def _instance(row: dict[str, Any]) -> Instance | None:
-    """Return the row's instance if it can be had; where the row tells no fingerprint, the makespans must tell."""
+def _instance(row: Row) -> Instance | None:
+    """Return the instance of a row, or None if it cannot be generated or read, or has another fingerprint."""
     import pandas as pd
 
     try:
@@ -86,11 +87,11 @@ def _instance(row: dict[str, Any]) -> Instance | None:
             return None
     except (HindschedError, OSError):
         return None
-    is_told = row["fingerprint"].startswith("sha256:")
-    return found if found.fingerprint == row["fingerprint"] or not is_told else None
+    is_known = row["fingerprint"].startswith("sha256:")
+    return found if found.fingerprint == row["fingerprint"] or not is_known else None
 
 
-def _drawn(row: dict[str, Any]) -> Instance:
+def _drawn(row: Row) -> Instance:
     import pandas as pd
 
     def number(name: str, default: int) -> int:
@@ -111,7 +112,7 @@ def _drawn(row: dict[str, Any]) -> Instance:
     ).load()
 
 
-def _replayed(instance: Instance, row: dict[str, Any]) -> Example | None:
+def _replayed(instance: Instance, row: Row) -> Example | None:
     family = family_named("coupled")
     given = {name: row[name] for name in family.run_options if isinstance(row[name], str)}
     try:
@@ -128,7 +129,7 @@ def _replayed(instance: Instance, row: dict[str, Any]) -> Example | None:
 
 
 def drawn_example(example: Example, files: Files) -> Figure:
-    """Return the picture of a run beside the optimum."""
+    """Return the figure of a run below the optimum."""
     slots = max(example.run.slots, example.best.slots)
     height = min(20.0, 0.7 + 0.2 * example.instance.num_workers)
     drawing, panels = canvas.new_figure(2, width=max(8.0, 1.6 + 0.075 * slots), heights=(height, height + 0.3))
@@ -142,8 +143,8 @@ def drawn_example(example: Example, files: Files) -> Figure:
     gap = (example.of_run.outcome.makespan or 0) / (example.of_best.outcome.makespan or 1)
     return Figure(
         f"{example.policy} on {example.name}",
-        f"The worst run of the best heuristic among those of at most 120 slots: {number(gap)} times the "
-        "optimum. A row is a worker; hatched: RECLAIMED, plain grey: DOWN; a vertical line: an iteration ends.",
+        f"The worst run of at most 120 slots of the best heuristic takes {number(gap)} times the optimum. Each row is "
+        "a worker. Hatched: RECLAIMED; plain grey: DOWN; vertical line: end of an iteration.",
         [files.picture("example", "", drawing)],
         is_wide=True,
     )

@@ -1,4 +1,4 @@
-"""The paper's experiment again: Tables I and II and Figure 2 under every reading of what the paper leaves open."""
+"""The paper's experiment: Tables I and II and Figure 2 for every reading of what the paper leaves open."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from hindsched.bench.coupled.versus import diff_by_wmin, versus
 from hindsched.bench.family import family_named
 from hindsched.bench.results.records import records
 from hindsched.bench.run_records import Options
+from hindsched.bench.shared_types import Given
 from hindsched.instances.text_files import write_bytes, write_text
 from hindsched.online.coupled import POLICIES
 
@@ -31,7 +32,7 @@ __all__ = [
     "write_compact",
 ]
 
-#: Policies with a line in Figure 2: more would not be told apart.
+#: Policies with a line in Figure 2.
 _SHOWN = ("IP", "IY", "IAY", "P-IE", "E-IP", "E-IE", "E-IAY", "Y-IE", "Y-IAY")
 
 _COMPACT = (
@@ -42,14 +43,14 @@ _COMPACT = (
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """One way to read what the paper leaves open (docs/model.md sections 2, 5 and 6); all else is as in ``printed``.
+    """One interpretation of what the paper leaves open (docs/model.md sections 2, 5 and 6).
 
     Parameters
     ----------
     name
-        What tables call it.
-    tells
-        What it is, in a few words.
+        The name in tables.
+    description
+        A short description of the difference to ``printed``.
     options
         Options of the run (see `hindsched.online.coupled.RunOptions`).
     instance
@@ -57,36 +58,36 @@ class Reading:
     """
 
     name: str
-    tells: str
-    options: Mapping[str, Any]
-    instance: Mapping[str, Any]
+    description: str
+    options: Given
+    instance: Given
 
 
 READINGS = {
     reading.name: reading
     for reading in (
-        Reading("printed", "the formula for E(W) as the paper prints it, and the model's other readings", {}, {}),
+        Reading("printed", "the formula for E(W) as printed in the paper, and the defaults of the model", {}, {}),
         Reading("conditional", "E(W) as the expectation given success", {"estimator": "conditional"}, {}),
         Reading(
             "undivided",
-            "E_c = A / (1 + E_u), as if a division had been forgotten; a hypothesis",
+            "E_c = A / (1 + E_u), as if the paper's simulator missed a division",
             {"estimator": "undivided"},
             {},
         ),
         Reading("longest", "the master serves the largest remaining need first", {"service": "longest"}, {}),
-        Reading("begun", "the master ends what it has begun before it begins another", {"service": "begun"}, {}),
+        Reading("begun", "the master completes a transfer before it begins another", {"service": "begun"}, {}),
         Reading("highest", "ties go to the highest worker index", {"ties": "highest"}, {}),
-        Reading("stationary", "workers begin in their long-run states, not all UP", {}, {"start": "stationary"}),
-        Reading("mu1", "a worker may hold one task at most", {}, {"mu": 1}),
+        Reading("stationary", "workers begin in their stationary states, not all UP", {}, {"start": "stationary"}),
+        Reading("mu1", "a worker holds at most one task", {}, {"mu": 1}),
         Reading(
             "held-frozen",
-            "the configuration held keeps the value of the criterion it had when it was chosen",
+            "the current configuration keeps the criterion value of the slot in which it was chosen",
             {"comparison": "held-frozen"},
             {},
         ),
         Reading(
             "candidate-fresh",
-            "the candidate is built and measured as if no worker had received anything",
+            "the candidate is built and evaluated as if no worker had received data",
             {"comparison": "candidate-fresh"},
             {},
         ),
@@ -104,12 +105,12 @@ def run_readings(
     num_processes: int = 1,
     dask: str | None = None,
 ) -> dict[str, pd.DataFrame]:
-    """Run the paper's 17 heuristics under each reading, resuming what ``folder`` holds.
+    """Run the paper's 17 heuristics for each reading, resuming from the rows in ``folder``.
 
     Returns
     -------
     dict of str to pandas.DataFrame
-        For each reading its runs, as in `bench.results.columns.Results.runs`, the value under its name, ``makespan``.
+        The runs of each reading, as in `bench.results.columns.Results.runs`, with the column ``makespan``.
     """
     found = {}
     for changes in _distinct(reading.instance for reading in readings):
@@ -125,8 +126,8 @@ def run_readings(
     return {reading.name: found[reading.name] for reading in readings}
 
 
-def _distinct(changes: Any) -> list[Mapping[str, Any]]:
-    found: list[Mapping[str, Any]] = []
+def _distinct(changes: Any) -> list[Given]:
+    found: list[Given] = []
     for each in changes:
         if each not in found:
             found.append(each)
@@ -170,16 +171,16 @@ def tables(runs: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
 
 
 def compare(found: pd.DataFrame, other: pd.DataFrame, called: str) -> pd.DataFrame:
-    """Say how close each reading comes to other tables.
+    """Compare each reading with other tables.
 
     Parameters
     ----------
     found
         As returned by `tables`.
     other
-        ``table``, ``policy`` and `hindsched.bench.coupled.paper_tables.METRICS`, each policy once a table.
+        ``table``, ``policy`` and `hindsched.bench.coupled.paper_tables.METRICS`, each policy once per table.
     called
-        What the other tables are called.
+        The name of the other tables.
 
     Returns
     -------
@@ -233,7 +234,7 @@ def closeness(found: pd.DataFrame, printed: pd.DataFrame) -> pd.DataFrame:
 
 
 def write_compact(runs: Mapping[str, pd.DataFrame], path: Path) -> None:
-    """Write the runs as a compressed table, a row per run, that `hindsched.bench.results.read.read_results` reads."""
+    """Write the runs as a compact table for `hindsched.bench.results.read.read_results`."""
     import lzma
 
     import pandas as pd
@@ -245,7 +246,7 @@ def write_compact(runs: Mapping[str, pd.DataFrame], path: Path) -> None:
 
 
 def draw_figure_2(runs: Mapping[str, pd.DataFrame], path: Path) -> None:
-    """Draw %diff against wmin: a row of panels for each reading, a panel for each m."""
+    """Draw %diff against wmin, with a row of panels for each reading and a panel for each m."""
     from hindsched.bench.report import canvas, ratio_plots
 
     figure, panels = canvas.new_grid(len(runs), len(TABLES))
@@ -262,51 +263,40 @@ def draw_figure_2(runs: Mapping[str, pd.DataFrame], path: Path) -> None:
 
 def reproduce(
     folder: Path,
+    sources: Sequence[Paper],
+    options: Options,
     *,
-    num_processes: int,
-    dask: str | None,
-    as_json: bool,
     readings: Sequence[str],
-    figures: str | None,
-    check_slots: int,
-    time_limit_s: float,
-    seed: int,
-    **points: Any,
+    figures: str | None = None,
+    num_processes: int = 1,
+    dask: str | None = None,
+    as_json: bool = False,
 ) -> None:
-    """Run the readings, compare them with each other and the printed tables, write all of it and print the tables.
+    """Run the readings, compare them with each other and the printed tables, and write and print all tables.
 
     Parameters
     ----------
     folder
-        Receives the rows and tables; what it holds is not made again.
+        Folder of the rows and tables; rows in it are reused.
+    sources, options
+        The instances, and the options for all of them.
+    readings
+        Names in `READINGS`; ``all``: all of them.
+    figures
+        A file of figures to compare with; None: the paper's.
     num_processes, dask
         As for `hindsched.bench.campaign.engine.run_jobs`.
     as_json
         Whether to print JSON.
-    readings
-        Names of `READINGS`; ``all`` stands for all of them.
-    figures
-        A file of figures to compare with; None: the paper's.
-    check_slots, time_limit_s
-        As in `hindsched.bench.family.Options`.
-    seed, **points
-        As for `hindsched.bench.coupled.paper.experiment`.
     """
     from hindsched.bench.coupled import paper_tables
-    from hindsched.bench.coupled.paper import experiment
     from hindsched.bench.output import Table
     from hindsched.bench.report.markdown import markdown_table
 
     other = paper_tables.printed_tables() if figures is None else paper_tables.read_tables(figures)
     names = list(dict.fromkeys(READINGS if "all" in readings else readings))
-    runs = run_readings(
-        experiment(seed=seed, **points),
-        [READINGS[name] for name in names],
-        Options(time_limit_s=time_limit_s, check_slots=check_slots, seed=seed),
-        folder,
-        num_processes=num_processes,
-        dask=dask,
-    )
+    chosen = [READINGS[name] for name in names]
+    runs = run_readings(sources, chosen, options, folder, num_processes=num_processes, dask=dask)
     found = tables(runs)
     close = closeness(found, other)
     write_compact(runs, folder / "runs.csv.xz")
@@ -322,6 +312,6 @@ def reproduce(
         table.add_all(records(frame[kept]))
         table.show()
     if not as_json and len(close):
-        table = Table({name: name for name in close.columns}, as_json, title="How close the readings come")
+        table = Table({name: name for name in close.columns}, as_json, title="Comparison of the readings")
         table.add_all(records(close))
         table.show()

@@ -1,14 +1,15 @@
-"""Heuristics against one of them, by the metrics of the paper's Tables I and II (docs/model.md section 8)."""
+"""Comparison with a reference policy by the metrics of the paper's Tables I and II (docs/model.md section 8)."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from hindsched.bench.results.policy_order import in_order
+from hindsched.bench.shared_types import Row
 from hindsched.instances.errors import InputError
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ COLUMNS = {
     "stdv": "stdv",
 }
 
-#: What tells one instance from another, and one scenario from another, as far as a frame has it.
+#: The columns that identify an instance and a scenario, as far as a frame has them.
 _INSTANCE = ("fingerprint", "setting", "instance", "m", "n_com", "wmin", "scenario", "trial")
 _SCENARIO = ("setting", "m", "n_com", "wmin", "instance_seed", "scenario")
 
@@ -37,16 +38,16 @@ _SCENARIO = ("setting", "m", "n_com", "wmin", "instance_seed", "scenario")
 def versus(frame: pd.DataFrame, reference: str = "IE") -> pd.DataFrame:
     """Compare every policy with a reference policy: means on the scenarios that both finish, wins over all trials.
 
-    A *scenario* is a draw of the workers; its trials are draws of their states. The paper words its metrics in one
-    paragraph; these are the readings taken here:
+    A *scenario* is a draw of the workers; its trials are draws of their states. The paper describes its metrics in one
+    paragraph, which is interpreted as follows:
 
-    - A trial counts for a policy where both it and the reference finish. A policy's mean and the reference's are over
-      these same trials, so an instance that only one of them finishes favours neither; it shows in ``fails``.
-    - A scenario without such a trial is left out of ``diff`` and ``stdv``.
+    - The means of a policy and of the reference are over the trials that both finish. A trial that only one of them
+      finishes counts in ``fails``.
+    - A scenario without a trial that both finish is left out of ``diff`` and ``stdv``.
     - Wins count trials ("the fraction of trials where heuristic H obtains a makespan smaller than or equal to IE"),
-      also those that one of the two does not finish: no makespan loses against one, and any wins against none. A trial
-      that neither finishes is not counted, so that the reference wins all of its own, as the paper prints it.
-    - An instance that belongs to no scenario (a file of one's own) is a scenario of one trial.
+      also those that only one of the two finishes, and then the other loses. A trial that neither finishes does not
+      count, so the reference wins all of its own trials, as in the paper.
+    - An instance without a scenario, such as a file, is a scenario of one trial.
 
     Parameters
     ----------
@@ -71,12 +72,12 @@ def versus(frame: pd.DataFrame, reference: str = "IE") -> pd.DataFrame:
           is at most the reference's, and at most 1.3 times it;
         - ``stdv``: the sample standard deviation of that relative difference over compared scenarios, in percent.
 
-        Numbers of nothing are NaN.
+        A statistic of an empty sample is NaN.
 
     Raises
     ------
     InputError
-        When the reference was not run, or a policy was run twice on an instance.
+        If the reference was not run, or a policy was run twice on an instance.
 
     Notes
     -----
@@ -95,25 +96,25 @@ def versus(frame: pd.DataFrame, reference: str = "IE") -> pd.DataFrame:
     if reference not in policies:
         raise InputError(f"{reference!r}, expected a policy that was run: {', '.join(policies)}", place="reference")
     makespans, was_run, scenario = _matrix(frame, policies)
-    mine = policies.index(reference)
+    base = policies.index(reference)
     rows = []
     for column, policy in enumerate(policies):
-        both_run = was_run[:, column] & was_run[:, mine]
+        both_run = was_run[:, column] & was_run[:, base]
         finished = both_run & np.isfinite(makespans[:, column])
-        both = finished & np.isfinite(makespans[:, mine])
-        counted = finished | (both_run & np.isfinite(makespans[:, mine]))
+        both = finished & np.isfinite(makespans[:, base])
+        counted = finished | (both_run & np.isfinite(makespans[:, base]))
         means = _means(makespans[both, column], scenario[both])
-        others = _means(makespans[both, mine], scenario[both])
+        others = _means(makespans[both, base], scenario[both])
         diff = 100 * (means - others) / np.minimum(means, others)
-        row: dict[str, Any] = {
+        row: Row = {
             "policy": policy,
             "runs": int(was_run[:, column].sum()),
             "fails": int((was_run[:, column] & ~np.isfinite(makespans[:, column])).sum()),
             "scenarios": len(np.unique(scenario[both_run])),
             "compared": len(diff),
             "diff": diff.mean() if len(diff) else np.nan,
-            "wins": _share(finished & ~(makespans[:, mine] < makespans[:, column]), counted),
-            "wins30": _share(finished & ~(13 * makespans[:, mine] < 10 * makespans[:, column]), counted),
+            "wins": _share(finished & ~(makespans[:, base] < makespans[:, column]), counted),
+            "wins30": _share(finished & ~(13 * makespans[:, base] < 10 * makespans[:, column]), counted),
             "stdv": diff.std(ddof=1) if len(diff) > 1 else np.nan,
         }
         rows.append(row)
@@ -128,7 +129,7 @@ def diff_by_wmin(frame: pd.DataFrame, reference: str = "IE", *, panels: Sequence
     frame, reference
         As for `versus`; runs on instances without a wmin are left out, and points where the reference was not run.
     panels
-        What else the runs are told apart by; nothing puts all runs of a wmin together.
+        Further parameters to group the runs by.
 
     Returns
     -------
@@ -143,7 +144,7 @@ def diff_by_wmin(frame: pd.DataFrame, reference: str = "IE", *, panels: Sequence
         pointed = frame[frame["wmin"].notna()]
         for point, group in pointed.groupby(by, dropna=False, sort=True):
             if (group["policy"] == reference).any():
-                where: dict[str, Any] = dict(zip(by, point, strict=True))
+                where: Row = dict(zip(by, point, strict=True))
                 tables.append(versus(group, reference).assign(**where)[[*by, *COLUMNS]])
     if not tables:
         return pd.DataFrame(columns=[*by, *COLUMNS])
@@ -178,7 +179,7 @@ def _share(some: npt.NDArray[np.bool_], all_of_them: npt.NDArray[np.bool_]) -> f
 
 
 def _codes(frame: pd.DataFrame, columns: Sequence[str]) -> npt.NDArray[np.intp]:
-    """Return a number for each row, equal where those of the columns that the frame has are equal."""
+    """Return a number for each row, equal for rows that agree in the given columns of the frame."""
     known = [column for column in columns if column in frame]
     if not known:
         return np.zeros(len(frame), dtype=np.intp)
@@ -186,6 +187,6 @@ def _codes(frame: pd.DataFrame, columns: Sequence[str]) -> npt.NDArray[np.intp]:
 
 
 def _means(values: npt.NDArray[np.float64], groups: npt.NDArray[np.intp]) -> npt.NDArray[np.float64]:
-    """Return the mean of the values of each group that has any, by increasing group."""
+    """Return the mean of each non-empty group, by increasing group."""
     _, group, counts = np.unique(groups, return_inverse=True, return_counts=True)
     return np.bincount(group, weights=values, minlength=len(counts)) / counts

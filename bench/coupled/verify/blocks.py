@@ -96,7 +96,7 @@ def _code() -> str:
 def _verify_some(
     kind: str, first: int, stop: int, labelled: bool, seed: int, solver: str, failures: Path
 ) -> dict[str, Any]:
-    count = verify_some(kind, first, stop, labelled=labelled, seed=seed, solver=solver, failures=failures)
+    count = verify_some(kind, range(first, stop), labelled=labelled, seed=seed, solver=solver, failures=failures)
     return {"count": asdict(count)}
 
 

@@ -132,7 +132,7 @@ def verify(
     for kind in kinds:
         total = num_graphs(kind, graphs=graphs, most=most, labelled=labelled)
         count = verify_some(
-            kind, 0, total, most=most, labelled=labelled, seed=seed, solver=solver, failures=failures, step=step
+            kind, range(total), most=most, labelled=labelled, seed=seed, solver=solver, failures=failures, step=step
         )
         counts.setdefault(kind, Count()).add(count)
     return counts
@@ -140,8 +140,7 @@ def verify(
 
 def verify_some(
     kind: str,
-    first: int,
-    stop: int,
+    numbers: range,
     *,
     most: int = 4,
     labelled: bool = False,
@@ -150,11 +149,11 @@ def verify_some(
     failures: Path | None = None,
     step: Step = lambda kind: None,
 ) -> Count:
-    """Verify both reductions on graphs number ``first`` to ``stop`` - 1 of a kind; all else as for `verify`."""
+    """Verify both reductions on the graphs of a kind with these numbers; other parameters are as for `verify`."""
     if solver != AUTO:
         named_solver(solver, BACKENDS)
     count = Count()
-    for number, cases in enumerate(_graphs(kind, first, stop, most, labelled, seed), start=first):
+    for number, cases in zip(numbers, _graphs(kind, numbers.start, numbers.stop, most, labelled, seed), strict=True):
         for case in cases:
             try:
                 _tally(count, case, solver)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from hindsched.bench.campaign.engine import code_digest
-from hindsched.bench.coupled.online_optimum import COLUMNS, compare, saying
+from hindsched.bench.coupled.online_optimum import COLUMNS, Sampling, compare, progress_printer
 from hindsched.bench.run_records import Options
 from hindsched.instances.coupled.generate import paper
 from hindsched.instances.coupled.model import Instance
@@ -64,9 +64,12 @@ def measured(cell: Cell, folder: Path) -> list[dict[str, Any]]:
     named = {name: getattr(cell, name) for name in ("p", "m", "n_com", "iterations", "scenario")}
     instance = cell.instance()
     found = compare(
-        instance, cell.policies, options=Options(check_slots=0), paths=cell.paths, is_charged=cell.is_charged,
-        progress=saying(file.stem),
-    )  # fmt: skip
+        instance,
+        cell.policies,
+        options=Options(check_slots=0),
+        sampling=Sampling(paths=cell.paths, is_charged=cell.is_charged),
+        progress=progress_printer(file.stem),
+    )
     rows = [named | row for row in found]
     file.parent.mkdir(parents=True, exist_ok=True)
     write_text(file, msgspec.json.encode(rows).decode())

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from hindsched import instances
-from hindsched.bench.coupled.online_optimum import _row, compare, sample_path
+from hindsched.bench.coupled.online_optimum import Sampling, _row, compare, sample_path
 from hindsched.instances.chains import Chain
 from hindsched.instances.coupled import Instance
 from hindsched.instances.coupled.generate import paper, small
@@ -107,13 +107,13 @@ def test_its_policy_takes_as_long_as_it_says(n_com):
 
 def test_no_policy_expects_less():
     drawn = paper(m=2, n_com=1, wmin=1, scenario=7, trial=0, slots=2, p=3, iterations=1).replace(t_prog=2)
-    rows = {row["player"]: row for row in compare(drawn, ["E-IE", "RANDOM"], paths=100)}
+    rows = {row["player"]: row for row in compare(drawn, ["E-IE", "RANDOM"], sampling=Sampling(paths=100))}
     assert rows["hindsight"]["low"] < rows["on-line optimum"]["slots"]
     for policy in ("its policy", "E-IE", "RANDOM"):
         assert rows[policy]["high"] > rows["on-line optimum"]["slots"]
         assert rows[policy]["ratio"] == pytest.approx(rows[policy]["fault"] * rows[policy]["price"])
     assert rows["RANDOM"]["fault"] > 1.1
-    many = compare(drawn, [], paths=5, most_states=1_000)
+    many = compare(drawn, [], sampling=Sampling(paths=5, most_states=1_000))
     assert [row["how"] for row in many] == ["sampled", "too many states"]
     assert many[1]["states"] > 1_000
 
@@ -131,7 +131,7 @@ def test_an_interval_holds_what_it_is_for():
 
 def test_too_few_paths_have_no_interval():
     drawn = paper(m=2, n_com=1, wmin=1, scenario=7, trial=0, slots=2, p=3, iterations=1).replace(t_prog=2)
-    for row in compare(drawn, ["RANDOM"], paths=2):
+    for row in compare(drawn, ["RANDOM"], sampling=Sampling(paths=2)):
         if row["how"] == "sampled":
             assert row["slots"] > 0
             assert (row["low"], row["high"]) == (None, None)
@@ -141,7 +141,7 @@ def test_too_few_paths_have_no_interval():
     alike = _row("hindsight", np.array([10.0, 10.0, 40.0]), np.array([-4.0, -4.0, 26.0]))  # and these do
     assert (alike["low"], alike["high"]) == (None, None)
     with pytest.raises(InputError, match="paths: 0, expected an integer >= 1"):
-        compare(drawn, [], paths=0)
+        compare(drawn, [], sampling=Sampling(paths=0))
 
 
 @pytest.mark.parametrize("seed", range(12))

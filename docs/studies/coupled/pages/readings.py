@@ -98,7 +98,9 @@ class ReadingsPage:
 
     def readings(self) -> str:
         """Return what each reading is."""
-        return text_table(["reading", "what it is"], [[f"`{name}`", READINGS[name].tells] for name in self._names()])
+        return text_table(
+            ["reading", "what it is"], [[f"`{name}`", READINGS[name].description] for name in self._names()]
+        )
 
     def closeness(self, table: str, subset: str) -> str:
         """Return the rank correlation and mean distance of each reading from a printed table, metric by metric."""
