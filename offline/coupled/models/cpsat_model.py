@@ -1,26 +1,13 @@
 """A slot-level CP-SAT model of R1-R5: K iterations within the first H slots.
 
-The normal form
----------------
-Let iteration i of a schedule end in slot e_i, and let c_i be the first slot such that from c_i to e_i the members
-(workers with x_q >= 1) and their tasks stay the same and complete, and every member has what R3 requires. The slots of
-the iteration before c_i are its *communication phase*, those from c_i on its *computation phase*. Every schedule can be
-brought into the following form without moving any e_i:
+Iteration i ends in slot e_i. Its *communication phase* is followed by its *computation phase* from slot c_i to e_i. By
+the normal form (docs/model.md, Proposition 1) every schedule can be brought into this form without moving any e_i:
 
-1. *The computation phase sends nothing*, since all its slots are computation slots (R3, R4), and no member is DOWN in
-   it (R1 would remove it). In W of its slots all members are UP (R4, R5). What is computed before c_i is lost (R1,
-   R2), so all slots before c_i may be communication slots.
-2. *A member needs* T_prog units of program, unless it holds the program already, and x_q T_data units of data, each in
-   an UP slot of the communication phase (R3, R5), and it is not DOWN between the first of them and e_i (R1). So all of
-   them lie in one *availability period* of the worker. Other units that it receives in this iteration are of no use,
-   except a program that it holds later.
-3. *A program held at the end of an iteration* is received whole in one communication phase (R5 removes partial ones)
-   and is lost at the end of the period (R1). One program in a period suffices.
-4. *Conversely*, such units, members and slots are a schedule. A member is enrolled, with its final x_q, from the first
-   slot in which it is served, or from the first computing slot if it needs nothing: UP slots, as R2 requires. Until c_i
-   the configuration is kept incomplete or unsatisfied: a member is missing, lacks units, or is on stand-by for a while,
-   which lets it keep what it has (R2). So c_i may be arbitrarily late. Other workers are on stand-by from the first
-   slot in which they are served to the last.
+1. The computation phase sends nothing, no member is DOWN in it, and all members are UP in W of its slots.
+2. A member receives x_q T_data units of data in UP slots of the communication phase, and T_prog units of program unless
+   it holds the program already; it is not DOWN between the first of them and e_i. So all of them lie in one
+   *availability period* of the worker.
+3. A program is received whole in one communication phase and lost at the end of the period. One in a period suffices.
 
 ``stand_by=False`` requires that a worker that receives the program in iteration i is a member of i.
 

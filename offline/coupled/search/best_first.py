@@ -2,28 +2,15 @@
 
 The queue holds labels, each with the next end e to try. The key of a label is a lower bound on the cost of schedules
 whose next iteration ends in e or later, by the composed free-prefetch bound F (module `bounds.prefetch_table`):
-
-makespan
-    F^(K-k-1)(e + 1), to be minimised;
-iterations
-    -(k + 1 + max {j : F^j(e + 1) <= N}), that is, minus the largest number of iterations.
-
-A step takes the head of the queue, expands its iteration to e into the maximal holder sets (module `holders`), and
-makes a label of every set that no label dominates (module `dominance`). Then the old label returns with e + 1. So ends
-are tried one by one, and only while they can be part of an optimal schedule.
-
-**Correctness.** Invariant: every complete schedule is matched, in the sense of dominance, by a schedule that passes
-through a label that is not dropped and an end not yet tried from it. It holds for the root label. A step keeps it: an
-end e is passed only after all its maximal holder sets have become labels or are dominated, and maximal sets dominate
-the others. So the key at the head is a lower bound at any time; when the head yields a schedule of that cost, the
-schedule is optimal. Every step raises some label's e, so the search ends. Keys never fall along a path, since F is
-non-decreasing and no iteration that starts in t ends before F(t).
+F^(K-k-1) (e + 1) for the makespan, and minus the largest number of iterations, -(k + 1 + max {j : F^j(e + 1) <= N}),
+for the iterations. A step takes the head of the queue, expands its iteration to e into the maximal holder sets (module
+`holders`), and makes a label of every set that no label dominates (module `dominance`). Then the old label returns with
+e + 1. docs/native_search.md has the proof that the first complete schedule is optimal.
 
 The search considers only schedules of cost at most ``cost_limit``; for the makespan these end before the slot that
-`horizon_of` returns. The limit never rises, so nothing that was dropped before is needed later.
-
-A *dive* is the same search with a large `bonus` per completed iteration in the key, so that it runs depth first, and
-with incomplete expansions. It gives good schedules of instances that are too large to be solved.
+`horizon_of` returns. The limit never rises, so nothing that was dropped before is needed later. A *dive* is the same
+search with a large `bonus` per completed iteration in the key, so that it runs depth first, and with incomplete
+expansions. It gives good schedules of instances that are too large to be solved.
 """
 
 from __future__ import annotations

@@ -1,24 +1,13 @@
 """Dominance: a label is dropped if another label can do all that it can do.
 
-**Dominance.** Let (k, t1, H1) and (k, t2, H2) be labels with t1 <= t2. Let every worker of H2 be in H1 and not DOWN in
-[t1, t2), or belong to a set Z. With stand-by, let the channel be able to send all of Z the program in slots [t1, t2)
-after their last DOWN slot before t2 (a flow, see `channel_flow`); without stand-by, let Z be empty. Then every
-completion of the second label is matched by a completion of the first that ends no later: the second can be dropped.
+(k, t1, H1) dominates (k, t2, H2) if t1 <= t2 and every worker of H2 is in H1 and not DOWN in t1..t2-1, or belongs to a
+set Z to which the channel can send the program in t1..t2-1 after their last DOWN slot before t2 (a flow, see
+`channel_flow`); without stand-by, Z is empty. docs/native_search.md has the proof.
 
-*Proof.* Take a completion from (t2, H2) with its first iteration in slots t2..e. From (t1, H1) start that iteration in
-t1: send Z its programs in [t1, t2), with an incomplete configuration, then follow the second schedule. At t2 at least
-the workers of H2 hold the program, and the channel is as free as in the second schedule. This is a valid iteration in
-t1..e, and its holders include those of the second schedule. With more holders, all later decisions remain possible.
-The last slot is the same. QED
-
-The relaxed mode charges the programs of Z to the channel as well: workers of Z may compute in that iteration, and then
-their programs are not free.
-
-Symmetric workers may be exchanged. Let r be in H1, not DOWN in [t1, t2), and not in H2. Let q in H2 and r have equal w
-and mu, and both be UP in all slots from t2 to the horizon. Then r can replace q (`_take_symmetric`): exchange q and r
-in the completion of the second label. Each r replaces one q.
-
-With stand-by few labels remain: a label that ends later has to hold a program that an idle channel could not have sent.
+The relaxed mode charges the programs of Z to the channel as well: workers of Z may compute in the next iteration, and
+then their programs are not free. Symmetric workers may be exchanged: a worker r of H1 that is not DOWN in t1..t2-1 and
+not in H2 can replace a worker q of H2 if both have equal w and mu and are UP from t2 to the horizon
+(`_take_symmetric`). Each r replaces one q.
 
 Kernels with more than 8 arguments take labels unbundled, for speed.
 """

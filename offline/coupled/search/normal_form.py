@@ -1,46 +1,21 @@
-r"""One iteration: its normal form, what every worker needs in it, and the tasks that a worker can hold.
+"""One iteration: what every worker needs in it, and the tasks that a worker can hold.
 
-A *holder* is a worker that holds the complete program when an iteration begins or ends.
+Let an iteration start in slot s, the slot after the end of the iteration before or 0, and end in slot e. Let H be the
+*holders* at its start, the workers that hold the complete program; x the task counts in slot e; S = {q : x_q >= 1} the
+*team*; W = max x_q w_q; and c the W-th last slot up to e in which all of S are UP. By Proposition 1 (docs/model.md,
+"Normal form") the iteration is possible iff no worker of S is DOWN in c..e and the channel can meet these needs in
+slots s..c-1: each q in S needs x_q T_data units, and each worker of S and of a set Z of stand-by workers T_prog more,
+unless it is a *survivor*: in H and not DOWN in s..e. The holders afterwards are the survivors, S and Z.
 
-Normal form
------------
-Let an iteration of a valid schedule start in slot s, the slot after the end of the iteration before or 0, and end in
-slot e. Let H be the holders at the start of slot s, x the task counts in slot e, S = {q : x_q >= 1} the *team* and
-W = max x_q w_q.
-
-**Proposition.** With c the W-th last slot up to e in which all of S are UP:
-
-(a) no worker of S is DOWN in [c, e];
-(b) each q in S *needs* x_q T_data units, and T_prog more unless it is a *survivor*: in H and not DOWN in [s, e];
-    each other holder at the end that is not a survivor needs T_prog units;
-(c) slots [s, c) can meet these needs: a worker that is UP in slot t and not DOWN in [t, e] may receive one unit in
-    t, and at most n_com workers receive in a slot.
-
-Conversely, take s <= c <= e, S and x with sum x = m and x <= mu, c as above, and a set Z of further workers such that
-(a)-(c) hold. Then R1-R5 admit an iteration in slots s..e after which the holders are the survivors of H, S and Z.
-
-*Proof.* Let c_1 < ... < c_W = e be the slots that advance the computation. All of S are UP in them, and everything
-that S needs has arrived before them. They are W common UP slots up to e, so c_1 <= c. From c_1 to e no task count
-changes and no worker of S is DOWN, since either would lose the computation: this is (a). These slots send nothing (R3,
-R4), so every unit of the iteration is sent in [s, c_1). Task data and partial programs are lost when an iteration ends
-and when a worker is DOWN. So a unit counts if it is received in [s, c_1) after the worker's last DOWN slot up to e, or
-belongs to a program that is held since before s. That is (b) and (c).
-Conversely, enrol every worker from its first unit on: it is UP then and not DOWN before e, so R1 does not apply. Enrol
-workers of S that need nothing from slot c on (they are UP), and workers of Z until they have the program. Send by the
-flow of (c), program first. Every slot of [s, c) can be made a communication slot: the configuration is incomplete
-while a worker of S is missing, and sends while a worker lacks something. Otherwise lower one task count by one until
-slot c, which by R2 loses computation only. From c on no worker lacks anything, so the common UP slots compute, and the
-W-th of them is e. QED
+So (s, H, e, W, S, x, Z) determines an iteration, and later iterations depend on (e + 1, holders) only. If n_com does
+not bind, the holders grow with c, and the largest c suffices.
 
 **Symmetric workers.** Let ``end`` be a slot before which every schedule that can still improve ends: the number of
 slots, or the incumbent makespan less one. Workers with equal w and mu that are UP in all slots s..end-1, and are both
-in H or both not in H, are *symmetric*. Exchanging their names from s on keeps schedules valid and as long. So among
-the sets S, or sets Z for a given S, that differ in symmetric workers only, one suffices: the first of them in a fixed
-order compute, the next are on stand-by. `teams.next_team` and `holders` leave out a worker if they leave out a
-symmetric worker before it. Likewise a program counts only if it can be of use before ``end`` (`useful`).
-
-So (s, H, e, W, S, x, Z) determines an iteration, and (e, W, S) determines c. Later iterations depend on (e + 1,
-holders) only. If n_com does not bind, the holders grow with c, and the largest c suffices.
+in H or both not in H, are *symmetric*: exchanging their names from s on keeps schedules valid and as long. So among the
+sets S, or sets Z for a given S, that differ in symmetric workers only, one suffices: the first of them in a fixed order
+compute, the next are on stand-by. `teams.next_team` and `holders` leave out a worker if they leave out a symmetric
+worker before it. Likewise a program counts only if it can be of use before ``end`` (`useful`).
 """
 
 from __future__ import annotations
