@@ -1,6 +1,7 @@
-"""The paper's masters: Algorithm 1, 2 and 3, to be read beside docs/batches/model.md section 3.
+"""The paper's masters: Algorithms 1, 2 and 3 (docs/batches/model.md section 3), written to be read.
 
-They keep a log of the contacts themselves; of availability they know what a worker's contact shows.
+They keep their own log of contacts, and know of availability only what a worker's contact shows.
+`hindsched.online.batches.kernels.algorithm_kernels` is the compiled twin.
 """
 
 from __future__ import annotations
@@ -21,18 +22,18 @@ _DAY, _WEEK = 86_400, 604_800
 
 
 def expect_margins(name: str, problem: Problem | Instance) -> None:
-    """Raise `InputError` for a batch that leaves an algorithm no time to send its tasks in."""
+    """Raise an `InputError` for a batch without time for an algorithm to send its tasks."""
     least = 0 if name == "A1" else 1
     for i in range(len(problem.batches)):
         if problem.margin(i) < least:
             raise InputError(
-                f"no use to {name}: the deadline is not later than the mean computing time allows",
+                f"the deadline leaves no time after the mean computing time, expected a later one for {name}",
                 place=f"batches[{i}]",
             )
 
 
 class _Master:
-    """What the three have in common: the present batch, the period and who has called."""
+    """The common part of the three: the present batch, the period and the log of contacts."""
 
     def __init__(self, name: str, options: Options) -> None:
         self.name = name
@@ -40,7 +41,7 @@ class _Master:
         self.is_shifting = name.endswith("-shift")
 
     def begin(self, problem: Problem) -> None:
-        """Start afresh."""
+        """Reset for a new run."""
         expect_margins(self.name, problem)
         self.problem = problem
         self.requests = requests_for(problem.tasks, self.options.k, self.options.copies_lambda)
@@ -51,10 +52,10 @@ class _Master:
         self._set_period(problem.start, self._period_for(problem.active))
 
     def completed(self, now: int, worker: int, batch: int, task: int) -> None:
-        """Hear that a copy has ended."""
+        """Handle the end of a copy."""
 
     def deadline(self, now: int, batch: int) -> None:
-        """Be told that a deadline has come: first close the batch, then shift."""
+        """Handle a deadline: first close the batch, then shift the period."""
         if self.options.overdue == "drop" and self.batch == batch:
             self._next_batch(now)
         if self.is_shifting:
@@ -80,7 +81,7 @@ class _Master:
             self._set_period(now, self._period_for(self._active(now)))
 
     def _active(self, now: int) -> int:
-        """P_active: those who called in (now - 2T, now]."""
+        """Return P_active, the number of workers (or contacts) in (now - 2T, now]."""
         since = now - 2 * self.period
         if self.options.active == "connections":
             return len(self.times) - bisect_right(self.times, since)
@@ -95,10 +96,10 @@ class _Master:
 
 
 class _InOrder(_Master):
-    """Sends every task once, batch after batch."""
+    """Send every task once, batch after batch."""
 
     def begin(self, problem: Problem) -> None:
-        """Start afresh."""
+        """Reset for a new run."""
         super().begin(problem)
         self.unsent = 0
 
@@ -114,22 +115,22 @@ class _InOrder(_Master):
 
 
 class OneBurst(_InOrder):
-    """Algorithm 1: one call is planned for each task, evenly over the time in which tasks can be sent."""
+    """Algorithm 1: plan one call for each task, evenly over the time in which tasks can be sent."""
 
     def begin(self, problem: Problem) -> None:
-        """Start afresh."""
+        """Reset for a new run."""
         super().begin(problem)
         self.planned = 0
 
     def contact(self, visible: Visible) -> Answer:
-        """Send the next task; the next planned call is this worker's."""
+        """Send the next task; give the worker the next planned call."""
         task = self._send(visible.now)
         if self.unsent == self.problem.tasks:
             self._next_batch(visible.now)
         return task, self._next_call()
 
     def _next_batch(self, now: int) -> None:
-        self.batch += 1  # and the period stays
+        self.batch += 1  # the period does not change
         self.unsent = 0
 
     def _next_call(self) -> int | None:
@@ -145,7 +146,7 @@ class OneBurst(_InOrder):
 
 
 class Periodic(_InOrder):
-    """Algorithm 2: everybody calls once a period, which follows the number of active workers."""
+    """Algorithm 2: every worker calls once per period; the period follows the number of active workers."""
 
     def contact(self, visible: Visible) -> Answer:
         """Send the next task."""
@@ -157,12 +158,12 @@ class Periodic(_InOrder):
         return task, call
 
 
-#: The chance that a worker ends a task by a deadline, as a master sees it at a contact.
+#: A function that estimates at a contact the probability that the worker ends a task by a deadline.
 Predictor: TypeAlias = Callable[[Visible, int, Options], float]
 
 
 def speed(visible: Visible, deadline: int, options: Options) -> float:
-    """Return Pr^Success by the worker's speed: twice the mean by its own time, at most 0.99."""
+    """Return Pr^Success by the worker's speed: twice the mean computing time over its own, at most 0.99."""
     if visible.c > deadline - visible.now:
         return 0.0
     mean = visible.problem.sum_c / visible.problem.num_workers
@@ -170,7 +171,7 @@ def speed(visible: Visible, deadline: int, options: Options) -> float:
 
 
 def history(visible: Visible, deadline: int, options: Options) -> float:
-    """Return it by speed; 0 for a worker that would have missed most such stretches of its past days and weeks."""
+    """Return Pr^Success by speed; 0 if the worker would have missed most such intervals of past days and weeks."""
     chance = speed(visible, deadline, options)
     if chance == 0.0 or len(visible.up) == 0:
         return chance
@@ -186,24 +187,24 @@ def history(visible: Visible, deadline: int, options: Options) -> float:
 
 
 class Replicating(_Master):
-    """Algorithm 3: tasks are sent again until one of their copies ends."""
+    """Algorithm 3: send tasks repeatedly until one of their copies ends."""
 
     def begin(self, problem: Problem) -> None:
-        """Start afresh."""
+        """Reset for a new run."""
         super().begin(problem)
-        self._forget()
+        self._reset_batch()
 
     def completed(self, now: int, worker: int, batch: int, task: int) -> None:
-        """Hear that a copy has ended; the last task of the present batch closes it."""
+        """Handle the end of a copy; the last task of the present batch closes the batch."""
         if self.options.report == "at_contact":
-            self._log(now, worker)  # of this contact the master hears before it chooses
+            self._log(now, worker)  # the contact counts before the master chooses
         if batch == self.batch:
             self.unfinished.discard(task)
             if not self.unfinished:
                 self._next_batch(now)
 
     def contact(self, visible: Visible) -> Answer:
-        """Send the unfinished task that needs it most, if the worker is fit for it."""
+        """Send the unfinished task with the greatest need, if the worker is suitable."""
         self._log(visible.now, visible.worker)
         task = None
         if self.batch < len(self.problem.batches) and visible.now >= self.problem.batches[self.batch][0]:
@@ -212,9 +213,9 @@ class Replicating(_Master):
 
     def _next_batch(self, now: int) -> None:
         super()._next_batch(now)
-        self._forget()
+        self._reset_batch()
 
-    def _forget(self) -> None:
+    def _reset_batch(self) -> None:
         self.unfinished = set(range(self.problem.tasks))
 
     def _choose(self, visible: Visible) -> int | None:
@@ -222,10 +223,10 @@ class Replicating(_Master):
 
 
 class Copying(Replicating):
-    """Algorithm 3 that knows nothing of its workers: every task is sent equally often."""
+    """Algorithm 3 without information on workers: every task is sent equally often."""
 
-    def _forget(self) -> None:
-        super()._forget()
+    def _reset_batch(self) -> None:
+        super()._reset_batch()
         self.sent = [0] * self.problem.tasks  # n_k
 
     def _choose(self, visible: Visible) -> int | None:
@@ -237,15 +238,15 @@ class Copying(Replicating):
 
 
 class Predicting(Replicating):
-    """Algorithm 3 with a predictor: the task least likely to end goes to a worker that is likely to end it."""
+    """Algorithm 3 with a predictor: the task least likely to end goes to a worker that is likely to end it in time."""
 
     def __init__(self, name: str, options: Options, predictor: Predictor) -> None:
         super().__init__(name, options)
         self.predictor = predictor
 
-    def _forget(self) -> None:
-        super()._forget()
-        self.open = [1.0] * self.problem.tasks  # p_k: the chance that no copy ends
+    def _reset_batch(self) -> None:
+        super()._reset_batch()
+        self.open = [1.0] * self.problem.tasks  # p_k: the probability that no copy ends
 
     def _choose(self, visible: Visible) -> int | None:
         chance = self.predictor(visible, self.problem.batches[self.batch][1], self.options)

@@ -1,8 +1,8 @@
-"""A master of our own that books its calls (docs/batches/beyond.md): a ledger, records of workers, tasks by need.
+"""The master ``booking``: it books calls of workers for batches (docs/batches/beyond.md).
 
-Three things differ from the paper's Algorithm 3. There is no period: each worker is told a call within a batch's time,
-and a ledger counts the calls booked for each batch. A worker's chance is counted on its own past, its queue included. A
-copy that has not ended for long no longer counts for much.
+Three things differ from the paper's Algorithm 3. There is no period: each worker gets the time of its next call within
+a batch, and the master counts the calls booked for each batch. A worker's success probability is estimated from its own
+past, including its queue. The success probability of a copy decreases with the time for which it has not ended.
 """
 
 from __future__ import annotations
@@ -17,36 +17,59 @@ from hindsched.online.batches.options import Options
 from hindsched.online.batches.periods import requests_for
 from hindsched.online.batches.visible import Answer, Problem, Visible
 
-__all__ = ["Booking", "calls_wanted", "chance_of_record"]
+__all__ = ["PARAMETERS", "Booking", "BookingParameters", "calls_wanted", "chance_of_record"]
 
-_DAY = 86_400
 
-#: How far back a record reaches, and how many moments of it are looked at.
-RECORD_S, MOMENTS = 14 * _DAY, 16
-#: So many moments with the share of copies that ended of late are put beside the record.
-DOUBT = 1
-#: How long a worker rests that is not wanted for the next batches.
-REST_S = 2 * _DAY
-#: Of what is counted batch after batch so much is kept at each new one.
-KEPT = 0.75
-#: Bounds of the share of booked calls that come.
-LEAST_COMING = 1 / 8
-#: The chance that a worker must have to be booked moves in such steps, up to the bound.
-STEP, MOST_WANTED = 0.05, 0.97
-#: Times in a batch at which chances of copies are reckoned anew.
-REVISIONS = 8
-GOLDEN = (5**0.5 - 1) / 2
+@dataclass(frozen=True, slots=True)
+class BookingParameters:
+    """Parameters of the master ``booking``.
+
+    Parameters
+    ----------
+    record_s
+        Seconds of a worker's past that count; a longer past follows changes of a worker later.
+    moments
+        Number of instants of the past that are sampled; more are more exact and cost more time.
+    doubt
+        Weight, in sampled instants, of the recent share of copies that ended in time.
+    rest_s
+        Seconds until the next call of a worker that is not needed for the next batches.
+    kept
+        Factor by which counts of past batches decay at each new batch.
+    least_coming
+        Least share of booked calls that are expected to come.
+    step, most_wanted
+        Step and maximum of the least success probability of a worker that is booked.
+    revisions
+        Number of times per batch at which success probabilities of copies are updated.
+    golden
+        Fraction that spreads the calls of a batch evenly, the golden ratio less one.
+    """
+
+    record_s: int = 14 * 86_400
+    moments: int = 16
+    doubt: int = 1
+    rest_s: int = 2 * 86_400
+    kept: float = 0.75
+    least_coming: float = 1 / 8
+    step: float = 0.05
+    most_wanted: float = 0.97
+    revisions: int = 8
+    golden: float = (5**0.5 - 1) / 2
+
+
+PARAMETERS = BookingParameters()
 
 
 def calls_wanted(requests: int) -> int:
-    """Return Z, the calls wanted for a batch: ten ninths of lambda, rounded up."""
+    """Return Z, the number of calls to book for a batch: ten ninths of lambda, rounded up."""
     return -(-10 * requests // 9)
 
 
 def chance_of_record(visible: Visible, length: int, need: int, usual: float) -> float:
-    """Return the chance that a worker advances by ``need`` seconds in the next ``length`` ones, by its own past.
+    """Return the probability that a worker advances by ``need`` in the next ``length`` seconds, by its own past.
 
-    Moments of the last two weeks in which it was available, evenly over them, are looked at: how often did it?
+    It is the share of instants, spread evenly over the available time of the last two weeks, after which it did.
 
     Parameters
     ----------
@@ -55,7 +78,7 @@ def chance_of_record(visible: Visible, length: int, need: int, usual: float) -> 
     length, need
         Seconds.
     usual
-        What a worker without a past is taken for.
+        The probability for a worker without a past.
 
     Examples
     --------
@@ -66,7 +89,7 @@ def chance_of_record(visible: Visible, length: int, need: int, usual: float) -> 
     """
     if need > length:
         return 0.0
-    since = visible.now - RECORD_S
+    since = visible.now - PARAMETERS.record_s
     up = visible.up[int(np.searchsorted(visible.up[:, 1], since, side="right")) :]
     if len(up) == 0:
         return usual
@@ -78,22 +101,24 @@ def chance_of_record(visible: Visible, length: int, need: int, usual: float) -> 
     seen = float(np.interp(visible.now - length, edges, own, left=0.0))
     if seen < 1:
         return usual
-    moments = (np.arange(MOMENTS) + 0.5) / MOMENTS * seen
+    moments = (np.arange(PARAMETERS.moments) + 0.5) / PARAMETERS.moments * seen
     begins = np.interp(moments, own, edges)
     reached = np.interp(begins + length, edges, own) - moments
-    return float((np.count_nonzero(reached >= need) + DOUBT * usual) / (MOMENTS + DOUBT))
+    return float(
+        (np.count_nonzero(reached >= need) + PARAMETERS.doubt * usual) / (PARAMETERS.moments + PARAMETERS.doubt)
+    )
 
 
 @dataclass(slots=True)
 class _Copy:
-    """A copy that was sent in the present batch and has not ended."""
+    """A copy of the present batch that has not ended."""
 
     sent: int
     need: int
     chance: float
 
     def at(self, now: int, deadline: int) -> float:
-        """Return the chance that it still ends in time, its end being equally likely at any time that is left to it."""
+        """Return the probability that it still ends in time, with its end uniform over the possible times."""
         first = self.sent + self.need
         gone = 0.0 if now <= first else min(1.0, (now - first) / max(1, deadline - first))
         left = self.chance * (1 - gone)
@@ -101,17 +126,17 @@ class _Copy:
 
 
 class Booking:
-    """A master that books calls batch by batch and sends tasks by the records of workers.
+    """A master that books calls batch by batch and sends tasks by the past of workers.
 
     Parameters
     ----------
     options
-        ``k`` and ``copies_lambda`` say how many calls a batch shall have, as for the paper's masters.
+        ``k`` and ``copies_lambda`` determine the number of calls per batch, as for the paper's masters.
 
     Notes
     -----
-    Memory: a few numbers for each worker and booked batch. Some 60 us a contact; the kernel
-    (`hindsched.online.batches.kernels.booking_kernels`) makes the same runs in a dozen.
+    Memory: a few numbers for each worker and booked batch. A contact costs about 60 us, and about 12 us in
+    `hindsched.online.batches.kernels.booking_kernels`.
     """
 
     name = "booking"
@@ -120,14 +145,14 @@ class Booking:
         self.options = options or Options()
 
     def begin(self, problem: Problem) -> None:
-        """Start afresh."""
+        """Reset for a new run."""
         expect_margins(self.name, problem)
         self.problem = problem
         self.wanted = calls_wanted(requests_for(problem.tasks, self.options.k, self.options.copies_lambda))
         num = len(problem.batches)
-        self.booked = [0] * (num + 1)  # the last one: never full
+        self.booked = [0] * (num + 1)  # the last entry is never full
         self.came = [0] * (num + 1)  # of the booked ones
-        self.others = [0] * (num + 1)  # calls of others in a batch's time
+        self.others = [0] * (num + 1)  # calls of workers that were not booked for the batch
         self.recent_booked, self.recent_came, self.recent_others = 0.0, 0.0, 0.0
         self.least_chance = 0.0
         self.next_open = 0
@@ -139,7 +164,7 @@ class Booking:
         self._open()
 
     def contact(self, visible: Visible) -> Answer:
-        """Send the task that needs it most, if this worker can be of use, and book its next call."""
+        """Send the task with the greatest need, if the worker may end it, and book the worker's next call."""
         now, worker = visible.now, visible.worker
         own = int((visible.up[:, 1] - visible.up[:, 0]).sum()) if len(visible.up) else 0
         queue = max(0, self.queue_ends.get(worker, 0) - own)
@@ -157,7 +182,7 @@ class Booking:
         return None if task is None else (self.batch, task), call
 
     def completed(self, now: int, worker: int, batch: int, task: int) -> None:
-        """Hear that a copy has ended."""
+        """Handle the end of a copy."""
         if batch != self.batch:
             return
         self.ended += 1
@@ -165,15 +190,15 @@ class Booking:
         self.unfinished.discard(task)
 
     def deadline(self, now: int, batch: int) -> None:
-        """Close the batch: count who came, and go on to the next one."""
-        self.recent_booked = KEPT * self.recent_booked + self.booked[batch]
-        self.recent_came = KEPT * self.recent_came + self.came[batch]
-        self.recent_others = KEPT * self.recent_others + (1 - KEPT) * self.others[batch]
+        """Close the batch: count the calls that came, and open the next one."""
+        self.recent_booked = PARAMETERS.kept * self.recent_booked + self.booked[batch]
+        self.recent_came = PARAMETERS.kept * self.recent_came + self.came[batch]
+        self.recent_others = PARAMETERS.kept * self.recent_others + (1 - PARAMETERS.kept) * self.others[batch]
         self.usual = min(0.95, max(0.05, self.ended / self.sent))
-        self.sent, self.ended = KEPT * self.sent, KEPT * self.ended
+        self.sent, self.ended = PARAMETERS.kept * self.sent, PARAMETERS.kept * self.ended
         following = min(batch + 1, len(self.booked) - 1)
-        step = STEP if self.booked[following] >= self._to_book() else -STEP
-        self.least_chance = min(MOST_WANTED, max(0.0, self.least_chance + step))
+        step = PARAMETERS.step if self.booked[following] >= self._to_book() else -PARAMETERS.step
+        self.least_chance = min(PARAMETERS.most_wanted, max(0.0, self.least_chance + step))
         self.batch = batch + 1
         self._open()
 
@@ -183,8 +208,8 @@ class Booking:
         tasks = range(self.problem.tasks)
         self.unfinished = set(tasks)
         self.copies: list[dict[int, _Copy]] = [{} for _ in tasks]
-        self.open = [1.0] * self.problem.tasks  # the chance that no copy ends in time
-        self.by_need = [(-1.0, k) for k in tasks]  # a heap; what it says of a task may be out of date
+        self.open = [1.0] * self.problem.tasks  # the probability that no copy ends in time
+        self.by_need = [(-1.0, k) for k in tasks]  # a heap; entries may be outdated
         self.revision = 0
 
     def _send(self, now: int, worker: int, need: int, chance: float) -> int:
@@ -202,9 +227,9 @@ class Booking:
         return task
 
     def _revise(self, now: int) -> None:
-        """Reckon all chances anew, a few times a batch."""
+        """Update all success probabilities, a few times per batch."""
         since, until = self.problem.batches[self.batch]
-        revision = (now - since) * REVISIONS // (until - since)
+        revision = (now - since) * PARAMETERS.revisions // (until - since)
         if revision == self.revision:
             return
         self.revision = revision
@@ -219,19 +244,19 @@ class Booking:
     # ---- calls
 
     def _note_call(self, now: int, worker: int) -> None:
-        """Count a call for the batch in whose time it comes."""
+        """Count a call for the present batch."""
         booked_for = self.booking.pop(worker, None)
         if self.batch == len(self.problem.batches) or now < self.problem.batches[self.batch][0]:
             return
         (self.came if booked_for == self.batch else self.others)[self.batch] += 1
 
     def _to_book(self) -> float:
-        """How many calls to book for a batch: what is missing to those that come by themselves, over who comes."""
+        """Return the calls to book for a batch: those missing beside unbooked calls, over the share that comes."""
         coming = (self.recent_came + 1) / (self.recent_booked + 2)
-        return max(0.0, self.wanted - self.recent_others) / min(1.0, max(LEAST_COMING, coming))
+        return max(0.0, self.wanted - self.recent_others) / min(1.0, max(PARAMETERS.least_coming, coming))
 
     def _book(self, visible: Visible, queue: int) -> int | None:
-        """Return when a worker shall call again: in the time of the next batch with room, while it can be of use."""
+        """Return the second of a worker's next call: in the next batch that needs calls and that it can serve."""
         batches, num = self.problem.batches, len(self.problem.batches)
         to_book = self._to_book()
         again = self._again(visible, queue, to_book)
@@ -243,19 +268,19 @@ class Booking:
         since, until = batches[following]
         chance = chance_of_record(visible, until - since, visible.c, self.usual)
         if chance < self.least_chance:
-            return visible.now + REST_S
+            return visible.now + PARAMETERS.rest_s
         self.next_open = max(self.next_open, following)
         while self.next_open < num and self.booked[self.next_open] >= to_book:
             self.next_open += 1
         place = self.next_open
         if place == num:
-            return visible.now + REST_S
+            return visible.now + PARAMETERS.rest_s
         self.booked[place] += 1
         self.booking[visible.worker] = place
         return self._slot(visible, place)
 
     def _again(self, visible: Visible, queue: int, to_book: float) -> int | None:
-        """Return when a worker shall call once more in the present batch, if that lacks calls and there is time."""
+        """Return the second of another call in the present batch, if that needs calls and there is time; else None."""
         if self.batch == len(self.problem.batches) or not self.unfinished or self.booked[self.batch] >= to_book:
             return None
         since, until = self.problem.batches[self.batch]
@@ -268,12 +293,12 @@ class Booking:
 
     def _share(self, visible: Visible) -> float:
         """Return the share of the last two weeks in which a worker was available."""
-        known = min(RECORD_S, visible.now - int(visible.up[0, 0])) if len(visible.up) else 0
-        return (visible.available(visible.now - RECORD_S, visible.now) + 1) / (known + 1)
+        known = min(PARAMETERS.record_s, visible.now - int(visible.up[0, 0])) if len(visible.up) else 0
+        return (visible.available(visible.now - PARAMETERS.record_s, visible.now) + 1) / (known + 1)
 
     def _slot(self, visible: Visible, place: int) -> int:
-        """Return a second in the first part of a batch's time, longer for who computes fast and is often there."""
+        """Return a second in the first part of a batch; this part is longer for fast and often available workers."""
         since, until = self.problem.batches[place]
         latest = (until - since) - 2 * visible.c / self._share(visible)
         width = min(max(latest, (until - since) / 10), (until - since) * 0.9)
-        return since + int(self.booked[place] * GOLDEN % 1.0 * width)
+        return since + int(self.booked[place] * PARAMETERS.golden % 1.0 * width)

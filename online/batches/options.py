@@ -1,4 +1,4 @@
-"""The readings under which a run is made: one named option each (docs/batches/model.md section 3)."""
+"""Options of a run: the choices that the paper leaves open (docs/batches/model.md section 3)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hindsched.instances.errors import InputError
 
 __all__ = ["CHOICES", "Options"]
 
-#: What each option in words may be; the first is the default (of ``overdue`` it depends on the policy).
+#: The names that each option in words accepts; the first is the default (for ``overdue`` the policy decides).
 CHOICES = {
     "active": ("distinct", "connections"),
     "overdue": ("carry", "drop"),
@@ -18,35 +18,35 @@ CHOICES = {
     "report": ("at_once", "at_contact"),
     "first": ("start", "spread"),
 }
-#: The options that are integers, and their least.
+#: The integer options and their minima.
 _INTEGERS = {"copies": 1, "replays": 0, "copies_lambda": 1}
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What a run may be told.
+    """Options of masters and of a run.
 
     Parameters
     ----------
     k
-        K: the chance with which a batch gets the requests it needs; above 0, below 1.
+        K, the probability that a batch gets the requests it needs; above 0, below 1.
     p0
-        P at the begin: ``week`` (workers available in the week before the first submission), or an integer >= 1.
+        Initial P: ``week`` (workers available in the week before the first submission), or an integer >= 1.
     active
-        Who counts as active: ``distinct`` workers with a contact in the last two periods, or all ``connections``.
+        Active workers are ``distinct`` workers with a contact in the last two periods, or all ``connections`` count.
     overdue
-        After a deadline unsent tasks go on (``carry``), or the batch is closed (``drop``). None: A1 and A2 carry, A3
-        drops.
+        After a deadline unsent tasks remain to be sent (``carry``), or the batch is closed (``drop``). None: A1 and A2
+        carry, A3 drops.
     busy
         Whether the next contact waits for the end of the worker's queue (``wait``) or not (``queue``).
     report
-        When the master learns of an end: ``at_once``, or ``at_contact``, the next one of that worker.
+        The master learns of an end ``at_once``, or ``at_contact``, at the next contact of that worker.
     copies
-        Most copies of a task that the predictor ``copies`` sends.
+        Number of copies of a task that the predictor ``copies`` sends at most.
     replays
-        Days, and weeks, that the predictor ``history`` looks back.
+        Number of past days, and of weeks, that the predictor ``history`` uses.
     copies_lambda
-        q: requests are asked for q copies of each task.
+        q, the number of requests per task.
     first
         First contacts from the ``start`` on, or ``spread`` over a period.
 
@@ -105,7 +105,7 @@ class Options:
         }
 
     def settled(self, algorithm: str) -> Options:
-        """Return the options with ``overdue`` as it is by default for A1, A2 or A3."""
+        """Return the options with the default of ``overdue`` for A1, A2 or A3 filled in."""
         return self if self.overdue else replace(self, overdue="drop" if algorithm == "A3" else "carry")
 
 

@@ -1,4 +1,4 @@
-"""What a run achieved, batch by batch, counted from its contacts (docs/batches/model.md section 5)."""
+"""Results of a run by batch, computed from its contacts (docs/batches/model.md section 5)."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ __all__ = ["Simulation", "simulation"]
 
 @dataclass(frozen=True, slots=True)
 class Simulation:
-    """A run and its numbers, each a tuple with one number per batch.
+    """A run and its results, each a tuple with one number per batch.
 
     Parameters
     ----------
     policy
-        Whose run it is.
+        The name of the policy.
     run
-        All contacts, and the periods that were set.
+        All contacts, and the periods.
     satisfied
         Tasks of which a copy ended by the deadline.
     latency
-        Seconds from the submission until all tasks had ended; None if they had not by the run's end.
+        Seconds from the submission until all tasks had ended; None if some had not at the end of the run.
     copies
-        Tasks sent, copies counted.
+        Copies sent.
     requests
         X_i: contacts from the submission to L_i.
     distributed
@@ -61,7 +61,7 @@ class Simulation:
 
 
 def simulation(instance: Instance, policy: str, contacts: Contacts, periods: tuple[tuple[int, int], ...]) -> Simulation:
-    """Return a run with its numbers.
+    """Return a run with its results.
 
     Notes
     -----

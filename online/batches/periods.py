@@ -1,4 +1,4 @@
-"""How often workers are asked to call: the requests a batch needs, and the period that brings them."""
+"""The number of requests that a batch needs, and the period of calls that brings them."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ def poisson_tail(mean: float, least: int) -> float:
 
 @cache
 def requests_for(tasks: int, k: float, copies: int = 1) -> int:
-    """Return lambda: the least mean with which, at probability ``k``, enough Poisson requests arrive.
+    """Return lambda, the least mean with which enough Poisson requests arrive with probability ``k``.
 
-    The paper's equation 1, the right way round (docs/batches/model.md section 3).
+    This is the paper's equation 1, corrected (docs/batches/model.md section 3).
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ def requests_for(tasks: int, k: float, copies: int = 1) -> int:
     k
         K, above 0 and below 1.
     copies
-        q: requests wanted for each task.
+        q, requests per task.
 
     Examples
     --------
@@ -56,7 +56,7 @@ def requests_for(tasks: int, k: float, copies: int = 1) -> int:
     [1100, 2155, 4247]
     """
     wanted = tasks * copies
-    low, high = 0, 1  # the tail grows with the mean: k lies above low and not above high
+    low, high = 0, 1  # the tail increases with the mean: k is above that of low, not above that of high
     while poisson_tail(high, wanted) < k:
         low, high = high, 2 * high
     while high - low > 1:
@@ -69,7 +69,7 @@ def requests_for(tasks: int, k: float, copies: int = 1) -> int:
 
 
 def period(active: int, margin: int, workers: int, requests: int) -> int:
-    """Return T in seconds, at least 1, so that ``active`` workers bring ``requests`` in nine tenths of the margin.
+    """Return T in seconds, at least 1: ``active`` workers then bring ``requests`` in nine tenths of the margin.
 
     Parameters
     ----------

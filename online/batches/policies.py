@@ -1,4 +1,4 @@
-"""The masters by name, and how any policy is made from a text (docs/batches/model.md section 3)."""
+"""Masters by name: those of the paper, ``booking``, and policies of users (docs/batches/model.md section 3)."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ def make_policy(text: str | Policy, options: Options | None = None) -> Policy:
     ----------
     text
         One of `POLICIES`, or ``path/to/file.py:ClassName``, or the name of an installed entry point in the group
-        ``hindsched.policies``; or a policy of your own as an object, of which a copy is returned.
+        ``hindsched.policies``; or a policy of your own as an object, which is copied.
     options
-        Readings, for the built-in ones; a class of yours gets them where its constructor has a parameter ``options``.
+        Options of the built-in masters; a user's class receives them if its constructor names ``options``.
 
     Raises
     ------
     InputError
-        In one line: for an unknown name, and for a file or class that cannot be used.
+        For an unknown name, and for an unusable file or class.
 
     Examples
     --------

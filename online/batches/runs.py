@@ -1,4 +1,4 @@
-"""A run of a policy by name, by the faster of two simulators."""
+"""Runs of policies, in machine code or by the plain simulator."""
 
 from __future__ import annotations
 
@@ -13,22 +13,18 @@ from hindsched.online.batches.outcome import Simulation, simulation
 from hindsched.online.batches.policies import POLICIES, make_policy
 from hindsched.online.batches.simulate import simulate
 from hindsched.online.batches.visible import Policy
+from hindsched.online.options import Engine, member
 
-__all__ = ["ENGINES", "run_policy"]
+__all__ = ["run_policy"]
 
-#: ``kernel``: machine code, for the built-in masters. ``plain``: `simulate`. ``auto``: the first that can.
-ENGINES = ("auto", "plain", "kernel")
-
-#: Up to so many workers the plain simulator is done before machine code is loaded.
+#: Number of workers up to which the plain simulator is faster than loading machine code.
 _FEW_WORKERS = 50
 
 
 def run_policy(
-    instance: Instance, policy: str | Policy, options: Options | None = None, *, engine: str = ENGINES[0]
+    instance: Instance, policy: str | Policy, options: Options | None = None, *, engine: str = Engine.AUTO
 ) -> Simulation:
-    """Run a policy on an instance, showing it only the past.
-
-    The result does not depend on the engine.
+    """Run a policy on an instance; the policy sees the past only, and the result does not depend on the engine.
 
     Parameters
     ----------
@@ -37,15 +33,15 @@ def run_policy(
     policy
         A name or an object, see `hindsched.online.batches.make_policy`.
     options
-        The readings.
+        Options of the run.
     engine
-        One of `ENGINES`.
+        One of `hindsched.online.options.Engine`, or its name.
 
     Raises
     ------
     InputError
-        For an unknown policy or option, an instance that the policy cannot work with, a bad answer of a policy, or an
-        engine that cannot run it.
+        For an unknown policy or option, an unsuitable instance, an illegal answer, or an engine that cannot run the
+        policy.
 
     Examples
     --------
@@ -54,21 +50,21 @@ def run_policy(
     (2,)
     """
     options = options or Options()
-    if engine not in ENGINES:
-        raise InputError(f"{engine!r}, expected one of {', '.join(ENGINES)}", place="engine")
-    is_kernels = isinstance(policy, str) and policy in POLICIES
-    if not is_kernels and engine == "kernel":
+    chosen = member(Engine, engine, place="engine")
+    is_built_in = isinstance(policy, str) and policy in POLICIES
+    if not is_built_in and chosen is Engine.KERNEL:
         raise InputError(f"the kernel runs the built-in masters, not {policy!r}", place="engine")
-    made = make_policy(policy, replace(options))  # it may keep them; the run's are its own
+    made = make_policy(policy, replace(options))  # the policy may keep and change its copy
     is_loaded = "hindsched.online.batches.kernels.compiled_run" in sys.modules
-    wants_kernel = engine == "kernel" or (engine == "auto" and (is_loaded or instance.num_workers > _FEW_WORKERS))
-    if isinstance(policy, str) and is_kernels and wants_kernel:
-        from hindsched.online.batches.kernels.compiled_run import run_kernel  # noqa: PLC0415  # numba, only where it is wanted
+    is_large = is_loaded or instance.num_workers > _FEW_WORKERS
+    wants_kernel = chosen is Engine.KERNEL or (chosen is Engine.AUTO and is_large)
+    if isinstance(policy, str) and is_built_in and wants_kernel:
+        from hindsched.online.batches.kernels.compiled_run import run_kernel  # noqa: PLC0415  # numba
 
         expect_margins(policy, instance)
         done = run_kernel(instance, policy, options)
         if done is not None:
             return simulation(instance, policy, *done)
-        if engine == "kernel":
-            raise InputError("its numbers need more bits than the kernel has, expected auto or plain", place="engine")
+        if chosen is Engine.KERNEL:
+            raise InputError("kernel, but a number exceeds its bits: expected auto or plain", place="engine")
     return simulate(instance, made, options)

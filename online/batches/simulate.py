@@ -1,14 +1,14 @@
-"""The plain simulator: rules V1-V6 event by event, to be read (docs/batches/model.md section 2).
+"""The plain simulator: rules V1 to V6 of docs/batches/model.md section 2, event by event.
 
-An instant with an event goes through V2 (ends), V3 (deadlines) and V5 (contacts), in this order; workers by index.
+At an instant with events, V2 (ends), V3 (deadlines) and V5 (contacts) apply in this order, workers by index. The module
+is written to be read; `hindsched.online.batches.kernels` has its compiled twin.
 """
 
 from __future__ import annotations
 
 import heapq
-import traceback
 from bisect import bisect_right
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
@@ -18,20 +18,21 @@ import numpy.typing as npt
 
 from hindsched.instances.batches.model import Compute, Instance
 from hindsched.instances.batches.run import NOTHING, Contacts
-from hindsched.instances.errors import HindschedError, InputError
+from hindsched.instances.errors import InputError
 from hindsched.online.batches.options import Options
 from hindsched.online.batches.outcome import Simulation, simulation
 from hindsched.online.batches.periods import period, requests_for
 from hindsched.online.batches.visible import Policy, Problem, Visible, active_before
+from hindsched.online.user_code import call_user_code
 
 __all__ = ["SPREAD", "WORD", "first_call", "name_of", "simulate"]
 
-#: Worker j of a spread begin calls first a part of the period later: the fraction of j times the golden ratio.
+#: With first contacts ``spread``, worker j calls after the fractional part of j SPREAD / WORD of a period.
 SPREAD, WORD = 2_654_435_761, 2**32
 
 
 def name_of(policy: Policy) -> str:
-    """Return what reports call a policy: its ``name``, or its class."""
+    """Return the name of a policy in reports: its ``name``, or its class."""
     name = getattr(policy, "name", None)
     return name if isinstance(name, str) else type(policy).__name__
 
@@ -51,56 +52,56 @@ def simulate(instance: Instance, policy: Policy, options: Options | None = None)
     Parameters
     ----------
     instance
-        With all availability; the policy sees none of what is to come.
+        The instance; its availability is revealed to the policy contact by contact.
     policy
         The master.
     options
-        Readings of the rules; those of section 3 that bear on a policy's own choices are for its constructor.
+        Options of the rules; a policy's constructor receives its own.
 
     Raises
     ------
     InputError
-        Naming policy, worker and second, for an answer that breaks a rule or cannot be read.
+        Naming policy, worker and second, for an illegal answer.
 
     Notes
     -----
-    Some 20 us a contact, and what the policy takes.
+    A contact costs about 20 us beside the policy's own time.
     """
     return _Simulator(instance, policy, options or Options()).run()
 
 
 class _Simulator:
-    """A run as it goes on."""
+    """The state of a run."""
 
     def __init__(self, instance: Instance, policy: Policy, options: Options) -> None:
         self.instance = instance
         self.policy = policy
-        self.options = replace(options)  # a policy may hold the one it was made with
+        self.options = replace(options)  # the policy may hold and change the original
         self.active = active_before(instance) if isinstance(options.p0, str) else options.p0
         self.problem = Problem.of(instance, self.active)
         up = instance.window(0, instance.end)
         self.workers = [_Worker(up.of_worker(j), c, instance.compute) for j, c in enumerate(instance.c)]
         self.calls: list[tuple[int, int]] = []  # (time, worker), a heap
         self.ends: list[tuple[int, int, int, int]] = []  # (time, worker, batch, task), a heap
-        self.unheard: dict[int, list[tuple[int, int, int]]] = {}  # of each worker: (end, batch, task) by end
+        self.unreported: dict[int, list[tuple[int, int, int]]] = {}  # of each worker: (end, batch, task) by end
         self.last_contacts: dict[int, int] = {}
         self.rows: list[tuple[int, int, int, int, int]] = []
 
     def run(self) -> Simulation:
-        self._tell("begin", self.instance.start, self.problem)
+        self._notify("begin", self.instance.start, self.problem)
         for j in range(self.instance.num_workers):
             self._call(j, first_call(self.instance, self.options, self.active, j))
         deadlines = [deadline for _, deadline in self.instance.batches]
         for batch, deadline in enumerate(deadlines):
             self._until(deadline)
             self._ends_at(deadline)
-            self._tell("deadline", deadline, deadline, batch)
+            self._notify("deadline", deadline, deadline, batch)
         table = np.array(self.rows, dtype=np.int64).reshape(-1, 5)
         contacts = Contacts(*table.T)
         return simulation(self.instance, name_of(self.policy), contacts, self._periods())
 
     def _until(self, deadline: int) -> None:
-        """Go on to before a deadline: at each instant first the ends, then the contacts."""
+        """Simulate up to a deadline: at each instant first the ends, then the contacts."""
         while (now := self._next_instant()) < deadline:
             self._ends_at(now)
             for worker in self._calls_at(now):
@@ -110,22 +111,22 @@ class _Simulator:
         return min((heap[0][0] for heap in (self.ends, self.calls) if heap), default=self.instance.end)
 
     def _ends_at(self, now: int) -> None:
-        """V2: several ends by worker index. In the reading ``at_contact`` the master does not hear of them yet."""
+        """V2: handle ends by worker index; with the option ``at_contact`` the master is notified later."""
         while self.ends and self.ends[0][0] <= now:
             end, worker, batch, task = heapq.heappop(self.ends)
             if self.options.report == "at_contact":
-                self.unheard.setdefault(worker, []).append((end, batch, task))
+                self.unreported.setdefault(worker, []).append((end, batch, task))
             else:
-                self._tell("completed", now, now, worker, batch, task)
+                self._notify("completed", now, now, worker, batch, task)
 
     def _calls_at(self, now: int) -> Iterator[int]:
         while self.calls and self.calls[0][0] == now:
             yield heapq.heappop(self.calls)[1]
 
     def _contact(self, now: int, j: int) -> None:
-        """V5 and V6: the worker reports, is answered, computes, and knows when to call again."""
-        for _, batch, task in self.unheard.pop(j, ()):
-            self._tell("completed", now, now, j, batch, task)
+        """V5 and V6: report ends, get the answer, compute, and schedule the next call."""
+        for _, batch, task in self.unreported.pop(j, ()):
+            self._notify("completed", now, now, j, batch, task)
         worker = self.workers[j]
         visible = Visible(self.problem, now, j, worker.c, worker.past(now), MappingProxyType(self.last_contacts))
         chosen, call = self._answer(visible, now, j)
@@ -145,33 +146,20 @@ class _Simulator:
                 self._call(j, max(call, now + 1))
 
     def _call(self, j: int, earliest: int) -> None:
-        """Note a worker's next contact: its first available second from ``earliest`` on."""
+        """Schedule a worker's next contact: its first available second from ``earliest`` on."""
         time = self.workers[j].next_available(earliest)
         if time is not None and time < self.instance.end:
             heapq.heappush(self.calls, (time, j))
 
-    def _tell(self, method: str, now: int, *news: Any) -> None:
+    def _notify(self, method: str, now: int, *news: Any) -> None:
         listener = getattr(self.policy, method, None)
         if listener is not None:
-            self._asked(f"second {now}", listener, *news)
-
-    def _asked(self, where: str, question: Callable[..., Any], *arguments: Any) -> Any:
-        """Return the answer of somebody's code, or say where it raised."""
-        try:
-            return question(*arguments)
-        except (HindschedError, KeyboardInterrupt):
-            raise
-        except BaseException as error:  # whatever it raises
-            at = traceback.extract_tb(error.__traceback__)[-1]
-            name = getattr(question, "__name__", type(question).__name__)
-            what = f"{name} raised {type(error).__name__}: {error} ({at.filename}, line {at.lineno})"
-            place = f"policy {name_of(self.policy)}, {where}"
-            raise InputError(" ".join(what.split()), place=place) from error
+            call_user_code(listener, *news, place=f"policy {name_of(self.policy)}, second {now}")
 
     def _periods(self) -> tuple[tuple[int, int], ...]:
-        """Return the periods that a policy tells of, if it does."""
-        told: Any = getattr(self.policy, "periods", ())
-        pairs = list(told) if isinstance(told, list | tuple) else [told]
+        """Return the optional attribute ``periods`` of the policy."""
+        periods: Any = getattr(self.policy, "periods", ())
+        pairs = list(periods) if isinstance(periods, list | tuple) else [periods]
         for pair in pairs:
             if not isinstance(pair, list | tuple) or len(pair) != 2 or not all(map(_is_integer, pair)):
                 place = f"policy {name_of(self.policy)}, periods"
@@ -179,13 +167,12 @@ class _Simulator:
         return tuple((int(now), int(seconds)) for now, seconds in pairs)
 
     def _answer(self, visible: Visible, now: int, worker: int) -> tuple[tuple[int, int] | None, int | None]:
-        """Ask the policy, and refuse what the rules or the protocol do not allow.
+        """Return the policy's answer; an `InputError` if rules or protocol forbid it.
 
-        What it was shown it may have written to: nothing is read from that afterwards.
+        The policy may have changed ``visible``; it is not read afterwards.
         """
-        where = f"worker {worker} in second {now}"
-        answer: Any = self._asked(where, self.policy.contact, visible)
-        place = f"policy {name_of(self.policy)}, {where}"
+        place = f"policy {name_of(self.policy)}, worker {worker} in second {now}"
+        answer: Any = call_user_code(self.policy.contact, visible, place=place)
         pair = list(tuple.__iter__(answer)) if isinstance(answer, tuple) else []
         if len(pair) != 2:
             raise InputError(f"{answer!r}, expected a pair of a task (or None) and a second (or None)", place=place)
@@ -214,16 +201,16 @@ class _Worker:
         self.stops: list[int] = ups[:, 1].tolist()
         self.c = c
         self.is_reliable = compute is Compute.RELIABLE
-        #: When its last task ends; None: never.
+        #: End of its last task; None: never.
         self.busy_until: int | None = 0
 
     def next_available(self, earliest: int) -> int | None:
-        """Return its first available second from ``earliest`` on, if there is one (V1)."""
+        """Return its first available second from ``earliest`` on (V1); None if there is none."""
         place = bisect_right(self.stops, earliest)
         return max(earliest, self.starts[place]) if place < len(self.starts) else None
 
     def compute(self, now: int) -> int | None:
-        """Append a task to the queue and return when it ends (V2); None: never."""
+        """Append a task to the queue and return its end (V2); None: never."""
         if self.busy_until is not None:
             self.busy_until = self._end(max(now, self.busy_until))
         return self.busy_until

@@ -1,7 +1,7 @@
-"""What an on-line master sees: the problem, who calls, that worker's past, and nothing else.
+"""What an on-line master sees at a contact: the problem, the worker that calls, and its past.
 
-A policy is handed objects that do not hold the future: `Problem` has no availability, and the past of the worker that
-calls is copied for it.
+The objects that a policy receives do not hold the future: `Problem` has no availability, and the past of the worker is
+a copy.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from hindsched.instances.batches.model import Instance
 
 __all__ = ["Answer", "Policy", "Problem", "Visible", "active_before"]
 
-#: What a policy answers at a contact: ``(batch, task)`` or None, and the second R from which the worker shall call
+#: The answer of a policy at a contact: ``(batch, task)`` or None, and the second R from which on the worker calls
 #: again, or None for never.
 Answer: TypeAlias = tuple[tuple[int, int] | None, int | None]
 
@@ -32,13 +32,13 @@ class Problem:
     tasks
         N, tasks per batch.
     batches
-        M pairs of submission and deadline, public beforehand.
+        M pairs of submission and deadline, known from the beginning.
     num_workers, sum_c
-        W and the sum of all C_j: the mean is public, a worker's own C_j is told when it calls.
+        W and the sum of all C_j: the mean is public, a worker's own C_j is known when it calls.
     start
         t0.
     active
-        P0, the number of workers to expect at first.
+        P0, the expected number of workers at first.
     """
 
     tasks: int
@@ -77,15 +77,15 @@ class Visible:
     Parameters
     ----------
     problem
-        What is to be done.
+        The problem to schedule.
     now
         This second.
     worker
-        Who calls.
+        The worker that calls.
     c
         Seconds it computes per task.
     up
-        Its available intervals before ``now``; shape (n, 2), read-only. The last one ends at ``now`` at the latest.
+        Its available intervals before ``now``, shape (n, 2), read-only; the last one ends by ``now``.
     last_contacts
         The second of the last contact of each worker that has called before.
     """
@@ -108,7 +108,7 @@ class Visible:
         return self.problem.tasks
 
     def available(self, since: int, until: int) -> int:
-        """Return in how many seconds of [since, until) before ``now`` this worker was available.
+        """Return the number of seconds of [since, until) before ``now`` in which this worker was available.
 
         Examples
         --------
@@ -122,13 +122,13 @@ class Visible:
 
 @runtime_checkable
 class Policy(Protocol):
-    """An on-line master: what to answer when a worker calls.
+    """An on-line master: the answers to calls of workers.
 
-    A class may leave out ``begin``, ``completed``, ``deadline`` and ``name`` (then it is called by its class).
+    The methods ``begin``, ``completed`` and ``deadline`` are optional. So is ``name``; its default is the class name.
 
     Examples
     --------
-    Send every worker the next task of the present batch, and let it call again a second later.
+    This policy sends every worker the next task of the present batch, and lets it call again a second later.
 
     >>> class Eager:
     ...     def begin(self, problem):
@@ -147,7 +147,7 @@ class Policy(Protocol):
     """
 
     def contact(self, visible: Visible) -> Answer:
-        """Answer a contact: what to send, and from when on the worker shall call again.
+        """Return the answer to a contact: the task to send, and the time of the next call.
 
         Parameters
         ----------
@@ -156,15 +156,14 @@ class Policy(Protocol):
 
         Returns
         -------
-        A pair. First ``(batch, task)`` with 0-based indices, of a batch that is submitted, or None. Then an integer R:
-        the worker's next contact is in its first available second that is not before R and after this one; or None:
-        it never calls again.
+        A pair: ``(batch, task)``, 0-based, of a submitted batch, or None; and an integer R or None. The worker's next
+        contact is in its first available second from R on, after the present second; None: it never calls again.
         """
         ...
 
 
 def active_before(instance: Instance) -> int:
-    """Return the workers with an available second in the week before the first submission, or since t0; at least 1."""
+    """Return the number of workers available in the week before the first submission, or since t0; at least 1."""
     first = instance.batches[0][0]
     since = max(instance.start, first - 7 * 24 * 3600)
     if since >= first:

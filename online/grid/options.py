@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 from hindsched.instances.errors import InputError
 
@@ -79,6 +79,8 @@ class Dgs:
         Names the random streams.
     """
 
+    name: ClassVar[str] = "dgs"
+
     fwd: int = 5
     degree: int = 20
     overlay: str = "static"
@@ -93,30 +95,19 @@ class Dgs:
     def __post_init__(self) -> None:
         _check(self)
 
-    @property
-    def name(self) -> str:
-        """What reports call it."""
-        return "dgs"
-
 
 @dataclass(frozen=True, slots=True)
 class AsapPinned:
     """Each job at its earliest start on nodes that are free for it, chosen at submission from all nodes."""
 
-    @property
-    def name(self) -> str:
-        """What reports call it."""
-        return "asap_pinned"
+    name: ClassVar[str] = "asap_pinned"
 
 
 @dataclass(frozen=True, slots=True)
 class AsapCounted:
     """Conservative backfilling: each job at its earliest start by the count of free nodes, promised at submission."""
 
-    @property
-    def name(self) -> str:
-        """What reports call it."""
-        return "asap_counted"
+    name: ClassVar[str] = "asap_counted"
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,35 +120,26 @@ class Queue:
         ``length``, ``area`` or ``width``, smallest first, or ``file``: the order of submission.
     """
 
+    name: ClassVar[str] = "queue"
+
     rule: str = "length"
 
     def __post_init__(self) -> None:
         _check(self)
-
-    @property
-    def name(self) -> str:
-        """What reports call it."""
-        return "queue"
 
 
 @dataclass(frozen=True, slots=True)
 class Fcfs:
     """First come, first served: no job starts before an earlier one."""
 
-    @property
-    def name(self) -> str:
-        """What reports call it."""
-        return "fcfs"
+    name: ClassVar[str] = "fcfs"
 
 
 @dataclass(frozen=True, slots=True)
 class Easy:
     """EASY backfilling with exact lengths: a job may overtake if it does not delay the first of the queue."""
 
-    @property
-    def name(self) -> str:
-        """What reports call it."""
-        return "easy"
+    name: ClassVar[str] = "easy"
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,6 +158,8 @@ class Late:
         The order in which a searcher considers its waiting jobs, as for `Queue`.
     """
 
+    name: ClassVar[str] = "late"
+
     fwd: int = 5
     degree: int = 20
     explore: str = "fail"
@@ -185,11 +169,6 @@ class Late:
 
     def __post_init__(self) -> None:
         _check(self)
-
-    @property
-    def name(self) -> str:
-        """What reports call it."""
-        return "late"
 
 
 BuiltIn: TypeAlias = Dgs | AsapPinned | AsapCounted | Queue | Fcfs | Easy | Late

@@ -1,1 +1,1 @@
-"""The simulator and the built-in masters as machine code, contact for contact the same as their plain twins."""
+"""Compiled twins of the simulator and of the built-in masters; they give the same contacts."""

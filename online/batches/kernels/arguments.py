@@ -1,4 +1,4 @@
-"""What the kernels are handed, in groups; all times are integers, 32 bits where there are many."""
+"""Arguments of the compiled simulator of batches, in named groups; large arrays of times have 32 bits."""
 
 from __future__ import annotations
 
@@ -34,25 +34,25 @@ __all__ = [
     "UNFINISHED",
     "UNSENT",
     "USUAL",
+    "BookingState",
     "Ends",
-    "Ledger",
+    "InstanceArrays",
+    "MasterOptions",
     "Record",
-    "Rules",
     "State",
-    "World",
 ]
 
-#: Later than any second.
+#: A second after all others.
 NEVER = 2**31 - 1
-#: Calls and ends are kept as time * 2^SHIFT + worker.
+#: Calls and ends are stored as time * 2^SHIFT + worker.
 SHIFT = 31
 
-#: The master that books its calls, beside Algorithms 1, 2 and 3.
+#: The number of the master ``booking``, beside Algorithms 1, 2 and 3.
 BOOKING = 4
 #: Predictors by number.
 COPIES, SPEED, HISTORY = range(3)
 
-#: Places in ``State.at``; the last is how many there are.
+#: Indices of ``State.at``; the last is their number.
 (
     CALLS,
     ENDS,
@@ -69,12 +69,12 @@ COPIES, SPEED, HISTORY = range(3)
     NUMBERS,
 ) = range(13)
 
-#: Places in ``Ledger.means``; the last is how many there are.
+#: Indices of ``BookingState.means``; the last is their number.
 BOOKED, CAME, OTHERS, LEAST_CHANCE, USUAL, SENT, ENDED, MEANS = range(8)
 
 
-class World(NamedTuple):
-    """The instance, as far as the run needs it."""
+class InstanceArrays(NamedTuple):
+    """The instance as arrays."""
 
     ups: Int32s  # (n, 2)
     low: Ints  # (W,): the first row of each worker
@@ -91,41 +91,41 @@ class World(NamedTuple):
     is_reliable: bool
 
 
-class Rules(NamedTuple):
-    """The master and the readings."""
+class MasterOptions(NamedTuple):
+    """The master and its options."""
 
     algorithm: int  # 1, 2, 3, or BOOKING
     predictor: int
     is_shifting: bool
     drops: bool
     waits: bool
-    hears_at_contact: bool
+    reports_at_contact: bool
     counts_connections: bool
     copies: int
     replays: int
     requests: int  # lambda
-    calls: int  # that are wanted for a batch, of BOOKING
+    calls: int  # Z, calls to book for a batch, of BOOKING
     double_mean: float  # 2.0 * mean C
 
 
-class Ledger(NamedTuple):
-    """What the master knows that books its calls."""
+class BookingState(NamedTuple):
+    """The state of the master ``booking``."""
 
-    means: Reals  # counted batch after batch, the older the less
-    booked: Ints  # (M + 1,): calls booked for each batch; the last one is never full
-    came: Ints  # (M + 1,): of these
-    others: Ints  # (M + 1,): calls of others in a batch's time
+    means: Reals  # decaying counts over batches
+    booked: Ints  # (M + 1,): calls booked for each batch; the last entry is never full
+    came: Ints  # (M + 1,): booked calls that came
+    others: Ints  # (M + 1,): calls of workers that were not booked
     booking: Ints  # (W,): for which batch each worker is booked, or -1
     queue_ends: Ints  # (W,): in its own time, counted from its first row
-    queue: Ints  # (1,): what the worker that calls has to compute, in its own time
+    queue: Ints  # (1,): the queue of the worker that calls, in its own time
     own: Ints  # (W,): a worker's available seconds before its row own_place
     own_place: Ints  # (W,)
-    back: Ints  # (W,): its first row of late
+    back: Ints  # (W,): its first row of the last two weeks
     first: Ints  # (N,): the first copy of each task that has not ended, or -1
 
 
 class State(NamedTuple):
-    """Where a run stands."""
+    """The state of a run."""
 
     at: Ints
     calls: Ints  # a heap of next contacts
@@ -133,14 +133,14 @@ class State(NamedTuple):
     busy: Ints  # (W,): when its queue ends
     busy_place: Ints  # (W,): in which interval
     last: Ints  # (W,): its last contact
-    head: Ints  # (W,): its first task, by contact, of whose end the master has not heard; -1 if none
+    head: Ints  # (W,): its first task, by contact, whose end is not reported; -1 if none
     tail: Ints  # (W,)
-    replays: Int32s  # (W, 2 * replays): the interval in which each replay began last
-    keys: Reals  # (size,): how much each task needs to be sent; -inf when it has ended
-    best: Int32s  # (2 * size,): the neediest task below each node of a tree, 1 is its root
+    replays: Int32s  # (W, 2 * replays): the interval in which each replay last began
+    keys: Reals  # (size,): the need of each task to be sent; -inf when it has ended
+    best: Int32s  # (2 * size,): the task of greatest need below each node of a tree with root 1
     period_times: Ints
     period_values: Ints
-    ledger: Ledger
+    booking_state: BookingState
 
 
 class Record(NamedTuple):
@@ -150,9 +150,9 @@ class Record(NamedTuple):
     worker: Int32s
     task: Int32s  # batch * N + k, or -1
     end: Int32s
-    link: Int32s  # the next task of the same worker, where the master hears at contacts
-    need: Ints  # of BOOKING: what the worker had to compute up to this task's end, in its own time
-    chance: Reals  # of BOOKING: that it ends in time, as it was when it was sent
+    link: Int32s  # the next task of the same worker, if ends are reported at contacts
+    need: Ints  # of BOOKING: the worker's queue up to the end of this task, in its own time
+    chance: Reals  # of BOOKING: the probability of its end in time, when it was sent
     sibling: Int32s  # of BOOKING: the next copy of the same task
 
 

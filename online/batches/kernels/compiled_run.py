@@ -1,4 +1,4 @@
-"""A run in machine code."""
+"""Runs of the built-in masters in machine code: the arrays, and the calls of the kernels."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from hindsched.instances.array_types import Int32s, Ints
 from hindsched.instances.batches.model import Compute, Instance
 from hindsched.instances.batches.run import NOTHING, Contacts
 from hindsched.instances.batches.volunteers import WEEK
-from hindsched.online.batches.booking import RECORD_S, Booking, calls_wanted
+from hindsched.online.batches.booking import PARAMETERS, Booking, calls_wanted
 from hindsched.online.batches.kernels import arguments
 from hindsched.online.batches.kernels.simulation_kernels import run
 from hindsched.online.batches.options import Options
@@ -22,21 +22,21 @@ _PREDICTORS = {"copies": arguments.COPIES, "speed": arguments.SPEED, "history": 
 
 
 def run_kernel(instance: Instance, name: str, options: Options) -> tuple[Contacts, tuple[tuple[int, int], ...]] | None:
-    """Run a built-in master; return its contacts and periods, or None where the numbers need more bits.
+    """Run a built-in master; return its contacts and periods, or None if a number needs more bits.
 
     Parameters
     ----------
     instance
-        Of which the master takes the margins, see `hindsched.online.batches.algorithms`.
+        An instance with margins that suit the master (see `hindsched.online.batches.algorithms.expect_margins`).
     name
         One of `hindsched.online.batches.policies.POLICIES`.
     options
-        The readings.
+        Options of the master and of the run.
 
     Notes
     -----
-    1 to 3 us a contact. Memory: 8 bytes an interval that the run or the master's memory can meet, 16 to 20 a contact,
-    of `booking` 40.
+    A contact costs 1 to 3 us. Memory: 8 bytes per relevant interval of availability, 16 to 20 per contact, 40 for
+    `booking`.
     """
     options = options.settled(name[:2])
     algorithm = arguments.BOOKING if name == Booking.name else int(name[1])
@@ -48,19 +48,19 @@ def run_kernel(instance: Instance, name: str, options: Options) -> tuple[Contact
     if 10 * requests * instance.num_workers >= 2**62 or max(9, instance.tasks) * max(margins) >= 2**62:
         return None
     since = _since(instance, options, algorithm, predictor)
-    instance.covering(since, instance.end)  # draws it, if it is drawn, before less is asked for
+    instance.covering(since, instance.end)  # generated availability is drawn once, for the largest interval first
     active = active_before(instance) if isinstance(options.p0, str) else options.p0
     first = period(active, margins[0], instance.num_workers, requests)
     if first >= 2**30:
         return None
-    world = _world(instance, margins, since)
-    rules = arguments.Rules(
+    arrays = _instance_arrays(instance, margins, since)
+    master = arguments.MasterOptions(
         algorithm=algorithm,
         predictor=predictor,
         is_shifting=name.endswith("-shift"),
         drops=options.overdue == "drop",
         waits=options.busy == "wait",
-        hears_at_contact=options.report == "at_contact",
+        reports_at_contact=options.report == "at_contact",
         counts_connections=options.active == "connections",
         copies=options.copies,
         replays=options.replays,
@@ -68,10 +68,10 @@ def run_kernel(instance: Instance, name: str, options: Options) -> tuple[Contact
         calls=calls_wanted(requests),
         double_mean=2.0 * (instance.sum_c / instance.num_workers),
     )
-    state = _state(world, rules)
-    record = _record(rules)
+    state = _state(arrays, master)
+    record = _record(master)
     ends = arguments.Ends(np.empty(1024, dtype=np.int64), np.empty(1024, dtype=np.int32))
-    record = run(world, rules, state, record, ends, _first_calls(instance, options, first), first)
+    record = run(arrays, master, state, record, ends, _first_calls(instance, options, first), first)
     if state.at[arguments.TOO_LARGE]:
         return None
     size, periods = (int(state.at[place]) for place in (arguments.CONTACTS, arguments.PERIODS))
@@ -80,16 +80,16 @@ def run_kernel(instance: Instance, name: str, options: Options) -> tuple[Contact
 
 
 def _since(instance: Instance, options: Options, algorithm: int, predictor: int) -> int:
-    """Return from when on a run, and what its master remembers, can meet availability."""
+    """Return the first second of availability that a run, or the past that its master uses, can need."""
     if algorithm == arguments.BOOKING:
-        return max(0, instance.start - RECORD_S)
+        return max(0, instance.start - PARAMETERS.record_s)
     remembered = options.replays * WEEK if predictor == arguments.HISTORY else 0
     return min(instance.start, max(0, instance.batches[0][0] - remembered))
 
 
-def _record(rules: arguments.Rules) -> arguments.Record:
-    links = 1024 if rules.algorithm >= 3 and rules.hears_at_contact else 0
-    copies = 1024 if rules.algorithm == arguments.BOOKING else 0
+def _record(options: arguments.MasterOptions) -> arguments.Record:
+    links = 1024 if options.algorithm >= 3 and options.reports_at_contact else 0
+    copies = 1024 if options.algorithm == arguments.BOOKING else 0
     time, worker, task, end, link, sibling = (
         np.empty(size, dtype=np.int32) for size in (1024, 1024, 1024, 1024, links, copies)
     )
@@ -97,15 +97,15 @@ def _record(rules: arguments.Rules) -> arguments.Record:
     return arguments.Record(time, worker, task, end, link, need, chance, sibling)
 
 
-def _world(instance: Instance, margins: list[int], since: int) -> arguments.World:
-    """Return what the kernels need of an instance: of its availability what the run, and replays, can meet."""
+def _instance_arrays(instance: Instance, margins: list[int], since: int) -> arguments.InstanceArrays:
+    """Return an instance as arrays, with its availability from ``since`` on."""
     batches = np.array(instance.batches, dtype=np.int64)
     availability = instance.covering(since, instance.end)
     ups = availability.ups
     if ups.dtype != np.int32:
         ups = np.minimum(ups, arguments.NEVER).astype(np.int32)
     low, high = availability.places(since, instance.end)
-    return arguments.World(
+    return arguments.InstanceArrays(
         ups=ups,
         low=low,
         high=high,
@@ -122,25 +122,25 @@ def _world(instance: Instance, margins: list[int], since: int) -> arguments.Worl
     )
 
 
-def _state(world: arguments.World, rules: arguments.Rules) -> arguments.State:
-    workers = world.c.size
-    has_keys = rules.algorithm >= 3
-    size = 1 << (world.tasks - 1).bit_length() if has_keys else 1
-    remembers = rules.algorithm == 3 and rules.predictor == arguments.HISTORY
-    replays = np.zeros((workers if remembers else 1, 2 * rules.replays if remembers else 1), dtype=np.int32)
+def _state(arrays: arguments.InstanceArrays, options: arguments.MasterOptions) -> arguments.State:
+    workers = arrays.c.size
+    has_keys = options.algorithm >= 3
+    size = 1 << (arrays.tasks - 1).bit_length() if has_keys else 1
+    remembers = options.algorithm == 3 and options.predictor == arguments.HISTORY
+    replays = np.zeros((workers if remembers else 1, 2 * options.replays if remembers else 1), dtype=np.int32)
     if remembers:
-        replays[:] = world.low[:, None]
+        replays[:] = arrays.low[:, None]
 
     def ints(length: int, value: int = 0) -> Ints:
         return np.full(length, value, dtype=np.int64)
 
-    most_periods = 2 * world.deadlines.size + 2
+    most_periods = 2 * arrays.deadlines.size + 2
     return arguments.State(
         at=ints(arguments.NUMBERS),
         calls=ints(workers),
-        place=world.low.copy(),
+        place=arrays.low.copy(),
         busy=ints(workers),
-        busy_place=world.low.copy(),
+        busy_place=arrays.low.copy(),
         last=ints(workers, -(2**62)),
         head=ints(workers, -1),
         tail=ints(workers, -1),
@@ -149,19 +149,19 @@ def _state(world: arguments.World, rules: arguments.Rules) -> arguments.State:
         best=np.zeros(2 * size, dtype=np.int32),
         period_times=ints(most_periods),
         period_values=ints(most_periods),
-        ledger=_ledger(world, rules),
+        booking_state=_booking_state(arrays, options),
     )
 
 
-def _ledger(world: arguments.World, rules: arguments.Rules) -> arguments.Ledger:
-    books = rules.algorithm == arguments.BOOKING
-    workers, tasks = (world.c.size, world.tasks) if books else (0, 0)
-    batches = world.deadlines.size + 1
+def _booking_state(arrays: arguments.InstanceArrays, options: arguments.MasterOptions) -> arguments.BookingState:
+    books = options.algorithm == arguments.BOOKING
+    workers, tasks = (arrays.c.size, arrays.tasks) if books else (0, 0)
+    batches = arrays.deadlines.size + 1
 
     def ints(length: int, value: int = 0) -> Ints:
         return np.full(length, value, dtype=np.int64)
 
-    return arguments.Ledger(
+    return arguments.BookingState(
         means=np.zeros(arguments.MEANS),
         booked=ints(batches),
         came=ints(batches),
@@ -170,14 +170,14 @@ def _ledger(world: arguments.World, rules: arguments.Rules) -> arguments.Ledger:
         queue_ends=ints(workers),
         queue=ints(1),
         own=ints(workers),
-        own_place=world.low[:workers].copy(),
-        back=world.low[:workers].copy(),
+        own_place=arrays.low[:workers].copy(),
+        back=arrays.low[:workers].copy(),
         first=ints(tasks, -1),
     )
 
 
 def _first_calls(instance: Instance, options: Options, first_period: int) -> Ints:
-    """Return from when on each worker makes its first contact."""
+    """Return the second from which on each worker makes its first contact."""
     if options.first == "start":
         return np.full(instance.num_workers, instance.start, dtype=np.int64)
     fractions = SPREAD * np.arange(instance.num_workers, dtype=np.int64) % WORD

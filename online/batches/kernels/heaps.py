@@ -1,4 +1,4 @@
-"""Two heaps and a tree: next contacts, ends to come, and the task that needs most to be sent."""
+"""Compiled heaps of next contacts and ends, and a tree for the task of greatest need."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def _sift_down(heap: Ints, size: int, hole: int, key: Any) -> None:
 
 @kernel
 def heapify(state: State) -> None:
-    """Put the calls in the order of a heap."""
+    """Order the calls as a heap."""
     size = state.at[CALLS]
     for place in range(size // 2 - 1, -1, -1):
         _sift_down(state.calls, size, place, state.calls[place])
@@ -38,7 +38,7 @@ def heapify(state: State) -> None:
 
 @kernel
 def replace_call(state: State, time: int, worker: int) -> None:
-    """Put a worker's next contact in the place of the first call; a negative time: take that away only."""
+    """Replace the first call by a worker's next contact; a negative time only removes it."""
     size = state.at[CALLS]
     if time >= 0:
         _sift_down(state.calls, size, 0, (np.int64(time) << SHIFT) | worker)
@@ -51,7 +51,7 @@ def replace_call(state: State, time: int, worker: int) -> None:
 
 @kernel
 def push_end(state: State, ends: Ends, time: int, worker: int, task: int) -> None:
-    """Note when a task will end; there must be room."""
+    """Add the end of a task; the heap must have room."""
     hole = state.at[ENDS]
     state.at[ENDS] = hole + 1
     key = (np.int64(time) << SHIFT) | worker
@@ -68,7 +68,7 @@ def push_end(state: State, ends: Ends, time: int, worker: int, task: int) -> Non
 
 @kernel
 def pop_end(state: State, ends: Ends) -> int:
-    """Take away the next end and return its task."""
+    """Remove the next end and return its task."""
     first = ends.task[0]
     size = state.at[ENDS] - 1
     state.at[ENDS] = size
@@ -92,7 +92,7 @@ def pop_end(state: State, ends: Ends) -> int:
 
 @kernel
 def set_key(keys: Reals, best: Int32s, task: int, key: float) -> None:
-    """Change how much a task needs to be sent; of equal ones the first stays the best."""
+    """Change the need of a task; of equal tasks the first is the best."""
     keys[task] = key
     node = (task + keys.size) >> 1
     while node >= 1:
@@ -103,7 +103,7 @@ def set_key(keys: Reals, best: Int32s, task: int, key: float) -> None:
 
 @kernel
 def set_keys(keys: Reals, best: Int32s) -> None:
-    """Bring the tree in order after changes of many keys."""
+    """Rebuild the tree after changes of many keys."""
     for node in range(keys.size - 1, 0, -1):
         left, right = best[2 * node], best[2 * node + 1]
         best[node] = left if keys[left] >= keys[right] else right
@@ -111,7 +111,7 @@ def set_keys(keys: Reals, best: Int32s) -> None:
 
 @kernel
 def reset_tasks(state: State, tasks: int, key: float) -> None:
-    """Begin a batch: no task has ended, all are alike."""
+    """Begin a batch: no task has ended, all have the same need."""
     state.at[UNFINISHED] = tasks
     size = state.keys.size
     for task in range(size):

@@ -1,4 +1,4 @@
-"""The run itself: instant by instant V2, V3, V5 and V6."""
+"""The event loop, rules V2, V3, V5 and V6: the compiled twin of `hindsched.online.batches.simulate`."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from hindsched.online.batches.kernels.arguments import (
     SHIFT,
     TOO_LARGE,
     Ends,
+    InstanceArrays,
+    MasterOptions,
     Record,
-    Rules,
     State,
-    World,
 )
 from hindsched.online.batches.kernels.booking_kernels import (
     begin_booking,
     book,
     close_booking,
-    hear_booking,
-    send_booking,
+    end_booked_copy,
+    send_booked,
 )
 from hindsched.online.batches.kernels.heaps import heapify, pop_end, push_end, replace_call
 from hindsched.online.batches.kernels.worker_kernels import compute, next_available
@@ -45,7 +45,7 @@ def _longer(array: Int32s) -> Int32s:
 
 
 @kernel(allocates=True)
-def _roomier(record: Record) -> Record:
+def _longer_record(record: Record) -> Record:
     link = _longer(record.link) if record.link.size else record.link
     need, chance, sibling = record.need, record.chance, record.sibling
     size = record.time.size
@@ -67,11 +67,11 @@ def _more_ends(ends: Ends) -> Ends:
 
 
 @kernel
-def _first_calls(world: World, state: State, firsts: Ints) -> None:
+def _first_calls(arrays: InstanceArrays, state: State, firsts: Ints) -> None:
     size = 0
-    for j in range(world.c.size):
-        time = next_available(world, state, j, firsts[j])
-        if time < world.end:
+    for j in range(arrays.c.size):
+        time = next_available(arrays, state, j, firsts[j])
+        if time < arrays.end:
             state.calls[size] = (np.int64(time) << SHIFT) | j
             size += 1
     state.at[CALLS] = size
@@ -79,26 +79,30 @@ def _first_calls(world: World, state: State, firsts: Ints) -> None:
 
 
 @kernel
-def _finish(world: World, rules: Rules, state: State, record: Record, task: int, j: int, now: int) -> None:
-    if rules.algorithm == BOOKING:
-        hear_booking(world, state, record, task, j)
+def _finish(
+    arrays: InstanceArrays, options: MasterOptions, state: State, record: Record, task: int, j: int, now: int
+) -> None:
+    if options.algorithm == BOOKING:
+        end_booked_copy(arrays, state, record, task, j)
     else:
-        finish(world, rules, state, record, task, now)
+        finish(arrays, options, state, record, task, now)
 
 
 @kernel
-def _hear(world: World, rules: Rules, state: State, record: Record, j: int, now: int) -> None:
-    """Tell the master of the ends of the worker that calls."""
+def _report_ends(
+    arrays: InstanceArrays, options: MasterOptions, state: State, record: Record, j: int, now: int
+) -> None:
+    """Report the ends of the worker that calls."""
     row = state.head[j]
     while row >= 0 and record.end[row] <= now:
-        _finish(world, rules, state, record, record.task[row], j, now)
+        _finish(arrays, options, state, record, record.task[row], j, now)
         row = record.link[row]
     state.head[j] = row
 
 
 @kernel
-def _note(state: State, record: Record, j: int, row: int) -> None:
-    """Remember a task of whose end the master will hear at a contact."""
+def _store_unreported(state: State, record: Record, j: int, row: int) -> None:
+    """Store a task whose end is reported at a contact."""
     record.link[row] = -1
     if state.head[j] < 0:
         state.head[j] = row
@@ -108,74 +112,78 @@ def _note(state: State, record: Record, j: int, row: int) -> None:
 
 
 @kernel
-def _contact(world: World, rules: Rules, state: State, record: Record, ends: Ends, now: int) -> None:
+def _contact(
+    arrays: InstanceArrays, options: MasterOptions, state: State, record: Record, ends: Ends, now: int
+) -> None:
     at = state.at
     j = state.calls[0] & _WORKER
     row = at[CONTACTS]
     at[CONTACTS] = row + 1
     record.time[row], record.worker[row] = now, j
     state.last[j] = now
-    if rules.hears_at_contact:
-        _hear(world, rules, state, record, j, now)
-    if rules.algorithm == BOOKING:
-        task = send_booking(world, state, record, row, j, now)
+    if options.reports_at_contact:
+        _report_ends(arrays, options, state, record, j, now)
+    if options.algorithm == BOOKING:
+        task = send_booked(arrays, state, record, row, j, now)
     else:
-        task = choose(world, rules, state, j, now)
+        task = choose(arrays, options, state, j, now)
     end = _NOTHING
     if task >= 0:
-        end = compute(world, state, j, now)
-        if end > world.end:
+        end = compute(arrays, state, j, now)
+        if end > arrays.end:
             end = _NOTHING
     record.task[row], record.end[row] = task, end
-    if end != _NOTHING and rules.algorithm >= 3:
-        if rules.hears_at_contact:
-            _note(state, record, j, row)
+    if end != _NOTHING and options.algorithm >= 3:
+        if options.reports_at_contact:
+            _store_unreported(state, record, j, row)
         else:
             push_end(state, ends, end, j, task)
-    if rules.algorithm == BOOKING:
-        again = book(world, rules, state, j, now)
+    if options.algorithm == BOOKING:
+        again = book(arrays, options, state, j, now)
     else:
-        again = call_again(world, rules, state, record, now)
-    if again >= 0 and rules.waits:
+        again = call_again(arrays, options, state, record, now)
+    if again >= 0 and options.waits:
         again = max(again, state.busy[j])
-    if 0 <= again < world.end:
-        again = next_available(world, state, j, max(again, now + 1))
-    replace_call(state, again if again < world.end else -1, j)
+    if 0 <= again < arrays.end:
+        again = next_available(arrays, state, j, max(again, now + 1))
+    replace_call(state, again if again < arrays.end else -1, j)
 
 
 @kernel(allocates=True)
-def run(world: World, rules: Rules, state: State, record: Record, ends: Ends, firsts: Ints, period: int) -> Record:
-    """Run a master to the end; return the contacts, of which ``state.at[CONTACTS]`` are filled."""
+def run(
+    arrays: InstanceArrays, options: MasterOptions, state: State, record: Record, ends: Ends, firsts: Ints, period: int
+) -> Record:
+    """Run a master to the end; return the contacts, the first ``state.at[CONTACTS]`` of which are valid."""
     at = state.at
-    if rules.algorithm == BOOKING:
-        begin_booking(world, state)
+    if options.algorithm == BOOKING:
+        begin_booking(arrays, state)
     else:
-        begin(world, rules, state, period)
-    _first_calls(world, state, firsts)
+        begin(arrays, options, state, period)
+    _first_calls(arrays, state, firsts)
     batch = 0
-    while batch < world.deadlines.size and at[TOO_LARGE] == 0:
-        now = world.deadlines[batch]
+    while batch < arrays.deadlines.size and at[TOO_LARGE] == 0:
+        now = arrays.deadlines[batch]
         if at[CALLS] > 0:
             now = min(now, state.calls[0] >> SHIFT)
         if at[ENDS] > 0:
             now = min(now, ends.key[0] >> SHIFT)
         while at[ENDS] > 0 and ends.key[0] >> SHIFT == now:
             j = ends.key[0] & _WORKER
-            _finish(world, rules, state, record, pop_end(state, ends), j, now)
-        if now == world.deadlines[batch]:
-            if rules.algorithm == BOOKING:
-                close_booking(world, rules, state, batch)
+            _finish(arrays, options, state, record, pop_end(state, ends), j, now)
+        if now == arrays.deadlines[batch]:
+            if options.algorithm == BOOKING:
+                close_booking(arrays, options, state, batch)
             else:
-                close(world, rules, state, record, now, batch)
-            if rules.is_shifting:
-                shift(world, rules, state, record, now, batch)
+                close(arrays, options, state, record, now, batch)
+            if options.is_shifting:
+                shift(arrays, options, state, record, now, batch)
             batch += 1
-            if batch == world.deadlines.size:
+            if batch == arrays.deadlines.size:
                 break
         while at[CALLS] > 0 and state.calls[0] >> SHIFT == now:
             if at[CONTACTS] == record.time.size:
-                record = _roomier(record)
+                record = _longer_record(record)
             if at[ENDS] == ends.key.size:
                 ends = _more_ends(ends)
-            _contact(world, rules, state, record, ends, now)
+            _contact(arrays, options, state, record, ends, now)
     return record

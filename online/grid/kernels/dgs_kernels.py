@@ -177,19 +177,19 @@ def search(
     if free < width:
         for x in range(d):
             if lists[searcher, x] >= 0:
-                asked = lists[searcher, x]
+                queried = lists[searcher, x]
                 counts[_QUERIES] += 1
-                counts[_SECOND] += overlay.sizes[asked]
-                count, free = _discover(asked, count, free, submit, length, stamp, context)
+                counts[_SECOND] += overlay.sizes[queried]
+                count, free = _discover(queried, count, free, submit, length, stamp, context)
                 if free >= width:
                     break
     if options.is_further and free < width:
         while count < width and own < count:
-            asked = work.candidates.nodes[own]
+            queried = work.candidates.nodes[own]
             own += 1
             counts[_QUERIES] += 1
-            counts[_SECOND] += overlay.sizes[asked]
-            count, free = _discover(asked, count, free, submit, length, stamp, context)
+            counts[_SECOND] += overlay.sizes[queried]
+            count, free = _discover(queried, count, free, submit, length, stamp, context)
     if free >= width:
         if submit < before:
             for i in range(width):

@@ -135,30 +135,12 @@ def update_plan(context: PlannerContext, run_state: RunState) -> None:
         if build(context, run_state, options.value):
             at[KNOWN] = 1
             if options.exchanges:
-                scratch.cost[0] = improve(
-                    context,
-                    run_state,
-                    built,
-                    scratch.cost[0],
-                    options.value,
-                )
+                scratch.cost[0] = improve(context, run_state, built, scratch.cost[0], options.value)
                 if at[HELD] == 1:
                     for q in range(built.size):
                         scratch.tried[q] = run_state.plan[q]
-                    cost = cost_of(
-                        context,
-                        run_state,
-                        scratch.tried,
-                        0,
-                        options.value,
-                    )
-                    cost = improve(
-                        context,
-                        run_state,
-                        scratch.tried,
-                        cost,
-                        options.value,
-                    )
+                    cost = cost_of(context, run_state, scratch.tried, 0, options.value)
+                    cost = improve(context, run_state, scratch.tried, cost, options.value)
                     if cost < scratch.cost[0] - CLEAR * abs(scratch.cost[0]):
                         scratch.cost[0] = cost
                         for q in range(built.size):
@@ -174,13 +156,7 @@ def update_plan(context: PlannerContext, run_state: RunState) -> None:
             differs = differs or built[q] != run_state.plan[q]
         if not differs:
             return
-        held = cost_of(
-            context,
-            run_state,
-            run_state.plan,
-            at[COMPUTED],
-            options.value,
-        )
+        held = cost_of(context, run_state, run_state.plan, at[COMPUTED], options.value)
         if not scratch.cost[0] < held - CLEAR * abs(held):
             return
         if at[COMPUTED] > 0:

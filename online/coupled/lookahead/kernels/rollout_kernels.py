@@ -71,13 +71,7 @@ def choose(context: PlannerContext, run_state: RunState, futures: Futures, recor
         if not build(context, run_state, value):
             break
         if options.exchanges:
-            improve(
-                context,
-                run_state,
-                scratch.built,
-                scratch.cost[0],
-                value,
-            )
+            improve(context, run_state, scratch.built, scratch.cost[0], value)
         is_known = False
         for j in range(num):
             is_known = is_known or is_same(plans[j], scratch.built)
@@ -90,13 +84,7 @@ def choose(context: PlannerContext, run_state: RunState, futures: Futures, recor
     if num > 1:
         for j in range(num):
             done = at[COMPUTED] if j == 0 and at[HELD] == 1 else 0
-            values[j] = cost_of(
-                context,
-                run_state,
-                plans[j],
-                done,
-                options.value,
-            )
+            values[j] = cost_of(context, run_state, plans[j], done, options.value)
         for k in range(futures.total):
             begin(futures, scratch.now, at[SLOT], k)
             for j in range(num):

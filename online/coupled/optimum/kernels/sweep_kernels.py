@@ -29,7 +29,7 @@ class AttemptStates(NamedTuple):
         Numbers of slots left: 1 to ``levels``.
     offset, patterns, block
         The numbers of its states of the workers.
-    index
+    number
         The index of the attempt.
     """
 
@@ -38,7 +38,7 @@ class AttemptStates(NamedTuple):
     offset: int
     patterns: Ints
     block: Ints
-    index: int
+    number: int
 
 
 class Others(NamedTuple):
@@ -175,7 +175,7 @@ def attempt(states: AttemptStates, others: Others, preparing: Preparing, room: R
     mode
         `SWEEP`, `CHECK` (change nothing), or `STEP`: the gains then refer to the values before the step and may be > 0.
     """
-    gains, levels, offset, patterns, block, index = states
+    gains, levels, offset, patterns, block, number = states
     loads, chains, members, stays = others
     values, expected, done, slot, starts, which = preparing
     size = block.size
@@ -192,7 +192,7 @@ def attempt(states: AttemptStates, others: Others, preparing: Preparing, room: R
             if left == levels + 1:
                 if values[state] + going_on < starts[state]:
                     starts[state] = values[state] + going_on
-                    which[state] = index
+                    which[state] = number
             elif mode == STEP:
                 spare[i] = going_on
             else:
