@@ -18,6 +18,7 @@ STUDIES = {
     "batches-theorem": "docs.studies.commands.batches_theorem:batches_theorem",
     "claims": "docs.studies.commands.claims:claims",
     "foresight": "docs.studies.commands.foresight:foresight",
+    "front": "docs.studies.commands.front:front",
     "grid-bounds": "docs.studies.commands.grid_bounds:grid_bounds",
     "grid-scale": "docs.studies.commands.grid_scale:grid_scale",
     "grid-waits": "docs.studies.commands.grid_waits:grid_waits",
