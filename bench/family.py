@@ -2,7 +2,7 @@
 
 An adapter has three parts: a `Family`, its commands (`hindsched.bench.family_commands`) and its report
 (`hindsched.bench.family_report`). The adapter of a built-in family is ``FAMILY`` in ``hindsched.bench.NAME``.
-docs/families.md says what a new family must offer; tests/bench/test_families.py has a complete one.
+docs/contributing.md says what a new family must offer; tests/bench/test_families.py has a complete one.
 """
 
 from __future__ import annotations
