@@ -8,9 +8,31 @@ from typing import Any
 
 from ortools.sat.python import cp_model
 
-from hindsched.offline.limits import Limit
+from hindsched.offline.limits import Limit, Limits
 
-__all__ = ["limit_met", "solve_interruptibly"]
+__all__ = ["limit_met", "make_solver", "solve_interruptibly"]
+
+
+def make_solver(limits: Limits, time_limit_s: float | None, effort: float | None = None) -> cp_model.CpSolver:
+    """Return a solver with the threads and the seed of the limits.
+
+    Parameters
+    ----------
+    limits
+        Their time limit is ignored.
+    time_limit_s
+        Wall-clock seconds; None: no limit.
+    effort
+        CP-SAT's deterministic seconds, which do not depend on the load of the machine; None: no limit.
+    """
+    solver = cp_model.CpSolver()
+    solver.parameters.num_workers = limits.threads
+    solver.parameters.random_seed = limits.seed
+    if time_limit_s is not None:
+        solver.parameters.max_time_in_seconds = time_limit_s
+    if effort is not None:
+        solver.parameters.max_deterministic_time = effort
+    return solver
 
 
 def solve_interruptibly(solver: cp_model.CpSolver, model: cp_model.CpModel) -> Any:

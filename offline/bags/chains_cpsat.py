@@ -15,7 +15,7 @@ from ortools.sat.python import cp_model
 
 from hindsched.instances.bags import Instance
 from hindsched.instances.errors import InputError
-from hindsched.offline.backends.cpsat_runs import limit_met, solve_interruptibly
+from hindsched.offline.backends.cpsat_runs import limit_met, make_solver, solve_interruptibly
 from hindsched.offline.bags.availability_periods import AvailabilityPeriods
 from hindsched.offline.bags.claim import Claim
 from hindsched.offline.bags.matching import Segment
@@ -45,11 +45,7 @@ def solve(instance: Instance, limits: Limits) -> Claim:
     model = cp_model.CpModel()
     chains = _Chains(model, instance)
     model.minimize(chains.end)
-    solver = cp_model.CpSolver()
-    solver.parameters.num_workers = limits.threads
-    solver.parameters.random_seed = limits.seed
-    if limits.time_limit_s is not None:
-        solver.parameters.max_time_in_seconds = limits.time_limit_s
+    solver = make_solver(limits, limits.time_limit_s)
     status = solve_interruptibly(solver, model)
     if status == cp_model.INFEASIBLE:
         return Claim(None, None, "chains")

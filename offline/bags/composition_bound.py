@@ -14,13 +14,14 @@ import numpy as np
 import numpy.typing as npt
 from ortools.sat.python import cp_model
 
-from hindsched.offline.backends.cpsat_runs import solve_interruptibly
+from hindsched.offline.backends.cpsat_runs import make_solver, solve_interruptibly
 from hindsched.offline.bags.availability_periods import AvailabilityPeriods, Ints
 from hindsched.offline.bags.closed_forms import least
 from hindsched.offline.limits import Limits, Stopwatch
 
 __all__ = ["composition"]
 
+_EFFORT = 5.0  # deterministic seconds of CP-SAT for one instant
 _MOST_SPLITS = 1500  # speeds are grouped until there are at most so many splits
 
 
@@ -88,10 +89,5 @@ def _fits(splits: npt.NDArray[np.int64], counts: Ints, tasks: int, seed: int, le
     model.add(sum(times) == tasks)
     for d, count in enumerate(counts.tolist()):
         model.add(cp_model.LinearExpr.weighted_sum(times, splits[:, d].tolist()) <= count)
-    solver = cp_model.CpSolver()
-    solver.parameters.num_workers = 1
-    solver.parameters.random_seed = seed
-    solver.parameters.max_deterministic_time = 5.0
-    if left_s is not None:
-        solver.parameters.max_time_in_seconds = left_s
+    solver = make_solver(Limits(seed=seed), left_s, _EFFORT)
     return bool(solve_interruptibly(solver, model) != cp_model.INFEASIBLE)

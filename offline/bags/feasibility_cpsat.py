@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 from ortools.sat.python import cp_model
 
-from hindsched.offline.backends.cpsat_runs import solve_interruptibly
+from hindsched.offline.backends.cpsat_runs import make_solver, solve_interruptibly
 from hindsched.offline.bags.availability_periods import AvailabilityPeriods
 from hindsched.offline.bags.levels import earliest_starts, latest_ends
 from hindsched.offline.bags.matching import Segment
@@ -62,14 +62,8 @@ class _Budget:
 
     def solve(self, model: cp_model.CpModel) -> tuple[cp_model.CpSolver, Any]:
         """Solve a model within what is left; return the solver and its status."""
-        solver = cp_model.CpSolver()
-        solver.parameters.num_workers = self.limits.threads
-        solver.parameters.random_seed = self.limits.seed
-        left = self.watch.left_s()
-        if left is not None:
-            solver.parameters.max_time_in_seconds = left
-        if self.effort is not None:
-            solver.parameters.max_deterministic_time = max(self.effort, 0.01)
+        effort = None if self.effort is None else max(self.effort, 0.01)
+        solver = make_solver(self.limits, self.watch.left_s(), effort)
         status = solve_interruptibly(solver, model)
         if self.effort is not None:
             self.effort -= solver.response_proto.deterministic_time

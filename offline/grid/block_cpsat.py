@@ -11,7 +11,7 @@ from ortools.sat.python import cp_model
 from hindsched.instances.errors import SelfCheckError
 from hindsched.instances.grid import Instance
 from hindsched.instances.grid.model import Ints
-from hindsched.offline.backends.cpsat_runs import solve_interruptibly
+from hindsched.offline.backends.cpsat_runs import make_solver, solve_interruptibly
 from hindsched.offline.limits import Limits
 
 __all__ = ["search"]
@@ -64,13 +64,7 @@ def search(
     for variable, start in zip(variables, hint.tolist(), strict=True):
         model.add_hint(variable, start)
     model.minimize(sum(variables) - int(instance.submit.sum()))
-    solver = cp_model.CpSolver()
-    solver.parameters.num_workers = limits.threads
-    solver.parameters.random_seed = limits.seed
-    if left_s is not None:
-        solver.parameters.max_time_in_seconds = left_s
-    else:
-        solver.parameters.max_deterministic_time = _EFFORT
+    solver = make_solver(limits, left_s, _EFFORT if left_s is None else None)
     status = solve_interruptibly(solver, model)
     counts["branches"] = counts.get("branches", 0) + solver.num_branches
     counts["conflicts"] = counts.get("conflicts", 0) + solver.num_conflicts

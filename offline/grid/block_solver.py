@@ -17,9 +17,10 @@ from hindsched.instances.grid.model import Ints
 from hindsched.offline.grid.blocks import fits, pieces, split
 from hindsched.offline.grid.claim import Claim
 from hindsched.offline.grid.delayed_queue import delayed_starts
-from hindsched.offline.grid.linear_program import SlotPrices, linear_program_prices
+from hindsched.offline.grid.job_prices import SCALE, JobPrices, certificate
+from hindsched.offline.grid.linear_program import linear_program_prices
 from hindsched.offline.grid.order_search import best_of_rules, improved, in_order, total_wait
-from hindsched.offline.grid.subgradient import SCALE, CellPrices, certificate, subgradient_prices
+from hindsched.offline.grid.subgradient import subgradient_prices
 from hindsched.offline.limits import Limit, Limits, Stopwatch
 
 __all__ = ["BlockParameters", "solve", "solve_bounds"]
@@ -112,7 +113,7 @@ class _Block:
     instance: Instance
     starts: Ints
     is_optimal: bool
-    groups: list[tuple[Ints, CellPrices | SlotPrices]] = field(default_factory=list)
+    groups: list[tuple[Ints, JobPrices]] = field(default_factory=list)
 
     @property
     def wait(self) -> int:
@@ -218,7 +219,7 @@ class _BlockSearch:
             starts = block.starts[part] if len(part) == len(block.jobs) else best_of_rules(alone)
             block.groups.append((block.jobs[part], self._prices(alone, starts, until_s)))
 
-    def _prices(self, instance: Instance, starts: Ints, until_s: float | None) -> CellPrices | SlotPrices:
+    def _prices(self, instance: Instance, starts: Ints, until_s: float | None) -> JobPrices:
         """Return the better prices of both methods; one method suffices if its bound is the wait of the starts."""
         now_s = self.watch.elapsed_s()
         ascent_s = None if until_s is None else now_s + _PARAMETERS.ascent_share * (until_s - now_s)

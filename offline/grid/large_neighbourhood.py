@@ -12,7 +12,7 @@ from ortools.sat.python import cp_model
 
 from hindsched.instances.grid import Instance
 from hindsched.instances.grid.model import Ints
-from hindsched.offline.backends.cpsat_runs import solve_interruptibly
+from hindsched.offline.backends.cpsat_runs import make_solver, solve_interruptibly
 from hindsched.offline.grid.order_search import in_order, total_wait
 from hindsched.offline.limits import Limits, Stopwatch
 
@@ -143,10 +143,7 @@ def _solve(instance: Instance, starts: Ints, free: Ints, seed: int) -> bool:
         model.add_hint(variables[-1], int(starts[j]))
     model.add_cumulative(runs, [*width[inside].tolist(), *instance.width[free].tolist()], instance.nodes)
     model.minimize(sum(variables))
-    solver = cp_model.CpSolver()
-    solver.parameters.num_workers = 1
-    solver.parameters.random_seed = seed
-    solver.parameters.max_deterministic_time = _PARAMETERS.effort
+    solver = make_solver(Limits(seed=seed), None, _PARAMETERS.effort)
     status = solve_interruptibly(solver, model)
     if status in (cp_model.OPTIMAL, cp_model.FEASIBLE):
         found = np.array([solver.value(variable) for variable in variables], dtype=np.int64)

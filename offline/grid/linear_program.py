@@ -16,12 +16,12 @@ from dataclasses import dataclass
 import highspy
 import numpy as np
 
-from hindsched.instances.grid import Instance, Resource
+from hindsched.instances.grid import Instance
 from hindsched.instances.grid.model import Ints
+from hindsched.offline.grid.job_prices import SCALE, SlotPrices
 from hindsched.offline.grid.kernels.pricing import cheapest
 from hindsched.offline.grid.kernels.subgradient_ascent import Floats
 from hindsched.offline.grid.knapsack_cuts import Cuts
-from hindsched.offline.grid.subgradient import SCALE, windows_of
 from hindsched.offline.limits import Stopwatch
 
 __all__ = ["SlotPrices", "linear_program_prices"]
@@ -59,85 +59,6 @@ class ProgramParameters:
 
 
 _PARAMETERS = ProgramParameters()
-
-
-@dataclass(frozen=True, slots=True)
-class SlotPrices:
-    """Prices on single slots.
-
-    Parameters
-    ----------
-    instance
-        The jobs.
-    loads, limits
-        (resources, jobs) and (resources,); the first are the nodes.
-    of, slot, price
-        Of each row: its resource, its slot, and its price over `SCALE`.
-    rounds
-        Number of programs that were solved.
-    """
-
-    instance: Instance
-    loads: Ints
-    limits: Ints
-    of: Ints
-    slot: Ints
-    price: Ints
-    rounds: int
-
-    def scaled_value(self) -> int:
-        """Return the bound times `SCALE`, not rounded."""
-        spent = int((self.limits[self.of] * self.price).sum())
-        return sum(self._least(j)[0] for j in range(len(self.instance))) - spent
-
-    def windows(self, slack: int, most_slots: int) -> list[list[tuple[int, int]]]:
-        """Return for each job the starts whose reduced cost is at most a slack; see `CellPrices.windows`."""
-        windows = []
-        for j in range(len(self.instance)):
-            least, slots, paid = self._least(j)
-            submit, length = int(self.instance.submit[j]), int(self.instance.length[j])
-            last = submit + (least + slack) // SCALE
-            if last - submit >= most_slots:
-                windows.append([(submit, last)])
-                continue
-            starts = np.arange(submit, last + 1)
-            windows.append(windows_of(starts[_terms(slots, paid, starts, submit, length) <= least + slack]))
-        return windows
-
-    def resources(self, jobs: Ints, is_all: bool) -> list[Resource]:
-        """Return the prices as resources of a certificate; ``jobs`` are the indices of these jobs among all."""
-        found = []
-        for k in np.unique(self.of).tolist():
-            mine = np.flatnonzero(self.of == k)
-            mine = mine[np.argsort(self.slot[mine])]
-            intervals = [
-                (t, t + 1, p) for t, p in zip(self.slot[mine].tolist(), self.price[mine].tolist(), strict=True)
-            ]
-            limit = int(self.limits[k])
-            if k == 0 and is_all:
-                found.append(Resource(limit, intervals))
-                continue
-            by_job = zip(jobs.tolist(), self.loads[k].tolist(), strict=True)
-            found.append(Resource(limit, intervals, jobs={j: load for j, load in by_job if load}))
-        return found
-
-    def _least(self, j: int) -> tuple[int, Ints, Ints]:
-        """Return the least term of a job, the slots with a price for it, and the cumulative price before each."""
-        rate = self.loads[self.of, j] * self.price
-        mine = np.flatnonzero(rate)
-        slots, place = np.unique(self.slot[mine], return_inverse=True)
-        paid = np.zeros(len(slots) + 1, dtype=np.int64)
-        np.add.at(paid, place + 1, rate[mine])
-        paid = np.cumsum(paid)
-        submit, length = int(self.instance.submit[j]), int(self.instance.length[j])
-        starts = np.concatenate(([submit], slots[slots >= submit] + 1))
-        return int(_terms(slots, paid, starts, submit, length).min()), slots, paid
-
-
-def _terms(slots: Ints, paid: Ints, starts: Ints, submit: int, length: int) -> Ints:
-    run = paid[np.searchsorted(slots, starts + length)] - paid[np.searchsorted(slots, starts)]
-    terms: Ints = SCALE * (starts - submit) + run
-    return terms
 
 
 def linear_program_prices(
@@ -211,14 +132,14 @@ class _Program:
                 break
         of, slot, price = self.best_rows
         whole = np.rint(price * SCALE).astype(np.int64)
-        paid = np.flatnonzero(whole)
+        priced = np.flatnonzero(whole)
         return SlotPrices(
             self.instance,
             np.rint(self.loads).astype(np.int64),
             np.rint(self.limits).astype(np.int64),
-            of[paid],
-            slot[paid],
-            whole[paid],
+            of[priced],
+            slot[priced],
+            whole[priced],
             self.rounds,
         )
 
@@ -256,18 +177,18 @@ class _Program:
     def _price(self) -> tuple[float, Ints, Ints]:
         """Return the bound of the present prices, and the starts of negative reduced cost."""
         instance = self.instance
-        paid = np.flatnonzero(self.prices > 1e-9)
-        slots, place = np.unique(self.slot[paid], return_inverse=True)
+        priced = np.flatnonzero(self.prices > 1e-9)
+        slots, place = np.unique(self.slot[priced], return_inverse=True)
         starts = np.empty((len(instance), _PARAMETERS.columns), dtype=np.int64)
         costs = np.empty((len(instance), _PARAMETERS.columns))
         scratch = np.empty((len(instance), len(slots) + 1))
-        price = self.prices[paid]
+        price = self.prices[priced]
         cheapest(
-            instance.submit, instance.length, slots, self.loads, self.of[paid], place, price, scratch, starts, costs
+            instance.submit, instance.length, slots, self.loads, self.of[priced], place, price, scratch, starts, costs
         )
-        bound = float(costs[:, 0].sum() - (self.limits[self.of[paid]] * price).sum())
+        bound = float(costs[:, 0].sum() - (self.limits[self.of[priced]] * price).sum())
         if bound > self.best:
-            self.best, self.best_rows = bound, (self.of[paid], self.slot[paid], price)
+            self.best, self.best_rows = bound, (self.of[priced], self.slot[priced], price)
         job, column = np.nonzero(costs < self.dual[:, None] - _TOLERANCE)
         return bound, job, starts[job, column]
 

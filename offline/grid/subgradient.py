@@ -7,22 +7,18 @@ wider than half of the nodes run one at a time.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from hindsched.instances.grid import Instance, Prices, Resource
+from hindsched.instances.grid import Instance
 from hindsched.instances.grid.model import Ints
+from hindsched.offline.grid.job_prices import SCALE, CellPrices
 from hindsched.offline.grid.kernels.subgradient_ascent import ascend
 from hindsched.offline.limits import Stopwatch
 
-__all__ = ["SCALE", "CellPrices", "SubgradientParameters", "certificate", "subgradient_prices", "windows_of"]
-
-#: Prices are integers over this.
-SCALE = 10**6
+__all__ = ["SubgradientParameters", "subgradient_prices"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,112 +53,6 @@ class SubgradientParameters:
 
 
 _PARAMETERS = SubgradientParameters()
-
-
-@dataclass(frozen=True, slots=True)
-class CellPrices:
-    """Prices on cells of ``step`` slots, in integers over `SCALE`.
-
-    Parameters
-    ----------
-    instance
-        The jobs.
-    first, step
-        First slot of the first cell, slots of a cell.
-    kind
-        Row of ``loads`` for each job.
-    loads
-        (kinds, resources).
-    limits
-        (resources,).
-    prices
-        (resources, cells).
-    rounds
-        Number of bounds that were evaluated.
-    """
-
-    instance: Instance
-    first: int
-    step: int
-    kind: Ints
-    loads: Ints
-    limits: Ints
-    prices: Ints
-    rounds: int
-
-    def scaled_value(self) -> int:
-        """Return the bound times `SCALE`, not rounded."""
-        spent = int((self.limits * self.prices.sum(axis=1)).sum()) * self.step
-        sums = self._sums()
-        return sum(self._least(j, sums[kind]) for j, kind in enumerate(self.kind.tolist())) - spent
-
-    def windows(self, slack: int, most_slots: int) -> list[list[tuple[int, int]]]:
-        """Return for each job the starts whose reduced cost is at most a slack, as intervals (first, last).
-
-        Parameters
-        ----------
-        slack
-            In units of 1/`SCALE`.
-        most_slots
-            A window of more slots stays one interval.
-        """
-        windows = []
-        table = self._sums()
-        for j, (submit, _, length) in enumerate(self.instance.rows()):
-            sums = table[self.kind[j]]
-            least = self._least(j, sums)
-            last = submit + (least + slack) // SCALE
-            if last - submit >= most_slots:
-                windows.append([(submit, last)])
-                continue
-            starts = np.arange(submit, last + 1)
-            windows.append(windows_of(starts[self._terms(sums, starts, submit, length) <= least + slack]))
-        return windows
-
-    def resources(self, jobs: Ints, is_all: bool) -> list[Resource]:
-        """Return the prices as resources of a certificate; ``jobs`` are the indices of these jobs among all."""
-        found = []
-        for i, limit in enumerate(self.limits.tolist()):
-            intervals = _intervals(self.prices[i], self.first, self.step)
-            if not intervals:
-                continue
-            loads = self.loads[self.kind, i].tolist()
-            if is_all and i == 0:
-                found.append(Resource(limit, intervals))
-            elif is_all:
-                by_width = dict(zip(self.instance.width.tolist(), loads, strict=True))
-                found.append(Resource(limit, intervals, loads={n: load for n, load in by_width.items() if load}))
-            else:
-                by_job = zip(jobs.tolist(), loads, strict=True)
-                found.append(Resource(limit, intervals, jobs={j: load for j, load in by_job if load}))
-        return found
-
-    def _terms(self, sums: Ints, starts: Ints, submit: int, length: int) -> Ints:
-        terms: Ints = (
-            SCALE * (starts - submit) + self._cumulative(sums, starts + length) - self._cumulative(sums, starts)
-        )
-        return terms
-
-    def _cumulative(self, sums: Ints, slots: Ints) -> Ints:
-        cell, within = np.divmod(np.minimum(slots - self.first, (len(sums) - 1) * self.step), self.step)
-        after = sums[np.minimum(cell + 1, len(sums) - 1)]
-        price: Ints = sums[cell] + (after - sums[cell]) // self.step * within
-        return price
-
-    def _sums(self) -> Ints:
-        """Return cumulative prices of each kind before each cell, (kinds, cells + 1)."""
-        rates = self.loads @ self.prices
-        return np.concatenate((np.zeros((len(rates), 1), dtype=np.int64), np.cumsum(rates, axis=1) * self.step), axis=1)
-
-    def _least(self, j: int, sums: Ints) -> int:
-        """Return the least term of a job."""
-        submit, length = int(self.instance.submit[j]), int(self.instance.length[j])
-        now = np.array([submit])
-        last = submit + int(self._terms(sums, now, submit, length)[0]) // SCALE
-        edges = self.first + self.step * np.arange(len(sums))
-        starts = np.concatenate((now, edges, edges - length))
-        starts = starts[(starts >= submit) & (starts <= last)]
-        return int(self._terms(sums, starts, submit, length).min())
 
 
 def subgradient_prices(instance: Instance, starts: Ints, watch: Stopwatch, until_s: float | None) -> CellPrices:
@@ -233,46 +123,3 @@ def _resources(widths: Ints, area: npt.NDArray[np.float64], nodes: int) -> tuple
             columns.append(load)
             limits.append(k)
     return np.stack(columns, axis=1), np.array(limits)
-
-
-class _Prices(Protocol):
-    """Prices of either kind."""
-
-    def resources(self, jobs: Ints, is_all: bool) -> list[Resource]: ...
-
-
-def certificate(instance: Instance, groups: Sequence[tuple[Ints, _Prices]]) -> Prices:
-    """Return the prices of groups of jobs as one certificate, in which each group has resources of its own.
-
-    Parameters
-    ----------
-    instance
-        All jobs.
-    groups
-        The indices of the jobs of a group, ascending, and its prices. Groups are disjoint, so their bounds add up.
-    """
-    resources = [resource for jobs, prices in groups for resource in prices.resources(jobs, len(jobs) == len(instance))]
-    return Prices.of(instance, SCALE, resources)
-
-
-def windows_of(starts: Ints) -> list[tuple[int, int]]:
-    """Return increasing starts as intervals (first, last) without a gap.
-
-    Examples
-    --------
-    >>> windows_of(np.array([2, 3, 4, 7]))
-    [(2, 4), (7, 7)]
-    """
-    ends = np.flatnonzero(np.diff(starts) != 1)
-    firsts, lasts = starts[np.concatenate(([0], ends + 1))], starts[np.concatenate((ends, [len(starts) - 1]))]
-    return list(zip(firsts.tolist(), lasts.tolist(), strict=True))
-
-
-def _intervals(row: npt.NDArray[np.int64], first: int, step: int) -> list[tuple[int, int, int]]:
-    """Return (from, to, price) for positive prices, with successive cells of one price merged."""
-    cuts = np.concatenate(([0], np.flatnonzero(np.diff(row)) + 1, [len(row)]))
-    return [
-        (first + step * a, first + step * b, int(row[a]))
-        for a, b in zip(cuts[:-1].tolist(), cuts[1:].tolist(), strict=True)
-        if row[a]
-    ]

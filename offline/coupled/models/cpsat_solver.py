@@ -15,7 +15,7 @@ from ortools.sat.python import cp_model
 
 from hindsched.instances.coupled.model import Instance
 from hindsched.instances.errors import SelfCheckError
-from hindsched.offline.backends.cpsat_runs import limit_met, solve_interruptibly
+from hindsched.offline.backends.cpsat_runs import limit_met, make_solver, solve_interruptibly
 from hindsched.offline.backends.horizons import Question, Reply, doubling
 from hindsched.offline.backends.model_files import PROTO_FORMS, expect_form, write_whole
 from hindsched.offline.coupled.models.cpsat_model import SlotModel
@@ -74,12 +74,7 @@ class _CpsatRounds(SlotRounds):
         slot_model = SlotModel(self.instance, question.windows, watch, stand_by=self.stand_by)
         if not question.is_any_good:
             slot_model.minimise_end()
-        solver = cp_model.CpSolver()
-        solver.parameters.num_workers = self.limits.threads
-        solver.parameters.random_seed = self.limits.seed
-        left_s = question.left_s(watch)
-        if left_s is not None:
-            solver.parameters.max_time_in_seconds = left_s
+        solver = make_solver(self.limits, question.left_s(watch))
         status = solve_interruptibly(solver, slot_model.model)
         self.count(
             models=1,

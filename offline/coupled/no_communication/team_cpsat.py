@@ -115,18 +115,13 @@ def solve(problem: CommonSlots, limits: Limits = NO_LIMITS) -> Result:
     """
     from ortools.sat.python import cp_model
 
-    from hindsched.offline.backends.cpsat_runs import limit_met, solve_interruptibly
+    from hindsched.offline.backends.cpsat_runs import limit_met, make_solver, solve_interruptibly
 
     watch = Stopwatch(limits)
     incumbent = greedy(problem)
     built = build(problem, incumbent)
-    solver = cp_model.CpSolver()
-    solver.parameters.num_workers = limits.threads
-    solver.parameters.random_seed = limits.seed
+    solver = make_solver(limits, watch.left_s())
     solver.parameters.linearization_level = 0  # the LP of the model is weak here; clauses do the work
-    left_s = watch.left_s()
-    if left_s is not None:
-        solver.parameters.max_time_in_seconds = left_s
     status = solve_interruptibly(solver, built.model)
     if status == cp_model.MODEL_INVALID:
         raise RuntimeError(f"CP-SAT finds the model invalid: {built.model.validate()}")

@@ -21,7 +21,7 @@ def cheapest(
     of: Ints,
     place: Ints,
     price: Floats,
-    paid: Floats,
+    cumulative: Floats,
     starts: Ints,
     costs: Floats,
 ) -> None:
@@ -37,7 +37,7 @@ def cheapest(
         (resources, jobs).
     of, place, price
         Of each row: its resource, the place of its slot in ``slots``, and its price.
-    paid
+    cumulative
         (jobs, K + 1): scratch.
     starts, costs
         (jobs, W): the W cheapest starts, cheapest first; -1 where there are fewer.
@@ -46,13 +46,13 @@ def cheapest(
     last = len(slots)
     for j in range(count):
         for k in range(last + 1):
-            paid[j, k] = 0.0
+            cumulative[j, k] = 0.0
     for row in range(len(of)):
         for j in range(count):
-            paid[j, place[row] + 1] += loads[of[row], j] * price[row]
+            cumulative[j, place[row] + 1] += loads[of[row], j] * price[row]
     for j in range(count):
         for k in range(last):
-            paid[j, k + 1] += paid[j, k]
+            cumulative[j, k + 1] += cumulative[j, k]
         low, high = 0, last  # the first priced slot from the submission on
         while low < high:
             middle = (low + high) >> 1
@@ -68,7 +68,7 @@ def cheapest(
                 break
             while end < last and slots[end] < start + length[j]:
                 end += 1
-            cost = start - submit[j] + paid[j, end] - paid[j, begin]
+            cost = start - submit[j] + cumulative[j, end] - cumulative[j, begin]
             if cost < costs[j, most - 1]:
                 i = most - 1
                 while i > 0 and costs[j, i - 1] > cost:

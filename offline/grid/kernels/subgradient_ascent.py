@@ -18,15 +18,15 @@ Floats = npt.NDArray[np.float64]
 
 
 @kernel
-def _paid(sums: Floats, at: int, step: int, cells: int) -> float:
+def _cumulative(sums: Floats, at: int, step: int, cells: int) -> float:
     """Return the cumulative price of the first ``at`` slots."""
     cell = at // step
     if cell >= cells:
         cell, at = cells, cells * step
-    paid: float = sums[cell]
+    cumulative: float = sums[cell]
     if at > cell * step:
-        paid += (sums[cell + 1] - sums[cell]) * (at - cell * step) / step
-    return paid
+        cumulative += (sums[cell + 1] - sums[cell]) * (at - cell * step) / step
+    return cumulative
 
 
 @kernel
@@ -58,7 +58,7 @@ def _value(
             total -= limits[i] * prices[i, c] * step
     for j in range(len(submit)):
         row = sums[kind[j]]
-        best = _paid(row, submit[j] + length[j], step, cells) - _paid(row, submit[j], step, cells)
+        best = _cumulative(row, submit[j] + length[j], step, cells) - _cumulative(row, submit[j], step, cells)
         start = submit[j]
         for side in range(1 if step == 1 else 2):  # a run begins, or ends, where a cell does
             shift = 0 if side == 0 else length[j]
@@ -67,7 +67,9 @@ def _value(
                 at = cell * step - shift
                 if at - submit[j] >= best or cell > cells + (length[j] // step + 1) * side:
                     break
-                cost = at - submit[j] + _paid(row, at + length[j], step, cells) - _paid(row, at, step, cells)
+                cost = (
+                    at - submit[j] + _cumulative(row, at + length[j], step, cells) - _cumulative(row, at, step, cells)
+                )
                 if cost < best:
                     best, start = cost, at
                 cell += 1

@@ -173,7 +173,7 @@ def test_the_sample_has_every_kind_of_instance() -> None:
 
 
 def test_a_disagreement_is_a_file_and_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(plain, "levels", lambda problem: [])
+    monkeypatch.setattr(plain, "possible_lengths", lambda problem: [])
     with pytest.raises(SelfCheckError, match="back ends disagree"):
         agree(instances=200, solvers=["plain", "brute"], failures=tmp_path)
     (path,) = tmp_path.iterdir()

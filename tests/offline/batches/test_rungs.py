@@ -11,9 +11,11 @@ from hindsched.instances import InputError, SelfCheckError, check
 from hindsched.instances.batches import Instance, Run, Rung
 from hindsched.instances.batches.cuts import Bounds
 from hindsched.offline import Limit, solve
-from hindsched.offline.batches import Hindsight, api, brute, cpsat, plain
+from hindsched.offline.batches import Hindsight, api, plain
 from hindsched.offline.results import Status
 from hindsched.online.batches import Options
+from tests.cases import batches_brute as brute
+from tests.cases import batches_cpsat as cpsat
 from tests.cases.batches import any_run, rare, runs, tiny, varied
 
 

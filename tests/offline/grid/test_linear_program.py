@@ -9,12 +9,13 @@ from hindsched.instances.grid import Instance, check
 from hindsched.instances.grid.generate import NARROW, generate
 from hindsched.offline.grid import brute, order_search
 from hindsched.offline.grid.blocks import fits, pieces
+from hindsched.offline.grid.job_prices import SCALE, certificate
 from hindsched.offline.grid.kernels.pricing import lift, pack
 from hindsched.offline.grid.knapsack_cuts import Cuts
 from hindsched.offline.grid.large_neighbourhood import refined
 from hindsched.offline.grid.linear_program import linear_program_prices
 from hindsched.offline.grid.order_search import best_of_rules, improved, total_wait
-from hindsched.offline.grid.subgradient import SCALE, certificate, subgradient_prices
+from hindsched.offline.grid.subgradient import subgradient_prices
 from hindsched.offline.limits import Limits, Stopwatch
 from tests.cases.grid import random_instance
 

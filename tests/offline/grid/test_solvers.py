@@ -15,9 +15,10 @@ from hindsched.offline.grid.api import confirm
 from hindsched.offline.grid.blocks import fits, split
 from hindsched.offline.grid.brute import least_start
 from hindsched.offline.grid.claim import assign_nodes
+from hindsched.offline.grid.job_prices import SCALE, certificate
 from hindsched.offline.grid.kernels.serial_generation import generate, queue
 from hindsched.offline.grid.order_search import best_of_rules, in_order, total_wait
-from hindsched.offline.grid.subgradient import SCALE, certificate, subgradient_prices
+from hindsched.offline.grid.subgradient import subgradient_prices
 from hindsched.offline.limits import Limit, Limits, Stopwatch
 from hindsched.offline.results import Status, Termination, TerminationReason
 from hindsched.online.grid.policies import make_policy, run_policy

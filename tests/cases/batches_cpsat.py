@@ -126,12 +126,8 @@ class _Model:
     def solve(self, limits: Limits) -> int | None:
         from ortools.sat.python import cp_model
 
-        from hindsched.offline.backends.cpsat_runs import solve_interruptibly
+        from hindsched.offline.backends.cpsat_runs import make_solver, solve_interruptibly
 
-        solver = cp_model.CpSolver()
-        solver.parameters.num_workers = limits.threads
-        solver.parameters.random_seed = limits.seed
-        if limits.time_limit_s is not None:
-            solver.parameters.max_time_in_seconds = limits.time_limit_s
+        solver = make_solver(limits, limits.time_limit_s)
         is_proven = solve_interruptibly(solver, self.cp) == cp_model.OPTIMAL
         return round(solver.objective_value) if is_proven else None
