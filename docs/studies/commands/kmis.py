@@ -1,4 +1,4 @@
-"""Study ``kmis``: the core search against models, a pattern miner and other searches."""
+"""Study ``kmis``: the search for k-subset intersections beside general solvers, a miner and C searches."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from hindsched.instances.text_files import write_text
 _GROUPS = ("small", "hard", "markov", "growth")
 
 
-@click.command("kmis", short_help="Time the core search beside its rivals.")
+@click.command("kmis", short_help="Time the search for k-subset intersections beside other programs.")
 @click.option(
     "--cells",
     "groups",
@@ -23,12 +23,12 @@ _GROUPS = ("small", "hard", "markov", "growth")
     type=click.Choice([*_GROUPS, "all"]),
     default=("all",),
     show_default=True,
-    help="Which arrays. May be given several times.",
+    help="A group of arrays. May be given several times.",
 )
 @click.option(
     "--sides",
     metavar="NAME,...",
-    help="Of core, c-plain, c-tuned, eclat, cpsat, highs, cbc.  [default: all that can run]",
+    help="Some of core, c-plain, c-tuned, eclat, cpsat, highs, cbc.  [default: all available]",
 )
 @click.option(
     "--reference",
@@ -42,7 +42,7 @@ _GROUPS = ("small", "hard", "markov", "growth")
     type=options.POSITIVE,
     default=2,
     show_default=True,
-    help="How many of them are put to the models (cpsat, highs, cbc; small cells only), and to eclat in growth cells.",
+    help="Arrays for general solvers (cpsat, highs, cbc; small cells only), and for eclat in growth cells.",
 )
 @click.option(
     "--results", type=options.FOLDER, default=Path("results/kmis"), show_default=True, help="Where the results go."
@@ -59,13 +59,13 @@ def kmis(
     time_limit_s: float,
     as_json: bool,
 ) -> None:
-    """Time the core search on one core, beside CP-SAT, HiGHS, CBC, Eclat and the searches of a file.
+    """Time the search for k-subset intersections on one core, beside CP-SAT, HiGHS, CBC, Eclat and C searches.
 
-    Task A: the most slots that m workers share. Task B: the shortest prefix in which m workers share 20 slots. Times
-    are processor times without import and compilation, medians over the seeds; proven answers must agree. A stopped
-    solve counts with the time it had. A side stopped on the first two seeds of a cell is not tried on the rest.
+    Task A: the most common slots of m workers. Task B: the shortest prefix in which m workers have 20 common slots.
+    Times are processor time without imports and compilation, medians over the seeds. Proven answers must agree. A
+    stopped solve counts with its time. A side that is stopped on the first two seeds of a cell skips the others.
 
-    Writes table.csv, tables.md, targets.md and core.svg. An interrupted run resumes.
+    Writes table.csv, tables.md, targets.md and kmis.svg. An interrupted study resumes.
     """
     from docs.studies.coupled.kmis_race import duels, report
     from docs.studies.coupled.kmis_race.cells import cells_of
@@ -84,12 +84,12 @@ def kmis(
     rows = duels.duel(cells, made, results, seeds=seeds, few_seeds=few_seeds, limit_s=time_limit_s)
     compared = duels.compare(rows)
     _write(compared, results)
-    report.draw(compared, results / "core.svg")
+    report.draw(compared, results / "kmis.svg")
     loading = duels.loading_times(results) if "core" in names else None
     facts = [f"Machine: {machine()}; one core."]
     if loading is not None:
         facts.append(
-            f"Before the first answer of the core search, not counted above: import {loading['import_s']:.2f} s, "
+            f"Before the first answer of the search, not included above: import {loading['import_s']:.2f} s, "
             f"and compilation {loading['compile_s']:.1f} s once, after installation."
         )
     write_text(results / "tables.md", report.report(compared) + "\n" + "\n".join(facts) + "\n")
@@ -97,7 +97,7 @@ def kmis(
     if verdicts:
         write_text(results / "targets.md", markdown_table(verdicts, list(verdicts[0])))
     columns = ("group", "p", "N", "density", "m", "task", "side", "tried", "stopped", "median_ms", "ratio")
-    table = Table({name: name for name in columns}, as_json, title="Median processor time, and over that of core")
+    table = Table({name: name for name in columns}, as_json, title="Median processor time, and its ratio over core")
     table.add_all(compared)
     table.show()
     for fact in facts:

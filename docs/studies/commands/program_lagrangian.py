@@ -1,4 +1,4 @@
-"""Study ``program-lagrangian``: the bound by rents against optima of small instances."""
+"""Study ``program-lagrangian``: the program Lagrangian bound compared with optima of small instances."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from hindsched.bench.output import Table
 from hindsched.instances.text_files import write_text
 
 
-@click.command("program-lagrangian", short_help="Measure the bound by rents against optima (coupled).")
+@click.command("program-lagrangian", short_help="Compare the program Lagrangian bound with optima (coupled).")
 @click.option("--instances", type=options.POSITIVE, default=5_000, show_default=True, help="Random instances.")
 @click.option("--seed", type=options.COUNT, default=0, show_default=True, help="Seed of the instances.")
-@click.option("--cells", is_flag=True, help="Hard points of bench scale instead, the bound by rents alone.")
+@click.option("--cells", is_flag=True, help="Run the bound alone on hard points of the study scale instead.")
 @click.option("--seconds", type=options.POSITIVE, default=60, show_default=True, help="For each point of --cells.")
 @options.kept_in("program-lagrangian")
 @options.as_json
 def program_lagrangian(instances: int, seed: int, cells: bool, seconds: int, results: Path, as_json: bool) -> None:
-    """Ask for the lower bound by rents of small instances of all shapes, and compare with their optima.
+    """Compute the program Lagrangian bound of small instances of all shapes, and compare it with their optima.
 
-    The bound is asked for from nothing, and to refute optimum - 1 alone; each certificate goes to the independent
-    evaluator. A bound above the optimum, or a certificate refused, ends the command with exit code 3, and the instance
-    is written to the folder of results. An interrupted study resumes. Writes program_lagrangian.csv, or
+    The bound starts from zero multipliers, and separately with the aim to refute optimum - 1. The independent evaluator
+    checks each certificate. A bound above the optimum or a refused certificate ends the study with exit code 3, and the
+    instance is written to the folder of results. An interrupted study resumes. Writes program_lagrangian.csv, or
     program_lagrangian_open.csv with --cells.
     """
     import pandas as pd
@@ -33,7 +33,7 @@ def program_lagrangian(instances: int, seed: int, cells: bool, seconds: int, res
     columns: tuple[str, ...] = CELL_COLUMNS if cells else COLUMNS
     rows = measure_cells(results, seconds) if cells else measure(results, instances, seed)
     name = "program_lagrangian_open" if cells else "program_lagrangian"
-    table = Table({column: column for column in columns}, as_json, title="The bound by rents")
+    table = Table({column: column for column in columns}, as_json, title="Program Lagrangian bound")
     table.add_all(rows)
     table.show()
     write_text(results / f"{name}.csv", pd.DataFrame(rows, columns=list(columns)).convert_dtypes().to_csv(index=False))

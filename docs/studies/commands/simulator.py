@@ -15,7 +15,7 @@ from hindsched.instances.text_files import write_text
 @click.command("simulator", short_help="Time the two simulators side by side.")
 @click.option("--instances", type=options.POSITIVE, default=6, show_default=True, help="Instances of the paper.")
 @click.option(
-    "--slots", type=options.POSITIVE, default=2_000, show_default=True, help="Slots that both simulate of each."
+    "--slots", type=options.POSITIVE, default=2_000, show_default=True, help="Slots of each that both simulators run."
 )
 @click.option("--seed", type=options.COUNT, default=0, show_default=True, help="Seed of the experiment.")
 @options.policies
@@ -33,10 +33,11 @@ from hindsched.instances.text_files import write_text
 def simulator(
     instances: int, slots: int, seed: int, policies: tuple[str, ...], estimator: str, results: Path, as_json: bool
 ) -> None:
-    """Time the simulator in machine code beside its plain twin, on the same instances, in one process.
+    """Time the compiled simulator and its plain twin on the same instances, in one process.
 
-    Medians over the instances; processor time of runs whose states are drawn already. The last column is the kernel's
-    alone, on runs of up to 1,000,000 slots. Runs that differ end the command with exit code 3. Writes table.md.
+    Times are medians of processor time over the instances, without the drawing of states. The last column is for the
+    compiled simulator on runs of up to 1,000,000 slots. Runs that differ end the study with exit code 3. Writes
+    table.md.
     """
     from docs.studies.coupled import simulator_race as racing
     from hindsched.bench.campaign.plan import expand_policies
@@ -55,12 +56,12 @@ def simulator(
         rows = racing.race(names, instances=instances, slots=slots, estimator=estimator, seed=seed, step=counter.step)
     medians = racing.summary(rows)
     loading = racing.loading_times()
-    words = (
-        f"Machine: {loading['machine']}; one core. Before a first run, not counted above: {loading['compile_s']} s of "
+    note = (
+        f"Machine: {loading['machine']}; one core. Before a first run, not included above: {loading['compile_s']} s of "
         f"compilation once after installation, and {loading['load_s']} s to load the machine code in each process."
     )
-    write_text(results / "table.md", markdown_table(medians, list(medians[0])) + "\n" + words + "\n")
+    write_text(results / "table.md", markdown_table(medians, list(medians[0])) + "\n" + note + "\n")
     table = Table({name: name for name in medians[0]}, as_json, title="Medians over the instances")
     table.add_all(medians)
     table.show()
-    click.echo(words, err=True)
+    click.echo(note, err=True)

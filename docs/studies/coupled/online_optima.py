@@ -22,13 +22,25 @@ __all__ = ["RELAXED", "STUDY", "Cell", "collect", "draw_ratios", "measured", "re
 
 #: Columns of the study: the instance, and the columns of the command ``online-optimum``.
 STUDY = ("p", "m", "n_com", "iterations", "scenario", *COLUMNS)
-#: Of the free-prefetch bound on the paper's instances.
+#: Columns of the free-prefetch bound on the paper's instances.
 RELAXED = ("m", "n_com", "wmin", "scenario", "optimum", "bound")
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One instance of the study, and what is measured on it."""
+    """An instance of the study and its measurements.
+
+    Parameters
+    ----------
+    p, m, n_com, iterations, scenario
+        Parameters of the instance.
+    paths
+        Sampled futures.
+    policies
+        Names of policies.
+    is_charged
+        Whether to compute the charged bound.
+    """
 
     p: int
     m: int
@@ -40,7 +52,7 @@ class Cell:
     is_charged: bool
 
     def instance(self) -> Instance:
-        """Return it: workers as the paper draws them, with T_prog = 2 and T_data = 1."""
+        """Return the instance: workers as the paper draws them, with T_prog = 2 and T_data = 1."""
         drawn = paper(
             m=self.m,
             n_com=self.n_com,
@@ -55,7 +67,7 @@ class Cell:
 
 
 def measured(cell: Cell, folder: Path) -> list[dict[str, Any]]:
-    """Return the rows of a cell, made now unless the folder has them."""
+    """Return the rows of a cell, from the folder if it has them."""
     policies = "-".join(cell.policies)
     numbers = f"p{cell.p}_m{cell.m}_c{cell.n_com}_k{cell.iterations}_s{cell.scenario}_{cell.paths}"
     file = folder / "cells" / f"{numbers}_{policies}{'_bound' if cell.is_charged else ''}_{_code()}.json"
@@ -77,12 +89,12 @@ def measured(cell: Cell, folder: Path) -> list[dict[str, Any]]:
 
 
 def _code() -> str:
-    """Return a digest of the source that cells depend on: cells of other code are made anew."""
+    """Return a digest of the source that cells depend on."""
     return code_digest(family="coupled")[:8]
 
 
 def collect(folder: Path) -> Path:
-    """Write all rows in the folder that were made by this code to one table."""
+    """Write all rows of this code in the folder to one table; return its path."""
     rows = [
         row
         for file in sorted((folder / "cells").glob(f"*_{_code()}.json"))
@@ -94,9 +106,9 @@ def collect(folder: Path) -> Path:
 
 
 def relaxed(folder: Path) -> list[dict[str, Any]]:
-    """Return the free-prefetch bound beside the hindsight optimum on instances of the paper's experiment, m = 5.
+    """Return the free-prefetch bound and the stored optimum on instances of the paper's experiment with m = 5.
 
-    The optima are the published ones; the rows are written to free_prefetch.csv.
+    Writes free_prefetch.csv.
     """
     from docs.studies.coupled.optima import known_optima
     from hindsched.bench.results.records import records

@@ -1,4 +1,4 @@
-"""The hindsight optima of the paper's whole experiment (docs/model.md section 8), with stand-by and without."""
+"""Hindsight optima of the paper's whole experiment (docs/model.md section 8), with stand-by and without."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ _POINT = ["m", "n_com", "wmin"]
 def find_optima(
     sources: Sequence[Paper], options: Options, folder: Path, *, stand_by: Sequence[bool], num_processes: int
 ) -> pd.DataFrame:
-    """Find the optima of the given instances, resuming what ``folder`` holds, and write ``optima.csv`` there.
+    """Find the optima of instances, resume what ``folder`` holds, and write ``optima.csv`` there.
 
     Returns
     -------
     pandas.DataFrame
         One row per instance: its parameters and fingerprint, and for each setting ``status``, ``makespan`` and
-        ``bound`` (with ``_no_stand_by`` behind the names for that setting). A makespan that is missing
-        where the status is ``infeasible`` is proven not to exist within the slots.
+        ``bound`` (with the suffix ``_no_stand_by`` without stand-by). A missing makespan with the status ``infeasible``
+        is proven not to exist within the slots.
     """
     import pandas as pd
 
@@ -80,25 +80,25 @@ def _optima(source: Paper, options: Options, settings: tuple[bool, ...]) -> dict
 
 
 def known_optima() -> pd.DataFrame:
-    """Return the optima of all 6,000 instances as published with the toolkit (``python -m docs.studies optima``)."""
+    """Return the stored optima of all 6,000 instances."""
     return read_rows("paper_optima").convert_dtypes()
 
 
 def distribution(optima: pd.DataFrame, ending: str = "") -> pd.DataFrame:
-    """Return how the optima are distributed at each point (m, n_com, wmin) of the experiment.
+    """Return the distribution of optima at each point (m, n_com, wmin) of the experiment.
 
     Parameters
     ----------
     optima
         As returned by `find_optima` or `known_optima`.
     ending
-        ``_no_stand_by`` for the optima without.
+        ``_no_stand_by`` for the optima without stand-by.
 
     Returns
     -------
     pandas.DataFrame
-        ``instances``, those ``finished`` within the slots, those ``open`` (not proven), and over the finished ones the
-        least, quartiles, mean and largest makespan; ``longer`` counts optima that are longer without stand-by.
+        Numbers of ``instances``, of feasible ones (``finished``) and of unproven ones (``open``); the least, quartiles,
+        mean and largest optimum; ``longer`` counts optima that are longer without stand-by.
     """
     import pandas as pd
 
@@ -119,7 +119,7 @@ def distribution(optima: pd.DataFrame, ending: str = "") -> pd.DataFrame:
 
 
 def draw_distribution(summary: pd.DataFrame, path: Path) -> None:
-    """Draw the median optimum against wmin for each m and n_com, with the middle half of the instances around it."""
+    """Draw the median optimum against wmin for each m and n_com, with the middle half of the instances."""
     from hindsched.bench.report import canvas
 
     figure, (axes,) = canvas.new_figure(heights=(4.5,))

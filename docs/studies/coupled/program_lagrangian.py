@@ -22,9 +22,9 @@ from hindsched.offline.coupled.bounds.program_lagrangian.program_bound import Pr
 
 __all__ = ["CELLS", "CELL_COLUMNS", "COLUMNS", "measure", "measure_cells", "small_instance"]
 
-#: What is counted for each K: instances, and of them those that no schedule finishes; bounds above the optimum, bounds
-#: that meet it, bounds that the free-prefetch windows alone give; how often optimum - 1 is refuted if the search is
-#: told to; certificates, and those of them that the evaluator refuses or finds to prove less.
+#: Counts for each K: instances; infeasible ones; bounds above the optimum; bounds equal to it; equal bounds that the
+#: free-prefetch windows alone give; refutations of optimum - 1; certificates; and certificates that the evaluator
+#: refuses or that prove less.
 COLUMNS = (
     "iterations",
     "instances",
@@ -37,7 +37,7 @@ COLUMNS = (
     "refused",
 )
 
-#: Points of ``bench scale`` that are hard: p, m, n_com, wmin.
+#: Hard points of the study ``scale``: p, m, n_com, wmin.
 CELLS = (
     (500, 50, 5, 4),
     (1000, 50, 5, 5),
@@ -48,16 +48,18 @@ CELLS = (
     (100, 50, 5, 1),
     (100, 20, 5, 1),
 )
-#: The point; the bound after so many seconds of the processor's time; of how many parts its certificate is, what the
-#: evaluator finds that it proves, and the seconds that took.
+#: The point; the bound after so many seconds of processor time; the leaves of its certificate (``parts``), the value
+#: that the evaluator confirms, and the seconds of the evaluation.
 CELL_COLUMNS = ("p", "m", "n_com", "wmin", "bound", "seconds", "parts", "proven", "check_s")
 
-_BLOCK = 50  # instances: some seconds
-_WORKED = 600  # parts of the work that one question gets
+#: Instances of a job, which takes some seconds.
+_BLOCK = 50
+#: Largest number of steps of the bound on a small instance.
+_MAX_STEPS = 600
 
 
 def small_instance(number: int, seed: int = 0) -> Instance:
-    """Return a small random instance with programs: speeds, bounds mu, n_com, T_prog, T_data, K and rates all drawn.
+    """Return a small random instance with programs; speeds, bounds mu, n_com, T_prog, T_data, K and rates are drawn.
 
     Examples
     --------
@@ -87,19 +89,18 @@ def small_instance(number: int, seed: int = 0) -> Instance:
 
 
 def measure(folder: Path, instances: int, seed: int) -> list[dict[str, int]]:
-    """Ask for the bounds of many small instances, and compare: once from nothing, once for optimum - 1 alone.
+    """Compute bounds of many small instances: from zero multipliers, and to refute optimum - 1.
 
     Parameters
     ----------
     folder
-        For the journal of blocks that are done, and for an instance with a bound above its optimum, or a certificate
-        that is refused.
+        For the journal, and for an instance with a bound above its optimum or a refused certificate.
     instances, seed
-        How many, and their seed.
+        Number of instances, and their seed.
 
     Returns
     -------
-    list
+    list of dict
         A row of `COLUMNS` for each K.
 
     Raises
@@ -123,11 +124,11 @@ def measure(folder: Path, instances: int, seed: int) -> list[dict[str, int]]:
 
 
 def _measure_some(first: int, stop: int, seed: int, folder: Path) -> dict[str, Any]:
-    """Return what counts for each of the instances first..stop-1."""
+    """Return the counts of the instances first..stop-1."""
     rows = []
     for number in range(first, stop):
         instance = small_instance(number, seed)
-        found = _judged(instance)
+        found = _counts(instance)
         if found["above"] or found["refused"]:
             where = place_of(instance, number, seed, folder=folder, name=f"rents-{seed}-{number}.json")
             raise SelfCheckError(f"{where}: a bound above the optimum, or a certificate refused: {found}")
@@ -136,11 +137,11 @@ def _measure_some(first: int, stop: int, seed: int, folder: Path) -> dict[str, A
 
 
 def measure_cells(folder: Path, seconds: int) -> list[dict[str, Any]]:
-    """Let the program Lagrangian alone work on each of `CELLS` for so many seconds of the processor's time.
+    """Run the bound alone on each of `CELLS` for so many seconds of processor time.
 
     Returns
     -------
-    list
+    list of dict
         A row of `CELL_COLUMNS` for each.
 
     Raises
@@ -157,7 +158,7 @@ def measure_cells(folder: Path, seconds: int) -> list[dict[str, Any]]:
 
 
 def _measure_cell(p: int, m: int, n_com: int, wmin: int, seconds: int) -> dict[str, Any]:
-    """Return the row of a point, the first instance of ``bench scale`` there."""
+    """Return the row of a point, for the first instance of the study ``scale``."""
     warm_up()
     instance = Paper(m, n_com, wmin, 0, 0, 100_000, 0, p, 10).load()
     bound = ProgramLagrangianBound(instance, instance.iterations)
@@ -176,17 +177,17 @@ def _measure_cell(p: int, m: int, n_com: int, wmin: int, seconds: int) -> dict[s
     return point | {"bound": bound.bound, "seconds": seconds, "parts": parts, "proven": proven, "check_s": checked}
 
 
-def _judged(instance: Instance) -> dict[str, int]:
-    """Return what counts for one instance."""
+def _counts(instance: Instance) -> dict[str, int]:
+    """Return the counts of one instance."""
     answer = offline_coupled.solve(instance, solver="native")
     is_infeasible = answer.value is None
     optimum = instance.slots + 1 if answer.value is None else int(answer.value)
     free = ProgramLagrangianBound(instance, instance.iterations)
     _work(free, 0, instance.slots + 1)
-    told = ProgramLagrangianBound(instance, instance.iterations)
-    _work(told, optimum - 1, optimum)
+    directed = ProgramLagrangianBound(instance, instance.iterations)
+    _work(directed, optimum - 1, optimum)
     by_free = free.certificate()
-    certificates = [one for one in (by_free, told.certificate()) if one is not None]
+    certificates = [one for one in (by_free, directed.certificate()) if one is not None]
     refused = above = 0
     for certificate in certificates:
         verdict = check(instance, certificate)
@@ -195,10 +196,10 @@ def _judged(instance: Instance) -> dict[str, int]:
     return {
         "instances": 1,
         "infeasible": int(is_infeasible),
-        "above": int(above or free.bound > optimum or told.bound > optimum),
+        "above": int(above or free.bound > optimum or directed.bound > optimum),
         "met": int(free.bound == optimum),
         "by_windows": int(free.bound == optimum and _needs_no_multipliers(by_free)),
-        "refuted": int(told.bound == optimum),
+        "refuted": int(directed.bound == optimum),
         "certificates": len(certificates),
         "refused": refused,
     }
@@ -212,6 +213,6 @@ def _needs_no_multipliers(certificate: LagrangianCertificate | None) -> bool:
 
 
 def _work(bound: ProgramLagrangianBound, known: int, limit: int) -> None:
-    for _ in range(_WORKED):
+    for _ in range(_MAX_STEPS):
         if not bound.work(known, limit):
             return

@@ -1,7 +1,7 @@
-"""The paper's experiment under several readings and seeds: one row per instance and reading, compact and resumable.
+"""The paper's experiment under several readings and seeds: one row per instance and reading.
 
-A run that fails costs a million slots. So where a heuristic fails, the hindsight search is asked whether any schedule
-finishes: where it proves that none does, no other heuristic is run on the instance, and all have failed.
+A failed run costs a million slots. So where a heuristic fails, the exact search checks feasibility. If the instance is
+infeasible, all other heuristics fail too and are not run.
 """
 
 from __future__ import annotations
@@ -43,20 +43,20 @@ __all__ = [
     "write_metrics",
 ]
 
-#: The heuristics that compare; no other is changed by a reading of the comparison.
+#: Heuristics with a comparison of configurations; only these change with a reading of the comparison.
 PROACTIVE = tuple(policy for policy in POLICIES if "-" in policy)
 
-#: The readings of which the runs of seed 0 are published with the toolkit.
+#: Readings whose runs of seed 0 are stored.
 PUBLISHED = ("printed", "conditional")
 
-#: How long the hindsight search may take to prove that an instance has no schedule.
+#: Seconds for the exact search to prove that an instance is infeasible.
 _TIME_LIMIT_S = 30.0
 
 _INSTANCE = ["m", "n_com", "wmin", "instance_seed", "scenario", "trial"]
 
 
 def policies_of(reading: Reading) -> tuple[str, ...]:
-    """Return the heuristics that a reading changes; the others run as under ``printed``."""
+    """Return the heuristics that a reading changes; the others equal their runs under ``printed``."""
     only_compares = set(reading.options) == {"comparison"} and not reading.instance
     return PROACTIVE if only_compares else POLICIES
 
@@ -69,7 +69,7 @@ def run_on(
     policies: Sequence[str] = POLICIES,
     num_processes: int = 1,
 ) -> None:
-    """Run the given heuristics on every instance, as far as a reading changes them, resuming what ``folder`` holds."""
+    """Run the heuristics that a reading changes on every instance; resume what ``folder`` holds."""
     jobs = []
     for source in sources:
         for reading in readings:
@@ -77,60 +77,61 @@ def run_on(
             chosen = tuple(policy for policy in policies_of(reading) if policy in policies)
             key = job_key("coupled", "online", "reading", reading.name, chosen, drawn.identity)
             arguments = (drawn, reading.name, chosen)
-            jobs.append(Job(key, f"{reading.name} on {drawn.name}", _play, arguments, group=drawn.identity))
+            jobs.append(Job(key, f"{reading.name} on {drawn.name}", _run, arguments, group=drawn.identity))
     with Journal(folder) as journal:
         run_jobs("readings", jobs, journal, num_processes=num_processes)
 
 
 @dataclass(slots=True)
-class _Asked:
-    """What the search said of the instance at hand; None: it was not asked."""
+class _Feasibility:
+    """Status of the current instance by the exact search; None: not solved."""
 
     identity: str = ""
     status: str | None = None
 
 
-_asked = _Asked()
+_feasibility = _Feasibility()
 
 
-def _play(source: Paper, name: str, policies: Sequence[str]) -> dict[str, Any]:
-    """Run the heuristics of a reading; all failed where no schedule finishes."""
-    if _asked.identity != source.identity:
-        _asked.identity, _asked.status = source.identity, None
+def _run(source: Paper, name: str, policies: Sequence[str]) -> dict[str, Any]:
+    """Run the heuristics of a reading; all fail on an infeasible instance."""
+    if _feasibility.identity != source.identity:
+        _feasibility.identity, _feasibility.status = source.identity, None
     family = family_named("coupled")
     instance = load_shared(source)
     options = Options(seed=source.seed, check_slots=0, time_limit_s=_TIME_LIMIT_S).with_run(READINGS[name].options)
     makespans: dict[str, int | None] = {}
     for policy in policies:
-        if _asked.status == "infeasible":
+        if _feasibility.status == "infeasible":
             makespans[policy] = None
             continue
         played = simulate(family, instance, policy, options)
         makespans[policy] = None if played.value is None else int(played.value)
-        if played.value is None and _asked.status is None and policy != "RANDOM":  # which fails often, and elsewhere
-            _asked.status = str(family.solve(instance, options).status)
-    if _asked.status == "infeasible" and any(makespans.values()):
-        raise SelfCheckError(f"{source.name}: a heuristic finishes where the search proves that nobody can")
+        # RANDOM often fails on feasible instances
+        if played.value is None and _feasibility.status is None and policy != "RANDOM":
+            _feasibility.status = str(family.solve(instance, options).status)
+    if _feasibility.status == "infeasible" and any(makespans.values()):
+        raise SelfCheckError(f"{source.name}: a heuristic finishes an instance that is proven infeasible")
     return {
         "kind": "reading",
         "reading": name,
         "setting": source.setting,
         "instance": source.name,
         "point": source.point,
-        "status": _asked.status,
+        "status": _feasibility.status,
         "makespans": makespans,
     }
 
 
 def read_runs(folder: Path) -> pd.DataFrame:
-    """Return what ``folder`` holds, a row per run.
+    """Return the runs in ``folder``, one row per run.
 
     Returns
     -------
     pandas.DataFrame
         ``reading``, the point of the experiment (``m``, ``n_com``, ``wmin``, ``instance_seed``, ``scenario``,
-        ``trial``), ``policy``, ``makespan`` (missing: it failed) and ``status``, what the search said of the instance
-        (missing: it was not asked).
+        ``trial``), ``policy``, ``makespan`` (missing: failed) and ``status`` of the instance by the exact search
+        (missing: not solved).
 
     Raises
     ------
@@ -144,8 +145,8 @@ def read_runs(folder: Path) -> pd.DataFrame:
         raise InputError("no runs, expected those of python -m docs.studies readings", file=folder)
     lengths = sorted(set(frame["slots"]))
     if len(lengths) > 1:
-        told = " and ".join(map(str, lengths))
-        raise InputError(f"runs over {told} slots, expected one number: take a folder for each", file=folder)
+        found = " and ".join(map(str, lengths))
+        raise InputError(f"runs over {found} slots, expected one number: use a folder for each", file=folder)
     frame["makespan"] = frame["makespan"].astype("Int64")
     frame = frame.drop(columns="slots")
     return frame.drop_duplicates(["reading", *_INSTANCE, "policy"], keep="last", ignore_index=True)
@@ -153,7 +154,7 @@ def read_runs(folder: Path) -> pd.DataFrame:
 
 def _runs(folder: Path) -> Iterator[dict[str, Any]]:
     text = read_bytes(folder / Journal.NAME)
-    for line in text[: text.rfind(b"\n") + 1].splitlines():  # somebody may still be writing: only whole rows count
+    for line in text[: text.rfind(b"\n") + 1].splitlines():  # another process may be writing: only whole rows count
         row = msgspec.json.decode(line)
         if row.get("kind") != "reading":
             continue
@@ -171,7 +172,7 @@ def _runs(folder: Path) -> Iterator[dict[str, Any]]:
 
 
 def published_runs() -> pd.DataFrame:
-    """Return the published runs of seed 0, under ``printed`` and ``conditional``, as `read_runs` does."""
+    """Return the stored runs of seed 0 under ``printed`` and ``conditional``, as `read_runs` does."""
     runs = read_results(ROWS / "paper_runs.csv.xz").runs
     runs = runs.rename(columns={"value": "makespan", "estimator": "reading", "optimum_status": "status"})
     runs["makespan"] = runs["makespan"].astype("Int64")
@@ -181,20 +182,20 @@ def published_runs() -> pd.DataFrame:
 def metrics_of(runs: pd.DataFrame) -> pd.DataFrame:
     """Return the metrics of Tables I and II under each reading and seed.
 
-    Where a reading changes the proactive heuristics alone, the others' runs are those under ``printed``. Readings of
-    one seed are compared on what they have in common.
+    Where a reading changes the proactive heuristics alone, the runs of the others are those under ``printed``. Readings
+    of one seed are compared on their common instances.
 
     Parameters
     ----------
     runs
-        As returned by `read_runs` and `published_runs`, one after the other.
+        Rows of `read_runs` and `published_runs`.
 
     Returns
     -------
     pandas.DataFrame
-        ``reading``, ``seed``, ``sample``: the instances ``common`` to all readings of the seed, and ``all`` that were
-        run under the reading where these are more; how many ``instances`` that are, how many ``trials`` a scenario they
-        have at most and how many are proven ``impossible``; ``table``; and the columns of `versus`.
+        ``reading``, ``seed``, ``sample`` (``common``: instances of all readings of the seed; ``all``: all instances of
+        the reading, where these are more), the numbers of ``instances``, of ``trials`` per scenario and of
+        ``impossible`` (infeasible) instances, ``table``, and the columns of `versus`.
     """
     import pandas as pd
 
@@ -203,7 +204,7 @@ def metrics_of(runs: pd.DataFrame) -> pd.DataFrame:
         whole = {name: _whole(of_seed, READINGS[str(name)]) for name in of_seed["reading"].unique()}
         whole = {name: frame for name, frame in whole.items() if len(frame)}
         common = _common([frame[_INSTANCE].drop_duplicates() for frame in whole.values()])
-        hopeless = of_seed.loc[of_seed["status"] == "infeasible", _INSTANCE].drop_duplicates()
+        infeasible = of_seed.loc[of_seed["status"] == "infeasible", _INSTANCE].drop_duplicates()
         for name in sorted(whole, key=list(READINGS).index):
             samples = {"all": whole[name], "common": whole[name].merge(common, on=_INSTANCE)}
             for sample, frame in samples.items():
@@ -212,7 +213,7 @@ def metrics_of(runs: pd.DataFrame) -> pd.DataFrame:
                 for table, m in TABLES.items():
                     mine = frame[frame["m"] == m]
                     if len(mine):
-                        about = {"reading": name, "seed": int(str(seed)), "sample": sample, **_size(mine, hopeless)}
+                        about = {"reading": name, "seed": int(str(seed)), "sample": sample, **_size(mine, infeasible)}
                         found.append(versus(mine).assign(**about, table=table))
     metrics = pd.concat(found, ignore_index=True)
     first = ["reading", "seed", "sample", "instances", "trials", "impossible", "table"]
@@ -220,7 +221,7 @@ def metrics_of(runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def _whole(runs: pd.DataFrame, reading: Reading) -> pd.DataFrame:
-    """Return the runs under a reading on the instances where none is missing (RANDOM may be)."""
+    """Return the runs under a reading on the instances with runs of all heuristics (RANDOM may be missing)."""
     import pandas as pd
 
     mine = runs[runs["reading"] == reading.name]
@@ -240,21 +241,21 @@ def _common(instances: Sequence[pd.DataFrame]) -> pd.DataFrame:
     return common
 
 
-def _size(runs: pd.DataFrame, hopeless: pd.DataFrame) -> dict[str, int]:
+def _size(runs: pd.DataFrame, infeasible: pd.DataFrame) -> dict[str, int]:
     instances = runs[_INSTANCE].drop_duplicates()
     per_scenario = instances.groupby([name for name in _INSTANCE if name != "trial"]).size()
     return {
         "instances": len(instances),
         "trials": int(per_scenario.max()),
-        "impossible": len(instances.merge(hopeless, on=_INSTANCE)),
+        "impossible": len(instances.merge(infeasible, on=_INSTANCE)),
     }
 
 
 def write_metrics(metrics: pd.DataFrame, path: Path) -> None:
-    """Write metrics as CSV, numbers to four decimals: what ``docs/studies/rows/paper_readings.csv`` holds."""
+    """Write metrics as CSV to four decimals, the form of ``docs/studies/rows/paper_readings.csv``."""
     write_text(path, metrics.to_csv(index=False, float_format="%.4f"))
 
 
 def published_metrics() -> pd.DataFrame:
-    """Return the metrics published with the toolkit (``python -m docs.studies readings``), as `metrics_of` does."""
+    """Return the stored metrics, as `metrics_of` does."""
     return read_rows("paper_readings")

@@ -1,4 +1,4 @@
-"""The simulator in machine code against its plain twin: slots per second of every heuristic, on the same instances."""
+"""Slots per second of the compiled simulator and of its plain twin, for every heuristic on the same instances."""
 
 from __future__ import annotations
 
@@ -20,7 +20,9 @@ from hindsched.online import coupled as online_coupled
 
 __all__ = ["kind_of", "loading_times", "race", "sample", "summary"]
 
+#: Runs of the compiled simulator, of which the fastest counts.
 _REPEATS = 3
+#: Horizon of long runs, in slots.
 _LONG = 1_000_000
 
 
@@ -36,7 +38,7 @@ def kind_of(policy: str) -> str:
 
 
 def sample(number: int, seed: int = 0) -> Instance:
-    """Return one of the paper's instances: over 60 numbers each of its 60 points once; states drawn as needed."""
+    """Return an instance of the paper's experiment; 60 consecutive numbers cover its 60 points."""
     m, n_com, wmin = (5, 10)[number % 2], (5, 10, 20)[number // 2 % 3], 1 + number * 7 % 10
     return paper(
         m=m, n_com=n_com, wmin=wmin, scenario=number % 10, trial=number // 10 % 10, slots=_LONG, seed=seed, drawn=True
@@ -52,22 +54,22 @@ def race(
     seed: int = 0,
     step: Callable[[str], None] = lambda note: None,
 ) -> list[dict[str, Any]]:
-    """Run heuristics on instances of the paper in both simulators, and return a row for each run.
+    """Run heuristics on instances of the paper in both simulators; return one row per run.
 
-    The clock counts processor time of runs whose states are drawn already. Both simulate the first ``slots`` slots and
-    write the whole schedule; the kernel counts with the least of three runs. It then does the run of up to 1,000,000
-    slots without a schedule, from which ``long_slots_per_s`` is taken.
+    Times are processor time without the drawing of states. Both simulators run the first ``slots`` slots and write the
+    whole schedule; the compiled one counts with the fastest of three runs. Another run of up to 1,000,000 slots without
+    a schedule gives ``long_slots_per_s``.
 
     Parameters
     ----------
     policies
         Of `hindsched.online.coupled.POLICIES`.
     instances
-        How many, see `sample`.
+        Number of instances, see `sample`.
     slots
-        What both simulate.
+        Slots that both simulators run.
     estimator, seed
-        Of the runs, and of the instances.
+        Estimator of the runs, and seed of the instances.
     step
         Called with a note after every run.
 
@@ -82,7 +84,7 @@ def race(
         instance.prefix(2 * slots)
         for policy in policies:
             options: dict[str, Any] = {"estimator": estimator, "seed": number}
-            online.run_policy(instance, policy, slots=1, engine="kernel", **options)  # loads it
+            online.run_policy(instance, policy, slots=1, engine="kernel", **options)  # loads the machine code
             plain_s, plain = _timed(instance, policy, slots=slots, engine="plain", **options)
             times, runs = zip(
                 *(_timed(instance, policy, slots=slots, engine="kernel", **options) for _ in range(_REPEATS)),
@@ -114,7 +116,7 @@ def _timed(instance: Instance, policy: str, **options: Any) -> tuple[float, onli
 
 
 def summary(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return medians over the instances for every heuristic, and for each kind of them."""
+    """Return medians over the instances for every heuristic, and for each kind of heuristic."""
     groups: dict[str, list[dict[str, Any]]] = {}
     for row in rows:
         groups.setdefault(row["policy"], []).append(row)
@@ -134,7 +136,7 @@ def summary(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def loading_times() -> dict[str, Any]:
-    """Return processor seconds of a first run in a new process, with machine code kept and without, and the machine."""
+    """Return processor seconds of compilation and of loading machine code in a new process, and the machine."""
     code = (
         "import time; from hindsched import online\n"
         "from hindsched.instances import Chain; from hindsched.instances.coupled import Instance\n"

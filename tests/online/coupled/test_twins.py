@@ -245,7 +245,7 @@ def test_the_race_of_the_simulators(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert [row["policy"] for row in rows] == ["IE", "E-IE", "all passive", "all proactive"]
     assert all(row["ratio"] > 0 for row in rows)
     assert (
-        "Machine: abacus; one core. Before a first run, not counted above: 12.3 s of"
+        "Machine: abacus; one core. Before a first run, not included above: 12.3 s of"
         in (tmp_path / "new" / "table.md").read_text()
     )
     assert CliRunner().invoke(simulator, ["--policy", "own.py:Own"]).exit_code != 0

@@ -173,7 +173,7 @@ def test_picture_of_tables_and_growth(tmp_path):
         for side in ("core", "eclat")
         for task in "AB"
     ]
-    path = tmp_path / "core.svg"
+    path = tmp_path / "kmis.svg"
     report.draw(duels.compare(rows), path)
     text = path.read_text()
     assert all(word in text for word in ("eclat", "workers p", "density", "chains"))
@@ -202,6 +202,6 @@ def test_command_writes_its_files(tmp_path, monkeypatch):
     assert ran.exit_code == 0, ran.output
     assert "compilation 9.0 s" in (tmp_path / "tables.md").read_text()
     assert (tmp_path / "table.csv").read_text().startswith("group,axis,p,N,density,m,task,side")
-    assert (tmp_path / "core.svg").exists()
+    assert (tmp_path / "kmis.svg").exists()
     with Journal(tmp_path) as journal:
         assert not journal.torn

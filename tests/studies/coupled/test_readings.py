@@ -51,7 +51,7 @@ def test_the_rows_are_the_runs(runs: pd.DataFrame) -> None:
 
 def test_what_is_there_is_not_run_again(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before = (folder / "runs.jsonl").read_bytes()
-    monkeypatch.setattr(study, "_play", None)
+    monkeypatch.setattr(study, "_run", None)
     study.run_on(experiment(trials=[0, 1], **HERE), [READINGS["frozen"], READINGS["printed"]], folder)
     assert (folder / "runs.jsonl").read_bytes() == before
 

@@ -1,4 +1,4 @@
-"""The cells of the core benchmark: shapes of arrays, with seeds, from which everybody draws the same states."""
+"""Cells of the race on k-subset intersections: shapes of arrays, from which all sides get the same states."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from hindsched.instances.states import UP
 
 __all__ = ["GROUPS", "LENGTH", "Cell", "cells_of"]
 
-#: The groups by name, in the order in which they are measured.
+#: Names of the groups, in the order of measurement.
 GROUPS = ("small", "hard", "markov", "growth")
-#: w of task B: how many slots the team has to share.
+#: Common slots that task B requires, w.
 LENGTH = 20
 
 _SMALL = (
@@ -27,7 +27,7 @@ _SMALL = (
     (100, 500, 0.3),
 )
 _HARD = ((60, 1000, 0.5), (100, 1000, 0.4), (100, 1000, 0.5))
-#: The centre of the growth cells, and what is varied around it, one number at a time.
+#: Centre of the growth cells, and the values of each parameter around it.
 _P, _N, _DENSITY, _M = 60, 1000, 0.4, 10
 _P_VALUES, _N_VALUES = (20, 40, 60, 80, 100, 150), (250, 500, 1000, 2000, 4000)
 _DENSITY_VALUES, _M_VALUES = (0.2, 0.3, 0.4, 0.5, 0.55), (3, 5, 8, 10, 12, 15, 20)
@@ -44,12 +44,11 @@ class Cell:
     p, slots
         The shape.
     density
-        Share of UP slots, drawn independently; None: the states come from the chains of the paper's experiments, where
-        UP comes in bursts.
+        Share of UP slots, drawn independently. None: states from the chains of the paper's experiment.
     m
-        Rows wanted.
+        Size of the team.
     axis
-        What a growth cell varies: ``p``, ``N``, ``density`` or ``m``; empty for others.
+        Parameter that a growth cell varies: ``p``, ``N``, ``density`` or ``m``; empty for others.
     """
 
     group: str
@@ -61,7 +60,7 @@ class Cell:
 
     @property
     def name(self) -> str:
-        """Its shape, for people.
+        """Return the shape as text.
 
         Examples
         --------
@@ -73,7 +72,7 @@ class Cell:
 
     @property
     def identity(self) -> str:
-        """What its arrays depend on: a shape in two groups is measured once."""
+        """Return what the arrays depend on; a shape in two groups is measured once."""
         return f"{self.p}|{self.slots}|{self.density}|{self.m}"
 
     def draw(self, seed: int) -> npt.NDArray[np.bool_]:

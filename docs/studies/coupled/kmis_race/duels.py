@@ -1,4 +1,4 @@
-"""The core search against all others, on the same arrays, in turns, on one core: measured, checked and compared."""
+"""Race on k-subset intersections: all sides solve the same arrays in turn, on one core."""
 
 from __future__ import annotations
 
@@ -28,31 +28,31 @@ from hindsched.instances.errors import SelfCheckError
 
 __all__ = ["compare", "duel", "loading_times", "mean_ratio"]
 
+#: Solves shorter than this many seconds are repeated, up to so many times.
 _SHORT_S, _REPEATS = 0.1, 5
-#: A side that is stopped on so many first seeds of a cell and task is not tried on the others.
+#: A side that is stopped on this many first seeds of a cell and task skips the other seeds.
 _PATIENCE = 2
 
 
 def duel(
     cells: Sequence[Cell], sides: Sequence[Side], folder: Path, *, seeds: int, few_seeds: int, limit_s: float
 ) -> list[dict[str, Any]]:
-    """Let every side do both tasks on every cell and seed, and return the rows.
+    """Run every side on both tasks, every cell and every seed; return the rows.
 
-    The clock counts processor time, of children too, so that other work on the machine does not count. It runs from the
-    call with the array at hand to the answer, after a first call on a tiny array. A solve of less than a
-    tenth of a second is repeated, at most five times, and its least time taken: by every side alike. Sides take turns:
-    all of them on one array before the next, on one core.
+    Times are processor time, including child processes, from the call with the array to the answer, after a first call
+    on a tiny array. Solves of less than a tenth of a second are repeated up to five times, and the least time counts.
+    All sides run on one array before the next one, on one core.
 
     Parameters
     ----------
     cells, sides
-        Who does what; the models meet the small cells only.
+        The arrays and the programs. General solvers run on the small cells only.
     folder
-        Of the journal: what stands there is not measured again.
+        Of the journal; measurements in it are not repeated.
     seeds, few_seeds
-        Arrays for each cell, and how many of them are put to the slow: the models, and Eclat in growth cells.
+        Arrays of each cell, and the number of them for slow sides: general solvers, and Eclat in growth cells.
     limit_s
-        Of a solve; a stopped one counts with the time it had.
+        Time limit of a solve. A stopped solve counts with its time.
 
     Raises
     ------
@@ -61,7 +61,7 @@ def duel(
     """
     rows: list[dict[str, Any]] = []
     total = len(cells) * seeds
-    with _one_core(), Journal(folder) as journal, counting("core benchmark", total, 0) as counter:
+    with _one_core(), Journal(folder) as journal, counting("k-subset intersections", total, 0) as counter:
         for cell in cells:
             stopped: dict[tuple[str, str], int] = {}
             for seed in range(seeds):
@@ -95,8 +95,8 @@ def duel(
 def compare(rows: Sequence[dict[str, Any]], base: str = "core") -> list[dict[str, Any]]:
     """Return one row per cell, task and side: median time, and the median of its times over those of ``base``.
 
-    Times are divided array by array. ``best-c`` stands for the faster of the two C searches on every array. A
-    stopped solve makes its ratio a lower bound, and ``stopped`` tells how many there are among the ``tried``.
+    Ratios are computed for each array. ``best-c`` is the faster of the two C searches on each array. A stopped solve
+    makes its ratio a lower bound; ``stopped`` counts them among the ``tried``.
     """
     times: dict[tuple[Cell, str, int], dict[str, dict[str, Any]]] = {}
     for row in rows:
@@ -143,7 +143,7 @@ def mean_ratio(ratios: Sequence[float]) -> float:
 
 
 def loading_times(folder: Path) -> dict[str, float]:
-    """Return processor seconds of the first call in a new process: code compiled before, and nothing compiled yet."""
+    """Return processor seconds of a first call in a new process: imports with compiled code, and compilation."""
     call = "import hindsched.offline, numpy as np; hindsched.offline.max_common_slots(np.ones((3, 4), dtype=bool), 2)"
     timed = f"import time\nbegun = time.process_time()\n{call}\nprint(time.process_time() - begun)"
     key = f"loading|{machine()}|{code_digest()}"
@@ -216,7 +216,7 @@ def _warm(side: Side) -> None:
 
 @contextmanager
 def _one_core() -> Iterator[None]:
-    """Keep this process and its children on one core, where the system lets us choose."""
+    """Keep this process and its children on one core, where the system allows it."""
     if not hasattr(os, "sched_setaffinity"):
         yield
         return

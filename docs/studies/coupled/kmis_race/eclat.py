@@ -1,4 +1,4 @@
-"""Borgelt's Eclat as a side of the core benchmark, in a process of its own, where a limit can stop it.
+"""Borgelt's Eclat as a side of the race, in a process of its own that a limit can stop.
 
 The slots are transactions, the workers UP in them are items. A team of m rows with w common slots is an item set of
 size m with support w. One empty transaction is added: pyfim 6.28 loses item sets where an item is in all transactions.
@@ -24,15 +24,16 @@ __all__ = ["Eclat", "earliest", "seeded", "widest"]
 Booleans = npt.NDArray[np.bool_]
 Mine = Callable[..., list[Any]]
 
+#: Rows from which greedy teams start.
 _STARTS = 8
 _SHORT_S, _REPEATS = 0.1, 5
 
 
 def seeded(up: Booleans, m: int) -> tuple[int, int]:
-    """Return how many slots a greedy team shares, and the prefix in which it shares w slots (N + 1: in none).
+    """Return the common slots of a greedy team, and the prefix in which it has w common slots (N + 1: none).
 
-    The greedy team of the models, in a few array operations, so that the miner does not pay for slow Python: from each
-    of the eight rows with the most UP slots, always add the row that keeps most.
+    The team is the greedy team of the general solvers, computed in a few array operations: from each of the eight rows
+    with the most UP slots, add the row that keeps the most common slots, until the team is complete.
 
     Examples
     --------
@@ -58,14 +59,14 @@ def seeded(up: Booleans, m: int) -> tuple[int, int]:
 
 
 def widest(mine: Mine, transactions: list[list[int]], up: Booleans, m: int) -> int:
-    """Answer task A: the largest support of m items, mined from the greedy bound on."""
+    """Return the answer of task A: the largest support of m items, at least the greedy bound."""
     bound, _ = seeded(up, m)
     found = mine([*transactions, []], target="s", supp=-max(bound, 1), zmin=m, zmax=m, algo="b")
     return max((int(support) for _, support in found), default=0)
 
 
 def earliest(mine: Mine, transactions: list[list[int]], up: Booleans, m: int) -> int | None:
-    """Answer task B by binary search over prefixes below the greedy one; None: nobody."""
+    """Return the answer of task B by binary search over prefixes below the greedy one; None: infeasible."""
     _, high = seeded(up, m)
     low = LENGTH - 1  # too short; `high` is long enough, or N + 1
     while high - low > 1:
@@ -78,14 +79,14 @@ def earliest(mine: Mine, transactions: list[list[int]], up: Booleans, m: int) ->
 
 
 class Eclat:
-    """The miner's process, begun when first needed and again after a limit has ended it."""
+    """The process of the miner, which starts when needed and again after a limit ends it."""
 
     def __init__(self) -> None:
         self._process: multiprocessing.process.BaseProcess | None = None
         self._here: Connection | None = None
 
     def run(self, up: Booleans, m: int, task: str, limit_s: float) -> Outcome:
-        """Answer a task; the limit is on processor time."""
+        """Return the outcome of a task; the limit is processor time."""
         if self._process is None or not self._process.is_alive():
             self._begin()
         assert self._here is not None
@@ -105,9 +106,9 @@ class Eclat:
 
 
 def _serve(pipe: Connection) -> None:
-    """Answer until the pipe is closed; the timer of processor time ends this process, whatever the miner is at.
+    """Solve tasks until the pipe is closed; a timer of processor time ends this process when the limit is reached.
 
-    While such a timer runs Linux reads the clock of the process in whole ticks only, but that of the thread exactly.
+    While such a timer runs, Linux reads the clock of the process in whole ticks, but the clock of the thread exactly.
     """
     import fim
 

@@ -1,4 +1,4 @@
-"""What a side of the core benchmark answers."""
+"""The answer of a side of the race."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ __all__ = ["Outcome"]
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a side answers.
+    """The answer of a side.
 
     Parameters
     ----------
     is_proven
-        False: it was stopped by its limit.
+        False if the limit stopped the side.
     value
-        The answer if proven; None for a task B that nobody can do.
+        The proven value; None if task B is infeasible.
     seconds
-        Processor time; a side in a process of its own says it itself, else None.
+        Processor time reported by a side in a process of its own, else None.
     """
 
     is_proven: bool

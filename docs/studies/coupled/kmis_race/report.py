@@ -1,4 +1,4 @@
-"""What the core benchmark says: a wide table, the targets with their verdicts, and the picture."""
+"""Tables, targets and picture of the race on k-subset intersections."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ def report(compared: Sequence[Row]) -> str:
 
 
 def targets(compared: Sequence[Row]) -> list[Row]:
-    """Return the targets, each with what was measured and whether it is met; those without a side to it are left out.
+    """Return the targets with the measured values and whether they are met; targets without their side are left out.
 
-    A ratio over the core search is at least what it says, where the other side was stopped: where that is not enough,
-    the verdict is open. A shape in two groups counts once.
+    Where the other side was stopped, a ratio over the search is a lower bound. If this bound misses the target, the
+    target is open. A shape in two groups counts once.
     """
     verdicts: list[Row] = []
     for task in "AB":
@@ -60,7 +60,7 @@ def targets(compared: Sequence[Row]) -> list[Row]:
         ):
             if rows:
                 least = float(asked.split()[1])
-                # a sure miss counts more than a lower bound that says too little
+                # a certain miss comes before a lower bound that is too weak
                 worst = min(rows, key=lambda row: (row["ratio"] >= least or row["stopped"] > 0, row["ratio"]))
                 verdicts.append(_verdict(task, what, asked, worst["ratio"], worst))
         if ratios["cpsat"]:
@@ -74,7 +74,7 @@ def targets(compared: Sequence[Row]) -> list[Row]:
 
 
 def draw(compared: Sequence[Row], path: Path) -> None:
-    """Draw the median times: every cell of the tables, and the growth with p, N, density and m."""
+    """Draw the median times of every cell, and the growth with p, N, density and m."""
     from matplotlib.backends.backend_svg import FigureCanvasSVG
     from matplotlib.figure import Figure
 

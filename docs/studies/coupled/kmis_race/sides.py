@@ -1,7 +1,7 @@
-"""The sides of the core benchmark: the core search, models, a pattern miner, and searches from a file of the user's.
+"""Sides of the race: the search of `hindsched.offline.kmis` (``core``), general solvers, a miner, and C searches.
 
-Every side answers the same two questions on a boolean array. Task A: the most slots that some m rows share. Task B: the
-shortest prefix in which some m rows share w slots.
+Every side solves two tasks on a boolean array. Task A: the most common slots of any m rows. Task B: the shortest prefix
+in which some m rows have w common slots.
 """
 
 from __future__ import annotations
@@ -35,30 +35,30 @@ __all__ = ["MODELS", "SIDES", "Side", "make_sides"]
 
 Booleans = npt.NDArray[np.bool_]
 
-#: The models, which only the small cells are put to.
+#: General solvers, which run on the small cells only.
 MODELS = ("cpsat", "highs", "cbc")
-#: Where the back ends are.
+#: Source folders of the search and of the solvers.
 _SEARCH = Path(offline.__file__).parent / "kmis"
 _MODELS = Path(offline.__file__).parent / "coupled" / "no_communication"
 _REFERENCE = ("c-plain", "c-tuned")
-#: Every side by name.
+#: Names of all sides.
 SIDES = ("core", *_REFERENCE, "eclat", *MODELS)
 
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """A side by name.
+    """A program in the race.
 
     Parameters
     ----------
     name
         One of `SIDES`.
     identity
-        What its times depend on.
+        Digest of what its times depend on.
     run
-        Called with the array, m, the task (``A`` or ``B``) and the limit in seconds.
+        Function of the array, m, the task (``A`` or ``B``) and the limit in seconds.
     tasks
-        The tasks it knows.
+        Tasks that it solves.
     """
 
     name: str
@@ -122,7 +122,7 @@ def _run_model(name: str, up: Booleans, m: int, task: str, limit_s: float) -> Ou
 
 
 def _run_reference(module: Any, name: str, up: Booleans, m: int, task: str, limit_s: float) -> Outcome:
-    """Call one of the functions of the file; of task B it answers None for late and for nobody, so the clock tells."""
+    """Call a function of the file. For task B it returns None when stopped and when infeasible; the time decides."""
     if task == "A":
         value, _ = (module.largest_w if name == "c-tuned" else module.largest_w_plain)(up, m, limit=limit_s)
         return Outcome(value is not None, value)
@@ -144,7 +144,7 @@ def _load(path: Path) -> ModuleType:
 
 
 def _digest(*paths: Path) -> str:
-    """Return a digest of these files: times of other code are not reused."""
+    """Return a digest of files, so that times of other code are not reused."""
     digest = sha256()
     for path in sorted(path for path in paths if path.is_file()):
         digest.update(path.read_bytes())

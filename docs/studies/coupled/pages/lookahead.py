@@ -27,16 +27,16 @@ if TYPE_CHECKING:
 
 __all__ = ["LookaheadPage"]
 
-#: The paper's heuristics that stand beside ours.
+#: The paper's heuristics in the tables.
 BESIDE = ("IE", "Y-IE", "Y-IAY", "E-IE")
 _STATISTICS = ("quartile_1", "median", "quartile_3", "mean")
-#: What is aimed at on the whole experiment: a median of at most so much, and so large a share within 100 %.
+#: Targets on the whole experiment: the largest median, and the least share within 100 % of the optimum.
 MEDIAN, WITHIN100 = 1.55, 0.78
-_HOLDS, _FAILS, _OPEN = "holds", "does not hold", "cannot be told"
+_HOLDS, _FAILS, _OPEN = "met", "not met", "open"
 
 
 class LookaheadPage:
-    """The writers of the page.
+    """Writers of the tables, numbers and figures on look-ahead policies.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ class LookaheadPage:
 
     @cached_property
     def _ratios(self) -> pd.DataFrame:
-        """The ratios of ours and of some of the paper's heuristics on the instances that ours were run on."""
+        """Return the ratios of look-ahead policies and of some heuristics on the instances of the former."""
         import pandas as pd
 
         mine = self._mine
@@ -90,23 +90,23 @@ class LookaheadPage:
 
     @cached_property
     def _policies(self) -> tuple[str, ...]:
-        """Those of ours that were run."""
+        """Return the look-ahead policies in the rows."""
         return tuple(policy for policy in OURS if policy in self._mine.columns)
 
     @cached_property
     def _mine(self) -> pd.DataFrame:
-        """The makespans of ours."""
+        """Return the makespans of look-ahead policies."""
         return read_rows_with_gaps("lookahead_runs")
 
     @cached_property
     def _possible(self) -> pd.DataFrame:
-        """The instances of the experiment that are not proven to have no schedule within the slots."""
+        """Return the instances that are not proven infeasible."""
         known = known_optima()
         return known[known["status"] != "infeasible"]
 
     @cached_property
     def _by_policy(self) -> pd.DataFrame:
-        """The makespan of each policy, infinite where it did not finish; a row for each instance."""
+        """Return the makespan of each policy, infinite where unfinished; one row per instance."""
         values = self._ratios.assign(value=self._ratios["value"].astype(float).fillna(float("inf")))
         return values.pivot_table(index="fingerprint", columns="policy", values="value")
 
@@ -116,7 +116,7 @@ class LookaheadPage:
         return {policy: rows[policy] for policy in (*BESIDE, *self._policies)}
 
     def table(self) -> str:
-        """Return ratios of our policies beside the paper's best."""
+        """Return ratios of look-ahead policies and of the paper's best heuristics."""
         rows = []
         for policy, row in self._distribution.items():
             cells = [interval(*ends(row, name)) for name in _STATISTICS]
@@ -144,15 +144,15 @@ class LookaheadPage:
         return pd.concat([pd.DataFrame(self._spread(axes)) for axes in (["m", "n_com"], ["wmin"])], ignore_index=True)
 
     def _spread(self, axes: Sequence[str] = ()) -> list[dict[str, Any]]:
-        """Return the distributions at each point with the intervals of their medians and shares."""
+        """Return the distributions at each point with intervals of medians and shares."""
         wanted = self._ratios[self._ratios["policy"].isin([BESIDE[-1], *self._policies])]
         both = distribution(wanted, axes).merge(intervals(wanted, axes), on=[*axes, "policy"])
         return list(records(both))
 
     def targets(self) -> str:
-        """Return for each of our policies whether it does what is aimed at.
+        """Return for each look-ahead policy whether it meets the targets.
 
-        On the whole experiment that is a fact; of a part of it a 95 % interval must be on one side.
+        On a part of the experiment the 95 % interval must be on one side of the target.
         """
         is_whole = len(self._mine) == len(self._possible)
         rows = []
@@ -169,13 +169,13 @@ class LookaheadPage:
                 f"`{policy}`",
                 f"{_with_ci(row, 'median')}: {_verdict(low, high, MEDIAN)}",
                 f"{_with_ci(row, 'within100')}: {_verdict(-most, -least, -WITHIN100)}",
-                f"{count(left)}: {_FAILS if left else _HOLDS if is_whole else 'holds so far'}",
+                f"{count(left)}: {_FAILS if left else _HOLDS if is_whole else 'met so far'}",
             ])  # fmt: skip
         aims = [f"median <= {MEDIAN}", f"within 100% on >= {share(WITHIN100)}"]
         return text_table(["policy", *aims, f"unfinished where `{BESIDE[-1]}` finishes: 0"], rows)
 
     def finishable(self) -> str:
-        """Return how many instances of the experiment some schedule finishes."""
+        """Return the number of feasible instances."""
         return count(len(self._possible))
 
     def ratio(self, policy: str, statistic: str) -> str:
@@ -192,20 +192,20 @@ class LookaheadPage:
         return interval(*ends(row, statistic))
 
     def instances(self) -> str:
-        """Return on how many instances ours were run."""
+        """Return the number of instances with runs of look-ahead policies."""
         return count(len(self._mine))
 
     def faster(self, policy: str, other: str) -> str:
-        """Return on what share of the instances a policy is strictly faster than another."""
+        """Return the share of instances where a policy is strictly faster than another."""
         wide = self._of(policy, other)
         return share(float((wide[policy] < wide[other]).mean()))
 
     def lost(self, policy: str, other: str) -> str:
-        """Return how many of the instances that another policy finishes a policy does not finish."""
+        """Return the number of instances that another policy finishes and this one does not."""
         return count(self._lost(policy, other))
 
     def lost_optimum(self, policy: str) -> str:
-        """Return the least optimum of the instances that a policy does not finish."""
+        """Return the least optimum among the instances that a policy does not finish."""
         mine = self._ratios[(self._ratios["policy"] == policy) & self._ratios["value"].isna()]
         return count(int(mine["optimum"].min())) if len(mine) else NOTHING
 
@@ -222,14 +222,14 @@ class LookaheadPage:
         return wide
 
     def cost(self) -> str:
-        """Return what our policies cost: processor time of runs and pilots."""
+        """Return the processor time of runs and pilot runs."""
         rows = []
         for row in records(read_rows_with_gaps("lookahead_speed")):
             per_slot, per_run = 1e6 * row["run_s"] / row["slots"], row["pilot_s"] / row["runs"]
             rows.append(
                 [f"`{row['policy']}`", count(row["runs"]), count(row["slots"]), number(per_slot), number(per_run)]
             )
-        return text_table(["policy", "runs", "slots", "µs a slot", "s of pilots a run"], rows)
+        return text_table(["policy", "runs", "slots", "µs a slot", "pilot seconds a run"], rows)
 
     def leaderboard(self) -> str:
         """Return the leaderboard of the known policies."""
@@ -256,7 +256,7 @@ def _shares(low: float, high: float) -> str:
 
 
 def _verdict(low: float, high: float, most: float) -> str:
-    """Return whether what lies in an interval is at most so much."""
+    """Return whether all values of an interval are at most ``most``."""
     return _HOLDS if high <= most else _FAILS if low > most else _OPEN
 
 

@@ -44,10 +44,10 @@ _INTERVALS = ("quartile_1", "median", "quartile_3", "mean")
 
 
 class Published:
-    """The published rows, read when first asked for, and what pages say of them.
+    """Writers of all pages of results of ``coupled``; rows are read when a writer needs them.
 
-    Writers take the words of a mark; those of one parameter's values are refused in one line (`InputError`) where they
-    are none. ``reading`` is ``printed`` or ``conditional``, ``table`` is ``I`` (m = 5) or ``II`` (m = 10).
+    The words of a mark after the name are the arguments of its writer; unknown values raise `InputError`. ``reading``
+    is ``printed`` or ``conditional``, ``table`` is ``I`` (m = 5) or ``II`` (m = 10).
 
     Examples
     --------
@@ -94,7 +94,7 @@ class Published:
 
     @cached_property
     def _of(self) -> dict[str, pd.DataFrame]:
-        """The runs under each reading, the value under its name too."""
+        """Return the runs under each reading, with the value as ``makespan`` too."""
         runs = read_results(ROWS / "paper_runs.csv.xz").runs
         runs["makespan"] = runs["value"]
         return {reading: runs[runs["estimator"] == reading].reset_index(drop=True) for reading in READINGS}
@@ -135,12 +135,12 @@ class Published:
         return self._distributions[_one_of(reading, READINGS)]
 
     def _heuristics(self) -> pd.DataFrame:
-        """Return the ratios under the first reading, without RANDOM, beside which all others would look alike."""
+        """Return the ratios under the first reading, without RANDOM, whose scale would hide the others."""
         table = self._distribution(READINGS[0])
         return table[table["policy"] != "RANDOM"]
 
     def _makespans(self, policy: str, reading: str) -> pd.Series[float]:
-        """Return the makespans of a policy by instance, infinite where it failed."""
+        """Return the makespans of a policy by instance, infinite where it fails."""
         runs = self._of[_one_of(reading, READINGS)]
         mine = runs[runs["policy"] == _one_of(policy, runs["policy"].unique())]
         return mine.set_index("fingerprint")["value"].fillna(float("inf"))
@@ -166,7 +166,7 @@ class Published:
         return text_table(["heuristic", f"paper: {names[0]}", *names[1:], f"here: {names[0]}", *names[1:]], rows)
 
     def ratios(self, reading: str) -> str:
-        """Competitive ratios of all heuristics under a reading."""
+        """Return the competitive ratios of all heuristics under a reading."""
         names = ["1st quartile", "median", "3rd quartile", "mean", "95% of the mean"]
         rows = []
         for row in records(self._distribution(reading)):
@@ -177,7 +177,7 @@ class Published:
         return text_table(["heuristic", *names, "within 10%", "30%", "100%", "unfinished"], rows)
 
     def medians(self, reading: str, axis: str, policies: str) -> str:
-        """Medians of the ratio at each value of a parameter; policies are joined by commas."""
+        """Return medians of the ratio at each value of a parameter; policies are separated by commas."""
         ratios = self._ratios[_one_of(reading, READINGS)]
         names = [_one_of(policy, ratios["policy"].unique()) for policy in policies.split(",")]
         by_value = distribution(ratios[ratios["policy"].isin(names)], [_one_of(axis, ("m", "n_com", "wmin"))])
@@ -199,30 +199,30 @@ class Published:
     # ---- numbers
 
     def runs(self) -> str:
-        """Return how many runs are published."""
+        """Return the number of stored runs."""
         return count(sum(len(frame) for frame in self._of.values()))
 
     def instances(self, kind: str) -> str:
-        """Return how many instances there are: all, finishable or impossible."""
+        """Return the number of instances: all, finishable (feasible) or impossible (infeasible)."""
         status = self._optima["status"]
         kinds = {"all": len(status), "finishable": (status == "optimal").sum()}
         kinds["impossible"] = (status == "infeasible").sum()
         return count(kinds[_one_of(kind, kinds)])
 
     def impossible(self) -> str:
-        """Where the instances lie that no schedule finishes."""
+        """Return the points of the infeasible instances."""
         where = self._optima[self._optima["status"] == "infeasible"]
         ms = " or ".join(str(m) for m in sorted(where["m"].unique()))
         return f"m = {ms} and wmin >= {where['wmin'].min()}"
 
     def fails(self, reading: str, policy: str, table: str = "both") -> str:
-        """Return how many runs of a policy failed, of one table or both."""
+        """Return the number of failed runs of a policy, in one table or both."""
         chosen = ("I", "II") if table == "both" else (table,)
         found = [self._table(each, reading).set_index("policy")["fails"] for each in chosen]
         return count(sum(each[_one_of(policy, each.index)] for each in found))
 
     def rank(self, table: str, reading: str, policy: str) -> str:
-        """Return the place of a policy by %diff."""
+        """Return the rank of a policy by %diff."""
         order = self._table(table, reading)["policy"].to_list()
         place = order.index(_one_of(policy, order)) + 1
         ending = "th" if place in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(place % 10, "th")
@@ -250,7 +250,7 @@ class Published:
         return share(row["unfinished"] / row["runs"] if statistic == "unfinished" else row[statistic])
 
     def slower(self, policy: str, statistic: str) -> str:
-        """Return how often, or how much in the median, the second reading makes a policy slower than the first."""
+        """Return the share of instances where the second reading makes a policy slower, or the median change."""
         mine, other = (self._makespans(policy, reading) for reading in READINGS)
         ratio = (other / mine)[(mine < float("inf")) & (other < float("inf"))]
         if _one_of(statistic, ("share", "median")) == "share":
@@ -258,19 +258,19 @@ class Published:
         return f"{ratio.median() - 1:.0%}".replace("-", MINUS)
 
     def duel(self, policy: str, reading: str, other: str, other_reading: str, outcome: str) -> str:
-        """Return on what share of the instances that both finish a policy is faster or slower than another."""
+        """Return the share of instances that two policies finish where one is faster, or slower, than the other."""
         mine, theirs = self._makespans(policy, reading), self._makespans(other, other_reading)
         both = (mine < float("inf")) & (theirs < float("inf"))
         is_so = mine < theirs if _one_of(outcome, ("faster", "slower")) == "faster" else mine > theirs
         return share(float(is_so[both].mean()))
 
     def rescued(self, reading: str, failing: str, finishing: str) -> str:
-        """Return on how many instances one policy finishes where another fails."""
+        """Return the number of instances that one policy finishes and another does not."""
         fails = self._makespans(failing, reading) == float("inf")
         return count((fails & (self._makespans(finishing, reading) < float("inf"))).sum())
 
     def longer(self, statistic: str) -> str:
-        """Return how many optima are longer without stand-by, and how much in the median of these and at most."""
+        """Return the number of optima that are longer without stand-by, or their median or largest increase."""
         frame = self._optima
         ratio = (frame["makespan_no_stand_by"] / frame["makespan"]).astype(float)
         ratio = ratio[ratio > 1]
