@@ -1,4 +1,4 @@
-"""The master ``booking``: it books calls of workers for batches (docs/batches/beyond.md).
+"""The master ``booking``: it books calls of workers for batches (docs/batches/booking.md).
 
 Three things differ from the paper's Algorithm 3. There is no period: each worker gets the time of its next call within
 a batch, and the master counts the calls booked for each batch. A worker's success probability is estimated from its own

@@ -22,7 +22,7 @@ PAPER = (
     "A3-speed-shift",
     "A3-history-shift",
 )
-#: The built-in masters: the paper's, and one that books calls (docs/batches/beyond.md).
+#: The built-in masters: the paper's, and one that books calls (docs/batches/booking.md).
 POLICIES = (*PAPER, Booking.name)
 
 _PREDICTORS = {"speed": speed, "history": history}

@@ -24,7 +24,7 @@ from hindsched.online.bags import PAPER_POLICIES
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["claims_of_results", "judge"]
+__all__ = ["TABLE_2", "claims_of_results", "ideal_minutes", "judge"]
 
 #: Least relative gain that counts as one.
 _LEAST_GAIN = 0.05
@@ -34,7 +34,7 @@ _RATIO_D = 1.69218
 #: Length of the paper's trace in days, and its number of samples, one every two minutes.
 _DAYS, _SAMPLES = 39, 27_000
 #: The paper's Table 2: IET in minutes by machines, tasks and reference seconds.
-_TABLE_2 = {
+TABLE_2 = {
     ("M01", 25, 1800): 17.73,
     ("M01", 25, 7200): 70.91,
     ("M01", 75, 1800): 53.19,
@@ -66,6 +66,11 @@ def judge(means: pd.DataFrame) -> list[Claim]:
     return [Claim(str(number), claim, *judged(mine)) for number, (claim, judged) in enumerate(_CLAIMS.items(), start=1)]
 
 
+def ideal_minutes(machines: str, tasks: int, reference_s: int) -> float:
+    """Return IET in minutes."""
+    return ideal_time(paper(machines, tasks=tasks, reference_s=reference_s, slots=1)) / 60_000
+
+
 def _wide(means: pd.DataFrame, column: str, **wanted: object) -> pd.DataFrame:
     """Return slowdowns with a column for each value of ``column``, without incomplete rows.
 
@@ -88,7 +93,7 @@ def _speeds(means: pd.DataFrame) -> tuple[str, Verdict]:
 
 def _table_2(means: pd.DataFrame) -> tuple[str, Verdict]:
     worst, exact = 0.0, 0
-    for (machines, tasks, reference_s), minutes in _TABLE_2.items():
+    for (machines, tasks, reference_s), minutes in TABLE_2.items():
         instance = paper(machines, tasks=tasks, reference_s=reference_s, slots=1)
         worst = max(worst, abs(ideal_time(instance) / 60_000 - minutes))
         fastest = min(instance.ticks)

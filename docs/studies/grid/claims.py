@@ -1,4 +1,4 @@
-"""Judge the paper's claims by the runs (docs/grid/model.md section 7)."""
+"""Judge the paper's claims by the runs (docs/results/grid/reproduction.md)."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def claims_of_results(folder: Path) -> list[Claim]:
 def judge(rows: Rows) -> list[Claim]:
     """Return the paper's claims with their verdicts.
 
-    ``source`` begins with the number of the claim in docs/grid/model.md section 7, which several claims can share.
+    ``source`` begins with the number of the claim, or with two numbers if it covers two claims.
     """
     return [claim for judged in _CLAIMS for claim in judged(select(rows, part="paper"), rows)]
 

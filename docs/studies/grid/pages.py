@@ -5,15 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
+from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from docs.studies.claims import Claim
+from docs.studies.claims_tables import claims_frame, number_of_claims, one_of
 from docs.studies.grid.claims import judge
-from docs.studies.marked_pages import Picture, Writer
+from docs.studies.marked_pages import DataFile, Picture, Writer
 from docs.studies.rows import ROWS, read_rows
 from hindsched.bench.grid import experiment_rows
+from hindsched.bench.grid.experiment import CLASSES
 from hindsched.bench.grid.experiment_tables import Rows, confidence_interval, log_table, mean_wait_s, select, tables
 from hindsched.bench.grid.reproduction import draw_utilisation
+from hindsched.bench.report import canvas
 from hindsched.bench.report.formatting import MINUS, NOTHING, count
 from hindsched.bench.report.markdown import text_table
 from hindsched.instances.errors import InputError
@@ -25,28 +29,54 @@ __all__ = ["Published"]
 
 _DAY_SLOTS = 1440
 _SETTINGS = (("wide", 0.28), ("wide", 0.95), ("narrow", 0.28), ("narrow", 0.95))
+#: Rows of the paper's tables, in the columns here.
+_TABLE_1 = (("push", "152,277", "0 %"), ("pull", "2,187,928", "0 %"), ("poll", "72,000,000", "0.21 %"))
+_TABLE_2 = (
+    ("10", "1.5 %", "247", "75,592", "1,108,196"),
+    ("20", "0 %", "394", "192,713", "5,421,255"),
+    ("30", "0 %", "467", "282,813", "11,632,289"),
+    ("40", "0 %", "452", "346,302", "13,097,892"),
+)
+_TABLE_3 = (("28%", "936", "848", "88"), ("95%", "16,858", "14,913", "1,945"))
+#: Schedulers from the bound to dgs, with the patience of ``late``, and their names in tables.
+_WAITS = (
+    ("bound", None, "proven bound"),
+    ("best", None, "best known"),
+    ("queue", None, "queue"),
+    ("easy", None, "easy"),
+    ("asap_counted", None, "asap_counted"),
+    ("asap_pinned", None, "asap_pinned"),
+    ("late", 60, "late, patience 60"),
+    ("late", 10**9, "late, no promises"),
+    ("dgs", None, "dgs"),
+)
 
 
 class Published:
-    """The published rows, read when first asked for, and what pages say of them.
+    """Writers of the marked parts of the pages on grids.
 
     Examples
     --------
     >>> sorted(Published().writers())[:3]
-    ['bounds', 'centre', 'claim']
+    ['bounds', 'centralised', 'claims']
     """
 
-    folder = "grid"
+    folder = "results/grid"
 
     def writers(self) -> Mapping[str, Writer]:
-        """Return who writes the marked parts of pages (see `docs.studies.marked_pages`), by name."""
-        parts = (self.ran, self.methods, self.degrees, self.overlays, self.claim, self.centre, self.log, self.whole)
-        more = (self.rungs, self.bounds, self.nodes, self.verdicts, self.wait, self.slowest, self.mean_width)
-        return {writer.__name__: writer for writer in (*parts, *more)}
+        """Return the writers of marks (see `docs.studies.marked_pages`), by name."""
+        parts = (self.workloads, self.methods, self.degrees, self.overlays, self.claims, self.centralised, self.log)
+        more = (self.classes, self.whole_log, self.waits, self.bounds, self.scale, self.num_claims, self.wait, self.gap)
+        return {writer.__name__: writer for writer in (*parts, *more, self.slowest, self.mean_width)}
 
-    def pictures(self) -> Mapping[str, Picture]:
-        """Return the pictures beside the pages, by file."""
-        return {"utilisation.svg": Picture(self._days, self._draw)}
+    def pictures(self) -> Mapping[str, Picture | DataFile]:
+        """Return the figures and data files beside the pages, by name."""
+        return {
+            "utilisation.svg": Picture(lambda: read_rows("grid_days"), lambda path: draw_utilisation(self._rows, path)),
+            "waits.svg": Picture(lambda: self._drawn_waits, self._draw_waits),
+            "bounds.svg": Picture(lambda: read_rows("grid_bounds"), _draw_bounds),
+            "claims.csv": DataFile(lambda: claims_frame(self._claims)),
+        }
 
     # ---- rows, and tables of them
 
@@ -59,29 +89,28 @@ class Published:
         return tables(self._rows)
 
     @cached_property
-    def _findings(self) -> Sequence[Claim]:
+    def _claims(self) -> Sequence[Claim]:
         return judge(self._rows)
 
-    def _frame(self, name: str) -> pd.DataFrame:
-        return read_rows(f"grid_{name}")
+    @cached_property
+    def _drawn_waits(self) -> pd.DataFrame:
+        """The mean waits at 95 % of load by scheduler."""
+        import pandas as pd
 
-    def _days(self) -> pd.DataFrame:
-        return self._frame("days")
-
-    def _draw(self, path: Path) -> None:
-        draw_utilisation(self._rows, path)
+        return pd.DataFrame([line for line in self._tables["baselines"] if line["load"] == 0.95])
 
     # ---- tables
 
-    def ran(self) -> str:
+    def workloads(self) -> str:
         """Return what was run: jobs, days and seeds of each part."""
         lines = []
         for mix, load in _SETTINGS:
             mine = select(self._rows, part="paper", mix=mix, load=load)
             jobs, days = mine[0]["jobs"], mine[0]["submitted_slots"] / _DAY_SLOTS
             width = sum(row["mean_width"] for row in mine) / len(mine)
-            seeds = _seeds(mine)
-            lines.append([f"{mix}, {load:.0%}", f"{jobs:,}", f"{days:.1f}", f"{width:.1f}", seeds, str(len(mine))])
+            lines.append(
+                [f"{mix}, {load:.0%}", f"{jobs:,}", f"{days:.1f}", f"{width:.1f}", _seeds(mine), str(len(mine))]
+            )
         mine = select(self._rows, part="overlay")
         if mine:
             days = mine[0]["submitted_slots"] / _DAY_SLOTS
@@ -95,159 +124,157 @@ class Published:
         return text_table(["workload", "jobs", "days", "mean width", "seeds", "runs"], lines)
 
     def methods(self) -> str:
-        """Table I."""
-        names = ["workload", "method", "messages", "failed"]
-        return text_table(
-            names,
-            [
-                [
-                    _where(line),
-                    line["method"],
-                    _with(line, "messages", ",.0f"),
-                    f"{_with(line, 'failed_percent', '.2f')} %",
-                ]
-                for line in self._tables["I"]
-            ],
-        )
+        """Return Table I, printed and here."""
+        lines = [["the paper", *line] for line in _TABLE_1]
+        for line in self._tables["I"]:
+            failed = f"{_with_interval(line, 'failed_percent', '.2f')} %"
+            lines.append([_where(line), line["method"], _with_interval(line, "messages", ",.0f"), failed])
+        return text_table(["workload", "method", "messages", "failed"], lines)
 
     def degrees(self) -> str:
-        """Table II."""
-        lines = [
-            [
-                _where(line),
-                str(line["degree"]),
-                f"{_with(line, 'failed_percent', '.2f')} %",
-                _with(line, "wait_s", ",.0f"),
-                _with(line, "push", ",.0f"),
-                _with(line, "pull", ",.0f"),
-            ]
-            for line in self._tables["II"]
-        ]
+        """Return Table II, printed and here."""
+        lines = [["the paper", *line] for line in _TABLE_2]
+        for line in self._tables["II"]:
+            failed = f"{_with_interval(line, 'failed_percent', '.2f')} %"
+            numbers = [_with_interval(line, name, ",.0f") for name in ("wait_s", "push", "pull")]
+            lines.append([_where(line), str(line["degree"]), failed, *numbers])
         return text_table(["workload", "degree", "failed", "mean wait, s", "push", "pull"], lines)
 
     def overlays(self) -> str:
-        """Table III."""
-        lines = [
-            [
-                _where(line),
-                str(line["seeds"]),
-                _with(line, "dynamic_s", ",.1f"),
-                _with(line, "static_s", ",.1f"),
-                _with(line, "difference_s", ",.1f"),
-            ]
-            for line in self._tables["III"]
-        ]
+        """Return Table III, printed and here."""
+        lines = [[f"the paper, {load}", NOTHING, *waits] for load, *waits in _TABLE_3]
+        for line in self._tables["III"]:
+            numbers = [_with_interval(line, name, ",.1f") for name in ("dynamic_s", "static_s", "difference_s")]
+            lines.append([_where(line), str(line["seeds"]), *numbers])
         return text_table(["workload", "seeds", "dynamic, s", "static, s", "difference, s"], lines)
 
-    def claim(self, number: str) -> str:
-        """Return what the runs say about a claim of the checklist."""
-        mine = [finding for finding in self._findings if number in finding.source.split(", ")]
-        if not mine:
-            raise InputError(f"{number!r}, expected the number of a claim, 1 to 10")
-        lines = [[finding.claim, finding.evidence, f"**{finding.verdict}**"] for finding in mine]
-        text = ["| the paper | here | |", "|---|---|---|"]
-        return "\n".join([*text, *(f"| {' | '.join(line)} |" for line in lines)]) + "\n"
+    def claims(self) -> str:
+        """Return the verdicts on each claim by workload; a claim about all workloads has one verdict."""
+        verdicts: dict[tuple[str, str], dict[str, str]] = {}
+        for claim in self._claims:
+            where = claim.evidence.partition(":")[0].removesuffix(", medians")
+            text = claim.claim.partition(" (")[0]
+            mine = verdicts.setdefault((claim.source, text), {})
+            mine[where if where in _places() else "all"] = str(claim.verdict).removesuffix(" here")
+        lines = []
+        for (source, text), mine in verdicts.items():
+            cells = [mine.get(where, mine.get("all", NOTHING)) for where in _places()]
+            lines.append([source, text, *cells])
+        return text_table(["source", "claim", *_places()], lines)
 
-    def centre(self) -> str:
-        """Return mean waits of dgs beside schedulers with a centre, at high load."""
+    def classes(self) -> str:
+        """Return waits by class of job at 95 % of load: the paper's Figure 6."""
+        lines = []
+        for kind, names in CLASSES.items():
+            for name in names:
+                cells = []
+                for mix in ("wide", "narrow"):
+                    runs = select(self._rows, part="paper", policy="dgs", mix=mix, load=0.95, degree=20)
+                    known = [row["waits"].get(kind, {}).get(name) for row in runs if row["overlay"] == "static"]
+                    waits = [wait for wait in known if wait]
+                    jobs = sum(wait[3] for wait in waits)
+                    cells.append(f"{median(wait[1] for wait in waits):,.0f}" if waits else NOTHING)
+                    cells.append(f"{sum(wait[0] * wait[3] for wait in waits) / jobs:,.0f}" if jobs else NOTHING)
+                lines.append([kind, name, *cells])
+        return text_table(["", "class", "wide, median, s", "mean, s", "narrow, median, s", "mean, s"], lines)
+
+    def centralised(self) -> str:
+        """Return mean waits of dgs beside centralised schedulers at high load."""
         lines = []
         for mix, load in (setting for setting in _SETTINGS if setting[1] > 0.5):
             mine = [line for line in self._tables["baselines"] if (line["mix"], line["load"]) == (mix, load)]
             by_policy = {line["policy"]: line for line in mine}
             for name in ("queue", "easy", "fcfs", "asap_counted", "asap_pinned", "dgs"):
-                line = by_policy[name]
-                waits = _with(line, "wait_s", ",.1f")
-                lines.append([f"{mix}, {load:.0%}", name, waits, f"{_with(line, 'failed_percent', '.2f')} %"])
-        return text_table(["workload", "scheduler", "mean wait, s", "failed"], lines)
+                lines.append([f"{mix}, {load:.0%}", name, _with_interval(by_policy[name], "wait_s", ",.1f")])
+        return text_table(["workload", "scheduler", "mean wait, s"], lines)
 
     def log(self) -> str:
-        """Return mean waits on the real log."""
-        lines = []
+        """Return mean waits on the real log by scheduler and compression of its gaps."""
+        lines: dict[str, list[str]] = {}
+        gaps = []
         for line in log_table(self._rows):
-            missing = [line[name] for name in ("overlay", "messaging") if isinstance(line[name], str)]
-            name = line["policy"] if line["policy"] != "dgs" else "dgs, " + ", ".join(missing)
-            is_drawn = line["policy"] == "dgs"  # the others have no seed, so no interval
-            wait = _with(line, "wait_s", ",.0f") if is_drawn else f"{line['wait_s']:,.0f}"
-            lines.append([line["compress"], name, wait, f"{line['failed_percent']:.2f} %"])
-        return text_table(["gaps times", "scheduler", "mean wait, s", "failed"], lines)
+            gaps.append(line["compress"])
+            words = [line[name] for name in ("overlay", "messaging") if isinstance(line[name], str)]
+            name = line["policy"] if line["policy"] != "dgs" else "dgs, " + ", ".join(words)
+            is_random = line["policy"] == "dgs"
+            wait = _with_interval(line, "wait_s", ",.0f") if is_random else f"{line['wait_s']:,.0f}"
+            failed = f" ({line['failed_percent']:.2f} % failed)" if line["failed_percent"] >= 0.005 else ""
+            lines.setdefault(name, []).append(f"{wait}{failed}")
+        names = [f"gaps times {gap}" for gap in dict.fromkeys(gaps)]
+        return text_table(["scheduler", *names], [[name, *cells] for name, cells in lines.items()])
 
-    def whole(self) -> str:
-        """Return mean waits on the whole log in seconds, and what the schedulers took."""
-        names = {"KTH-SP2": "used processors, jobs that ran", "KTH-SP2 as requested": "requested processors, all jobs"}
-        lines = []
-        for mix, said in names.items():
+    def whole_log(self) -> str:
+        """Return mean waits on the whole log in slots of a second, and run times."""
+        lines: dict[str, list[str]] = {}
+        mixes = ("KTH-SP2", "KTH-SP2 as requested")
+        for mix in mixes:
             for row in select(self._rows, part="whole", mix=mix):
                 policy = f"queue({row['rule']})" if row["policy"] == "queue" else row["policy"]
-                wait = f"{mean_wait_s(row):,.0f}"
-                lines.append([said, f"{row['jobs']:,}", policy, wait, f"{row['seconds']:.3f}"])
-        return text_table(["reading", "jobs", "scheduler", "mean wait, s", "run time, s"], lines)
+                lines.setdefault(policy, []).extend([f"{mean_wait_s(row):,.0f}", f"{row['seconds']:.3f}"])
+        head = ["scheduler"]
+        for mix, text in zip(mixes, ("used processors", "requested processors, all jobs"), strict=True):
+            jobs = select(self._rows, part="whole", mix=mix)[0]["jobs"]
+            head += [f"mean wait, s: {text} ({jobs:,} jobs)", "run time, s"]
+        return text_table(head, [[policy, *cells] for policy, cells in lines.items()])
 
-    def rungs(self, kind: str) -> str:
-        """Return mean waits from the bound up to dgs: on windows of the log, or on generated workloads."""
-        frame = self._frame("waits")
-        mine = frame[frame["place"].str.startswith(_one_of(kind, ("log", "generated")))]
-        names = ["bound", "best", "queue", "easy", "asap_counted", "asap_pinned", "late 60", "late never", "dgs"]
+    def waits(self, kind: str) -> str:
+        """Return mean waits from the bound to dgs on windows of the ``log`` or on ``generated`` workloads."""
+        frame = read_rows("grid_waits")
+        mine = frame[frame["place"].str.startswith(one_of(kind, ("log", "generated")))]
         lines = []
-        for name in names:
-            policy, _, patience = name.partition(" ")
+        for policy, patience, name in _WAITS:
             rows = mine[mine["policy"] == policy]
-            if patience:
-                rows = rows[(rows["patience"] <= 60) == (patience == "60")]
+            if patience is not None:
+                rows = rows[rows["patience"] == patience]
             if rows.empty:
                 continue
-            by_place = rows.groupby("place", sort=False)[
-                ["total_wait", "jobs", "failed", "max_wait", "messages"]
-            ].mean()
-            ran = by_place["jobs"] - by_place["failed"]
-            mean, half = confidence_interval((by_place["total_wait"] / ran).to_list())
+            columns = ["total_wait", "jobs", "failed", "max_wait", "messages"]
+            by_place = rows.groupby("place", sort=False)[columns].mean()
+            mean, half = confidence_interval(
+                (by_place["total_wait"] / (by_place["jobs"] - by_place["failed"])).to_list()
+            )
             longest = NOTHING if by_place["max_wait"].isna().all() else f"{by_place['max_wait'].max():,.0f}"
-            messages = by_place["messages"].sum() / by_place["jobs"].sum()
-            said = NOTHING if by_place["messages"].isna().all() else f"{messages:,.0f}"
-            shown = {"best": "best known", "late 60": "late, patience 60", "late never": "late, no promises"}
-            lines.append([shown.get(name, name), f"{mean:,.1f} ± {half:,.1f}", longest, said])
-        return text_table(["rung", "mean wait, slots", "longest", "messages a job"], lines)
+            per_job = by_place["messages"].sum() / by_place["jobs"].sum()
+            messages = NOTHING if by_place["messages"].isna().all() else f"{per_job:,.0f}"
+            lines.append([name, f"{mean:,.1f} ± {half:,.1f}", longest, messages])
+        return text_table(["scheduler", "mean wait, slots", "longest", "messages per job"], lines)
 
     def bounds(self) -> str:
-        """Return what is reached on windows of the log."""
+        """Return schedules and bounds on windows of the log."""
         lines = []
-        for row in self._frame("bounds").to_dict("records"):
-            gap = (row["value"] - row["lower"]) / row["value"] if row["value"] else 0.0
-            reached = "optimal" if row["status"] == "optimal" else f"{gap:.0%}"
+        for row in read_rows("grid_bounds").to_dict("records"):
             numbers = [count(row[name]) for name in ("rules", "value", "lower", "certified")]
             spent = [str(row["limit_s"]), f"{row['processor_s']:.0f}", f"{row['seconds']:.0f}"]
-            lines.append([f"{row['first']:,}", f"{row['jobs']:,}", *numbers, reached, *spent])
-        names = [
-            "first",
-            "jobs",
-            "best rule",
-            "schedule",
-            "proven",
-            "certificate",
-            "gap",
-            "limit, s",
-            "processor, s",
-            "gone by, s",
-        ]
-        return text_table(names, lines)
+            lines.append([f"{row['first']:,}", f"{row['jobs']:,}", *numbers, _gap(row), *spent])
+        names = ["first job", "jobs", "best rule", "schedule", "proven", "certificate", "gap"]
+        return text_table([*names, "limit, s", "processor, s", "elapsed, s"], lines)
 
-    def nodes(self) -> str:
+    def scale(self) -> str:
         """Return time and memory on large grids."""
         lines = []
-        for row in self._frame("scale").to_dict("records"):
+        for row in read_rows("grid_scale").to_dict("records"):
             numbers = [f"{row[name]:,}" for name in ("jobs", "slots")]
             each = [NOTHING if row[name] != row[name] else f"{row[name]:,.1f}" for name in ("job_us", "shuffle_us")]
             times = [f"{row[name]:,.1f}" for name in ("overlay_s", "run_s")]
             lines.append([f"{row['nodes']:,}", row["overlay"], *numbers, *times, *each, f"{row['peak_megabytes']:,}"])
-        names = ["nodes", "overlay", "jobs", "slots", "overlay, s", "run, s", "a job, µs", "a shuffle, µs", "peak, MB"]
+        names = [
+            "nodes",
+            "overlay",
+            "jobs",
+            "slots",
+            "overlay, s",
+            "run, s",
+            "µs per job",
+            "µs per shuffle",
+            "peak, MB",
+        ]
         return text_table(names, lines)
 
     # ---- numbers
 
-    def verdicts(self, word: str) -> str:
-        """Return how many findings hold, do not, or cannot be told."""
-        words = {"holds": "holds", "not": "does not hold here", "open": "undecided"}
-        verdict = words[_one_of(word, words)]
-        return str(sum(finding.verdict == verdict for finding in self._findings))
+    def num_claims(self, word: str = "all") -> str:
+        """Return the number of claims with a verdict."""
+        return number_of_claims(self._claims, word)
 
     def wait(self, mix: str, load: str, policy: str) -> str:
         """Return the mean wait of a scheduler in seconds."""
@@ -256,14 +283,58 @@ class Published:
             raise InputError(f"{mix} {load} {policy}, expected a workload and a scheduler of the table")
         return f"{mine[0]['wait_s']:,.0f}".replace("-", MINUS)
 
+    def gap(self, jobs: str) -> str:
+        """Return the gap of the window with a number of jobs."""
+        rows = {str(row["jobs"]): row for row in read_rows("grid_bounds").to_dict("records")}
+        return _gap(rows[one_of(jobs, rows)])
+
     def slowest(self) -> str:
         """Return the longest run time on the whole log."""
         return f"{max(row['seconds'] for row in select(self._rows, part='whole')):.2f}"
 
     def mean_width(self, mix: str) -> str:
         """Return the mean width of a mix."""
-        mine = select(self._rows, part="paper", mix=_one_of(mix, ("wide", "narrow")))
+        mine = select(self._rows, part="paper", mix=one_of(mix, ("wide", "narrow")))
         return f"{sum(row['mean_width'] for row in mine) / len(mine):.1f}"
+
+    # ---- figures
+
+    def _draw_waits(self, path: Path) -> None:
+        """Draw the mean waits at 95 % of load on a logarithmic axis, with a panel per mix."""
+        figure, panels = canvas.new_figure(2, heights=(2.2, 2.2))
+        for axes, mix in zip(panels, ("wide", "narrow"), strict=True):
+            mine = self._drawn_waits[self._drawn_waits["mix"] == mix].sort_values("wait_s")
+            colours = [canvas.COLOURS[1 if policy == "dgs" else 0] for policy in mine["policy"]]
+            axes.barh(mine["policy"], mine["wait_s"], xerr=mine["wait_s_ci"], color=colours)
+            axes.set_xscale("log")
+            axes.set_title(f"{mix} jobs, 95 % of load", loc="left", fontsize=10)
+        panels[-1].set_xlabel("mean wait, s (with 95 % confidence intervals)")
+        canvas.save(figure, path)
+
+
+def _draw_bounds(path: Path) -> None:
+    """Draw best rule, schedule and bound of each window over the schedule."""
+    rows = read_rows("grid_bounds").to_dict("records")
+    figure, (axes,) = canvas.new_figure(1, heights=(3.0,))
+    for place, (name, label) in enumerate((("rules", "best rule"), ("value", "schedule"), ("lower", "proven bound"))):
+        places = [i + 0.27 * (place - 1) for i in range(len(rows))]
+        axes.bar(
+            places, [row[name] / row["value"] for row in rows], width=0.25, color=canvas.COLOURS[place], label=label
+        )
+    axes.set_xticks(range(len(rows)), [f"{row['jobs']:,} jobs" for row in rows])
+    axes.set_ylabel("total wait over that of the schedule")
+    axes.legend(fontsize=8, frameon=False)
+    canvas.save(figure, path)
+
+
+def _gap(row: Mapping[Any, Any]) -> str:
+    if row["status"] == "optimal":
+        return "optimal"
+    return f"{(row['value'] - row['lower']) / row['value'] if row['value'] else 0.0:.0%}"
+
+
+def _places() -> list[str]:
+    return [f"{mix}, {load:.0%}" for mix, load in _SETTINGS]
 
 
 def _seeds(rows: Rows) -> str:
@@ -275,12 +346,6 @@ def _where(line: Mapping[str, Any]) -> str:
     return f"{line['mix']}, {line['load']:.0%}"
 
 
-def _with(line: Mapping[str, Any], name: str, form: str) -> str:
+def _with_interval(line: Mapping[str, Any], name: str, form: str) -> str:
     """Return a mean and half its confidence interval."""
     return f"{line[name]:{form}} ± {line[f'{name}_ci']:{form}}".replace("-", MINUS)
-
-
-def _one_of(word: str, words: Any) -> str:
-    if word not in words:
-        raise InputError(f"{word!r}, expected one of {', '.join(words)}")
-    return word

@@ -109,7 +109,7 @@ def test_solve_and_check_the_rungs(file: Path, tmp_path: Path) -> None:
 
 def test_a_rung_needs_its_run(file: Path, tmp_path: Path) -> None:
     result = CliRunner().invoke(hindsched, ["solve", str(file), "--rung", "stream"])
-    assert "expected the run it is measured by" in result.output
+    assert "expected the run that defines it" in result.output
     text = {"format": "batches-run/1", "instance": "", "rung": "traffic", "contacts": []}
     (tmp_path / "r.json").write_text(json.dumps(text))
     result = CliRunner().invoke(hindsched, ["check", str(file), str(tmp_path / "r.json")])

@@ -122,8 +122,7 @@ def test_least_and_most_are_of_all_starts_and_deciles_their_means(monkeypatch: p
         for day, low, mid, high in ((1, 0.2, 1.0, 1.5), (2, 0.4, 2.0, 9.5))
     ]
     monkeypatch.setattr(pages, "read_table", lambda name: rows)
-    line = pages.Published().fed().splitlines()[-1]
+    line = pages.Published().requests().splitlines()[-1]
     cells = [cell.strip() for cell in line.strip("|").split("|")]
     assert cells[-6:-1] == ["0.20", "1.50", "1.50", "1.50", "9.50"]
-    fractions = [{"fractions": [low, *[0.5] * 10]} for low in (0.25, 0.75)]
-    assert pages._fractions(fractions) == "25%, 50%"
+    assert pages._decile([{"fractions": [0.25]}, {"fractions": [0.75]}], "fractions", 0) == 0.25

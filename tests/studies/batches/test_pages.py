@@ -1,5 +1,6 @@
 """Numbers of the pages on batches equal those computed from the bare rows."""
 
+from docs.studies.batches.booking_page import BookingPage
 from docs.studies.batches.pages import Published
 from docs.studies.rows import read_rows
 
@@ -13,7 +14,7 @@ def test_numbers_on_batches_are_those_of_the_bare_rows():
     shown = published.mean("copies_per_task", "A3-speed", "spread", "2", "D/8", "1024")
     assert shown == f"{mine['copies_per_task'].mean():.2f}"
     assert published.runs() == str(len(rows))
-    assert published.runs("rungs") == str(rows["stream_batches"].notna().sum())
+    assert published.runs("optima") == str(rows["stream_batches"].notna().sum())
     for better, worse in (("free", "stream"), ("stream", "satisfied")):
         both = rows[rows[f"{better}_batches"].notna()]
         assert (both[f"{better}_batches"] >= both[f"{worse}_batches"]).all()
@@ -22,7 +23,7 @@ def test_numbers_on_batches_are_those_of_the_bare_rows():
     carried = asked[(asked["question"] == "closing") & (asked["overdue"] == "carry")]
     assert published.stuck("carry") == f"{carried['stuck'].sum():.0f}"
     two = asked[(asked["question"] == "requests") & (asked["copies_lambda"] == 2) & (asked["policy"] == "A3-speed")]
-    assert published.clairvoyance("copies_per_task", "A3-speed", "2") == f"{two['copies_per_task'].item():.2f}"
+    assert published.requested("copies_per_task", "A3-speed", "2") == f"{two['copies_per_task'].item():.2f}"
     compared = asked[asked["stream_tasks"].notna()]
     assert (compared["stream_tasks"] >= compared["satisfied_tasks"]).all()
     masters = read_rows("batches_policies")
@@ -31,4 +32,4 @@ def test_numbers_on_batches_are_those_of_the_bare_rows():
     best = others.loc[others["satisfied_tasks"].idxmax()]
     gap = best["stream_tasks"] - best["satisfied_tasks"]
     closed = 100 * (ours["satisfied_tasks"].item() - best["satisfied_tasks"]) / gap
-    assert published.closed("14400", "7200") == f"{closed:.0f}%"
+    assert BookingPage().closed("14400", "7200") == f"{closed:.0f}%"

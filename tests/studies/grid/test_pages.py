@@ -22,7 +22,7 @@ def test_numbers_of_the_grid_are_those_of_the_bare_rows(tmp_path):
     page = tmp_path / "page.md"
     page.write_text("A queue waits <!-- number: wait wide 0.95 queue -->1<!-- end --> s.\n", encoding="utf-8")
     assert [change.after for change in rebuild(tmp_path, rows.writers(), {})] == [f"{wait:,.0f}"]
-    for words in ("wait wide 0.5 queue", "claim 11", "rungs moon", "mean_width odd"):
+    for words in ("wait wide 0.5 queue", "gap 11", "waits moon", "mean_width odd"):
         page.write_text(f"A <!-- number: {words} -->1<!-- end -->\n", encoding="utf-8")
         with pytest.raises(InputError, match="expected"):
             rebuild(tmp_path, rows.writers(), {})
