@@ -118,6 +118,8 @@ def draw_bars(means: pd.DataFrame, machines: str, store: str, when: str) -> Figu
     for axes, ((tasks, reference_s), bag) in zip(panels, bags, strict=True):
         _draw_panel(axes, bag)
         axes.set_title(f"{machines}, {store}, {when}: {tasks} tasks of {reference_s} s", loc="left", fontsize=9)
+    for axes in panels[:-1]:  # all panels have the same policies
+        axes.set_xticklabels([])
     figure.legend(*panels[0].get_legend_handles_labels(), loc="outside upper right", fontsize=7, frameon=False, ncols=4)
     return figure
 
