@@ -38,7 +38,7 @@ def test_the_week(seconds: int, expected: str) -> None:
     assert tolerance(turned, seconds + 7 * 24 * HOUR, 0) == Fraction(expected)
 
 
-def test_by_day_the_more_is_left_the_more_is_tolerated() -> None:
+def test_by_day_longer_rests_tolerate_more() -> None:
     problem = Problem.of(letters("u", ticks=[1], segments=3, reference_s=7200))
     assert tolerance(problem, 0, 0) == Fraction(2, 5)
     assert tolerance(problem, 0, PARTS) == Fraction(3600 + 4800, 27000)

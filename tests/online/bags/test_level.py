@@ -31,13 +31,13 @@ def test_level_moves_a_task_to_the_machine_that_ends_its_segment_first() -> None
 
 
 def test_level_replicates_where_it_is_behind_up_to_max_copies() -> None:
-    # machine 1 is behind machine 0, but nobody knows whether machine 0 stays
+    # machine 1 is behind machine 0, but machine 0 may fail
     pair = letters("uuuu", "uuuu", ticks=[4, 9], slot=4)
     assert runs(pair, "LEVEL") == [(0, 0, 0, 4, 0), (1, 0, 0, 4, 0)]
     assert runs(pair, "LEVEL", max_copies=1) == [(0, 0, 0, 4, 0)]
 
 
-def test_pace_gives_each_machine_the_rest_whose_pace_it_has() -> None:
+def test_pace_matches_rests_to_speeds() -> None:
     problem = Problem.of(letters("u", "u", "u", ticks=[2, 8, 4], tasks=3, segments=4))
     ledger = Ledger(problem)
     ledger.history.append(np.zeros(3, dtype=np.uint8))

@@ -56,7 +56,7 @@ def test_noise_has_its_rates() -> None:
     assert answers[~truth].mean() == pytest.approx(0.05, abs=0.005)
 
 
-def test_hours_are_learnt_from_other_states() -> None:
+def test_hours_are_trained_on_other_states() -> None:
     # slots of half an hour from Monday 00:00; 100 UP slots, and one failure, in hour 1
     training = letters("uu" + "ud" + "u" * 100, ticks=[1], slot=1_800_000, clock_s=0)
     hour = Hour.trained(training)
@@ -91,7 +91,7 @@ def test_hour_from_a_file(tmp_path: Path) -> None:
     assert made.hours == Hour.trained(training).hours
 
 
-def test_hours_are_not_learnt_from_the_states_to_come(tmp_path: Path) -> None:
+def test_hours_are_not_trained_on_later_states(tmp_path: Path) -> None:
     trace = paper(slots=3 * 5040, seed=9)
     file = tmp_path / "whole.json"
     file.write_text(write_instance(trace))
@@ -158,7 +158,7 @@ def test_a_predictor_from_a_file(tmp_path: Path) -> None:
 
 
 class Peeping:
-    """One's own, with a method of the name that built-in predictors answer all slots by."""
+    """A user's predictor with a method ``answers``, as built-in predictors have."""
 
     name = "peeping"
 
@@ -171,13 +171,13 @@ class Peeping:
 
 
 class Changed(Never):
-    """A built-in predictor with answers of one's own."""
+    """A subclass of a built-in predictor with other answers."""
 
     def predict(self, machine: int, slot: int, seen: Seen) -> bool:
         return slot % 2 == 0
 
 
-def test_the_future_is_hidden_from_predictors_of_ones_own() -> None:
+def test_the_future_is_hidden_from_users_predictors() -> None:
     changed = 0
     for instance in randoms(40, seed=13, on_demand=True):
         mine = run_policy(instance, "FCFS-PRDCT-DMD", predictor=Peeping())
@@ -191,7 +191,7 @@ def test_the_future_is_hidden_from_predictors_of_ones_own() -> None:
 
 
 class Saying:
-    """Says what it is told to say."""
+    """A predictor with a given answer."""
 
     name = "saying"
 

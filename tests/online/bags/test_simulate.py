@@ -14,7 +14,7 @@ from tests.cases.bags import letters
 
 
 class Warns:
-    """A predictor that warns where it was told to."""
+    """A predictor that warns in given slots."""
 
     name = "told"
 
@@ -36,7 +36,7 @@ def runs(instance: Instance, policy: Any = "FCFS", **options: Any) -> tuple[list
     return [(r.machine, r.task, r.start, r.end, r.origin) for r in done.schedule.runs], done.turnaround
 
 
-def test_b1_shared_a_copy_on_a_machine_that_fails_is_removed_and_given_to_who_asks_next() -> None:
+def test_b1_shared_a_copy_on_a_machine_that_fails_moves_to_the_next_idle_machine() -> None:
     pair = letters("uduu", "duuu", ticks=[2, 2], slot=3, segments=2)
     # machine 0 saves at 2, fails at 3; machine 1 takes over from there
     assert runs(pair) == ([(0, 0, 0, 3, 0), (1, 0, 3, 5, 1)], 5)
@@ -44,7 +44,7 @@ def test_b1_shared_a_copy_on_a_machine_that_fails_is_removed_and_given_to_who_as
 
 def test_b1_private_a_copy_stays_and_falls_back_to_the_disk() -> None:
     pair = letters("uduu", "duuu", ticks=[2, 2], slot=3, segments=2, store="private")
-    # nobody notices that machine 0 is off, so machine 1 gets nothing
+    # the master does not know that machine 0 is DOWN, so machine 1 gets no task
     assert runs(pair) == ([(0, 0, 0, 3, 0), (0, 0, 6, 8, 1)], 8)
 
 
@@ -70,7 +70,7 @@ def test_b2_a_deadline_between_boundaries_is_seen_at_the_next_one() -> None:
     assert runs(pair, "FCFS-AT") == ([(0, 0, 0, 6, 0), (1, 0, 6, 9, 0), (0, 0, 9, 13, 0)], 13)
 
 
-def test_b2_private_a_deadline_removes_on_a_machine_that_is_off() -> None:
+def test_b2_private_a_deadline_removes_a_copy_on_a_down_machine() -> None:
     pair = letters("udduuu", "duuuuu", ticks=[5, 5], slot=3, store="private")
     assert runs(pair, "FCFS-AT")[0] == [(0, 0, 0, 3, 0), (1, 0, 6, 11, 0)]
 
@@ -116,7 +116,7 @@ def test_b4_reclaimed_breaks_idleness() -> None:
     assert asked == [(0, 0), (1, 3), (1, 6), (0, 6)]
 
 
-def test_b6_a_freed_machine_asks_at_once_or_at_the_boundary() -> None:
+def test_b6_a_freed_machine_is_served_at_once_or_at_the_boundary() -> None:
     lone = letters("uuu", ticks=[2], slot=5, tasks=2)
     assert runs(lone) == ([(0, 0, 0, 2, 0), (0, 1, 2, 4, 0)], 4)
     assert runs(lone, handover="boundary") == ([(0, 0, 0, 2, 0), (0, 1, 5, 7, 0)], 7)
@@ -127,7 +127,7 @@ def test_b6_a_completion_at_the_boundary_waits_for_the_states_of_the_next_slot()
     assert runs(pair) == ([(0, 0, 0, 3, 0), (1, 1, 0, 3, 0), (1, 2, 3, 6, 0)], 6)
 
 
-def test_b6_the_twins_of_a_completed_task_go_and_all_freed_ask_by_index() -> None:
+def test_b6_all_copies_of_a_completed_task_go_and_freed_machines_are_served_by_index() -> None:
     # task 0 on machines 0 (slow), replicated on 1 and 2 when they come; 2 completes it
     three = letters("uuuuuuu", "duuuuuu", "duuuuuu", ticks=[30, 9, 3], slot=3, tasks=1)
     made, turnaround = runs(three, "FCFS-TR")

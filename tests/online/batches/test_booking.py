@@ -1,4 +1,4 @@
-"""The master that books its calls: its parts, its bounds, and that it is a master like the others."""
+"""The master booking: its parts, its bounds, and the protocol."""
 
 from __future__ import annotations
 

@@ -84,7 +84,7 @@ def test_algorithm_1_drops_unsent_tasks_but_not_its_plan() -> None:
     assert rows(instance, "A1", overdue="drop") == [(0, 0), (6, 0, 1, 0, 8), (7, 0, 1, 1, None), (8, 0)]
 
 
-def test_algorithm_2_asks_everybody_once_a_period() -> None:
+def test_algorithm_2_has_one_call_per_worker_and_period() -> None:
     # lambda = 5 for one task in 0.99; T = 9 * 2 * (2 * 40 - 4) / (10 * 5 * 2) = 13
     instance = Instance(tasks=1, batches=[(20, 60), (60, 100)], c=[2, 2], up=always(2), start=0)
     assert requests_for(1, 0.99) == 5
@@ -115,7 +115,7 @@ def test_connections_count_every_contact() -> None:
 
 def test_shifting_keeps_the_period_at_a_new_batch_and_changes_it_at_deadlines() -> None:
     instance = Instance(tasks=1, batches=[(20, 60), (60, 100)], c=[2, 2], up=always(2), start=0)
-    # X_0 counts 26, 26, 39, 39, 52, 52: 10 * 6 > 11, T = 13 * 6; nobody calls after 60
+    # X_0 counts 26, 26, 39, 39, 52, 52: 10 * 6 > 11, T = 13 * 6; no worker calls after 60
     assert periods(instance, "A2-shift") == ((0, 13), (60, 78), (100, 13 * 6 * 2))
     # at 65 two call that were asked at 52
     found = run_policy(instance, "A2-shift", engine="plain")
@@ -181,7 +181,7 @@ def test_the_master_hears_at_contacts() -> None:
     assert periods(instance, "A3-copies", p0=1)[1][0] == 2
 
 
-def test_algorithm_3_closes_a_batch_at_its_deadline_unless_told_otherwise() -> None:
+def test_algorithm_3_closes_a_batch_at_its_deadline_by_default() -> None:
     instance = Instance(tasks=1, batches=[(0, 4), (4, 9)], c=[5, 1], up=[[(0, 20)], [(0, 1)]])
     instance = instance.replace(up=[[(0, 20)], []])
     assert [row[2:] for row in rows(instance, "A3-copies") if len(row) == 5][:2] == [(0, 0, 5), (0, 0, None)]

@@ -1,4 +1,4 @@
-"""Policies of a user's own: what they see, and what is refused."""
+"""Policies of users: what they see, and what is refused."""
 
 from __future__ import annotations
 
@@ -176,19 +176,19 @@ def test_what_a_policy_writes_to_changes_nothing() -> None:
 
 
 class _Restoring(Meddling):
-    """Keeps to the number of tasks that was told first, as it has spoilt the other."""
+    """Uses the number of tasks that it received first, since it changes the other."""
 
     def begin(self, problem: Any) -> None:
-        self.told = problem.tasks
+        self.true_tasks = problem.tasks
         super().begin(problem)
 
     def contact(self, visible: Any) -> tuple:
-        object.__setattr__(visible.problem, "tasks", self.told)
+        object.__setattr__(visible.problem, "tasks", self.true_tasks)
         return super().contact(visible)
 
 
 def changed_after(instance: Instance, time: int) -> Instance:
-    """The same until a second, and nobody there from then on."""
+    """The same availability until a second, and none from then on."""
     up = [
         [(a, min(b, time)) for a, b in instance.up.of_worker(j).tolist() if a < time]
         for j in range(instance.num_workers)
@@ -232,7 +232,7 @@ def test_an_own_policy_is_shown_the_same_until_two_futures_part() -> None:
 
 @pytest.mark.parametrize("method", ["begin", "contact", "completed", "deadline"])
 @pytest.mark.parametrize("error", [ValueError, SystemExit, StopIteration, GeneratorExit, BaseException])
-def test_what_a_policy_raises_is_told_in_one_line(method: str, error: type[BaseException]) -> None:
+def test_an_error_of_a_policy_is_reported_in_one_line(method: str, error: type[BaseException]) -> None:
     def fail(*news: Any) -> Any:
         raise error("mine")
 
@@ -240,10 +240,10 @@ def test_what_a_policy_raises_is_told_in_one_line(method: str, error: type[BaseE
     setattr(policy, method, fail)
     with pytest.raises(InputError) as caught:
         simulate(PAIR, policy)
-    told = str(caught.value)
-    assert "policy honest" in told
-    assert f"raised {error.__name__}: mine" in told
-    assert "\n" not in told
+    message = str(caught.value)
+    assert "policy honest" in message
+    assert f"raised {error.__name__}: mine" in message
+    assert "\n" not in message
 
 
 def test_an_interrupt_is_an_interrupt() -> None:

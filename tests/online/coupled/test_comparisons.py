@@ -1,4 +1,4 @@
-"""What a proactive heuristic compares: each reading by hand, and in both simulators alike."""
+"""Comparisons of proactive heuristics: each reading by hand, and in both simulators alike."""
 
 import pytest
 
@@ -111,7 +111,7 @@ def test_the_default_is_the_reading_of_the_model() -> None:
         assert simulate(instance, make_policy(policy)) == run_policy(instance, policy, comparison="updated")
 
 
-def test_options_travel_as_one_and_single_ones_come_before_them() -> None:
+def test_single_options_override_the_options_object() -> None:
     instance = paper(m=5, n_com=5, wmin=2, scenario=1, trial=0, slots=3000, drawn=True)
     options = RunOptions(estimator=Estimator.CONDITIONAL, comparison=Comparison.FROZEN)
     run = run_policy(instance, "E-IE", options)
@@ -131,14 +131,14 @@ def test_options_travel_as_one_and_single_ones_come_before_them() -> None:
         ({"tie": "lowest"}, "tie: no such option, expected one of estimator, service, ties"),
     ],
 )
-def test_options_that_are_none_are_told_in_one_line(changes: dict[str, object], said: str) -> None:
+def test_unknown_options_are_refused_in_one_line(changes: dict[str, object], said: str) -> None:
     with pytest.raises(InputError) as caught:
         make_policy("IE", **changes)
     assert str(caught.value).startswith(said)
     assert len(str(caught.value).splitlines()) == 1
 
 
-def test_a_policy_of_ones_own_is_offered_the_comparison(tmp_path) -> None:
+def test_a_users_policy_receives_the_comparison(tmp_path) -> None:
     path = tmp_path / "own.py"
     path.write_text(
         "class Own:\n"

@@ -1,4 +1,4 @@
-"""Our own policies: the criterion against Monte Carlo and exact sums, the plain planner against the kernel."""
+"""Look-ahead policies: the criterion against Monte Carlo and exact sums, the plain planner against the kernel."""
 
 import math
 from itertools import pairwise, product
@@ -224,7 +224,7 @@ class Expecting(Planner):
 @pytest.mark.parametrize(
     "options", [PlannerOptions(), PlannerOptions(stands_by=False, prefetches=False), PlannerOptions(exchanges=True)]
 )
-def test_iterations_to_be_expected_agree_with_the_plain_planner(options: PlannerOptions) -> None:
+def test_expected_iterations_agree_with_the_plain_planner(options: PlannerOptions) -> None:
     instance = of_paper(p=6, m=2, n_com=2)
     problem = Problem.of(instance)
     planner = Expecting("pilot", options, Settings(40.0, options.exchanges))
@@ -236,7 +236,7 @@ def test_iterations_to_be_expected_agree_with_the_plain_planner(options: Planner
     assert kernel == pytest.approx(400 / planner.expected, rel=1e-9)
 
 
-def test_iterations_to_be_expected_have_the_mean_of_those_completed() -> None:
+def test_expected_iterations_have_the_mean_of_completed_ones() -> None:
     problem = Problem.of(of_paper(n_com=10, wmin=8, seed=777))
     excess, spread = [], []
     for number in range(60):
@@ -286,7 +286,7 @@ def test_v_is_a_fixed_point_of_pilots() -> None:
     assert pilot_runs.settings_of(problem, PLANNERS["roll"]) == Settings(value, True, PLANNERS["roll"].futures)
 
 
-def test_policies_that_look_further_are_hot_where_failure_is_the_rule() -> None:
+def test_exchanges_and_rollout_are_off_where_failures_are_frequent() -> None:
     problem = Problem.of(of_paper(m=10, wmin=9, scenario=3))
     settings = pilot_runs.settings_of(problem, PLANNERS["hot"])
     assert settings.value > PLANNERS["roll"].most_value
@@ -298,7 +298,7 @@ def test_policies_that_look_further_are_hot_where_failure_is_the_rule() -> None:
 
 
 def test_futures_follow_the_chains() -> None:
-    """DrawnStates states: the shares of transitions of a worker over many futures are those of its chain."""
+    """The frequencies of transitions over many futures are those of the chain."""
     problem = problem_of(CHAINS)
     counts = np.zeros((3, 3))
     for number in range(120):
@@ -352,7 +352,7 @@ def fresh(problem: Problem, now: list[int]) -> Visible:
 
 
 class Served:
-    """Enrol everybody, and have them served in an order of one's own."""
+    """Enrol all UP workers, and serve them in a given order."""
 
     name = "served"
 
@@ -373,19 +373,19 @@ def test_a_policy_says_whom_the_master_serves(serve: object, letters: tuple[str,
     assert check(instance, run.schedule).is_valid
 
 
-def test_whoever_lacks_nothing_is_passed_over() -> None:
+def test_a_worker_that_lacks_nothing_is_skipped() -> None:
     instance = Instance.from_letters(["uuu", "uuu"], w=[1, 1], tasks=2, n_com=1, t_prog=1, t_data=0)
     assert simulate(instance, Served([0, 1])).schedule.letters == ("PIC", "IPC")
 
 
 @pytest.mark.parametrize("serve", [[3], [-1], [0, 0], ["a"], 5])
-def test_an_order_that_is_none_is_refused(serve: object) -> None:
+def test_an_invalid_order_is_refused(serve: object) -> None:
     instance = Instance.from_letters(["uu", "uu", "uu"], w=[1, 1, 1], tasks=3, n_com=1, t_prog=2, t_data=1)
     with pytest.raises(InputError, match="policy served, slot 0, rule R3"):
         simulate(instance, Served(serve))
 
 
-def test_all_means_the_papers_and_ours_the_others() -> None:
+def test_all_means_the_paper_policies_and_ours_the_look_ahead_policies() -> None:
     assert len(POLICIES) == 17
     assert not set(POLICIES) & set(OURS)
     expanded = expand_policies(["all", "ours"], ["coupled"], Options())["coupled"]

@@ -46,7 +46,7 @@ def tiny(seed, *, t_data=(0, 1), most=2):
 
 @pytest.mark.parametrize("seed", range(16))
 def test_two_models_of_the_rules_agree(seed):
-    """Loads and dominance find what every configuration with every choice whom to serve finds."""
+    """Loads and dominance give the value of the plain decision process."""
     instance = tiny(seed)
     found = online_optimum(instance, tolerance=1e-8, keep_policy=False)
     truth = plain_optimum(instance)
@@ -66,7 +66,7 @@ def test_more_data_for_a_task_than_a_slot():
     assert online_optimum(pair, tolerance=1e-8).value == pytest.approx(plain_optimum(pair), rel=1e-7)
 
 
-def test_without_choice_it_is_what_one_can_count():
+def test_without_decisions_the_value_is_that_of_a_chain():
     """One worker, one task: T_prog + T_data + w slots UP with no DOWN between, a chain of its own."""
     rows = ((0.7, 0.2, 0.1), (0.5, 0.4, 0.1), (0.6, 0.1, 0.3))
     alone = Instance.from_letters(["u"], w=[3], tasks=1, t_prog=2, t_data=1, chains=[Chain(rows)])
@@ -118,7 +118,7 @@ def test_no_policy_expects_less():
     assert many[1]["states"] > 1_000
 
 
-def test_an_interval_holds_what_it_is_for():
+def test_confidence_intervals_have_their_coverage():
     """Of many intervals from five paths each, about 95 % hold the true mean, corrected or not."""
     draw = np.random.default_rng(3)
     luck = draw.normal(size=(4_000, 5))
@@ -189,7 +189,7 @@ def test_a_tolerance_below_the_rounding_of_the_values_is_refused():
     assert online_optimum(pair, tolerance=1e-9).value == pytest.approx(2189.01, abs=0.01)
 
 
-def test_what_has_no_answer_is_refused():
+def test_problems_without_answer_are_refused():
     never = Chain(((0.5, 0.0, 0.5), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)))
     lost = Instance.from_letters(["u"], w=[2], tasks=1, chains=[never])
     with pytest.raises(InputError, match=r"workers\[0\].markov"):

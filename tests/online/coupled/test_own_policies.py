@@ -1,4 +1,4 @@
-"""Policies of one's own: from a file, from an installed package, and what `check_policy` says of bad ones."""
+"""Policies of users: from a file, from an installed package, and the faults that `check_policy` finds."""
 
 import itertools
 import sys
@@ -43,7 +43,7 @@ def test_a_policy_from_a_file(write: Any) -> None:
     assert (run.policy, run.makespan) == ("first-up", 1)
 
 
-def test_a_file_is_read_anew_and_two_files_of_one_name_do_not_meet(write: Any, tmp_path: Path) -> None:
+def test_a_file_is_read_again_and_two_files_of_one_name_do_not_collide(write: Any, tmp_path: Path) -> None:
     path = write(FIRST_UP)
     (tmp_path / "other").mkdir()
     other = write(FIRST_UP.replace("first-up", "other"), "other/mine.py")
@@ -129,7 +129,7 @@ def test_a_policy_of_an_installed_package(write: Any, tmp_path: Path, monkeypatc
 
 
 class Base:
-    """Works; the bad ones below differ from it in one thing each."""
+    """A valid policy; each invalid one below differs from it in one point."""
 
     name: Any = "mine"
 
@@ -217,7 +217,7 @@ def test_a_policy_that_is_nothing_but_a_class_passes() -> None:
         (Raising(), "^policy mine, slot 0: choose raised AttributeError: .*no attribute 'chain'"),
     ],
 )
-def test_what_is_wrong_with_a_policy_is_said(policy: Any, message: str) -> None:
+def test_the_check_names_the_fault_of_a_policy(policy: Any, message: str) -> None:
     with pytest.raises(InputError, match=message) as caught:
         check_policy(policy)
     assert "\n" not in str(caught.value)

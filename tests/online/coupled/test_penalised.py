@@ -1,4 +1,4 @@
-"""Hindsight that is charged for its luck: a bound on every on-line policy, tested where these are known exactly."""
+"""The penalised bound on every on-line policy, where policies are known exactly."""
 
 from itertools import pairwise, product
 

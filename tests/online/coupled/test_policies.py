@@ -54,7 +54,7 @@ def test_the_yield_counts_the_slots_since_the_iteration_began(late: int, chosen:
 
 @pytest.mark.parametrize(("late", "chosen"), [(14, 0), (15, 1)])
 def test_the_time_of_the_yield_starts_again_with_every_iteration(late: int, chosen: int) -> None:
-    # the first iteration takes two slots, and the next one begins in slot 2 though nobody is UP
+    # the first iteration takes two slots, and the next one begins in slot 2 although no worker is UP
     states = ["uu" + "r" * late + "u" * 9] * 2
     pair = Instance.from_letters(states, w=[2, 4], tasks=1, iterations=2, chains=[RISKY, SAFE])
     run = simulate(pair, make_policy("IY"))
@@ -211,7 +211,7 @@ def test_the_criterion_decides_and_the_builder_proposes() -> None:
         assert chosen[name] == ({1: 1} if name[:2] in ("P-", "Y-") else None), name
 
 
-def test_a_switch_pays_for_what_must_be_sent_again() -> None:
+def test_the_cost_of_a_switch_includes_what_must_be_sent_again() -> None:
     # worker 1 arrives when worker 0 has three of four program slots; it would need the whole program itself
     states = ["u" * 30, "rrr" + "u" * 27]
     pair = Instance.from_letters(states, w=[4, 3], tasks=1, t_prog=4, chains=[SAFE, SAFE])
@@ -305,7 +305,7 @@ def test_one_policy_object_serves_many_instances(name: str) -> None:
 
 @pytest.mark.parametrize("estimator", ESTIMATORS)
 @pytest.mark.parametrize("name", DETERMINISTIC)
-def test_workers_that_will_hardly_ever_succeed_are_still_told_apart(name: str, estimator: str) -> None:
+def test_workers_that_hardly_ever_succeed_are_still_compared(name: str, estimator: str) -> None:
     # P of either is far below the smallest float; worker 1 is the better by any criterion
     doomed, worse = (Chain(((up, 0.0, 1 - up), (1.0, 0.0, 0.0), (1.0, 0.0, 0.0))) for up in (0.4, 0.3))
     pair = Instance.from_letters(["uuu"] * 2, w=[5001, 5000], tasks=1, t_prog=9, chains=[worse, doomed])

@@ -22,7 +22,7 @@ Choice = Mapping[int, int] | None
 
 
 class Script:
-    """A policy that does as it is told, slot by slot, and remembers what it saw."""
+    """A policy with given choices that stores what it sees."""
 
     name = "script"
 
@@ -53,7 +53,7 @@ def entries(run: Run) -> dict[int, dict[int, int]]:
 
 
 @pytest.mark.parametrize(("service", "expected"), [("index", "PDIICC IIPDCC"), ("longest", "PIDICC IPIDCC")])
-def test_one_channel_serves_in_the_order_asked_for(service: str, expected: str) -> None:
+def test_one_channel_serves_in_the_order_of_the_service(service: str, expected: str) -> None:
     pair = Instance.from_letters(["u" * 9] * 2, w=[1, 2], tasks=2, n_com=1, t_prog=1, t_data=1)
     run, _ = run_script(pair, {0: {0: 1, 1: 1}}, service=service)
     assert letters(run) == expected
@@ -75,7 +75,7 @@ def test_longest_counts_program_and_data() -> None:
         ("begun", "PIPIDDIIC IPIPIIDDC"),  # in slot 3 worker 0 has begun nothing, worker 1 half of its program
     ],
 )
-def test_who_has_begun_is_not_interrupted(service: str, expected: str) -> None:
+def test_a_transfer_that_has_begun_is_not_interrupted(service: str, expected: str) -> None:
     pair = Instance.from_letters(["uruuuuuuuuuu", "uuuuuuuuuuuu"], w=[1, 1], tasks=2, n_com=1, t_prog=2, t_data=2)
     run, _ = run_script(pair, {0: {0: 1, 1: 1}}, service=service)
     assert letters(run) == expected
@@ -92,7 +92,7 @@ def test_a_reclaimed_worker_receives_nothing_and_suspends_the_computation() -> N
 def test_a_worker_that_goes_down_loses_everything_and_the_computation_with_it() -> None:
     pair = Instance.from_letters(["uuuuuuuuu", "uuudduuuu"], w=[3, 3], tasks=2, t_prog=1)
     run, seen = run_script(pair, {0: {0: 1, 1: 1}, 5: {0: 1, 1: 1}})
-    # in slots 3 and 4 worker 0 alone holds one task of two: a communication slot in which nobody lacks anything
+    # in slots 3 and 4 worker 0 alone holds one task of two: a communication slot in which no worker lacks anything
     assert letters(run) == "PCCIIICCC PCC..PCCC"
     assert (seen[2].computed, seen[3].computed) == (1, 0)
     assert dict(seen[3].tasks) == {0: 1}
@@ -188,7 +188,7 @@ def test_integers_of_numpy_are_integers() -> None:
     assert run.makespan == 1
 
 
-def test_a_policy_that_raises_is_told_apart_from_a_broken_simulator() -> None:
+def test_an_error_in_a_policy_differs_from_an_error_in_the_simulator() -> None:
     class Broken:
         name = "broken"
 
@@ -223,7 +223,7 @@ def test_misuse_is_refused_in_one_line() -> None:
 
 
 class Wild:
-    """Any legal choice at all: incomplete, stand-by, leaving, coming back."""
+    """Random legal choices: incomplete configurations, stand-by, leaving, returning."""
 
     name = "wild"
 
@@ -302,7 +302,7 @@ def reachable(root: object) -> list[object]:
     return list(found.values())
 
 
-def test_no_object_a_policy_is_handed_leads_to_the_future() -> None:
+def test_no_object_that_a_policy_receives_leads_to_the_future() -> None:
     instance = small(3, p=3, slots=200, tasks=2)
 
     class Spy:

@@ -1,4 +1,4 @@
-"""The simulator in machine code and its plain twin: the same runs, letter by letter."""
+"""The compiled simulator and its plain twin give the same runs."""
 
 import json
 import subprocess
@@ -122,7 +122,7 @@ def test_random_draws_as_numpy_does_also_in_long_runs() -> None:
     assert len(run.schedule.configurations) > 300
 
 
-def test_who_runs_where(tmp_path: Path) -> None:
+def test_the_engine_that_runs_a_policy(tmp_path: Path) -> None:
     (tmp_path / "own.py").write_text(
         "class Own:\n    name = 'own'\n    def choose(self, visible):\n        return {0: 1}\n"
     )
@@ -168,14 +168,14 @@ def test_options_that_are_none(options: dict[str, object], place: str) -> None:
 
 
 @pytest.mark.parametrize("engine", ["plain", "kernel"])
-def test_chains_are_asked_for_where_they_are_needed(engine: str) -> None:
+def test_chains_are_required_only_where_they_are_needed(engine: str) -> None:
     bare = Instance.from_letters(["uu", "uu"], w=[1, 1], tasks=1)
     assert run_policy(bare, "RANDOM", engine=engine).makespan == 1
     with pytest.raises(InputError, match=r"workers\[0\].markov"):
         run_policy(bare, "P-IE", engine=engine)
 
 
-def test_a_difference_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_difference_is_reported(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     real = online.run_policy
 
     def wrong(instance: Instance, policy: str, **options: object) -> online_coupled.Run:
@@ -251,7 +251,7 @@ def test_the_race_of_the_simulators(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert CliRunner().invoke(simulator, ["--policy", "own.py:Own"]).exit_code != 0
 
 
-def test_the_race_tells_a_difference(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_race_reports_a_difference(monkeypatch: pytest.MonkeyPatch) -> None:
     real = online.run_policy
 
     def wrong(instance: Instance, policy: str, **options: object) -> online_coupled.Run:

@@ -67,7 +67,7 @@ def test_push_and_pull_allocate_alike_and_are_never_out_of_date():
         assert (push.counters.refusals, push.counters.failed_stale) == (0, 0)
 
 
-def test_a_lone_node_has_nobody_to_ask():
+def test_a_single_node_has_no_searchers():
     lone = Instance(1, 60, [0, 3], [1, 1], [2, 2])
     run = both(lone, Dgs())
     assert run.starts.tolist() == [-1, -1]
@@ -95,8 +95,8 @@ def test_polling_two_nodes_by_hand():
     seed = seed_with_entries(2, [0, 0, 0, 0])
     jobs = Instance(2, 60, [0, 0, 1, 2], [1, 1, 1, 1], [5, 1, 1, 1])
     run = both(jobs, Dgs(seed=seed, messaging="poll", poll_slots=2))
-    # what was confirmed in slot 0 is unknown in slots 0 and 1: nobody asks further, node 0 is offered and refuses;
-    # in slot 2 everybody has polled: node 0 is known to be busy, and node 1 is found
+    # what was confirmed in slot 0 is unknown in slots 0 and 1: no node queries further, node 0 is offered and refuses;
+    # in slot 2 all nodes have polled: node 0 is known to be busy, and node 1 is found
     assert run.starts.tolist() == [0, -1, -1, 2]
     assert run.nodes(3) == [1]
     counters = run.counters
@@ -108,7 +108,7 @@ def test_polling_two_nodes_by_hand():
     assert own.counters.poll == 1 + 1
 
 
-def test_before_its_first_poll_a_node_knows_of_nothing():
+def test_before_its_first_poll_a_node_knows_no_reservation():
     seed = seed_with_entries(2, [0, 0])
     jobs = Instance(2, 60, [0, 3], [1, 1], [9, 1])
     run = both(jobs, Dgs(seed=seed, messaging="poll", poll_slots=10, poll_phase="own"))
@@ -124,7 +124,7 @@ def test_before_its_first_poll_a_node_knows_of_nothing():
     raise AssertionError("no such seed")
 
 
-def test_an_offer_of_a_later_searcher_is_taken_where_an_earlier_one_is_out_of_date():
+def test_an_offer_of_a_later_searcher_replaces_an_outdated_one():
     taken = 0
     for seed in range(60):
         instance = random_instance(seed, jobs=30, nodes=10, span=12, longest=6)

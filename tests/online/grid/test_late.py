@@ -1,4 +1,4 @@
-"""Jobs that wait before they are promised a start: with no patience dgs itself, and never an idle reach."""
+"""The scheduler late: dgs without patience, and no idle reach while a job waits."""
 
 import pytest
 
@@ -41,7 +41,7 @@ def test_schedules_are_valid_and_waiting_helps_short_jobs(rule):
     assert gained > 0
 
 
-def test_whoever_lost_patience_is_overtaken_no_more():
+def test_a_job_with_a_promise_is_not_overtaken():
     # one reach for all; job 1 waits for all three nodes, and jobs of width 1 come in each slot
     jobs = Instance(3, 60, [0, 1, *range(1, 20)], [2, 3, *[1] * 19], [3, 2, *[2] * 19])
     starts = {patience: simulate_late(jobs, Late(degree=2, patience=patience)).starts[1] for patience in (1, 4, 100)}
@@ -71,6 +71,6 @@ def test_the_kernel_is_its_twin():
 
 
 @pytest.mark.parametrize("options", [{"patience": -1}, {"patience": 1.0}, {"rule": "odd"}, {"fwd": 64}])
-def test_options_that_cannot_be_meant_are_refused(options):
+def test_invalid_options_are_refused(options):
     with pytest.raises(InputError):
         Late(**options)

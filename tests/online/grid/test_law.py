@@ -44,7 +44,7 @@ def test_dgs(seed):
         *(("queue", rule) for rule in CHOICES["rule"]),
     ],
 )
-def test_schedulers_with_a_centre(policy, rule):
+def test_centralised_schedulers(policy, rule):
     for seed in range(60):
         instance = random_instance(seed, jobs=16, nodes=(1, 3, 6, 20)[seed % 4], span=(0, 12)[seed % 2], longest=9)
         starts = grid_law.with_a_centre(instance.nodes, list(instance.rows()), policy, rule)

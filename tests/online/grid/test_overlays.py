@@ -32,7 +32,7 @@ def test_static_lists_follow_the_definition(nodes, degree):
 def test_a_round_of_two_nodes_by_hand():
     cyclon = Cyclon(2, 1, seed=0, swap=3)
     assert cyclon.lists() == [[1], [0]]
-    # node 0 sends itself to node 1, which knows it; the reply names node 0 itself; so node 0 is left with nobody.
+    # node 0 sends itself to node 1, which knows it; the reply names node 0 itself; so node 0 has no neighbour left.
     # Then node 1 sends itself to node 0, which has an empty place, and has emptied its own.
     cyclon.shuffle(1)
     assert cyclon.lists() == [[1], []]
@@ -52,7 +52,7 @@ def test_a_merge_by_hand():
     assert cyclon.caches[0] == [Entry(5, 0), Entry(7, 3), Entry(8, 4)]
 
 
-def test_the_first_of_the_oldest_is_asked():
+def test_a_node_shuffles_with_the_first_of_its_oldest_neighbours():
     cyclon = Cyclon(5, 3, seed=1, swap=1)
     cyclon.caches = [[Entry(1, 2), Entry(2, 7), Entry(3, 7)], *([None] * 3 for _ in range(4))]
     cyclon.shuffle(1)

@@ -1,4 +1,4 @@
-"""Schedulers by name, and of one's own: what they see, what is refused, and that built-in ones can be written."""
+"""Schedulers by name and of users: what they see, what is refused, and built-in ones in the protocol."""
 
 import pytest
 
@@ -94,7 +94,7 @@ def test_only_the_past_is_seen():
         ([0], "expected a mapping"),
     ],
 )
-def test_answers_that_cannot_be_kept_are_refused(answer, message):
+def test_illegal_answers_are_refused(answer, message):
     class Wrong:
         name = "wrong"
 
@@ -106,7 +106,7 @@ def test_answers_that_cannot_be_kept_are_refused(answer, message):
     assert message in str(caught.value)
 
 
-def test_what_is_raised_is_told():
+def test_errors_of_a_scheduler_are_reported():
     class Broken:
         name = "broken"
 
@@ -183,7 +183,7 @@ def test_policies_by_name(tmp_path):
         ("best", {}, "policy"),
     ],
 )
-def test_names_and_options_that_cannot_be_meant_are_refused(name, options, place):
+def test_invalid_names_and_options_are_refused(name, options, place):
     with pytest.raises(InputError) as caught:
         make_policy(name, **options)
     assert caught.value.place == place
