@@ -1,4 +1,4 @@
-"""What all solvers share: the table, the limits, the result, and that no schedule goes unchecked."""
+"""Common behaviour of all solvers: tables, limits, results, terminations, and checked schedules."""
 
 import subprocess
 import sys
@@ -38,8 +38,8 @@ def test_the_table_of_solvers() -> None:
     assert offline.solve(PAIR).solver == offline_coupled.available_solvers()[0]
 
 
-def test_a_solver_that_is_not_installed_says_so() -> None:
-    absent = Solver("absent", "needs what nobody has", "hindsched.offline.absent", requires=("no_such_package",))
+def test_a_solver_without_its_packages_is_refused() -> None:
+    absent = Solver("absent", "needs an unknown package", "hindsched.offline.absent", requires=("no_such_package",))
     assert not absent.is_available()
     with pytest.raises(InputError, match=r"^solver: absent needs no_such_package to be installed$"):
         absent.load()
@@ -69,7 +69,7 @@ def test_a_solver_that_is_not_installed_says_so() -> None:
         ({"seed": -1}, "seed: -1, expected an integer from 0 to 2147483647"),
     ],
 )
-def test_misuse_is_one_line(options: dict[str, object], message: str) -> None:
+def test_invalid_options_are_refused(options: dict[str, object], message: str) -> None:
     with pytest.raises(InputError) as caught:
         offline.solve(PAIR, **options)  # type: ignore[arg-type]
     assert str(caught.value) == message
@@ -80,11 +80,11 @@ def lie(result: Result) -> Solver:
         def load(self) -> object:  # type: ignore[override]
             return lambda *_, **__: result
 
-    return Liar("liar", "claims what is not so", "nowhere")
+    return Liar("liar", "makes false claims", "nowhere")
 
 
 @pytest.mark.parametrize("claim", ["a refused schedule", "a better value"])
-def test_no_schedule_goes_unchecked(claim: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_schedule_is_checked(claim: str, monkeypatch: pytest.MonkeyPatch) -> None:
     honest = offline.solve(PAIR)
     schedule = honest.schedule
     if claim == "a refused schedule":
@@ -103,7 +103,7 @@ def make(status: Status, value: int | None, bound: int | None, objective: Object
     return CoupledResult.of(status, objective, value, bound, schedule, "test", 0.0)
 
 
-def test_a_result_may_not_contradict_itself() -> None:
+def test_contradictory_results_are_refused() -> None:
     make(Status.FEASIBLE, 5, 4)
     make(Status.FEASIBLE, 5, 6, Objective.ITERATIONS)
     make(Status.UNKNOWN, None, 4)

@@ -1,4 +1,4 @@
-"""Graphs in files: what is read, what is written, and one clear line for what cannot be meant."""
+"""Graph files: reading, writing, and one-line errors."""
 
 from pathlib import Path
 
@@ -30,7 +30,7 @@ def test_an_edge_list_keeps_names_even_with_blanks(tmp_path: Path) -> None:
     assert [again.nodes[node]["bipartite"] for node in ("Evelyn Jefferson", "E1")] == [0, 1]
 
 
-def test_what_networkx_writes_is_read(tmp_path: Path) -> None:
+def test_files_of_networkx_are_read(tmp_path: Path) -> None:
     graph = nx.bipartite.random_graph(5, 6, 0.5, seed=1)
     for number, delimiter in enumerate((" ", "\t")):
         path = tmp_path / f"{number}.edgelist"
@@ -80,7 +80,7 @@ def test_numpy_saves_a_matrix_that_is_read(tmp_path: Path) -> None:
         ("a.csv", "101\n", r"expected a name that ends in \.edgelist or \.txt"),
     ],
 )
-def test_what_cannot_be_meant_is_told_in_one_line(tmp_path: Path, name: str, text: str, message: str) -> None:
+def test_invalid_files_have_one_line_errors(tmp_path: Path, name: str, text: str, message: str) -> None:
     path = tmp_path / name
     path.write_text(text, encoding="utf-8")
     with pytest.raises(InputError, match=message) as refused:
@@ -89,7 +89,7 @@ def test_what_cannot_be_meant_is_told_in_one_line(tmp_path: Path, name: str, tex
     assert "\n" not in str(refused.value)
 
 
-def test_bytes_that_are_no_text_are_refused(tmp_path: Path) -> None:
+def test_bytes_that_are_not_text_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "a.txt"
     path.write_bytes(b"101\n\xff\xfe\n")
     with pytest.raises(InputError, match="line 2: not UTF-8"):

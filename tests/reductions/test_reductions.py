@@ -1,4 +1,4 @@
-"""ENCD and its two reductions: what a user can do wrong, and what must always hold."""
+"""ENCD and its two reductions: invalid input, and properties that always hold."""
 
 from collections.abc import Callable
 from typing import Any
@@ -55,7 +55,7 @@ def test_both_reductions_hold(problem: Encd) -> None:
 
 @pytest.mark.parametrize("solver", ["cpsat", "highs", "cbc", "plain", "brute"])
 @pytest.mark.parametrize("via", list(REDUCTIONS))
-def test_every_back_end_decides_alike(via: str, solver: str) -> None:
+def test_all_back_ends_agree(via: str, solver: str) -> None:
     rng = np.random.default_rng(7)
     for _ in range(6):
         matrix = rng.random((5, 6)) < 0.6
@@ -113,7 +113,7 @@ PROBLEM = Encd(from_matrix([[1, 1, 0, 1], [1, 1, 1, 1], [0, 1, 1, 1]]), a=2, b=2
 
 @pytest.mark.parametrize("name", list(REDUCTIONS))
 def test_witnesses_of_any_form_map_back(name: str) -> None:
-    """Late starts, a change of mind, a worker on stand-by and a longer text are all valid."""
+    """Late starts, an abandoned configuration, a worker on stand-by and a longer text are all valid."""
     reduction = REDUCTIONS[name]
     instance, trail = reduction.apply(PROBLEM)
     w = instance.w[0]
@@ -135,7 +135,7 @@ def test_witnesses_of_any_form_map_back(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", list(REDUCTIONS))
-def test_what_is_no_witness_is_refused(name: str) -> None:
+def test_invalid_witnesses_are_refused(name: str) -> None:
     reduction = REDUCTIONS[name]
     instance, trail = reduction.apply(PROBLEM)
     good = reduction.forward(Biclique((0, 1), (3, 4)), trail)
@@ -181,7 +181,7 @@ def test_a_case_with_a_wrong_answer_is_a_counter_example(monkeypatch: pytest.Mon
         (lambda: Encd(from_matrix([[1]]), 1, 1.5), "b: 1.5, expected an integer >= 1"),  # type: ignore[arg-type]
     ],
 )
-def test_what_is_no_problem_is_refused(make: Callable[[], Encd], message: str) -> None:
+def test_invalid_problems_are_refused(make: Callable[[], Encd], message: str) -> None:
     with pytest.raises(InputError, match=message):
         make()
 
@@ -241,7 +241,7 @@ def test_the_most_nodes_agree_with_matching_in_the_complement(problem: Encd) -> 
 
 
 def by_subsets(graph: "nx.Graph[Any]", measure: Measure) -> int:
-    """The largest size, all sets of nodes of V tried with all their common neighbours; 0 if there is none."""
+    """Return the largest size over all sets of nodes of V with all their common neighbours; 0 if there is none."""
     best = 0
     matrix = Encd(graph, 1, 1).matrix
     for chosen in range(1, 2 ** len(matrix)):
@@ -300,6 +300,6 @@ def test_the_largest_biclique_of_the_southern_women(measure: Measure, via: str) 
     assert size_of(measure, found) == best
 
 
-def test_a_search_that_is_stopped_does_not_know() -> None:
+def test_a_stopped_search_has_no_decision() -> None:
     graph = from_matrix(np.random.default_rng(0).random((60, 200)) < 0.5)
     assert solve_encd(Encd(graph, 12, 12), time_limit_s=1e-6).exists is None

@@ -1,4 +1,4 @@
-"""Ctrl-C while CP-SAT searches is heard, and is no result; also a second time, and after a search that ended."""
+"""Ctrl-C during a search of CP-SAT raises KeyboardInterrupt, repeatedly; limits that stop a search."""
 
 import re
 import subprocess
@@ -17,7 +17,7 @@ import os, signal, threading
 from ortools.sat.python import cp_model
 from hindsched.offline.backends.cpsat_runs import solve_interruptibly
 
-signal.signal(signal.SIGINT, signal.default_int_handler)  # whoever runs the tests may ignore it
+signal.signal(signal.SIGINT, signal.default_int_handler)  # the parent process may ignore SIGINT
 
 def pigeons(count):
     model = cp_model.CpModel()
@@ -35,7 +35,7 @@ def solver():
     made.parameters.num_workers = 1
     made.parameters.cp_model_presolve = False
     made.parameters.symmetry_level = 0
-    made.parameters.max_time_in_seconds = 60  # a search that hears nothing ends all the same
+    made.parameters.max_time_in_seconds = 60  # ends a search that ignores the signal
     return made
 
 print(solve_interruptibly(solver(), pigeons(3)).name)
@@ -49,7 +49,7 @@ for _ in range(2):
 
 
 def test_an_interrupt_ends_the_search_and_is_raised():
-    # in a process of its own: where the handler is lost, the interrupt ends the process
+    # in a separate process, which the interrupt would end if the handler were lost
     done = subprocess.run(
         [sys.executable, "-c", textwrap.dedent(SCRIPT)], capture_output=True, text=True, check=False, timeout=300
     )
@@ -80,5 +80,5 @@ def test_the_limit_that_stopped_a_search() -> None:
 
 def test_every_solver_searches_interruptibly():
     sources = Path(offline.__file__).parent.rglob("*.py")
-    deaf = [path.name for path in sources if re.search(r"solver\.[sS]olve\(", path.read_text(encoding="utf-8"))]
-    assert deaf == []
+    others = [path.name for path in sources if re.search(r"solver\.[sS]olve\(", path.read_text(encoding="utf-8"))]
+    assert others == []

@@ -1,4 +1,4 @@
-"""The growing horizon with a model that anybody can check: one worker, rounds of w UP slots each."""
+"""Growing horizons with a simple model: one worker, rounds of w UP slots each."""
 
 import random
 from collections.abc import Sequence
@@ -15,10 +15,10 @@ WAYS = [(growth, is_stepwise) for growth in (doubling, short_steps) for is_stepw
 
 @dataclass
 class OneWorker:
-    """A round takes ``w`` UP slots after the round before; a plan is the list of its rounds' last slots.
+    """A round takes ``w`` UP slots after the previous round; a plan is the list of the last slots of its rounds.
 
-    The bound knows of ``w`` only. The first plan wastes some slots, or is empty. The model may stop, at the calls told,
-    with or without what it has found.
+    The bound uses ``w`` only. The first plan wastes some slots, or is empty. The model stops at the given calls, with
+    or without its solution.
     """
 
     ups: list[int]
@@ -26,7 +26,7 @@ class OneWorker:
     w: int
     waste: int | None = 0
     stops: dict[int, str] = field(default_factory=dict)
-    asked: list[Question[tuple[int, int]]] = field(default_factory=list)
+    solved: list[Question[tuple[int, int]]] = field(default_factory=list)
 
     def earliest_ends(self, count: int | None, proven: Sequence[int]) -> list[int]:
         ends = list(proven)
@@ -64,8 +64,8 @@ class OneWorker:
         return plan
 
     def solve_windows(self, question: Question[tuple[int, int]], watch: Stopwatch) -> Reply[int]:
-        self.asked.append(question)
-        found, stop = self.best(question.windows), self.stops.get(len(self.asked))
+        self.solved.append(question)
+        found, stop = self.best(question.windows), self.stops.get(len(self.solved))
         if stop is None:
             return Reply(found, is_final=True)
         if stop == "while it is written":
@@ -127,39 +127,39 @@ def test_a_model_that_stops_leaves_bounds_that_hold(growth: Growth, is_stepwise:
             assert least is not None
             assert least <= best
             assert plan is None or (len(plan) == count and plan[-1] >= best)
-        worker.asked.clear()
+        worker.solved.clear()
         longest, most = search(worker, growth, is_stepwise).most_rounds()
         assert len(longest) <= len(worker.ups) // worker.w <= most
 
 
-def test_nothing_is_asked_where_the_first_plan_meets_the_bound() -> None:
+def test_no_model_is_solved_if_the_first_plan_meets_the_bound() -> None:
     worker = OneWorker(list(range(40)), 40, w=3)
     for growth, is_stepwise in WAYS:
         assert search(worker, growth, is_stepwise).least_end(5) == ([2, 5, 8, 11, 14], 14)
-    assert worker.asked == []
+    assert worker.solved == []
 
 
-def test_horizons_grow_by_short_steps_though_a_plan_be_known() -> None:
+def test_horizons_grow_by_short_steps_even_with_a_known_plan() -> None:
     worker = OneWorker([0, *range(30, 60)], 60, w=2)
     assert search(worker, short_steps, False).least_end(2) == ([30, 32], 32)
-    horizons = [question.windows[-1][1] + 1 for question in worker.asked]
+    horizons = [question.windows[-1][1] + 1 for question in worker.solved]
     assert horizons[:4] == [7, 12, 19, 28]  # 3 + 4, then steps of 5, 7 and 9
     assert max(horizons) <= 32
-    worker.asked.clear()
+    worker.solved.clear()
     assert search(worker, doubling, False).least_end(2) == ([30, 32], 32)
-    assert [question.windows[-1][1] + 1 for question in worker.asked] == [32]  # all that is better than the first plan
+    assert [question.windows[-1][1] + 1 for question in worker.solved] == [32]  # everything better than the first plan
 
 
-def test_stepwise_questions_begin_where_the_last_reply_ended() -> None:
+def test_stepwise_windows_begin_at_the_previous_answer() -> None:
     worker = OneWorker([5, 9, 20, 21, 22, 40], 41, w=2, waste=None)
     assert search(worker, doubling, True).least_end(3) == ([9, 21, 40], 40)
-    earliest = [[first for first, _ in question.windows] for question in worker.asked]
+    earliest = [[first for first, _ in question.windows] for question in worker.solved]
     assert earliest[0] == [1]
     assert earliest[-1] == [9, 21, 23]
 
 
-def test_time_is_shared_among_the_steps_to_come() -> None:
+def test_time_is_divided_among_the_remaining_steps() -> None:
     worker = OneWorker([5, 9, 20, 21, 22, 40], 41, w=2, waste=None)
     HorizonSearch(worker, Stopwatch(Limits(1000)), doubling, is_stepwise=True).least_end(3)
-    shares = {len(question.windows): question.share_s for question in worker.asked}
+    shares = {len(question.windows): question.share_s for question in worker.solved}
     assert [round((share or 0) / 1000, 2) for share in shares.values()] == [0.5, 0.67, 1.0]

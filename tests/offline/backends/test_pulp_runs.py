@@ -1,4 +1,4 @@
-"""The traps of solvers behind PuLP: what it reports, and what is true."""
+"""Traps of solvers behind PuLP: statuses, bounds and limits are true, not what PuLP reports."""
 
 import highspy
 import numpy as np
@@ -43,7 +43,7 @@ def test_a_solution_at_the_time_limit_is_not_optimal_and_its_bound_has_the_right
 
 
 def test_pulp_itself_calls_that_solution_optimal() -> None:
-    """The trap is still there; when this fails PuLP has become honest."""
+    """The trap still exists; if this fails, PuLP has been corrected."""
     program = hard(pulp.LpMaximize)
     claim = run(program, "highs", Limits(), 0.5)
     assert not claim.is_proven
@@ -66,7 +66,7 @@ def test_optimal_and_infeasible_are_proven(solver: str) -> None:
 
 
 def test_an_infeasibility_that_cbc_finds_by_branching_is_proven() -> None:
-    """CBC then says "Integer infeasible", which PuLP's sol_status calls no solution found."""
+    """CBC then reports "Integer infeasible", which PuLP's sol_status turns into no solution found."""
     rows = np.array(
         [
             [1, 1, 1, 0, 1, 1, 1],

@@ -1,4 +1,4 @@
-"""The random numbers of the annealing: in range, never stuck, and the same in machine code and plain Python."""
+"""Random numbers of the annealing: in range, of full period, and equal in machine code and plain Python."""
 
 import numpy as np
 
@@ -15,7 +15,7 @@ def test_no_step_leaves_63_bits() -> None:
         assert 0 < after < 2**63
 
 
-def test_it_multiplies_by_2_to_the_32_backwards() -> None:
+def test_the_inverse_step_multiplies_by_2_to_the_32() -> None:
     # the cycle of such a generator is that of multiplication by 2^32 modulo a prime: 2^32 next = state
     modulus = MULTIPLIER * 2**32 - 1
     state = 987654321

@@ -1,4 +1,4 @@
-"""AvailabilityPeriods and positions against a tick-by-tick reading of the states."""
+"""Availability periods and positions against a tick-by-tick evaluation of the states."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.cases.bags import letters, tiny
 
 
 def plain(instance: Instance) -> list[tuple[int, list[int]]]:
-    """Return machine and UP ticks of every period that has some."""
+    """Return machine and UP ticks of every period with UP ticks."""
     found = []
     for q, row in enumerate(instance.states):
         ticks: list[int] = []
@@ -30,7 +30,7 @@ def cut(instance: Instance) -> AvailabilityPeriods:
 
 
 @pytest.mark.parametrize("down", [0.0, 0.2])
-def test_positions_lie_where_ticks_say(down: float) -> None:
+def test_positions_agree_with_ticks(down: float) -> None:
     for instance in tiny(40, seed=1, up=0.6, down=down, slots=12):
         periods, expected = cut(instance), plain(instance)
         assert periods.machine.tolist() == [q for q, _ in expected]
@@ -57,7 +57,7 @@ def test_positions_lie_where_ticks_say(down: float) -> None:
             assert list(zip(*(column.tolist() for column in columns), strict=True)) == rows
 
 
-def test_no_up_slot_no_stretch() -> None:
+def test_without_up_slots_there_are_no_periods() -> None:
     periods = cut(letters("rrd", "ddd", ticks=[1, 1]))
     assert periods.machine.size == 0
     assert len(periods.positions(3)) == 0

@@ -1,4 +1,4 @@
-"""Bounds never above the optimum; closed forms by their definitions."""
+"""Bounds are at most the optimum; closed forms agree with their definitions."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def test_private_forms_by_their_definitions(down: float) -> None:
         assert closed_forms.private_on_demand(periods, n, k) == (kept[0] if kept else None)
 
 
-def test_composition_sees_what_the_others_do_not() -> None:
+def test_composition_can_exceed_the_other_bounds() -> None:
     pair = letters("uuu", "uuu", ticks=[3, 9], slot=6, tasks=2, segments=2)
     periods = cut(pair)
     assert lower_bounds.area(periods, 2, 2) == 9

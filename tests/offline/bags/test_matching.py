@@ -1,4 +1,4 @@
-"""Two segments: the greedy choice against blossoms, the optimum against the chain model."""
+"""Two segments: the greedy matching against the blossom algorithm, the optimum against the chain model."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Schedules of closed forms: complete, valid, short, and with numbers that a file can hold."""
+"""Schedules of closed forms: complete, valid, with few runs and short numbers."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_pauses_by_reclaimed_slots_do_not_end_a_run() -> None:
         assert len(found.schedule.runs) == 1
 
 
-def test_disks_keep_what_every_stretch_has_done() -> None:
+def test_every_period_is_saved_on_private_stores() -> None:
     instance = letters("uduud", ticks=[3], slot=1, tasks=1, segments=1, store="private", on_demand=True)
     found = solve(instance)
     assert found.value == 4

@@ -1,4 +1,4 @@
-"""One solve for all four optima: against exhaustive search, orderings, statuses, limits."""
+"""All four optima: exhaustive search, orderings, statuses, limits."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def test_paper_size_is_proven(kinds: str, tasks: int, start: int) -> None:
     assert len(fluid.schedule.runs) < 400
 
 
-def test_options_stand_instead_of_the_instance() -> None:
+def test_options_replace_those_of_the_instance() -> None:
     pair = letters("uuuu", "uduu", ticks=[5, 6], slot=4, tasks=2, segments=2)
     private = solve(pair, store="private", on_demand=True)
     assert private.value == solve(pair.replace(store="private", on_demand=True)).value == 16
@@ -98,7 +98,7 @@ def test_same_seed_same_answer() -> None:
     assert first.counts == second.counts
 
 
-def test_time_that_is_over_leaves_bounds() -> None:
+def test_a_time_limit_leaves_bounds() -> None:
     instance = next(case for case in chained(200, seed=9) if solve(case).by == "levels")
     hurried = solve(instance, time_limit_s=1e-9)
     exact = solve(instance)
@@ -110,7 +110,7 @@ def test_time_that_is_over_leaves_bounds() -> None:
 
 
 class Clock:
-    """One that goes only when it is told to."""
+    """A clock that the test advances."""
 
     now = 0.0
 
@@ -118,7 +118,7 @@ class Clock:
         return self.now
 
 
-def test_all_widths_together_have_the_time_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_all_widths_share_the_time_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = Clock()
     monkeypatch.setattr(limits, "_clock", clock)
     left: list[float | None] = []
@@ -129,7 +129,7 @@ def test_all_widths_together_have_the_time_limit(monkeypatch: pytest.MonkeyPatch
         assert is_all == (periods.horizon == 9000)
         left.append(watch.left_s())
         clock.now += 4.0
-        return BoundsAndChains(bound[0])  # no play: more slots are looked at
+        return BoundsAndChains(bound[0])  # no schedule: more slots are read
 
     monkeypatch.setattr(exact_solvers, "shared_search", search)
     instance = letters(*["u" * 9000] * 2, ticks=[2, 2], tasks=2, segments=3)
@@ -138,28 +138,28 @@ def test_all_widths_together_have_the_time_limit(monkeypatch: pytest.MonkeyPatch
     assert found.status is Status.BOUNDS
 
 
-def test_no_proof_is_asked_of_a_part_of_the_slots_where_no_play_was_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[int] = []
+def test_no_proof_is_attempted_within_some_of_the_slots_without_a_schedule(monkeypatch: pytest.MonkeyPatch) -> None:
+    horizons: list[int] = []
     decide = feasibility_cpsat.decide
 
     def recorded(periods: AvailabilityPeriods, *others: Any, **more: Any) -> feasibility_cpsat.Feasibility:
-        asked.append(periods.horizon)
+        horizons.append(periods.horizon)
         return decide(periods, *others, **more)
 
     monkeypatch.setattr(feasibility_cpsat, "decide", recorded)
     number = 0
-    for short in list(chained(110, seed=21, up=0.75))[104:]:  # two of them ask for a proof
+    for short in list(chained(110, seed=21, up=0.75))[104:]:  # two of them need a proof
         states = np.pad(short.states, ((0, 0), (0, 1000 - short.slots)), constant_values=DOWN)
-        asked.clear()
+        horizons.clear()
         found = solve(short.replace(states=states))
-        if found.status is Status.INFEASIBLE and asked:
-            assert set(asked) == {1000 * short.slot}
+        if found.status is Status.INFEASIBLE and horizons:
+            assert set(horizons) == {1000 * short.slot}
             number += 1
         assert solve(short).value == found.value
     assert number == 2
 
 
-def test_programs_of_the_composition_bound_get_the_time_that_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_programs_of_the_composition_bound_get_the_time_left(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = Clock()
     monkeypatch.setattr(limits, "_clock", clock)
     left: list[float] = []
@@ -192,7 +192,7 @@ def test_infeasible_is_a_result() -> None:
 
 
 @pytest.mark.parametrize("name", SOLVERS)
-def test_a_solver_says_what_it_is_not_made_for(name: str) -> None:
+def test_a_solver_refuses_other_instances(name: str) -> None:
     wrong = {"closed": {}, "matching": {"segments": 3}}.get(name, {"on_demand": True})
     shared = letters("uuuuuuuu", ticks=[1], tasks=2, segments=2).replace(**wrong)
     with pytest.raises(InputError, match=name):

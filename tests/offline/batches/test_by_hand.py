@@ -1,4 +1,4 @@
-"""The rungs, by both solvers, are what a plain search over ends and a flow of NetworkX give; so are their cuts."""
+"""Rungs and cuts of both solvers against a plain search over ends and a flow of NetworkX."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_values_latencies_and_certificates() -> None:
     assert late > 10
 
 
-def test_seconds_beyond_32_bits_are_answered_alike() -> None:
+def test_seconds_beyond_32_bits() -> None:
     for seed in range(12):
         document = cornered(seed, with_past=False)
         rows = some_calls(document, seed)

@@ -36,7 +36,7 @@ def proven(instance: Instance, hindsight: Hindsight, run: Run) -> None:
 
 
 def ordered(better: object, worse: object) -> None:
-    """Assert that one rung allows all that the next does."""
+    """Assert that the optima of the rungs are ordered."""
     assert all(most >= least for most, least in zip(better.satisfied, worse.satisfied, strict=True))
     for fast, slow in zip(better.latency, worse.latency, strict=True):
         assert slow is None or (fast is not None and fast <= slow)
@@ -93,7 +93,7 @@ def test_no_policy_beats_a_rung() -> None:
 
 
 def test_where_the_three_rungs_differ() -> None:
-    """Two calls at 0; one worker needs 4 s, one 1 s, one is never heard of."""
+    """Two calls at 0; one worker needs 4 s, one needs 1 s, one never calls."""
     instance = Instance(tasks=3, batches=[(0, 4)], c=[4, 1, 2], up=[[(0, 9)], [(0, 1), (3, 9)], [(0, 9)]])
     rows = [[0, 0], [0, 1], [3, 0]]
     run = instances_run(rows)
@@ -110,21 +110,21 @@ def instances_run(rows: list) -> Run:
 
 
 def test_reliable_workers_still_need_one_second_per_contact() -> None:
-    """Available in second 0 only: one contact, though three tasks would fit into the time."""
+    """Available in second 0 only: one contact, although three tasks would fit into the time."""
     instance = Instance(tasks=3, batches=[(0, 9)], c=[3], up=[[(0, 1)]], compute="reliable")
     for name in ("plain", "native"):
         assert solve(instance, "free", solver=name).certificate.satisfied == (1,)
 
 
-def test_hindsight_needs_only_what_fits() -> None:
-    """P always available equal workers end N tasks by C ceil(N / P) at the earliest, contacts aside."""
+def test_hindsight_with_equal_workers() -> None:
+    """P equal workers, always available, end N tasks by C ceil(N / P) at the earliest."""
     for workers in range(1, 5):
         for tasks in range(1, 8):
             instance = Instance(tasks=tasks, batches=[(0, 200)], c=[20] * workers, up=[[(0, 200)]] * workers)
             assert solve(instance).certificate.latency == (20 * -(-tasks // workers),)
 
 
-def test_the_time_may_be_over_before_it_begins() -> None:
+def test_a_time_limit_before_the_first_batch() -> None:
     instance = varied(3)
     found = solve(instance, time_limit_s=1e-9)
     assert found.status is Status.FEASIBLE
@@ -133,7 +133,7 @@ def test_the_time_may_be_over_before_it_begins() -> None:
 
 
 @pytest.mark.parametrize(
-    ("place", "change", "told"),
+    ("place", "change", "message"),
     [
         (0, lambda a: {"latency": a.latency + 1}, "for batch 0 the latency"),
         (1, lambda a: {"latency": a.latency + 1}, "for batch 1 the latency"),
@@ -149,8 +149,8 @@ def test_the_time_may_be_over_before_it_begins() -> None:
         (0, lambda a: {"cut": ()}, "a cut on the rung traffic"),
     ],
 )
-def test_what_a_solver_says_of_latencies_is_confirmed(
-    place: int, change: Any, told: str, monkeypatch: pytest.MonkeyPatch
+def test_latencies_of_a_solver_are_confirmed(
+    place: int, change: Any, message: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     instance = Instance(tasks=3, batches=[(0, 3), (10, 14)], c=[1, 1, 1], up=[[(0, 20)]] * 3)
     run = instances_run([[0, 0], [0, 1], [3, 0], *([t, j] for t in (10, 11, 12) for j in range(3))])
@@ -162,19 +162,19 @@ def test_what_a_solver_says_of_latencies_is_confirmed(
         return replace(answer, **change(answer)) if batch == place else answer
 
     monkeypatch.setattr(plain.BatchSolver, "solve", wrong)
-    with pytest.raises(SelfCheckError, match=told):
+    with pytest.raises(SelfCheckError, match=message):
         solve(instance, "traffic", of=run, solver="plain")
     solve(instance, "traffic", of=run, solver="plain", confirm=False)
-    if place == 0:  # so it is when the time is over after this batch
+    if place == 0:  # also if the time limit stops the solver after this batch
         over = iter([False, True] * 2)
         monkeypatch.setattr(api.Stopwatch, "is_over", lambda self: next(over))
-        with pytest.raises(SelfCheckError, match=told):
+        with pytest.raises(SelfCheckError, match=message):
             solve(instance, "traffic", of=run, solver="plain", time_limit_s=1)
         monkeypatch.setattr(plain.BatchSolver, "solve", honest)
         assert solve(instance, "traffic", of=run, solver="plain", time_limit_s=1).counts == {"batches": 1}
 
 
-def test_what_cannot_be_meant_is_refused() -> None:
+def test_invalid_arguments_are_refused() -> None:
     instance = tiny(1)
     with pytest.raises(InputError, match="rung"):
         solve(instance, "stream")

@@ -1,4 +1,4 @@
-"""The queue that holds jobs back: what it makes fits, is that of its releases, and does not depend on the clock."""
+"""The delayed queue: its schedules fit, follow from its releases, and do not depend on the clock."""
 
 import numpy as np
 import pytest
@@ -31,7 +31,7 @@ def queue_of(instance: Instance, release: list[int], rank: list[int]) -> list[in
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_a_move_settles_all_others_as_the_queue_would(seed: int) -> None:
+def test_a_move_agrees_with_a_plain_queue(seed: int) -> None:
     instance = random_instance(seed, jobs=25, nodes=7, span=40, longest=9)
     rank = rules(instance)[seed % 4]
     starts = queued(instance, rank)
@@ -54,7 +54,7 @@ def test_a_move_settles_all_others_as_the_queue_would(seed: int) -> None:
     assert was_held
 
 
-def test_it_helps_where_long_jobs_stand_in_the_way() -> None:
+def test_delays_help_where_long_jobs_block_others() -> None:
     instance = kth_sp2(count=150)
     queues = min(total_wait(instance, queued(instance, rank)) for rank in rules(instance))
     best, moves = delayed_starts(instance, 3, Stopwatch(Limits()), None)

@@ -1,4 +1,4 @@
-"""The linear program, its cuts, kicks and neighbourhoods: bounds hold, cuts are valid, no search makes things worse."""
+"""The linear program, its cuts, and local searches: valid bounds and cuts, no worse schedules."""
 
 from itertools import combinations
 
@@ -28,7 +28,7 @@ def _fitting_sets(instance):
     return [list(chosen) for chosen in sets if instance.width[list(chosen)].sum() <= instance.nodes]
 
 
-def test_cuts_hold_for_all_jobs_that_fit_together_and_are_exceeded():
+def test_cuts_are_valid_and_violated():
     made = 0
     for seed in range(30):
         instance = random_instance(seed, jobs=8, nodes=5 + seed % 6, span=5)
@@ -41,12 +41,12 @@ def test_cuts_hold_for_all_jobs_that_fit_together_and_are_exceeded():
         for cut, slot in cuts.violated(running, 0.01, lambda: False):
             assert cuts.loads[cut] @ running[:, slot] > cuts.limits[cut]
         for loads, limit in zip(cuts.loads, cuts.limits, strict=True):
-            assert max(loads[chosen].sum() for chosen in sets) == limit  # nor is it larger than it must be
+            assert max(loads[chosen].sum() for chosen in sets) == limit  # and it is not larger than necessary
         made += len(cuts.limits)
     assert made > 30
 
 
-def test_where_no_cut_is_found_the_shares_are_a_mixture_of_what_fits():
+def test_without_a_cut_the_fractions_are_a_convex_combination():
     from scipy.optimize import linprog
 
     mixtures = 0
@@ -75,15 +75,15 @@ def test_knapsack_and_lifting():
     assert loads.tolist() == [1, 1, 1]
 
 
-def test_programs_bounds_hold_and_are_those_of_their_certificates():
+def test_bounds_of_programs_agree_with_their_certificates():
     better = 0
     for seed in range(40):
         instance = random_instance(seed, jobs=7, nodes=3 + seed % 5, span=6)
         best = brute.solve(instance, Limits())
         starts = np.array(best.starts)
         found = linear_program_prices(instance, best_of_rules(instance), WATCH, None, seed)
-        everybody = np.arange(len(instance))
-        verdict = check(instance, certificate(instance, [(everybody, found)]))
+        all_jobs = np.arange(len(instance))
+        verdict = check(instance, certificate(instance, [(all_jobs, found)]))
         assert verdict.is_valid
         assert verdict.outcome.value == max(0, -(-found.scaled_value() // SCALE))
         assert verdict.outcome.value <= total_wait(instance, starts)
@@ -115,9 +115,9 @@ def _busy(jobs: int) -> Instance:
     return generate(nodes=40, slot_s=60, jobs=jobs, load=1.3, seed=1, mix=NARROW)
 
 
-def test_kicks_never_make_it_worse_and_depend_on_the_seed_alone(monkeypatch):
+def test_the_order_search_never_makes_schedules_worse_and_depends_on_the_seed_alone(monkeypatch):
     monkeypatch.setattr(order_search, "_PARAMETERS", order_search.OrderParameters(most_work=4_000_000, segment=60))
-    for jobs in (50, 200):  # in one piece, and by stretches
+    for jobs in (50, 200):  # as a whole, and in segments
         instance = _busy(jobs)
         starts = best_of_rules(instance)
         first, rounds = improved(instance, starts, 5, WATCH, None)
@@ -129,7 +129,7 @@ def test_kicks_never_make_it_worse_and_depend_on_the_seed_alone(monkeypatch):
         assert first.tolist() == again.tolist()
 
 
-def test_neighbourhoods_never_make_it_worse_and_depend_on_the_seed_alone():
+def test_neighbourhoods_never_make_schedules_worse_and_depend_on_the_seed_alone():
     instance = _busy(30)
     starts = best_of_rules(instance)
     counts: dict[str, int] = {}

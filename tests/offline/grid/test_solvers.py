@@ -1,4 +1,4 @@
-"""Optima of grids: two exact solvers that share no model, the laws they must keep, and certificates."""
+"""Optima of grids: exact solvers that share no model, properties of optima, and certificates."""
 
 import itertools
 import subprocess
@@ -53,7 +53,7 @@ def test_bounds_are_those_of_their_certificates() -> None:
         if answer.status == Status.FEASIBLE:
             open_gaps += 1
             assert check(instance, answer.certificate).outcome.value == answer.lower
-    assert open_gaps  # else the exact search was not needed
+    assert open_gaps  # otherwise the exact search was not needed
 
 
 def test_brute_is_the_least_over_all_starts() -> None:
@@ -69,7 +69,7 @@ def test_brute_is_the_least_over_all_starts() -> None:
         assert offline.solve(instance, solver="brute").value == least
 
 
-def test_nobody_waits_exactly_where_all_fit_at_once() -> None:
+def test_the_optimum_is_0_iff_all_jobs_fit_at_once() -> None:
     zeros = 0
     for seed in range(30):
         instance = random_instance(seed, jobs=4, nodes=6, span=20)
@@ -107,7 +107,7 @@ def test_groups_of_jobs_bound_the_whole() -> None:
         assert sum(parts) <= offline.solve(instance, solver="brute").value
 
 
-def test_split_blocks_do_not_meet() -> None:
+def test_split_blocks_do_not_overlap() -> None:
     for seed in range(20):
         instance = random_instance(seed, jobs=30, nodes=5, span=90)
         starts = best_of_rules(instance)
@@ -132,7 +132,7 @@ def test_long_instances_are_solved_block_by_block() -> None:
     assert answer.counts["blocks"] > 1
 
 
-def test_generation_is_the_plain_one() -> None:
+def test_generation_agrees_with_a_plain_one() -> None:
     for seed in range(60):
         instance = random_instance(seed, jobs=25, nodes=7, span=20, longest=9)
         order = np.random.default_rng(seed).permutation(len(instance))
@@ -164,14 +164,14 @@ def test_queues_are_those_of_the_on_line_rule() -> None:
         assert total_wait(instance, best_of_rules(instance)) <= total_wait(instance, starts)
 
 
-def test_colours_are_the_lowest_free_nodes() -> None:
+def test_jobs_get_the_lowest_free_nodes() -> None:
     for seed in range(60):
         instance = random_instance(seed, jobs=20, nodes=9, span=15)
         starts = best_of_rules(instance).tolist()
         assert assign_nodes(instance, starts).document == schedule_at(instance, starts).document
 
 
-def test_prices_say_what_the_checker_says() -> None:
+def test_bounds_of_prices_agree_with_the_checker() -> None:
     raised = 0
     for seed in range(15):
         instance = random_instance(seed, jobs=12, nodes=6, span=5, longest=8)
