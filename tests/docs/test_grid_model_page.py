@@ -52,11 +52,11 @@ def test_counters_stand_in_the_table(counter):
     assert f"`{counter}`" in section("3.5")
 
 
-def test_metrics_rules_and_schedulers_are_told():
+def test_metrics_rules_and_schedulers_are_described():
     assert all(f"`{field.name}`" in section("2") for field in dataclasses.fields(Metrics))
     assert all(f"`{reason}`" in section("1.1") for reason in UNUSABLE)
-    told = section("3.3") + section("3.6") + section("3.7")
-    assert all(f"`{name}`" in told or name in ("dgs", "queue") for name in POLICIES)
+    described = section("3.3") + section("3.6") + section("3.7")
+    assert all(f"`{name}`" in described or name in ("dgs", "queue") for name in POLICIES)
     assert all(f"`{rule}`" in section("3.6") for rule in CHOICES["rule"])
     for option in OPTIONS:
         assert f"`{option}`" in section("3.2") + section("3.3") + section("3.4") + section("3.7"), option

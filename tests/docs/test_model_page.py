@@ -107,15 +107,15 @@ def test_the_picture_shows_the_states_and_the_schedule(example):
     assert shown == expected
 
 
-def test_the_letter_that_is_changed_breaks_the_rule_as_told(example):
+def test_the_letter_that_is_changed_breaks_the_rule_as_shown(example):
     instance, _, schedule = example
-    said = next(block for block in blocks("text", section(4)) if "broken" in block).strip()
+    shown = next(block for block in blocks("text", section(4)) if "broken" in block).strip()
     first, second = schedule.letters
     changed = Schedule(schedule.instance, (first[:5] + "C" + first[6:], second), schedule.configurations)
-    assert str(instances.check(instance, changed)) == said
+    assert str(instances.check(instance, changed)) == shown
 
 
-def test_the_drawn_states_begin_as_told(example):
+def test_the_drawn_states_begin_as_shown(example):
     _, drawn, _ = example
     shown = blocks("text", section(1))[0].split()
     assert to_letters(drawn.prefix(len(shown[0]))) == shown
@@ -138,8 +138,8 @@ def test_what_a_policy_sees_is_what_the_table_says():
     assert problem == set(Problem.__slots__)
 
 
-def test_every_column_of_a_row_is_told(example, tmp_path, monkeypatch, capsys):
-    told = {
+def test_every_column_of_a_row_is_described(example, tmp_path, monkeypatch, capsys):
+    described = {
         kind: {name for row in table(heading, part) for name in names(row[0])}
         for kind, heading, part in (
             ("all", "| column | what it is |", FORMATS),
@@ -157,4 +157,4 @@ def test_every_column_of_a_row_is_told(example, tmp_path, monkeypatch, capsys):
     rows = [json.loads(line) for line in (tmp_path / "runs.jsonl").read_text(encoding="utf-8").splitlines()]
     assert {row["kind"] for row in rows} == {"run", "optimum"}
     for row in rows:
-        assert set(row) == told["all"] | told[row["kind"]]
+        assert set(row) == described["all"] | described[row["kind"]]
