@@ -30,7 +30,7 @@ COMMON_WORDS = """
     preparing presence price pricing print problem program progress pulp quantile queries question queue random
     read reader real reason rebuild recheck reconstruction record reduce refusals refutation relaxed repair
     replicating reply report reproduce reproduction reservation resource result robin root round rows rules
-    running samples save schedule scheduler score scratch section seen self sense sentinels sequence serving set
+    running samples sampling save schedule scheduler score scratch section seen self sense sentinels sequence serving set
     setting setup shared shortest side simulate simulation simulator single size solutions solver source start
     statistics status stopwatch subproblem summary svg sweep table termination text theorem ticks ties timed
     traffic trail transpose tree types user valid vectors verify versus violation visible walk warm weighted

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 FREE_PREFETCH = 0
-"""Every program is fetched in advance and takes no channel: the prefetch relaxation of docs/model.md section 3."""
+"""Every program is fetched in advance and takes no channel: the prefetch relaxation of docs/bounds.md."""
 
 RELAXED = 1
 """Stand-by is allowed, and only programs of workers that compute in the same iteration take the channel.
