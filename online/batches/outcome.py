@@ -51,7 +51,7 @@ class Simulation:
         return sum(self.satisfied)
 
     def satisfied_batches(self, tasks: int) -> int:
-        """Batches all of whose tasks met the deadline, for batches of so many tasks."""
+        """Return the number of batches all of whose ``tasks`` tasks met the deadline."""
         return sum(count == tasks for count in self.satisfied)
 
     @property

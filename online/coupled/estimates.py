@@ -2,6 +2,8 @@
 
 Section V of the paper. Sets of workers are bit masks: worker q is bit ``1 << q``. Values that depend on a set and its
 chains only are cached, for all policies, estimators and trials.
+
+Written to be read; `hindsched.online.coupled.kernels.estimate_kernels` is the compiled twin.
 """
 
 from __future__ import annotations

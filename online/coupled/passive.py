@@ -1,4 +1,7 @@
-"""The passive heuristics IP, IE, IY, IAY: build a configuration task by task, keep it until it fails."""
+"""The passive heuristics IP, IE, IY, IAY: build a configuration task by task, keep it until it fails.
+
+Written to be read; `hindsched.online.coupled.kernels.builder_kernels` is the compiled twin.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The proactive heuristics C-IH: build a candidate by H in every slot, switch to it if criterion C is better."""
+"""The proactive heuristics C-IH: build a candidate by H in every slot, switch to it if criterion C is better.
+
+Written to be read; `hindsched.online.coupled.kernels.log_criteria_kernels` is the compiled twin.
+"""
 
 from __future__ import annotations
 

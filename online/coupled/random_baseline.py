@@ -1,4 +1,7 @@
-"""RANDOM: the baseline that chooses any UP workers."""
+"""RANDOM: the baseline that chooses any UP workers.
+
+Written to be read; `hindsched.online.coupled.kernels.random_kernels` is the compiled twin.
+"""
 
 from __future__ import annotations
 

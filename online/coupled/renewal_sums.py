@@ -3,6 +3,8 @@
 P(t) is the probability that all workers of a set are UP t slots after a slot in which all were UP. For one worker
 ``p(t) = a l1^t + (1-a) l2^t``; for a set P(t) is the product. A worker is represented by its *gaps* 1 - l1 and 1 - l2:
 the l1 of a worker that is hardly ever DOWN is so close to 1 that ``1 - l1`` would lose its digits.
+
+Written to be read; `hindsched.online.coupled.kernels.renewal_kernels` is the compiled twin.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a scheduler sees, and what it answers: the protocol for your own (docs/grid/model.md section 3.6)."""
+"""The view and the answers of a scheduler: the protocol for your own (docs/grid/model.md section 3.6)."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ winner, fewer slots to receive are better, and criterion Y uses the latest time.
 have received as much as they can by then. Steps from ``guaranteed`` on have no guarantee (see
 `hindsched.online.coupled.kernels.rebuild_kernels`).
 
-Kernels here take up to ten arguments: bundling scalars would cost time.
+`build` is one long kernel, since its state is in local variables.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The first step of the last build that must be repeated.
+"""Compiled: the first step of the last build that must be repeated.
 
 Each step of the trace holds for a number of slots whatever time and transfers do (see
 `hindsched.online.coupled.kernels.builder_kernels`). Three things can still change a step: a worker that leaves, a

@@ -29,7 +29,7 @@ __all__ = ["Attempt", "AttemptModel", "Member", "Tables", "attempt_model", "tabl
 
 Reals = npt.NDArray[np.float64]
 
-#: Expected slots until DOWN are at most so many for every worker, so that every sum is finite.
+#: Largest expected number of slots until DOWN; workers are changed to it, so that every sum is finite.
 _MOST_SLOTS_TO_DOWN = 1e8
 #: Logarithm of the decay of survival at which a sum over slots stops; the rest is a geometric series.
 DECAYED = math.log(1e3)
