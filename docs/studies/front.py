@@ -43,11 +43,11 @@ def ratio_rows() -> Iterator[dict[str, object]]:
 def draw() -> Figure:
     """Return the picture."""
     from hindsched.bench.coupled.gantt import draw_gantt
-    from hindsched.bench.report import plots
+    from hindsched.bench.report import canvas
 
     instance = window(START)
     best, run = hs.solve(instance), hs.run(instance, POLICY)
-    figure, panels = plots.new_figure(2, width=9.0, heights=(2.4, 2.4))
+    figure, panels = canvas.new_figure(2, width=9.0, heights=(2.4, 2.4))
     titles = (
         f"Best schedule in hindsight: {best.value} slots",
         f"Heuristic {POLICY}: {run.makespan} slots, {run.makespan / best.value:.2f} times the optimum",

@@ -1,4 +1,4 @@
-"""How fast schedulers are run and optima found: a table of medians and worst cases, and the machine."""
+"""Time the runs of all schedulers and the optima of bags: medians and worst cases."""
 
 from __future__ import annotations
 
@@ -26,18 +26,16 @@ COLUMNS = ("key", "what", "size", "times", "proven", "median", "worst", "machine
 #: Machines, tasks, reference seconds, checkpoints.
 _Bag: TypeAlias = tuple[str, int, int, int]
 _BAGS: tuple[_Bag, ...] = tuple(product(("M01", "M04"), (25, 75), (1800, 7200), (0, 1, 9)))
-#: Store and saves on demand by what bounds them.
+#: Name, store and saves on demand of the optima with a closed form, by theorem.
 _CLOSED = {
     "H1": ("optimum, private stores (H1)", Store.PRIVATE, False),
     "H2": ("optimum, private stores, on demand (H2)", Store.PRIVATE, True),
     "H3": ("optimum, shared store, on demand (H3)", Store.SHARED, True),
 }
 
-_Clock = Callable[[], float]
-
 
 class _Table:
-    """Rows in the making; the clock counts the processor time of this process."""
+    """Rows of times, in processor time of this process."""
 
     def __init__(self, step: Callable[[str], object]) -> None:
         self.rows: list[dict[str, Any]] = []
@@ -59,6 +57,7 @@ class _Table:
         )
 
     def timed(self, job: Callable[[], Any], note: str) -> tuple[float, Any]:
+        """Return the seconds of a job, without garbage collection, and its result."""
         gc.disable()
         try:
             begun = time.process_time()
@@ -71,7 +70,7 @@ class _Table:
 
 
 def how_many(number: int, *, is_large: bool = True) -> int:
-    """Return how many runs and optima `measure` times."""
+    """Return the number of runs and optima that `measure` times."""
     both = 2 * number * len(_BAGS)
     of_policies = len(POLICIES) + len(PAPER_POLICIES)
     with_checkpoints = sum(bag[3] > 0 for bag in _BAGS)
@@ -81,21 +80,21 @@ def how_many(number: int, *, is_large: bool = True) -> int:
 def measure(
     number: int, *, is_large: bool = True, step: Callable[[str], object] = lambda note: None
 ) -> list[dict[str, Any]]:
-    """Time all schedulers and all kinds of optima, and return a row of each with `COLUMNS`; times in milliseconds.
+    """Time all schedulers and optima, and return rows with the names of `COLUMNS` and times in milliseconds.
 
     Parameters
     ----------
     number
-        Weekday starts, and weekend starts, of each of the paper's 24 bags.
+        Weekday starts of each of the paper's 24 bags, and weekend starts.
     is_large
-        Whether to run 1,000 machines and 10,000 tasks too.
+        Whether to time a bag of 10,000 tasks on 1,000 machines too.
     step
         Called with a note after every run and optimum.
 
     Notes
     -----
-    The clock counts processor time of one process, without the collection of garbage. A run includes its schedule, an
-    optimum its schedule and the checker's replay. Instances are loaded, and everything is compiled, before.
+    Times are processor times of one process without garbage collection. A run includes its schedule; an optimum
+    includes its schedule and the checker's replay. Loading and compilation are not included.
     """
     table = _Table(step)
     _warm_up()
@@ -110,7 +109,7 @@ def _instances(number: int, store: Store, bags: Sequence[_Bag]) -> list[Instance
     at = [start for when in ("weekday", "weekend") for start in starts(when, number)]
     made = [Paper(*bag, str(store), start).load() for bag, start in product(bags, at)]
     for instance in made:
-        assert instance.fingerprint  # kept from now on: schedules bear it
+        assert instance.fingerprint  # computed once here, not in the timed runs
     return made
 
 
@@ -121,7 +120,7 @@ def _warm_up() -> None:
             run_policy(one, policy)
         for on_demand in (False, True):
             solve(one, on_demand=on_demand)
-    solve(Paper("M04", 25, 1800, 9, "shared", 2220).load(), on_demand=False)  # a case that takes annealing
+    solve(Paper("M04", 25, 1800, 9, "shared", 2220).load(), on_demand=False)  # a case that needs annealing
 
 
 def _schedulers(table: _Table, number: int) -> None:
@@ -158,7 +157,7 @@ def _solved(table: _Table, key: str, what: str, size: str, instances: Sequence[I
 
 
 def large() -> Instance:
-    """Return 1,000 machines of the four types and 10,000 tasks of ten segments, from a Monday 8:00 on."""
+    """Return 10,000 tasks of ten segments on 1,000 machines of four types, from a Monday at 8:00."""
     slots = 7 * 24 * 3600 // SLOT_S
     first = 8 * 3600 // SLOT_S
     return Instance(

@@ -21,8 +21,8 @@ def front(docs: Path, as_json: bool) -> None:
 
     from docs.studies.front import draw, ratio_rows
     from docs.studies.rows import ROWS
-    from hindsched.bench.report.plots import save
-    from hindsched.instances.textio import write_text
+    from hindsched.bench.report.canvas import save
+    from hindsched.instances.text_files import write_text
 
     save(draw(), docs / "front.svg")
     rows = list(ratio_rows())

@@ -114,7 +114,7 @@ def _dynamic(paper: Rows, rows: Rows) -> list[Claim]:
         evidence += f"{_text([static for _, static in pairs], ',.1f')} s, difference {_text(differences, ',.1f')} s, "
         evidence += f"{len(pairs)} seeds of {_dgs_runs(paper, mix, load)[0]['jobs']:,} jobs"
         verdict = _is_above(differences, 0)
-        if verdict is Verdict.UNDECIDED and sum(differences):
+        if verdict is Verdict.UNDECIDED and confidence_interval(differences)[0]:
             evidence += f"; a decision would take about {required_seeds(differences):,.0f} such seeds"
         claim = f"jobs wait longer over the dynamic overlay ({printed.get(load, '')})"
         found.append(Claim("3, Table III", claim, evidence, verdict))
