@@ -10,6 +10,7 @@ import numpy as np
 
 from hindsched.instances.array_types import Flags, Int32s, Ints
 from hindsched.instances.coupled.model import Instance
+from hindsched.offline.coupled.bounds.feasible_team_cache import make_feasible_team_cache
 from hindsched.offline.coupled.bounds.label_store import LabelStore, make_label_store
 from hindsched.offline.coupled.bounds.priced_labels import find_path, make_completion_bounds, trace_label
 from hindsched.offline.coupled.bounds.program_lagrangian.shortest_paths import Path
@@ -28,7 +29,6 @@ from hindsched.offline.coupled.bounds.state_space_relaxation import (
     trace_path,
 )
 from hindsched.offline.coupled.search.effort import EFFORT_PER_CLOCK_CHECK, SPENT
-from hindsched.offline.coupled.search.feasible_team_cache import make_feasible_team_cache
 from hindsched.offline.coupled.search.slot_codes import SLOTS_UNKNOWN
 from hindsched.offline.coupled.search.workspace import Workspace
 from hindsched.offline.limits import Limits

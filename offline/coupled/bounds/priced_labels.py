@@ -16,6 +16,7 @@ import numpy as np
 
 from hindsched.instances.array_types import Flags, Ints, Reals
 from hindsched.instances.compiling import kernel
+from hindsched.offline.coupled.bounds.feasible_team_cache import recall
 from hindsched.offline.coupled.bounds.iteration_knapsack import Knapsack, list_candidates
 from hindsched.offline.coupled.bounds.label_store import (
     LabelStore,
@@ -35,7 +36,6 @@ from hindsched.offline.coupled.bounds.state_space_relaxation import (
 )
 from hindsched.offline.coupled.search.dominance import DOMINANCE_EFFORT, covers
 from hindsched.offline.coupled.search.effort import LIMIT, SPENT, STOP
-from hindsched.offline.coupled.search.feasible_team_cache import recall
 from hindsched.offline.coupled.search.instance_arrays import Problem
 from hindsched.offline.coupled.search.modes import RELAXED
 from hindsched.offline.coupled.search.normal_form import hold, programs_sent

@@ -17,6 +17,7 @@ import numpy as np
 
 from hindsched.instances.array_types import Flags, Int32s, Ints, Reals, Words
 from hindsched.instances.compiling import kernel
+from hindsched.offline.coupled.bounds.feasible_team_cache import FeasibleTeamCache, recall, remember
 from hindsched.offline.coupled.bounds.iteration_knapsack import (
     Knapsack,
     least_cost,
@@ -29,7 +30,6 @@ from hindsched.offline.coupled.bounds.prefetch_table import Prefetch, free_finis
 from hindsched.offline.coupled.bounds.sentinels import ANY_SLOT, UNREACHABLE
 from hindsched.offline.coupled.search.channel_flow import NO
 from hindsched.offline.coupled.search.effort import LIMIT, SPENT, STOP
-from hindsched.offline.coupled.search.feasible_team_cache import FeasibleTeamCache, recall, remember
 from hindsched.offline.coupled.search.holders import can_serve_all
 from hindsched.offline.coupled.search.instance_arrays import Problem
 from hindsched.offline.coupled.search.modes import RELAXED

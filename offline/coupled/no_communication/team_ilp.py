@@ -103,18 +103,11 @@ def build(
 
     Notes
     -----
-    Neither form of (4) implies the other, and their linear relaxations differ greatly. ``PER_PAIR`` is content with
-    x_q = m / p and z_t = 1 - m / p everywhere: for few members among many rows it bounds |T| by little less than
-    N, whatever the states. ``PER_SLOT`` says z_t <= share of the tasks whose row is UP at t, so it bounds |T| by the
-    mean number of UP slots of the m best rows, with a factor of about p fewer constraints. By (1) to (4) alone, random
-    states, N = 100, density 0.3, p = 100, m = 5: 39.0 per slot, 95.0 per pair, 37.5 both. Only where m is a third of p
-    or more the pairs are ahead (N = 60, density 0.8, p = 30, m = 10: 46.2, 40.0, 39.9).
-
-    F_L and (5) make good most of what ``PER_PAIR`` lacks, so the times of HiGHS differ less: geometric means over 12
-    instances with p = 20..40, N = 50 and 60, widest team: 0.85 s per slot, 0.87 s per pair, 1.01 s both; earliest:
-    0.08, 0.09, 0.09 s; earliest with mu unbounded: 0.11, 0.12, 0.12 s. The smallest program is also the fastest: so
-    ``PER_SLOT`` it is. The optimum of all three is far from the relaxation (6 in the first example): that is the
-    nature of the problem, and why `plain` beats every integer program here.
+    Neither form of (4) implies the other. The relaxation of ``PER_PAIR`` accepts x_q = m / p and z_t = 1 - m / p, which
+    bounds |T| by little less than N. That of ``PER_SLOT`` bounds |T| by the mean number of UP slots of the m best rows,
+    with a factor of about p fewer constraints: for random states with N = 100, density 0.3, p = 100 and m = 5 by 39.0
+    slots, against 95.0 per pair and 37.5 with both. ``PER_PAIR`` is tighter only if m is about p / 3 or more. F_L and
+    (5) make up for most of the difference, and the smallest program is solved fastest, so ``PER_SLOT`` is the default.
     """
     import pulp
 

@@ -13,5 +13,5 @@ Reading order:
 4. Good schedules: `greedy_expansion` and `beam`; package `local_search` improves them.
 5. All together: `workspace`, `label_search`, `reconstruction` (from a label to a plan), `parameters`, `portfolio`.
 
-Package `bounds` has the dual bounds; `feasible_team_cache` is a cache for one of them.
+Package `bounds` has the dual bounds.
 """

@@ -13,6 +13,7 @@ from hindsched.instances.states import DOWN, UP
 from hindsched.offline import coupled as offline_coupled
 from hindsched.offline.coupled.bounds import node_cpsat
 from hindsched.offline.coupled.bounds.branch_node import BranchNode
+from hindsched.offline.coupled.bounds.feasible_team_cache import make_feasible_team_cache, recall
 from hindsched.offline.coupled.bounds.priced_label_bound import PricedLabelBound
 from hindsched.offline.coupled.bounds.priced_label_search import LabelMemory, PricedLabelSearch
 from hindsched.offline.coupled.bounds.priced_node import (
@@ -36,7 +37,6 @@ from hindsched.offline.coupled.bounds.state_space_relaxation import (
     make_relaxed_graph,
 )
 from hindsched.offline.coupled.plans import emit
-from hindsched.offline.coupled.search.feasible_team_cache import make_feasible_team_cache, recall
 from hindsched.offline.coupled.search.label_search import Incumbent
 from hindsched.offline.coupled.search.modes import STAND_BY
 from hindsched.offline.coupled.search.normal_form import prepare
