@@ -20,11 +20,33 @@ from hindsched.offline.bags.availability_periods import AvailabilityPeriods, Int
 from hindsched.offline.bags.closed_forms import alone_ends
 from hindsched.offline.bags.matching import Segment
 
-__all__ = ["LevelGrid", "chains_of", "earliest_starts", "find_levels", "grid_by", "latest_ends"]
+__all__ = ["AnnealingParameters", "LevelGrid", "chains_of", "earliest_starts", "find_levels", "grid_by", "latest_ends"]
 
-_STEPS = 1200  # annealing steps for each position in the first try
-_GROWTH = 3  # factor of the steps of each further try
-_HOT, _COLD = 3.0, 0.15  # first and last temperature, in missing segments
+
+@dataclass(frozen=True, slots=True)
+class AnnealingParameters:
+    """Parameters of the simulated annealing.
+
+    Parameters
+    ----------
+    steps
+        Steps for each position in the first run.
+    growth
+        Factor of the steps of each further run.
+    hot, cold
+        First and last temperature, in missing segments.
+    reach
+        Largest distance of positions that exchange levels, as a fraction of all positions; at least 10.
+    """
+
+    steps: int = 1200
+    growth: int = 3
+    hot: float = 3.0
+    cold: float = 0.15
+    reach: float = 0.25
+
+
+_PARAMETERS = AnnealingParameters()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -151,7 +173,7 @@ def find_levels(
         return None
     times, index = np.unique(np.concatenate([grid.start.ravel(), grid.end.ravel()]), return_inverse=True)
     start, end = (np.ascontiguousarray(part.reshape(grid.start.shape)) for part in np.split(index.astype(np.int64), 2))
-    steps = _STEPS * size
+    steps = _PARAMETERS.steps * size
     for attempt in range(tries):
         level = np.zeros(size, dtype=np.int64)
         level[: tasks * segments] = np.repeat(np.arange(1, segments + 1), tasks)
@@ -169,15 +191,15 @@ def find_levels(
             np.zeros((segments + 1, times.size + 1), dtype=np.int64),
             THRESHOLDS,
             segments,
-            max(10, size // 4),
+            max(10, int(size * _PARAMETERS.reach)),
             steps,
-            _HOT,
-            (_COLD / _HOT) ** (1 / steps),
+            _PARAMETERS.hot,
+            (_PARAMETERS.cold / _PARAMETERS.hot) ** (1 / steps),
             seed * 1000 + attempt,
         )
         if missing == 0:
             return level, cell
-        steps *= _GROWTH
+        steps *= _PARAMETERS.growth
     return None
 
 
