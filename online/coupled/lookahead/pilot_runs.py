@@ -6,6 +6,7 @@ own.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import lru_cache
 
 from hindsched.instances.state_sources import DrawnStates
@@ -13,12 +14,32 @@ from hindsched.online.coupled.estimates import complete
 from hindsched.online.coupled.lookahead.parameters import PlannerOptions, Settings
 from hindsched.online.coupled.visible import Problem
 
-__all__ = ["pilot_states", "settings_of", "value_of"]
+__all__ = ["PILOTS", "PilotParameters", "pilot_states", "settings_of", "value_of"]
 
-#: Relative change of V at which the fixed-point iteration stops, and its number of rounds at most.
-CLOSE, MOST_ROUNDS = 0.05, 4
-#: Number of iterations of a pilot run, and of its slots at most.
-ITERATIONS, MOST_SLOTS = 20, 8_000
+
+@dataclass(frozen=True, slots=True)
+class PilotParameters:
+    """Parameters of pilot runs.
+
+    Parameters
+    ----------
+    closeness
+        Relative change of V at which the fixed-point iteration stops.
+    most_rounds
+        Number of its rounds at most.
+    iterations
+        Number of iterations of a pilot run; more give a more exact V and cost more time.
+    most_slots
+        Number of slots of a pilot run at most.
+    """
+
+    closeness: float = 0.05
+    most_rounds: int = 4
+    iterations: int = 20
+    most_slots: int = 8_000
+
+
+PILOTS = PilotParameters()
 
 
 @lru_cache(maxsize=1024)
@@ -45,10 +66,10 @@ def value_of(problem: Problem, stands_by: bool, prefetches: bool) -> float:
     """Return V: the fixed point of pilot runs without exchanges.
 
     The first guess is ten times the slots that one worker needs for one task. Each round sets V to the mean length of
-    the first `ITERATIONS` iterations of a run with the previous V. If `MOST_SLOTS` are too few for these iterations, V
-    is the number of slots divided by the expected number of iterations completed in them. If V does not converge in
-    `MOST_ROUNDS`, the V with the shortest iterations is used: a V that is too small prefers plans that fail at once,
-    which makes the next V far too large.
+    the first iterations of a run with the previous V. If the slots of a run are too few for these iterations, V is the
+    number of slots divided by the expected number of iterations completed in them. If V does not converge, the V with
+    the shortest iterations is used: a V that is too small prefers plans that fail at once, which makes the next V far
+    too large. `PilotParameters` has the numbers of iterations, slots and rounds.
 
     Notes
     -----
@@ -59,9 +80,9 @@ def value_of(problem: Problem, stands_by: bool, prefetches: bool) -> float:
     options = PlannerOptions(stands_by, prefetches)
     value = 10.0 * (problem.t_prog + problem.t_data + min(problem.w))
     tried = []
-    for _ in range(MOST_ROUNDS):
+    for _ in range(PILOTS.most_rounds):
         before, value = value, _length(problem, options, Settings(value))
-        if abs(value - before) < CLOSE * before:
+        if abs(value - before) < PILOTS.closeness * before:
             return value
         tried.append((value, before))
     return min(tried)[1]
@@ -71,10 +92,10 @@ def _length(problem: Problem, options: PlannerOptions, settings: Settings) -> fl
     """Return the mean length of the iterations of a pilot run."""
     from hindsched.online.coupled.lookahead.kernels.compiled_planner import slots_per_iteration  # noqa: PLC0415  # numba
 
-    return slots_per_iteration(problem, options, settings, pilot_states(problem), ITERATIONS)
+    return slots_per_iteration(problem, options, settings, pilot_states(problem), PILOTS.iterations)
 
 
 @lru_cache(maxsize=4)
 def pilot_states(problem: Problem) -> DrawnStates:
     """Return the states of the pilot runs."""
-    return DrawnStates(complete(problem.chains), ("coupled", "pilot"), MOST_SLOTS)
+    return DrawnStates(complete(problem.chains), ("coupled", "pilot"), PILOTS.most_slots)

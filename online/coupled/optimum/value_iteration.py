@@ -28,12 +28,30 @@ Reals = npt.NDArray[np.float64]
 Bits = npt.NDArray[np.uint8]
 Numbers = npt.NDArray[np.int32]
 
-#: Number of sweeps over preparing states, which are few, after each sweep over all states.
-_MOST_PREPARING_SWEEPS = 12
-#: Largest contraction factor that is extrapolated, and the least number of sweeps between extrapolations.
-_LARGEST_FACTOR, _SWEEPS_BETWEEN = 0.995, 3
-#: Relative change of values that is rounding only.
-_ROUNDING = 8 * float(np.finfo(np.float64).eps)
+
+@dataclass(frozen=True, slots=True)
+class SweepParameters:
+    """Parameters of value iteration.
+
+    Parameters
+    ----------
+    most_preparing_sweeps
+        Number of sweeps over preparing states, which are few, after each sweep over all states, at most.
+    largest_factor
+        Largest contraction factor of the error that is extrapolated; a larger one makes extrapolation unstable.
+    sweeps_between
+        Number of sweeps between two extrapolations at least.
+    rounding
+        Relative change of values that is rounding only.
+    """
+
+    most_preparing_sweeps: int = 12
+    largest_factor: float = 0.995
+    sweeps_between: int = 3
+    rounding: float = 8 * float(np.finfo(np.float64).eps)
+
+
+_SWEEPS = SweepParameters()
 
 
 @dataclass(frozen=True, slots=True)
@@ -277,7 +295,7 @@ class _Tables:
             self.expectation()
             change = self._attempts(done, 1.0, SWEEP)
             moved = self._prepare(1.0, SWEEP)
-            for _ in range(_MOST_PREPARING_SWEEPS):
+            for _ in range(_SWEEPS.most_preparing_sweeps):
                 if moved < tolerance / 8:
                     break
                 self.expectation()
@@ -292,7 +310,7 @@ class _Tables:
                 if error <= tolerance:
                     return error, sweeps
             slots = float(self.values.max())
-            if largest <= _ROUNDING * slots:
+            if largest <= _SWEEPS.rounding * slots:
                 raise InputError(
                     f"{tolerance}, expected more: every sweep rounds values up to {slots:,.0f} slots", place="tolerance"
                 )
@@ -300,7 +318,11 @@ class _Tables:
             if before is not None:
                 ratio = float(step @ before) / max(float(before @ before), 1e-300)
                 since += 1
-                if since >= _SWEEPS_BETWEEN and abs(ratio - factor) < 0.02 and 0.2 < ratio < _LARGEST_FACTOR:
+                if (
+                    since >= _SWEEPS.sweeps_between
+                    and abs(ratio - factor) < 0.02
+                    and 0.2 < ratio < _SWEEPS.largest_factor
+                ):
                     self.values += step * (ratio / (1 - ratio))
                     before, since, factor = None, 0, 0.0
                     continue

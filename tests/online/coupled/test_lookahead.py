@@ -277,7 +277,7 @@ def test_v_is_a_fixed_point_of_pilots() -> None:
     problem = Problem.of(of_paper())
     value = pilot_runs.value_of(problem, True, True)
     again = compiled_planner.slots_per_iteration(
-        problem, PlannerOptions(), Settings(value), pilot_runs.pilot_states(problem), pilot_runs.ITERATIONS
+        problem, PlannerOptions(), Settings(value), pilot_runs.pilot_states(problem), pilot_runs.PILOTS.iterations
     )
     assert again == pytest.approx(value, rel=0.25)
     assert pilot_runs.settings_of(problem, PLANNERS["hot"]) == Settings(value)
