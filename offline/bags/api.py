@@ -16,7 +16,7 @@ from hindsched.offline.solvers import AUTO, Solver, available, by_name, named
 
 __all__ = ["SOLVERS", "available_solvers", "confirm", "solve"]
 
-#: Every solver by name; ``auto`` takes the first one that is made for the instance.
+#: Every solver by name; ``auto`` takes the polynomial one that applies, else ``levels``.
 SOLVERS: Mapping[str, Solver] = by_name(
     Solver(
         "closed",
@@ -97,7 +97,7 @@ def solve(
     Raises
     ------
     InputError
-        For an unknown solver or store, a solver not made for the instance, or an invalid limit.
+        For an unknown solver or store, a solver that does not apply to the instance, or an invalid limit.
     SelfCheckError
         If the checker does not confirm the schedule: a defect of the solver.
 

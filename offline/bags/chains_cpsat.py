@@ -41,7 +41,7 @@ def solve(instance: Instance, limits: Limits) -> Claim:
     (4, 4)
     """
     if instance.on_demand:
-        raise InputError("chains: made for instances that are not on demand", place="solver")
+        raise InputError("chains is for instances that are not on demand", place="solver")
     model = cp_model.CpModel()
     chains = _Chains(model, instance)
     model.minimize(chains.end)

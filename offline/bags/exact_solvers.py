@@ -67,7 +67,7 @@ def solve_closed_forms(instance: Instance, limits: Limits) -> Claim:
             return Claim(chain[-1][2], schedule_building.schedule_of_chains(instance, periods, [chain]), "alone")
 
         return _widening(instance, one, "alone")
-    raise InputError("closed: not made for several tasks of several segments, shared, not on demand", place="solver")
+    raise InputError("closed is for private stores, saves on demand, one task or one segment", place="solver")
 
 
 def _fluid(instance: Instance, periods: AvailabilityPeriods) -> Claim | None:
@@ -96,7 +96,7 @@ def solve_matching(instance: Instance, limits: Limits) -> Claim:
         For another instance.
     """
     if instance.segments != 2 or not instance.is_shared or instance.on_demand:
-        raise InputError("matching: made for two segments, a shared store, not on demand", place="solver")
+        raise InputError("matching is for a shared store, not on demand, and two segments", place="solver")
 
     def pairs(periods: AvailabilityPeriods) -> Claim | None:
         states = instance.states[:, : periods.horizon // instance.slot]
@@ -121,7 +121,7 @@ def solve_levels(instance: Instance, limits: Limits) -> Claim:
     watch = Stopwatch(limits)  # one clock for all widths
     n, k = instance.tasks, instance.segments
     if not instance.is_shared or instance.on_demand:
-        raise InputError("levels: made for a shared store, not on demand", place="solver")
+        raise InputError("levels is for a shared store, not on demand", place="solver")
 
     def search(periods: AvailabilityPeriods) -> Claim | None:
         slots = periods.horizon // instance.slot

@@ -41,7 +41,7 @@ def solve(instance: Instance, limits: Limits) -> Claim:
     (4, 4)
     """
     if instance.on_demand or not instance.is_shared:
-        raise InputError("ticks: made for a shared store, not on demand", place="solver")
+        raise InputError("ticks is for a shared store, not on demand", place="solver")
     size = instance.horizon * instance.num_machines * instance.segments
     if size > MAX_VARIABLES:
         raise InputError(f"ticks: {size} variables, expected at most {MAX_VARIABLES}", place="solver")
@@ -75,7 +75,7 @@ class _Program:
                 self.program += begun <= done
 
     def _add_period(self, s: int) -> None:
-        """At any tick at most one segment runs, and the end is not before any end."""
+        """Require that at most one segment runs at any tick, and that no segment ends after the end."""
         places = _places(self.periods, s)
         ticks = int(self.periods.ticks[self.periods.machine[s]])
         rows = []
