@@ -15,7 +15,7 @@ from hindsched import instances, offline, online
 from hindsched.bench.family_commands import FamilyCommands
 from hindsched.bench.family_report import FamilyReport
 from hindsched.bench.run_records import Options, RunRecord
-from hindsched.bench.shared_types import Policy, Problem, ProblemT, Row, ScheduleT
+from hindsched.bench.shared_types import Given, Policy, Problem, ProblemT, Row, ScheduleT
 from hindsched.instances import InputError, SelfCheckError
 from hindsched.instances.families import BUILT_IN, names, part
 from hindsched.instances.text_files import excerpt
@@ -69,11 +69,11 @@ class Family(Generic[ProblemT, ScheduleT]):
 
     # -- instances and optima ------------------------------------------------------------------------------------
 
-    def from_point(self, point: Mapping[str, Any]) -> ProblemT:
+    def from_point(self, point: Given) -> ProblemT:
         """Return the instance that a row's ``point`` names."""
         raise InputError("the family has no generated instances", place=self.name)
 
-    def sources(self, table: Mapping[str, Any]) -> list[Source]:
+    def sources(self, table: Given) -> list[Source]:
         """Return the generated instances that an ``[[instances]]`` table of a campaign file names."""
         raise InputError("expected files", place=", ".join(table))
 

@@ -132,11 +132,11 @@ class _Bags(Family[Instance, Schedule]):
     def keeps(self, schedule: Schedule) -> bool:
         return len(schedule.runs) <= _KEPT_RUNS
 
-    def from_point(self, point: Mapping[str, Any]) -> Instance:
+    def from_point(self, point: Given) -> Instance:
         source: type[SpotZones | Paper] = SpotZones if "zones" in point else Paper
         return convert(dict(point), source, "point").load()
 
-    def sources(self, table: Mapping[str, Any]) -> list[Source]:
+    def sources(self, table: Given) -> list[Source]:
         points = convert(dict(table), _Points)
         for name, given, known in (
             ("machines", points.machines, list(SETS)),

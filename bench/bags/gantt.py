@@ -20,7 +20,7 @@ _ABSENT = {RECLAIMED: ("RECLAIMED", "#d9d9d9", "////"), DOWN: ("DOWN", "#595959"
 _MS_PER_MINUTE = 60_000
 #: A run shorter than this share of the picture bears no number.
 _NARROW = 0.012
-#: More ticks than this are not told apart.
+#: Largest number of distinguishable ticks.
 _MOST_TICKS = 3_000
 
 
@@ -28,7 +28,7 @@ def draw(instance: Instance, schedule: Schedule) -> Figure:
     """Return the picture of a schedule that the checker accepts."""
     height = min(40.0, 1.3 + 0.24 * instance.num_machines)
     figure, (axes,) = canvas.new_figure(width=14.0, heights=(height,))
-    draw_gantt(axes, instance, schedule, title=_told(instance, schedule))
+    draw_gantt(axes, instance, schedule, title=_summary(instance, schedule))
     return figure
 
 
@@ -38,7 +38,7 @@ def draw_pair(instance: Instance, best: Schedule, run: Schedule, policy: str, na
     figure, panels = canvas.new_figure(2, width=14.0, heights=(height, height))
     end = max(_end(best), _end(run))
     for panel, schedule, who in zip(panels, (best, run), ("hindsight optimum", policy), strict=True):
-        title = f"{who}: {_told(instance, schedule)}  ({name})"
+        title = f"{who}: {_summary(instance, schedule)}  ({name})"
         draw_gantt(panel, instance, schedule, title=title, end=end, legend=panel is panels[-1])
     return figure
 
@@ -134,7 +134,7 @@ def _end(schedule: Schedule) -> float:
     return max((float(run.end) for run in schedule.runs), default=1.0)
 
 
-def _told(instance: Instance, schedule: Schedule) -> str:
+def _summary(instance: Instance, schedule: Schedule) -> str:
     if schedule.turnaround is None:
         return "the slots ran out"
     return f"turnaround {schedule.turnaround * instance.tick_ms / _MS_PER_MINUTE:.2f} min"

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
+from hindsched.bench.shared_types import Row
 from hindsched.instances.bags import Instance
 from hindsched.instances.bags.clock import Period, period
 from hindsched.instances.bags.generate import MIXES, SLOT_S, paper
@@ -15,9 +16,9 @@ __all__ = ["WEEK_SLOTS", "Paper", "starts"]
 #: Slots of a week, and of the hours at which weekday and weekend starts lie.
 WEEK_SLOTS = 7 * 24 * 3600 // SLOT_S
 _HOUR_SLOTS = 3600 // SLOT_S
-#: Starts lie in so many weeks of the trace, the first ones.
+#: Number of first weeks of the trace in which starts lie.
 _WEEKS = 4
-#: An instance is a week long, if nothing else is said: every run of the experiment but very few ends in it.
+#: Default number of slots: a week, in which almost every run of the experiment ends.
 USUAL_SLOTS = WEEK_SLOTS
 
 
@@ -62,7 +63,7 @@ class Paper:
         return f"{self.machines}{mix} {self.store} {when} {bag}"
 
     @property
-    def point(self) -> dict[str, Any]:
+    def point(self) -> Row:
         """Every parameter, by name."""
         return asdict(self)
 
@@ -96,7 +97,7 @@ def starts(when: str, number: int) -> Sequence[int]:
         ``weekday``: among every two hours from Monday 8:00 to Friday 22:00. ``weekend``: among every hour from Saturday
         21:00 to Sunday 20:00.
     number
-        How many.
+        Number of starts.
 
     Examples
     --------

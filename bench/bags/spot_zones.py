@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from functools import cache
 from typing import Any, ClassVar
 
+from hindsched.bench.shared_types import Row
 from hindsched.instances.bags import Instance
 from hindsched.instances.bags.from_trace import from_trace
 from hindsched.instances.traces import Trace, read_packaged
@@ -48,7 +49,7 @@ class SpotZones:
         return f"zones {self.store} daily {bag}"
 
     @property
-    def point(self) -> dict[str, Any]:
+    def point(self) -> Row:
         """Parameters by name."""
         return {**asdict(self), "zones": SPOT}
 

@@ -1,15 +1,15 @@
-"""The theorems of docs/bags/theory.md by machine: on random small instances, by means that share nothing."""
+"""Tests of the theorems of docs/bags/theory.md on random small instances, by independent methods."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from hindsched.bench.coupled.verify.failures import place_of
+from hindsched.bench.shared_types import Row
 from hindsched.instances.bags import Instance, Store, check
 from hindsched.instances.bags.generate import small
 from hindsched.instances.errors import SelfCheckError
@@ -22,45 +22,45 @@ from hindsched.online.bags import HANDOVERS, POLICIES, run_policy
 
 __all__ = ["CLAIMS", "dealt", "interval_instance", "splits", "verify"]
 
-#: What is confirmed, by name.
+#: The tested claims, by name.
 CLAIMS: Mapping[str, str] = {
-    "brute": "the optimum is that of an exhaustive search, for both stores, on demand and not",
-    "chains": "not on demand it is that of a CP-SAT model of every segment",
-    "matching": "for two segments the matching finds it (H6)",
+    "brute": "the optimum is that of exhaustive search, for both stores, with and without saves on demand",
+    "chains": "without saves on demand it is that of a CP-SAT model of segments",
+    "matching": "for two segments it is that of a matching (H6)",
     "order": "on demand <= not on demand; shared <= private <= without checkpoints",
-    "dealing": "equal machines, no RECLAIMED slot, at most n UP: dealing nk positions in turn is optimal (H7)",
+    "dealing": "equal machines, no RECLAIMED slot, at most n UP: assigning nk positions in turn is optimal (H7)",
     "hardness": "an interval graph splits into n independent sets of k iff its machines complete all tasks (H8)",
     "timeouts": "FCFS-AT is FCFS where stores are shared and nothing is RECLAIMED",
-    "twins": "both simulators make the same run",
-    "ratios": "the checker accepts every run, and none is better than the optimum it is measured by",
+    "twins": "both simulators return the same run",
+    "ratios": "the checker accepts every run, and no run is better than its optimum",
 }
 
 
 def verify(
     *, instances: int, seed: int = 0, failures: Path | None = None, step: Callable[[str], object] | None = None
 ) -> Mapping[str, int]:
-    """Confirm every claim on random instances.
+    """Test every claim on random instances.
 
     Parameters
     ----------
     instances
-        How many.
+        Number of instances.
     seed
-        Names them.
+        Seed of the instances.
     failures
-        Folder for an instance on which a claim fails.
+        Folder for an instance that contradicts a claim.
     step
-        Called after each.
+        Called after each instance.
 
     Returns
     -------
     Mapping
-        How often each of `CLAIMS` was confirmed.
+        The number of confirmations of each of `CLAIMS`.
 
     Raises
     ------
     SelfCheckError
-        At the first contradiction, naming claim and instance.
+        At the first contradiction, with the claim and the instance.
     """
     done: Counter[str] = Counter(dict.fromkeys(CLAIMS, 0))
     for number in range(instances):
@@ -76,7 +76,7 @@ def verify(
 
 
 class _Case:
-    """One random instance, and the counts that it adds to."""
+    """One random instance, and the counts of confirmations."""
 
     def __init__(self, number: int, seed: int, failures: Path | None, done: Counter[str]) -> None:
         self.number, self.seed, self.failures, self.done = number, seed, failures, done
@@ -95,15 +95,15 @@ class _Case:
         )
         self.values: dict[tuple[Store, bool], int | None] = {}
 
-    def expect(self, claim: str, holds: bool, instance: Instance, told: str) -> None:
-        """Count a confirmation, or tell where the contradiction is."""
+    def expect(self, claim: str, holds: bool, instance: Instance, found: str) -> None:
+        """Count a confirmation, or raise `SelfCheckError` for a contradiction."""
         if not holds:
             where = place_of(instance, self.number, self.seed, folder=self.failures, name=f"{claim}.json")
-            raise SelfCheckError(f"{where}: {CLAIMS[claim]}: not so: {told}")
+            raise SelfCheckError(f"{where}: {CLAIMS[claim]}: contradicted: {found}")
         self.done[claim] += 1
 
     def optima(self) -> None:
-        """Compare all four optima with those of other solvers, and with each other."""
+        """Compare all four optima with other solvers and with each other."""
         for store in Store:
             for on_demand in (False, True):
                 one = self.instance.replace(store=store, on_demand=on_demand)
@@ -129,7 +129,7 @@ class _Case:
         self.expect("order", ordered, self.instance, f"{least}, without checkpoints {last}")
 
     def runs(self) -> None:
-        """Run every policy where it can be run, in both simulators."""
+        """Run every applicable policy in both simulators."""
         handover = HANDOVERS[self.number % 2]
         for store in Store:
             one = self.instance.replace(store=store, on_demand=True)
@@ -138,7 +138,7 @@ class _Case:
                 if store is Store.PRIVATE and policy in ("LEVEL", "PACE"):
                     continue
                 predictor = ("oracle", "noisy:600,100,5", "always")[self.number % 3]
-                options: dict[str, Any] = {
+                options: Row = {
                     "handover": handover,
                     "predictor": predictor,
                     "max_copies": 1 + self.number % 3,

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
 from itertools import product
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +15,7 @@ from hindsched.bench.batches.hindsight_order import expect_ordered
 from hindsched.bench.campaign.engine import Job, run_jobs
 from hindsched.bench.campaign.jobs import job_key
 from hindsched.bench.campaign.journal import Journal
+from hindsched.bench.shared_types import Given, Row
 from hindsched.instances.batches import Instance, Rung, Volunteers
 from hindsched.instances.batches.generate import paper
 from hindsched.instances.batches.volunteers import DAY, WEEK
@@ -36,7 +35,7 @@ _WORKERS = 37_472
 _HISTORY_WEEKS = 10
 _ALGORITHM_3 = ("A3-history", "A3-speed", "A3-copies")
 #: Options under which the paper most likely ran Algorithm 3; only these runs are compared with hindsight optima.
-_LIKELY: dict[str, Any] = {"first": "spread", "copies_lambda": 2}
+_LIKELY: Row = {"first": "spread", "copies_lambda": 2}
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,13 +105,13 @@ def _free(setting: Setting) -> Hindsight:
     return hindsight
 
 
-def experiment(setup: Setup) -> list[tuple[str, Setting, str, dict[str, Any]]]:
+def experiment(setup: Setup) -> list[tuple[str, Setting, str, Row]]:
     """Return the runs: part of the experiment, instance, policy and options.
 
     Part ``arrivals`` holds the runs of the paper's section 5.1, ``batches`` those of section 5.2. The paper states
     neither ``first`` nor ``copies_lambda``; less likely values are run for the smallest N only.
     """
-    found: list[tuple[str, Setting, str, dict[str, Any]]] = []
+    found: list[tuple[str, Setting, str, Row]] = []
     workers = max(1, round(_WORKERS * setup.scale))
     for day, full, (deadline_s, c) in product(setup.days, TASKS, TIMES):
         tasks = max(2, round(full * setup.scale))
@@ -129,7 +128,7 @@ def experiment(setup: Setup) -> list[tuple[str, Setting, str, dict[str, Any]]]:
 
 def run_experiment(
     setup: Setup, folder: Path, *, num_processes: int, dask: str | None, is_held_only: bool = False
-) -> list[dict[str, Any]]:
+) -> list[Row]:
     """Run what the folder does not hold yet, and return the rows of this setup.
 
     Parameters
@@ -164,13 +163,13 @@ def run_experiment(
         return [dict(journal[job.key]) for job in jobs if job.key in journal]
 
 
-def _row(part: str, setting: Setting, policy: str, options: Mapping[str, Any]) -> dict[str, Any]:
+def _row(part: str, setting: Setting, policy: str, options: Given) -> Row:
     instance = _loaded(setting)
     run = run_policy(instance, policy, Options(**options))
     who = f"{policy} {dict(options)} on {setting}"
     verdict = instances.check(instance, run.run)
     if not verdict.is_valid or verdict.outcome.satisfied != run.satisfied:
-        raise SelfCheckError(f"{who}: the checker says {verdict}")
+        raise SelfCheckError(f"{who}: the checker finds {verdict}")
     optima: dict[Rung, Hindsight] = {}
     if part == "batches" and dict(options) == _LIKELY:
         optima[Rung.FREE] = _free(setting)
@@ -189,7 +188,7 @@ def _row(part: str, setting: Setting, policy: str, options: Mapping[str, Any]) -
     }
 
 
-def _numbers(instance: Instance, run: Simulation) -> dict[str, Any]:
+def _numbers(instance: Instance, run: Simulation) -> Row:
     tasks, num = instance.tasks, instance.num_batches
     requests = np.array(run.requests)
     periods = [seconds for _, seconds in run.run.periods]
@@ -213,7 +212,7 @@ def _numbers(instance: Instance, run: Simulation) -> dict[str, Any]:
     }
 
 
-def _summary(instance: Instance, found: Hindsight) -> dict[str, Any]:
+def _summary(instance: Instance, found: Hindsight) -> Row:
     tasks, num = instance.tasks, instance.num_batches
     latencies = [latency for latency in found.latency if latency is not None]
     return {

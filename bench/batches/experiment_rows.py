@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from hindsched.bench.results.records import records_or_none
+from hindsched.bench.shared_types import Row
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -43,7 +43,7 @@ RUN_COLUMNS = (
 )
 
 
-def flat_row(row: Mapping[str, Any]) -> dict[str, Any]:
+def flat_row(row: Row) -> Row:
     """Return a row of the experiment as texts and numbers.
 
     Examples
@@ -51,7 +51,7 @@ def flat_row(row: Mapping[str, Any]) -> dict[str, Any]:
     >>> flat_row({"fed": 0.123456, "requests": [0.5, 1.0], "seed": 0})
     {'seed': 0, 'fed': 0.12346, 'requests': '0.5 1.0'}
     """
-    found: dict[str, Any] = {}
+    found: Row = {}
     for name in RUN_COLUMNS:
         if name not in row:
             continue
@@ -64,7 +64,7 @@ def flat_row(row: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
-def rows_of_table(table: pd.DataFrame) -> list[dict[str, Any]]:
+def rows_of_table(table: pd.DataFrame) -> list[Row]:
     """Return the rows of a table, with lists of deciles, and None for missing values."""
     rows = records_or_none(table)
     for row in rows:

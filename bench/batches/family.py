@@ -17,7 +17,7 @@ from hindsched.bench.batches.hindsight_order import expect_ordered, mean_latency
 from hindsched.bench.batches.sources import Drawn, drawn_sources
 from hindsched.bench.family import Family
 from hindsched.bench.run_records import Options, RunRecord
-from hindsched.bench.shared_types import Policy, Row
+from hindsched.bench.shared_types import Given, Policy, Row
 from hindsched.instances import InputError, SelfCheckError
 from hindsched.instances.batches import Instance, Run, Rung
 from hindsched.instances.text_files import convert
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 __all__ = ["FAMILY"]
 
-#: Certificates of optima are kept up to so many contacts: enough to draw.
+#: Largest number of contacts of an optimum whose certificate is kept: enough for a picture.
 _KEPT_CONTACTS = 20_000
 
 
@@ -136,10 +136,10 @@ class _Batches(Family[Instance, Run]):
     def keeps(self, schedule: Run) -> bool:
         return len(schedule.contacts) <= _KEPT_CONTACTS
 
-    def from_point(self, point: Mapping[str, Any]) -> Instance:
+    def from_point(self, point: Given) -> Instance:
         return convert(dict(point), Drawn, "point").load()
 
-    def sources(self, table: Mapping[str, Any]) -> list[Source]:
+    def sources(self, table: Given) -> list[Source]:
         return drawn_sources(table)
 
 

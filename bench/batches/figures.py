@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from hindsched.bench.report import canvas
+from hindsched.bench.shared_types import Row
 
 __all__ = ["draw_requests", "draw_satisfied"]
 
-Rows = Sequence[Mapping[str, Any]]
+Rows = Sequence[Row]
 
 
 def draw_requests(rows: Rows, path: Path) -> None:

@@ -23,7 +23,7 @@ _MOST_WORKERS, _MOST_CONTACTS = 400, 20_000
 def draw(instance: Instance, schedule: Run) -> Figure:
     """Return the picture of a run that the checker accepts."""
     figure, (axes,) = canvas.new_figure(heights=(_height(instance),))
-    _draw(axes, instance, schedule, _told(instance, schedule))
+    _draw(axes, instance, schedule, _summary(instance, schedule))
     return figure
 
 
@@ -31,11 +31,11 @@ def draw_pair(instance: Instance, best: Run, run: Run, policy: str, name: str) -
     """Return the picture of a certificate above that of a policy's run."""
     figure, panels = canvas.new_figure(2, heights=(_height(instance),) * 2)
     for panel, schedule, who in zip(panels, (best, run), ("best in hindsight", policy), strict=True):
-        _draw(panel, instance, schedule, f"{who}: {_told(instance, schedule)}  ({name})")
+        _draw(panel, instance, schedule, f"{who}: {_summary(instance, schedule)}  ({name})")
     return figure
 
 
-def _told(instance: Instance, schedule: Run) -> str:
+def _summary(instance: Instance, schedule: Run) -> str:
     return str(instances.check(instance, schedule, of=schedule).outcome)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +12,13 @@ from hindsched.bench.batches.figures import draw_requests, draw_satisfied
 from hindsched.bench.campaign.journal import Journal
 from hindsched.bench.output import Table
 from hindsched.bench.report.markdown import markdown_table
+from hindsched.bench.shared_types import Row
 from hindsched.instances.errors import InputError
 from hindsched.instances.text_files import write_text
 
 __all__ = ["reproduce"]
 
-Rows = Sequence[Mapping[str, Any]]
+Rows = Sequence[Row]
 
 _SETTING = ("part", "deadline_s", "c", "tasks", "policy", "first", "copies_lambda")
 _MEANS = (
@@ -84,14 +85,14 @@ def reproduce(
     table.show()
 
 
-def _means_by_setting(rows: Rows) -> list[dict[str, Any]]:
+def _means_by_setting(rows: Rows) -> list[Row]:
     """Return the means over the start dates."""
-    groups: dict[tuple[Any, ...], list[Mapping[str, Any]]] = {}
+    groups: dict[tuple[Any, ...], list[Row]] = {}
     for row in rows:
         groups.setdefault(tuple(row.get(name) for name in _SETTING), []).append(row)
     found = []
     for key, mine in groups.items():
-        line: dict[str, Any] = dict(zip(_SETTING, key, strict=True)) | {"runs": len(mine)}
+        line: Row = dict(zip(_SETTING, key, strict=True)) | {"runs": len(mine)}
         for name in _MEANS:
             values = [row[name] for row in mine if row.get(name) is not None]
             line[name] = sum(values) / len(values) if values else None
@@ -101,7 +102,7 @@ def _means_by_setting(rows: Rows) -> list[dict[str, Any]]:
     return found
 
 
-def _rounded(line: Mapping[str, Any]) -> dict[str, Any]:
+def _rounded(line: Row) -> Row:
     return {
         name: "" if value is None else f"{value:.3f}" if isinstance(value, float) else value
         for name, value in line.items()

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from itertools import product
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
 import msgspec
 
+from hindsched.bench.campaign.sources import Source
 from hindsched.bench.commands.options import LARGEST
+from hindsched.bench.shared_types import Given, Row
 from hindsched.instances.batches import Instance
 from hindsched.instances.batches.generate import paper
 from hindsched.instances.text_files import convert
@@ -50,7 +51,7 @@ class Drawn:
         )
 
     @property
-    def point(self) -> dict[str, Any]:
+    def point(self) -> Row:
         """Every parameter, by name."""
         return asdict(self)
 
@@ -60,12 +61,12 @@ class Drawn:
         return f"volunteers{sorted(asdict(self).items())}"
 
     def load(self) -> Instance:
-        """Make it; its volunteers are drawn when somebody looks."""
+        """Return the instance, whose workers are generated on demand."""
         return paper(**asdict(self))
 
 
 class _Table(msgspec.Struct, forbid_unknown_fields=True):
-    """Drawn volunteers, as a campaign file asks for them."""
+    """Random workers in a campaign file."""
 
     workers: tuple[_Positive, ...] = (37_472,)
     tasks: tuple[_Positive, ...] = (1024,)
@@ -77,17 +78,17 @@ class _Table(msgspec.Struct, forbid_unknown_fields=True):
     homogeneous: bool = False
 
 
-def drawn_sources(table: Mapping[str, Any]) -> list[Any]:
-    """Return the instances that a table of a campaign file asks for.
+def drawn_sources(table: Given) -> list[Source]:
+    """Return the instances of a table in a campaign file.
 
     Examples
     --------
     >>> [source.name for source in drawn_sources({"workers": [50], "tasks": [4], "batches": 2})]
     ['volunteers W=50 N=4 D-S=14400s c=1800s M=2 day=153 seed=0']
     """
-    asked = convert(dict(table), _Table)
+    points = convert(dict(table), _Table)
     return [
-        Drawn(workers, tasks, deadline_s, c, asked.batches, day, seed, asked.homogeneous)
-        for workers, day, seed in product(asked.workers, asked.first_days, asked.seeds)
-        for tasks, deadline_s, c in product(asked.tasks, asked.deadlines_s, asked.c)
+        Drawn(workers, tasks, deadline_s, c, points.batches, day, seed, points.homogeneous)
+        for workers, day, seed in product(points.workers, points.first_days, points.seeds)
+        for tasks, deadline_s, c in product(points.tasks, points.deadlines_s, points.c)
     ]

@@ -143,7 +143,7 @@ def job_key(family: str, package: str, *parts: object) -> str:
     return hashlib.sha256(repr((code_digest("instances", package, family=family), *parts)).encode()).hexdigest()
 
 
-_loaded: dict[str, Any] = {}
+_loaded: Row = {}
 
 
 def load_shared(source: Source) -> Any:

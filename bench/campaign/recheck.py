@@ -1,11 +1,10 @@
-"""Rows of a campaign drawn at random, made anew by slower and simpler means."""
+"""Recompute a random sample of a campaign's runs by simpler and slower code."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
 
 import msgspec
 import numpy as np
@@ -37,9 +36,7 @@ class _Size(msgspec.Struct):
     slots: int | None = None
 
 
-def sample(
-    folder: str | os.PathLike[str], count: int, *, seed: int, most_slots: int
-) -> list[tuple[str, Mapping[str, Any]]]:
+def sample(folder: str | os.PathLike[str], count: int, *, seed: int, most_slots: int) -> list[tuple[str, Row]]:
     """Return a random sample of a campaign's runs on generated instances: rows, each with its place.
 
     Parameters
@@ -60,7 +57,7 @@ def sample(
     """
     path = Path(folder) / Journal.NAME
     rows, _ = read_rows(folder)
-    found: list[tuple[str, Mapping[str, Any]]] = []
+    found: list[tuple[str, Row]] = []
     try:
         for number in stream("recheck", seed).permutation(np.arange(len(rows))).tolist():
             place, row = rows[number]
@@ -76,11 +73,11 @@ def sample(
     return found
 
 
-def _slots(row: Mapping[str, Any]) -> int:
+def _slots(row: Row) -> int:
     return convert(dict(row), _Size).slots or 0
 
 
-def recheck(folder: str | os.PathLike[str], rows: Iterable[tuple[str, Mapping[str, Any]]]) -> Iterator[Row]:
+def recheck(folder: str | os.PathLike[str], rows: Iterable[tuple[str, Row]]) -> Iterator[Row]:
     """Recompute each row: generate the instance, run the plain simulator, replay the complete run.
 
     Parameters
@@ -110,7 +107,7 @@ def recheck(folder: str | os.PathLike[str], rows: Iterable[tuple[str, Mapping[st
         yield recomputed
 
 
-def _recomputed(row: Mapping[str, Any]) -> Row:
+def _recomputed(row: Row) -> Row:
     family, known = expect_run(row), convert(dict(row), _Row)
     instance = family.from_point(known.point)
     given = {name: row[name] for name in family.run_options if row.get(name) is not None}

@@ -127,11 +127,11 @@ def _draw_ratios(ratios: pd.DataFrame, path: Path) -> Path:
 
     parts = list(ratios.groupby(list(GROUP), sort=True))
     figure, axes = canvas.new_figure(len(parts), heights=(4.2,) * len(parts))
-    for panel, (point, mine) in zip(axes, parts, strict=True):
+    for panel, (point, group) in zip(axes, parts, strict=True):
         family, population, options = map(str, point)
         title = f"{population}, {options}" if options else population
-        policies = in_order(mine["policy"].unique(), family)
-        draw_ecdf(panel, mine, policies, title=title, xlabel=ratio_label(family_named(family), "hindsight optimum"))
+        policies = in_order(group["policy"].unique(), family)
+        draw_ecdf(panel, group, policies, title=title, xlabel=ratio_label(family_named(family), "hindsight optimum"))
     canvas.save(figure, path)
     return path
 
@@ -148,10 +148,10 @@ def _example(ratios: pd.DataFrame, usable: set[str]) -> Row | None:
         return None
     middle = {policy: quantile(group["high"], 0.5) for policy, group in first.groupby("policy", sort=False)}
     best = min(in_order(known["policy"].unique(), first["family"].iloc[0]), key=lambda policy: middle[policy])
-    mine = known[known["policy"] == best]
-    fitting = mine[mine["value"] <= _LARGEST_EXAMPLE]
+    own = known[known["policy"] == best]
+    fitting = own[own["value"] <= _LARGEST_EXAMPLE]
     if len(fitting) == 0:
-        return records(mine.sort_values(["value", "instance"], kind="stable").head(1))[0]
+        return records(own.sort_values(["value", "instance"], kind="stable").head(1))[0]
     proven = fitting.assign(proven=fitting["optimum_status"] == "optimal")
     order = proven.sort_values(["proven", "low", "instance"], ascending=[False, False, True], kind="stable")
     return records(order.head(1))[0]

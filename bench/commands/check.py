@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from typing import Any
 
 import click
 
@@ -11,13 +10,14 @@ from hindsched.bench.commands.by_family import FamilyCommand, own_flags
 from hindsched.bench.commands.options import as_json
 from hindsched.bench.family import family_of
 from hindsched.bench.output import Table
+from hindsched.bench.shared_types import Row
 
 
 @click.command(cls=FamilyCommand, short_help="Verify a schedule or a certificate.")
 @click.argument("file")
 @click.argument("schedule")
 @as_json
-def check(file: str, schedule: str, as_json: bool, own: dict[str, Any]) -> None:
+def check(file: str, schedule: str, as_json: bool, own: Row) -> None:
     """Replay SCHEDULE on the instance in FILE; exit with 1 and the first violated rule if it is invalid.
 
     SCHEDULE is a schedule, a run or a certificate: Lagrangian multipliers, dual prices or cuts.

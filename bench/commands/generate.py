@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import click
 
 from hindsched.bench.commands.by_family import FamilyCommand, family_option
 from hindsched.bench.family import family_named
 from hindsched.bench.output_files import write_instance
+from hindsched.bench.shared_types import Row
 
 
 @click.command(cls=FamilyCommand, short_help="Generate an instance.")
 @family_option
 @click.option("-o", "--output", default="-", metavar="FILE", help="Output file.  [default: standard output]")
-def generate(family: str, output: str, own: dict[str, Any]) -> None:
+def generate(family: str, output: str, own: Row) -> None:
     """Generate an instance of a family's published experiment, or a small random one."""
     write_instance(family_named(family).commands.generate(own), output)

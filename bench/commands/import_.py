@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import click
 
 from hindsched.bench.commands.by_family import FamilyCommand, family_option
 from hindsched.bench.family import family_named
 from hindsched.bench.output_files import write_instance
+from hindsched.bench.shared_types import Row
 
 
 @click.command("import", cls=FamilyCommand, short_help="Make an instance from a trace of real machines.")
 @click.argument("traces", nargs=-1, required=True, metavar="TRACE...")
 @family_option
 @click.option("-o", "--output", default="-", metavar="FILE", help="Output file.  [default: standard output]")
-def import_(traces: tuple[str, ...], family: str, output: str, own: dict[str, Any]) -> None:
+def import_(traces: tuple[str, ...], family: str, output: str, own: Row) -> None:
     """Make an instance from a trace.
 
     A trace is one of the following, plain or compressed: CSV files of samples, one per node, or one file with a column

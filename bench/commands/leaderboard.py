@@ -1,4 +1,4 @@
-"""``hindsched leaderboard``: a policy of one's own on held-out instances, beside the known ones."""
+"""``hindsched leaderboard``: rank policies on held-out instances."""
 
 from __future__ import annotations
 

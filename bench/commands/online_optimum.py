@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
 
 import click
 
 from hindsched.bench.commands import options
 from hindsched.bench.commands.by_family import FamilyCommand, own_flags, policy_options
 from hindsched.bench.output import Refusals, Table
+from hindsched.bench.shared_types import Row
 
 
 @click.command(
@@ -57,7 +57,7 @@ def online_optimum(
     pairs: tuple[str, ...],
     time_limit_s: float,
     as_json: bool,
-    own: dict[str, Any],
+    own: Row,
 ) -> int:
     """Compute the least expected makespan of any on-line policy (coupled), and compare policies with it.
 

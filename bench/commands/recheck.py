@@ -1,4 +1,4 @@
-"""``hindsched recheck``: rows of a campaign, drawn at random, made anew by slower and simpler means."""
+"""``hindsched recheck``: recompute a random sample of a campaign's runs."""
 
 from __future__ import annotations
 

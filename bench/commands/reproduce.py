@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import click
 
 from hindsched.bench.commands import options
 from hindsched.bench.commands.by_family import FamilyCommand, family_option
 from hindsched.bench.family import family_named
+from hindsched.bench.shared_types import Row
 
 
 @click.command(cls=FamilyCommand, short_help="Reproduce a published experiment.")
@@ -22,9 +22,7 @@ from hindsched.bench.family import family_named
     help="Folder of the results.  [default: results/paper; results/FAMILY for other families]",
 )
 @options.as_json
-def reproduce(
-    family: str, jobs: int, dask: str | None, results: Path | None, as_json: bool, own: dict[str, Any]
-) -> None:
+def reproduce(family: str, jobs: int, dask: str | None, results: Path | None, as_json: bool, own: Row) -> None:
     """Run the published experiment of a family and rebuild its tables and figures.
 
     The same command resumes an interrupted one. The experiment of coupled has 17 heuristics on 6,000 instances.

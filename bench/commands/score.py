@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -11,6 +11,7 @@ from hindsched.bench.commands import options
 from hindsched.bench.commands.by_family import FamilyCommand, family_option, policy_options
 from hindsched.bench.family import family_named
 from hindsched.bench.run_records import Options
+from hindsched.bench.shared_types import Row
 
 if TYPE_CHECKING:
     from hindsched.bench.campaign.sources import Source
@@ -42,7 +43,7 @@ def score(
     jobs: int,
     results: Path,
     as_json: bool,
-    own: dict[str, Any],
+    own: Row,
 ) -> None:
     """Compute the ratios of policies to the hindsight optimum of the same instances.
 

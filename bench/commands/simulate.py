@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import click
 
 from hindsched.bench.commands import options
@@ -11,6 +9,7 @@ from hindsched.bench.commands.by_family import FamilyCommand, own_flags, policy_
 from hindsched.bench.family import family_named, family_of
 from hindsched.bench.output import Refusals, Table
 from hindsched.bench.run_records import Options
+from hindsched.bench.shared_types import Row
 
 
 @click.command(cls=FamilyCommand, short_help="Run policies on each instance.")
@@ -29,7 +28,7 @@ def simulate(
     seed: int,
     out: str | None,
     as_json: bool,
-    own: dict[str, Any],
+    own: Row,
 ) -> int:
     """Run on-line policies on each instance; an outcome is null if the run did not finish."""
     from hindsched import instances
@@ -39,27 +38,28 @@ def simulate(
     from hindsched.online.loading import stdout_to_stderr
 
     refusals = Refusals()
-    known: dict[str, Any] = {}
+    known: Row = {}
     for file in files:
         with refusals.of(file):
             known[file] = instances.read(file)
     families = list(dict.fromkeys(instance.family for instance in known.values()))
-    asked: dict[str, Options] = {}
+    options_of: dict[str, Options] = {}
     for file, instance in known.items():
         family = family_of(instance)
-        if family.name not in asked:
-            mine = own_flags(own, family, "simulate", file)
-            asked[family.name] = Options(run=policy_options(family, pairs, mine), seed=seed)
-            family.run_values(asked[family.name])
-    named = {name: expand_policies(policies, families, asked[name])[name] for name in families}
+        if family.name not in options_of:
+            given = own_flags(own, family, "simulate", file)
+            options_of[family.name] = Options(run=policy_options(family, pairs, given), seed=seed)
+            family.run_values(options_of[family.name])
+    named = {name: expand_policies(policies, families, options_of[name])[name] for name in families}
     made = {
-        name: [family_named(name).make_policy(policy, asked[name]).name for policy in named[name]] for name in families
+        name: [family_named(name).make_policy(policy, options_of[name]).name for policy in named[name]]
+        for name in families
     }
     runs = [(file, name) for file, instance in known.items() for name in made[instance.family]]
     targets = schedule_targets(out, runs, is_one=len(files) == 1 and len(runs) == 1)
     table = Table(None, as_json, title="Runs")
     for file, instance in known.items():
-        family, how = family_of(instance), asked[instance.family]
+        family, how = family_of(instance), options_of[instance.family]
         with refusals.of(file):
             if not named[family.name]:
                 raise instances.InputError(f"no policy of {family.name}, expected one", place="--policy")

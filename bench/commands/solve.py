@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import click
 
 from hindsched.bench.commands import options
 from hindsched.bench.commands.by_family import FamilyCommand, own_flags
 from hindsched.bench.family import family_of
 from hindsched.bench.output import Refusals, Table
+from hindsched.bench.shared_types import Row
 
 
 @click.command(cls=FamilyCommand, short_help="Compute the hindsight optimum.")
@@ -31,7 +30,7 @@ def solve(
     threads: int,
     out: str | None,
     as_json: bool,
-    own: dict[str, Any],
+    own: Row,
 ) -> int:
     """Compute the hindsight optimum of each instance: a checked schedule and a proven bound."""
     from hindsched import instances
@@ -45,14 +44,14 @@ def solve(
         with refusals.of(file):
             instance = instances.read(file)
             family = family_of(instance)
-            mine = own_flags(own, family, "solve", file)
-            bound = mine.pop("bound", None)
+            given = own_flags(own, family, "solve", file)
+            bound = given.pop("bound", None)
             if bound is not None:
                 expect_writable(bound)
             limits = {"solver": solver, "time_limit_s": time_limit_s}
-            family.commands.prepare_solve(instance, len(files), {"bound": bound, **limits, **mine})
+            family.commands.prepare_solve(instance, len(files), {"bound": bound, **limits, **given})
             with working(f"solving {file}"):
-                results = family.commands.solve(instance, {**limits, "threads": threads, **mine})
+                results = family.commands.solve(instance, {**limits, "threads": threads, **given})
             for row, result in results:  # JSON has the limit as a part of "termination"
                 table.add({"file": file, **row} | ({} if as_json else {"limit": result.limit}))
             first = results[0][1]  # the others are of variants of the instance

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
+from hindsched.bench.shared_types import Given, Row
 from hindsched.instances.errors import InputError
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ def trace_options() -> list[click.Option]:
     ]
 
 
-def read_traces(traces: Sequence[str], given: Mapping[str, Any]) -> tuple[Trace, dict[str, Any]]:
+def read_traces(traces: Sequence[str], given: Given) -> tuple[Trace, Row]:
     """Return the trace that the options describe, and the other options."""
     from hindsched.instances.traces import read
 

@@ -1,4 +1,4 @@
-"""ENCD decided in any of three ways: on the graph, or through either reduction with any back end."""
+"""Decide ENCD on the graph, or through either reduction with any back end."""
 
 from __future__ import annotations
 
@@ -21,30 +21,30 @@ from hindsched.reductions.largest_biclique import Measure, Widest, largest
 __all__ = ["DIRECT", "WAYS", "decide", "expect_way", "largest_biclique"]
 
 DIRECT = "direct"
-#: On the graph itself, or the name of a reduction.
+#: Directly on the graph, or the name of a reduction.
 WAYS = (DIRECT, *REDUCTIONS)
 
 
 def decide(problem: Encd, via: str = DIRECT, solver: str = AUTO, limits: Limits | None = None) -> Decision:
-    """Decide an ENCD problem; a biclique that is returned has been checked.
+    """Decide an ENCD problem, and check the biclique that is found.
 
     Parameters
     ----------
     problem
-        The question.
+        The problem.
     via
         One of `WAYS`.
     solver
         For a reduction: ``auto`` or a back end of `hindsched.offline.coupled.no_communication`.
     limits
-        None: no limit.
+        Limits of the search; None: no limit.
 
     Raises
     ------
     InputError
         For an unknown way or solver, or a solver named for ``direct``.
     SelfCheckError
-        Where what comes back is no biclique of this size: a defect.
+        If the result is not a biclique of this size, which is a defect.
 
     Examples
     --------
@@ -145,7 +145,7 @@ def _core_search(graph: nx.Graph[Any], watch: Stopwatch) -> Widest:
 
 
 def expect_way(via: str, solver: str) -> None:
-    """Raise `InputError` for a way or a solver that there is not, before any work is done."""
+    """Raise `InputError` for an unknown way or solver."""
     if via not in WAYS:
         raise InputError(f"{via!r}, expected one of {', '.join(WAYS)}", place="via")
     if via == DIRECT and solver != AUTO:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cached_property
 from itertools import product
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 import msgspec
 
@@ -81,10 +81,10 @@ class _Coupled(Family[Instance, Schedule]):
 
         return CoupledReport(self)
 
-    def from_point(self, point: Mapping[str, Any]) -> Instance:
+    def from_point(self, point: Given) -> Instance:
         return convert(dict(point), Paper, "point").load()
 
-    def sources(self, table: Mapping[str, Any]) -> list[Source]:
+    def sources(self, table: Given) -> list[Source]:
         points = convert(dict(table), _Points)
         for name in ("m", "n_com", "wmin"):
             if not getattr(points, name):

@@ -1,4 +1,4 @@
-"""Gantt pictures of this family: letters over the states of the workers, in the manner of the paper's Figure 1."""
+"""Gantt charts of the family `coupled`: letters over the states of the workers, as in the paper's Figure 1."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["draw", "draw_gantt", "draw_pair"]
 
-#: Letter, what it means, and its colour.
+#: Letters with their meanings and colours.
 _ACTIONS = {
     "P": ("receives program", "#0072B2"),
     "D": ("receives data", "#56B4E9"),
@@ -27,14 +27,14 @@ _ACTIONS = {
 }
 _END_COLOUR = "#CC79A7"
 _ABSENT = {RECLAIMED: ("RECLAIMED", "#d9d9d9", "////"), DOWN: ("DOWN", "#595959", "")}
-#: Above this many slots the letters would no longer be read.
+#: Largest number of slots with readable letters.
 _LETTERED_SLOTS = 60
-#: Of more workers only some are named.
+#: Largest number of workers with a name each.
 _LABELLED_WORKERS = 100
 
 
 def draw(instance: Instance, schedule: Schedule) -> Figure:
-    """Return the picture of a schedule that the checker accepts."""
+    """Return the Gantt chart of a valid schedule."""
     found = instances.check(instance, schedule).outcome
     height = min(40.0, 1.3 + 0.26 * instance.num_workers)
     width = min(24.0, max(9.0, 2.0 + 0.16 * schedule.slots))
@@ -46,7 +46,7 @@ def draw(instance: Instance, schedule: Schedule) -> Figure:
 
 
 def draw_pair(instance: Instance, best: Schedule, run: Schedule, policy: str, name: str) -> Figure:
-    """Return the picture of an optimal schedule above that of a policy's run."""
+    """Return the Gantt charts of an optimal schedule and, below it, of a policy's run."""
     slots = max(best.slots, run.slots)
     height = min(20.0, 1.0 + 0.2 * instance.num_workers)
     figure, panels = canvas.new_figure(2, width=min(24.0, max(9.0, 2.0 + 0.13 * slots)), heights=(height, height))
@@ -68,22 +68,22 @@ def draw_gantt(
     slots: int | None = None,
     legend: bool = True,
 ) -> Axes:
-    """Draw a schedule over the states of its workers, in the manner of the paper's Figure 1.
+    """Draw a schedule over the states of its workers, as in the paper's Figure 1.
 
     Parameters
     ----------
     axes
-        To draw on.
+        The axes.
     instance, schedule
-        What to draw; workers from top to bottom, w beside their names.
+        The instance and the schedule; workers are drawn from top to bottom, with w after their names.
     ends
-        Where iterations end (see `hindsched.instances.Verdict`); a line is drawn at each.
+        The ends of iterations (see `hindsched.instances.Verdict`), marked by lines.
     title
-        Above the picture.
+        The title.
     slots
-        How far the axis goes; by default to the end of the schedule.
+        The end of the axis; by default the end of the schedule.
     legend
-        Whether to explain the colours below.
+        Whether to draw a legend.
     """
     slots = schedule.slots if slots is None else slots
     is_lettered = slots <= _LETTERED_SLOTS

@@ -10,9 +10,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from importlib.resources import files
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
+import numpy.typing as npt
 
 from hindsched import instances, offline
 from hindsched.bench.campaign.engine import Job, code_digest, run_jobs
@@ -23,6 +24,8 @@ from hindsched.bench.progress import counting
 from hindsched.bench.results.ratio_statistics import distribution
 from hindsched.bench.results.ratios import with_ratios
 from hindsched.bench.results.records import records_or_none
+from hindsched.bench.shared_types import Policy, Row
+from hindsched.instances.coupled import Instance
 from hindsched.instances.errors import InputError, SelfCheckError
 from hindsched.instances.text_files import write_text
 from hindsched.online.coupled import OURS, POLICIES, make_policy, run_policy
@@ -33,11 +36,11 @@ if TYPE_CHECKING:
 
 __all__ = ["COLUMNS", "POINT", "SEED", "board", "known_runs", "named", "play", "rebuild", "sources"]
 
-#: Held out: no choice was made on instances of this seed.
+#: The seed of the held-out instances, which was used for nothing else.
 SEED = 2013
-#: A run that reaches this many slots has failed.
+#: Slot limit of a run.
 SLOTS = 50_000
-#: What names an instance.
+#: The parameters that identify an instance.
 POINT = ("m", "n_com", "wmin", "scenario", "trial", "seed")
 COLUMNS = ("rank", "policy", "quartile_1", "median", "quartile_3", "mean", "within30", "within100", "unfinished")
 
@@ -65,7 +68,7 @@ def sources() -> list[Paper]:
 
 
 def rebuild(folder: Path, *, num_processes: int = 1) -> pd.DataFrame:
-    """Find the optima and run the built-in policies, resuming what ``folder`` holds; write ``leaderboard.csv`` there.
+    """Compute the optima and the runs of built-in policies, resuming; write ``leaderboard.csv`` to ``folder``.
 
     Returns
     -------
@@ -76,7 +79,7 @@ def rebuild(folder: Path, *, num_processes: int = 1) -> pd.DataFrame:
     Raises
     ------
     SelfCheckError
-        Where an optimum is not proven, or a run is shorter.
+        If an optimum is not proven, or a run is shorter.
     """
     import pandas as pd
 
@@ -93,19 +96,19 @@ def rebuild(folder: Path, *, num_processes: int = 1) -> pd.DataFrame:
     return frame
 
 
-def _row(source: Paper) -> dict[str, Any]:
+def _row(source: Paper) -> Row:
     instance = load_shared(source)
     result = offline.solve(instance, "makespan")
     if result.status != "optimal" or result.value is None:
         raise SelfCheckError(f"{source.name}: {result.status}, expected a proven optimum")
-    row: dict[str, Any] = {name: getattr(source, name) for name in POINT}
+    row: Row = {name: getattr(source, name) for name in POINT}
     row |= {"fingerprint": instance.fingerprint, "optimum": int(result.value)}
     for policy in (*POLICIES, *OURS):
         row[policy] = _makespan(instance, policy, int(result.value))
     return {"kind": "leaderboard", "row": row}
 
 
-def _makespan(instance: Any, policy: Any, optimum: int) -> int | None:
+def _makespan(instance: Instance, policy: Policy, optimum: int) -> int | None:
     with stdout_to_stderr():
         run = run_policy(instance, policy)
     verdict = instances.check(instance, run.schedule)
@@ -127,13 +130,13 @@ def named(policies: Iterable[str]) -> dict[str, str]:
     Raises
     ------
     InputError
-        For a policy that cannot be made, and for two of one name.
+        For an invalid policy, and for two with the same name.
     """
     return policies_by_name(policies, make_policy, taken=(*POLICIES, *OURS))
 
 
-def play(policy: Any) -> list[int | None]:
-    """Run a policy on the held-out instances; return its makespans, None where it did not finish.
+def play(policy: Policy) -> list[int | None]:
+    """Run a policy on the held-out instances; return its makespans, None for unfinished runs.
 
     Parameters
     ----------
@@ -143,9 +146,9 @@ def play(policy: Any) -> list[int | None]:
     Raises
     ------
     InputError
-        For a policy that cannot be made, or breaks a rule.
+        For an invalid policy, or one that breaks a rule.
     SelfCheckError
-        When an instance is not the published one.
+        If an instance differs from the published one.
     """
     known = known_runs()
     makespans = []
@@ -159,8 +162,8 @@ def play(policy: Any) -> list[int | None]:
     return makespans
 
 
-def board(mine: Mapping[str, Sequence[int | None]]) -> list[dict[str, Any]]:
-    """Return the rows of the table: the published policies and those given, by the median of makespan / optimum.
+def board(mine: Mapping[str, Sequence[int | None]]) -> list[Row]:
+    """Return the rows of the table: published and given policies, by the median of makespan / optimum.
 
     The statistics are those of `bench.results.ratio_statistics.distribution`: quartiles are over all runs, None where
     they lie among unfinished ones; the mean is over finished runs.
@@ -179,8 +182,8 @@ def board(mine: Mapping[str, Sequence[int | None]]) -> list[dict[str, Any]]:
     return [row | {"rank": rank} for rank, row in enumerate(rows, start=1)]
 
 
-def _runs(known: pd.DataFrame, policy: str, makespans: Any) -> pd.DataFrame:
-    """Return a policy's runs as the ratio table takes them."""
+def _runs(known: pd.DataFrame, policy: str, makespans: npt.NDArray[np.float64]) -> pd.DataFrame:
+    """Return a policy's runs as a frame for the ratio table."""
     optimum = known["optimum"].to_numpy(dtype=np.float64)
     return known[["fingerprint"]].assign(
         family="coupled", sense="min", policy=policy, value=np.where(np.isfinite(makespans), makespans, np.nan),
@@ -189,5 +192,5 @@ def _runs(known: pd.DataFrame, policy: str, makespans: Any) -> pd.DataFrame:
     )  # fmt: skip
 
 
-def _floats(values: Sequence[int | None]) -> Any:
+def _floats(values: Sequence[int | None]) -> npt.NDArray[np.float64]:
     return np.array([np.inf if value is None else float(value) for value in values])

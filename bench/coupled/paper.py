@@ -5,21 +5,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from itertools import product
-from typing import Any, ClassVar
+from typing import ClassVar
 
+from hindsched.bench.shared_types import Row
 from hindsched.instances.coupled import Instance, generate
 from hindsched.instances.state_sources import STARTS
 
 __all__ = ["SLOTS", "Paper", "experiment"]
 
 MS, N_COMS, WMINS, SCENARIOS, TRIALS = (5, 10), (5, 10, 20), range(1, 11), range(10), range(10)
-#: A run that reaches this many slots has failed.
+#: Slot limit of a run.
 SLOTS = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
 class Paper:
-    """A draw of the paper's generator (see `hindsched.instances.coupled.generate.paper`)."""
+    """An instance of the paper's generator (see `hindsched.instances.coupled.generate.paper`)."""
 
     family: ClassVar[str] = "coupled"
 
@@ -50,17 +51,17 @@ class Paper:
         return f"paper p={self.p} m={self.m} n_com={n_com} wmin={self.wmin} K={self.iterations}{readings}"
 
     @property
-    def point(self) -> dict[str, Any]:
-        """Every parameter, by name."""
+    def point(self) -> Row:
+        """All parameters, by name."""
         return asdict(self)
 
     @property
     def identity(self) -> str:
-        """Every parameter."""
+        """A text of all parameters."""
         return f"paper{sorted(asdict(self).items())}"
 
     def load(self) -> Instance:
-        """Generate it."""
+        """Return the generated instance."""
         return generate.paper(**asdict(self), drawn=True)
 
 

@@ -1,8 +1,8 @@
-"""Tables I and II as the paper prints them, and how close other figures come to them, metric by metric.
+"""Tables I and II as printed in the paper, and their comparison with other figures.
 
-The printed figures are facts, taken from H. Casanova, F. Dufossé, Y. Robert, F. Vivien, "Mapping Tightly-Coupled
+The printed figures are from H. Casanova, F. Dufossé, Y. Robert, F. Vivien, "Mapping Tightly-Coupled
 Applications on Volatile Resources" (Euro-PDP 2013), Tables I and II: ``bench/data/paper_tables.csv``, stdv in percent.
-Table II prints seven heuristics and leaves out IE, whose %diff is 0 by definition.
+Table II has seven heuristics without IE, whose %diff is 0 by definition.
 """
 
 from __future__ import annotations
@@ -10,8 +10,9 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from importlib.resources import as_file, files
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from hindsched.bench.shared_types import Row
 from hindsched.instances.errors import InputError
 from hindsched.instances.text_files import read_bytes
 from hindsched.online.coupled import POLICIES
@@ -21,14 +22,14 @@ if TYPE_CHECKING:
 
 __all__ = ["METRICS", "SUBSETS", "TABLES", "compare_metrics", "printed_tables", "read_tables"]
 
-#: What the tables print of each heuristic, against IE.
+#: The metrics of the tables, for each heuristic compared with IE.
 METRICS = ("fails", "diff", "wins", "wins30", "stdv")
-#: The tasks per iteration that each table is about.
+#: The number of tasks per iteration of each table.
 TABLES = {"I": 5, "II": 10}
 
 _LONG_TAILED = tuple(f"{switch}-I{build}" for switch in "PY" for build in ("P", "Y", "AY"))
-#: Rows that are compared together. ``core`` leaves out RANDOM, which the paper prints without a fail, and the six
-#: heuristics Y-* and P-* with IP, IY and IAY, whose printed stdv of 555 to 661 % no reading comes near.
+#: Sets of heuristics that are compared. ``core`` leaves out RANDOM, which has no fails in the paper, and the six
+#: heuristics Y-* and P-* with IP, IY and IAY, whose printed stdv of 555 to 661 % no reading reproduces.
 SUBSETS = {
     "all": POLICIES,
     "core": tuple(policy for policy in POLICIES if policy != "RANDOM" and policy not in _LONG_TAILED),
@@ -56,7 +57,7 @@ def read_tables(path: str | os.PathLike[str]) -> pd.DataFrame:
     Raises
     ------
     InputError
-        In one line, naming the file, the line and what was expected.
+        For an invalid file; the message has the line and what was expected.
     """
     import pandas as pd
 
@@ -85,31 +86,31 @@ def read_tables(path: str | os.PathLike[str]) -> pd.DataFrame:
         frame[metric] = numbers
     if frame.duplicated(["table", "policy"]).any():
         line = int(frame.duplicated(["table", "policy"]).to_numpy().argmax()) + 2
-        raise InputError("stands twice, expected each heuristic once a table", place=f"line {line}", file=path)
+        raise InputError("a repeated heuristic, expected each once per table", place=f"line {line}", file=path)
     return frame
 
 
 def compare_metrics(
     found: pd.DataFrame, printed: pd.DataFrame | None = None, *, by: Sequence[str] = ("reading",)
 ) -> pd.DataFrame:
-    """Say how close figures come to the printed ones, for each metric over each of `SUBSETS`.
+    """Compare figures with the printed ones, for each metric over each of `SUBSETS`.
 
     Parameters
     ----------
     found
-        ``table``, ``policy``, `METRICS` and the columns of ``by``, each heuristic once a table and group.
+        ``table``, ``policy``, `METRICS` and the columns of ``by``, each heuristic once per table and group.
     printed
-        What they are compared with; None: `printed_tables`.
+        The figures to compare with; None: `printed_tables`.
     by
-        What tells one group from another.
+        The columns that identify a group.
 
     Returns
     -------
     pandas.DataFrame
-        One row per group, table, subset and metric: how many ``rows`` both have, the rank correlation ``spearman``
-        (NaN where one side is constant), the ``mean`` and the ``largest`` distance in the metric's own unit, and the
-        heuristic ``where`` it is largest. #fails are first brought to the instances of a table of the paper, 3,000,
-        where ``found`` has a column ``runs``. A row that a side lacks, or a metric without a number, is left out.
+        One row per group, table, subset and metric: the number of common ``rows``, the rank correlation ``spearman``
+        (NaN if one side is constant), the ``mean`` and the ``largest`` distance in the unit of the metric, and the
+        heuristic ``where`` it is largest. If ``found`` has a column ``runs``, #fails are scaled to the 3,000 instances
+        of a table of the paper. Missing rows and numbers are left out.
 
     Examples
     --------
@@ -122,9 +123,9 @@ def compare_metrics(
     import pandas as pd
 
     other = printed_tables() if printed is None else printed
-    rows: list[dict[str, Any]] = []
-    for group, mine in found.groupby([*by, "table"], sort=False):
-        both = mine.merge(other[other["table"] == group[-1]], on="policy", suffixes=("", "_printed"))
+    rows: list[Row] = []
+    for group, own in found.groupby([*by, "table"], sort=False):
+        both = own.merge(other[other["table"] == group[-1]], on="policy", suffixes=("", "_printed"))
         if "runs" in both:
             both["fails"] = both["fails"] * (_INSTANCES / both["runs"])
         for subset, policies in SUBSETS.items():
@@ -137,20 +138,20 @@ def compare_metrics(
     return pd.DataFrame(rows)
 
 
-#: Instances of each table.
+#: Number of instances of each table.
 _INSTANCES = 3000
 
 
-def _distance(pair: pd.DataFrame, metric: str) -> dict[str, Any]:
+def _distance(pair: pd.DataFrame, metric: str) -> Row:
     from scipy import stats
 
-    mine = pair[metric].to_numpy(dtype=float)
+    own = pair[metric].to_numpy(dtype=float)
     printed = pair[f"{metric}_printed"].to_numpy(dtype=float)
-    distance = abs(mine - printed)
-    is_constant = len(set(mine.tolist())) < 2 or len(set(printed.tolist())) < 2
+    distance = abs(own - printed)
+    is_constant = len(set(own.tolist())) < 2 or len(set(printed.tolist())) < 2
     return {
         "rows": len(pair),
-        "spearman": float("nan") if is_constant else float(stats.spearmanr(mine, printed).statistic),
+        "spearman": float("nan") if is_constant else float(stats.spearmanr(own, printed).statistic),
         "mean": float(distance.mean()),
         "largest": float(distance.max()),
         "where": pair["policy"].iloc[int(distance.argmax())],

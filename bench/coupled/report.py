@@ -25,14 +25,14 @@ if TYPE_CHECKING:
 
 __all__ = ["CoupledReport", "against", "by_builder", "findings", "versus_table"]
 
-#: So many heuristics are drawn where a panel is a point of the experiment.
+#: Number of heuristics in a panel for a point of the experiment.
 _BEST = 6
 #: Passive heuristics, on which the proactive ones are built, in the order of panels.
 _BUILDERS = ("IE", "IAY", "IY", "IP")
 
 
 def by_builder(policies: Sequence[str]) -> dict[str, list[str]]:
-    """Return panels: a passive heuristic with the proactive ones built on it in each, then all others.
+    """Return groups of policies: each passive heuristic with the proactive ones built on it, then all others.
 
     Examples
     --------
@@ -48,72 +48,75 @@ def by_builder(policies: Sequence[str]) -> dict[str, list[str]]:
 
 
 def findings(runs: pd.DataFrame, reference: str) -> list[str]:
-    """Return who is fastest against the reference, by the paper's %diff and %wins."""
+    """Return a sentence on the policy with the least %diff to the reference."""
     metrics = versus(runs.rename(columns={"value": "makespan"}), reference)
     others = metrics[(metrics["policy"] != reference) & metrics["diff"].notna()].sort_values("diff", kind="stable")
     if not len(others):
         return []
     first = others.iloc[0]
-    alone = len(others) == 1
-    text = f"The {'one other heuristic' if alone else 'fastest against ' + reference} is {first['policy']}: "
-    compared = count(first["compared"])
-    over = f"in the mean over {compared} scenario{'' if first['compared'] == 1 else 's'}"
+    name, compared = str(first["policy"]), count(first["compared"])
+    text = "The other heuristic is" if len(others) == 1 else f"Compared with {reference}, the fastest heuristic is"
+    over = f"on average over {compared} scenario{'' if first['compared'] == 1 else 's'}"
     if first["diff"] == 0:
-        return [f"{text}as fast as {reference} {over}."]
-    slow, fast = (reference, "it") if first["diff"] < 0 else (str(first["policy"]), reference)
-    text += f"{slow} takes {abs(first['diff']):.1f}% longer than {fast}, {over}"
-    return [f"{text}, and {first['policy']} is as fast or faster in {share(first['wins'] / 100)} of the trials."]
+        return [f"{text} {name}: as fast as {reference} {over}."]
+    slow, fast = (reference, name) if first["diff"] < 0 else (name, reference)
+    wins = share(first["wins"] / 100)
+    difference = f"{slow} takes {abs(first['diff']):.1f}% longer than {fast} {over}"
+    return [f"{text} {name}: {difference}, and {name} is at least as fast in {wins} of the trials."]
 
 
 def against(runs: pd.DataFrame, reference: str, files: Files) -> list[Figure | PageTable]:
-    """Return the metrics against a reference, over all runs and for each m, and %diff against wmin."""
+    """Return the table of metrics relative to a reference, and figures of %diff against wmin."""
     runs = runs.rename(columns={"value": "makespan"})
     metrics = versus(runs, reference)
     note = (
-        f"#fails: runs that reach the slot limit. %diff: mean over scenarios of the difference to {reference}, "
-        "relative to the smaller of the two, of means over the trials that both finish; below 0 is faster. %wins, "
-        f"%wins30: trials in which the makespan is at most {reference}'s, and at most 30% above. stdv: of %diff. "
-        "Scenarios: those compared, of those run."
+        f"#fails: runs at the slot limit. %diff: the difference to {reference}, relative to the smaller of both, of "
+        "means over the trials that both finish, averaged over scenarios; negative is faster. %wins, %wins30: trials "
+        f"with a makespan of at most {reference}'s, and at most 30% above. stdv: of %diff. Scenarios: compared of run."
     )
     file = files.table("versus", metrics)
     items: list[Figure | PageTable] = [
-        versus_table(metrics, caption=f"Against {reference}, as in the paper's Tables I and II", file=file, note=note)
+        versus_table(
+            metrics, caption=f"Comparison with {reference} (Tables I and II of the paper)", file=file, note=note
+        )
     ]
     values = sorted(runs["m"].dropna().unique().tolist())
     if len(values) > 1:
         for m in values:
-            mine = runs[(runs["m"] == m).fillna(False)]
-            if (mine["policy"] == reference).any():
-                table = versus(mine, reference)
+            group = runs[(runs["m"] == m).fillna(False)]
+            if (group["policy"] == reference).any():
+                table = versus(group, reference)
                 file = files.table(f"versus-m{m}", table)
-                items.append(versus_table(table, caption=f"Against {reference}, m = {m}", file=file, is_narrow=True))
+                items.append(
+                    versus_table(table, caption=f"Comparison with {reference}, m = {m}", file=file, is_narrow=True)
+                )
     items += _by_wmin(runs, metrics, reference, files)
     return items
 
 
 def _by_wmin(runs: pd.DataFrame, metrics: pd.DataFrame, reference: str, files: Files) -> list[Figure | PageTable]:
-    together = diff_by_wmin(runs, reference, panels=())
-    if together["wmin"].nunique() < 2 or together.loc[together["policy"] != reference, "diff"].isna().all():
+    pooled = diff_by_wmin(runs, reference, panels=())
+    if pooled["wmin"].nunique() < 2 or pooled.loc[pooled["policy"] != reference, "diff"].isna().all():
         return []
-    files.table("diff-by-wmin", together)
+    files.table("diff-by-wmin", pooled)
     policies = [policy for policy in in_order(metrics["policy"].to_list()) if policy != reference]
     panels = []
     for title, shown in panels_of(policies, "coupled").items():
         drawing, (axes,) = canvas.new_figure(width=ratio_plots.WIDTH, heights=(ratio_plots.panel_height(shown),))
-        ratio_plots.draw_diff(axes, together, shown, reference=reference)
+        ratio_plots.draw_diff(axes, pooled, shown, reference=reference)
         panels.append(files.picture(f"diff-{title}", panel_title(title), drawing))
     items: list[Figure | PageTable] = [
         Figure(
-            f"Difference to {reference} as tasks grow",
-            f"%diff against wmin over all runs, as in the paper's Figure 2; {reference} is the line at 0. The panels "
-            "have scales of their own.",
+            f"Difference to {reference} by wmin",
+            f"%diff against wmin over all runs, as in the paper's Figure 2; {reference} is the line at 0. Each panel "
+            "has its own scale.",
             panels,
         )
     ]
-    parted = diff_by_wmin(runs, reference)
-    points = list(parted.groupby(["m", "n_com"], dropna=False, sort=True))
+    by_point = diff_by_wmin(runs, reference)
+    points = list(by_point.groupby(["m", "n_com"], dropna=False, sort=True))
     if len(points) > 1:
-        files.table("diff-by-point", parted)
+        files.table("diff-by-point", by_point)
         known = metrics[(metrics["policy"] != reference) & metrics["diff"].notna()]
         best = known.sort_values("diff", kind="stable")["policy"].tolist()[:_BEST]
         panels = []
@@ -133,7 +136,7 @@ def _by_wmin(runs: pd.DataFrame, metrics: pd.DataFrame, reference: str, files: F
 
 
 def versus_table(table: pd.DataFrame, *, caption: str, file: str, note: str = "", is_narrow: bool = False) -> PageTable:
-    """Return the metrics against a reference (see `hindsched.bench.coupled.versus.versus`), the fastest first."""
+    """Return the table of `hindsched.bench.coupled.versus.versus`, by increasing %diff."""
     rows = []
     for row in records(table.sort_values("diff", kind="stable")):
         diff = NOTHING if isnan(row["diff"]) else f"{row['diff']:+.1f}".replace("-", MINUS)

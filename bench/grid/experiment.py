@@ -9,7 +9,7 @@ from fractions import Fraction
 from functools import lru_cache
 from itertools import product
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from hindsched.bench.campaign.engine import Job, run_jobs
 from hindsched.bench.campaign.jobs import job_key
 from hindsched.bench.campaign.journal import Journal
 from hindsched.bench.grid.fluid_bound import fluid_bound
+from hindsched.bench.shared_types import Row
 from hindsched.instances.errors import SelfCheckError
 from hindsched.instances.grid import Instance
 from hindsched.instances.grid.generate import NARROW, WIDE, generate
@@ -51,7 +52,7 @@ _LENGTHS = {"-15 min": (0, 900), "15 min-1 h": (900, 3600), "1-4 h": (3600, 14_4
 CLASSES = {"width": tuple(_WIDTHS), "length": tuple(_LENGTHS), "area": _QUARTERS}
 
 
-_Run: TypeAlias = "tuple[Workload, str, dict[str, Any]]"
+_Run: TypeAlias = "tuple[Workload, str, Row]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +146,7 @@ def _as_requested(log: str, slot_s: int) -> Instance:
     return instance_of([(submit - first, run, width) for submit, run, width in rows], NODES, slot_s)
 
 
-def experiment(setup: Setup) -> list[tuple[str, Workload, str, dict[str, Any]]]:
+def experiment(setup: Setup) -> list[tuple[str, Workload, str, Row]]:
     """Return the runs: part of the experiment, workload, scheduler and its options."""
     parts: dict[str, Callable[[Setup], Iterable[_Run]]] = {
         "paper": _paper,
@@ -214,7 +215,7 @@ def _whole(setup: Setup) -> Iterator[_Run]:
             yield workload, "queue", {"rule": rule}
 
 
-def run_experiment(setup: Setup, folder: Path, *, num_processes: int, dask: str | None) -> list[dict[str, Any]]:
+def run_experiment(setup: Setup, folder: Path, *, num_processes: int, dask: str | None) -> list[Row]:
     """Run what the folder does not hold yet, and return the rows of this setup.
 
     Raises
@@ -242,7 +243,7 @@ def _loaded(workload: Workload) -> Instance:
     return workload.instance()
 
 
-def _row(part: str, workload: Workload, policy: str, options: dict[str, Any]) -> dict[str, Any]:
+def _row(part: str, workload: Workload, policy: str, options: Row) -> Row:
     if part == "reach":
         found = _distinct(workload.nodes, **options)
         return {"kind": "paper", "part": part, "policy": policy, "nodes": workload.nodes, **options, **found}
@@ -250,13 +251,13 @@ def _row(part: str, workload: Workload, policy: str, options: dict[str, Any]) ->
     made = make_policy(policy, **options)
     if part == "whole":
         run_policy(_FIRST, made, engine="kernel")  # excludes compilation and loading from the time
-    begun = time.perf_counter()
+    started = time.perf_counter()
     run = run_policy(instance, made)
-    seconds = time.perf_counter() - begun
+    seconds = time.perf_counter() - started
     metrics = run.metrics()
     verdict = instances.check(instance, run.schedule())
     if not verdict.is_valid or verdict.outcome.total_wait != metrics.total_wait:
-        raise SelfCheckError(f"{policy} on {workload}: the checker says {verdict}")
+        raise SelfCheckError(f"{policy} on {workload}: the checker finds {verdict}")
     counters = {} if run.counters is None else asdict(run.counters)
     defaults = {"degree": 20, "overlay": "static", "messaging": "push"} if policy == "dgs" else {}
     return {
@@ -278,7 +279,7 @@ def _row(part: str, workload: Workload, policy: str, options: dict[str, Any]) ->
 
 
 def _distinct(nodes: int, degree: int, seed: int) -> dict[str, int]:
-    """Return how many nodes a searcher of a static overlay reaches: minimum, rounded mean and maximum."""
+    """Return the minimum, rounded mean and maximum number of nodes that a searcher reaches in a static overlay."""
     from hindsched.online.grid.kernels.overlay_kernels import static_overlay
 
     lists = static_overlay(nodes, degree, seed).lists

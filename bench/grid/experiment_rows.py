@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hindsched.bench.grid.experiment_tables import Rows
+from hindsched.bench.shared_types import Row
 from hindsched.instances.text_files import write_text
 
 if TYPE_CHECKING:
@@ -64,11 +65,11 @@ def read_rows(folder: Path) -> Rows:
     import pandas as pd
 
     frames = {name: pd.read_csv(folder / f"grid_{name}.csv", dtype={"compress": str}) for name in TABLES}
-    rows: list[dict[str, Any]] = []
+    rows: list[Row] = []
     for values in frames["runs"].to_dict("records"):
         row = {str(name): value for name, value in values.items() if not pd.isna(value)}
         # a run of less than a day has neither
-        empty: dict[str, Any] = {"days": {name: [] for name in _DAYS}, "waits": {}}
+        empty: Row = {"days": {name: [] for name in _DAYS}, "waits": {}}
         rows.append({name: _number(name, value) for name, value in row.items()} | empty)
     for number, mine in frames["days"].groupby("run"):
         rows[_int(number)]["days"] = {name: mine[name].to_list() for name in _DAYS}

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from math import sqrt
 from typing import Any
+
+from hindsched.bench.shared_types import Row
 
 __all__ = [
     "Rows",
@@ -17,7 +19,7 @@ __all__ = [
     "tables",
 ]
 
-Rows = Sequence[Mapping[str, Any]]
+Rows = Sequence[Row]
 
 
 def confidence_interval(values: Iterable[float]) -> tuple[float, float]:
@@ -39,12 +41,12 @@ def confidence_interval(values: Iterable[float]) -> tuple[float, float]:
     return mean, float(t.ppf(0.975, len(known) - 1)) * deviation / sqrt(len(known))
 
 
-def select(rows: Rows, **wanted: Any) -> list[Mapping[str, Any]]:
+def select(rows: Rows, **wanted: Any) -> list[Row]:
     """Return the rows with these values."""
     return [row for row in rows if all(row.get(name) == value for name, value in wanted.items())]
 
 
-def mean_wait_s(row: Mapping[str, Any]) -> float:
+def mean_wait_s(row: Row) -> float:
     """Return the mean wait in seconds of the jobs that run."""
     ran = row["jobs"] - row["failed"]
     return float(row["total_wait"] * row["slot_s"] / ran) if ran else float("nan")
@@ -66,10 +68,10 @@ def required_seeds(differences: Sequence[float]) -> float:
     return ((1.96 + 0.84) * deviation / mean) ** 2 if mean else float("inf")
 
 
-def tables(rows: Rows) -> dict[str, list[dict[str, Any]]]:
+def tables(rows: Rows) -> dict[str, list[Row]]:
     """Return Tables I, II and III, and the centralised baselines beside dgs, by mix and load."""
     paper = select(rows, part="paper")
-    found: dict[str, list[dict[str, Any]]] = {"I": [], "II": [], "III": [], "baselines": []}
+    found: dict[str, list[Row]] = {"I": [], "II": [], "III": [], "baselines": []}
     for mix, load in dict.fromkeys((row["mix"], row["load"]) for row in paper):
         mine = select(paper, mix=mix, load=load)
         where = {"mix": mix, "load": load}
@@ -80,7 +82,7 @@ def tables(rows: Rows) -> dict[str, list[dict[str, Any]]]:
     return found
 
 
-def _methods(rows: Rows) -> list[dict[str, Any]]:
+def _methods(rows: Rows) -> list[Row]:
     lines = []
     for method in ("push", "pull", "poll"):
         messaging = "poll" if method == "poll" else "push"  # a run counts both push and pull
@@ -89,7 +91,7 @@ def _methods(rows: Rows) -> list[dict[str, Any]]:
     return lines
 
 
-def _degrees(rows: Rows) -> list[dict[str, Any]]:
+def _degrees(rows: Rows) -> list[Row]:
     lines = []
     for degree in dict.fromkeys(row["degree"] for row in select(rows, policy="dgs")):
         runs = select(rows, policy="dgs", degree=degree, overlay="static", messaging="push")
@@ -98,7 +100,7 @@ def _degrees(rows: Rows) -> list[dict[str, Any]]:
     return lines
 
 
-def _overlays(pairs: Sequence[tuple[float, float]]) -> dict[str, Any]:
+def _overlays(pairs: Sequence[tuple[float, float]]) -> Row:
     return {
         "seeds": len(pairs),
         **_mean("dynamic_s", [a for a, _ in pairs]),
@@ -107,7 +109,7 @@ def _overlays(pairs: Sequence[tuple[float, float]]) -> dict[str, Any]:
     }
 
 
-def _baselines(rows: Rows) -> list[dict[str, Any]]:
+def _baselines(rows: Rows) -> list[Row]:
     lines = []
     for policy in dict.fromkeys(row["policy"] for row in rows):
         usual = {"degree": 20, "overlay": "static", "messaging": "push"} if policy == "dgs" else {}
@@ -116,7 +118,7 @@ def _baselines(rows: Rows) -> list[dict[str, Any]]:
     return lines
 
 
-def log_table(rows: Rows) -> list[dict[str, Any]]:
+def log_table(rows: Rows) -> list[Row]:
     """Return mean waits and failures on the real log, by compression of its gaps and by scheduler."""
     found = []
     runs = select(rows, part="log")

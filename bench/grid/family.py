@@ -16,7 +16,7 @@ from hindsched import instances, offline
 from hindsched.bench.family import Family
 from hindsched.bench.grid.commands import GridCommands, given_options
 from hindsched.bench.run_records import OptimumBounds, Options, RunRecord
-from hindsched.bench.shared_types import Policy, Row
+from hindsched.bench.shared_types import Given, Policy, Row
 from hindsched.instances.errors import SelfCheckError
 from hindsched.instances.grid import Instance, Schedule, write_schedule
 from hindsched.offline.results import Result, Status
@@ -31,9 +31,9 @@ if TYPE_CHECKING:
 
 __all__ = ["FAMILY"]
 
-#: Above this many jobs, or nodes, a run is made anew by machine code: the plain simulators would take hours.
+#: Largest numbers of jobs and nodes for the plain simulator in `run_plainly`; it would take hours for larger ones.
 _PLAIN_JOBS, _PLAIN_NODES = 2_000, 500
-#: Schedules of optima are kept up to so many jobs.
+#: Largest number of jobs of an optimum whose schedule is kept.
 _KEPT_JOBS = 5_000
 
 
@@ -94,7 +94,7 @@ class _Grid(Family[Instance, Schedule]):
         return RunRecord(run.policy, value, None, schedule, facts, limit)
 
     def solved_in_runs(self, options: Options) -> tuple[object, ...]:
-        """Return how the optimum over the accepted jobs is found, where a run that refuses some asks for it."""
+        """Return the options of the solver that computes the optimum over the accepted jobs of a run."""
         from hindsched.bench.campaign.engine import code_digest
 
         if options.time_limit_s is None:
@@ -117,7 +117,7 @@ class _Grid(Family[Instance, Schedule]):
     def keeps(self, schedule: Schedule) -> bool:
         return len(schedule) <= _KEPT_JOBS
 
-    def from_point(self, point: Mapping[str, Any]) -> Instance:
+    def from_point(self, point: Given) -> Instance:
         from hindsched.bench.grid.sources import from_point
 
         return from_point(dict(point))
@@ -128,7 +128,7 @@ class _Grid(Family[Instance, Schedule]):
         engine = "plain" if is_small or policy not in BUILT_IN else "kernel"
         return self._run(instance, policy, replace(options, time_limit_s=None), seed, engine=engine)
 
-    def sources(self, table: Mapping[str, Any]) -> list[Source]:
+    def sources(self, table: Given) -> list[Source]:
         from hindsched.bench.grid.sources import sources
 
         return sources(dict(table))

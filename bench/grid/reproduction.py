@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from hindsched.bench.grid.experiment import PARTS, Setup, run_experiment
 from hindsched.bench.grid.experiment_rows import write_rows
@@ -12,6 +11,7 @@ from hindsched.bench.grid.experiment_tables import Rows, log_table, select, tabl
 from hindsched.bench.output import Table
 from hindsched.bench.report import canvas
 from hindsched.bench.report.markdown import markdown_table
+from hindsched.bench.shared_types import Row
 from hindsched.instances.text_files import write_text
 
 __all__ = ["draw_utilisation", "reproduce"]
@@ -78,7 +78,7 @@ def draw_utilisation(rows: Rows, path: Path) -> None:
     canvas.save(figure, path)
 
 
-def _csv(lines: Sequence[dict[str, Any]], columns: Sequence[str]) -> str:
+def _csv(lines: Sequence[Row], columns: Sequence[str]) -> str:
     import pandas as pd
 
     return str(pd.DataFrame(lines, columns=list(columns)).to_csv(index=False, lineterminator="\n"))

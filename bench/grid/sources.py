@@ -1,18 +1,22 @@
-"""Workloads as sources of campaigns: random ones, and windows of the log that comes with the toolkit."""
+"""Sources of workloads for campaigns: random workloads, and windows of the packaged log."""
 
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from itertools import product
 from math import inf
-from typing import Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import msgspec
 
+from hindsched.bench.shared_types import Row
 from hindsched.instances.errors import InputError
 from hindsched.instances.grid import Instance, generate
 from hindsched.instances.grid.kth_sp2 import kth_sp2
 from hindsched.instances.text_files import convert, excerpt
+
+if TYPE_CHECKING:
+    from hindsched.bench.campaign.sources import Source
 
 __all__ = ["Generated", "Window", "from_point", "sources"]
 
@@ -36,26 +40,26 @@ class Generated:
 
     @property
     def name(self) -> str:
-        """Setting and seed."""
+        """The setting and the seed."""
         return f"{self.setting} seed={self.seed}"
 
     @property
     def setting(self) -> str:
-        """What its draws have in common."""
+        """The parameters without the seed."""
         return f"generated M={self.nodes} slot={self.slot_s}s jobs={self.jobs} load={self.share:g} {self.mix}"
 
     @property
-    def point(self) -> dict[str, Any]:
-        """Every parameter, by name."""
+    def point(self) -> Row:
+        """All parameters, by name."""
         return asdict(self)
 
     @property
     def identity(self) -> str:
-        """Every parameter."""
+        """A text of all parameters."""
         return f"generated{sorted(asdict(self).items())}"
 
     def load(self) -> Instance:
-        """Generate it."""
+        """Return the generated workload."""
         return generate.generate(
             nodes=self.nodes,
             slot_s=self.slot_s,
@@ -78,31 +82,31 @@ class Window:
 
     @property
     def name(self) -> str:
-        """The window."""
+        """The setting and the first job."""
         return f"{self.setting} first={self.first}"
 
     @property
     def setting(self) -> str:
-        """What windows have in common."""
+        """The parameters without the first job."""
         return f"KTH-SP2 slot={self.slot_s}s jobs={self.count}"
 
     @property
-    def point(self) -> dict[str, Any]:
-        """Every parameter, by name."""
+    def point(self) -> Row:
+        """All parameters, by name."""
         return asdict(self)
 
     @property
     def identity(self) -> str:
-        """Every parameter."""
+        """A text of all parameters."""
         return f"kth_sp2{sorted(asdict(self).items())}"
 
     def load(self) -> Instance:
-        """Read it."""
+        """Return the jobs of the window."""
         return kth_sp2(**asdict(self))
 
 
 class _Table(msgspec.Struct, forbid_unknown_fields=True):
-    """Workloads, as a campaign file asks for them: drawn ones, or with ``first`` windows of KTH-SP2."""
+    """Workloads in a campaign file: random ones, or windows of KTH-SP2 if ``first`` is given."""
 
     nodes: tuple[_Positive, ...] = (5000,)
     jobs: tuple[_Positive, ...] = (1000,)
@@ -119,21 +123,21 @@ def _mix(name: str) -> generate.Mix:
     return _MIXES[name]
 
 
-def sources(table: dict[str, Any]) -> list[Any]:
-    """Return the workloads that a table of a campaign file asks for."""
-    asked = convert(dict(table), _Table)
-    if asked.first:
-        return [Window(asked.slot_s, first, count) for first, count in product(asked.first, asked.jobs)]
-    for mix in asked.mixes:
+def sources(table: Row) -> list[Source]:
+    """Return the workloads of a table in a campaign file."""
+    given = convert(dict(table), _Table)
+    if given.first:
+        return [Window(given.slot_s, first, count) for first, count in product(given.first, given.jobs)]
+    for mix in given.mixes:
         _mix(mix)
-    for load in asked.loads:
+    for load in given.loads:
         if not 0 < load < inf:
             raise InputError(f"{load:g}, expected a finite number above 0", place="loads")
-    drawn = product(asked.nodes, asked.jobs, asked.loads, asked.mixes, range(asked.seeds))
-    return [Generated(nodes, asked.slot_s, jobs, load, seed, mix) for nodes, jobs, load, mix, seed in drawn]
+    drawn = product(given.nodes, given.jobs, given.loads, given.mixes, range(given.seeds))
+    return [Generated(nodes, given.slot_s, jobs, load, seed, mix) for nodes, jobs, load, mix, seed in drawn]
 
 
-def from_point(point: dict[str, Any]) -> Instance:
+def from_point(point: Row) -> Instance:
     """Return the instance that a row's point names."""
     source: type[Window | Generated] = Window if "first" in point else Generated
     return convert(point, source, "point").load()

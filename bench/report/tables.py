@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from math import isfinite, isnan, log
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from hindsched.bench.family import AnyFamily
 from hindsched.bench.report.formatting import NOTHING, count, interval, number, parameter, share
@@ -12,6 +12,7 @@ from hindsched.bench.report.html import Cell, PageTable
 from hindsched.bench.results.policy_order import in_order
 from hindsched.bench.results.ratio_statistics import ends
 from hindsched.bench.results.records import records
+from hindsched.bench.shared_types import Row
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -58,7 +59,7 @@ def by_parameter(tables: Mapping[str, pd.DataFrame], order: list[str], *, captio
         Texts above the table.
     """
     headings = ["policy"]
-    columns: list[dict[str, dict[str, Any]]] = []
+    columns: list[dict[str, Row]] = []
     for name, table in tables.items():
         for value, group in table.groupby(name, dropna=False, sort=True):
             headings.append(f"{name}={parameter(value)}")

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from hindsched.bench.family import AnyFamily, family_named
+from hindsched.bench.shared_types import Row
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -89,7 +90,7 @@ class Results:
     mixed: tuple[str, ...] = ()
 
 
-def typed_frame(rows: Sequence[dict[str, Any]] | pd.DataFrame) -> pd.DataFrame:
+def typed_frame(rows: Sequence[Row] | pd.DataFrame) -> pd.DataFrame:
     """Return rows with typed columns, and with the derived columns ``population``, ``cluster`` and ``options``."""
     import pandas as pd
 

@@ -103,14 +103,17 @@ def whole(tmp_path_factory):
 
 def test_the_summary_comes_first_and_everything_is_there(whole):
     written, page = whole
-    where = [page.text.index(text) for text in ("Summary", "Best by median ratio", "Competitive ratios", "Against IE")]
+    where = [
+        page.text.index(text)
+        for text in ("Summary", "Best by median ratio", "Competitive ratios", "Comparison with IE")
+    ]
     assert where == sorted(where)
     for text in (
         "Ratios to the optimum",
         "Share of runs within a factor of the optimum",
         "Performance profiles of the policies",
         "Median ratio by wmin",
-        "Difference to IE as tasks grow",
+        "Difference to IE by wmin",
         "code digest abc",
         "checks of runs 204 valid",
         "instances that may be feasible",
@@ -177,19 +180,19 @@ def test_one_policy_of_ones_own(report):
     assert "Mine: half of the runs take at most" in page.text
     assert "Mine is own/mine.py:Mine" in page.text
     assert "Performance profiles" not in page.text
-    assert "Against" not in page.text
+    assert "Comparison with" not in page.text
     assert (written.page.parent / "ecdf-all.svg").is_file()
 
 
 def test_another_reference(report):
     _, page = report(rows(("IP", "IY", "mine.py:Mine")), reference="mine.py:Mine")
-    assert "Against Mine" in page.text
+    assert "Comparison with Mine" in page.text
 
 
 def test_a_class_that_is_called_like_a_heuristic_of_the_paper_is_not_taken_for_it(report):
     _, page = report(rows(("some/mine.py:IE", "IP")))
     assert "mine.py:IE is some/mine.py:IE" in page.text
-    assert "Against IE" not in page.text
+    assert "Comparison with IE" not in page.text
 
 
 def test_no_run_finished(report):

@@ -1,1 +1,1 @@
-"""Verification at length: solvers against each other, the reductions, the simulator and its plain twin, rows anew."""
+"""Verification commands: the solvers, the reductions, and the two simulators."""

@@ -1,10 +1,9 @@
-"""Do all back ends agree? Random instances without communication, every question, every back end that applies."""
+"""Compare all back ends on random instances without communication."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -19,7 +18,7 @@ from hindsched.offline.coupled.no_communication.team_periods import is_easy
 from hindsched.offline.coupled.no_communication.team_solvers import available_backends
 from hindsched.offline.coupled.objectives import CoupledResult, Objective
 from hindsched.offline.limits import Limits
-from hindsched.offline.results import Result
+from hindsched.offline.results import Number, Result
 
 __all__ = ["QUESTIONS", "agree", "random_instance"]
 
@@ -86,30 +85,30 @@ def agree(
     failures: Path | None = None,
     step: Callable[[str], None] = lambda note: None,
 ) -> dict[str, int]:
-    """Put one question, in turn, about each of many instances to every back end.
+    """Solve many instances by every back end, with questions in turn, and compare the answers.
 
     Parameters
     ----------
     instances, first
-        How many, and the number of the first.
+        Number of instances, and the number of the first.
     seed
-        Of the instances.
+        Seed of the instances.
     solvers
         Back ends by name; None: all that are available.
     failures
-        Folder for an instance they disagree on; None: it is not written.
+        Folder for an instance on which back ends disagree; None: it is not written.
     step
-        Called with the question after every instance.
+        Called with the question after each instance.
 
     Returns
     -------
     dict
-        How many instances every back end has answered: ``periods`` and ``brute`` do not apply to all.
+        Number of instances that each back end solved: ``periods`` and ``brute`` do not apply to all.
 
     Raises
     ------
     SelfCheckError
-        On the first disagreement in status, value or bound, or a schedule that the checker refuses.
+        At the first disagreement in status, value or bound, or a schedule that the checker rejects.
 
     Examples
     --------
@@ -134,13 +133,13 @@ def agree(
 
 
 def _applies(solver: str, question: str, instance: Instance) -> bool:
-    if solver == "brute":  # where m is asked for, it tries as many tasks as there are slots for
+    if solver == "brute":  # for the largest m it tries as many tasks as fit in the slots
         return instance.num_workers <= (_MOST_WORKERS_OF_BRUTE if question != "largest-m" else 3)
     return solver != "periods" or is_easy(instance.states == UP, instance.states == DOWN)
 
 
-def _checked(instance: Instance, answer: Result) -> tuple[str, Any, Any]:
-    """Return status, value and bound, after the checker has replayed the schedule."""
+def _checked(instance: Instance, answer: Result) -> tuple[str, Number | None, Number | None]:
+    """Return status, value and bound; the checker replays the schedule."""
     if isinstance(answer, CoupledResult) and answer.schedule is not None:
         confirm(instance, answer)
     return str(answer.status), answer.value, answer.bound

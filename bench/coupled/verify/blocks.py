@@ -1,4 +1,4 @@
-"""Long verifications in blocks, each a row of a journal: interrupted, they go on where they were."""
+"""Long verifications in blocks, each a row of a journal, which can be resumed."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 from hindsched.bench.campaign.engine import Job, code_digest, run_jobs
 from hindsched.bench.campaign.journal import Journal
 from hindsched.bench.coupled.verify.agreement import agree
 from hindsched.bench.coupled.verify.general_agreement import agree_in_general, general_solvers
 from hindsched.bench.coupled.verify.theorem import Count, num_graphs, verify_some
+from hindsched.bench.shared_types import Row
 from hindsched.offline.coupled.no_communication.team_solvers import BACKENDS, available_backends
 from hindsched.offline.solvers import AUTO, named
 
@@ -79,7 +79,7 @@ def verify_instances(
     return dict(answered)
 
 
-def _made(what: str, jobs: dict[str, list[Job]], folder: Path) -> dict[str, list[dict[str, Any]]]:
+def _made(what: str, jobs: dict[str, list[Job]], folder: Path) -> dict[str, list[Row]]:
     with Journal(folder) as journal:
         run_jobs(f"blocks of {what}", [job for some in jobs.values() for job in some], journal)
         return {name: [journal[job.key] for job in some] for name, some in jobs.items()}
@@ -93,15 +93,11 @@ def _code() -> str:
     return code_digest("instances", "offline", "reductions", "bench")
 
 
-def _verify_some(
-    kind: str, first: int, stop: int, labelled: bool, seed: int, solver: str, failures: Path
-) -> dict[str, Any]:
+def _verify_some(kind: str, first: int, stop: int, labelled: bool, seed: int, solver: str, failures: Path) -> Row:
     count = verify_some(kind, range(first, stop), labelled=labelled, seed=seed, solver=solver, failures=failures)
     return {"count": asdict(count)}
 
 
-def _agree_on_some(
-    general: bool, first: int, stop: int, seed: int, solvers: tuple[str, ...], failures: Path
-) -> dict[str, Any]:
+def _agree_on_some(general: bool, first: int, stop: int, seed: int, solvers: tuple[str, ...], failures: Path) -> Row:
     compare = agree_in_general if general else agree
     return {"answered": compare(instances=stop - first, first=first, seed=seed, solvers=solvers, failures=failures)}

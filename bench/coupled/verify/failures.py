@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
+from hindsched.bench.shared_types import Problem
 from hindsched.instances import write
 
 __all__ = ["place_of"]
 
 
-def place_of(instance: Any, number: int, seed: int, *, folder: Path | None, name: str) -> str:
+def place_of(instance: Problem, number: int, seed: int, *, folder: Path | None, name: str) -> str:
     """Return where the instance is: the file ``name`` in the folder, where it is written, or else number and seed."""
     if folder is None:
         return f"instance {number} of seed {seed}"

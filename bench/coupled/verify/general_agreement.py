@@ -1,4 +1,4 @@
-"""Do the solvers of the general problem agree? Small random instances, both objectives, with stand-by and without."""
+"""Compare the solvers of the general problem on small random instances."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from hindsched.offline.results import Status
 
 __all__ = ["IN_ROUNDS", "SETTINGS", "agree_in_general", "general_instance", "general_solvers"]
 
-#: ``native`` whose first search is cut off at once, so that its bounds and its searches for good schedules do the work.
+#: ``native`` whose first search is cut off at once, so that its bounds and its local search are tested.
 IN_ROUNDS = "native-in-rounds"
-#: Objectives and values of ``stand_by``, each asked about every instance.
+#: Objectives and values of ``stand_by`` for every instance.
 SETTINGS = tuple(product(Objective, (True, False)))
 
 _DEFAULT = ("native", IN_ROUNDS, "cpsat", "brute")
@@ -34,7 +34,7 @@ _MOST_STATES = 2_000  # of ``brute``, so that an instance takes it a second at m
 def general_instance(number: int, seed: int = 0) -> Instance:
     """Return a small random instance of the general problem; one in three is tiny, for ``brute``.
 
-    Speeds, bounds mu, n_com, T_prog, T_data, K and the states' rates are all drawn, zeros included.
+    Speeds, bounds mu, n_com, T_prog, T_data, K and the rates of states are random and may be zero.
 
     Examples
     --------
@@ -98,27 +98,27 @@ def agree_in_general(
     Parameters
     ----------
     instances, first
-        How many, and the number of the first.
+        Number of instances, and the number of the first.
     seed
-        Of the instances.
+        Seed of the instances.
     solvers
         As for `general_solvers`.
     failures
-        Folder for an instance they disagree on; None: it is not written.
+        Folder for an instance on which solvers disagree; None: it is not written.
     step
-        Called with the number of an instance when it is done.
+        Called with the number of each instance.
 
     Returns
     -------
     dict
-        How many instances every solver has solved: ``brute`` is given the small ones only.
+        Number of instances that each solver solved: ``brute`` gets only small ones.
 
     Raises
     ------
     InputError
         For an unknown solver.
     SelfCheckError
-        On the first disagreement, answer that is not proven, or schedule that the checker refuses.
+        At the first disagreement, answer without a proof, or schedule that the checker rejects.
 
     Examples
     --------

@@ -142,7 +142,7 @@ def _blocks(draw: np.random.Generator) -> list[Case]:
 
 
 def _planted(draw: np.random.Generator) -> list[Case]:
-    """Plant a biclique of the size asked for in a random graph."""
+    """Return a random graph with a planted biclique of the given size."""
     matrix, a, b = _plant(draw)
     return [Case("planted", Encd(_frozen(matrix), a, b), answer=True)]
 
@@ -186,7 +186,7 @@ def _plant(draw: np.random.Generator) -> tuple[Matrix, int, int]:
 
 
 def _question(draw: np.random.Generator, kind: str, matrix: Matrix) -> Case:
-    """Ask for a nodes, and for about as many common neighbours as some a nodes have: yes and no are both likely."""
+    """Return a problem with about as many common neighbours as some a nodes have: yes and no are both likely."""
     num_v, num_w = matrix.shape
     a = int(draw.integers(1, num_v, endpoint=True))
     heaviest = np.argsort(-matrix.sum(axis=1), kind="stable")[:a]

@@ -45,7 +45,8 @@ __all__ = [
     "why_reclaimed",
 ]
 
-_MOST_SETS = 2_000  # so many sets of a nodes are all looked at
+#: Largest number of sets of a nodes that are enumerated.
+_MOST_SETS = 2_000
 
 #: Every kind of graphs.
 ALL_KINDS = ("small", "named", *KINDS)
@@ -106,7 +107,7 @@ def verify(
     kinds
         ``small``, ``named`` or a name of `hindsched.bench.coupled.verify.graphs.KINDS`.
     graphs
-        How many graphs of each generated kind.
+        Number of graphs of each generated kind.
     most, labelled
         Sizes of the small graphs, and whether isomorphic ones are repeated (see `graphs.small`).
     seed
@@ -116,7 +117,7 @@ def verify(
     failures
         Folder for the graph of a counter-example; None: it is not written.
     step
-        Called with the kind after every graph.
+        Called with the kind after each graph.
 
     Raises
     ------
@@ -165,7 +166,7 @@ def verify_some(
 
 
 def num_graphs(kind: str, *, graphs: int = 5_000, most: int = 4, labelled: bool = False) -> int:
-    """Return how many graphs of a kind `verify` looks at; InputError for an unknown kind."""
+    """Return the number of graphs of a kind in `verify`; raise `InputError` for an unknown kind."""
     if kind not in ALL_KINDS:
         raise InputError(f"{kind!r}, expected one of {', '.join(ALL_KINDS)}", place="kind")
     if kind == "small" and labelled:
@@ -205,7 +206,7 @@ def check_case(case: Case, solver: str = AUTO) -> tuple[Biclique | None, int]:
     Returns
     -------
     tuple
-        A biclique (None: there is none), and how many of the two images lose their schedule when non-edges are DOWN.
+        A biclique (None: there is none), and the number of images without a schedule if non-edges are DOWN.
 
     Raises
     ------
@@ -260,7 +261,9 @@ def _mapped_back(
 ) -> Biclique:
     verdict = check(instance, schedule)
     _expect(
-        case, verdict.is_valid and verdict.outcome.makespan is not None, f"{reduction.name}: the checker says {verdict}"
+        case,
+        verdict.is_valid and verdict.outcome.makespan is not None,
+        f"{reduction.name}: the checker finds {verdict}",
     )
     return reduction.backward(schedule, trail)
 
@@ -306,7 +309,7 @@ def why_reclaimed() -> list[str]:
 
 
 def easy_without_reclaimed(workers: int = 100, slots: int = 20_000) -> str:
-    """Solve a large instance with UP and DOWN only, by the polynomial back end that ``auto`` takes; say so in a line.
+    """Solve a large instance without RECLAIMED by the polynomial back end of ``auto``; return a line on the result.
 
     Examples
     --------

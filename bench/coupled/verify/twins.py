@@ -1,4 +1,4 @@
-"""Do the two simulators agree? Every heuristic on random instances and on the paper's, letter by letter."""
+"""Compare the two simulators exactly: every heuristic on random instances and on the paper's."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from hindsched.bench.coupled.verify.failures import place_of
+from hindsched.bench.shared_types import Row
 from hindsched.instances import Chain, check
 from hindsched.instances.coupled import Instance
 from hindsched.instances.coupled.generate import paper, small
@@ -18,13 +19,13 @@ from hindsched.online.coupled import ESTIMATORS, POLICIES, SERVICES, TIES, Run, 
 
 __all__ = ["agree", "compare_twins", "options_of", "random_instance"]
 
-#: One instance in so many is one of the paper's.
+#: Every tenth instance is from the paper's experiment.
 _PAPER_EVERY = 10
 _PAPER_SLOTS = 2_000
 
 
 def random_instance(number: int, seed: int = 0) -> Instance:
-    """Return an instance for the simulators: every tenth one of the paper's, the others general and small.
+    """Return an instance for the simulators: every tenth is from the paper's experiment, others are small and general.
 
     Capacities, channels, speeds, transfers and chains vary; chains may be shared by workers, so that there are ties,
     have transitions of probability 0, or differ from those that the states were drawn from.
@@ -56,7 +57,7 @@ def random_instance(number: int, seed: int = 0) -> Instance:
         up=float(draw.uniform(0.5, 0.95)),
         down=float(draw.uniform(0.0, 0.05)),
     )
-    changes: dict[str, Any] = {}
+    changes: Row = {}
     kinds = int(draw.integers(0, 3, endpoint=True))  # of chains; 0: the one that the states were drawn from
     if kinds:
         chains = [_random_chain(draw) for _ in range(p if kinds == 1 else kinds)]
@@ -79,7 +80,7 @@ def _random_chain(draw: np.random.Generator) -> Chain:
     return Chain(tuple(rows))
 
 
-def options_of(number: int, policy: str) -> dict[str, Any]:
+def options_of(number: int, policy: str) -> Row:
     """Return the options of a run: over the instances a heuristic meets all combinations."""
     k = number + POLICIES.index(policy)
     return {
@@ -96,7 +97,7 @@ def compare_twins(instance: Instance, policy: str, **options: Any) -> Run:
     Raises
     ------
     SelfCheckError
-        Where the runs differ in anything, or the checker refuses the schedule.
+        If the runs differ, or the checker rejects the schedule.
     """
     fast = run_policy(instance, policy, engine="kernel", **options)
     plain = run_policy(instance, policy, engine="plain", **options)
@@ -106,13 +107,13 @@ def compare_twins(instance: Instance, policy: str, **options: Any) -> Run:
             next((t for t, (a, b) in enumerate(zip(one, two, strict=False)) if a != b), -1) for one, two in letters
         ]
         parting = min((place for place in places if place >= 0), default="the entries or the end")
-        raise SelfCheckError(f"{policy} with {options}: the simulators part in slot {parting}")
+        raise SelfCheckError(f"{policy} with {options}: the simulators differ in slot {parting}")
     verdict = check(instance, fast.schedule)
     if not verdict.is_valid or (verdict.outcome.makespan, verdict.outcome.iterations) != (
         fast.makespan,
         fast.iterations,
     ):
-        raise SelfCheckError(f"{policy} with {options}: the checker says {verdict} of makespan {fast.makespan}")
+        raise SelfCheckError(f"{policy} with {options}: the checker finds {verdict} for makespan {fast.makespan}")
     return fast
 
 
@@ -128,23 +129,23 @@ def agree(
     Parameters
     ----------
     instances
-        How many.
+        Number of instances.
     seed
-        Of the instances.
+        Seed of the instances.
     failures
-        Folder for an instance on which they differ; None: it is not written.
+        Folder for an instance on which the simulators differ; None: it is not written.
     step
-        Called with a note after every instance.
+        Called with a note after each instance.
 
     Returns
     -------
     dict
-        For each heuristic the runs compared and the slots in them.
+        For each heuristic the number of compared runs and of their slots.
 
     Raises
     ------
     SelfCheckError
-        On the first difference.
+        At the first difference.
 
     Examples
     --------

@@ -73,7 +73,7 @@ def test_every_group_and_table_is_compared() -> None:
         ("{head}\nIII,IE,0,0,0,0,0\n", "line 2: table 'III', expected one of I, II"),
         ("{head}\nI,IX,0,0,0,0,0\n", "line 2: 'IX', expected a heuristic of the paper"),
         ("{head}\nI,IE,0,0,0,0,0\nI,IP,0,x,0,0,0\n", "line 3, diff: 'x', expected a number"),
-        ("{head}\nI,IE,0,0,0,0,0\nI,IE,0,1,0,0,0\n", "line 3: stands twice, expected each heuristic once a table"),
+        ("{head}\nI,IE,0,0,0,0,0\nI,IE,0,1,0,0,0\n", "line 3: a repeated heuristic, expected each once per table"),
     ],
 )
 def test_figures_that_cannot_be_meant_are_told_in_one_line(tmp_path, text, said) -> None:

@@ -184,7 +184,7 @@ def test_a_difference_is_reported(monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
         return real(instance, policy, **options)  # type: ignore[arg-type]
 
     monkeypatch.setattr(twins, "run_policy", wrong)
-    with pytest.raises(SelfCheckError, match=r"0-\d+.json: RANDOM with .*: the simulators part in slot"):
+    with pytest.raises(SelfCheckError, match=r"0-\d+.json: RANDOM with .*: the simulators differ in slot"):
         twins.agree(instances=9, failures=tmp_path)
     assert list(tmp_path.glob("0-*.json"))
 
