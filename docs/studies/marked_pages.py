@@ -1,6 +1,6 @@
-"""Marked parts of Markdown pages: what stands in them is written by a command, the rest by hand.
+"""Marked parts of Markdown pages, which the study ``pages`` writes from rows.
 
-A *number* stands within a sentence, a *table* has lines of its own::
+A *number* is part of a sentence, a *table* has lines of its own::
 
     E-IE takes <!-- number: ratio printed E-IE median -->1.86<!-- end --> times the optimum in the median.
 
@@ -11,8 +11,8 @@ A *number* stands within a sentence, a *table* has lines of its own::
 
     <!-- end -->
 
-The first word after the colon says who writes the part, the others what of. A picture is marked by its last line, which
-holds a digest of the numbers that it shows. Readers of a rendered page see none of this.
+The first word after the colon names the writer, the others are its arguments. The last line of a picture is a comment
+with a digest of its numbers. Rendered pages show no mark.
 """
 
 from __future__ import annotations
@@ -33,19 +33,19 @@ if TYPE_CHECKING:
 
 __all__ = ["Change", "DataFile", "Picture", "Published", "Writer", "fill", "rebuild"]
 
-#: Returns what a part says; its arguments are the words of the mark.
+#: Returns the text of a part; its arguments are the words of the mark.
 Writer = Callable[..., str]
 
 _END = "<!-- end -->"
 _MARK = re.compile(rf"<!-- (?P<kind>table|number): (?P<words>[^\n]*?) -->|{_END}")
-#: What a line may begin with and still be taken for markup from its comment on.
+#: Beginnings of a line after which a comment would start an HTML block.
 _BEGINS_LINE = re.compile(r"\s*(?:[-*+>]|\d+[.)])?\s*")
 _DRAWN_FROM = "<!-- drawn from numbers with the digest {} -->\n"
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A part that says something else than the rows.
+    """A part that differs from the rows.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ class Change:
     part
         The words of its mark.
     before, after
-        What stands there, and what the rows say.
+        Text of the page, and text from the rows.
     """
 
     place: str
@@ -70,7 +70,7 @@ class Picture:
     Parameters
     ----------
     numbers
-        Returns what it shows.
+        Returns the numbers that it shows.
     draw
         Draws it into a file.
     """
@@ -121,13 +121,13 @@ def _first_difference(text: str, other: str) -> str:
 
 
 class Published(Protocol):
-    """Published rows of a family, and what its pages say of them."""
+    """Writers, pictures and data files of the pages of a family."""
 
     #: The folder of the pages, from that of the documentation.
     folder: str
 
     def writers(self) -> Mapping[str, Writer]:
-        """Return who writes the marked parts, by the first word of a mark."""
+        """Return the writers, by the first word of a mark."""
         ...
 
     def pictures(self) -> Mapping[str, Picture | DataFile]:
@@ -136,22 +136,22 @@ class Published(Protocol):
 
 
 def fill(text: str, writers: Mapping[str, Writer], file: str) -> tuple[str, list[Change]]:
-    """Return a page with every marked part written anew, and the parts that changed.
+    """Return a page with every marked part rewritten, and the parts that changed.
 
     Parameters
     ----------
     text
         The page.
     writers
-        By the first word of a mark.
+        Writers by the first word of a mark.
     file
-        What the page is called.
+        Name of the page, for messages.
 
     Raises
     ------
     InputError
-        For a mark without end, one that begins where it must not, one that nobody writes, or words its writer cannot
-        use; the line is named.
+        For a mark without end or in a wrong place, an unknown writer, or arguments that its writer refuses. The message
+        has the line.
 
     Examples
     --------
@@ -164,20 +164,20 @@ after='8')])
     for mark, end in _marks(text, file):
         line = text.count("\n", 0, mark.start()) + 1
         try:
-            said = _write(mark["words"], writers)
+            found = _write(mark["words"], writers)
             before = text[: mark.start()].rpartition("\n")[2]
             if mark["kind"] == "table":
                 if before or text[mark.end() : mark.end() + 1] != "\n":
                     raise InputError("a table in the middle of a line, expected a line for its mark alone")
-                said = f"\n\n{said.strip()}\n\n"
+                found = f"\n\n{found.strip()}\n\n"
             elif _BEGINS_LINE.fullmatch(before):
                 raise InputError("a number begins the line, expected a word before it, or it is taken for HTML")
         except InputError as error:
             raise InputError(error.expected, place=f"line {line}", file=file) from None
         stands = text[mark.end() : end.start()]
-        if stands != said:
-            changes.append(Change(f"{file}:{line}", mark["words"], stands.strip(), said.strip()))
-        parts += [text[done : mark.end()], said]
+        if stands != found:
+            changes.append(Change(f"{file}:{line}", mark["words"], stands.strip(), found.strip()))
+        parts += [text[done : mark.end()], found]
         done = end.start()
     return "".join([*parts, text[done:]]), changes
 
@@ -211,28 +211,28 @@ def _write(words: str, writers: Mapping[str, Writer]) -> str:
 def rebuild(
     folder: Path, writers: Mapping[str, Writer], pictures: Mapping[str, Picture | DataFile], *, is_check: bool = False
 ) -> list[Change]:
-    """Write the marked parts of the pages (``*.md``) of a folder anew, and the pictures whose numbers changed.
+    """Rewrite the marked parts of the pages (``*.md``) of a folder, and the pictures and data files that changed.
 
     Parameters
     ----------
     folder
-        Where the pages are.
+        Folder of the pages.
     writers
-        By the first word of a mark.
+        Writers by the first word of a mark.
     pictures
         Pictures and data files, by name.
     is_check
-        Whether nothing is to be written.
+        Whether to report changes without writing.
 
     Returns
     -------
     list of Change
-        What differed.
+        The differences.
 
     Raises
     ------
     InputError
-        Where there is no page, or a mark is broken.
+        Where the folder has no page, or a mark is broken.
     """
     pages = sorted(folder.glob("*.md"))
     if not pages:

@@ -53,16 +53,16 @@ def targets(compared: Sequence[Row]) -> list[Row]:
             verdicts.append(_verdict(task, "core / better C, worst cell", "<= 1.5", max(slower), worst))
             verdicts.append(_verdict(task, "core / better C, geometric mean", "<= 1", mean_ratio(slower)))
         far = [row for row in ratios["eclat"] if row["m"] == 10 and row["p"] > 20]
-        for rows, what, asked in (
+        for rows, what, target in (
             (ratios["eclat"], "Eclat / core, worst cell", ">= 4"),
             (far, "Eclat / core, worst cell with m = 10, p > 20", ">= 15"),
             (ratios["cpsat"], "CP-SAT / core, worst cell", ">= 650"),
         ):
             if rows:
-                least = float(asked.split()[1])
+                least = float(target.split()[1])
                 # a certain miss comes before a lower bound that is too weak
                 worst = min(rows, key=lambda row: (row["ratio"] >= least or row["stopped"] > 0, row["ratio"]))
-                verdicts.append(_verdict(task, what, asked, worst["ratio"], worst))
+                verdicts.append(_verdict(task, what, target, worst["ratio"], worst))
         if ratios["cpsat"]:
             mean = mean_ratio([row["ratio"] for row in ratios["cpsat"]])
             verdicts.append(_verdict(task, "CP-SAT / core, geometric mean", ">= 650", mean))
@@ -204,14 +204,14 @@ def _number(value: float, stopped: int) -> str:
     return f"> {digits}" if stopped else digits
 
 
-def _verdict(task: str, what: str, asked: str, measured: float, cell: Row | None = None) -> Row:
-    bound = float(asked.split()[1])
-    is_met = measured <= bound if asked.startswith("<=") else measured >= bound
+def _verdict(task: str, what: str, target: str, measured: float, cell: Row | None = None) -> Row:
+    bound = float(target.split()[1])
+    is_met = measured <= bound if target.startswith("<=") else measured >= bound
     where = "-" if cell is None else f"{cell['p']} x {cell['N']}, {_density(cell)}, m={cell['m']}"
     return {
         "task": task,
         "target": what,
-        "asked": asked,
+        "asked": target,
         "measured": measured,
         "where": where,
         "met": "yes" if is_met else "open: stopped" if cell is not None and cell["stopped"] else "no",
