@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from docs.studies.coupled import foresight
 from docs.studies.marked_pages import Picture, Writer
 from docs.studies.rows import read_rows
-from hindsched.bench.report.formatting import share
 from hindsched.bench.report.markdown import text_table
 from hindsched.bench.results.records import records
 from hindsched.instances.errors import InputError
@@ -35,7 +34,7 @@ class ForesightPage:
     def writers(self) -> dict[str, Writer]:
         """Return the writers of marks (see `docs.studies.marked_pages`), by name."""
         tables = (self.foresight_map, self.markov_tests, self.markov_estimates, self.markov_costs)
-        numbers = (self.map_ratio, self.markov_share, self.leaving)
+        numbers = (self.map_ratio, self.leaving)
         return {writer.__name__: writer for writer in (*tables, *numbers)}
 
     def files(self) -> dict[str, Picture]:
@@ -97,12 +96,6 @@ class ForesightPage:
         return text_table(
             ["policy", "chains of training", "chains of the window", "states drawn from the chains"], rows
         )
-
-    def markov_share(self, machines: str, test: str) -> str:
-        """Return on what share of the nodes a test rejects."""
-        frame = _read("markov_tests")
-        mine = frame.loc[frame["machines"] == machines, _one_of(test, _TESTS)].dropna()
-        return share(float((mine < 0.01).mean()))
 
     def leaving(self, machines: str) -> str:
         """Return how many times more often a young availability period ends in a slot than an old one."""

@@ -55,7 +55,6 @@ class LookaheadPage:
             "lookahead_targets": self.targets,
             "lookahead_ratio": self.ratio,
             "lookahead_instances": self.instances,
-            "lookahead_all": self.finishable,
             "lookahead_faster": self.faster,
             "lookahead_lost": self.lost,
             "lookahead_lost_optimum": self.lost_optimum,
@@ -173,10 +172,6 @@ class LookaheadPage:
             ])  # fmt: skip
         aims = [f"median <= {MEDIAN}", f"within 100% on >= {share(WITHIN100)}"]
         return text_table(["policy", *aims, f"unfinished where `{BESIDE[-1]}` finishes: 0"], rows)
-
-    def finishable(self) -> str:
-        """Return the number of feasible instances."""
-        return count(len(self._possible))
 
     def ratio(self, policy: str, statistic: str) -> str:
         """Return a statistic of a policy's ratio."""
