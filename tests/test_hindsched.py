@@ -149,7 +149,7 @@ def test_what_is_no_policy_is_refused(drawn, policy, said):
 
 @pytest.mark.parametrize("call", [hs.solve, hs.bound, lambda it: hs.run(it, "IE"), lambda it: hs.score([it])])
 def test_what_is_no_instance_is_refused(call):
-    with pytest.raises(hs.InputError, match=r"^instance: int, expected an instance of some family, or its file$"):
+    with pytest.raises(hs.InputError, match=r"^instance: int, expected an instance or its file$"):
         call(7)
 
 
