@@ -247,7 +247,7 @@ class PricedLabelSearch:
         common = workspace.table, workspace.problem, workspace.scratch, multipliers
         if label >= 0:
             labels = self._memory.labels
-            trace_label(*common, labels, graph.knapsack, label, int(graph.late[-1]), used, sent, ends)
+            trace_label(*common, graph, labels, label, used, sent, ends)
             return int(labels.cost[label]), Path(used, sent, ends)
         row = 0
         for k in range(1, self.iterations + 1):

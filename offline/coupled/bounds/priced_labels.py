@@ -17,7 +17,7 @@ import numpy as np
 from hindsched.instances.array_types import Flags, Ints, Reals
 from hindsched.instances.compiling import kernel
 from hindsched.offline.coupled.bounds.feasible_team_cache import recall
-from hindsched.offline.coupled.bounds.iteration_knapsack import Knapsack, list_candidates
+from hindsched.offline.coupled.bounds.iteration_knapsack import list_candidates
 from hindsched.offline.coupled.bounds.label_store import (
     LabelStore,
     append_label,
@@ -91,7 +91,6 @@ def find_path(
     number of slots of the instance.
     """
     first, early, late = labels.first, graph.early, graph.late
-    end = late[iterations]
     reset_labels(labels, multipliers.constant)
     n = 1
     for k in range(1, iterations + 1):
@@ -113,23 +112,7 @@ def find_path(
                 arc, rest = bounds.arc[k, row, column], bounds.rest[k, column]
                 if arc >= UNREACHABLE or rest >= UNREACHABLE or labels.cost[i] + arc + rest > 0:
                     continue
-                n = _extend(
-                    table,
-                    problem,
-                    scratch,
-                    multipliers,
-                    graph,
-                    bounds,
-                    labels,
-                    k,
-                    i,
-                    t,
-                    low,
-                    n,
-                    row,
-                    column,
-                    end,
-                )
+                n = _extend(table, problem, scratch, multipliers, graph, bounds, labels, k, i, t, low, n)
                 if n < 0:
                     return STOPPED
         first[k + 1] = n
@@ -152,18 +135,15 @@ def _extend(
     t: int,
     low: int,
     n: int,
-    row: int,
-    column: int,
-    end: int,
 ) -> int:
     """Extend label i by the k-th iteration with slot t after it; labels low..n-1 have as many iterations.
 
-    The bounds of the arc and of the rest are at ``row`` and ``column``. Returns the number of labels, -1 if there is no
-    room. A later compute start leads to more programs and holders, so only starts that cost less than all later ones
-    count.
+    Returns the number of labels, -1 if there is no room. A later compute start leads to more programs and holders, so
+    only starts that cost less than all later ones count.
     """
     effort, knapsack, team_cache = scratch.effort, graph.knapsack, graph.team_cache
-    s, e = labels.start[i], t - 1
+    s, e, end = labels.start[i], t - 1, graph.late[graph.late.size - 1]
+    row, column = s - graph.early[k - 1], t - graph.early[k]
     num_candidates = list_candidates(table, problem, scratch, knapsack, s, e, labels.held[i], end)
     limit = 1 - bounds.rest[k, column]
     is_verified = False
@@ -228,10 +208,9 @@ def trace_label(
     problem: Problem,
     scratch: Scratch,
     multipliers: NodeMultipliers,
+    graph: RelaxedGraph,
     labels: LabelStore,
-    knapsack: Knapsack,
     label: int,
-    end: int,
     used: Reals,
     sent: Ints,
     ends: Ints,
@@ -242,6 +221,5 @@ def trace_label(
         s, c, t = labels.start[i], labels.c[label], labels.start[label]
         ends[k] = t
         sent[k] = programs_sent(problem, s, c)
-        iw, held = labels.iw[label], labels.held[i]
-        record_use(table, problem, scratch, multipliers, knapsack, held, k, s, c, t, iw, end, used)
+        record_use(table, problem, scratch, multipliers, graph, labels.held[i], k, s, c, t, labels.iw[label], used)
         label = i

@@ -450,17 +450,17 @@ def record_use(
     problem: Problem,
     scratch: Scratch,
     multipliers: NodeMultipliers,
-    knapsack: Knapsack,
+    graph: RelaxedGraph,
     held: Words,
     k: int,
     s: int,
     c: int,
     t: int,
     iw: int,
-    end: int,
     used: Reals,
 ) -> None:
     """Write the share of each period in an iteration in s..t-1, found again as when its cost was computed."""
+    knapsack, end = graph.knapsack, graph.late[graph.late.size - 1]
     num_candidates = list_candidates(table, problem, scratch, knapsack, s, t - 1, held, end)
     num_workers = _list_members(table, problem, scratch, multipliers, knapsack, num_candidates, k, c, t)
     least_cost(problem, scratch, knapsack, num_workers, iw)
@@ -485,11 +485,10 @@ def trace_path(
     ends: Ints,
 ) -> None:
     """Write the use of periods, and the programs sent, on the path through nodes (k, ``ends[k]``)."""
-    early, end = graph.early, graph.late[ends.size - 1]
+    early = graph.early
     for k in range(1, ends.size):
         s, t = ends[k - 1], ends[k]
         row, column = s - early[k - 1], t - early[k]
         c, iw = graph.c[k, row, column], graph.iw[k, row, column]
         sent[k] = programs_sent(problem, s, c)
-        held = graph.held[k - 1, row]
-        record_use(table, problem, scratch, multipliers, graph.knapsack, held, k, s, c, t, iw, end, used)
+        record_use(table, problem, scratch, multipliers, graph, graph.held[k - 1, row], k, s, c, t, iw, used)

@@ -21,6 +21,7 @@ from hindsched.offline.coupled.bounds.iteration_knapsack import (
     least_cost_below,
     list_candidates,
     list_workers,
+    make_knapsack,
 )
 from hindsched.offline.coupled.bounds.label_store import (
     LabelStore,
@@ -33,8 +34,11 @@ from hindsched.offline.coupled.bounds.label_store import (
 from hindsched.offline.coupled.bounds.prefetch_table import Prefetch, compose
 from hindsched.offline.coupled.bounds.sentinels import DROPPED, REFUTED, STOPPED
 from hindsched.offline.coupled.bounds.slot_lagrangian.slot_multipliers import (
+    DEFAULT_PARAMETERS,
     NUM_STEPS,
+    SlotLagrangianParameters,
     SlotMultipliers,
+    make_slot_multipliers,
     subtract_use,
 )
 from hindsched.offline.coupled.search.bitsets import has
@@ -73,15 +77,34 @@ def make_chains(max_labels: int, workers: int, iterations: int) -> Chains:
     )
 
 
+class SlotRelaxation(NamedTuple):
+    """All arrays of the relaxation: multipliers, the chains of one search, and the knapsack of one iteration."""
+
+    multipliers: SlotMultipliers
+    chains: Chains
+    knapsack: Knapsack
+
+    def nbytes(self) -> int:
+        """Return the memory taken, in bytes."""
+        groups = (self.multipliers, self.chains.labels, self.chains[1:], self.knapsack)
+        return sum(array.nbytes for group in groups for array in group)
+
+
+def make_slot_relaxation(
+    workers: int, slots: int, iterations: int, parameters: SlotLagrangianParameters = DEFAULT_PARAMETERS
+) -> SlotRelaxation:
+    """Return room for schedules of this many iterations within this many slots."""
+    chains = make_chains(parameters.max_labels, workers, iterations)
+    return SlotRelaxation(make_slot_multipliers(workers, slots), chains, make_knapsack(workers))
+
+
 @kernel
 def find_chain(
     table: Table,
     problem: Problem,
     scratch: Scratch,
     prefetch: Prefetch,
-    multipliers: SlotMultipliers,
-    chains: Chains,
-    knapsack: Knapsack,
+    relaxation: SlotRelaxation,
     mode: int,
     iterations: int,
     end: int,
@@ -91,7 +114,7 @@ def find_chain(
 
     Returns `REFUTED` if there is no chain, `STOPPED` if the effort or the room for labels is used up.
     """
-    effort, labels = scratch.effort, chains.labels
+    effort, chains, labels = scratch.effort, relaxation.chains, relaxation.chains.labels
     first = labels.first
     reset_labels(labels, 0)
     n = 1
@@ -112,7 +135,7 @@ def find_chain(
                     return STOPPED
                 if ahead == SLOTS_UNKNOWN or ahead > end:
                     break
-                n = _extend(table, problem, scratch, multipliers, labels, knapsack, mode, i, e, low, n, end)
+                n = _extend(table, problem, scratch, relaxation, mode, i, e, low, n, end)
                 if n < 0:
                     return STOPPED
         first[done + 2] = n
@@ -126,9 +149,7 @@ def _extend(
     table: Table,
     problem: Problem,
     scratch: Scratch,
-    multipliers: SlotMultipliers,
-    labels: LabelStore,
-    knapsack: Knapsack,
+    relaxation: SlotRelaxation,
     mode: int,
     i: int,
     e: int,
@@ -141,6 +162,7 @@ def _extend(
     Returns the number of labels, -1 if there is no room. A later compute start has more programs sent before it but
     leaves fewer workers, so only starts that cost less than all later ones count.
     """
+    multipliers, labels, knapsack = relaxation.multipliers, relaxation.chains.labels, relaxation.knapsack
     s = labels.start[i]
     num_candidates = list_candidates(table, problem, scratch, knapsack, s, e, labels.held[i], end)
     limit = 1
@@ -233,15 +255,14 @@ def count_chain(
     table: Table,
     problem: Problem,
     scratch: Scratch,
-    multipliers: SlotMultipliers,
-    chains: Chains,
-    knapsack: Knapsack,
+    relaxation: SlotRelaxation,
     mode: int,
     label: int,
     iterations: int,
     end: int,
 ) -> None:
     """Add the chain that leads to a label to the statistics of multipliers and ends, last iteration first."""
+    multipliers, chains, knapsack = relaxation.multipliers, relaxation.chains, relaxation.knapsack
     usage, labels = multipliers.usage, chains.labels
     multipliers.num_chains[0] += 1
     k = iterations

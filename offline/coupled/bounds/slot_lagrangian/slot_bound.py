@@ -9,18 +9,14 @@ import numpy as np
 from hindsched.instances.array_types import Reals
 from hindsched.offline.coupled.bounds.branch_node import BranchNode, NodePool
 from hindsched.offline.coupled.bounds.sentinels import REFUTED, STOPPED
+from hindsched.offline.coupled.bounds.slot_lagrangian.chain_search import SlotRelaxation, make_slot_relaxation
 from hindsched.offline.coupled.bounds.slot_lagrangian.slot_multipliers import (
     DEFAULT_PARAMETERS,
     SlotLagrangianParameters,
     reset_statistics,
     set_merits,
 )
-from hindsched.offline.coupled.bounds.slot_lagrangian.slot_refutation import (
-    SlotRelaxation,
-    branching_end,
-    make_slot_relaxation,
-    refute,
-)
+from hindsched.offline.coupled.bounds.slot_lagrangian.slot_refutation import branching_end, refute
 from hindsched.offline.coupled.search.effort import EFFORT_PER_STEP
 from hindsched.offline.coupled.search.label_search import Incumbent
 from hindsched.offline.coupled.search.slot_codes import NEVER

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from hindsched.instances.compiling import kernel
-from hindsched.offline.coupled.bounds.iteration_knapsack import Knapsack, make_knapsack
 from hindsched.offline.coupled.bounds.prefetch_table import Prefetch, compose
 from hindsched.offline.coupled.bounds.sentinels import OPEN
 from hindsched.offline.coupled.bounds.slot_lagrangian.chain_search import (
@@ -14,16 +11,12 @@ from hindsched.offline.coupled.bounds.slot_lagrangian.chain_search import (
     END_SUM,
     NUM_CHAINS,
     Chains,
+    SlotRelaxation,
     count_chain,
     find_chain,
-    make_chains,
 )
 from hindsched.offline.coupled.bounds.slot_lagrangian.slot_multipliers import (
-    DEFAULT_PARAMETERS,
     NUM_STEPS,
-    SlotLagrangianParameters,
-    SlotMultipliers,
-    make_slot_multipliers,
     set_multipliers,
 )
 from hindsched.offline.coupled.search.effort import SPENT
@@ -31,27 +24,6 @@ from hindsched.offline.coupled.search.instance_arrays import Problem
 from hindsched.offline.coupled.search.scratch_memory import Scratch
 from hindsched.offline.coupled.search.slot_codes import NEVER
 from hindsched.offline.coupled.search.state_tables import Table
-
-
-class SlotRelaxation(NamedTuple):
-    """All arrays of the relaxation: multipliers, the chains of one search, and the knapsack of one iteration."""
-
-    multipliers: SlotMultipliers
-    chains: Chains
-    knapsack: Knapsack
-
-    def nbytes(self) -> int:
-        """Return the memory taken, in bytes."""
-        groups = (self.multipliers, self.chains.labels, self.chains[1:], self.knapsack)
-        return sum(array.nbytes for group in groups for array in group)
-
-
-def make_slot_relaxation(
-    workers: int, slots: int, iterations: int, parameters: SlotLagrangianParameters = DEFAULT_PARAMETERS
-) -> SlotRelaxation:
-    """Return room for schedules of this many iterations within this many slots."""
-    chains = make_chains(parameters.max_labels, workers, iterations)
-    return SlotRelaxation(make_slot_multipliers(workers, slots), chains, make_knapsack(workers))
 
 
 @kernel
@@ -71,26 +43,23 @@ def refute(
 
     Returns `REFUTED`, `OPEN` after this many rounds, or `STOPPED`.
     """
-    multipliers, chains, knapsack = relaxation.multipliers, relaxation.chains, relaxation.knapsack
+    multipliers, ends = relaxation.multipliers, relaxation.chains.ends
     # The thresholds lie between the first slot by which programs can be needed and the end.
     early = compose(table, problem, scratch, prefetch, 0, min(2, iterations), horizon)
     if early < 0 or early >= end:
         early = 0
     for i in range(NUM_STEPS):
         multipliers.thresholds[i] = early + 1 + (end - early - 1) * i // (NUM_STEPS - 1)
-    ends = chains.ends
     for k in range(iterations + 1):
         ends[NUM_CHAINS, k] = ends[END_SUM, k] = ends[END_MAX, k] = 0
         ends[END_MIN, k] = NEVER
     for _ in range(rounds):
         set_multipliers(table, problem, multipliers, end)
         scratch.effort[SPENT] += 1 + problem.p * end // 16
-        label = find_chain(
-            table, problem, scratch, prefetch, multipliers, chains, knapsack, mode, iterations, end, horizon
-        )
+        label = find_chain(table, problem, scratch, prefetch, relaxation, mode, iterations, end, horizon)
         if label < 0:
             return label
-        count_chain(table, problem, scratch, multipliers, chains, knapsack, mode, label, iterations, end)
+        count_chain(table, problem, scratch, relaxation, mode, label, iterations, end)
     return OPEN
 
 

@@ -9,9 +9,9 @@ from hindsched.instances.coupled import Instance
 from hindsched.instances.coupled.generate import paper
 from hindsched.offline import coupled as offline_coupled
 from hindsched.offline.coupled.bounds.sentinels import OPEN, REFUTED
+from hindsched.offline.coupled.bounds.slot_lagrangian.chain_search import make_slot_relaxation
 from hindsched.offline.coupled.bounds.slot_lagrangian.slot_bound import SlotLagrangianBound
 from hindsched.offline.coupled.bounds.slot_lagrangian.slot_multipliers import SlotLagrangianParameters, reset_statistics
-from hindsched.offline.coupled.bounds.slot_lagrangian.slot_refutation import make_slot_relaxation
 from hindsched.offline.coupled.objectives import Objective
 from hindsched.offline.coupled.plans import emit
 from hindsched.offline.coupled.search import beam
