@@ -14,7 +14,7 @@ import numpy as np
 from hindsched.instances.chains import Chain, StateStream
 from hindsched.instances.errors import InputError
 from hindsched.instances.random_streams import stream
-from hindsched.instances.states import DOWN, MOST_SLOTS, UP, States
+from hindsched.instances.states import DOWN, MOST_SLOTS, UP, States, frozen
 from hindsched.instances.text_files import excerpt
 
 __all__ = ["STARTS", "DrawnStates", "KnownStates", "StateSource"]
@@ -67,11 +67,7 @@ class KnownStates:
             raise InputError("another code, expected 0 (UP), 1 (RECLAIMED) or 2 (DOWN)", place="states")
         if states.dtype != np.uint8:
             states = states.astype(np.uint8)
-        # the owner of a view's base could still change it, so only an array that owns its data is kept without a copy
-        if states.flags.writeable or not states.flags.owndata or not states.flags.c_contiguous:
-            states = np.array(states, order="C")
-            states.setflags(write=False)
-        self._states = states
+        self._states = frozen(states)
 
     @property
     def shape(self) -> tuple[int, int]:

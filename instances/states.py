@@ -20,6 +20,7 @@ __all__ = [
     "UP",
     "States",
     "from_letters",
+    "frozen",
     "pack_up",
     "to_letters",
 ]
@@ -86,6 +87,15 @@ def to_letters(states: States) -> list[str]:
     ['uur', 'dru']
     """
     return [_LETTER_BYTES[row].tobytes().decode() for row in states]
+
+
+def frozen(states: States) -> States:
+    """Return the states as a read-only array without other owners: a copy where necessary."""
+    # the owner of a view's base could still change it, so only an array that owns its data is kept without a copy
+    if states.flags.writeable or not states.flags.owndata or not states.flags.c_contiguous:
+        states = np.array(states, order="C")
+        states.setflags(write=False)
+    return states
 
 
 def pack_up(states: States) -> npt.NDArray[np.uint64]:

@@ -8,6 +8,7 @@ import os
 import re
 import secrets
 import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
@@ -20,6 +21,7 @@ __all__ = [
     "convert",
     "encode",
     "excerpt",
+    "expect_format",
     "open_stream",
     "quoted",
     "read_bytes",
@@ -127,6 +129,22 @@ def convert(value: object, kind: type[T], place: str = "") -> T:
         path = path.rstrip("`")
         field = (place + path).lstrip(".")
         raise InputError(_plain(message, value, path), place=field or None) from None
+
+
+def expect_format(document: Mapping[str, Any], formats: Sequence[str]) -> str:
+    """Return the format of a decoded file.
+
+    Raises
+    ------
+    InputError
+        If the key ``format`` is missing or is none of ``formats``.
+    """
+    expected = " or ".join(f'"{name}"' for name in formats)
+    if "format" not in document:
+        raise InputError(f"missing key format, expected {expected}")
+    if document["format"] not in formats:
+        raise InputError(f"{quoted(document['format'])}, expected {expected}", place="format")
+    return str(document["format"])
 
 
 def encode(value: Any) -> str:

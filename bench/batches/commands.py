@@ -20,7 +20,7 @@ from hindsched.bench.shared_types import Given, Row
 from hindsched.instances import InputError, Verdict
 from hindsched.instances.batches import Compute, Instance, Run, Rung
 from hindsched.instances.batches.check import expect_run
-from hindsched.instances.batches.cuts import FORMAT, read_claim
+from hindsched.instances.batches.cut_certificate import CUT_FORMAT, read_cut_certificate
 from hindsched.instances.batches.generate import back_to_back, paper, small
 from hindsched.instances.batches.volunteers import DAY
 from hindsched.instances.text_files import read_json
@@ -111,7 +111,7 @@ class BatchesCommands(FamilyCommands[Instance, Run]):
             "satisfied": hindsight.satisfied + missing,
             "latency": hindsight.latency + missing,
             "cut": tuple(batch.cut for batch in hindsight.batches) + missing,
-            "format": FORMAT,
+            "format": CUT_FORMAT,
             "instance": instance.fingerprint,
         }
         return [(row, result)]
@@ -139,7 +139,7 @@ class BatchesCommands(FamilyCommands[Instance, Run]):
         document = read_json(path)
         if "cut" in document:
             try:
-                schedule: object = read_claim(document)
+                schedule: object = read_cut_certificate(document)
             except InputError as error:
                 raise error.in_file(path) from None
         else:

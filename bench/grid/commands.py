@@ -36,13 +36,13 @@ class GridCommands(FamilyCommands[Instance, Schedule]):
         from hindsched.instances.grid import generate
 
         rest = dict(given)
-        mix = generate.WIDE if rest.pop("mix") == "wide" else generate.NARROW
+        mix = generate.WIDE_MIX if rest.pop("mix") == "wide" else generate.NARROW_MIX
         return generate.generate(jobs=rest.pop("num_jobs"), mix=mix, **rest)
 
     def import_trace(self, traces: Sequence[str], given: Given) -> tuple[Instance, Sequence[str]]:
         """Return the instance in one log, or in a workload of Batsim, and the number of unusable lines."""
         from hindsched.instances.grid.batsim import from_batsim
-        from hindsched.instances.grid.kth_sp2 import NODES, kth_sp2
+        from hindsched.instances.grid.packaged_log import NODES, kth_sp2
         from hindsched.instances.grid.workloads import import_log
         from hindsched.instances.text_files import read_json
 

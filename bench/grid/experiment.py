@@ -21,10 +21,10 @@ from hindsched.bench.grid.fluid_bound import fluid_bound
 from hindsched.bench.shared_types import Row
 from hindsched.instances.errors import SelfCheckError
 from hindsched.instances.grid import Instance
-from hindsched.instances.grid.generate import NARROW, WIDE, generate
-from hindsched.instances.grid.kth_sp2 import NODES, kth_sp2
+from hindsched.instances.grid.generate import NARROW_MIX, WIDE_MIX, generate
 from hindsched.instances.grid.model import Ints
-from hindsched.instances.grid.workloads import import_log, instance_of
+from hindsched.instances.grid.packaged_log import NODES, kth_sp2
+from hindsched.instances.grid.workloads import import_log, instance_from_jobs
 from hindsched.instances.traces.parsing import read_lines
 from hindsched.online.grid import Run, make_policy, run_policy
 
@@ -37,7 +37,7 @@ PARTS = ("paper", "overlay", "size", "reach", "log", "whole")
 DEGREES = (10, 20, 30, 40)
 LOADS = (0.28, 0.95)
 #: Distribution and number of jobs by mix; at 28 % of 5,000 nodes they fill three months (2.7 in the paper).
-MIXES = {"wide": (WIDE, 71_000), "narrow": (NARROW, 271_000)}
+MIXES = {"wide": (WIDE_MIX, 71_000), "narrow": (NARROW_MIX, 271_000)}
 #: Factors of the gaps between submissions of the real log.
 _COMPRESS = ("1", "4/5", "3/5")
 _NODES, _SLOT_S = 5_000, 60
@@ -143,7 +143,7 @@ def _as_requested(log: str, slot_s: int) -> Instance:
             if submit >= 0 and run >= 0 and 1 <= width <= NODES:
                 rows.append((submit, run, width))
     first = min(row[0] for row in rows)
-    return instance_of([(submit - first, run, width) for submit, run, width in rows], NODES, slot_s)
+    return instance_from_jobs([(submit - first, run, width) for submit, run, width in rows], NODES, slot_s)
 
 
 def experiment(setup: Setup) -> list[tuple[str, Workload, str, Row]]:

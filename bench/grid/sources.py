@@ -12,7 +12,7 @@ import msgspec
 from hindsched.bench.shared_types import Row
 from hindsched.instances.errors import InputError
 from hindsched.instances.grid import Instance, generate
-from hindsched.instances.grid.kth_sp2 import kth_sp2
+from hindsched.instances.grid.packaged_log import kth_sp2
 from hindsched.instances.text_files import convert, excerpt
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ __all__ = ["Generated", "Window", "from_point", "sources"]
 
 _Positive = Annotated[int, msgspec.Meta(ge=1)]
 _Count = Annotated[int, msgspec.Meta(ge=0)]
-_MIXES = {"wide": generate.WIDE, "narrow": generate.NARROW}
+_MIXES = {"wide": generate.WIDE_MIX, "narrow": generate.NARROW_MIX}
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ class Generated:
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """Some jobs of KTH-SP2 (see `hindsched.instances.grid.kth_sp2`)."""
+    """Some jobs of KTH-SP2 (see `hindsched.instances.grid.packaged_log`)."""
 
     family: ClassVar[str] = "grid"
 
@@ -117,7 +117,7 @@ class _Table(msgspec.Struct, forbid_unknown_fields=True):
     slot_s: _Positive = 60
 
 
-def _mix(name: str) -> generate.Mix:
+def _mix(name: str) -> generate.JobMix:
     if name not in _MIXES:
         raise InputError(f"{excerpt(name)}, expected one of {', '.join(_MIXES)}", place="mixes")
     return _MIXES[name]

@@ -8,8 +8,7 @@ import msgspec
 
 from hindsched.instances import states as st
 from hindsched.instances.bags.model import Instance
-from hindsched.instances.errors import InputError
-from hindsched.instances.text_files import convert, encode, quoted
+from hindsched.instances.text_files import convert, encode, expect_format
 
 __all__ = ["INSTANCE_FORMATS", "read_instance", "write_instance"]
 
@@ -50,10 +49,7 @@ def read_instance(document: dict[str, Any]) -> Instance:
         Naming the machine and the field: another format, unknown or missing keys, other letters, numbers that are no
         integers or out of range, unequal lengths, no machine, no slot.
     """
-    if "format" not in document:
-        raise InputError(f'missing key format, expected "{INSTANCE_FORMATS[0]}"')
-    if document["format"] not in INSTANCE_FORMATS:
-        raise InputError(f'{quoted(document["format"])}, expected "{INSTANCE_FORMATS[0]}"', place="format")
+    expect_format(document, INSTANCE_FORMATS)
     file = convert(document, _InstanceFile)
     return Instance(
         tasks=file.tasks,

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import dataclasses
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
-from operator import index
-from typing import Any, ClassVar, SupportsIndex
+from typing import Any, ClassVar
 
 import numpy as np
 
 from hindsched.instances import states as st
+from hindsched.instances.base_instance import BaseInstance, as_integer
 from hindsched.instances.errors import InputError
 from hindsched.instances.text_files import excerpt
 
@@ -33,7 +32,7 @@ class Store(StrEnum):
 
 
 @dataclass(frozen=True, eq=False, init=False)
-class Instance:
+class Instance(BaseInstance):
     """A bag of n identical tasks on machines whose every state is known (docs/bags/model.md section 1).
 
     Immutable and validated once, here. Equality, hash and `fingerprint` follow the content.
@@ -107,16 +106,16 @@ class Instance:
         if not isinstance(on_demand, bool | np.bool_):
             raise InputError(f"{on_demand!r}, expected true or false", place="on_demand")
         checked = {
-            "tasks": _integer(tasks, 1, MOST, "tasks"),
-            "segments": _integer(segments, 1, MOST, "segments"),
-            "slot": _integer(slot, 1, MOST, "slot"),
-            "ticks": tuple(_integer(value, 1, MOST, f"machines[{q}].segment") for q, value in enumerate(ticks)),
-            "states": _frozen(states, len(ticks)),
+            "tasks": as_integer(tasks, 1, MOST, "tasks"),
+            "segments": as_integer(segments, 1, MOST, "segments"),
+            "slot": as_integer(slot, 1, MOST, "slot"),
+            "ticks": tuple(as_integer(value, 1, MOST, f"machines[{q}].segment") for q, value in enumerate(ticks)),
+            "states": _checked_states(states, len(ticks)),
             "store": Store(store),
             "on_demand": bool(on_demand),
-            "tick_ms": _integer(tick_ms, 1, MOST, "tick_ms"),
-            "reference_s": _integer(reference_s, 1, MOST, "reference_s"),
-            "clock_s": None if clock_s is None else _integer(clock_s, 0, WEEK_S - 1, "clock_s"),
+            "tick_ms": as_integer(tick_ms, 1, MOST, "tick_ms"),
+            "reference_s": as_integer(reference_s, 1, MOST, "reference_s"),
+            "clock_s": None if clock_s is None else as_integer(clock_s, 0, WEEK_S - 1, "clock_s"),
         }
         for name, value in checked.items():
             object.__setattr__(self, name, value)
@@ -156,23 +155,8 @@ class Instance:
         digest.update(self.states.tobytes())
         return f"sha256:{digest.hexdigest()}"
 
-    def replace(self, **changes: Any) -> Instance:
-        """Return a validated copy with some fields changed."""
-        fields = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
-        return Instance(**{**fields, **changes})
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        fields = tuple(getattr(self, field.name) for field in dataclasses.fields(self))
-        return Instance, fields  # checked again, frozen again, caches left behind
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Instance) and self.fingerprint == other.fingerprint
-
-    def __hash__(self) -> int:
-        return hash(self.fingerprint)
-
-
-def _frozen(states: st.States, machines: int) -> st.States:
+def _checked_states(states: st.States, machines: int) -> st.States:
     if not isinstance(states, np.ndarray) or states.dtype != np.uint8 or states.ndim != 2:
         raise InputError("expected a two-dimensional array of dtype uint8", place="states")
     if states.shape[0] != machines:
@@ -183,16 +167,4 @@ def _frozen(states: st.States, machines: int) -> st.States:
         raise InputError(f"{states.shape[1]} slots, expected at most {st.MOST_SLOTS}", place="machines[0].states")
     if states.max() > st.DOWN:
         raise InputError("a code above 2, expected 0 (UP), 1 (RECLAIMED) or 2 (DOWN)", place="states")
-    # a view stays open to whoever holds what it looks at, so only an array of its own is taken over
-    if states.flags.writeable or not states.flags.owndata or not states.flags.c_contiguous:
-        states = np.array(states, order="C")
-        states.setflags(write=False)
-    return states
-
-
-def _integer(number: object, least: int, most: int, place: str) -> int:
-    if isinstance(number, bool) or not isinstance(number, SupportsIndex) or index(number) < least:
-        raise InputError(f"{number!r}, expected an integer >= {least}", place=place)
-    if index(number) > most:
-        raise InputError(f"{number!r}, expected an integer <= {most}", place=place)
-    return index(number)
+    return st.frozen(states)

@@ -9,7 +9,7 @@ from math import floor
 from typing import Any, ClassVar, TypeAlias
 
 from hindsched.instances.errors import InputError
-from hindsched.instances.text_files import encode, excerpt, quoted
+from hindsched.instances.text_files import encode, excerpt, expect_format, quoted
 
 __all__ = ["SCHEDULE_FORMATS", "Instant", "Run", "Save", "Schedule", "read_schedule", "write_schedule"]
 
@@ -95,10 +95,7 @@ def read_schedule(document: dict[str, Any]) -> Schedule:
     >>> read_schedule({**text, "runs": [[0, 0, 3, 4.5, 0]]}).defect
     'runs[0].end: 4.5, expected an integer or a text like "7/2"'
     """
-    if "format" not in document:
-        raise InputError(f'missing key format, expected "{SCHEDULE_FORMATS[0]}"')
-    if document["format"] not in SCHEDULE_FORMATS:
-        raise InputError(f'{quoted(document["format"])}, expected "{SCHEDULE_FORMATS[0]}"', place="format")
+    expect_format(document, SCHEDULE_FORMATS)
     name = document.get("instance")
     fingerprint = name if isinstance(name, str) else None
     try:

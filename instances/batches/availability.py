@@ -13,13 +13,13 @@ import numpy.typing as npt
 
 from hindsched.instances.errors import InputError
 
-__all__ = ["LATEST", "Availability", "Ints", "Known", "Source"]
+__all__ = ["MOST", "Availability", "AvailabilitySource", "Ints", "KnownAvailability"]
 
 #: 64-bit integers; availability uses 32 bits where they hold it.
 Ints = npt.NDArray[np.int64]
 
 #: The largest number an instance may hold: every JSON reader keeps it exactly.
-LATEST = 2**53 - 1
+MOST = 2**53 - 1
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -54,7 +54,7 @@ class Availability:
         """Return the availability of lists of intervals, one list per worker, unchecked."""
         offsets = np.cumsum([0, *map(len, workers)], dtype=np.int64)
         flat = np.array([pair for intervals in workers for pair in intervals], dtype=np.int64).reshape(-1, 2)
-        return cls(narrow(flat), offsets)
+        return cls(with_least_dtype(flat), offsets)
 
     @property
     def num_workers(self) -> int:
@@ -99,13 +99,13 @@ class Availability:
         return low
 
 
-def narrow(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+def with_least_dtype(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """Return the numbers in 32 bits if they all fit, else in 64."""
     fits = array.size == 0 or int(array.max()) <= np.iinfo(np.int32).max
     return array.astype(np.int32 if fits else np.int64, copy=False)
 
 
-class Source(ABC):
+class AvailabilitySource(ABC):
     """Where the availability of an instance comes from."""
 
     @property
@@ -137,7 +137,7 @@ class Source(ABC):
 
 
 @dataclass(frozen=True, eq=False)
-class Known(Source):
+class KnownAvailability(AvailabilitySource):
     """Availability that is written down.
 
     Parameters
@@ -158,7 +158,7 @@ class Known(Source):
         ups, offsets = self.availability.ups, self.availability.offsets
         if len(ups) == 0:
             return
-        wrong = (ups[:, 0] < 0) | (ups[:, 1] <= ups[:, 0]) | (ups[:, 1] > LATEST)
+        wrong = (ups[:, 0] < 0) | (ups[:, 1] <= ups[:, 0]) | (ups[:, 1] > MOST)
         after = np.concatenate(([False], ups[1:, 0] <= ups[:-1, 1]))
         after[offsets[:-1][offsets[:-1] < len(ups)]] = False  # the first of a worker has none before it
         found = np.flatnonzero(wrong | after)
@@ -168,8 +168,8 @@ class Known(Source):
         worker = int(np.searchsorted(offsets, row, side="right")) - 1
         a, b = (int(number) for number in ups[row])
         expected = "integers 0 <= a < b"
-        if b > LATEST:
-            expected = f"integers <= {LATEST}"
+        if b > MOST:
+            expected = f"integers <= {MOST}"
         elif not wrong[row]:
             expected = f"a begin after {int(ups[row - 1, 1])}, where the one before ends"
         place = f"workers[{worker}].up[{row - int(offsets[worker])}]"

@@ -10,9 +10,9 @@ import msgspec
 
 from hindsched.instances.batches.availability import Availability
 from hindsched.instances.batches.model import Compute, Instance
-from hindsched.instances.batches.volunteers import Habits, Volunteers
+from hindsched.instances.batches.volunteers import VolunteerParameters, Volunteers
 from hindsched.instances.errors import InputError
-from hindsched.instances.text_files import convert, encode, quoted
+from hindsched.instances.text_files import convert, encode, expect_format
 
 __all__ = ["INSTANCE_FORMATS", "read_instance", "write_instance"]
 
@@ -23,7 +23,7 @@ _Count = Annotated[int, msgspec.Meta(ge=0)]
 _Positive = Annotated[int, msgspec.Meta(ge=1)]
 _Pair = tuple[int, int]
 _WITHIN = re.compile(r"((?:workers\[\d+\]\.up|batches)\[\d+\])\[\d+\]")
-_HABITS = tuple(field.name for field in fields(Habits))
+_HABITS = tuple(field.name for field in fields(VolunteerParameters))
 
 
 class _WorkerFile(msgspec.Struct, forbid_unknown_fields=True):
@@ -69,11 +69,7 @@ def read_instance(document: dict[str, Any]) -> Instance:
         Naming the place: an unknown or missing key (of a worker: the worker), a number that is no integer, intervals
         or batches that are empty, overlap or are out of order (the interval or batch).
     """
-    name = document.get("format")
-    if name not in INSTANCE_FORMATS:
-        known = " or ".join(f'"{known}"' for known in INSTANCE_FORMATS)
-        found = "missing key format" if name is None else quoted(name)
-        raise InputError(f"{found}, expected {known}", place=None if name is None else "format")
+    name = expect_format(document, INSTANCE_FORMATS)
     try:
         if name == "batches/1":
             return _spelled_out(convert(document, _InstanceFile))
@@ -103,7 +99,7 @@ def _drawn(file: _DrawnInstanceFile) -> Instance:
             raise InputError(f"unknown key {name}, expected one of {', '.join(_HABITS)}", place="volunteer.habits")
     try:
         habits: Any = drawn.habits
-        source = Volunteers(drawn.workers, drawn.seed, Habits(**habits), drawn.c, drawn.homogeneous)
+        source = Volunteers(drawn.workers, drawn.seed, VolunteerParameters(**habits), drawn.c, drawn.homogeneous)
     except InputError as error:
         raise InputError(error.expected, place=f"volunteer.habits.{error.place}") from None
     return Instance(

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from hindsched.instances.batches.availability import LATEST, Availability, Ints, narrow
+from hindsched.instances.batches.availability import MOST, Availability, Ints, with_least_dtype
 from hindsched.instances.batches.model import Compute, Instance
-from hindsched.instances.batches.volunteers import Habits, Volunteers
+from hindsched.instances.batches.volunteers import VolunteerParameters, Volunteers
 from hindsched.instances.errors import InputError
 from hindsched.instances.intervals import Interval, Presence, Seconds
 from hindsched.instances.traces.trace import Trace
@@ -65,8 +65,8 @@ def from_trace(
         origin = math.floor(min(row[0].start for row in trace.intervals))
     rows = [_seconds(row, origin) for row in trace.intervals]
     counts = np.cumsum([0, *map(len, rows)], dtype=np.int64)
-    speeds = Volunteers(len(rows), seed, Habits(), c, homogeneous)
-    up = Availability(narrow(np.concatenate(rows)), counts)
+    speeds = Volunteers(len(rows), seed, VolunteerParameters(), c, homogeneous)
+    up = Availability(with_least_dtype(np.concatenate(rows)), counts)
     return Instance(tasks=tasks, batches=batches, c=speeds.c, up=up, start=start, compute=compute)
 
 
@@ -83,8 +83,8 @@ def _seconds(row: Sequence[Interval], origin: int) -> Ints:
     pairs: list[tuple[int, int]] = []
     for start, stop in joined:
         a, b = max(0, math.ceil(start) - origin), math.floor(stop) - origin
-        if b > LATEST:
-            raise InputError(f"availability until {b}, expected seconds up to {LATEST}", place="origin")
+        if b > MOST:
+            raise InputError(f"availability until {b}, expected seconds up to {MOST}", place="origin")
         if a >= b:
             continue
         if pairs and pairs[-1][1] == a:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from hindsched.instances.batches.model import Compute, Instance
-from hindsched.instances.batches.volunteers import DAY, WEEK, Habits, Volunteers, merged
+from hindsched.instances.batches.volunteers import DAY, WEEK, VolunteerParameters, Volunteers, merge_intervals
 from hindsched.instances.errors import InputError
 from hindsched.instances.random_streams import stream
 
@@ -52,7 +52,7 @@ def paper(
     homogeneous: bool = False,
     lead_s: int = WEEK,
     compute: Compute | str = Compute.AVAILABLE,
-    habits: Habits | None = None,
+    habits: VolunteerParameters | None = None,
     volunteers: Volunteers | None = None,
 ) -> Instance:
     """Return one instance of the paper's experiments; its volunteers are drawn when somebody looks.
@@ -90,7 +90,7 @@ def paper(
     (153, 146)
     """
     first = first_day * DAY
-    source = Volunteers(workers, seed, habits or Habits()) if volunteers is None else volunteers
+    source = Volunteers(workers, seed, habits or VolunteerParameters()) if volunteers is None else volunteers
     source = source.computing(c, homogeneous=homogeneous)
     return Instance(
         tasks=tasks,
@@ -154,5 +154,5 @@ def small(
         draw = stream("batches", "small", 1, seed, "worker", j)
         c.append(int(draw.integers(1, longest_c, endpoint=True)))
         seconds = np.flatnonzero(draw.random(now + length) < up)
-        ups.append(merged(seconds, seconds + 1).tolist())
+        ups.append(merge_intervals(seconds, seconds + 1).tolist())
     return Instance(tasks=tasks, batches=rows, c=c, up=ups, start=start, compute=kind)

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import dataclasses
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
-from operator import index
-from typing import Any, ClassVar, SupportsIndex
+from typing import ClassVar
 
-from hindsched.instances.batches.availability import LATEST, Availability, Ints, Known, Source
+from hindsched.instances.base_instance import BaseInstance, as_integer
+from hindsched.instances.batches.availability import MOST, Availability, AvailabilitySource, Ints, KnownAvailability
 from hindsched.instances.errors import InputError
 from hindsched.instances.text_files import excerpt
 
@@ -34,7 +33,7 @@ class Compute(StrEnum):
 
 
 @dataclass(frozen=True, eq=False, init=False)
-class Instance:
+class Instance(BaseInstance):
     """Batches of equal tasks for workers that come and go, all availability known (docs/batches/model.md section 1).
 
     Immutable and validated once, here. Equality, hash and `fingerprint` follow the content. The unit of time is the
@@ -68,11 +67,12 @@ class Instance:
     """
 
     family: ClassVar[str] = "batches"
+    _argument_names: ClassVar[Mapping[str, str]] = {"source": "up"}
 
     tasks: int
     batches: tuple[tuple[int, int], ...]
     c: tuple[int, ...] = field(repr=False)
-    source: Source = field(repr=False)
+    source: AvailabilitySource = field(repr=False)
     start: int
     compute: Compute
 
@@ -81,17 +81,17 @@ class Instance:
         tasks: int,
         batches: Sequence[Sequence[int]],
         c: Sequence[int],
-        up: Sequence[Sequence[Sequence[int]]] | Availability | Source,
+        up: Sequence[Sequence[Sequence[int]]] | Availability | AvailabilitySource,
         start: int = 0,
         compute: Compute | str = Compute.AVAILABLE,
     ) -> None:
         if len(c) == 0:
             raise InputError("no worker, expected at least one", place="workers")
-        begin = _integer(start, 0, "start")
+        begin = as_integer(start, 0, MOST, "start")
         checked = {
-            "tasks": _integer(tasks, 1, "tasks"),
+            "tasks": as_integer(tasks, 1, MOST, "tasks"),
             "batches": _batches(batches, begin),
-            "c": tuple(_integer(value, 1, f"workers[{j}].c") for j, value in enumerate(c)),
+            "c": tuple(as_integer(value, 1, MOST, f"workers[{j}].c") for j, value in enumerate(c)),
             "source": _source(up),
             "start": begin,
             "compute": Compute.parse(compute),
@@ -161,32 +161,16 @@ class Instance:
         digest.update(self.source.identity)
         return f"sha256:{digest.hexdigest()}"
 
-    def replace(self, **changes: Any) -> Instance:
-        """Return a validated copy with some fields changed; ``up`` for other availability."""
-        fields = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
-        fields["up"] = fields.pop("source")
-        return Instance(**{**fields, **changes})
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        fields = tuple(getattr(self, field.name) for field in dataclasses.fields(self))
-        return Instance, fields  # checked again, frozen again, caches left behind
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Instance) and self.fingerprint == other.fingerprint
-
-    def __hash__(self) -> int:
-        return hash(self.fingerprint)
-
-
-def _source(up: Sequence[Sequence[Sequence[int]]] | Availability | Source) -> Source:
+def _source(up: Sequence[Sequence[Sequence[int]]] | Availability | AvailabilitySource) -> AvailabilitySource:
     if isinstance(up, Availability):
-        return Known(up)
-    if isinstance(up, Source):
+        return KnownAvailability(up)
+    if isinstance(up, AvailabilitySource):
         return up
     rows = [
         [_pair(pair, f"workers[{j}].up[{n}]") for n, pair in enumerate(intervals)] for j, intervals in enumerate(up)
     ]
-    return Known(Availability.of(rows))
+    return KnownAvailability(Availability.of(rows))
 
 
 def _batches(batches: Sequence[Sequence[int]], start: int) -> tuple[tuple[int, int], ...]:
@@ -209,13 +193,5 @@ def _batches(batches: Sequence[Sequence[int]], start: int) -> tuple[tuple[int, i
 def _pair(pair: Sequence[int], place: str) -> tuple[int, int]:
     if len(pair) != 2:
         raise InputError(f"a list of {len(pair)}, expected two integers", place=place)
-    first, second = (_integer(number, 0, place) for number in pair)
+    first, second = (as_integer(number, 0, MOST, place) for number in pair)
     return first, second
-
-
-def _integer(number: object, least: int, place: str) -> int:
-    if isinstance(number, bool) or not isinstance(number, SupportsIndex) or index(number) < least:
-        raise InputError(f"{number!r}, expected an integer >= {least}", place=place)
-    if index(number) > LATEST:
-        raise InputError(f"{number!r}, expected an integer <= {LATEST}", place=place)
-    return index(number)

@@ -16,8 +16,8 @@ from hindsched.instances.errors import InputError
 from hindsched.instances.text_files import convert, encode, excerpt, quoted
 
 __all__ = [
-    "FORMAT",
     "NOTHING",
+    "RUN_FORMAT",
     "Contacts",
     "Malformed",
     "Row",
@@ -28,7 +28,7 @@ __all__ = [
 ]
 
 #: The form of a run's file.
-FORMAT = "batches-run/1"
+RUN_FORMAT = "batches-run/1"
 
 #: What stands for a missing batch, task or end.
 NOTHING = -(2**31)
@@ -173,8 +173,8 @@ def read_run(document: dict[str, Any]) -> Run:
         Naming the place: an unknown or missing key, another form or rung, periods that are no pairs of integers.
     """
     file = convert(document, _RunFile)
-    if file.format != FORMAT:
-        raise InputError(f'{quoted(file.format)}, expected "{FORMAT}"', place="format")
+    if file.format != RUN_FORMAT:
+        raise InputError(f'{quoted(file.format)}, expected "{RUN_FORMAT}"', place="format")
     rung = None if file.rung is None else Rung.parse(file.rung)
     malformed = next((Malformed(i, reason) for i, row in enumerate(file.contacts) if (reason := _wrong(row))), None)
     known = file.contacts if malformed is None else list(islice(file.contacts, malformed.row))
@@ -231,7 +231,7 @@ def write_run(run: Run) -> str:
     if run.malformed is not None:
         raise InputError(run.malformed.reason, place=f"contacts[{run.malformed.row}]")
     head = {
-        "format": FORMAT,
+        "format": RUN_FORMAT,
         "instance": run.instance,
         "policy": run.policy,
         "rung": None if run.rung is None else str(run.rung),

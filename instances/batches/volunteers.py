@@ -13,11 +13,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from hindsched.instances.batches.availability import LATEST, Availability, Ints, Source, narrow
+from hindsched.instances.batches.availability import MOST, Availability, AvailabilitySource, Ints, with_least_dtype
 from hindsched.instances.errors import InputError
 from hindsched.instances.random_streams import stream
 
-__all__ = ["DAY", "HOUR", "WEEK", "Habits", "Volunteer", "Volunteers", "draw", "merged"]
+__all__ = ["DAY", "HOUR", "WEEK", "Volunteer", "VolunteerParameters", "Volunteers", "draw_volunteer", "merge_intervals"]
 
 HOUR = 3600
 DAY = 24 * HOUR
@@ -33,17 +33,17 @@ _Reals = npt.NDArray[np.float64]
 
 #: What constants are at most, so that all times are numbers.
 _MOST: dict[str, float] = {
-    **dict.fromkeys(("days", "life_days"), LATEST // DAY),
-    **dict.fromkeys(("share_alpha", "share_beta", "start_sigma_s", "cycle_s"), LATEST),
+    **dict.fromkeys(("days", "life_days"), MOST // DAY),
+    **dict.fromkeys(("share_alpha", "share_beta", "start_sigma_s", "cycle_s"), MOST),
     **dict.fromkeys(("share_least", "share_most", "daily", "weekend_off"), 1),
     **dict.fromkeys(("speed_sigma", "length_sigma", "cycle_sigma", "time_sigma"), 10),
     "phase_hour": 24,
-    "phase_sigma_hours": LATEST // HOUR,
+    "phase_sigma_hours": MOST // HOUR,
 }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Habits:
+class VolunteerParameters:
     """How volunteers are drawn: every constant of the generator.
 
     Parameters
@@ -110,7 +110,7 @@ class Habits:
 
 
 @dataclass(frozen=True, eq=False)
-class Volunteers(Source):
+class Volunteers(AvailabilitySource):
     """W volunteers as a source of availability, drawn when somebody looks.
 
     Parameters
@@ -118,7 +118,7 @@ class Volunteers(Source):
     workers
         W, at least 1.
     seed
-        Names the draw.
+        Names the draw_volunteer.
     habits
         The constants of the generator.
     mean_c
@@ -146,7 +146,7 @@ class Volunteers(Source):
 
     workers: int
     seed: int = 0
-    habits: Habits = Habits()
+    habits: VolunteerParameters = VolunteerParameters()
     mean_c: int = 1800
     homogeneous: bool = False
     _kept: dict[str, Any] = field(default_factory=dict, init=False, repr=False)
@@ -195,7 +195,7 @@ class Volunteers(Source):
         return other
 
     def covering(self, since: int, until: int) -> Availability:
-        """Return the intervals of the last window, if it covers this one; else draw this one."""
+        """Return the intervals of the last window, if it covers this one; else draw_volunteer this one."""
         low, high, kept = self._kept.get("window", (0, -1, None))
         if kept is None or since < low or high < until:
             kept = self._draw(since, until)
@@ -220,14 +220,14 @@ class Volunteers(Source):
         block: list[npt.NDArray[Any]] = []
         held = 0
         for j in range(self.workers):
-            volunteer = draw(self.seed, j, self.habits)
+            volunteer = draw_volunteer(self.seed, j, self.habits)
             speeds[j] = volunteer.speed
             if len(volunteer.ups):
                 firsts[j] = volunteer.ups[0, 0]
             ups = volunteer.ups
             low = np.searchsorted(ups[:, 1], since, side="right")
             high = np.searchsorted(ups[:, 0], until, side="left")
-            ups = narrow(ups[low : max(low, high)])
+            ups = with_least_dtype(ups[low : max(low, high)])
             counts[j + 1] = len(ups)
             block.append(ups)
             held += len(ups)
@@ -266,12 +266,12 @@ class _Life(NamedTuple):
     numbers: np.random.Generator
 
 
-def draw(seed: int, worker: int, habits: Habits) -> Volunteer:
+def draw_volunteer(seed: int, worker: int, habits: VolunteerParameters) -> Volunteer:
     """Return one volunteer, from its own stream.
 
     Examples
     --------
-    >>> volunteer = draw(1, 0, Habits())
+    >>> volunteer = draw_volunteer(1, 0, VolunteerParameters())
     >>> bool((volunteer.ups[1:, 0] > volunteer.ups[:-1, 1]).all())
     True
     """
@@ -281,7 +281,7 @@ def draw(seed: int, worker: int, habits: Habits) -> Volunteer:
     return Volunteer(life.speed, _whole_seconds(starts, stops, life))
 
 
-def _begin(seed: int, worker: int, habits: Habits) -> _Life:
+def _begin(seed: int, worker: int, habits: VolunteerParameters) -> _Life:
     numbers = stream("batches", "volunteer", seed, worker)
     share = min(max(numbers.beta(habits.share_alpha, habits.share_beta), habits.share_least), habits.share_most)
     span = habits.days * DAY
@@ -292,7 +292,7 @@ def _begin(seed: int, worker: int, habits: Habits) -> _Life:
     return _Life(share, born, dies, speed, numbers)
 
 
-def _daily(life: _Life, habits: Habits) -> tuple[_Reals, _Reals]:
+def _daily(life: _Life, habits: VolunteerParameters) -> tuple[_Reals, _Reals]:
     numbers = life.numbers
     phase = (habits.phase_hour * HOUR + habits.phase_sigma_hours * HOUR * numbers.standard_normal()) % DAY
     n = _drawn((life.dies - life.born) / DAY, "days") + 3
@@ -304,7 +304,7 @@ def _daily(life: _Life, habits: Habits) -> tuple[_Reals, _Reals]:
     return starts[~is_off], (starts + lengths)[~is_off]
 
 
-def _renewal(life: _Life, habits: Habits) -> tuple[_Reals, _Reals]:
+def _renewal(life: _Life, habits: VolunteerParameters) -> tuple[_Reals, _Reals]:
     numbers = life.numbers
     cycle = habits.cycle_s * math.exp(habits.cycle_sigma * numbers.standard_normal())
     n = _drawn(2 * (life.dies - life.born) / cycle, "cycle_s") + 30
@@ -330,15 +330,15 @@ def _whole_seconds(starts: _Reals, stops: _Reals, life: _Life) -> Ints:
     """Cut to the life, round down, drop what is empty, merge what overlaps or touches."""
     a, b = (np.floor(np.clip(edges, life.born, life.dies)).astype(np.int64) for edges in (starts, stops))
     kept = a < b
-    return merged(a[kept], b[kept])
+    return merge_intervals(a[kept], b[kept])
 
 
-def merged(starts: Ints, stops: Ints) -> Ints:
+def merge_intervals(starts: Ints, stops: Ints) -> Ints:
     """Return the union of half-open intervals as increasing ones that do not touch; shape (n, 2).
 
     Examples
     --------
-    >>> merged(np.array([5, 0, 2]), np.array([6, 2, 4])).tolist()
+    >>> merge_intervals(np.array([5, 0, 2]), np.array([6, 2, 4])).tolist()
     [[0, 4], [5, 6]]
     """
     order = np.argsort(starts, kind="stable")

@@ -19,7 +19,7 @@ from hindsched.instances.coupled.model import Instance
 from hindsched.instances.coupled.schedule import Configuration, Schedule
 from hindsched.instances.errors import InputError
 from hindsched.instances.state_sources import STARTS, DrawnStates
-from hindsched.instances.text_files import convert, encode, excerpt, quoted
+from hindsched.instances.text_files import convert, encode, excerpt, expect_format
 
 __all__ = [
     "INSTANCE_FORMATS",
@@ -104,7 +104,7 @@ def read_instance(document: dict[str, Any]) -> Instance:
         If keys are unknown or missing, a letter is unknown, a number is negative or not an integer, lengths differ, a
         row of ``markov`` does not sum to 1, or m exceeds the sum of mu. The message names the worker and the field.
     """
-    _expect_format(document, *INSTANCE_FORMATS)
+    expect_format(document, INSTANCE_FORMATS)
     file: _InstanceFile | _DrawnInstanceFile
     if document["format"] == "coupled/1":
         file = convert(document, _InstanceFile)
@@ -142,15 +142,6 @@ def _chain(q: int, rows: tuple[_Row, _Row, _Row]) -> Chain:
         return Chain(rows)
     except InputError as error:
         raise InputError(error.expected, place=f"workers[{q}].{error.place}") from None
-
-
-def _expect_format(document: dict[str, Any], *names: str) -> None:
-    """Check the format first, so that the message for a file of another kind says so."""
-    expected = " or ".join(f'"{name}"' for name in names)
-    if "format" not in document:
-        raise InputError(f"missing key format, expected {expected}")
-    if document["format"] not in names:
-        raise InputError(f"{quoted(document['format'])}, expected {expected}", place="format")
 
 
 def write_instance(instance: Instance) -> str:
@@ -194,7 +185,7 @@ def read_schedule(document: dict[str, Any]) -> Schedule:
     InputError
         If the file does not have this form. The message names the place.
     """
-    _expect_format(document, *SCHEDULE_FORMATS)
+    expect_format(document, SCHEDULE_FORMATS)
     head = convert(document, _ScheduleFile)
     entries = [_configuration(entry, i) for i, entry in enumerate(head.configurations)]
     return Schedule(head.instance, tuple(head.letters), tuple(entries))

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import dataclasses
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from operator import index
-from typing import TYPE_CHECKING, Any, ClassVar, SupportsIndex, cast
+from typing import TYPE_CHECKING, ClassVar, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from hindsched.instances import states as st
+from hindsched.instances.base_instance import BaseInstance, as_integer
 from hindsched.instances.errors import InputError
 from hindsched.instances.state_sources import DrawnStates, KnownStates, StateSource
 from hindsched.instances.text_files import excerpt
@@ -23,12 +22,12 @@ if TYPE_CHECKING:
 
 __all__ = ["MOST", "Instance"]
 
-#: The largest number in an instance.
+#: The largest number in an instance: a product of two still fits 64 bits.
 MOST = 2**31 - 1
 
 
 @dataclass(frozen=True, eq=False, init=False)
-class Instance:
+class Instance(BaseInstance):
     """A tightly-coupled application on p volatile workers with known states (docs/model.md section 1).
 
     An instance is immutable and is validated when it is made. Equality, hash and `fingerprint` follow the content.
@@ -71,6 +70,7 @@ class Instance:
     """
 
     family: ClassVar[str] = "coupled"
+    _argument_names: ClassVar[Mapping[str, str]] = {"source": "states"}
 
     tasks: int
     iterations: int
@@ -106,14 +106,14 @@ class Instance:
         if source.shape[0] != p:
             raise InputError(f"{source.shape[0]} rows, expected one per worker, {p}", place="states")
         checked = {
-            "tasks": _integer(tasks, 1, "tasks"),
-            "iterations": _integer(iterations, 1, "iterations"),
-            "n_com": None if n_com is None else _integer(n_com, 1, "n_com"),
-            "t_prog": _integer(t_prog, 0, "t_prog"),
-            "t_data": _integer(t_data, 0, "t_data"),
-            "w": tuple(_integer(value, 1, f"workers[{q}].w") for q, value in enumerate(w)),
+            "tasks": as_integer(tasks, 1, MOST, "tasks"),
+            "iterations": as_integer(iterations, 1, MOST, "iterations"),
+            "n_com": None if n_com is None else as_integer(n_com, 1, MOST, "n_com"),
+            "t_prog": as_integer(t_prog, 0, MOST, "t_prog"),
+            "t_data": as_integer(t_data, 0, MOST, "t_data"),
+            "w": tuple(as_integer(value, 1, MOST, f"workers[{q}].w") for q, value in enumerate(w)),
             "mu": tuple(
-                None if value is None else _integer(value, 0, f"workers[{q}].mu") for q, value in enumerate(mu)
+                None if value is None else as_integer(value, 0, MOST, f"workers[{q}].mu") for q, value in enumerate(mu)
             ),
             "source": source,
             "chains": tuple(chains) or (None,) * p,
@@ -210,27 +210,3 @@ class Instance:
         digest.update(repr([None if chain is None else chain.rows for chain in self.chains]).encode())
         digest.update(self.source.identity)
         return f"sha256:{digest.hexdigest()}"
-
-    def replace(self, **changes: Any) -> Instance:
-        """Return a validated copy with some fields changed."""
-        fields = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
-        fields["states"] = fields.pop("source")
-        return Instance(**{**fields, **changes})
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        fields = tuple(getattr(self, field.name) for field in dataclasses.fields(self))
-        return Instance, fields  # validates again and drops caches
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Instance) and self.fingerprint == other.fingerprint
-
-    def __hash__(self) -> int:
-        return hash(self.fingerprint)
-
-
-def _integer(number: object, least: int, place: str) -> int:
-    if isinstance(number, bool) or not isinstance(number, SupportsIndex) or index(number) < least:
-        raise InputError(f"{number!r}, expected an integer >= {least}", place=place)
-    if index(number) > MOST:  # a product of two still fits 64 bits
-        raise InputError(f"{number!r}, expected an integer <= {MOST}", place=place)
-    return index(number)

@@ -12,7 +12,7 @@ from typing import Any
 from hindsched.instances.errors import InputError
 from hindsched.instances.grid.model import Instance
 from hindsched.instances.grid.schedule import Schedule, node_runs
-from hindsched.instances.grid.workloads import instance_of
+from hindsched.instances.grid.workloads import instance_from_jobs
 from hindsched.instances.text_files import encode, excerpt
 
 __all__ = ["COLUMNS", "Workload", "from_batsim", "jobs_csv", "to_batsim"]
@@ -110,7 +110,7 @@ def from_batsim(document: Mapping[str, Any], *, slot_s: int, nodes: int | None =
             raise InputError(f"{width}, expected at most {nodes}, the nodes", place=f"{place}.res")
         rows.append((_seconds(job.get("subtime"), f"{place}.subtime"), run, width, name))
     rows.sort(key=lambda row: row[0])
-    return Workload(instance_of([row[:3] for row in rows], nodes, slot_s), tuple(row[3] for row in rows))
+    return Workload(instance_from_jobs([row[:3] for row in rows], nodes, slot_s), tuple(row[3] for row in rows))
 
 
 def to_batsim(instance: Instance) -> str:

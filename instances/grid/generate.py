@@ -13,14 +13,14 @@ from hindsched.instances.grid.model import LATEST, MOST_NODES, Instance
 from hindsched.instances.random_streams import stream
 from hindsched.instances.text_files import excerpt
 
-__all__ = ["NARROW", "WIDE", "Mix", "generate"]
+__all__ = ["NARROW_MIX", "WIDE_MIX", "JobMix", "generate"]
 
 _WORDS = 5  # a job
 _NORMAL = NormalDist()
 
 
 @dataclass(frozen=True, slots=True)
-class Mix:
+class JobMix:
     """What jobs are like.
 
     Parameters
@@ -73,13 +73,13 @@ class Mix:
 
 
 #: The default: mean width about 14 on 5,000 nodes, half of the jobs serial, some wider than a neighbourhood.
-WIDE = Mix()
+WIDE_MIX = JobMix()
 #: Mean width about 3.7, as the numbers of messages in the paper's first table ask for.
-NARROW = Mix(serial=0.585, wide=0.0, top=4)
+NARROW_MIX = JobMix(serial=0.585, wide=0.0, top=4)
 
 
 def generate(
-    *, nodes: int = 5000, slot_s: int = 60, jobs: int, load: float = 0.28, seed: int = 0, mix: Mix = WIDE
+    *, nodes: int = 5000, slot_s: int = 60, jobs: int, load: float = 0.28, seed: int = 0, mix: JobMix = WIDE_MIX
 ) -> Instance:
     """Return a random workload: Poisson submissions, widths that are powers of two or wide, log-normal lengths.
 

@@ -8,11 +8,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from operator import index
-from typing import Any, ClassVar, SupportsIndex
+from typing import ClassVar, SupportsIndex
 
 import numpy as np
 import numpy.typing as npt
 
+from hindsched.instances.base_instance import BaseInstance, as_integer
 from hindsched.instances.errors import InputError
 
 __all__ = ["FIELDS", "LATEST", "MOST_NODES", "Instance", "Ints"]
@@ -28,7 +29,7 @@ LATEST = 2**61
 
 
 @dataclass(frozen=True, eq=False, init=False)
-class Instance:
+class Instance(BaseInstance):
     """Rigid parallel jobs for a grid of identical nodes that never fail (docs/grid/model.md section 1).
 
     Immutable and validated once, here. Equality, hash and `fingerprint` follow the content.
@@ -76,8 +77,8 @@ class Instance:
         width: Sequence[int] | Ints,
         length: Sequence[int] | Ints,
     ) -> None:
-        object.__setattr__(self, "nodes", _integer(nodes, "nodes", MOST_NODES))
-        object.__setattr__(self, "slot_s", _integer(slot_s, "slot_s", LATEST))
+        object.__setattr__(self, "nodes", as_integer(nodes, 1, MOST_NODES, "nodes"))
+        object.__setattr__(self, "slot_s", as_integer(slot_s, 1, LATEST, "slot_s"))
         for name, values in zip(FIELDS, (submit, width, length), strict=True):
             object.__setattr__(self, name, _column(values, name))
             if len(getattr(self, name)) != len(self.submit):
@@ -139,23 +140,6 @@ class Instance:
         """
         chosen = np.asarray(jobs, dtype=np.int64)
         return Instance(self.nodes, self.slot_s, self.submit[chosen], self.width[chosen], self.length[chosen])
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return Instance, (self.nodes, self.slot_s, self.submit, self.width, self.length)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Instance) and self.fingerprint == other.fingerprint
-
-    def __hash__(self) -> int:
-        return hash(self.fingerprint)
-
-
-def _integer(number: object, place: str, most: int) -> int:
-    if isinstance(number, bool) or not isinstance(number, SupportsIndex) or index(number) < 1:
-        raise InputError(f"{number!r}, expected an integer >= 1", place=place)
-    if index(number) > most:
-        raise InputError(f"{number!r}, expected an integer <= {most}", place=place)
-    return index(number)
 
 
 def _column(values: Sequence[int] | Ints, name: str) -> Ints:

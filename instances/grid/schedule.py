@@ -11,7 +11,7 @@ import numpy as np
 
 from hindsched.instances.errors import InputError
 from hindsched.instances.grid.model import Instance, Ints
-from hindsched.instances.text_files import encode
+from hindsched.instances.text_files import encode, expect_format
 
 __all__ = ["SCHEDULE_FORMATS", "Schedule", "node_runs", "node_text", "read_schedule", "write_schedule"]
 
@@ -79,8 +79,7 @@ def read_schedule(document: Mapping[str, Any]) -> Schedule:
     InputError
         Where ``format`` names no schedule of this family.
     """
-    if document.get("format") not in SCHEDULE_FORMATS:
-        raise InputError(f'expected "{SCHEDULE_FORMATS[0]}"', place="format")
+    expect_format(document, SCHEDULE_FORMATS)
     return Schedule(document)
 
 

@@ -16,14 +16,14 @@ from hindsched.instances.intervals import Seconds
 from hindsched.instances.text_files import excerpt
 from hindsched.instances.traces.parsing import read_lines, seconds
 
-__all__ = ["KINDS", "UNUSABLE", "WIDE", "Imported", "import_log", "instance_of"]
+__all__ = ["KINDS", "UNUSABLE", "WIDE_JOBS", "ImportedLog", "import_log", "instance_from_jobs"]
 
 #: The kinds of logs, and what begins a comment in each.
 KINDS = {"swf": ";", "gwf": "#"}
 #: Why a line cannot be used, in the order of asking.
 UNUSABLE = ("no_submit", "no_run_time", "no_width")
 #: What to do with a job wider than the grid.
-WIDE = ("refuse", "drop")
+WIDE_JOBS = ("refuse", "drop")
 
 #: Where a line says when a job was submitted, how long it ran, how many processors it had and how many it asked for.
 _COLUMNS = {"submit time": 1, "run time": 3, "processors": 4, "requested processors": 7}
@@ -31,7 +31,7 @@ _FEWEST_COLUMNS = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Imported:
+class ImportedLog:
     """What a log gave.
 
     Parameters
@@ -68,8 +68,8 @@ def import_log(
     compress: Fraction | int | str = 1,
     first: int = 0,
     count: int | None = None,
-    wide: str = WIDE[0],
-) -> Imported:
+    wide: str = WIDE_JOBS[0],
+) -> ImportedLog:
     """Return the instance that a log of a real machine describes.
 
     Both formats have submission, run time, processors and requested processors in columns 2, 4, 5 and 8. A job is as
@@ -110,8 +110,8 @@ def import_log(
     """
     if kind not in KINDS:
         raise InputError(f"{kind!r}, expected one of {', '.join(KINDS)}", place="kind")
-    if wide not in WIDE:
-        raise InputError(f"{wide!r}, expected one of {', '.join(WIDE)}", place="wide")
+    if wide not in WIDE_JOBS:
+        raise InputError(f"{wide!r}, expected one of {', '.join(WIDE_JOBS)}", place="wide")
     factor = _factor(compress)
     for name, number in (("first", first), ("count", count)):
         if number is not None and number < 0:
@@ -136,17 +136,17 @@ def import_log(
         raise error.in_file(path) from None
     start = window[0].submit if window else 0
     rows = [((line.submit - start) * factor, line.run, line.width) for line in fitting]
-    return Imported(instance_of(rows, nodes, slot_s), dict(unusable), len(window) - len(fitting))
+    return ImportedLog(instance_from_jobs(rows, nodes, slot_s), dict(unusable), len(window) - len(fitting))
 
 
-def instance_of(rows: Sequence[tuple[Seconds, Seconds, int]], nodes: int, slot_s: int) -> Instance:
+def instance_from_jobs(rows: Sequence[tuple[Seconds, Seconds, int]], nodes: int, slot_s: int) -> Instance:
     """Return the instance of jobs told as (submission, run time, width) in exact seconds, in any order.
 
     Both times are rounded up to whole slots; a job runs at least one.
 
     Examples
     --------
-    >>> list(instance_of([(61, 0, 1), (0, 60, 2)], nodes=2, slot_s=60).rows())
+    >>> list(instance_from_jobs([(61, 0, 1), (0, 60, 2)], nodes=2, slot_s=60).rows())
     [(0, 2, 1), (2, 1, 1)]
     """
     if slot_s < 1:

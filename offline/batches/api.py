@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 from hindsched.instances.batches import Instance, Run, Rung
 from hindsched.instances.batches.check import check_run, expect_run
-from hindsched.instances.batches.cuts import Bounds
+from hindsched.instances.batches.cut_certificate import CutBounds
 from hindsched.instances.errors import InputError, SelfCheckError
 from hindsched.offline.batches.hindsight import BatchAnswer, Hindsight
 from hindsched.offline.confirmation import expect_valid, expect_value
@@ -155,7 +155,7 @@ def confirm_hindsight(instance: Instance, hindsight: Hindsight, schedule: Run, o
         verdict = check_run(instance, run, of)
         expect_valid(verdict, by, f"a schedule of a latency {where}")
         reached |= {i: latency for i, latency in enumerate(verdict.outcome.latency) if latency is not None}
-    bounds = Bounds(instance, hindsight.rung, of)
+    bounds = CutBounds(instance, hindsight.rung, of)
     for i, (answer, (submission, deadline)) in enumerate(zip(hindsight.batches, instance.batches, strict=False)):
         wrong = bounds.refused(i, deadline, answer.satisfied, answer.cut) or bounds.wrong(answer.latency_cut)
         if wrong:

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from hindsched.instances.batches import Claim, Contacts, Instance, Run, Rung
-from hindsched.instances.batches.cuts import Cut
+from hindsched.instances.batches import Contacts, CutCertificate, Instance, Run, Rung
+from hindsched.instances.batches.cut_certificate import Cut
 
 __all__ = ["BatchAnswer", "BatchContacts", "Hindsight", "contacts_of"]
 
@@ -70,9 +70,11 @@ class Hindsight:
         """The least latency of each batch alone."""
         return tuple(batch.latency for batch in self.batches)
 
-    def claim(self, instance: Instance) -> Claim:
+    def claim(self, instance: Instance) -> CutCertificate:
         """Return the numbers of satisfied tasks with their cuts, for the checker."""
-        return Claim(self.rung, self.satisfied, tuple(batch.cut for batch in self.batches), instance.fingerprint)
+        return CutCertificate(
+            self.rung, self.satisfied, tuple(batch.cut for batch in self.batches), instance.fingerprint
+        )
 
     def run(self, instance: Instance) -> Run:
         """Return the schedules of all batches as one certificate."""

@@ -8,7 +8,7 @@ import numpy as np
 
 from hindsched.instances.array_types import Int32s, Ints
 from hindsched.instances.batches import Compute, Instance, Run, Rung
-from hindsched.instances.batches.cuts import Cut
+from hindsched.instances.batches.cut_certificate import Cut
 from hindsched.instances.errors import InputError
 from hindsched.offline.batches.hindsight import BatchAnswer, BatchContacts
 from hindsched.offline.batches.kernels import earliest_ends, traffic_flow

@@ -14,7 +14,7 @@ from itertools import zip_longest
 import numpy as np
 
 from hindsched.instances.batches import Compute, Instance, Run, Rung
-from hindsched.instances.batches.cuts import Cut
+from hindsched.instances.batches.cut_certificate import Cut
 from hindsched.instances.errors import InputError
 from hindsched.offline.batches.hindsight import BatchAnswer, BatchContacts
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from hindsched.instances.errors import SelfCheckError
-from hindsched.instances.grid import Instance, Prices, Schedule, check
+from hindsched.instances.grid import Instance, PriceCertificate, Schedule, check
 from hindsched.offline.confirmation import expect_valid, expect_value
 from hindsched.offline.grid.claim import Claim, assign_nodes
 from hindsched.offline.limits import Limits, Stopwatch
@@ -110,7 +110,7 @@ def solve(
     )
 
 
-def confirm(instance: Instance, schedule: Schedule, prices: Prices | None, by: str) -> tuple[int, int]:
+def confirm(instance: Instance, schedule: Schedule, prices: PriceCertificate | None, by: str) -> tuple[int, int]:
     """Return the total wait and the proven lower bound as the checker finds them; the bound is 0 without a certificate.
 
     Raises

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
 
-from hindsched.instances.grid import Instance, Prices, Schedule
+from hindsched.instances.grid import Instance, PriceCertificate, Schedule
 from hindsched.instances.grid.schedule import SCHEDULE_FORMATS
 from hindsched.offline.limits import Limit
 
@@ -34,7 +34,7 @@ class Claim:
 
     starts: Sequence[int]
     is_optimal: bool
-    prices: Prices | None = None
+    prices: PriceCertificate | None = None
     counts: dict[str, int] = field(default_factory=dict)
     limit: Limit | None = None
 

@@ -13,12 +13,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hindsched.instances.grid import Instance, Prices, Resource
+from hindsched.instances.grid import Instance, PriceCertificate, Resource
 from hindsched.instances.grid.model import Ints
 
 __all__ = ["SCALE", "CellPrices", "JobPrices", "SlotPrices", "certificate", "windows_of"]
 
-#: Prices are integers over this.
+#: PriceCertificate are integers over this.
 SCALE = 10**6
 
 
@@ -205,7 +205,7 @@ def _resource(limit: int, intervals: list[tuple[int, int, int]], jobs: Ints | No
     return Resource(limit, intervals, jobs={j: load for j, load in by_job if load})
 
 
-def certificate(instance: Instance, groups: Sequence[tuple[Ints, JobPrices]]) -> Prices:
+def certificate(instance: Instance, groups: Sequence[tuple[Ints, JobPrices]]) -> PriceCertificate:
     """Return the prices of groups of jobs as one certificate, in which each group has resources of its own.
 
     Parameters
@@ -216,7 +216,7 @@ def certificate(instance: Instance, groups: Sequence[tuple[Ints, JobPrices]]) ->
         The indices of the jobs of a group, ascending, and its prices. Groups are disjoint, so their bounds add up.
     """
     resources = [resource for jobs, prices in groups for resource in prices.resources(jobs, len(jobs) == len(instance))]
-    return Prices.of(instance, SCALE, resources)
+    return PriceCertificate.of(instance, SCALE, resources)
 
 
 def windows_of(starts: Ints) -> list[tuple[int, int]]:

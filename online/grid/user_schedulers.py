@@ -7,7 +7,7 @@ from heapq import heappop, heappush
 
 from hindsched.instances.errors import InputError, SelfCheckError
 from hindsched.instances.grid import Instance, check
-from hindsched.instances.grid.generate import Mix, generate
+from hindsched.instances.grid.generate import JobMix, generate
 from hindsched.online.grid.runs import Run
 from hindsched.online.grid.visible import Answer, Job, Scheduler, Visible
 from hindsched.online.user_code import call_user_code
@@ -95,7 +95,7 @@ def check_policy(scheduler: Scheduler) -> None:
         If simulator and checker disagree: a defect of hindsched, not of the scheduler.
     """
     for seed in range(6):
-        mix = Mix(serial=0.3, wide=0.1, wide_from=6, wide_to=8, top=2, median_s=240.0)
+        mix = JobMix(serial=0.3, wide=0.1, wide_from=6, wide_to=8, top=2, median_s=240.0)
         instance = generate(nodes=8, jobs=40, load=0.9, seed=seed, mix=mix)
         first = simulate(instance, scheduler)
         verdict = check(instance, first.schedule())

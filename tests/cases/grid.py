@@ -7,7 +7,7 @@ import random
 
 import numpy as np
 
-from hindsched.instances.grid import Instance, Prices, Resource, Schedule
+from hindsched.instances.grid import Instance, PriceCertificate, Resource, Schedule
 from hindsched.online.grid.options import CHOICES, Dgs
 
 
@@ -60,7 +60,7 @@ def random_schedule(instance: Instance, seed: int) -> Schedule:
     return schedule_at(instance, serial_starts(instance, order))
 
 
-def random_prices(instance: Instance, seed: int) -> Prices:
+def random_prices(instance: Instance, seed: int) -> PriceCertificate:
     """Return a certificate of the right form whose limits hold: the nodes, wide jobs, and some jobs of their own."""
     draw = random.Random(seed)
     rows = list(instance.rows())
@@ -71,7 +71,7 @@ def random_prices(instance: Instance, seed: int) -> Prices:
     jobs = {j: draw.randint(0, 3) for j in range(len(rows)) if draw.random() < 0.6}
     limit = most_load({(j,): (load, rows[j][1]) for j, load in jobs.items()}, instance.nodes)
     resources.append(Resource(limit, _random_intervals(draw, instance.horizon, scale // 2), jobs=jobs))
-    return Prices.of(instance, scale, resources)
+    return PriceCertificate.of(instance, scale, resources)
 
 
 def most_load(items: dict[tuple[int, ...], tuple[int, int]], nodes: int) -> int:

@@ -3,7 +3,7 @@
 import pytest
 
 from hindsched.bench.grid import experiment
-from hindsched.instances.grid.kth_sp2 import kth_sp2
+from hindsched.instances.grid.packaged_log import kth_sp2
 
 
 def small_experiment(folder):

@@ -13,7 +13,7 @@ TERMS = re.findall(r"^- \*\*(.+?)\*\*(?: \((.+?)\))?: (.+)$", PAGE, re.MULTILINE
 
 #: Words of names that are plain English, terms of programming or textbooks, or names of tools.
 COMMON_WORDS = """
-agreement aim algorithm answer api application arguments array ascent assignment backends background batsim bench
+agreement aim algorithm answer api application arguments array ascent assignment backends background base batsim bench
 bit bitsets block bootstrap box branching budget build building burst cache call candidate canvas capacities case
 cell charge checking cli clock code columns command communication compact compaction comparison compile compiled
 compiling complement composition computation compute confirmation constants context copying core count counter

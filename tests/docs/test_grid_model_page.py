@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from hindsched.instances.grid import Instance, Prices, Schedule, check, read_instance
-from hindsched.instances.grid.generate import NARROW, WIDE
-from hindsched.instances.grid.kth_sp2 import kth_sp2
+from hindsched.instances.grid import Instance, PriceCertificate, Schedule, check, read_instance
+from hindsched.instances.grid.generate import NARROW_MIX, WIDE_MIX
+from hindsched.instances.grid.packaged_log import kth_sp2
 from hindsched.instances.grid.workloads import UNUSABLE
 from hindsched.online.grid import OPTIONS, POLICIES, Counters, Metrics
 from hindsched.online.grid.options import CHOICES
@@ -43,7 +43,7 @@ def test_the_examples_are_read():
     grid = Instance(8, 60, [0, 0], [5, 8], [2, 1])
     assert check(grid, Schedule(schedule | {"instance": grid.fingerprint})).outcome.failed == 1
     many = Instance(5000, 60, [0] * 8, [3000] * 8, [5] * 8)
-    found = check(many, Prices(prices | {"instance": many.fingerprint}))
+    found = check(many, PriceCertificate(prices | {"instance": many.fingerprint}))
     assert found.is_valid, found.reason
 
 
@@ -69,10 +69,10 @@ def test_the_mixes_are_those_of_the_table():
         for cells in ([cell.strip() for cell in line.split("|")[1:-1]] for line in section("1.2").splitlines())
         if cells and "`" in cells[0] and cells[0].split("`")[1] in ("WIDE", "NARROW")
     }
-    for name, mix in (("WIDE", WIDE), ("NARROW", NARROW)):
+    for name, mix in (("WIDE", WIDE_MIX), ("NARROW", NARROW_MIX)):
         assert [float(rows[name][0]), float(rows[name][1]), int(rows[name][3])] == [mix.serial, mix.wide, mix.top]
-    assert rows["WIDE"][2] == f"{WIDE.wide_from}, {WIDE.wide_to}"
-    assert rows["WIDE"][4] == f"{WIDE.median_s:.0f}, {WIDE.sigma}, {WIDE.longest_s:.0f}"
+    assert rows["WIDE"][2] == f"{WIDE_MIX.wide_from}, {WIDE_MIX.wide_to}"
+    assert rows["WIDE"][4] == f"{WIDE_MIX.median_s:.0f}, {WIDE_MIX.sigma}, {WIDE_MIX.longest_s:.0f}"
 
 
 def test_the_log_that_comes_along_is_what_the_page_says():

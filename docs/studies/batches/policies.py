@@ -16,7 +16,7 @@ from hindsched.bench.batches.hindsight_order import expect_ordered
 from hindsched.bench.campaign.engine import Job, run_jobs
 from hindsched.bench.campaign.jobs import job_key
 from hindsched.bench.campaign.journal import Journal
-from hindsched.instances.batches import Habits, Instance, Rung, Volunteers
+from hindsched.instances.batches import Instance, Rung, VolunteerParameters, Volunteers
 from hindsched.instances.batches.generate import paper
 from hindsched.instances.errors import SelfCheckError
 from hindsched.offline.batches import Hindsight
@@ -25,7 +25,11 @@ from hindsched.online.batches import Options, run_policy
 __all__ = ["COLUMNS", "CROWDS", "Size", "compare"]
 
 #: Kinds of volunteers: as drawn for the paper; nine tenths with a daily rhythm; absences of days.
-CROWDS = {"paper": Habits(), "daily": Habits(daily=0.9), "long": Habits(cycle_s=2 * 86_400.0)}
+CROWDS = {
+    "paper": VolunteerParameters(),
+    "daily": VolunteerParameters(daily=0.9),
+    "long": VolunteerParameters(cycle_s=2 * 86_400.0),
+}
 #: Policies, and the requests per task that they ask for.
 POLICIES = (
     ("A1", 2),

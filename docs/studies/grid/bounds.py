@@ -14,7 +14,7 @@ from hindsched.bench.campaign.jobs import job_key
 from hindsched.bench.campaign.journal import Journal
 from hindsched.instances.errors import SelfCheckError
 from hindsched.instances.grid import Instance
-from hindsched.instances.grid.kth_sp2 import FIRST, JOBS, NODES, kth_sp2
+from hindsched.instances.grid.packaged_log import FIRST, JOBS, NODES, kth_sp2
 from hindsched.instances.grid.workloads import import_log
 from hindsched.offline.limits import by_processor_time
 from hindsched.online.grid import run_policy

@@ -13,8 +13,8 @@ from hindsched.bench.campaign.jobs import job_key
 from hindsched.bench.campaign.journal import Journal
 from hindsched.instances.errors import SelfCheckError
 from hindsched.instances.grid import Instance
-from hindsched.instances.grid.generate import WIDE, generate
-from hindsched.instances.grid.kth_sp2 import kth_sp2
+from hindsched.instances.grid.generate import WIDE_MIX, generate
+from hindsched.instances.grid.packaged_log import kth_sp2
 from hindsched.online.grid import make_policy, run_policy
 from hindsched.online.grid.runs import LateCounters
 
@@ -79,7 +79,7 @@ def _workload(place: str) -> Instance:
     kind, number = place.split()
     if kind == "log":
         return kth_sp2(slot_s=60, first=int(number), count=_COUNT)
-    return generate(nodes=_NODES, slot_s=60, jobs=_JOBS, load=_LOAD, seed=int(number), mix=replace(WIDE, wide=0.0))
+    return generate(nodes=_NODES, slot_s=60, jobs=_JOBS, load=_LOAD, seed=int(number), mix=replace(WIDE_MIX, wide=0.0))
 
 
 def _rows(place: str, policy: str, more: dict[str, Any]) -> dict[str, Any]:

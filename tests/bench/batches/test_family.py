@@ -17,7 +17,7 @@ from hindsched.bench.commands.group import hindsched
 from hindsched.bench.run_records import Options, RunRecord
 from hindsched.instances import SelfCheckError
 from hindsched.instances.batches import Contacts, Instance, Run, Rung
-from hindsched.instances.batches.cuts import FORMAT
+from hindsched.instances.batches.cut_certificate import CUT_FORMAT
 from hindsched.instances.batches.generate import paper, small
 from hindsched.offline import solve
 from hindsched.online.batches import POLICIES, run_policy
@@ -132,7 +132,7 @@ def test_a_rung_is_measured_by_a_run_of_the_instance(rows: list, told: str, tmp_
     instance = Instance(tasks=1, batches=[(0, 9)], c=[1], up=[[(0, 4), (5, 9)]])
     file, run, claim = (tmp_path / name for name in ("i.json", "r.json", "claim.json"))
     instances.write(instance, file)
-    claim.write_text(json.dumps({"format": FORMAT, "rung": "stream", "satisfied": [1], "cut": [[]]}))
+    claim.write_text(json.dumps({"format": CUT_FORMAT, "rung": "stream", "satisfied": [1], "cut": [[]]}))
     for wrong in (False, True):
         contacts = rows if wrong else [[2, 0, 0, 0, 77]]  # what was sent does not matter
         run.write_text(json.dumps({"format": "batches-run/1", "instance": "x", "contacts": contacts}))

@@ -20,8 +20,8 @@ from hindsched.bench.results.records import records
 from hindsched.bench.results.summary import summary
 from hindsched.bench.run_records import Options
 from hindsched.instances.grid import Instance
-from hindsched.instances.grid.dual_prices import Prices
-from hindsched.instances.grid.kth_sp2 import kth_sp2
+from hindsched.instances.grid.packaged_log import kth_sp2
+from hindsched.instances.grid.price_certificate import PriceCertificate
 from hindsched.offline.results import Result, Sense, Status
 from tests.cases.grid import random_instance, schedule_at, serial_starts
 
@@ -154,7 +154,7 @@ def test_a_file_says_whose_options_there_are(hindsched, tiny, tmp_path, by_enume
 
 def test_what_is_no_schedule_or_beyond_all_clocks_is_not_drawn(hindsched, tiny, tmp_path):
     prices = tmp_path / "prices.json"
-    instances.write_schedule(Prices.of(instances.read(tiny), 1, []), prices)
+    instances.write_schedule(PriceCertificate.of(instances.read(tiny), 1, []), prices)
     late = tmp_path / "late.json"
     pair = Instance(2, 60, [0], [1], [1])
     instances.write(pair, tmp_path / "one.json")

@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 
 from hindsched.instances import InputError
-from hindsched.instances.batches import Habits, Volunteers
+from hindsched.instances.batches import VolunteerParameters, Volunteers
 from hindsched.instances.batches.from_trace import from_trace
 from hindsched.instances.batches.generate import paper, small
-from hindsched.instances.batches.volunteers import DAY, draw
+from hindsched.instances.batches.volunteers import DAY, draw_volunteer
 from hindsched.instances.random_streams import stream
 from hindsched.instances.traces import read
 
-FEW = Habits(days=40)
+FEW = VolunteerParameters(days=40)
 
 
 def _by_hand(seed: int, j: int, days: int) -> tuple[float, list[tuple[int, int]]]:
@@ -64,7 +64,7 @@ def test_volunteers_are_drawn_as_the_model_says() -> None:
     kinds = 0
     for j in range(40):
         speed, ups = _by_hand(5, j, 40)
-        found = draw(5, j, FEW)
+        found = draw_volunteer(5, j, FEW)
         assert abs(found.speed - speed) < 1e-12
         assert [tuple(pair) for pair in found.ups.tolist()] == ups
         kinds += bool(ups)
@@ -85,7 +85,9 @@ def test_a_window_shows_what_the_whole_has() -> None:
 
 def test_computing_times_follow_the_mean() -> None:
     crowd = Volunteers(400, 3)
-    assert crowd.c == tuple(max(1, round(1800 * draw(3, j, Habits(days=318)).speed)) for j in range(400))
+    assert crowd.c == tuple(
+        max(1, round(1800 * draw_volunteer(3, j, VolunteerParameters(days=318)).speed)) for j in range(400)
+    )
     assert abs(np.mean(crowd.c) / 1800 - 1) < 0.1
     assert crowd.computing(60, homogeneous=True).c == (60,) * 400
 
@@ -110,17 +112,17 @@ def test_computing_times_follow_the_mean() -> None:
 )
 def test_habits_beyond_all_numbers_are_refused_by_name(name: str, value: float) -> None:
     with pytest.raises(InputError, match="expected at") as caught:
-        Habits(**{name: value})
+        VolunteerParameters(**{name: value})
     assert caught.value.place == name
 
 
 def test_habits_at_their_bounds_give_volunteers_or_a_reason() -> None:
     with np.errstate(all="raise"):
         for name, most in (("speed_sigma", 10), ("time_sigma", 10), ("length_sigma", 10), ("phase_hour", 24)):
-            assert len(Volunteers(3, 1, Habits(days=40, daily=0.5, **{name: most})).c) == 3
+            assert len(Volunteers(3, 1, VolunteerParameters(days=40, daily=0.5, **{name: most})).c) == 3
     for few, name in (
-        (Habits(cycle_s=1, cycle_sigma=10), "cycle_s"),
-        (Habits(days=10**11, life_days=1e11, daily=1), "days"),
+        (VolunteerParameters(cycle_s=1, cycle_sigma=10), "cycle_s"),
+        (VolunteerParameters(days=10**11, life_days=1e11, daily=1), "days"),
     ):
         with pytest.raises(InputError, match="a volunteer of") as caught:
             Volunteers(200, 1, few).whole()
@@ -159,6 +161,6 @@ def test_a_trace_gives_whole_available_seconds(tmp_path: Path) -> None:
     table.write_text("# id\n" + "\n".join(lines) + "\n")
     instance = from_trace(read(table), tasks=1, batches=[(0, 50)], c=7, seed=3)
     assert [instance.up.of_worker(j).tolist() for j in range(2)] == [[[10, 31]], [[5, 8]]]
-    assert instance.c == Volunteers(2, 3, Habits(), 7).c
+    assert instance.c == Volunteers(2, 3, VolunteerParameters(), 7).c
     later = from_trace(read(table), tasks=1, batches=[(0, 50)], c=7, origin=16, homogeneous=True)
     assert [later.up.of_worker(j).tolist() for j in range(2)] == [[[4, 25]], [[0, 2]]]

@@ -6,7 +6,7 @@ from statistics import NormalDist
 import pytest
 
 from hindsched.instances.errors import InputError
-from hindsched.instances.grid.generate import NARROW, Mix, generate
+from hindsched.instances.grid.generate import NARROW_MIX, JobMix, generate
 from tests.cases.grid import raw_words
 
 
@@ -51,12 +51,12 @@ def test_a_seed_gives_the_same_jobs_at_any_load():
 
 def test_mean_widths_of_the_mixes():
     assert generate(jobs=20000).width.mean() == pytest.approx(14.1, abs=0.4)
-    assert generate(jobs=20000, mix=NARROW).width.mean() == pytest.approx(3.7, abs=0.1)
+    assert generate(jobs=20000, mix=NARROW_MIX).width.mean() == pytest.approx(3.7, abs=0.1)
 
 
 def test_small_grids_and_few_jobs():
     assert set(generate(nodes=1, jobs=100).width.tolist()) == {1}
-    assert set(generate(nodes=50, jobs=50, mix=Mix(top=0)).width.tolist()) == {1}
+    assert set(generate(nodes=50, jobs=50, mix=JobMix(top=0)).width.tolist()) == {1}
     assert int(generate(nodes=100, jobs=2000, seed=1).width.max()) == 100
     assert len(generate(jobs=0)) == 0
     assert list(generate(jobs=1).submit) == [0]
@@ -73,4 +73,4 @@ def test_options_that_cannot_be_meant_are_refused(options):
 )
 def test_mixes_that_cannot_be_meant_are_refused(options):
     with pytest.raises(InputError):
-        Mix(**options)
+        JobMix(**options)

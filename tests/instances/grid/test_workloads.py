@@ -5,7 +5,7 @@ import gzip
 import pytest
 
 from hindsched.instances.errors import InputError
-from hindsched.instances.grid.kth_sp2 import kth_sp2
+from hindsched.instances.grid.packaged_log import kth_sp2
 from hindsched.instances.grid.workloads import import_log
 
 #: job, submit, wait, run, processors, cpu, memory, requested processors

@@ -9,7 +9,7 @@ import pytest
 
 from hindsched.instances import InputError, SelfCheckError, check
 from hindsched.instances.batches import Instance, Run, Rung
-from hindsched.instances.batches.cuts import Bounds
+from hindsched.instances.batches.cut_certificate import CutBounds
 from hindsched.offline import Limit, solve
 from hindsched.offline.batches import Hindsight, api, plain
 from hindsched.offline.results import Status
@@ -21,7 +21,7 @@ from tests.cases.batches import any_run, rare, runs, tiny, varied
 
 def proven(instance: Instance, hindsight: Hindsight, run: Run) -> None:
     """Assert that certificates on both sides hold, for satisfied tasks (in solve) and for latencies."""
-    bounds = Bounds(instance, hindsight.rung, run)
+    bounds = CutBounds(instance, hindsight.rung, run)
     for i, (answer, (submission, _)) in enumerate(zip(hindsight.batches, instance.batches, strict=True)):
         if answer.latency is None:
             assert bounds.bound(i, instance.end, answer.latency_cut) < instance.tasks

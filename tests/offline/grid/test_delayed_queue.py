@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from hindsched.instances.grid import Instance
-from hindsched.instances.grid.kth_sp2 import kth_sp2
+from hindsched.instances.grid.packaged_log import kth_sp2
 from hindsched.offline.grid.blocks import fits
 from hindsched.offline.grid.delayed_queue import delayed_starts, queued, rules
 from hindsched.offline.grid.kernels.queue_replay import search_delays

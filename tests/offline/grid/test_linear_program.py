@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from hindsched.instances.grid import Instance, check
-from hindsched.instances.grid.generate import NARROW, generate
+from hindsched.instances.grid.generate import NARROW_MIX, generate
 from hindsched.offline.grid import brute, order_search
 from hindsched.offline.grid.blocks import fits, pieces
 from hindsched.offline.grid.job_prices import SCALE, certificate
@@ -112,7 +112,7 @@ def test_groups_have_resources_of_their_own():
 
 
 def _busy(jobs: int) -> Instance:
-    return generate(nodes=40, slot_s=60, jobs=jobs, load=1.3, seed=1, mix=NARROW)
+    return generate(nodes=40, slot_s=60, jobs=jobs, load=1.3, seed=1, mix=NARROW_MIX)
 
 
 def test_the_order_search_never_makes_schedules_worse_and_depends_on_the_seed_alone(monkeypatch):

@@ -9,7 +9,7 @@ import pytest
 
 from hindsched import offline
 from hindsched.instances.errors import InputError, SelfCheckError
-from hindsched.instances.grid import Instance, Prices, check
+from hindsched.instances.grid import Instance, PriceCertificate, check
 from hindsched.offline.grid import SOLVERS, available_solvers
 from hindsched.offline.grid.api import confirm
 from hindsched.offline.grid.blocks import fits, split
@@ -207,10 +207,10 @@ def test_changed_certificates_and_schedules_are_refused() -> None:
     answer = offline.solve(instance)
     document = dict(answer.certificate.document)
     with pytest.raises(SelfCheckError, match="certificate"):
-        confirm(instance, answer.schedule, Prices({**document, "scale": 0}), "x")
+        confirm(instance, answer.schedule, PriceCertificate({**document, "scale": 0}), "x")
     resources = [{**resource, "limit": resource["limit"] - 1} for resource in document["resources"]]
     with pytest.raises(SelfCheckError, match="certificate"):
-        confirm(instance, answer.schedule, Prices({**document, "resources": resources}), "x")
+        confirm(instance, answer.schedule, PriceCertificate({**document, "resources": resources}), "x")
     starts = answer.schedule.starts()
     starts[-1] = int(instance.submit[-1]) - 1
     with pytest.raises(SelfCheckError, match="schedule"):

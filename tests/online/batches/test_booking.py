@@ -11,7 +11,7 @@ import pytest
 from hindsched.instances import check
 from hindsched.instances.batches import Instance, read_instance
 from hindsched.instances.batches.generate import paper, small
-from hindsched.instances.batches.volunteers import Habits
+from hindsched.instances.batches.volunteers import VolunteerParameters
 from hindsched.instances.errors import InputError
 from hindsched.online.batches import Options, Problem, Visible, run_policy, simulate
 from hindsched.online.batches.booking import Booking, chance_of_record
@@ -112,7 +112,9 @@ def test_machine_code_books_the_same_calls() -> None:
 @pytest.mark.parametrize("compute", ["available", "reliable"])
 def test_machine_code_books_the_same_calls_of_drawn_volunteers(compute: str, report: str, busy: str) -> None:
     options = Options(first="spread", copies_lambda=2, busy=busy, report=report)
-    instance = paper(workers=60, tasks=4, deadline_s=4 * 3600, c=3600, batches=12, first_day=25, habits=Habits(days=30))
+    instance = paper(
+        workers=60, tasks=4, deadline_s=4 * 3600, c=3600, batches=12, first_day=25, habits=VolunteerParameters(days=30)
+    )
     instance = instance.replace(compute=compute)
     plain, fast = (run_policy(instance, "booking", options, engine=engine) for engine in ("plain", "kernel"))
     assert list(fast.run.contacts.rows()) == list(plain.run.contacts.rows())

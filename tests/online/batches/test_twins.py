@@ -6,7 +6,7 @@ import pytest
 
 from hindsched.instances.batches import Instance, check
 from hindsched.instances.batches.generate import paper
-from hindsched.instances.batches.volunteers import Habits
+from hindsched.instances.batches.volunteers import VolunteerParameters
 from hindsched.online.batches import Options, run_policy
 from hindsched.online.batches.policies import PAPER
 from tests.cases.batches import readings, runs, varied, with_past
@@ -40,7 +40,9 @@ def test_twins_on_larger_crowds() -> None:
 
 @pytest.mark.parametrize("policy", PAPER)
 def test_twins_on_drawn_volunteers(policy: str) -> None:
-    instance = paper(workers=60, tasks=8, deadline_s=4 * 3600, batches=6, first_day=25, seed=3, habits=Habits(days=30))
+    instance = paper(
+        workers=60, tasks=8, deadline_s=4 * 3600, batches=6, first_day=25, seed=3, habits=VolunteerParameters(days=30)
+    )
     options = Options(first="spread", copies_lambda=2)
     plain = run_policy(instance, policy, options, engine="plain")
     fast = run_policy(instance, policy, options, engine="kernel")

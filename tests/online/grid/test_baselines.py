@@ -5,7 +5,7 @@ import itertools
 import pytest
 
 from hindsched.instances.grid import Instance, check
-from hindsched.instances.grid.kth_sp2 import kth_sp2
+from hindsched.instances.grid.packaged_log import kth_sp2
 from hindsched.online.grid import AsapCounted, AsapPinned, Easy, Fcfs, Queue, run_policy
 from hindsched.online.grid.baselines import place
 from hindsched.online.grid.options import CHOICES

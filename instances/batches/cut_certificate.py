@@ -21,10 +21,18 @@ from hindsched.instances.errors import InputError
 from hindsched.instances.text_files import convert, encode
 from hindsched.instances.verdict import Verdict
 
-__all__ = ["FORMAT", "Bounds", "Claim", "Cut", "check_claim", "format_claim", "read_claim"]
+__all__ = [
+    "CUT_FORMAT",
+    "Cut",
+    "CutBounds",
+    "CutCertificate",
+    "check_cut_certificate",
+    "read_cut_certificate",
+    "write_cut_certificate",
+]
 
 #: The form of a claim's file.
-FORMAT = "batches-cut/1"
+CUT_FORMAT = "batches-cut/1"
 
 _Array = npt.NDArray[Any]
 
@@ -39,7 +47,7 @@ Cut: TypeAlias = tuple[tuple[int, int], ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Claim:
+class CutCertificate:
     """What a solver says a rung allows, with a cut for each batch.
 
     Parameters
@@ -65,14 +73,14 @@ class Claim:
         return f"at most {sum(self.satisfied)} tasks on the rung {self.rung}, each batch by its cut"
 
 
-class _ClaimFile(msgspec.Struct):
+class _CutCertificateFile(msgspec.Struct):
     rung: str
     satisfied: list[int]
     cut: list[list[tuple[int, int]]]
     instance: str | None = None
 
 
-def read_claim(document: dict[str, Any]) -> Claim:
+def read_cut_certificate(document: dict[str, Any]) -> CutCertificate:
     """Return the claim in what a solver answers: ``rung``, ``satisfied`` and ``cut``; other keys are not looked at.
 
     Raises
@@ -82,20 +90,22 @@ def read_claim(document: dict[str, Any]) -> Claim:
 
     Examples
     --------
-    >>> read_claim({"rung": "traffic", "satisfied": [3], "cut": [[[0, 5]]]}).cuts
+    >>> read_cut_certificate({"rung": "traffic", "satisfied": [3], "cut": [[[0, 5]]]}).cuts
     (((0, 5),),)
     """
-    file = convert(document, _ClaimFile)
-    return Claim(Rung.parse(file.rung), tuple(file.satisfied), tuple(tuple(cut) for cut in file.cut), file.instance)
+    file = convert(document, _CutCertificateFile)
+    return CutCertificate(
+        Rung.parse(file.rung), tuple(file.satisfied), tuple(tuple(cut) for cut in file.cut), file.instance
+    )
 
 
-def format_claim(claim: Claim) -> str:
-    """Return the text of a claim's file; `read_claim` gives back an equal one."""
-    head = {"format": FORMAT, "instance": claim.instance, "rung": str(claim.rung)}
+def write_cut_certificate(claim: CutCertificate) -> str:
+    """Return the text of a claim's file; `read_cut_certificate` gives back an equal one."""
+    head = {"format": CUT_FORMAT, "instance": claim.instance, "rung": str(claim.rung)}
     return encode({**head, "satisfied": claim.satisfied, "cut": claim.cuts}) + "\n"
 
 
-def check_claim(instance: Instance, claim: Claim, of: Run | None = None) -> Verdict:
+def check_cut_certificate(instance: Instance, claim: CutCertificate, of: Run | None = None) -> Verdict:
     """Recompute every cut: H3 holds where each bounds its batch by exactly what is claimed.
 
     Parameters
@@ -120,15 +130,15 @@ def check_claim(instance: Instance, claim: Claim, of: Run | None = None) -> Verd
     Examples
     --------
     >>> lone = Instance(tasks=2, batches=[(0, 4)], c=[2], up=[[(0, 9)]])
-    >>> check_claim(lone, Claim(Rung.FREE, (2,), ((),))).is_valid
+    >>> check_cut_certificate(lone, CutCertificate(Rung.FREE, (2,), ((),))).is_valid
     True
-    >>> check_claim(lone, Claim(Rung.FREE, (1,), ((),))).rule
+    >>> check_cut_certificate(lone, CutCertificate(Rung.FREE, (1,), ((),))).rule
     'H3'
     """
     for name, values in (("satisfied", claim.satisfied), ("cut", claim.cuts)):
         if len(values) != instance.num_batches:
             raise InputError(f"a list of {len(values)}, expected one per batch, {instance.num_batches}", place=name)
-    bounds = Bounds(instance, claim.rung, of)
+    bounds = CutBounds(instance, claim.rung, of)
     for i, (satisfied, cut) in enumerate(zip(claim.satisfied, claim.cuts, strict=True)):
         deadline = instance.batches[i][1]
         wrong = bounds.refused(i, deadline, satisfied, cut)
@@ -137,7 +147,7 @@ def check_claim(instance: Instance, claim: Claim, of: Run | None = None) -> Verd
     return Verdict(None, None, None, claim, "second")
 
 
-class Bounds:
+class CutBounds:
     """What cuts bound, for one rung of one instance and one run.
 
     Parameters
@@ -257,7 +267,7 @@ class _Rows(NamedTuple):
 class _Field:
     """The workers that are available in a window, and what they end by its end."""
 
-    def __init__(self, bounds: Bounds, submission: int, deadline: int) -> None:
+    def __init__(self, bounds: CutBounds, submission: int, deadline: int) -> None:
         rows = bounds._rows(submission, deadline)
         first = _changes(rows.owner)
         self.members = rows.owner[first]

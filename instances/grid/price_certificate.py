@@ -9,14 +9,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from hindsched.instances.errors import InputError
 from hindsched.instances.grid.model import Instance
-from hindsched.instances.text_files import encode
+from hindsched.instances.text_files import encode, expect_format
 
-__all__ = ["PRICE_FORMATS", "Prices", "Resource", "read_prices", "write_prices"]
+__all__ = ["CERTIFICATE_FORMATS", "PriceCertificate", "Resource", "read_certificate", "write_certificate"]
 
 #: What the key ``format`` of a certificate may say.
-PRICE_FORMATS = ("grid-prices/1",)
+CERTIFICATE_FORMATS = ("grid-prices/1",)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +41,7 @@ class Resource:
 
 
 @dataclass(frozen=True, slots=True)
-class Prices:
+class PriceCertificate:
     """A certificate as its file says it; what it proves is for `hindsched.instances.grid.check` to say.
 
     Parameters
@@ -53,7 +52,7 @@ class Prices:
     Examples
     --------
     >>> pair = Instance(nodes=3, slot_s=60, submit=[0, 0], width=[2, 2], length=[5, 1])
-    >>> Prices.of(pair, 1, [Resource(3, [(0, 5, 1)])]).document["resources"]
+    >>> PriceCertificate.of(pair, 1, [Resource(3, [(0, 5, 1)])]).document["resources"]
     [{'loads': None, 'limit': 3, 'prices': [[0, 5, 1]]}]
     """
 
@@ -62,11 +61,11 @@ class Prices:
     document: Mapping[str, Any]
 
     @classmethod
-    def of(cls, instance: Instance, scale: int, resources: Sequence[Resource]) -> Prices:
+    def of(cls, instance: Instance, scale: int, resources: Sequence[Resource]) -> PriceCertificate:
         """Return the certificate of these resources; prices count in 1/scale."""
         return cls(
             {
-                "format": PRICE_FORMATS[0],
+                "format": CERTIFICATE_FORMATS[0],
                 "instance": instance.fingerprint,
                 "scale": int(scale),
                 "resources": [_written(resource) for resource in resources],
@@ -88,7 +87,7 @@ def _written(resource: Resource) -> dict[str, Any]:
     }
 
 
-def read_prices(document: Mapping[str, Any]) -> Prices:
+def read_certificate(document: Mapping[str, Any]) -> PriceCertificate:
     """Return the certificate that a decoded file holds, of the right form or not: that is for the checker to say.
 
     Raises
@@ -96,12 +95,11 @@ def read_prices(document: Mapping[str, Any]) -> Prices:
     InputError
         Where ``format`` names no certificate of this family.
     """
-    if document.get("format") not in PRICE_FORMATS:
-        raise InputError(f'expected "{PRICE_FORMATS[0]}"', place="format")
-    return Prices(document)
+    expect_format(document, CERTIFICATE_FORMATS)
+    return PriceCertificate(document)
 
 
-def write_prices(prices: Prices) -> str:
+def write_certificate(prices: PriceCertificate) -> str:
     """Return the text of a certificate's file, one resource a line."""
     document = prices.document
     head = ",".join(f"{encode(key)}:{encode(document[key])}" for key in ("format", "instance", "scale"))

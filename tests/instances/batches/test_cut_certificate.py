@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from hindsched.instances import InputError
-from hindsched.instances.batches import Claim, Compute, Instance, Run, Rung, check
-from hindsched.instances.batches.cuts import Bounds
+from hindsched.instances.batches import Compute, CutCertificate, Instance, Run, Rung, check
+from hindsched.instances.batches.cut_certificate import CutBounds
 from tests.cases.batches import any_run, rare, varied
 
 
@@ -58,7 +58,7 @@ def test_bounds_are_what_the_definition_says() -> None:
                 ),
             }
             for rung, count in expected.items():
-                bound = Bounds(instance, rung, run).bound(i, deadline, cut if rung is Rung.TRAFFIC else ())
+                bound = CutBounds(instance, rung, run).bound(i, deadline, cut if rung is Rung.TRAFFIC else ())
                 assert bound == min(instance.tasks, count), (seed, rung)
 
 
@@ -69,15 +69,15 @@ NO_RUN = Run("", any_run(LONE, 0).contacts)
 @pytest.mark.parametrize(
     ("claim", "rule"),
     [
-        (Claim(Rung.FREE, (2,), ((),)), None),
-        (Claim(Rung.FREE, (1,), ((),)), "H3"),
-        (Claim(Rung.FREE, (2,), (((0, 1),),)), "H3"),
-        (Claim(Rung.STREAM, (2,), (((0, 1),),)), "H3"),
-        (Claim(Rung.TRAFFIC, (2,), (((3, 1),),)), "H3"),
-        (Claim(Rung.TRAFFIC, (2,), (((0, 2), (1, 3)),)), "H3"),
+        (CutCertificate(Rung.FREE, (2,), ((),)), None),
+        (CutCertificate(Rung.FREE, (1,), ((),)), "H3"),
+        (CutCertificate(Rung.FREE, (2,), (((0, 1),),)), "H3"),
+        (CutCertificate(Rung.STREAM, (2,), (((0, 1),),)), "H3"),
+        (CutCertificate(Rung.TRAFFIC, (2,), (((3, 1),),)), "H3"),
+        (CutCertificate(Rung.TRAFFIC, (2,), (((0, 2), (1, 3)),)), "H3"),
     ],
 )
-def test_claims_are_recomputed(claim: Claim, rule: str | None) -> None:
+def test_claims_are_recomputed(claim: CutCertificate, rule: str | None) -> None:
     found = check(LONE, claim, of=NO_RUN)
     assert found.rule == rule
     assert found.time == (None if rule is None else 4)
@@ -85,6 +85,6 @@ def test_claims_are_recomputed(claim: Claim, rule: str | None) -> None:
 
 def test_a_claim_needs_its_run_and_one_cut_per_batch() -> None:
     with pytest.raises(InputError, match="rung"):
-        check(LONE, Claim(Rung.STREAM, (2,), ((),)))
+        check(LONE, CutCertificate(Rung.STREAM, (2,), ((),)))
     with pytest.raises(InputError, match="cut"):
-        check(LONE, Claim(Rung.FREE, (2,), ()))
+        check(LONE, CutCertificate(Rung.FREE, (2,), ()))

@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from hindsched.instances.grid.dual_prices import PRICE_FORMATS, Prices
-from hindsched.instances.grid.knapsack import SAFE, Numbers, most_load
+from hindsched.instances.grid.load_knapsack import LARGEST_INT64_SUM, Numbers, largest_load
 from hindsched.instances.grid.model import Instance
+from hindsched.instances.grid.price_certificate import CERTIFICATE_FORMATS, PriceCertificate
 from hindsched.instances.verdict import Verdict
 
-__all__ = ["Bound", "check_prices"]
+__all__ = ["Bound", "check_certificate"]
 
 _KEYS = ("format", "instance", "scale", "resources")
 
@@ -48,7 +48,7 @@ class _Resource:
     prices: list[tuple[int, int, int]]
 
 
-def check_prices(instance: Instance, prices: Prices) -> Verdict:
+def check_certificate(instance: Instance, prices: PriceCertificate) -> Verdict:
     """Judge a certificate: the first broken rule, or the bound that it proves.
 
     For prices p >= 0 on resources that no set of jobs which fits together exceeds, the sum over all jobs of the least
@@ -80,13 +80,13 @@ def check_prices(instance: Instance, prices: Prices) -> Verdict:
 
     Examples
     --------
-    >>> from hindsched.instances.grid.dual_prices import Resource
+    >>> from hindsched.instances.grid.price_certificate import Resource
     >>> pair = Instance(nodes=3, slot_s=60, submit=[0, 0], width=[2, 2], length=[5, 5])
     >>> half = Resource(3, [(0, 5, 1)])  # one node costs 1/4 of a slot's wait
-    >>> print(check_prices(pair, Prices.of(pair, 4, [half])).outcome)
+    >>> print(check_certificate(pair, PriceCertificate.of(pair, 4, [half])).outcome)
     total wait at least 2
     >>> both = Resource(1, [(0, 5, 1)], loads={2: 1})  # two jobs of width 2 do not fit together
-    >>> print(check_prices(pair, Prices.of(pair, 1, [both])).outcome)
+    >>> print(check_certificate(pair, PriceCertificate.of(pair, 1, [both])).outcome)
     total wait at least 5
     """
     try:
@@ -121,7 +121,7 @@ def _resources(instance: Instance, document: Mapping[str, Any]) -> list[_Resourc
         _form(key in document, f"missing key {key}")
     for key in document:
         _form(key in _KEYS, f"unknown key {key!r}")
-    _form(document["format"] in PRICE_FORMATS, f'another format than "{PRICE_FORMATS[0]}"')
+    _form(document["format"] in CERTIFICATE_FORMATS, f'another format than "{CERTIFICATE_FORMATS[0]}"')
     _form(document["instance"] == instance.fingerprint, "another fingerprint than the instance's")
     _form(_is_count(document["scale"]) and document["scale"] >= 1, "scale is no integer >= 1")
     _form(isinstance(document["resources"], list), "resources is no list")
@@ -171,7 +171,7 @@ def _check_limit(instance: Instance, i: int, resource: _Resource) -> None:
         return
     widths = instance.width.tolist() if resource.by_job else None
     items = [(load, k if widths is None else widths[k]) for k, load in resource.loads.items() if load]
-    if most_load(items, instance.nodes, resource.limit, repeated=not resource.by_job) > resource.limit:
+    if largest_load(items, instance.nodes, resource.limit, repeated=not resource.by_job) > resource.limit:
         raise _BrokenRule("P2", f"resource {i}: jobs that fit together load more than the limit {resource.limit}")
 
 
@@ -257,4 +257,4 @@ def _kind(instance: Instance, scale: int, resources: list[_Resource], spent: lis
     most = sum(load * paid for load, paid in zip(loads, spent, strict=True))
     latest = max((part.prices[-1][1] for part in resources if part.prices), default=0)
     reach = max(latest, instance.horizon) + most // scale + 1
-    return np.int64 if max(most, reach, scale) + scale * (most // scale + 1) < SAFE else object
+    return np.int64 if max(most, reach, scale) + scale * (most // scale + 1) < LARGEST_INT64_SUM else object

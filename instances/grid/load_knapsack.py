@@ -11,17 +11,17 @@ import numpy.typing as npt
 
 from hindsched.instances.errors import InputError
 
-__all__ = ["SAFE", "Numbers", "most_load"]
+__all__ = ["LARGEST_INT64_SUM", "Numbers", "largest_load"]
 
 #: Integers of numpy hold all sums up to here; beyond it Python's own are used.
-SAFE = 2**62
+LARGEST_INT64_SUM = 2**62
 #: Most cells of a table.
 _MOST_CELLS = 10**8
 
 Numbers = npt.NDArray[Any]
 
 
-def most_load(items: list[tuple[int, int]], nodes: int, limit: int, *, repeated: bool) -> int:
+def largest_load(items: list[tuple[int, int]], nodes: int, limit: int, *, repeated: bool) -> int:
     """Return the largest sum of loads of items whose widths sum to at most M, or any number above the limit.
 
     Parameters
@@ -46,9 +46,9 @@ def most_load(items: list[tuple[int, int]], nodes: int, limit: int, *, repeated:
 
     Examples
     --------
-    >>> most_load([(3, 2), (2, 1)], nodes=5, limit=9, repeated=False)
+    >>> largest_load([(3, 2), (2, 1)], nodes=5, limit=9, repeated=False)
     5
-    >>> most_load([(3, 2), (2, 1)], nodes=5, limit=9, repeated=True)
+    >>> largest_load([(3, 2), (2, 1)], nodes=5, limit=9, repeated=True)
     10
     """
     if not repeated and sum(width for _, width in items) <= nodes:
@@ -61,7 +61,7 @@ def most_load(items: list[tuple[int, int]], nodes: int, limit: int, *, repeated:
     if min(nodes // unit, limit) > _MOST_CELLS:
         raise InputError(f"limit {limit} on {nodes} nodes cannot be checked: one of them must be <= {_MOST_CELLS}")
     if nodes // unit <= limit:
-        kind: type = np.int64 if nodes * (limit + 1) < SAFE else object
+        kind: type = np.int64 if nodes * (limit + 1) < LARGEST_INT64_SUM else object
         most: Numbers = np.zeros(nodes // unit + 1, dtype=kind)  # most[x]: largest load within x units of nodes
         for load, width in items:
             _take(most, width // unit, load, np.maximum, repeated)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib.resources import files
 
 from hindsched.instances.grid.model import Instance
-from hindsched.instances.grid.workloads import instance_of
+from hindsched.instances.grid.workloads import instance_from_jobs
 
 __all__ = ["FIRST", "JOBS", "NODES", "kth_sp2"]
 
@@ -42,4 +42,4 @@ def kth_sp2(*, slot_s: int = 60, first: int = 0, count: int | None = None) -> In
     text = files("hindsched.instances").joinpath("data", "kth_sp2.csv").read_text(encoding="ascii")
     lines = [line for line in text.splitlines() if not line.startswith("#")][1:]
     chosen = [tuple(map(int, line.split(","))) for line in lines][first : None if count is None else first + count]
-    return instance_of([(submit - chosen[0][0], run, width) for submit, width, run in chosen], NODES, slot_s)
+    return instance_from_jobs([(submit - chosen[0][0], run, width) for submit, width, run in chosen], NODES, slot_s)

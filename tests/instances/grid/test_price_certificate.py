@@ -8,8 +8,8 @@ from math import ceil
 import pytest
 
 from hindsched.instances.errors import InputError
-from hindsched.instances.grid import Instance, Prices, Resource, check, read_schedule, write_prices
-from hindsched.instances.grid.knapsack import most_load
+from hindsched.instances.grid import Instance, PriceCertificate, Resource, check, read_schedule, write_certificate
+from hindsched.instances.grid.load_knapsack import largest_load
 from hindsched.instances.text_files import read_json
 from tests.cases.grid import most_load as most_load_by_enumeration
 from tests.cases.grid import random_instance, random_prices, random_schedule
@@ -57,10 +57,10 @@ def test_values_are_those_of_an_enumeration_and_below_every_schedule():
 def test_numbers_beyond_64_bits_stay_exact():
     pair = Instance(nodes=2, slot_s=1, submit=[0, 0], width=[2, 2], length=[5, 5])
     for scale in (4, 4 * 10**30):  # each job pays at once 5 x 2 x price, later 1 a slot: 10 p scaled, less 2 x 5 p
-        prices = Prices.of(pair, scale, [Resource(2, [(0, 5, scale // 4)])])
+        prices = PriceCertificate.of(pair, scale, [Resource(2, [(0, 5, scale // 4)])])
         assert check(pair, prices).outcome.value == ceil(2 * 2.5 - 2 * 5 / 4)
     far = Instance(nodes=1, slot_s=1, submit=[2**59, 2**59], width=[1, 1], length=[2**58, 2**58])
-    prices = Prices.of(far, 1, [Resource(1, [(2**59, 2**59 + 2**58, 1)])])
+    prices = PriceCertificate.of(far, 1, [Resource(1, [(2**59, 2**59 + 2**58, 1)])])
     assert check(far, prices).outcome.value == 2**58
 
 
@@ -76,7 +76,11 @@ def test_random_knapsacks_against_enumeration():
             continue
         most = most_load_by_enumeration(several, nodes)
         for limit in {0, 1, most - 1, most, most + 1, 3 * nodes}:
-            assert (most_load(items, nodes, limit, repeated=repeated) > limit) == (most > limit), (items, nodes, limit)
+            assert (largest_load(items, nodes, limit, repeated=repeated) > limit) == (most > limit), (
+                items,
+                nodes,
+                limit,
+            )
             refused += most > limit
     assert refused > 200
 
@@ -108,8 +112,8 @@ def changed(path, value):
 
 
 def test_the_good_one_is_good():
-    assert check(BASE, Prices(GOOD)).is_valid
-    assert check(BASE, Prices(GOOD)).outcome.value == value_by_enumeration(BASE, Prices(GOOD))
+    assert check(BASE, PriceCertificate(GOOD)).is_valid
+    assert check(BASE, PriceCertificate(GOOD)).outcome.value == value_by_enumeration(BASE, PriceCertificate(GOOD))
 
 
 @pytest.mark.parametrize(
@@ -152,11 +156,11 @@ def test_the_good_one_is_good():
 )
 def test_another_form_breaks_p1(path, value):
     document = changed(path, value)
-    assert check(BASE, Prices(document)).rule == "P1"
+    assert check(BASE, PriceCertificate(document)).rule == "P1"
     document["resources"] = document["resources"] and [*document["resources"]]
     if path[0] == "resources" and len(path) > 1 and path[1] != 1:
         document["resources"][1]["limit"] = 0  # P1 comes before P2
-        assert check(BASE, Prices(document)).rule == "P1"
+        assert check(BASE, PriceCertificate(document)).rule == "P1"
 
 
 @pytest.mark.parametrize(
@@ -172,12 +176,12 @@ def test_another_form_breaks_p1(path, value):
     ],
 )
 def test_a_limit_that_can_be_exceeded_breaks_p2(path, value):
-    assert check(BASE, Prices(changed(path, value))).rule == "P2"
+    assert check(BASE, PriceCertificate(changed(path, value))).rule == "P2"
 
 
 def test_files_of_prices(tmp_path):
     path = tmp_path / "prices.json"
-    path.write_text(write_prices(Prices(GOOD)))
-    assert read_schedule(read_json(path)) == Prices(GOOD)
+    path.write_text(write_certificate(PriceCertificate(GOOD)))
+    assert read_schedule(read_json(path)) == PriceCertificate(GOOD)
     with pytest.raises(InputError):
         read_schedule({"format": "grid-price/1"})
