@@ -7,7 +7,7 @@ from typing import Any
 
 from hindsched.instances.errors import InputError
 from hindsched.instances.grid.model import FIELDS, LATEST, Instance
-from hindsched.instances.text_files import expect_format, quoted
+from hindsched.instances.text_files import quoted
 
 __all__ = ["INSTANCE_FORMATS", "read_instance", "write_instance"]
 
@@ -41,7 +41,10 @@ def read_instance(document: Mapping[str, Any]) -> Instance:
         ...
     hindsched.instances.errors.InputError: jobs[1].width: 3, expected an integer from 1 to 2, the nodes
     """
-    expect_format(document, INSTANCE_FORMATS)
+    if "format" not in document:
+        raise InputError('missing key, expected "grid/1"', place="format")
+    if document["format"] not in INSTANCE_FORMATS:
+        raise InputError(f'{quoted(document["format"])}, expected "grid/1"', place="format")
     for key in document:
         if key not in _KEYS:
             raise InputError(f"unknown key, expected {', '.join(_KEYS)}", place=key)
