@@ -1,4 +1,4 @@
-"""States of volatile workers: letters in files, small integers in arrays, packed bits in kernels.
+"""States of volatile workers: letters in files, small integers in arrays.
 
 A *states array* has shape (p, N) and dtype ``uint8``: worker by slot, holding `UP`, `RECLAIMED` or `DOWN`.
 """
@@ -21,7 +21,6 @@ __all__ = [
     "States",
     "from_letters",
     "frozen",
-    "pack_up",
     "to_letters",
 ]
 
@@ -96,19 +95,3 @@ def frozen(states: States) -> States:
         states = np.array(states, order="C")
         states.setflags(write=False)
     return states
-
-
-def pack_up(states: States) -> npt.NDArray[np.uint64]:
-    """Return the UP slots of each worker as bits, shape (p, ceil(N / 64)). Slot t is bit t % 64 of word t // 64.
-
-    Examples
-    --------
-    >>> pack_up(from_letters(["uru", "duu"])).tolist()
-    [[5], [6]]
-    """
-    p, slots = states.shape
-    words = -(-slots // 64)
-    bits = np.zeros((p, words * 64), dtype=np.uint8)
-    bits[:, :slots] = states == UP
-    packed = np.packbits(bits, axis=1, bitorder="little").view("<u8")
-    return packed.astype(np.uint64, copy=False)

@@ -8,9 +8,6 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar, cast
 
-import numpy as np
-import numpy.typing as npt
-
 from hindsched.instances import states as st
 from hindsched.instances.base_instance import BaseInstance, as_integer
 from hindsched.instances.errors import InputError
@@ -189,13 +186,6 @@ class Instance(BaseInstance):
     def channels(self) -> int:
         """Largest number of workers that can be served in one slot: n_com, or p if n_com is unbounded or larger."""
         return self.num_workers if self.n_com is None else min(self.n_com, self.num_workers)
-
-    @cached_property
-    def up_words(self) -> npt.NDArray[np.uint64]:
-        """UP slots of each worker as bits for kernels (see `hindsched.instances.states.pack_up`)."""
-        words = st.pack_up(self.states)
-        words.setflags(write=False)
-        return words
 
     @cached_property
     def fingerprint(self) -> str:

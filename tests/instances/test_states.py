@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from hindsched.instances import InputError
-from hindsched.instances.states import DOWN, LETTERS, RECLAIMED, UP, from_letters, pack_up, to_letters
+from hindsched.instances.states import DOWN, LETTERS, RECLAIMED, UP, from_letters, to_letters
 
 
 @some.composite
@@ -20,17 +20,6 @@ def test_letters_and_codes_are_two_views_of_one_thing(letters):
     assert states.shape == (len(letters), len(letters[0]))
     assert to_letters(states) == letters
     assert [[LETTERS[code] for code in row] for row in states] == [list(row) for row in letters]
-
-
-@given(rows())
-def test_packed_bits_are_the_up_slots(letters):
-    states = from_letters(letters)
-    words = pack_up(states)
-    assert words.shape == (states.shape[0], -(-states.shape[1] // 64))
-    for row, packed in zip(states, words, strict=True):
-        bits = [int(packed[t // 64]) >> (t % 64) & 1 for t in range(64 * len(packed))]
-        assert bits[: len(row)] == (row == UP).astype(int).tolist()
-        assert not any(bits[len(row) :])
 
 
 @pytest.mark.parametrize(
