@@ -99,7 +99,6 @@ def test_copies_are_equal_and_closed(seed, p, slots):
         assert copy.fingerprint == instance.fingerprint
         assert (copy.states == instance.states).all()
         assert not copy.states.flags.writeable
-        assert not copy.up_words.flags.writeable
         with pytest.raises(ValueError, match="read-only"):
             copy.states[0, 0] = 2
 
@@ -124,10 +123,6 @@ def test_what_is_unbounded_is_bounded_by_what_suffices():
     assert pair(mu=(1, 1)).capacities == (1, 1)
     assert (pair().channels, pair(n_com=None).channels, pair(n_com=7).channels) == (1, 2, 2)
     assert (pair().num_workers, pair().slots) == (2, 4)
-
-
-def test_up_words_are_the_up_slots():
-    assert pair().up_words.tolist() == [[0b0011], [0b1101]]
 
 
 @pytest.mark.parametrize(
