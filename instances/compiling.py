@@ -1,22 +1,22 @@
-"""How numba kernels of any package are compiled, and where their machine code is kept.
+"""Compilation of kernels with numba, and the cache of their machine code.
 
-Compilation is what a new user waits for, so nothing is compiled twice:
+New users wait for compilation, so this module compiles nothing twice:
 
-- Numba makes machine code for `f(0)` apart from that for `f(x)`. Here a constant counts as any other value of its type.
-- Numba makes a way in from Python, long where arrays are many, for every function that a kernel calls. Here only a
-  function that Python does call has one.
-- Several processes that start together would each compile the same. Here the one that is first compiles a kernel, the
-  others wait for it and load what it made.
+- Numba compiles `f(0)` separately from `f(x)`. Here a constant is compiled as any other value of its type.
+- Numba compiles a Python wrapper for every function that a kernel calls, which takes long for many arrays. Here only
+  functions that Python calls have one.
+- Processes that start together would compile the same kernels. Here the first one compiles a kernel, and the others
+  wait and load its code.
 
-Numba keeps machine code on disk, with three traps that this module closes for all packages alike:
+Numba's cache on disk has three weaknesses, which this module removes:
 
-- It looks only at the file of a function to see whether the code is still good, though the code contains the functions
-  it calls as well. Here the folder of the code is named by a digest of all the sources, of this module and of the
-  compiler's version: after any change everything is compiled again, in a folder of its own.
-- It trusts what it reads: a file cut short, by a full disk or a process that was killed, is an error at every start, or
-  worse. Here each file ends with a digest of its content; one that does not fit counts as absent, and is made anew.
-- Two processes that compile at the same time may write different code under one name. Here what is read says which
-  signature it was made for, and any other counts as absent.
+- Numba checks only the file of a function, although the code contains the functions that it calls. Here the folder of
+  the code is named by a digest of all sources, of this module and of the compiler's version. After a change the code
+  is compiled again in a new folder.
+- Numba trusts the files that it reads. A file truncated by a full disk or a killed process is an error at every start,
+  or worse. Here each file ends with a digest of its content; a file that does not match is compiled again.
+- Two processes may write different code under the same name. Here each file contains the signature that it was compiled
+  for, and a file with another signature is ignored.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from numba.core import types as numba_types
 
 __all__ = ["LOGGER", "folder_name", "inlined", "kernel", "sources_of"]
 
-#: The logger that is told when compilation begins; nobody listens unless a program attaches a handler.
+#: The logger that reports when compilation begins; it is silent unless a program attaches a handler.
 LOGGER = "hindsched.compiling"
 
 config: Any = numba_config  # its options are set at run time, out of sight of type checkers
@@ -221,9 +221,9 @@ def _cache_of(function: Callable[..., Any], folder: Path) -> Any:
 
 
 def _hand_on(made: Any, inner: Callable[[], Any]) -> None:
-    """Have other kernels call ``inner()``, which Python cannot call, with a constant as with any other value.
+    """Let other kernels call ``inner()``, which has no Python wrapper; constants are typed as any other value.
 
-    It is made when the first of them is compiled: who loads machine code needs none.
+    ``inner()`` is created when the first such kernel is compiled. Loading machine code does not need it.
     """
 
     def template(positional: Any, named: Any) -> Any:
@@ -236,7 +236,7 @@ def _hand_on(made: Any, inner: Callable[[], Any]) -> None:
 
 
 def _release_when_compiled(made: Any) -> None:
-    """Let other processes have the kernel, if it was held to be compiled, whether that succeeds or not."""
+    """Release the lock on the kernel after compilation, whether it succeeds or not."""
     compile_one = made.compile
 
     def compiled(signature: Any) -> Any:
@@ -250,17 +250,17 @@ def _release_when_compiled(made: Any) -> None:
 
 @cache
 def _say_once() -> None:
-    """Tell whoever listens that this process is about to compile."""
+    """Report that this process is about to compile."""
     logging.getLogger(LOGGER).info("compiling machine code, once after an installation: a minute or two")
 
 
 class _CheckedFiles(_IndexDataCacheFile):  # type: ignore[misc]
     """Numba's files of one function, each with a digest of its content at the end.
 
-    While a process compiles the function it holds a lock: other processes wait, and load what it made.
+    A process holds a lock while it compiles the function. Other processes wait and load its code.
     """
 
-    #: Who waits longer than this compiles all the same: a process that was stopped holds its lock for ever.
+    #: Seconds to wait for the lock before compiling without it; a stopped process never releases its lock.
     _PATIENCE_S = 600.0
 
     def __init__(self, *arguments: Any, **named: Any) -> None:
@@ -275,13 +275,13 @@ class _CheckedFiles(_IndexDataCacheFile):  # type: ignore[misc]
         if data is None:
             _say_once()
             Path(self._cache_path).mkdir(parents=True, exist_ok=True)
-            with suppress(Timeout, OSError):  # a lock saves time, nothing else
+            with suppress(Timeout, OSError):  # the lock only saves time
                 self._lock.acquire()
-            data = self._made_for(key)  # it may have been made while we waited
+            data = self._made_for(key)  # another process may have compiled it meanwhile
         return data
 
     def release(self) -> None:
-        """Let other processes compile the function, or load it."""
+        """Release the lock, so that other processes compile the function or load it."""
         self._lock.release()
 
     def _made_for(self, key: Any) -> Any:
@@ -306,7 +306,7 @@ class _CheckedFiles(_IndexDataCacheFile):  # type: ignore[misc]
 
 
 def _is_whole(file: Path) -> bool:
-    """Whether a file is there and ends with the digest of its content, which readers of pickles ignore."""
+    """Return whether a file exists and ends with the digest of its content; readers of pickles ignore the digest."""
     try:
         content = file.read_bytes()
     except OSError:

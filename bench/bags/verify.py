@@ -175,8 +175,8 @@ class _Case:
         one = interval_instance(intervals, tasks)
         answer = solve(one)
         feasible = answer.status is not Status.INFEASIBLE
-        told = f"{answer.status} for {intervals}"
-        self.expect("hardness", feasible == splits(intervals, tasks, segments), one, told)
+        detail = f"{answer.status} for {intervals}"
+        self.expect("hardness", feasible == splits(intervals, tasks, segments), one, detail)
 
 
 def _value(instance: Instance, solver: str = "auto") -> int | None:
@@ -189,7 +189,7 @@ def _value(instance: Instance, solver: str = "auto") -> int | None:
 def dealt(instance: Instance) -> int | None:
     """Return when the n k first segments of equal machines end that run whenever they can; None if there are too few.
 
-    The positions are counted here, tick by tick, and dealt by nobody: H7 says that their number is enough.
+    The positions are counted here tick by tick and are not assigned: H7 says that their number is enough.
     """
     g, ends = instance.ticks[0], []
     for row in instance.states:
@@ -229,7 +229,7 @@ def splits(intervals: Sequence[tuple[int, int]], sets: int, size: int) -> bool:
     seen: set[tuple[tuple[int, int], ...]] = set()
 
     def place(i: int, heaps: tuple[tuple[int, int], ...]) -> bool:
-        """Place interval i and the rest; a heap is told by its last end and its size."""
+        """Place interval i and the rest; a heap is identified by its last end and its size."""
         if i == len(ordered):
             return True
         key = (*sorted(heaps), (-1, i))
