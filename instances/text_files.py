@@ -8,7 +8,7 @@ import os
 import re
 import secrets
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
@@ -20,8 +20,11 @@ __all__ = [
     "as_unicode",
     "convert",
     "encode",
+    "encode_lines",
     "excerpt",
     "expect_format",
+    "expect_integer",
+    "format_document",
     "open_stream",
     "quoted",
     "read_bytes",
@@ -147,9 +150,53 @@ def expect_format(document: Mapping[str, Any], formats: Sequence[str]) -> str:
     return str(document["format"])
 
 
+def expect_integer(value: object, place: str, expected: str = "an integer") -> int:
+    """Return a decoded JSON value that is an integer; ``true`` and ``1.0`` are not.
+
+    Raises
+    ------
+    InputError
+        If the value is not an integer. The message names ``place`` and ``expected``.
+    """
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise InputError(f"{quoted(value)}, expected {expected}", place=place)
+    return value
+
+
 def encode(value: Any) -> str:
     """Return compact JSON. Floats have the shortest form that reads back equal."""
     return msgspec.json.encode(value).decode()
+
+
+def encode_lines(values: Iterable[Any]) -> str:
+    """Return a JSON list with one value per line."""
+    lines = ",\n".join(map(encode, values))
+    return f"[\n{lines}\n]" if lines else "[]"
+
+
+def format_document(document: Mapping[str, Any], one_per_line: Collection[str]) -> str:
+    """Return the text of a JSON file: long lists with one value per line, the rest on the lines between them.
+
+    Parameters
+    ----------
+    document
+        The members of the JSON object, in order.
+    one_per_line
+        Keys of the long lists; their values may be any iterable.
+
+    Examples
+    --------
+    >>> print(format_document({"format": "some/1", "rows": [[0, 1], [2, 3]]}, ["rows"]), end="")
+    {"format":"some/1","rows":[
+    [0,1],
+    [2,3]
+    ]}
+    """
+    members = (
+        f"{encode(key)}:{encode_lines(value) if key in one_per_line else encode(value)}"
+        for key, value in document.items()
+    )
+    return "{" + ",".join(members) + "}\n"
 
 
 def as_unicode(name: str) -> str:

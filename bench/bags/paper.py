@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from hindsched.bench.shared_types import Row
 from hindsched.instances.bags import Instance
-from hindsched.instances.bags.clock import Period, period
+from hindsched.instances.bags.clock import TimeOfWeek, time_of_week
 from hindsched.instances.bags.generate import MIXES, SLOT_S, paper
 
 __all__ = ["WEEK_SLOTS", "Paper", "starts"]
@@ -47,7 +47,7 @@ class Paper:
     @property
     def is_weekend(self) -> bool:
         """Whether it starts on a weekend."""
-        return period(self.start_slot * SLOT_S * 1000) is Period.WEEKEND
+        return time_of_week(self.start_slot * SLOT_S * 1000) is TimeOfWeek.WEEKEND
 
     @property
     def name(self) -> str:

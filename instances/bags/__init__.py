@@ -1,6 +1,6 @@
 """Bags of identical tasks on desktop machines that are switched on and off (docs/bags/model.md)."""
 
-from hindsched.instances.bags.check import RULES, Outcome, check, is_made_for
+from hindsched.instances.bags.check import RULES, Outcome, check
 from hindsched.instances.bags.files import INSTANCE_FORMATS, read_instance, write_instance
 from hindsched.instances.bags.ideal_time import ideal_time
 from hindsched.instances.bags.model import Instance, Store
@@ -18,7 +18,6 @@ __all__ = [
     "Store",
     "check",
     "ideal_time",
-    "is_made_for",
     "read_instance",
     "read_schedule",
     "write_instance",

@@ -1,6 +1,6 @@
 """The independent checker of ``bags``: every rule replayed in exact rationals (docs/bags/model.md section 5).
 
-It shares no code with any solver or simulator, so that a mistake of theirs cannot hide here.
+The checker shares no code with solvers or simulators, so it does not share their mistakes.
 """
 
 from __future__ import annotations
@@ -19,22 +19,22 @@ from hindsched.instances.bags.schedule import Instant, Run, Save, Schedule
 from hindsched.instances.states import DOWN, UP
 from hindsched.instances.verdict import Verdict
 
-__all__ = ["RULES", "Outcome", "check", "is_made_for"]
+__all__ = ["RULES", "Outcome", "check"]
 
-#: The rules by name, in the order in which they are looked at.
+#: Names of the rules, in the order in which they are checked.
 RULES = ("form", "presence", "one", "on_demand", "origin", "complete", "turnaround")
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a replayed schedule achieves.
+    """Result of a replay.
 
     Parameters
     ----------
     turnaround
-        The last completion rounded up to a tick; None where a task was not completed.
+        The last completion rounded up to a tick; None if a task is not completed.
     completed
-        How many tasks were.
+        Number of completed tasks.
     """
 
     turnaround: int | None
@@ -47,24 +47,24 @@ class Outcome:
 
 
 def check(instance: Instance, schedule: Schedule) -> Verdict:
-    """Replay a schedule and name the first rule that is broken, and the instant.
+    """Replay a schedule and report the first rule that is broken, and the instant.
 
-    The rules, in this order; where several runs or saves break one, the earliest of them counts.
+    The rules are checked in this order. If several runs or saves break a rule, the earliest is reported.
 
-    - ``form``: the text has its form; machines and tasks exist; 0 <= start < end <= N L and 0 <= from < k.
+    - ``form``: the file has the right form; machines and tasks exist; 0 <= start < end <= N L and 0 <= from < k.
     - ``presence`` and ``one``, run by run: the machine is UP at the start and not DOWN before the end; the runs of a
       machine do not overlap.
     - ``on_demand``: a save needs an instance that allows it and a run of that machine with start < instant <= end.
-    - ``origin``: a run starts from nothing, or from a state that some run of its task (with private stores: on its
-      machine) has saved by then, or from a smaller one.
+    - ``origin``: a run starts from 0, or from at most a state that a run of its task has saved by then. With private
+      stores only runs on the same machine count.
     - ``complete``: unless T is null, every task is completed.
     - ``turnaround``: T is the last completion rounded up, and null only if some task is not completed.
 
-    The verdict does not depend on the fingerprint in the schedule (see `is_made_for`).
+    The verdict does not depend on the fingerprint in the schedule (see `hindsched.instances.is_made_for`).
 
     Notes
     -----
-    O(p N + r log r + r p) for r runs: a run asks at most one run of each other machine what it has saved so far.
+    O(p N + r log r + r p) for r runs: for each run, at most one run of every other machine is examined.
 
     Examples
     --------
@@ -87,11 +87,6 @@ def check(instance: Instance, schedule: Schedule) -> Verdict:
     return Verdict(None, None, None, outcome, unit="instant")
 
 
-def is_made_for(instance: Instance, schedule: Schedule) -> bool:
-    """Whether the schedule bears this instance's fingerprint; if not, a valid replay may be chance."""
-    return schedule.instance == instance.fingerprint
-
-
 class _BrokenRule(Exception):  # noqa: N818 - a finding that ends the replay, not an error
     def __init__(self, time: Instant | None, rule: str, reason: str) -> None:
         super().__init__(time, rule, reason)
@@ -101,7 +96,7 @@ class _BrokenRule(Exception):  # noqa: N818 - a finding that ends the replay, no
 
 
 class _Machine:
-    """How many UP ticks a machine has had by an instant, and when it has had a number of them."""
+    """UP ticks of a machine, counted from instant 0."""
 
     def __init__(self, row: np.ndarray[tuple[int], np.dtype[np.uint8]], slot: int) -> None:
         self._slot = slot
@@ -113,7 +108,7 @@ class _Machine:
         return bool(self._is_up[instant // self._slot])
 
     def first_down(self, start: Instant, end: Instant) -> int | None:
-        """Return when it goes DOWN before the end, if it is not DOWN at the start."""
+        """Return when the machine goes DOWN in (start, end); None if it does not. It is not DOWN at the start."""
         slot = start // self._slot
         i = int(np.searchsorted(self._downs, slot))
         if i == len(self._downs):
@@ -122,14 +117,14 @@ class _Machine:
         return begin if begin < end else None
 
     def up_ticks(self, instant: Instant) -> Instant:
-        """Return its UP ticks in [0, instant)."""
+        """Return the number of UP ticks in [0, instant)."""
         slot, rest = divmod(instant, self._slot)
         slots = int(self._before[slot])
         return slots * self._slot + (rest if rest and self._is_up[slot] else 0)
 
     def reaches(self, ticks: Instant) -> Instant | None:
-        """Return the first instant by which it has had so many UP ticks, > 0; None if never."""
-        whole = ceil(ticks / Fraction(self._slot))  # the UP slot, counted from 1, in which it has them
+        """Return the first instant by which the machine has had ``ticks`` > 0 UP ticks; None if it never has."""
+        whole = ceil(ticks / Fraction(self._slot))  # number of the UP slot, from 1 on, in which it reaches them
         slot = int(np.searchsorted(self._before, whole)) - 1
         if slot == len(self._is_up):
             return None
@@ -137,7 +132,7 @@ class _Machine:
 
 
 class _Replay:
-    """The runs in order of their starts, and what each has saved."""
+    """The runs in order of their starts, and the instants of saves on demand of each run."""
 
     def __init__(self, instance: Instance, schedule: Schedule) -> None:
         self.runs = sorted(schedule.runs, key=lambda run: (run.start, run.machine, run.task, run.end, run.origin))
@@ -192,7 +187,7 @@ def _expect_index(index: int, count: int, place: str) -> None:
 
 
 def _check_runs(instance: Instance, replay: _Replay) -> None:
-    last: dict[int, Run] = {}  # of each machine the run that ends last so far
+    last: dict[int, Run] = {}  # for each machine the run that ends last so far
     for run in replay.runs:
         machine = replay.machines[run.machine]
         if not machine.is_up(run.start):
@@ -224,22 +219,22 @@ def _check_saves(instance: Instance, replay: _Replay, saves: tuple[Save, ...]) -
         if i and row[i - 1].end == save.instant:  # the run that ends now, not the one after it
             i -= 1
         if i == len(row) or not row[i].start < save.instant <= row[i].end:
-            reason = f"machine {save.machine} saves, but has no run that starts before and has not ended"
+            reason = f"machine {save.machine} saves, but no run of it has started before and not yet ended"
             raise _BrokenRule(save.instant, "on_demand", reason)
         replay.saves[row[i]].append(save.instant)
 
 
 def _check_origins(instance: Instance, replay: _Replay) -> None:
-    last: dict[tuple[int, int], Run] = {}  # of each task and machine the run that started last so far
-    best: dict[tuple[int, int], Fraction] = defaultdict(Fraction)  # what ended runs of each have saved
-    on: dict[int, dict[int, None]] = defaultdict(dict)  # where each task has run
+    last: dict[tuple[int, int], Run] = {}  # for each task and machine the run that started last so far
+    best: dict[tuple[int, int], Fraction] = defaultdict(Fraction)  # greatest state that earlier runs of each saved
+    on: dict[int, dict[int, None]] = defaultdict(dict)  # machines on which each task has run
     for run in replay.runs:
         if run.origin > 0 and not any(
             saved >= run.origin for saved in _stored(instance, replay, run, last, best, on[run.task])
         ):
             where = "" if instance.is_shared else f" on machine {run.machine}"
             reason = f"task {run.task} starts from {run.origin} on machine {run.machine}"
-            raise _BrokenRule(run.start, "origin", f"{reason}, but nothing as great was saved{where} by then")
+            raise _BrokenRule(run.start, "origin", f"{reason}, but no state as great was saved{where} by then")
         key = (run.task, run.machine)
         if key in last:
             best[key] = max(best[key], replay.saved(last[key], last[key].end))
@@ -255,7 +250,7 @@ def _stored(
     best: dict[tuple[int, int], Fraction],
     machines: dict[int, None],
 ) -> Iterator[Fraction]:
-    """Yield what each machine that serves this run has saved of its task by its start."""
+    """Yield the states of the run's task that each machine has saved by its start, if the run can use them."""
     for q in machines if instance.is_shared else [run.machine]:
         key = (run.task, q)
         if key in last:

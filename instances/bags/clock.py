@@ -1,10 +1,10 @@
-"""The clock of an institute: when it is day, night or weekend (docs/bags/model.md section 3)."""
+"""Day, night and weekend at an institute (docs/bags/model.md section 3)."""
 
 from __future__ import annotations
 
 from enum import IntEnum
 
-__all__ = ["HOURS_PER_WEEK", "HOUR_MS", "WEEK_MS", "Period", "hour_of_week", "period"]
+__all__ = ["HOURS_PER_WEEK", "HOUR_MS", "WEEK_MS", "TimeOfWeek", "hour_of_week", "time_of_week"]
 
 #: Milliseconds of an hour.
 HOUR_MS = 3600 * 1000
@@ -18,34 +18,34 @@ _CLOSING = 4 * HOUR_MS  # night begins
 _WEEKEND = 5 * _DAY_MS + 21 * HOUR_MS
 
 
-class Period(IntEnum):
-    """A part of the week."""
+class TimeOfWeek(IntEnum):
+    """Day, night or weekend."""
 
     DAY = 0
     NIGHT = 1
     WEEKEND = 2
 
 
-def period(ms: int) -> Period:
-    """Return the part of the week at a moment, in milliseconds since Monday 00:00.
+def time_of_week(ms: int) -> TimeOfWeek:
+    """Return whether it is day, night or weekend, at a time in milliseconds since Monday 00:00.
 
-    The weekend is Saturday 21:00 to Monday 08:00, night is 04:00 to 08:00 on the other days, all else is day; the
-    first moment of each belongs to it, the last does not.
+    The weekend is Saturday 21:00 to Monday 08:00, night is 04:00 to 08:00 on the other days, and the rest is day. Each
+    of them includes its first millisecond and excludes its end.
 
     Examples
     --------
     >>> hour = 3600 * 1000
-    >>> [period(h * hour).name for h in (0, 8, 27, 28, 32, 5 * 24 + 20, 5 * 24 + 21, 7 * 24 + 7)]
+    >>> [time_of_week(h * hour).name for h in (0, 8, 27, 28, 32, 5 * 24 + 20, 5 * 24 + 21, 7 * 24 + 7)]
     ['WEEKEND', 'DAY', 'DAY', 'NIGHT', 'DAY', 'DAY', 'WEEKEND', 'WEEKEND']
     """
     ms %= WEEK_MS
     if ms < _MORNING or ms >= _WEEKEND:
-        return Period.WEEKEND
-    return Period.NIGHT if _CLOSING <= ms % _DAY_MS < _MORNING else Period.DAY
+        return TimeOfWeek.WEEKEND
+    return TimeOfWeek.NIGHT if _CLOSING <= ms % _DAY_MS < _MORNING else TimeOfWeek.DAY
 
 
 def hour_of_week(ms: int) -> int:
-    """Return the hour of the week, 0 to 167, at a moment in milliseconds since Monday 00:00.
+    """Return the hour of the week, 0 to 167, at a time in milliseconds since Monday 00:00.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The file form ``bags/1`` of instances, read strictly and written exactly."""
+"""The file format ``bags/1`` of instances, read strictly and written exactly (docs/bags/model.md section 1)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import msgspec
 
 from hindsched.instances import states as st
 from hindsched.instances.bags.model import Instance
-from hindsched.instances.text_files import convert, encode, expect_format
+from hindsched.instances.text_files import convert, expect_format, format_document
 
 __all__ = ["INSTANCE_FORMATS", "read_instance", "write_instance"]
 
@@ -36,18 +36,19 @@ class _InstanceFile(msgspec.Struct, forbid_unknown_fields=True):
 
 
 def read_instance(document: dict[str, Any]) -> Instance:
-    """Return the instance of a decoded ``bags/1`` file (docs/bags/model.md section 1).
+    """Return the instance of a parsed file.
 
     Parameters
     ----------
     document
-        The one JSON object of the file. ``on_demand``, ``tick_ms``, ``reference_s`` and ``clock_s`` may be left out.
+        The JSON object of a file with format ``bags/1``. ``on_demand``, ``tick_ms``, ``reference_s`` and ``clock_s``
+        may be left out.
 
     Raises
     ------
     InputError
-        Naming the machine and the field: another format, unknown or missing keys, other letters, numbers that are no
-        integers or out of range, unequal lengths, no machine, no slot.
+        If the format is another, keys are unknown or missing, a letter is unknown, a number is out of range or not an
+        integer, lengths differ, or there is no machine or no slot. The message names the machine and the field.
     """
     expect_format(document, INSTANCE_FORMATS)
     file = convert(document, _InstanceFile)
@@ -66,7 +67,7 @@ def read_instance(document: dict[str, Any]) -> Instance:
 
 
 def write_instance(instance: Instance) -> str:
-    r"""Return the text of an instance's file, one machine a line; `read_instance` gives back an equal one.
+    r"""Return the text of an instance's file, one machine per line; `read_instance` returns an equal instance.
 
     Examples
     --------
@@ -74,7 +75,7 @@ def write_instance(instance: Instance) -> str:
     >>> write_instance(lone).splitlines()[1]
     '{"segment":2,"states":"ud"}'
     """
-    head = {
+    document = {
         "format": INSTANCE_FORMATS[0],
         "tick_ms": instance.tick_ms,
         "slot": instance.slot,
@@ -84,9 +85,9 @@ def write_instance(instance: Instance) -> str:
         "on_demand": instance.on_demand,
         "reference_s": instance.reference_s,
         "clock_s": instance.clock_s,
+        "machines": (
+            {"segment": ticks, "states": letters}
+            for ticks, letters in zip(instance.ticks, st.to_letters(instance.states), strict=True)
+        ),
     }
-    machines = [
-        encode({"segment": ticks, "states": letters})
-        for ticks, letters in zip(instance.ticks, st.to_letters(instance.states), strict=True)
-    ]
-    return encode(head)[:-1] + ',"machines":[\n' + ",\n".join(machines) + "\n]}\n"
+    return format_document(document, ["machines"])

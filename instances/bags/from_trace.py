@@ -33,7 +33,7 @@ def from_trace(
 ) -> Instance:
     """Return an instance whose machines are the nodes of a real trace.
 
-    Its clock is that of the trace: UTC, from the second in which slot 0 begins.
+    Its clock is UTC and starts at the second in which slot 0 begins.
 
     Parameters
     ----------
@@ -42,14 +42,15 @@ def from_trace(
     tasks, checkpoints, reference_s, store, on_demand
         See `paper`.
     slot_s, start, slots, nodes, absent
-        The window, see `hindsched.instances.traces.Trace.states`; a slot is a whole number of milliseconds.
+        The window, see `hindsched.instances.traces.Trace.states`. A slot is a whole number of milliseconds.
     kinds
-        The type of all machines, or of each.
+        One letter for the type of all machines, or one letter per machine.
 
     Raises
     ------
     InputError
-        As `hindsched.instances.traces.Trace.states` and `Instance`, and for slots that are no whole milliseconds.
+        As in `hindsched.instances.traces.Trace.states` and `Instance`, and if a slot is not a whole number of
+        milliseconds.
     """
     if checkpoints < 0:
         raise InputError(f"{checkpoints}, expected an integer >= 0", place="checkpoints")

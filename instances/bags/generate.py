@@ -10,29 +10,29 @@ from math import floor
 import numpy as np
 
 from hindsched.instances import states as st
-from hindsched.instances.bags.clock import Period, period
+from hindsched.instances.bags.clock import TimeOfWeek, time_of_week
 from hindsched.instances.bags.model import MOST, WEEK_S, Instance, Store
 from hindsched.instances.errors import InputError
 from hindsched.instances.random_streams import stream
 
 __all__ = ["MIXES", "SETS", "TRACE_SLOTS", "classroom", "paper", "segment_ticks", "small"]
 
-#: Speed index of each type of machine, and of the reference machine.
+#: Speed index of each type of machine, and that of the reference machine.
 SPEEDS = {"A": 12952, "B": 21533, "C": 37791, "D": 42320}
 REFERENCE_SPEED = 25008
-#: The paper's sets of machines: how many of each type.
+#: The paper's sets of machines: the number of each type.
 SETS = {"M01": {"D": 32}, "M04": {"A": 8, "B": 8, "C": 8, "D": 8}}
-#: How a set of several types is laid out; the first is the default.
+#: Orders of the machines of a set with several types; the first is the default.
 MIXES = ("blocks", "interleaved")
 
-#: The substitute trace: slots of 120 s, 39 days from a Monday on; rates per hour by day, and what divides them else.
+#: The substitute trace: slots of 120 s, 39 days from a Monday on; hourly rates by day, and their divisor otherwise.
 SLOT_S, TRACE_SLOTS = 120, 28_080
 ON_RATE, OFF_RATE, DIVISOR = 0.2, 0.1644, 50.0
 _WEEK_SLOTS = WEEK_S // SLOT_S
 
 
 def segment_ticks(kind: str, *, reference_s: int, segments: int) -> int:
-    """Return how many milliseconds a machine of a type needs for one segment.
+    """Return the milliseconds that a machine of a type needs for one segment.
 
     Parameters
     ----------
@@ -41,7 +41,12 @@ def segment_ticks(kind: str, *, reference_s: int, segments: int) -> int:
     reference_s
         R, CPU seconds of a whole task on the reference machine.
     segments
-        k.
+        k, segments of a task.
+
+    Raises
+    ------
+    InputError
+        If the type is unknown.
 
     Examples
     --------
@@ -64,21 +69,26 @@ def classroom(
 ) -> st.States:
     """Return the states of class-room machines from Monday 00:00 on, in slots of 120 s; shape (machines, slots).
 
-    A machine is on (UP) or off (DOWN). By day one that is off comes on ``on_rate`` times an hour and one that is on
-    goes off ``off_rate`` times an hour; at night and weekends both rates are divided. It substitutes for a trace that
-    is lost (docs/bags/model.md section 6). A machine's first slots depend neither on how many there are nor on the
-    other machines.
+    A machine is on (UP) or off (DOWN). By day a machine that is off is switched on at ``on_rate`` per hour, and one
+    that is on is switched off at ``off_rate`` per hour. At night and on weekends both rates are divided. The trace
+    replaces a lost one (docs/bags/model.md section 6). The states of a machine in its first slots do not depend on the
+    number of slots or on other machines.
 
     Parameters
     ----------
     seed
-        Names the trace.
+        Seed of the trace.
     machines, slots
-        Its size.
+        Size of the trace.
     on_rate, off_rate
-        By day, per hour.
+        Rates by day, per hour.
     divisor
-        Of both rates at night and weekends.
+        Divisor of both rates at night and on weekends.
+
+    Raises
+    ------
+    InputError
+        If a size, a rate or the divisor is out of range.
 
     Examples
     --------
@@ -91,7 +101,7 @@ def classroom(
     for name, rate in (("on_rate", on_rate), ("off_rate", off_rate), ("divisor", divisor)):
         if not 0 < rate < float("inf"):
             raise InputError(f"{rate}, expected a number above 0", place=name)
-    quiet = np.array([period(t * SLOT_S * 1000) is not Period.DAY for t in range(slots)])
+    quiet = np.array([time_of_week(t * SLOT_S * 1000) is not TimeOfWeek.DAY for t in range(slots)])
     factor = np.where(quiet, 1 / divisor, 1.0)
     states = np.empty((machines, slots), dtype=np.uint8)
     for q in range(machines):
@@ -103,7 +113,7 @@ def classroom(
 
 
 def _flipped(is_up: bool, comes: np.ndarray, goes: np.ndarray) -> st.States:
-    """Return one machine's states: it comes where ``comes`` while it is off, and goes where ``goes`` while on."""
+    """Return a machine's states: it is switched on where ``comes`` if it is off, and off where ``goes`` if it is on."""
     states = np.empty(len(comes), dtype=np.uint8)
     states[0] = st.UP if is_up else st.DOWN
     events = np.flatnonzero(comes | goes)
@@ -136,17 +146,22 @@ def paper(
     machines
         One of `SETS`.
     tasks, reference_s, checkpoints
-        n, R, and k - 1; the paper has 25 and 75, 1800 and 7200, 0 and 1 and 9.
+        n, R, and k - 1. The paper has 25 and 75, 1800 and 7200, and 0, 1 and 9.
     store, on_demand
         See `Instance`.
     slots
-        N; None: to the end of the trace of 28,080 slots.
+        N. None: all slots up to the end of the trace of 28,080 slots.
     start
         The slot of the trace that is slot 0 of the instance.
     seed
-        Names the trace.
+        Seed of the trace.
     mix
-        One of `MIXES`: eight of a type side by side, slowest first, or types in turn.
+        One of `MIXES`: the types one after the other, slowest first, or alternating.
+
+    Raises
+    ------
+    InputError
+        If a name is unknown, a number is out of range, or the slots are not within the trace.
 
     Examples
     --------
@@ -189,7 +204,7 @@ def paper(
 
 @lru_cache(maxsize=4)
 def _drawn(seed: int, machines: int, slots: int) -> st.States:
-    """Return a trace that many instances are cut from; its first slots do not depend on how long it is."""
+    """Return a trace of which instances are parts. It is cached, because many instances are parts of the same one."""
     return classroom(seed, machines=machines, slots=slots)
 
 
@@ -209,20 +224,25 @@ def small(
     stay: float = 0.5,
     clock_s: int | None = None,
 ) -> Instance:
-    """Return a random instance, for tests and first steps.
+    """Return a small random instance, for tests and first steps.
 
     Parameters
     ----------
     seed
-        Names the instance; every machine has a stream of its own.
+        Seed of the instance; every machine has a separate random stream.
     machines, slots, tasks, segments, slot, store, on_demand, clock_s
         See `Instance`.
     ticks
-        Least and most UP ticks of a segment.
+        Least and largest number of UP ticks of a segment.
     up, down
-        Probability of UP and of DOWN where a state is drawn; the rest is RECLAIMED.
+        Probabilities of UP and DOWN for a drawn state; it is RECLAIMED otherwise.
     stay
-        Probability that a machine keeps its state in the next slot instead of drawing one.
+        Probability that a machine keeps its state in the next slot; otherwise a state is drawn.
+
+    Raises
+    ------
+    InputError
+        If ``up``, ``down`` or ``stay`` is not a probability, or as in `Instance`.
     """
     if not (up >= 0 and down >= 0 and up + down <= 1 and 0 <= stay <= 1):
         raise InputError(f"up {up}, down {down} and stay {stay}, expected probabilities, up + down at most 1")

@@ -1,4 +1,4 @@
-"""The ideal execution time, with which the paper compares."""
+"""The ideal execution time, to which the paper compares turnarounds."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ __all__ = ["ideal_time"]
 def ideal_time(instance: Instance) -> int:
     """Return the paper's ideal execution time (IET): n tasks, each whole on one machine, all machines always UP.
 
-    It is the n-th smallest of the numbers j k g_q, j >= 1: the optimum of machines that never fail without
-    checkpoints or with private ones, but not with shared ones (docs/bags/model.md section 4).
+    It is the n-th smallest of the numbers j k g_q, j >= 1. For machines that are always UP it is the optimum without
+    checkpoints and with private ones, but not with shared ones (docs/bags/model.md section 4).
 
     Examples
     --------

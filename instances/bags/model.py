@@ -1,4 +1,4 @@
-"""What an instance of the family ``bags`` is: identical tasks of equal segments, and machines that come and go."""
+"""The instance type of the family ``bags``: identical tasks of equal segments, and volatile machines."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from hindsched.instances.text_files import excerpt
 
 __all__ = ["MOST", "WEEK_S", "Instance", "Store"]
 
-#: The largest number an instance may hold: a product of two still fits 64 bits.
+#: The largest number in an instance: a product of two still fits 64 bits.
 MOST = 2**31 - 1
-#: Seconds of a week; the clock of an instance is below it.
+#: Seconds of a week. The clock of an instance is below it.
 WEEK_S = 7 * 24 * 3600
 
 
 class Store(StrEnum):
-    """Who can start from a saved state: any machine, or only the one that saved it."""
+    """Where saved states can be used: on every machine, or only on the machine that saved them."""
 
     SHARED = "shared"
     PRIVATE = "private"
@@ -33,38 +33,38 @@ class Store(StrEnum):
 
 @dataclass(frozen=True, eq=False, init=False)
 class Instance(BaseInstance):
-    """A bag of n identical tasks on machines whose every state is known (docs/bags/model.md section 1).
+    """A bag of n identical tasks on p machines with known states (docs/bags/model.md section 1).
 
-    Immutable and validated once, here. Equality, hash and `fingerprint` follow the content.
+    An instance is immutable and is validated when it is made. Equality, hash and `fingerprint` follow the content.
 
     Parameters
     ----------
     tasks
-        n, how many tasks.
+        n, number of tasks.
     segments
-        k, equal segments of a task: its checkpoints and one more.
+        k, number of equal segments of a task: one more than its checkpoints.
     slot
         L, ticks of a slot; slot t is the instants [tL, (t+1)L).
     ticks
-        g_q for each of the p machines: UP ticks that it needs for one segment.
+        p integers g_q: UP ticks that machine q needs for one segment.
     states
-        The (p, N) states array (see `instances.states`). RECLAIMED suspends and loses nothing, DOWN loses what is not
-        saved.
+        The (p, N) states array (see `instances.states`). A RECLAIMED machine suspends its task and loses nothing; a
+        DOWN machine loses what is not saved.
     store
-        Who can start from a saved state.
+        Where saved states can be used.
     on_demand
-        Whether a state may be saved at any moment, not only at the end of a segment.
+        Whether a state may be saved at any instant, not only at the end of a segment.
     tick_ms
-        Milliseconds of a tick, for tables.
+        Milliseconds of a tick, for reports.
     reference_s
-        R, CPU seconds of a task on the reference machine; deadlines use it.
+        R, CPU seconds of a task on the reference machine. Deadlines depend on it.
     clock_s
         Seconds since Monday 00:00 at tick 0; None: it is always day.
 
     Raises
     ------
     InputError
-        Naming the machine and the field.
+        If a value is invalid. The message names the machine and the field.
 
     Examples
     --------
@@ -122,12 +122,12 @@ class Instance(BaseInstance):
 
     @classmethod
     def from_letters(cls, states: Sequence[str], *, ticks: Sequence[int], **others: Any) -> Instance:
-        """Build an instance from one states string per machine; ``others`` are the other fields."""
+        """Return an instance from one string of states per machine; ``others`` are the other arguments."""
         return cls(ticks=ticks, states=st.from_letters(states, "machines"), **others)
 
     @property
     def num_machines(self) -> int:
-        """How many machines, p."""
+        """Number of machines, p."""
         return len(self.ticks)
 
     @property
@@ -137,17 +137,17 @@ class Instance(BaseInstance):
 
     @property
     def horizon(self) -> int:
-        """The instant at which the known slots end, N L."""
+        """N L, the instant at which the known slots end."""
         return self.slots * self.slot
 
     @property
     def is_shared(self) -> bool:
-        """Whether any machine can start from any saved state."""
+        """Whether every machine can start from any saved state."""
         return self.store is Store.SHARED
 
     @cached_property
     def fingerprint(self) -> str:
-        """``sha256:`` and the digest of the content; it binds schedules and results to this instance."""
+        """``sha256:`` and the digest of the content. It binds schedules and results to this instance."""
         digest = hashlib.sha256(b"bags/1\0")
         numbers = (self.tasks, self.segments, self.slot, self.ticks, str(self.store), self.on_demand)
         clock = (self.tick_ms, self.reference_s, self.clock_s)

@@ -1,4 +1,4 @@
-"""Schedules of the family ``bags``: the copies that ran, the states saved on demand; the file ``bags-schedule/1``."""
+"""The schedule type of the family ``bags``: runs of copies and saves on demand; the file format ``bags-schedule/1``."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from math import floor
 from typing import Any, ClassVar, TypeAlias
 
 from hindsched.instances.errors import InputError
-from hindsched.instances.text_files import encode, excerpt, expect_format, quoted
+from hindsched.instances.text_files import excerpt, expect_format, expect_integer, format_document
 
 __all__ = ["SCHEDULE_FORMATS", "Instant", "Run", "Save", "Schedule", "read_schedule", "write_schedule"]
 
 SCHEDULE_FORMATS = ("bags-schedule/1",)
 
-#: Ticks since the start, exactly.
+#: Exact ticks since the start.
 Instant: TypeAlias = int | Fraction
 
 _KEYS = ("format", "instance", "runs", "saves", "turnaround")
@@ -24,16 +24,16 @@ _RATIONAL = re.compile(r"(-?[0-9]{1,40})/([0-9]{1,40})", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One copy of a task on one machine, without a break by DOWN.
+    """A run: a copy of a task on a machine, without a slot DOWN.
 
     Parameters
     ----------
     machine, task
-        Their indices.
+        Indices of machine and task.
     start, end
         The copy is on the machine in [start, end).
     origin
-        Segments done when it starts, with the done part of the next one; ``from`` in the file.
+        State from which it starts: completed segments, plus the completed part of the next one. ``from`` in the file.
     """
 
     machine: int
@@ -45,7 +45,7 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Save:
-    """What the copy on a machine has done by an instant is saved on demand."""
+    """A save on demand of the state that the copy on a machine has reached by an instant."""
 
     machine: int
     instant: Instant
@@ -53,18 +53,18 @@ class Save:
 
 @dataclass(frozen=True, slots=True)
 class Schedule:
-    """A schedule as text (docs/bags/model.md section 5); what it claims is for the checker to replay.
+    """A schedule as text (docs/bags/model.md section 5). The checker decides whether it obeys the rules.
 
     Parameters
     ----------
     instance
-        Fingerprint of the instance it was made for; None: not told.
+        Fingerprint of the instance that the schedule is for; None: unknown.
     runs, saves
-        In any order. Ends of segments are saved by themselves and not listed.
+        In any order. States at ends of segments are saved automatically and are not listed.
     turnaround
-        T, the last completion rounded up to a tick; None: the slots ran out.
+        T, the last completion rounded up to a tick; None: not all tasks are completed.
     defect
-        What in the file is not of this form, with its place; None for a schedule of good form.
+        The first place in the file that does not have the right form, and the reason; None if there is none.
     """
 
     family: ClassVar[str] = "bags"
@@ -77,15 +77,15 @@ class Schedule:
 
 
 def read_schedule(document: dict[str, Any]) -> Schedule:
-    """Return the schedule of a decoded ``bags-schedule/1`` file.
+    """Return the schedule of a parsed file with format ``bags-schedule/1``.
 
-    Text that is such a file, but not of its form, is no error: it is a schedule with a `Schedule.defect`, which the
-    checker refuses by the rule ``form``.
+    A file that does not have the right form is not an error here. It becomes a schedule with a `Schedule.defect`, for
+    which the checker reports the rule ``form``.
 
     Raises
     ------
     InputError
-        For another format.
+        If the format is another.
 
     Examples
     --------
@@ -110,7 +110,7 @@ def read_schedule(document: dict[str, Any]) -> Schedule:
             raise InputError("missing key turnaround")
         turnaround = document["turnaround"]
         if turnaround is not None:
-            turnaround = _integer(turnaround, "turnaround", "an integer or null")
+            turnaround = expect_integer(turnaround, "turnaround", "an integer or null")
     except InputError as error:
         return Schedule(fingerprint, (), defect=str(error))
     return Schedule(fingerprint, runs, saves, turnaround)
@@ -128,17 +128,17 @@ def _list(document: dict[str, Any], key: str) -> list[Any]:
 def _run(row: object, place: str) -> Run:
     if not isinstance(row, list) or len(row) != 5:
         raise InputError("expected [machine, task, start, end, from]", place=place)
-    machine, task = (_integer(row[i], f"{place}.{name}") for i, name in enumerate(("machine", "task")))
+    machine, task = (expect_integer(row[i], f"{place}.{name}") for i, name in enumerate(("machine", "task")))
     start, end = (_rational(row[i], f"{place}.{name}") for i, name in ((2, "start"), (3, "end")))
     return Run(machine, task, start, end, _origin(row[4], f"{place}.from"))
 
 
 def _origin(value: object, place: str) -> Instant:
     if not isinstance(value, list):
-        return _integer(value, place, 'an integer or [segments, "a/b"]')
+        return expect_integer(value, place, 'an integer or [segments, "a/b"]')
     if len(value) != 2:
         raise InputError('expected an integer or [segments, "a/b"]', place=place)
-    segments, part = _integer(value[0], f"{place}[0]"), _rational(value[1], f"{place}[1]")
+    segments, part = expect_integer(value[0], f"{place}[0]"), _rational(value[1], f"{place}[1]")
     if not 0 <= part < 1:
         raise InputError(f"{part}, expected a part of a segment, at least 0 and below 1", place=f"{place}[1]")
     return segments + part
@@ -147,13 +147,7 @@ def _origin(value: object, place: str) -> Instant:
 def _save(row: object, place: str) -> Save:
     if not isinstance(row, list) or len(row) != 2:
         raise InputError("expected [machine, instant]", place=place)
-    return Save(_integer(row[0], f"{place}.machine"), _rational(row[1], f"{place}.instant"))
-
-
-def _integer(value: object, place: str, expected: str = "an integer") -> int:
-    if isinstance(value, bool) or not isinstance(value, int):
-        raise InputError(f"{quoted(value)}, expected {expected}", place=place)
-    return value
+    return Save(expect_integer(row[0], f"{place}.machine"), _rational(row[1], f"{place}.instant"))
 
 
 def _rational(value: object, place: str) -> Instant:
@@ -161,7 +155,7 @@ def _rational(value: object, place: str) -> Instant:
         match = _RATIONAL.fullmatch(value)
         if match and int(match[2]):
             return _plain(Fraction(int(match[1]), int(match[2])))
-    return _integer(value, place, 'an integer or a text like "7/2"')
+    return expect_integer(value, place, 'an integer or a text like "7/2"')
 
 
 def _plain(number: Instant) -> Instant:
@@ -169,18 +163,20 @@ def _plain(number: Instant) -> Instant:
 
 
 def write_schedule(schedule: Schedule) -> str:
-    """Return the text of a schedule's file, one run, then one save, a line.
+    """Return the text of a schedule's file, one run or save per line.
 
-    `read_schedule` gives back an equal schedule, if it has no defect.
+    If the schedule has no defect, `read_schedule` returns an equal schedule.
     """
-    head = encode({"format": SCHEDULE_FORMATS[0], "instance": schedule.instance})[:-1]
-    runs = ",\n".join(
-        encode([run.machine, run.task, _text(run.start), _text(run.end), _origin_text(run.origin)])
-        for run in schedule.runs
-    )
-    saves = ",\n".join(encode([save.machine, _text(save.instant)]) for save in schedule.saves)
-    turnaround = encode(schedule.turnaround)
-    return f'{head},"runs":[\n{runs}\n],"saves":[\n{saves}\n],"turnaround":{turnaround}}}\n'
+    document = {
+        "format": SCHEDULE_FORMATS[0],
+        "instance": schedule.instance,
+        "runs": (
+            [run.machine, run.task, _text(run.start), _text(run.end), _origin_text(run.origin)] for run in schedule.runs
+        ),
+        "saves": ([save.machine, _text(save.instant)] for save in schedule.saves),
+        "turnaround": schedule.turnaround,
+    }
+    return format_document(document, ["runs", "saves"])
 
 
 def _text(number: Instant) -> int | str:

@@ -31,7 +31,7 @@ def read_schedule(document: dict[str, Any]) -> Schedule | LagrangianCertificate:
     Raises
     ------
     InputError
-        Where the file breaks its format; names the place.
+        If the file does not have this format. The message names the place.
     """
     return read_certificate(document) if document.get("format") == FORMAT else read_letters(document)
 
@@ -49,7 +49,7 @@ def check(instance: Instance, schedule: Schedule | LagrangianCertificate) -> Ver
     Raises
     ------
     InputError
-        Where the schedule cannot be replayed or the certificate not evaluated.
+        If the schedule cannot be replayed, or the certificate cannot be evaluated.
     """
     if isinstance(schedule, LagrangianCertificate):
         return check_certificate(instance, schedule)

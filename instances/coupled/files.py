@@ -19,7 +19,7 @@ from hindsched.instances.coupled.model import Instance
 from hindsched.instances.coupled.schedule import Configuration, Schedule
 from hindsched.instances.errors import InputError
 from hindsched.instances.state_sources import STARTS, DrawnStates
-from hindsched.instances.text_files import convert, encode, excerpt, expect_format
+from hindsched.instances.text_files import convert, excerpt, expect_format, format_document
 
 __all__ = [
     "INSTANCE_FORMATS",
@@ -150,7 +150,7 @@ def write_instance(instance: Instance) -> str:
     The format is ``coupled/2`` if the states are drawn from the workers' own chains, otherwise ``coupled/1``.
     """
     source = instance.source
-    head: dict[str, Any] = {
+    document: dict[str, Any] = {
         "format": "coupled/1",
         "tasks": instance.tasks,
         "iterations": instance.iterations,
@@ -161,9 +161,9 @@ def write_instance(instance: Instance) -> str:
     rows = [None if chain is None else chain.rows for chain in instance.chains]
     workers: list[dict[str, Any]] = [{"w": w, "mu": mu} for w, mu in zip(instance.w, instance.mu, strict=True)]
     if isinstance(source, DrawnStates) and source.chains == instance.chains:
-        head |= {"format": "coupled/2", "states": {"key": source.key, "slots": instance.slots}}
+        document |= {"format": "coupled/2", "states": {"key": source.key, "slots": instance.slots}}
         if source.start != STARTS[0]:
-            head["states"]["start"] = source.start
+            document["states"]["start"] = source.start
     else:
         for worker, letters in zip(workers, st.to_letters(instance.states), strict=True):
             worker["states"] = letters
@@ -172,7 +172,7 @@ def write_instance(instance: Instance) -> str:
             worker["markov"] = markov
     for worker, name in zip(workers, instance.names, strict=False):
         worker["name"] = name
-    return encode(head)[:-1] + ',"workers":[\n' + ",\n".join(encode(worker) for worker in workers) + "\n]}\n"
+    return format_document(document | {"workers": workers}, ["workers"])
 
 
 def read_schedule(document: dict[str, Any]) -> Schedule:
@@ -202,10 +202,13 @@ def _configuration(entry: _ConfigurationFile, i: int) -> Configuration:
 
 def write_schedule(schedule: Schedule) -> str:
     """Return the text of a schedule's file: one line per worker, then one line per configuration."""
-    letters = ",\n".join(encode(row) for row in schedule.letters)
-    entries = ",\n".join(
-        encode({"slot": entry.slot, "tasks": {str(q): x for q, x in entry.tasks.items()}})
-        for entry in schedule.configurations
-    )
-    head = encode({"format": "schedule/1", "instance": schedule.instance})[:-1]
-    return f'{head},"letters":[\n{letters}\n],"configurations":[\n{entries}\n]}}\n'
+    document = {
+        "format": SCHEDULE_FORMATS[0],
+        "instance": schedule.instance,
+        "letters": schedule.letters,
+        "configurations": (
+            {"slot": entry.slot, "tasks": {str(q): x for q, x in entry.tasks.items()}}
+            for entry in schedule.configurations
+        ),
+    }
+    return format_document(document, ["letters", "configurations"])

@@ -15,7 +15,7 @@ from typing import Annotated, Any, ClassVar, TypeAlias
 import msgspec
 
 from hindsched.instances.errors import InputError
-from hindsched.instances.text_files import convert, encode
+from hindsched.instances.text_files import convert, encode, encode_lines
 
 __all__ = [
     "FORMAT",
@@ -164,7 +164,7 @@ def read_certificate(document: dict[str, Any]) -> LagrangianCertificate:
     Raises
     ------
     InputError
-        For unknown or missing keys and negative numbers; names the place.
+        If keys are unknown or missing, or numbers are negative. The message names the place.
     """
     file = convert(document, _File)
     return LagrangianCertificate(file.bound, file.scale, _read_proof(file.proof, "proof", 0), file.instance)
@@ -189,7 +189,7 @@ def _read_proof(document: dict[str, Any], place: str, depth: int) -> Proof:
 
 
 def format_certificate(certificate: LagrangianCertificate) -> str:
-    """Return the text of a certificate's file, one period a line; `read_certificate` returns an equal certificate."""
+    """Return the text of a certificate's file, one period per line; `read_certificate` returns an equal certificate."""
     head = {
         "format": FORMAT,
         "instance": certificate.instance,
@@ -204,6 +204,6 @@ def _format_proof(proof: Proof) -> str:
         head = encode({"iteration": proof.iteration, "slot": proof.slot})[:-1]
         return f'{head},\n"sooner":{_format_proof(proof.sooner)},\n"later":{_format_proof(proof.later)}}}'
     head = encode({"horizon": proof.horizon, "programs": proof.program_values})[:-1]
-    periods = ",\n".join(encode({"worker": q, "slot": t, "rents": values}) for q, t, values in proof.periods)
-    nodes = ",\n".join(encode({"slot": t, "distances": values}) for t, values in proof.nodes)
-    return f'{head},"lives":[\n{periods}\n],"nodes":[\n{nodes}\n]}}'
+    periods = encode_lines({"worker": q, "slot": t, "rents": values} for q, t, values in proof.periods)
+    nodes = encode_lines({"slot": t, "distances": values} for t, values in proof.nodes)
+    return f'{head},"lives":{periods},"nodes":{nodes}}}'

@@ -1,4 +1,4 @@
-"""Decentralised as-soon-as-possible grids: rigid parallel jobs that come over time, on identical nodes."""
+"""Decentralised as-soon-as-possible grids: rigid parallel jobs that arrive over time, on identical nodes."""
 
 from __future__ import annotations
 
@@ -40,30 +40,32 @@ __all__ = [
     "write_schedule",
 ]
 
-#: Formats of schedules, and of the certificates that prove a bound.
+#: Formats of schedules, and of certificates that prove a bound.
 SCHEDULE_FORMATS = (*_schedule.SCHEDULE_FORMATS, *CERTIFICATE_FORMATS)
 
 
 def read_schedule(document: Mapping[str, Any]) -> Schedule | PriceCertificate:
-    """Return the schedule or the prices that a decoded file holds; whether they are right is for `check` to say.
+    """Return the schedule or the certificate of a parsed file. `check` decides whether it obeys the rules.
 
     Raises
     ------
     InputError
-        Where ``format`` names neither.
+        If ``format`` names neither.
     """
     if document.get("format") in CERTIFICATE_FORMATS:
         return _prices.read_certificate(document)
     return _schedule.read_schedule(document)
 
 
-def write_schedule(claim: Schedule | PriceCertificate) -> str:
-    """Return the text of the file of a schedule or of prices."""
-    return write_certificate(claim) if isinstance(claim, PriceCertificate) else _schedule.write_schedule(claim)
+def write_schedule(schedule: Schedule | PriceCertificate) -> str:
+    """Return the text of the file of a schedule or a certificate; `read_schedule` returns an equal object."""
+    if isinstance(schedule, PriceCertificate):
+        return write_certificate(schedule)
+    return _schedule.write_schedule(schedule)
 
 
-def check(instance: Instance, claim: Schedule | PriceCertificate) -> Verdict:
-    """Judge a schedule (S1 to S6) or prices (P1, P2) of an instance.
+def check(instance: Instance, schedule: Schedule | PriceCertificate) -> Verdict:
+    """Check a schedule (rules S1 to S6) or a certificate (P1 and P2); return the first broken rule or the outcome.
 
     See `hindsched.instances.grid.check.check_schedule` and
     `hindsched.instances.grid.price_certificate_check.check_certificate`.
@@ -74,6 +76,6 @@ def check(instance: Instance, claim: Schedule | PriceCertificate) -> Verdict:
     >>> check(pair, Schedule.of(pair, [0, None], [[0, 1], []])).outcome
     Outcome(jobs=2, failed=1, total_wait=0)
     """
-    return (
-        check_certificate(instance, claim) if isinstance(claim, PriceCertificate) else check_schedule(instance, claim)
-    )
+    if isinstance(schedule, PriceCertificate):
+        return check_certificate(instance, schedule)
+    return check_schedule(instance, schedule)

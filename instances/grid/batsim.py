@@ -1,4 +1,4 @@
-"""Workloads from and to Batsim's JSON, schedules to the table of jobs that it writes (docs/grid/model.md section 4)."""
+"""Batsim's file formats: workloads as JSON, read and written, and schedules as a table of jobs (docs/grid/model.md)."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from hindsched.instances.errors import InputError
 from hindsched.instances.grid.model import Instance
 from hindsched.instances.grid.schedule import Schedule, node_runs
 from hindsched.instances.grid.workloads import instance_from_jobs
-from hindsched.instances.text_files import encode, excerpt
+from hindsched.instances.text_files import encode, encode_lines, excerpt
 
 __all__ = ["COLUMNS", "Workload", "from_batsim", "jobs_csv", "to_batsim"]
 
-#: The columns of Batsim's table of jobs, in its order; the energy is left empty.
+#: The columns of Batsim's table of jobs, in its order. The energy stays empty.
 COLUMNS = (
     "job_id",
     "workload_name",
@@ -37,7 +37,7 @@ COLUMNS = (
     "consumed_energy",
     "metadata",
 )
-#: How versions of Batsim call a profile that only takes time.
+#: Types of a profile that only takes time, in different versions of Batsim.
 _DELAYS = ("delay", "DelayProfile")
 
 
@@ -50,7 +50,7 @@ class Workload:
     instance
         The jobs in order of submission.
     ids
-        What each of them is called in the file.
+        Name of each job in the file.
     """
 
     instance: Instance
@@ -58,29 +58,29 @@ class Workload:
 
 
 def from_batsim(document: Mapping[str, Any], *, slot_s: int, nodes: int | None = None) -> Workload:
-    """Return the instance that a workload of Batsim describes.
+    """Return the instance of a workload of Batsim.
 
-    Times are rounded up to whole slots, a job runs at least one; jobs submitted at the same time stay in order. What
-    else stands in the file (wall times, extra data) is not looked at.
+    Times are rounded up to whole slots, and every job runs at least one slot. Jobs with the same submission time keep
+    their order. Other content of the file, such as wall times, is ignored.
 
     Parameters
     ----------
     document
-        The file's JSON object, decoded.
+        The parsed JSON object of the file.
     slot_s
         Seconds of a slot.
     nodes
-        M; None: the file's ``nb_res``.
+        M. None: the file's ``nb_res``.
 
     Raises
     ------
     InputError
-        Naming the place: no list of jobs, a job without ``id``, ``subtime``, ``res`` or a ``profile`` that exists and
-        is a delay, numbers that cannot be meant, an id that stands twice.
+        If there is no list of jobs, a job has no ``id``, ``subtime`` or ``res``, its ``profile`` does not exist or is
+        not a delay, a number is out of range, or two jobs have the same id. The message names the place.
 
-    Notes
-    -----
-    The format: https://batsim.readthedocs.io, "Workload".
+    References
+    ----------
+    https://batsim.readthedocs.io, "Workload".
 
     Examples
     --------
@@ -102,7 +102,7 @@ def from_batsim(document: Mapping[str, Any], *, slot_s: int, nodes: int | None =
             raise InputError("expected an object with id, subtime, res and profile", place=place)
         name = str(job["id"]) if isinstance(job.get("id"), str | int) else ""
         if not name or name in ids:
-            raise InputError(f"{name!r}, expected a text that no other job has", place=f"{place}.id")
+            raise InputError(f"{name!r}, expected a name that differs from those of other jobs", place=f"{place}.id")
         ids[name] = None
         run = _delay(document["profiles"], job.get("profile"), f"{place}.profile")
         width = _count(job.get("res"), f"{place}.res")
@@ -114,7 +114,7 @@ def from_batsim(document: Mapping[str, Any], *, slot_s: int, nodes: int | None =
 
 
 def to_batsim(instance: Instance) -> str:
-    """Return the text of a workload for Batsim: one delay profile per length, jobs called by their number.
+    """Return the text of a workload for Batsim, with a delay profile per length; jobs are named by their numbers.
 
     Examples
     --------
@@ -126,34 +126,34 @@ def to_batsim(instance: Instance) -> str:
     }}
     """
     slot = instance.slot_s
-    jobs = ",\n".join(
-        encode({"id": str(j), "subtime": r * slot, "res": n, "profile": str(s * slot)})
+    jobs = encode_lines(
+        {"id": str(j), "subtime": r * slot, "res": n, "profile": str(s * slot)}
         for j, (r, n, s) in enumerate(instance.rows())
     )
     profiles = ",\n".join(
         f'"{s * slot}":' + encode({"type": "delay", "delay": s * slot}) for s in sorted(set(instance.length.tolist()))
     )
-    return f'{{"nb_res":{instance.nodes},"jobs":[\n{jobs}\n],"profiles":{{\n{profiles}\n}}}}\n'
+    return f'{{"nb_res":{instance.nodes},"jobs":{jobs},"profiles":{{\n{profiles}\n}}}}\n'
 
 
 def jobs_csv(
     instance: Instance, schedule: Schedule, *, ids: tuple[str, ...] | None = None, workload: str = "workload"
 ) -> str:
-    """Return a schedule as the table of jobs that Batsim writes, and that evalys reads and draws.
+    """Return a schedule as Batsim's table of jobs, which evalys reads and draws.
 
     Parameters
     ----------
     instance, schedule
-        A valid schedule of the instance.
+        An instance and a valid schedule of it.
     ids
-        What the jobs are called; None: by their number.
+        Names of the jobs; None: their numbers.
     workload
-        What the workload is called.
+        Name of the workload.
 
     Returns
     -------
     str
-        CSV with the columns `COLUMNS`, times in seconds; the requested time is the exact length. A job that failed is
+        CSV with the columns `COLUMNS` and times in seconds. The requested time is the exact length. A failed job is
         ``REJECTED`` and has no times.
     """
     out = io.StringIO()
@@ -185,7 +185,7 @@ def _delay(profiles: Mapping[str, Any], name: object, place: str) -> int | Fract
 
 
 def _seconds(value: object, place: str) -> int | Fraction:
-    """Return the number that the decimal text of the file stood for: Python writes a float as it was read."""
+    """Return the exact number of the file: 0.1 means one tenth, because ``repr`` of a float is its shortest decimal."""
     if isinstance(value, bool) or not isinstance(value, int | float) or value < 0:
         raise InputError(f"{excerpt(str(value))}, expected seconds, 0 or more", place=place)
     return value if isinstance(value, int) else Fraction(repr(value))

@@ -1,6 +1,6 @@
-"""The independent checker: S1 to S6 from the instance and the schedule's text alone (docs/grid/model.md section 4).
+"""The independent checker: S1-S6 checked from instance and schedule text (docs/grid/model.md section 4).
 
-It shares no code with any solver or simulator, so that a mistake of theirs cannot hide here.
+The checker shares no code with solvers or simulators, so it does not share their mistakes.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ _Runs = list[tuple[int, int]]
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a valid schedule achieves.
+    """Result of a valid schedule.
 
     Parameters
     ----------
     jobs
-        Jobs of the instance.
+        Number of jobs of the instance.
     failed
-        Those without allocation, which never run.
+        Number of jobs without an allocation, which never run.
     total_wait
-        Slots from submission to start, summed over the others.
+        Slots from submission to start, summed over the other jobs.
     """
 
     jobs: int
@@ -45,29 +45,31 @@ class Outcome:
 
 
 def check_schedule(instance: Instance, schedule: Schedule) -> Verdict:
-    """Judge a schedule and name the first rule of S1 to S6 that it breaks.
+    """Check a schedule and report the first rule that is broken.
 
-    Asked in this order: S1 form (keys, fingerprint, a list); S2 one entry per job; then job by job S1 (null, or a
-    start and a text), S3 no start before the submission, S1 (the node text), S4 nodes strictly ascending and below
-    M, S5 exactly the job's width; at last S6, no node runs two jobs in one slot, at the earliest slot and there the
-    lowest node.
+    The rules are checked in this order:
+
+    - S1: keys, fingerprint, and a list of allocations; S2: one entry per job.
+    - Job by job S1: null, or a start and a node text; S3: no start before the submission; S1: the node text; S4: nodes
+      strictly ascending and below M; S5: exactly the job's width.
+    - S6: no node runs two jobs in a slot. The earliest such slot is reported, and in it the lowest node.
 
     Parameters
     ----------
     instance
         The instance.
     schedule
-        The schedule; another fingerprint than the instance's breaks S1.
+        The schedule. A fingerprint that is not the instance's breaks S1.
 
     Returns
     -------
     Verdict
-        Its time is the slot where S6 breaks, or the start of the job that breaks S3, S4 or S5; else None. Its
-        outcome is an `Outcome`, None for a schedule that is refused.
+        Its time is the slot in which S6 is broken, or the start of the job that breaks S3, S4 or S5; otherwise None.
+        Its outcome is an `Outcome`, or None if a rule is broken.
 
     Notes
     -----
-    O(A log A) for A allocated nodes, counted by stretches of nodes that all entries treat alike.
+    O(A log A) for A allocated nodes. Nodes that occur in the same entries are treated as one.
 
     Examples
     --------
@@ -85,7 +87,7 @@ def check_schedule(instance: Instance, schedule: Schedule) -> Verdict:
         for j, (entry, (submit, width, _)) in enumerate(zip(entries, instance.rows(), strict=True)):
             if entry is None:
                 continue
-            start, text = _typed(j, entry)
+            start, text = _start_and_text(j, entry)
             if start < submit:
                 raise _BrokenRule("S3", f"job {j} starts before its submission in slot {submit}", start)
             runs = _runs(j, text)
@@ -109,33 +111,33 @@ class _BrokenRule(Exception):  # noqa: N818 - a finding that ends the check, not
 
 
 def _entries(instance: Instance, document: Mapping[str, Any]) -> list[Any]:
-    """S1 and S2 of the file as a whole."""
+    """Return the list of allocations, after the checks of S1 and S2 that concern the whole file."""
     for key in sorted(_KEYS - document.keys()):
         raise _BrokenRule("S1", f"missing key {key}")
     for key in document:
         if key not in _KEYS:
             raise _BrokenRule("S1", f"unknown key {key!r}")
     if document["format"] not in SCHEDULE_FORMATS:
-        raise _BrokenRule("S1", f'another format than "{SCHEDULE_FORMATS[0]}"')
+        raise _BrokenRule("S1", f'another format, expected "{SCHEDULE_FORMATS[0]}"')
     if document["instance"] != instance.fingerprint:
-        raise _BrokenRule("S1", "another fingerprint than the instance's")
+        raise _BrokenRule("S1", "another fingerprint, expected the instance's")
     entries = document["allocations"]
     if not isinstance(entries, list):
-        raise _BrokenRule("S1", "allocations is no list")
+        raise _BrokenRule("S1", "allocations is not a list")
     if len(entries) != len(instance):
         raise _BrokenRule("S2", f"{len(entries)} entries for {len(instance)} jobs")
     return entries
 
 
-def _typed(j: int, entry: object) -> tuple[int, str]:
-    """S1 of one entry that is not null."""
+def _start_and_text(j: int, entry: object) -> tuple[int, str]:
+    """Return the start and the node text of an entry that is not null (S1)."""
     if isinstance(entry, list) and len(entry) == 2 and type(entry[0]) is int and type(entry[1]) is str:
         return entry[0], entry[1]
     raise _BrokenRule("S1", f"the entry of job {j} is neither null nor a start and a node text")
 
 
 def _runs(j: int, text: str) -> _Runs:
-    """S1 of one node text."""
+    """Return the runs of a node text (S1)."""
     try:
         return node_runs(text)
     except InputError as error:
@@ -143,13 +145,13 @@ def _runs(j: int, text: str) -> _Runs:
 
 
 def _check_nodes(j: int, runs: _Runs, start: int, width: int, nodes: int) -> None:
-    """S4 and S5."""
+    """Check S4 and S5 of a job."""
     last = -1
     for first, final in runs:
         if first <= last:
-            raise _BrokenRule("S4", f"job {j}: node {first} stands after node {last}", start)
+            raise _BrokenRule("S4", f"job {j}: node {first} after node {last}, expected ascending nodes", start)
         if final >= nodes:
-            raise _BrokenRule("S4", f"job {j}: node {final}, but there are {nodes}", start)
+            raise _BrokenRule("S4", f"job {j}: node {final}, but there are {nodes} nodes", start)
         last = final
     count = sum(final - first + 1 for first, final in runs)
     if count != width:
@@ -157,16 +159,16 @@ def _check_nodes(j: int, runs: _Runs, start: int, width: int, nodes: int) -> Non
 
 
 def _check_overlap(jobs: list[int], starts: list[int], lengths: list[int], held: list[_Runs]) -> None:
-    """S6, at the earliest slot and there the lowest node.
+    """Check S6; report the earliest slot with an overlap, and in it the lowest node.
 
-    On each node the runs are sorted by start. Up to the first overlap they are disjoint, so it lies between
-    neighbours of this order; so the earliest of all overlaps of neighbours is the earliest overlap there is.
+    On each node the runs are sorted by start. The runs before the first overlap are disjoint, so the first overlap is
+    between neighbours in this order. Hence the earliest overlap of neighbours is the earliest of all overlaps.
     """
     if not jobs:
         return
     ends = [start + length for start, length in zip(starts, lengths, strict=True)]
     ticks = {tick: rank for rank, tick in enumerate(sorted({*starts, *ends}))}  # a start may have any size
-    entry, node = _by_stretch(held)
+    entry, node = _entries_by_block(held)
     start = np.array([ticks[tick] for tick in starts], dtype=np.int64)[entry]
     end = np.array([ticks[tick] for tick in ends], dtype=np.int64)[entry]
     order = np.lexsort((entry, start, node))
@@ -179,8 +181,11 @@ def _check_overlap(jobs: list[int], starts: list[int], lengths: list[int], held:
         raise _BrokenRule("S6", f"node {node[first]} runs jobs {pair[0]} and {pair[1]}", where)
 
 
-def _by_stretch(held: list[_Runs]) -> tuple[Ints, Ints]:
-    """Return pairs (entry, first node of a stretch), stretches being the nodes between neighbouring ends of runs."""
+def _entries_by_block(held: list[_Runs]) -> tuple[Ints, Ints]:
+    """Return as two columns the pairs of an entry and the first node of a block that it occupies.
+
+    The ends of all runs divide the nodes into blocks, so an entry occupies either all nodes of a block or none.
+    """
     flat = np.array([(i, a, b + 1) for i, runs in enumerate(held) for a, b in runs], dtype=np.int64)
     cuts = np.unique(flat[:, 1:])
     low, high = np.searchsorted(cuts, flat[:, 1]), np.searchsorted(cuts, flat[:, 2])

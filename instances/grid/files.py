@@ -1,4 +1,4 @@
-"""The file forms of the family, read strictly and written exactly (docs/grid/model.md sections 1 and 4)."""
+"""The file format ``grid/1`` of instances, read strictly and written exactly (docs/grid/model.md section 1)."""
 
 from __future__ import annotations
 
@@ -7,30 +7,30 @@ from typing import Any
 
 from hindsched.instances.errors import InputError
 from hindsched.instances.grid.model import FIELDS, LATEST, Instance
-from hindsched.instances.text_files import quoted
+from hindsched.instances.text_files import expect_integer, format_document, quoted
 
 __all__ = ["INSTANCE_FORMATS", "read_instance", "write_instance"]
 
-#: What the key ``format`` of an instance may say.
+#: The formats of an instance's file.
 INSTANCE_FORMATS = ("grid/1",)
 
 _KEYS = ("format", "nodes", "slot_s", "jobs")
 
 
 def read_instance(document: Mapping[str, Any]) -> Instance:
-    """Return the instance that a file of the form ``grid/1`` holds.
+    """Return the instance of a parsed file.
 
     Parameters
     ----------
     document
-        The file's JSON object, decoded.
+        The JSON object of a file with format ``grid/1``.
 
     Raises
     ------
     InputError
-        Naming the place: another format, a missing or unknown key (its place is the key), a number that is no
-        integer, ``nodes`` or ``slot_s`` below 1, an entry of ``jobs`` that is not three integers, negative or falling
-        submissions, a width outside 1 to M, a length below 1.
+        If the format is another, a key is missing or unknown, ``nodes`` or ``slot_s`` is not an integer >= 1, an entry
+        of ``jobs`` is not three integers, a submission is negative or before the previous one, a width is outside 1 to
+        M, or a length is below 1. The message names the place.
 
     Examples
     --------
@@ -52,8 +52,7 @@ def read_instance(document: Mapping[str, Any]) -> Instance:
         if key not in document:
             raise InputError("missing key", place=key)
     for key in ("nodes", "slot_s"):
-        if type(document[key]) is not int:
-            raise InputError(f"{quoted(document[key])}, expected an integer >= 1", place=key)
+        expect_integer(document[key], key, "an integer >= 1")
     jobs = document["jobs"]
     if not isinstance(jobs, list):
         raise InputError(f"{quoted(jobs)}, expected a list of jobs, [submit, width, length] each", place="jobs")
@@ -68,7 +67,7 @@ def read_instance(document: Mapping[str, Any]) -> Instance:
 
 
 def write_instance(instance: Instance) -> str:
-    """Return the text of an instance's file: one job a line, so that a person can read it.
+    """Return the text of an instance's file, one job per line; `read_instance` returns an equal instance.
 
     Examples
     --------
@@ -78,6 +77,10 @@ def write_instance(instance: Instance) -> str:
     [1,2,1]
     ]}
     """
-    head = f'{{"format":"grid/1","nodes":{instance.nodes},"slot_s":{instance.slot_s},"jobs":['
-    lines = ",\n".join(f"[{r},{n},{s}]" for r, n, s in instance.rows())
-    return f"{head}\n{lines}\n]}}\n" if lines else f"{head}]}}\n"
+    document = {
+        "format": INSTANCE_FORMATS[0],
+        "nodes": instance.nodes,
+        "slot_s": instance.slot_s,
+        "jobs": instance.rows(),
+    }
+    return format_document(document, ["jobs"])

@@ -1,4 +1,4 @@
-"""Random workloads in the place of the paper's trace, which is not public (docs/grid/model.md section 1)."""
+"""Random workloads that replace the paper's trace, which is not public (docs/grid/model.md section 1)."""
 
 from __future__ import annotations
 
@@ -15,25 +15,34 @@ from hindsched.instances.text_files import excerpt
 
 __all__ = ["NARROW_MIX", "WIDE_MIX", "JobMix", "generate"]
 
-_WORDS = 5  # a job
+_WORDS = 5  # random words per job
 _NORMAL = NormalDist()
 
 
 @dataclass(frozen=True, slots=True)
 class JobMix:
-    """What jobs are like.
+    """Distribution of the widths and lengths of jobs.
 
     Parameters
     ----------
     serial
         Share of jobs of width 1.
     wide
-        Share of jobs whose width is uniform from ``wide_from`` to ``wide_to``; the rest have widths 2, 4, ... 2^top,
-        each alike. All three are cut to what the grid has; with ``top`` 0 every width is 1.
+        Share of jobs whose width is uniform from ``wide_from`` to ``wide_to``.
+    wide_from, wide_to
+        Least and largest width of wide jobs; both are cut to the number of nodes.
+    top
+        The remaining jobs have widths 2, 4, ... 2^top, with equal probability. ``top`` is reduced until 2^top is at
+        most the number of nodes. If it is 0, every width is 1.
     median_s, sigma
-        Lengths in seconds: the median, and the standard deviation of the logarithm.
+        Log-normal lengths in seconds: the median, and the standard deviation of the logarithm.
     longest_s
-        Longer ones are cut to this.
+        Largest length in seconds; longer ones are cut to it.
+
+    Raises
+    ------
+    InputError
+        If a value is out of range. The message names it.
     """
 
     serial: float = 0.5
@@ -47,7 +56,9 @@ class JobMix:
 
     def __post_init__(self) -> None:
         if not (self.serial >= 0 and self.wide >= 0 and self.serial + self.wide <= 1):
-            raise InputError(f"{self.serial} and {self.wide}, expected shares of one whole", place="serial, wide")
+            raise InputError(
+                f"{self.serial} and {self.wide}, expected shares that sum to at most 1", place="serial, wide"
+            )
         if not 1 <= self.wide_from <= self.wide_to:
             raise InputError(
                 f"{self.wide_from} to {self.wide_to}, expected 1 <= from <= to", place="wide_from, wide_to"
@@ -58,7 +69,7 @@ class JobMix:
             raise InputError("expected median_s > 0, sigma >= 0 and longest_s > 0", place="lengths")
 
     def width(self, branch: float, choice: float, nodes: int) -> int:
-        """Return the width of a job from two numbers in (0, 1)."""
+        """Return the width that belongs to two uniform numbers in (0, 1)."""
         top = min(self.top, nodes.bit_length() - 1)
         if top == 0 or branch < self.serial:
             return 1
@@ -68,13 +79,13 @@ class JobMix:
         return int(2 ** (1 + math.floor(choice * top)))
 
     def length(self, quantile: float, slot_s: int) -> int:
-        """Return the length of a job in slots from a number in (0, 1)."""
+        """Return the length in slots that belongs to a uniform number in (0, 1)."""
         return math.ceil(min(self.longest_s, self.median_s * math.exp(self.sigma * _NORMAL.inv_cdf(quantile))) / slot_s)
 
 
-#: The default: mean width about 14 on 5,000 nodes, half of the jobs serial, some wider than a neighbourhood.
+#: The default: mean width about 14 on 5,000 nodes; half of the jobs are serial, some are wider than a neighbourhood.
 WIDE_MIX = JobMix()
-#: Mean width about 3.7, as the numbers of messages in the paper's first table ask for.
+#: Mean width about 3.7, which the numbers of messages in the paper's first table imply.
 NARROW_MIX = JobMix(serial=0.585, wide=0.0, top=4)
 
 
@@ -88,19 +99,19 @@ def generate(
     nodes, slot_s
         M and the seconds of a slot.
     jobs
-        How many.
+        Number of jobs.
     load
-        Area of all jobs over M x the time in which they are submitted, above 0. A seed at two loads gives the same
-        jobs, at another pace.
+        Area of all jobs divided by M times the duration of their submission; above 0. For a seed, the jobs are the same
+        at every load, and only the gaps between submissions differ.
     seed
-        Names the stream of random words.
+        Seed of the random stream.
     mix
-        What jobs are like.
+        Distribution of widths and lengths.
 
     Raises
     ------
     InputError
-        Naming the option.
+        If an option is out of range. The message names it.
 
     Examples
     --------
@@ -124,14 +135,14 @@ def generate(
 
 
 def _unit(word: int) -> float:
-    """Return the number in (0, 1) that a word of 64 bits stands for."""
+    """Return the uniform number in (0, 1) that belongs to a word of 64 bits."""
     return ((word >> 11) + 0.5) / 2**53
 
 
 def _submissions(gaps: Sequence[float], duration: float) -> list[int]:
-    """Return the slots of submission: gaps in proportion, which with the first, unused one sum to the duration."""
+    """Return the slots of submission, from gaps scaled to sum to ``duration``; the first gap is not used."""
     if duration >= LATEST:
-        raise InputError(f"jobs would come during {LATEST} slots or more, expected fewer", place="load")
+        raise InputError(f"submissions during {LATEST} slots or more, expected fewer", place="load")
     scale = duration / sum(gaps) if gaps else 0.0
     scaled = [0.0, *(scale * gap for gap in gaps[1:])][: len(gaps)]
     return [math.ceil(time) for time in accumulate(scaled)]

@@ -1,4 +1,4 @@
-"""Whether jobs that fit together can load a resource beyond its limit (docs/grid/model.md section 6)."""
+"""A knapsack: whether jobs that fit together can load a resource beyond its limit (docs/grid/model.md section 6)."""
 
 from __future__ import annotations
 
@@ -13,36 +13,38 @@ from hindsched.instances.errors import InputError
 
 __all__ = ["LARGEST_INT64_SUM", "Numbers", "largest_load"]
 
-#: Integers of numpy hold all sums up to here; beyond it Python's own are used.
+#: Sums up to this number are computed with 64-bit integers, larger ones with Python integers.
 LARGEST_INT64_SUM = 2**62
-#: Most cells of a table.
+#: The largest number of cells of a table.
 _MOST_CELLS = 10**8
 
 Numbers = npt.NDArray[Any]
 
 
 def largest_load(items: list[tuple[int, int]], nodes: int, limit: int, *, repeated: bool) -> int:
-    """Return the largest sum of loads of items whose widths sum to at most M, or any number above the limit.
+    """Return the largest sum of loads of items whose widths sum to at most M.
+
+    If it is above the limit, any number above the limit may be returned.
 
     Parameters
     ----------
     items
-        (load >= 1, width from 1 to M) each.
+        Pairs of a load >= 1 and a width from 1 to M.
     nodes
         M.
     limit
-        The limit in question.
+        The limit to compare with.
     repeated
         Whether an item may be taken more than once.
 
     Raises
     ------
     InputError
-        Where limit and M are both too large for a table.
+        If limit and M are both too large for a table.
 
     Notes
     -----
-    Dynamic programming over nodes, or over loads where the limit is smaller: O(items x min(M, limit)).
+    Dynamic programming over nodes, or over loads if the limit is smaller: O(items x min(M, limit)).
 
     Examples
     --------
@@ -66,8 +68,8 @@ def largest_load(items: list[tuple[int, int]], nodes: int, limit: int, *, repeat
         for load, width in items:
             _take(most, width // unit, load, np.maximum, repeated)
         return int(most[-1])
-    # fewest[x]: fewest nodes for a load of exactly x. Of items that load more than the limit some can be left out
-    # until what is left exceeds it by less than one load, so loads up to twice the limit are enough.
+    # fewest[x]: fewest nodes for a load of exactly x. From a set that exceeds the limit, items can be removed until the
+    # rest exceeds it by less than one load. So loads up to twice the limit are enough.
     fewest = np.full(2 * limit + 1, nodes + 1, dtype=np.int64)
     fewest[0] = 0
     for load, width in items:
@@ -76,9 +78,9 @@ def largest_load(items: list[tuple[int, int]], nodes: int, limit: int, *, repeat
 
 
 def _take(table: Numbers, step: int, gain: int, better: np.ufunc, repeated: bool) -> None:
-    """Let an item be taken: ``table[x]`` becomes the better of itself and ``table[x - step] + gain``.
+    """Add an item: ``table[x]`` becomes the better of itself and ``table[x - step] + gain``.
 
-    Repeated, that is along each residue of step the running best of ``table - gain x position``.
+    If the item may be repeated, this is the running best of ``table - gain x position`` for each residue of ``step``.
     """
     if step >= len(table):
         return
@@ -86,7 +88,7 @@ def _take(table: Numbers, step: int, gain: int, better: np.ufunc, repeated: bool
         table[step:] = better(table[step:], table[:-step] + gain)
         return
     count = -(-len(table) // step)
-    padded = np.zeros(count * step, dtype=table.dtype)  # what is padded lies behind the table and is cut off again
+    padded = np.zeros(count * step, dtype=table.dtype)
     padded[: len(table)] = table
     rise = (np.arange(count).astype(table.dtype) * gain)[:, None]
     table[:] = (better.accumulate(padded.reshape(count, step) - rise, axis=0) + rise).reshape(-1)[: len(table)]

@@ -1,4 +1,4 @@
-"""What an instance of a grid is: identical nodes, a slot, and rigid parallel jobs in order of submission."""
+"""The instance type of the family ``grid``: identical nodes and rigid parallel jobs in order of submission."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ __all__ = ["FIELDS", "LATEST", "MOST_NODES", "Instance", "Ints"]
 
 Ints = npt.NDArray[np.int64]
 
-#: What a job says, in the order of its entry in a file.
+#: The fields of a job, in the order of its entry in a file.
 FIELDS = ("submit", "width", "length")
-#: Most nodes an instance may have.
+#: The largest number of nodes of an instance.
 MOST_NODES = 2**31 - 1
-#: Last submission and the sum of all lengths stay below this together, so that no slot of a schedule leaves 64 bits.
+#: The last submission plus all lengths is below this number, so that all slots of a schedule fit 64 bits.
 LATEST = 2**61
 
 
@@ -32,25 +32,25 @@ LATEST = 2**61
 class Instance(BaseInstance):
     """Rigid parallel jobs for a grid of identical nodes that never fail (docs/grid/model.md section 1).
 
-    Immutable and validated once, here. Equality, hash and `fingerprint` follow the content.
+    An instance is immutable and is validated when it is made. Equality, hash and `fingerprint` follow the content.
 
     Parameters
     ----------
     nodes
-        M, nodes; each runs one job at a time.
+        M, number of nodes; a node runs one job at a time.
     slot_s
-        Seconds of a slot. Nothing but reports in seconds depends on it.
+        Seconds of a slot. Only reports in seconds depend on it.
     submit
-        Slot >= 0 in which each job is submitted; never falls.
+        Slot >= 0 of each job's submission, in non-decreasing order.
     width
-        Nodes each job needs at once, 1 to M.
+        Number of nodes that each job needs at once, 1 to M.
     length
-        Slots each job runs, >= 1.
+        Number of slots that each job runs, >= 1.
 
     Raises
     ------
     InputError
-        Naming the job and the field.
+        If a value is invalid. The message names the job and the field.
 
     Examples
     --------
@@ -86,7 +86,7 @@ class Instance(BaseInstance):
         self._check()
 
     def _check(self) -> None:
-        """Refuse the first job that breaks a bound, and in it the first field."""
+        """Raise `InputError` for the first job with a field out of range, and for the first such field in it."""
         before = np.concatenate(([0], self.submit[:-1])) if len(self) else self.submit
         broken = {
             "submit": self.submit < before,
@@ -107,7 +107,7 @@ class Instance(BaseInstance):
             raise InputError(f"last submission and lengths sum to {LATEST} or more, expected less", place="jobs")
 
     def __len__(self) -> int:
-        """How many jobs."""
+        """Return the number of jobs."""
         return len(self.submit)
 
     def rows(self) -> Iterator[tuple[int, int, int]]:
@@ -116,22 +116,25 @@ class Instance(BaseInstance):
 
     @property
     def area(self) -> int:
-        """Node-slots of all jobs together."""
+        """Sum of width times length of all jobs, in node-slots."""
         return sum(n * s for _, n, s in self.rows())
 
     @property
     def horizon(self) -> int:
-        """A slot by which every job can have ended: last submission + the sum of all lengths; 0 without jobs."""
+        """A slot by which all jobs can have ended: the last submission plus all lengths; 0 without jobs."""
         return int(self.submit[-1]) + sum(self.length.tolist()) if len(self) else 0
 
     @cached_property
     def fingerprint(self) -> str:
-        """``sha256:`` and the digest of the content (docs/grid/model.md section 1); it binds schedules and prices."""
+        """``sha256:`` and the digest of the content (docs/grid/model.md section 1).
+
+        It binds schedules and certificates to this instance.
+        """
         content = json.dumps([self.nodes, self.slot_s, [list(row) for row in self.rows()]], separators=(",", ":"))
         return f"sha256:{hashlib.sha256(b'grid/1' + bytes(1) + content.encode()).hexdigest()}"
 
     def subset(self, jobs: Sequence[int] | Ints) -> Instance:
-        """Return the instance of some jobs only, by increasing index; submissions stay.
+        """Return the instance with some of the jobs, given by increasing index; their submissions stay the same.
 
         Examples
         --------
@@ -143,7 +146,7 @@ class Instance(BaseInstance):
 
 
 def _column(values: Sequence[int] | Ints, name: str) -> Ints:
-    """Return the values of one field as a read-only array of its own; bools and floats are no integers."""
+    """Return a read-only copy of the values of a field; bools and floats are not accepted as integers."""
     if isinstance(values, np.ndarray) and (values.ndim != 1 or values.dtype.kind not in "iu"):
         raise InputError(f"{values.dtype} in {values.ndim} dimensions, expected a row of integers", place=name)
     if not isinstance(values, np.ndarray):

@@ -1,4 +1,4 @@
-"""A piece of a real log that comes with the toolkit: 1,500 jobs of KTH-SP2 (docs/grid/model.md section 1)."""
+"""The packaged part of a real log: 1,500 jobs of KTH-SP2 (docs/grid/model.md section 1)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from hindsched.instances.grid.workloads import instance_from_jobs
 
 __all__ = ["FIRST", "JOBS", "NODES", "kth_sp2"]
 
-#: Nodes of the machine; how many usable jobs of the whole log come before those that are here, and how many these are.
+#: Nodes of the machine, number of usable jobs of the whole log before the packaged ones, number of packaged jobs.
 NODES, FIRST, JOBS = 100, 12_000, 1_500
 
 
@@ -21,12 +21,12 @@ def kth_sp2(*, slot_s: int = 60, first: int = 0, count: int | None = None) -> In
     slot_s
         Seconds of a slot.
     first, count
-        The window: so many of the 1,500 jobs are left out, then so many taken (None: all). Slot 0 begins when the
-        first of them was submitted.
+        The window: number of jobs that are skipped, then number of jobs that are taken (None: all). Slot 0 begins with
+        the first submission of the window.
 
     Notes
     -----
-    The same as a window of the whole log, ``first`` 12,000 further on.
+    The result equals a window of the whole log with 12,000 added to ``first``.
 
     References
     ----------

@@ -1,7 +1,4 @@
-"""Prices as certificates: a lower bound on the total wait of every schedule, evaluated exactly.
-
-docs/grid/model.md section 6. Nothing here is shared with any solver: a certificate is judged by itself.
-"""
+"""Price certificates: prices of resources that prove a lower bound on the total wait (docs/grid/model.md section 6)."""
 
 from __future__ import annotations
 
@@ -10,28 +7,29 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from hindsched.instances.grid.model import Instance
-from hindsched.instances.text_files import encode, expect_format
+from hindsched.instances.text_files import expect_format, format_document
 
 __all__ = ["CERTIFICATE_FORMATS", "PriceCertificate", "Resource", "read_certificate", "write_certificate"]
 
-#: What the key ``format`` of a certificate may say.
+#: The formats of a certificate's file.
 CERTIFICATE_FORMATS = ("grid-prices/1",)
 
 
 @dataclass(frozen=True, slots=True)
 class Resource:
-    """Something jobs need while they run, of which there is never more than a limit at once.
+    """A resource that jobs load while they run, with a limit and prices.
 
     Parameters
     ----------
     limit
-        No set of jobs that fits together on the nodes has loads that sum to more.
+        Upper bound on the sum of the loads of every set of jobs that fits together on the nodes.
     prices
-        (from, to, p): p over scale per unit of load in slots from .. to-1; disjoint, ascending, elsewhere 0.
+        Triples (from, to, p): the price of a unit of load is p / scale in slots from .. to-1. The intervals are
+        disjoint and ascending; elsewhere the price is 0.
     loads
-        Load by width, 0 where it is not named; None (and ``jobs`` None): the width itself.
+        Load of each width; missing widths have load 0. If it is None and ``jobs`` is None, the load is the width.
     jobs
-        Load by job number, 0 where it is not named; None: it goes by width.
+        Load of each job, by number; missing jobs have load 0. None: the load depends on the width.
     """
 
     limit: int
@@ -42,12 +40,12 @@ class Resource:
 
 @dataclass(frozen=True, slots=True)
 class PriceCertificate:
-    """A certificate as its file says it; what it proves is for `hindsched.instances.grid.check` to say.
+    """A certificate as the content of its file. `hindsched.instances.grid.check` decides what it proves.
 
     Parameters
     ----------
     document
-        The JSON object of the file, decoded. It is not to be changed.
+        The parsed JSON object of the file; do not modify it.
 
     Examples
     --------
@@ -62,23 +60,23 @@ class PriceCertificate:
 
     @classmethod
     def of(cls, instance: Instance, scale: int, resources: Sequence[Resource]) -> PriceCertificate:
-        """Return the certificate of these resources; prices count in 1/scale."""
+        """Return the certificate with these resources; the unit of prices is 1/scale."""
         return cls(
             {
                 "format": CERTIFICATE_FORMATS[0],
                 "instance": instance.fingerprint,
                 "scale": int(scale),
-                "resources": [_written(resource) for resource in resources],
+                "resources": [_as_document(resource) for resource in resources],
             }
         )
 
     @property
     def instance(self) -> object:
-        """The fingerprint of the instance it was made for; whatever stands there, None if nothing does."""
+        """The value of the key ``instance``, which should be a fingerprint; None if the key is missing."""
         return self.document.get("instance")
 
 
-def _written(resource: Resource) -> dict[str, Any]:
+def _as_document(resource: Resource) -> dict[str, Any]:
     key, loads = ("jobs", resource.jobs) if resource.jobs is not None else ("loads", resource.loads)
     return {
         key: None if loads is None else {str(int(k)): int(load) for k, load in sorted(loads.items())},
@@ -88,20 +86,18 @@ def _written(resource: Resource) -> dict[str, Any]:
 
 
 def read_certificate(document: Mapping[str, Any]) -> PriceCertificate:
-    """Return the certificate that a decoded file holds, of the right form or not: that is for the checker to say.
+    """Return the certificate of a parsed file. Only the format is checked here; the checker examines the rest.
 
     Raises
     ------
     InputError
-        Where ``format`` names no certificate of this family.
+        If ``format`` is not one of `CERTIFICATE_FORMATS`.
     """
     expect_format(document, CERTIFICATE_FORMATS)
     return PriceCertificate(document)
 
 
 def write_certificate(prices: PriceCertificate) -> str:
-    """Return the text of a certificate's file, one resource a line."""
-    document = prices.document
-    head = ",".join(f"{encode(key)}:{encode(document[key])}" for key in ("format", "instance", "scale"))
-    lines = ",\n".join(encode(resource) for resource in document["resources"])
-    return f'{{{head},"resources":[\n{lines}\n]}}\n'
+    """Return the text of a certificate's file, one resource per line; `read_certificate` returns an equal object."""
+    document = {key: prices.document[key] for key in ("format", "instance", "scale", "resources")}
+    return format_document(document, ["resources"])

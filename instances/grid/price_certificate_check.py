@@ -1,7 +1,7 @@
-"""What prices prove: P1 form, P2 limits, and the exact value of the bound (docs/grid/model.md section 6).
+"""The independent checker of price certificates: form (P1), limits (P2) and the exact value of the bound.
 
-The least cost of a job is found at its submission or where a price changes, in integers throughout; nothing is shared
-with the solvers that found the prices.
+A job costs least at its submission or next to a change of a price (docs/grid/model.md section 6). All numbers are
+integers. This module shares no code with a solver.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ _KEYS = ("format", "instance", "scale", "resources")
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """What a valid certificate proves.
+    """The lower bound that a valid certificate proves.
 
     Parameters
     ----------
     value
-        No schedule in which every job runs has a smaller total wait.
+        No schedule that runs all jobs has a smaller total wait.
     """
 
     value: int
@@ -40,7 +40,7 @@ class Bound:
 
 @dataclass(frozen=True, slots=True)
 class _Resource:
-    """A resource of the right form: loads by width or by job (loads None: the width itself)."""
+    """A resource of the right form, with loads by width or by job; if ``loads`` is None, the load is the width."""
 
     by_job: bool
     loads: dict[int, int] | None
@@ -49,34 +49,34 @@ class _Resource:
 
 
 def check_certificate(instance: Instance, prices: PriceCertificate) -> Verdict:
-    """Judge a certificate: the first broken rule, or the bound that it proves.
+    """Return the bound that a certificate proves, or the first rule that it breaks.
 
-    For prices p >= 0 on resources that no set of jobs which fits together exceeds, the sum over all jobs of the least
-    wait + load x prices paid while running, less the sum of limit x prices, is at most the total wait of any schedule
-    (docs/grid/model.md section 6).
+    Let the cost of a start be the wait plus load times price, summed over the slots of the run and the resources. Then
+    the least costs of all jobs, minus limit times price summed over all slots and resources, are a lower bound on the
+    total wait of every schedule (docs/grid/model.md section 6).
 
     Parameters
     ----------
     instance
         The instance.
     prices
-        The certificate; another fingerprint than the instance's breaks P1.
+        The certificate. A fingerprint that is not the instance's breaks P1.
 
     Returns
     -------
     Verdict
-        P1: keys, numbers or intervals are not of the form. P2: a limit that jobs which fit together can exceed, or
-        that is not M where the load is the width. Else a `Bound` as its outcome.
+        With a `Bound` as outcome, or with a broken rule. P1: keys, numbers or intervals do not have the right form.
+        P2: jobs that fit together can exceed a limit, or the limit of the resource of nodes is not M.
 
     Raises
     ------
     InputError
-        Where limit and M are both so large that the knapsack of a limit cannot be checked.
+        If a limit and M are both too large for the knapsack that checks the limit.
 
     Notes
     -----
-    A job costs O(b) for the b prices within reach of its submission: a start is tried only up to where its wait alone
-    exceeds what an immediate start costs.
+    O(b) for a job with b changes of prices near its submission. Later starts are skipped as soon as their wait alone
+    costs more than an immediate start.
 
     Examples
     --------
@@ -106,7 +106,7 @@ class _BrokenRule(Exception):  # noqa: N818 - a finding that ends the check, not
         self.reason = reason
 
 
-def _form(holds: bool, reason: str) -> None:
+def _expect_form(holds: bool, reason: str) -> None:
     if not holds:
         raise _BrokenRule("P1", reason)
 
@@ -116,55 +116,59 @@ def _is_count(value: object) -> bool:
 
 
 def _resources(instance: Instance, document: Mapping[str, Any]) -> list[_Resource]:
-    """P1: the whole form, before any limit is looked at."""
+    """Return the resources, after all checks of P1."""
     for key in _KEYS:
-        _form(key in document, f"missing key {key}")
+        _expect_form(key in document, f"missing key {key}")
     for key in document:
-        _form(key in _KEYS, f"unknown key {key!r}")
-    _form(document["format"] in CERTIFICATE_FORMATS, f'another format than "{CERTIFICATE_FORMATS[0]}"')
-    _form(document["instance"] == instance.fingerprint, "another fingerprint than the instance's")
-    _form(_is_count(document["scale"]) and document["scale"] >= 1, "scale is no integer >= 1")
-    _form(isinstance(document["resources"], list), "resources is no list")
+        _expect_form(key in _KEYS, f"unknown key {key!r}")
+    _expect_form(document["format"] in CERTIFICATE_FORMATS, f'another format, expected "{CERTIFICATE_FORMATS[0]}"')
+    _expect_form(document["instance"] == instance.fingerprint, "another fingerprint, expected the instance's")
+    _expect_form(_is_count(document["scale"]) and document["scale"] >= 1, "scale is not an integer >= 1")
+    _expect_form(isinstance(document["resources"], list), "resources is not a list")
     return [_resource(instance, f"resource {i}", resource) for i, resource in enumerate(document["resources"])]
 
 
 def _resource(instance: Instance, name: str, resource: Any) -> _Resource:
-    _form(isinstance(resource, dict), f"{name} is no object")
+    _expect_form(isinstance(resource, dict), f"{name} is not an object")
     by_job = "jobs" in resource
     key = "jobs" if by_job else "loads"
-    _form(resource.keys() == {key, "limit", "prices"}, f"{name} has other keys than loads or jobs, limit, prices")
-    _form(_is_count(resource["limit"]), f"{name}: limit is no integer >= 0")
+    _expect_form(
+        resource.keys() == {key, "limit", "prices"}, f"{name} has other keys than loads or jobs, limit, prices"
+    )
+    _expect_form(_is_count(resource["limit"]), f"{name}: limit is not an integer >= 0")
     loads = resource[key]
     read: dict[int, int] | None = None
     if loads is not None or by_job:
-        _form(isinstance(loads, dict), f"{name}: {key} is no object")
-        read = {_named(instance, name, by_job, word): load for word, load in loads.items()}
-        _form(all(map(_is_count, read.values())), f"{name}: a load is no integer >= 0")
+        _expect_form(isinstance(loads, dict), f"{name}: {key} is not an object")
+        read = {_number_of_key(instance, name, by_job, word): load for word, load in loads.items()}
+        _expect_form(all(map(_is_count, read.values())), f"{name}: a load is not an integer >= 0")
     return _Resource(by_job, read, resource["limit"], _intervals(name, resource["prices"]))
 
 
-def _named(instance: Instance, name: str, by_job: bool, word: str) -> int:
-    """Return the width or job number that a key names."""
+def _number_of_key(instance: Instance, name: str, by_job: bool, word: str) -> int:
+    """Return the width or job number that is a key of the loads."""
     low, high, what = (0, len(instance) - 1, "job") if by_job else (1, instance.nodes, "width")
     is_number = word.isascii() and word.isdigit() and (word == "0" or not word.startswith("0")) and len(word) < 20
-    _form(is_number and low <= int(word) <= high, f"{name}: {word!r} is no {what} from {low} to {high}")
+    _expect_form(
+        is_number and low <= int(word) <= high, f"{name}: key {word!r}, expected a {what} from {low} to {high}"
+    )
     return int(word)
 
 
 def _intervals(name: str, prices: Any) -> list[tuple[int, int, int]]:
-    _form(isinstance(prices, list), f"{name}: prices is no list")
+    _expect_form(isinstance(prices, list), f"{name}: prices is not a list")
     last = 0
     for entry in prices:
-        _form(isinstance(entry, list) and len(entry) == 3, f"{name}: a price is no list of three, [from, to, p]")
-        _form(all(map(_is_count, entry)), f"{name}: a price is not of integers >= 0")
+        _expect_form(isinstance(entry, list) and len(entry) == 3, f"{name}: a price is not a list [from, to, p]")
+        _expect_form(all(map(_is_count, entry)), f"{name}: a price has a number that is not an integer >= 0")
         start, stop, _ = entry
-        _form(last <= start < stop, f"{name}: prices are not disjoint and ascending at [{start}, {stop})")
+        _expect_form(last <= start < stop, f"{name}: prices are not disjoint and ascending at [{start}, {stop})")
         last = stop
     return [(start, stop, price) for start, stop, price in prices]
 
 
 def _check_limit(instance: Instance, i: int, resource: _Resource) -> None:
-    """P2: no set of jobs that fits together has loads above the limit."""
+    """Check P2: no set of jobs that fits together has loads above the limit."""
     if resource.loads is None:
         if resource.limit != instance.nodes:
             raise _BrokenRule("P2", f"resource {i}: limit {resource.limit}, but there are {instance.nodes} nodes")
@@ -177,7 +181,7 @@ def _check_limit(instance: Instance, i: int, resource: _Resource) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Price:
-    """A price per slot: ``rate[i]`` from ``at[i]`` to ``at[i + 1]``; ``paid[i]`` sums it before ``at[i]``."""
+    """A price by slot: ``rate[i]`` from slot ``at[i]`` to ``at[i + 1]``; ``paid[i]`` is its sum before ``at[i]``."""
 
     at: Numbers
     rate: Numbers
@@ -185,7 +189,7 @@ class _Price:
 
     @classmethod
     def of(cls, parts: list[tuple[int, list[tuple[int, int, int]]]], kind: type) -> _Price:
-        """Add up prices, each times its load."""
+        """Return the sum of prices, each multiplied by its load."""
         entries = [(start, stop, load * price) for load, prices in parts for start, stop, price in prices]
         columns: Numbers = np.array(entries, dtype=kind).reshape(-1, 3).T
         start, stop, price = columns
@@ -196,13 +200,13 @@ class _Price:
         return cls(at, rate, np.concatenate((np.zeros(1, dtype=kind), np.cumsum(np.diff(at) * rate[:-1]))))
 
     def before(self, slots: Numbers) -> Numbers:
-        """Return what is paid in all slots before each of these."""
+        """Return the sum of prices before each of these slots."""
         i = np.searchsorted(self.at, slots, side="right") - 1
         paid: Numbers = self.paid[i] + self.rate[i] * (slots - self.at[i])
         return paid
 
     def run(self, starts: Numbers, length: int) -> Numbers:
-        """Return what is paid in runs of a length from each of these starts."""
+        """Return the sum of prices during a run from each of these starts."""
         return self.before(starts + length) - self.before(starts)
 
     def changes(self, first: int, last: int) -> Numbers:
@@ -212,10 +216,10 @@ class _Price:
 
 
 def _least(parts: list[_Price], submit: int, length: int, scale: int) -> int:
-    """Return the least of scale x wait + prices of a run, over all starts from the submission on.
+    """Return the least scale x wait + prices of the run, over all starts from the submission on.
 
-    It is linear between slots where a price changes in the first slot or after the last slot of the run, so only these
-    are tried, and of these only those whose wait alone does not cost more than to start at once.
+    This cost is linear in the start, except where a price changes at the start or the end of the run. So only these
+    starts are tried, and the submission. Starts whose wait alone costs more than an immediate start are skipped.
     """
     now = np.array([submit], dtype=parts[0].at.dtype)
     at_once = sum(int(part.run(now, length)[0]) for part in parts)
@@ -231,7 +235,7 @@ def _least(parts: list[_Price], submit: int, length: int, scale: int) -> int:
 
 
 def _sum(instance: Instance, scale: int, resources: list[_Resource]) -> int:
-    """Return scale x the bound before it is rounded up."""
+    """Return scale times the bound, before it is rounded up."""
     spent = [sum((stop - start) * price for start, stop, price in resource.prices) for resource in resources]
     total = -sum(resource.limit * paid for resource, paid in zip(resources, spent, strict=True))
     kind = _kind(instance, scale, resources, spent)
@@ -252,7 +256,7 @@ def _sum(instance: Instance, scale: int, resources: list[_Resource]) -> int:
 
 
 def _kind(instance: Instance, scale: int, resources: list[_Resource], spent: list[int]) -> type:
-    """Return 64-bit integers where no sum can leave them, Python's own where one might."""
+    """Return the type of integers that holds all sums: 64-bit integers if possible, otherwise Python integers."""
     loads = [max(({0: instance.nodes} if part.loads is None else part.loads).values(), default=0) for part in resources]
     most = sum(load * paid for load, paid in zip(loads, spent, strict=True))
     latest = max((part.prices[-1][1] for part in resources if part.prices), default=0)

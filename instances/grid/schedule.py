@@ -1,4 +1,4 @@
-"""Schedules as text: for each job a start and its nodes, or nothing (docs/grid/model.md section 4)."""
+"""The schedule type of the family ``grid``: a start and nodes for each job, or null (docs/grid/model.md section 4)."""
 
 from __future__ import annotations
 
@@ -11,26 +11,26 @@ import numpy as np
 
 from hindsched.instances.errors import InputError
 from hindsched.instances.grid.model import Instance, Ints
-from hindsched.instances.text_files import encode, expect_format
+from hindsched.instances.text_files import expect_format, format_document
 
 __all__ = ["SCHEDULE_FORMATS", "Schedule", "node_runs", "node_text", "read_schedule", "write_schedule"]
 
-#: What the key ``format`` of a schedule may say.
+#: The formats of a schedule's file.
 SCHEDULE_FORMATS = ("grid-schedule/1",)
 
 _RUN = re.compile("([0-9]+)(?:-([0-9]+))?")
-#: More digits than any node of any instance has; a longer number is read as this many nines.
+#: Largest number of digits that are read exactly; a longer number is larger than every node and is cut to 10^18.
 _DIGITS = 18
 
 
 @dataclass(frozen=True, slots=True)
 class Schedule:
-    """A schedule as its file says it; what it claims is for `hindsched.instances.grid.check` to judge.
+    """A schedule as the content of its file. `hindsched.instances.grid.check` decides whether it obeys the rules.
 
     Parameters
     ----------
     document
-        The JSON object of the file, decoded. It is not to be changed.
+        The parsed JSON object of the file; do not modify it. The other methods need the right form.
 
     Examples
     --------
@@ -45,7 +45,7 @@ class Schedule:
 
     @classmethod
     def of(cls, instance: Instance, starts: Sequence[int | None], nodes: Sequence[Iterable[int]]) -> Schedule:
-        """Return the schedule that gives each job a start (None: it failed) and its nodes, in any order."""
+        """Return the schedule with a start and nodes, in any order, for each job; None: the job failed."""
         allocations = [
             None if start is None else [int(start), node_text(held)] for start, held in zip(starts, nodes, strict=True)
         ]
@@ -53,46 +53,44 @@ class Schedule:
 
     @property
     def instance(self) -> object:
-        """The fingerprint of the instance it was made for; whatever stands there, None if nothing does."""
+        """The value of the key ``instance``, which should be a fingerprint; None if the key is missing."""
         return self.document.get("instance")
 
     def __len__(self) -> int:
-        """How many jobs it has entries for."""
+        """Return the number of entries."""
         return len(self.document["allocations"])
 
     def starts(self) -> list[int | None]:
-        """Return the start of each job, None where it failed; of a schedule of the right form."""
+        """Return the start of each job, or None if it failed."""
         return [None if entry is None else entry[0] for entry in self.document["allocations"]]
 
     def nodes(self, job: int) -> list[int]:
-        """Return the nodes of a job in the order of the text; none where it failed. Of the right form only."""
+        """Return the nodes of a job in the order of the text; empty if the job failed."""
         entry = self.document["allocations"][job]
         runs = [] if entry is None else node_runs(entry[1])
         return [node for first, last in runs for node in range(first, last + 1)]
 
 
 def read_schedule(document: Mapping[str, Any]) -> Schedule:
-    """Return the schedule that a decoded file holds, of the right form or not: that is for the checker to say.
+    """Return the schedule of a parsed file. Only the format is checked here; the checker examines the rest.
 
     Raises
     ------
     InputError
-        Where ``format`` names no schedule of this family.
+        If ``format`` is not one of `SCHEDULE_FORMATS`.
     """
     expect_format(document, SCHEDULE_FORMATS)
     return Schedule(document)
 
 
 def write_schedule(schedule: Schedule) -> str:
-    """Return the text of a schedule's file, one job a line."""
-    document = schedule.document
-    head = f'{{"format":{encode(document["format"])},"instance":{encode(document["instance"])},"allocations":['
-    lines = ",\n".join(encode(entry) for entry in document["allocations"])
-    return f"{head}\n{lines}\n]}}\n" if lines else f"{head}]}}\n"
+    """Return the text of a schedule's file, one job per line; `read_schedule` returns an equal schedule."""
+    document = {key: schedule.document[key] for key in ("format", "instance", "allocations")}
+    return format_document(document, ["allocations"])
 
 
 def node_text(nodes: Iterable[int]) -> str:
-    """Return the text of a set of nodes: ascending, neighbours as runs.
+    """Return the text of a set of nodes: ascending, with adjacent nodes as runs.
 
     Examples
     --------
@@ -109,14 +107,14 @@ def node_text(nodes: Iterable[int]) -> str:
 
 
 def node_runs(text: str) -> list[tuple[int, int]]:
-    """Return the runs (first, last) that a node text lists, in its order.
+    """Return the runs (first, last) of a node text, in its order.
 
-    Any comma list of ``a`` or ``a-b`` with a <= b in ASCII digits is read; that it ascends is another rule.
+    Every comma-separated list of ``a`` or ``a-b`` with a <= b in ASCII digits is read. The checker examines the order.
 
     Raises
     ------
     InputError
-        For any other text.
+        If the text is not such a list.
 
     Examples
     --------

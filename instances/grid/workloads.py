@@ -1,4 +1,4 @@
-"""Logs of real machines made into instances: SWF and GWF (docs/grid/model.md section 1)."""
+"""Instances from logs of real machines in the formats SWF and GWF (docs/grid/model.md section 1)."""
 
 from __future__ import annotations
 
@@ -18,30 +18,30 @@ from hindsched.instances.traces.parsing import read_lines, seconds
 
 __all__ = ["KINDS", "UNUSABLE", "WIDE_JOBS", "ImportedLog", "import_log", "instance_from_jobs"]
 
-#: The kinds of logs, and what begins a comment in each.
+#: The kinds of logs, with the text that begins a comment.
 KINDS = {"swf": ";", "gwf": "#"}
-#: Why a line cannot be used, in the order of asking.
+#: Reasons why a line is unusable, in the order in which they are checked.
 UNUSABLE = ("no_submit", "no_run_time", "no_width")
-#: What to do with a job wider than the grid.
+#: Treatments of a job wider than the grid; the first is the default.
 WIDE_JOBS = ("refuse", "drop")
 
-#: Where a line says when a job was submitted, how long it ran, how many processors it had and how many it asked for.
+#: The columns that are read, counted from 0.
 _COLUMNS = {"submit time": 1, "run time": 3, "processors": 4, "requested processors": 7}
 _FEWEST_COLUMNS = 8
 
 
 @dataclass(frozen=True, slots=True)
 class ImportedLog:
-    """What a log gave.
+    """The instance of a log, with the numbers of lines that are not in it.
 
     Parameters
     ----------
     instance
         The usable jobs of the window.
     unusable
-        How many lines of the whole log cannot be used, by the first reason of `UNUSABLE` that holds.
+        Number of unusable lines of the whole log, by the first reason of `UNUSABLE` that applies.
     wide
-        How many jobs of the window were dropped because they are wider than the grid.
+        Number of jobs of the window that are dropped because they are wider than the grid.
     """
 
     instance: Instance
@@ -51,7 +51,7 @@ class ImportedLog:
 
 @dataclass(frozen=True, slots=True)
 class _Line:
-    """A usable line: its number, and exact seconds."""
+    """A usable line: line number, submission and run time in exact seconds, width."""
 
     number: int
     submit: Seconds
@@ -70,12 +70,12 @@ def import_log(
     count: int | None = None,
     wide: str = WIDE_JOBS[0],
 ) -> ImportedLog:
-    """Return the instance that a log of a real machine describes.
+    """Return the instance of a log of a real machine.
 
-    Both formats have submission, run time, processors and requested processors in columns 2, 4, 5 and 8. A job is as
-    wide as its processors where they are above 0, else as it requested. A line is unusable if it was submitted before
-    0, did not run, or has no positive whole width; these are counted. The others are sorted by submission, lines of
-    one second staying in order.
+    Both formats have submission, run time, processors and requested processors in columns 2, 4, 5 and 8. The width of a
+    job is its number of processors if positive, otherwise the number requested. A line is unusable if the submission
+    is before 0, the run time is not positive, or the width is not a positive integer. Unusable lines are counted; the
+    others are sorted by submission, and lines with the same submission keep their order.
 
     Parameters
     ----------
@@ -84,24 +84,24 @@ def import_log(
     nodes, slot_s
         M and the seconds of a slot.
     kind
-        ``swf``, whose comment lines begin with ``;``, or ``gwf``, where it is ``#``.
+        ``swf``, with comment lines that begin with ``;``, or ``gwf``, with comment lines that begin with ``#``.
     compress
-        What gaps between submissions are multiplied by: a number above 0, or a text such as ``28/95``.
+        Factor of the gaps between submissions: a number above 0, or a text such as ``28/95``.
     first, count
-        The window: so many usable jobs are left out, then so many taken (None: all). Slot 0 begins when the first of
-        them was submitted.
+        The window: number of usable jobs that are skipped, then number of jobs that are taken (None: all). Slot 0
+        begins with the first submission of the window.
     wide
-        Whether a job in the window that is wider than the grid is an error or left out.
+        Treatment of a job in the window that is wider than the grid: an error, or dropped.
 
     Raises
     ------
     InputError
-        Naming the file and the line: fewer than 8 columns, no number in one of the four, a job wider than the grid
-        where these are refused; or naming an option.
+        If a line has fewer than 8 columns or no number in one of the four, or a job is wider than the grid and ``wide``
+        is ``refuse``. The message names the file and the line. Also if an option is invalid; the message names it.
 
     Notes
     -----
-    All times are rational numbers: submit = ceil((t - t0) x compress / slot_s), length = max(1, ceil(run / slot_s)).
+    Times are computed exactly: submit = ceil((t - t0) x compress / slot_s), length = max(1, ceil(run / slot_s)).
 
     References
     ----------
@@ -140,9 +140,9 @@ def import_log(
 
 
 def instance_from_jobs(rows: Sequence[tuple[Seconds, Seconds, int]], nodes: int, slot_s: int) -> Instance:
-    """Return the instance of jobs told as (submission, run time, width) in exact seconds, in any order.
+    """Return the instance of jobs given as (submission, run time, width) in exact seconds, in any order.
 
-    Both times are rounded up to whole slots; a job runs at least one.
+    Both times are rounded up to whole slots, and every job runs at least one slot.
 
     Examples
     --------
@@ -162,7 +162,7 @@ def instance_from_jobs(rows: Sequence[tuple[Seconds, Seconds, int]], nodes: int,
 
 
 def _line(number: int, text: str) -> _Line | str:
-    """Return a usable line, or why it is none."""
+    """Return a usable line, or the reason why it is unusable."""
     columns = text.split()
     place = f"line {number}"
     if len(columns) < _FEWEST_COLUMNS:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from hindsched.instances.bags.clock import Period, period
+from hindsched.instances.bags.clock import TimeOfWeek, time_of_week
 from hindsched.instances.errors import InputError
 from hindsched.online.bags.checkpoints import PARTS
 from hindsched.online.bags.visible import Copy, Problem
 
 __all__ = ["day_tolerance_of", "deadline", "tolerance"]
 
-_TOLERANCES = {Period.NIGHT: Fraction(1, 10), Period.WEEKEND: Fraction(1, 20)}
+_TOLERANCES = {TimeOfWeek.NIGHT: Fraction(1, 10), TimeOfWeek.WEEKEND: Fraction(1, 20)}
 
 
 def tolerance(problem: Problem, instant: int, origin: int, by_day: Fraction | None = None) -> Fraction:
@@ -37,8 +37,8 @@ def tolerance(problem: Problem, instant: int, origin: int, by_day: Fraction | No
     Fraction(1, 20)
     """
     clock = problem.clock_ms(instant)
-    part = Period.DAY if clock is None else period(clock)
-    if part is not Period.DAY:
+    part = TimeOfWeek.DAY if clock is None else time_of_week(clock)
+    if part is not TimeOfWeek.DAY:
         return _TOLERANCES[part]
     if by_day is not None:
         return by_day

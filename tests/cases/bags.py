@@ -11,12 +11,12 @@ from hindsched.instances.random_streams import stream
 
 
 def letters(*rows: str, ticks: list[int], **others: Any) -> Instance:
-    """Return an instance of slots of one tick, if nothing else is said."""
+    """Return an instance from strings of states, by default with slots of one tick and one task of one segment."""
     return Instance.from_letters(rows, ticks=ticks, **{"slot": 1, "tasks": 1, "segments": 1, **others})
 
 
 def randoms(number: int, *, seed: int = 0, **fixed: Any) -> Iterator[Instance]:
-    """Yield small random instances of every kind; ``fixed`` options of `small` are not drawn."""
+    """Yield small random instances of every kind; ``fixed`` are arguments of `small` that are not drawn."""
     for i in range(number):
         draw = stream("tests", "bags", seed, i)
         drawn: dict[str, Any] = {
@@ -35,14 +35,14 @@ def randoms(number: int, *, seed: int = 0, **fixed: Any) -> Iterator[Instance]:
         clock = int(draw.integers(0, 3))
         drawn["clock_s"] = None if clock == 0 else int(draw.integers(0, 604_800))
         instance = small(seed * 1_000_000 + i, **{**drawn, **fixed})
-        # ticks as long as hours, so that runs go through day, night and weekend
+        # long ticks, so that runs extend over day, night and weekend
         yield instance.replace(
             tick_ms=int(draw.choice([1, 60_000, 1_800_000])), reference_s=int(draw.integers(1, 9000))
         )
 
 
 def tiny(number: int, *, seed: int = 0, **fixed: Any) -> Iterator[Instance]:
-    """Yield instances for exhaustive search, mostly long enough; ``fixed`` options of `small` are not drawn."""
+    """Yield instances for exhaustive search, most of them long enough to complete all tasks; see `randoms`."""
     for i in range(number):
         draw = stream("tests", "bags", "tiny", seed, i)
         drawn: dict[str, Any] = {
@@ -59,7 +59,7 @@ def tiny(number: int, *, seed: int = 0, **fixed: Any) -> Iterator[Instance]:
 
 
 def chained(number: int, *, seed: int = 0, **fixed: Any) -> Iterator[Instance]:
-    """Yield shared instances of three segments or more, small enough for a model of every segment."""
+    """Yield instances with three segments or more, small enough for a model of every segment; see `randoms`."""
     for i in range(number):
         draw = stream("tests", "bags", "chained", seed, i)
         drawn: dict[str, Any] = {

@@ -1,6 +1,6 @@
-"""The rules of bags once more, from docs/bags/model.md alone: pairs (segments, parts), no code of the toolkit.
+"""A plain implementation of the rules of bags, from docs/bags/model.md alone, without code of the toolkit.
 
-It is slow and plain; the two simulators of the toolkit must make the very same runs.
+States are pairs (segments, parts). Both simulators of the toolkit must make the same runs.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Instances, schedules and certificates of the grid family for tests, made at random from a seed."""
+"""Random instances, schedules and certificates of the family grid for tests."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from hindsched.online.grid.options import CHOICES, Dgs
 def random_instance(
     seed: int, *, jobs: int = 8, nodes: int = 4, span: int = 10, longest: int = 5, widest: int | None = None
 ) -> Instance:
-    """Return an instance with at most so many jobs and nodes; some submissions coincide."""
+    """Return an instance with at most ``jobs`` jobs and ``nodes`` nodes; some submissions coincide."""
     draw = random.Random(seed)
     m = draw.randint(1, nodes)
     count = draw.randint(1, jobs)
@@ -25,7 +25,7 @@ def random_instance(
 
 
 def schedule_at(instance: Instance, starts: list[int]) -> Schedule:
-    """Return the schedule with these starts (which must fit) and the lowest free nodes."""
+    """Return the schedule with these starts, which must fit, and with the lowest free nodes."""
     rows = list(instance.rows())
     free_at = [0] * instance.nodes
     nodes: list[list[int]] = [[] for _ in rows]
@@ -38,7 +38,7 @@ def schedule_at(instance: Instance, starts: list[int]) -> Schedule:
 
 
 def serial_starts(instance: Instance, order: list[int]) -> list[int]:
-    """Return the least start of each job, given those before it in the order."""
+    """Return the least start of each job, given the jobs before it in the order."""
     rows = list(instance.rows())
     used = [0] * (instance.horizon + 1)
     starts = [0] * len(rows)
@@ -54,14 +54,14 @@ def serial_starts(instance: Instance, order: list[int]) -> list[int]:
 
 
 def random_schedule(instance: Instance, seed: int) -> Schedule:
-    """Return a valid schedule: serial generation in a random order."""
+    """Return a valid schedule, by serial generation in a random order."""
     order = list(range(len(instance)))
     random.Random(seed).shuffle(order)
     return schedule_at(instance, serial_starts(instance, order))
 
 
 def random_prices(instance: Instance, seed: int) -> PriceCertificate:
-    """Return a certificate of the right form whose limits hold: the nodes, wide jobs, and some jobs of their own."""
+    """Return a certificate with the right form and valid limits: of nodes, of wide jobs, and of some jobs."""
     draw = random.Random(seed)
     rows = list(instance.rows())
     scale = draw.choice([1, 2, 7, 20])
@@ -75,7 +75,7 @@ def random_prices(instance: Instance, seed: int) -> PriceCertificate:
 
 
 def most_load(items: dict[tuple[int, ...], tuple[int, int]], nodes: int) -> int:
-    """Return the largest sum of loads over all subsets whose widths fit; by enumeration."""
+    """Return the largest sum of loads over all subsets whose widths fit, by enumeration."""
     chosen = [(0, 0)]
     for load, width in items.values():
         chosen += [(f + load, n + width) for f, n in chosen if n + width <= nodes]
@@ -88,7 +88,7 @@ def _random_intervals(draw: random.Random, horizon: int, most: int) -> list[tupl
 
 
 def _falling_intervals(draw: random.Random, instance: Instance, scale: int) -> list[tuple[int, int, int]]:
-    """Return prices that fall while the waiting jobs become fewer, as good prices do."""
+    """Return prices that decrease over time, as good prices do."""
     end = int(instance.submit[0]) + instance.area // instance.nodes
     most = draw.randint(1, 4) * scale
     prices = [(t, t + 1, most * (end - t) // (end * instance.nodes)) for t in range(int(instance.submit[0]), end)]
@@ -96,7 +96,7 @@ def _falling_intervals(draw: random.Random, instance: Instance, scale: int) -> l
 
 
 def random_dgs(seed: int) -> Dgs:
-    """Return options of dgs for small instances, every combination of choices alike."""
+    """Return random options of dgs for small instances."""
     draw = random.Random(seed)
     return Dgs(
         fwd=draw.randint(1, 6),
@@ -113,6 +113,6 @@ def random_dgs(seed: int) -> Dgs:
 
 
 def raw_words(count: int, *name: str | int) -> list[int]:
-    """Return the first words of a stream from its definition: SHA-256, Philox, and nothing of the toolkit."""
+    """Return the first words of a stream from its definition with SHA-256 and Philox, without code of the toolkit."""
     key = int.from_bytes(hashlib.sha256(repr(name).encode()).digest()[:16], "little")
     return [int(word) for word in np.random.Philox(key=key).random_raw(count)]

@@ -1,4 +1,4 @@
-"""The grid's schedulers once more, from docs/grid/model.md alone: slot by slot, by definition, without the toolkit."""
+"""Plain implementations of the schedulers of grid, slot by slot, from docs/grid/model.md alone."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _MASK = 2**64 - 1
 
 
 class Words:
-    """The words of a stream: SHA-256 of its name as the key of Philox4x64-10, written out."""
+    """The words of a random stream: Philox4x64-10, whose key is the SHA-256 digest of the name."""
 
     def __init__(self, *name: str | int, at: int = 0) -> None:
         self.key = int.from_bytes(hashlib.sha256(repr(name).encode()).digest()[:16], "little")
@@ -41,7 +41,7 @@ class Words:
         return (self.next() * n) >> 64
 
     def some(self, k: int, pool: Sequence[int]) -> list[int]:
-        """Return k of a pool."""
+        """Return k random members of a pool."""
         a = list(pool)
         for i in range(min(k, len(a))):
             other = i + self.below(len(a) - i)
@@ -50,24 +50,24 @@ class Words:
 
 
 def static(nodes: int, degree: int, seed: int) -> list[list[int]]:
-    """Return the lists of the static overlay."""
+    """Return the neighbour lists of the static overlay."""
     d = min(degree, nodes - 1)
     return [Words("grid", "overlay", seed, k).some(d, [x for x in range(nodes) if x != k]) for k in range(nodes)]
 
 
 class Caches:
-    """Cyclon: places of (node, age) or None."""
+    """Caches of the overlay Cyclon: entries (node, age), or None for an empty place."""
 
     def __init__(self, nodes: int, degree: int, seed: int, swap: int) -> None:
         self.seed, self.swap = seed, swap
         self.places: list[list[Entry | None]] = [[(x, 0) for x in row] for row in static(nodes, degree, seed)]
 
     def lists(self) -> list[list[int]]:
-        """Return the filled places."""
+        """Return the nodes in each cache."""
         return [[entry[0] for entry in row if entry] for row in self.places]
 
     def round(self, i: int) -> None:
-        """Let all nodes act in turn."""
+        """Execute round i, in which every node exchanges entries with its oldest neighbour."""
         draw = Words("grid", "shuffle", self.seed, i)
         for p in range(len(self.places)):
             mine = self.places[p] = [entry and (entry[0], entry[1] + 1) for entry in self.places[p]]
@@ -111,10 +111,10 @@ def dgs(
     poll_slots: int,
     poll_phase: str,
 ) -> tuple[list[int | None], list[list[int]], dict[str, int]]:
-    """Return starts, nodes and counters."""
+    """Return the starts, nodes and counters of a run of dgs."""
     cyclon = Caches(nodes, degree, seed, swap)
     lists = cyclon.lists()
-    runs: list[list[Job]] = [[] for _ in range(nodes)]  # of each node: confirmed in a slot, from, to
+    runs: list[list[Job]] = [[] for _ in range(nodes)]  # for each node: slot of confirmation, start, end
     polled: list[int] = [-1] * nodes
     starts: list[int | None] = [None] * len(jobs)
     held: list[list[int]] = [[] for _ in jobs]
@@ -124,7 +124,7 @@ def dgs(
         return all(end <= a or b <= start for c, a, b in runs[x] if c < before)
 
     def search(b: int, r: int, n: int, s: int) -> tuple[int, list[int]] | None:
-        found: dict[int, int] = {}  # candidates: in whose list each was discovered first
+        found: dict[int, int] = {}  # candidates, with the node in whose list each was found first
         count["searches"] += 1
         count["forwards"] += 1
 
@@ -143,14 +143,14 @@ def dgs(
             return at(r)
 
         offer = add(b, "first")
-        asked: list[int] = []
+        queried: list[int] = []
         while offer is None:
-            rest = [m for m in lists[b] if m not in asked]
+            rest = [m for m in lists[b] if m not in queried]
             if not rest and explore == "further" and len(found) < n:
-                rest = [m for m in found if m not in asked]
+                rest = [m for m in found if m not in queried]
             if not rest:
                 break
-            asked.append(rest[0])
+            queried.append(rest[0])
             count["queries"] += 1
             offer = add(rest[0], "second")
         start = r
@@ -192,7 +192,7 @@ def dgs(
 
 
 def with_a_centre(nodes: int, jobs: Sequence[Job], policy: str, rule: str = "length") -> list[int]:
-    """Return the starts of the schedulers that count nodes."""
+    """Return the starts of a scheduler that counts free nodes."""
     starts: dict[int, int] = {}
     keys: dict[str, Callable[[int], Any]] = {
         "length": lambda j: (jobs[j][2], j),

@@ -67,12 +67,12 @@ def test_the_mixes_are_those_of_the_table():
     rows = {
         cells[0].split("`")[1]: cells[1:]
         for cells in ([cell.strip() for cell in line.split("|")[1:-1]] for line in section("1.2").splitlines())
-        if cells and "`" in cells[0] and cells[0].split("`")[1] in ("WIDE", "NARROW")
+        if cells and "`" in cells[0] and cells[0].split("`")[1] in ("WIDE_MIX", "NARROW_MIX")
     }
-    for name, mix in (("WIDE", WIDE_MIX), ("NARROW", NARROW_MIX)):
+    for name, mix in (("WIDE_MIX", WIDE_MIX), ("NARROW_MIX", NARROW_MIX)):
         assert [float(rows[name][0]), float(rows[name][1]), int(rows[name][3])] == [mix.serial, mix.wide, mix.top]
-    assert rows["WIDE"][2] == f"{WIDE_MIX.wide_from}, {WIDE_MIX.wide_to}"
-    assert rows["WIDE"][4] == f"{WIDE_MIX.median_s:.0f}, {WIDE_MIX.sigma}, {WIDE_MIX.longest_s:.0f}"
+    assert rows["WIDE_MIX"][2] == f"{WIDE_MIX.wide_from}, {WIDE_MIX.wide_to}"
+    assert rows["WIDE_MIX"][4] == f"{WIDE_MIX.median_s:.0f}, {WIDE_MIX.sigma}, {WIDE_MIX.longest_s:.0f}"
 
 
 def test_the_log_that_comes_along_is_what_the_page_says():

@@ -1,4 +1,4 @@
-"""The checker: hand-worked schedules, and one mutation for every rule."""
+"""The checker: schedules worked out by hand, and a mutation for every rule."""
 
 import json
 from fractions import Fraction
@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from hindsched.instances.bags import Instance, Run, Save, Schedule, check, is_made_for, read_schedule, write_schedule
+from hindsched.instances import is_made_for
+from hindsched.instances.bags import Instance, Run, Save, Schedule, check, read_schedule, write_schedule
 from tests.cases.bags import letters
 
 HALF = Fraction(1, 2)
@@ -48,7 +49,7 @@ def test_a_good_schedule() -> None:
     assert check(PAIR, changed(runs=GOOD.runs[::-1])).is_valid
 
 
-def test_a_schedule_comes_back_equal() -> None:
+def test_a_schedule_reads_back_equal() -> None:
     odd = changed(runs=(*GOOD.runs, Run(0, 1, Fraction(11, 2), 6, Fraction(5, 4))))
     for schedule in (GOOD, odd, changed(turnaround=None)):
         assert read_schedule(json.loads(write_schedule(schedule))) == schedule
@@ -87,12 +88,12 @@ def test_a_schedule_comes_back_equal() -> None:
         ({"turnaround": None}, ("turnaround", 10)),
     ],
 )
-def test_one_mutation_for_every_rule(change: dict[str, Any], expected: tuple[str | None, object]) -> None:
+def test_a_mutation_for_every_rule(change: dict[str, Any], expected: tuple[str | None, object]) -> None:
     assert rule(changed(**change)) == expected
 
 
-def test_the_first_rule_counts_not_the_first_instant() -> None:
-    late_presence = Run(0, 0, 7, 10, 0)  # presence at 9, in the order of runs before `one` at 8
+def test_the_first_rule_is_reported_not_the_first_instant() -> None:
+    late_presence = Run(0, 0, 7, 10, 0)  # breaks `presence` at 9; its run precedes that which breaks `one` at 8
     twice = Run(1, 1, 8, 9, 0)
     assert rule(changed(runs=(late_presence, *GOOD.runs[1:], twice), saves=())) == ("presence", 9)
     assert rule(changed(runs=(*GOOD.runs, twice), saves=(Save(0, 6),), turnaround=3)) == ("one", 8)
@@ -103,7 +104,7 @@ def test_saves_need_an_instance_that_allows_them() -> None:
     assert rule(changed(saves=()), PAIR.replace(on_demand=False)) == (None, None)
 
 
-def test_a_part_saved_on_demand_is_started_from_exactly() -> None:
+def test_a_run_can_start_from_exactly_the_part_saved_on_demand() -> None:
     lone = letters("uuuuuu", ticks=[3], slot=1, segments=1, on_demand=True)
     first = Run(0, 0, 0, 1, 0)
     for part, expected in ((Fraction(1, 3), None), (Fraction(1, 3) + Fraction(1, 10**9), "origin")):
@@ -117,7 +118,7 @@ def test_a_completion_inside_a_tick_is_rounded_up() -> None:
     assert found.outcome.turnaround == 4  # 1 + 5/2
 
 
-def test_private_disks() -> None:
+def test_private_stores() -> None:
     pair = letters("uuuuuu", "uuuuuu", ticks=[2, 2], segments=2, store="private")
     moved = (Run(0, 0, 0, 2, 0), Run(1, 0, 2, 4, 1))
     assert verdict(pair, *moved, turnaround=4).rule == "origin"
@@ -125,7 +126,7 @@ def test_private_disks() -> None:
     assert verdict(pair, Run(0, 0, 0, 2, 0), Run(0, 0, 2, 4, 1), turnaround=4).is_valid
 
 
-def test_the_slots_ran_out() -> None:
+def test_tasks_without_completion() -> None:
     lone = letters("uu", ticks=[3])
     assert verdict(lone, Run(0, 0, 0, 2, 0)).outcome.completed == 0
     assert verdict(lone, Run(0, 0, 0, 2, 0), turnaround=2).rule == "complete"
@@ -149,7 +150,7 @@ def test_the_slots_ran_out() -> None:
         ({"makespan": 10}, "unknown key"),
     ],
 )
-def test_text_that_has_not_its_form_is_refused_by_form(change: dict[str, Any], place: str) -> None:
+def test_a_file_without_the_right_form_breaks_the_rule_form(change: dict[str, Any], place: str) -> None:
     document = {**json.loads(write_schedule(GOOD)), **change}
     found = check(PAIR, read_schedule(document))
     assert found.rule == "form"

@@ -1,4 +1,4 @@
-"""Files of instances: what is read, what is refused and how."""
+"""Files of instances: reading, writing, and messages for invalid files."""
 
 import copy
 import json
@@ -22,7 +22,7 @@ GOOD: dict[str, Any] = {
 }
 
 
-def test_a_file_comes_back_equal() -> None:
+def test_a_file_reads_back_equal() -> None:
     for instance in randoms(40):
         again = read_instance(json.loads(write_instance(instance)))
         assert again == instance
@@ -30,7 +30,7 @@ def test_a_file_comes_back_equal() -> None:
         assert pickle.loads(pickle.dumps(instance)) == instance
 
 
-def test_what_may_be_left_out() -> None:
+def test_defaults_of_keys_that_may_be_left_out() -> None:
     instance = read_instance(GOOD)
     assert (instance.on_demand, instance.tick_ms, instance.reference_s, instance.clock_s) == (False, 1, 1800, None)
     assert instance.states.tolist() == [[0, 0, 2], [0, 1, 0]]
@@ -67,7 +67,7 @@ def test_what_may_be_left_out() -> None:
         ),
     ],
 )
-def test_refusals_name_machine_and_field(change: dict[str, Any], message: str) -> None:
+def test_errors_name_machine_and_field(change: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError) as caught:
         read_instance({**copy.deepcopy(GOOD), **change})
     assert str(caught.value).startswith(message)
@@ -101,7 +101,7 @@ def test_the_fingerprint_follows_every_field() -> None:
     assert len(prints) == len(changes) + 1
 
 
-def test_states_cannot_be_changed_from_outside() -> None:
+def test_states_are_copied_and_read_only() -> None:
     states = np.zeros((1, 3), dtype=np.uint8)
     instance = Instance(tasks=1, segments=1, slot=1, ticks=[1], states=states)
     states[0, 0] = 2

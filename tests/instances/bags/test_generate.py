@@ -1,4 +1,4 @@
-"""The substitute trace, the paper's machines, imports, the ideal time."""
+"""The substitute trace, the paper's machines, instances from traces, and the ideal time."""
 
 import hashlib
 
@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from hindsched.instances.bags import ideal_time
-from hindsched.instances.bags.clock import Period, period
+from hindsched.instances.bags.clock import TimeOfWeek, time_of_week
 from hindsched.instances.bags.from_trace import from_trace
 from hindsched.instances.bags.generate import classroom, paper, segment_ticks, small
 from hindsched.instances.errors import InputError
@@ -17,12 +17,12 @@ from hindsched.instances.traces import Trace
 from tests.cases.bags import randoms
 
 
-def test_the_trace_is_stable() -> None:
+def test_the_trace_does_not_change() -> None:
     digest = hashlib.sha256("\n".join(to_letters(classroom(7))).encode()).hexdigest()
     assert digest == "231912fd9442553704d2dd77b3decfb8d0b112675299cf0fca0a2ba1de1feb35"
 
 
-def test_the_trace_word_by_word() -> None:
+def test_the_trace_follows_its_definition() -> None:
     trace = classroom(3, machines=3, slots=2500)
     for q in range(3):
         draws = stream("bags", 3, q).random(2501)
@@ -30,13 +30,13 @@ def test_the_trace_word_by_word() -> None:
         for t in range(2500):
             if t:
                 rate = 0.1644 if is_on else 0.2
-                quiet = period(t * 120_000) is not Period.DAY
+                quiet = time_of_week(t * 120_000) is not TimeOfWeek.DAY
                 if draws[t + 1] < rate * 120 / 3600 * (1 / 50 if quiet else 1):
                     is_on = not is_on
             assert trace[q, t] == (UP if is_on else DOWN)
 
 
-def test_first_slots_do_not_depend_on_how_many_are_asked_for() -> None:
+def test_first_slots_do_not_depend_on_the_size_of_the_trace() -> None:
     assert np.array_equal(classroom(5, machines=2, slots=100), classroom(5, machines=4, slots=900)[:2, :100])
     late = paper(start=240, slots=50, seed=5)
     assert np.array_equal(late.states, paper(start=0, slots=290, seed=5).states[:, 240:])

@@ -1,4 +1,4 @@
-"""Batsim: workloads in and out, and the table of jobs."""
+"""Batsim's formats: workloads, read and written, and the table of jobs."""
 
 import copy
 import csv
@@ -30,15 +30,15 @@ def test_a_workload_is_read():
     assert from_batsim(WORKLOAD, slot_s=60, nodes=9).instance.nodes == 9
 
 
-def test_decimal_times_are_meant_as_they_stand():
+def test_decimal_times_are_exact():
     document = copy.deepcopy(WORKLOAD)
-    document["jobs"][0]["subtime"] = 0.3  # as a binary fraction it lies below 3 x 0.1, and 1.1 above 11/10
+    document["jobs"][0]["subtime"] = 0.3  # the nearest binary fraction is below 3/10, and that of 1.1 is above 11/10
     document["profiles"]["long"]["delay"] = 1.1
     read = from_batsim(document, slot_s=1)
     assert list(read.instance.rows()) == [(0, 4, 1), (1, 1, 2)]
 
 
-def test_what_is_written_is_read_again():
+def test_a_written_workload_reads_back_equal():
     for seed in range(10):
         instance = random_instance(seed)
         assert from_batsim(json.loads(to_batsim(instance)), slot_s=60).instance == instance
@@ -62,7 +62,7 @@ def test_what_is_written_is_read_again():
         (("profiles", "short", "delay"), "1", "profiles.short.delay"),
     ],
 )
-def test_broken_workloads_are_refused_by_place(path, value, place):
+def test_errors_name_the_place(path, value, place):
     document = copy.deepcopy(WORKLOAD)
     inner = document
     for step in path[:-1]:

@@ -1,4 +1,4 @@
-"""The checker: hand-made schedules refused by the right rule, mutated ones never accepted, valid ones accepted."""
+"""The checker: broken rules of schedules by hand, and random schedules compared with a table of slots and nodes."""
 
 import itertools
 import random
@@ -13,7 +13,7 @@ from hindsched.instances.text_files import read_json
 from tests.cases.grid import random_instance, random_schedule
 
 THREE = Instance(nodes=4, slot_s=60, submit=[0, 1, 1], width=[2, 3, 4], length=[3, 2, 1])
-#: node 0 and 1 in slots 0-2, nodes 1-3 in 3-4, all in 5
+#: Nodes 0 and 1 are busy in slots 0-2, nodes 1-3 in slots 3-4, and all nodes in slot 5.
 GOOD = [[0, "0-1"], [3, "1-3"], [5, "0-3"]]
 
 
@@ -22,7 +22,7 @@ def verdict(entries, **others):
     return check(THREE, Schedule(document | others))
 
 
-def test_a_valid_schedule_is_measured():
+def test_the_outcome_of_a_valid_schedule():
     found = verdict(GOOD)
     assert found.is_valid
     assert (found.outcome.jobs, found.outcome.failed, found.outcome.total_wait) == (3, 0, 2 + 4)
@@ -68,7 +68,7 @@ def test_a_valid_schedule_is_measured():
         (2, [1, "0-3"], "S6", 1),
     ],
 )
-def test_the_first_broken_rule_is_named(job, entry, rule, slot):
+def test_the_first_broken_rule_is_reported(job, entry, rule, slot):
     entries = list(GOOD)
     entries[job] = entry
     found = verdict(entries)
@@ -78,11 +78,11 @@ def test_the_first_broken_rule_is_named(job, entry, rule, slot):
         assert found.reason
 
 
-def test_runs_of_any_spelling_are_read():
+def test_every_spelling_of_runs_is_read():
     assert verdict([[0, "0,1"], [3, "01-002,3-3"], [5, "0,1-2,3"]]).is_valid
 
 
-def test_the_whole_is_looked_at_first():
+def test_rules_of_the_whole_file_are_checked_first():
     assert verdict([[0, "x"], [0, "x"]]).rule == "S2"
     assert verdict([*GOOD, None]).rule == "S2"
     assert verdict({}).rule == "S1"
@@ -92,14 +92,14 @@ def test_the_whole_is_looked_at_first():
     assert check(THREE, Schedule({"format": "grid-schedule/1", "allocations": GOOD})).rule == "S1"
 
 
-def test_job_by_job_the_rules_stand_in_their_order():
+def test_rules_of_jobs_are_checked_job_by_job():
     late = [7, "0-1"]
     assert verdict([late, [0, "1-3"], [5.0, "0-3"]]).rule == "S3"  # job 1 before job 2
     assert verdict([[0, "0"], [0, "1-3"], GOOD[2]]).rule == "S5"
     assert verdict([[0, "1,0"], [3, "1-3"], [5]]).rule == "S4"
 
 
-def test_the_earliest_overlap_at_the_lowest_node_is_named():
+def test_the_earliest_overlap_at_the_lowest_node_is_reported():
     four = Instance(nodes=3, slot_s=1, submit=[0] * 4, width=[1, 2, 2, 1], length=[9, 4, 4, 1])
     schedule = Schedule.of(four, [5, 2, 3, 0], [[0], [1, 2], [1, 2], [0]])
     assert "node 1 runs jobs 1 and 2" in str(check(four, schedule).reason)

@@ -1,4 +1,4 @@
-"""The file of an instance: what is read, what is refused and where, and the fingerprint."""
+"""Files of instances: reading, writing, errors that name the place, and the fingerprint."""
 
 import hashlib
 import json
@@ -14,7 +14,7 @@ from tests.cases.grid import random_instance
 GOOD = {"format": "grid/1", "nodes": 3, "slot_s": 60, "jobs": [[0, 1, 5], [2, 3, 1]]}
 
 
-def test_what_is_written_is_read_again():
+def test_a_written_instance_reads_back_equal():
     for seed in range(20):
         instance = random_instance(seed)
         assert read_instance(json.loads(write_instance(instance))) == instance
@@ -23,7 +23,7 @@ def test_what_is_written_is_read_again():
     assert (len(empty), empty.area, empty.horizon) == (0, 0, 0)
 
 
-def test_the_fingerprint_is_that_of_the_compact_text():
+def test_the_fingerprint_is_the_digest_of_the_compact_text():
     instance = read_instance(GOOD)
     digest = hashlib.sha256(b"grid/1\0[3,60,[[0,1,5],[2,3,1]]]").hexdigest()
     assert instance.fingerprint == f"sha256:{digest}"
@@ -62,7 +62,7 @@ def test_the_fingerprint_is_that_of_the_compact_text():
         ({"jobs": [[2**60, 1, 2**60]]}, "jobs"),
     ],
 )
-def test_a_broken_file_is_refused_by_place(change, place):
+def test_errors_name_the_place(change, place):
     with pytest.raises(InputError) as caught:
         read_instance(GOOD | change)
     assert caught.value.place == place
@@ -78,7 +78,7 @@ def test_a_missing_key_is_named(key):
     assert caught.value.place == key
 
 
-def test_arrays_are_checked_and_cannot_be_changed():
+def test_arrays_are_checked_and_read_only():
     instance = Instance(3, 60, np.array([0, 2]), [1, 3], np.array([5, 1], dtype=np.uint8))
     assert instance == read_instance(GOOD)
     with pytest.raises(ValueError, match="read-only"):

@@ -1,4 +1,4 @@
-"""The generator: the draws word by word, the load that was asked for, the cuts of small grids."""
+"""The generator: jobs by the definition, the load, and small grids."""
 
 import math
 from statistics import NormalDist
@@ -11,7 +11,7 @@ from tests.cases.grid import raw_words
 
 
 def by_hand(nodes, slot_s, jobs, load, seed):
-    """Return the rows as the definition reads, for the default mix."""
+    """Return the rows of the default mix, by their definition in docs/grid/model.md."""
     u = [((word >> 11) + 0.5) / 2**53 for word in raw_words(5 * jobs, "grid", "generate", seed)]
     gaps, widths, lengths = [], [], []
     for j in range(jobs):
@@ -63,7 +63,7 @@ def test_small_grids_and_few_jobs():
 
 
 @pytest.mark.parametrize("options", [{"jobs": -1}, {"load": 0.0}, {"load": math.nan}, {"nodes": 0}, {"slot_s": 0}])
-def test_options_that_cannot_be_meant_are_refused(options):
+def test_options_out_of_range_are_refused(options):
     with pytest.raises(InputError):
         generate(**{"jobs": 5} | options)
 
@@ -71,6 +71,6 @@ def test_options_that_cannot_be_meant_are_refused(options):
 @pytest.mark.parametrize(
     "options", [{"serial": -0.1}, {"serial": 0.9, "wide": 0.2}, {"wide_to": 3}, {"top": -1}, {"median_s": 0}]
 )
-def test_mixes_that_cannot_be_meant_are_refused(options):
+def test_mixes_out_of_range_are_refused(options):
     with pytest.raises(InputError):
         JobMix(**options)

@@ -1,4 +1,4 @@
-"""Certificates: exact values against enumeration, bounds below every schedule, broken ones refused by rule."""
+"""Price certificates: values compared with enumeration, bounds on every schedule, and broken rules."""
 
 import copy
 import random
@@ -41,7 +41,7 @@ def value_by_enumeration(instance, prices):
     return max(0, ceil(total / document["scale"]))
 
 
-def test_values_are_those_of_an_enumeration_and_below_every_schedule():
+def test_values_equal_an_enumeration_and_bound_every_schedule():
     values = []
     for seed in range(150):
         instance = random_instance(seed, jobs=6, span=3)
@@ -56,7 +56,7 @@ def test_values_are_those_of_an_enumeration_and_below_every_schedule():
 
 def test_numbers_beyond_64_bits_stay_exact():
     pair = Instance(nodes=2, slot_s=1, submit=[0, 0], width=[2, 2], length=[5, 5])
-    for scale in (4, 4 * 10**30):  # each job pays at once 5 x 2 x price, later 1 a slot: 10 p scaled, less 2 x 5 p
+    for scale in (4, 4 * 10**30):  # an immediate start costs each job 10 p = 2.5; limit times prices is 2 x 5 p
         prices = PriceCertificate.of(pair, scale, [Resource(2, [(0, 5, scale // 4)])])
         assert check(pair, prices).outcome.value == ceil(2 * 2.5 - 2 * 5 / 4)
     far = Instance(nodes=1, slot_s=1, submit=[2**59, 2**59], width=[1, 1], length=[2**58, 2**58])
@@ -111,7 +111,7 @@ def changed(path, value):
     return document
 
 
-def test_the_good_one_is_good():
+def test_a_valid_certificate():
     assert check(BASE, PriceCertificate(GOOD)).is_valid
     assert check(BASE, PriceCertificate(GOOD)).outcome.value == value_by_enumeration(BASE, PriceCertificate(GOOD))
 
@@ -154,7 +154,7 @@ def test_the_good_one_is_good():
         (("resources", 2, "jobs"), None),
     ],
 )
-def test_another_form_breaks_p1(path, value):
+def test_a_certificate_without_the_right_form_breaks_p1(path, value):
     document = changed(path, value)
     assert check(BASE, PriceCertificate(document)).rule == "P1"
     document["resources"] = document["resources"] and [*document["resources"]]

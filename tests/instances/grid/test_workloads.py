@@ -1,4 +1,4 @@
-"""Logs: what is read from which column, what is counted and refused, rational times; the log that comes along."""
+"""Logs: columns, unusable lines, errors, exact times, and the packaged log."""
 
 import gzip
 
@@ -8,7 +8,7 @@ from hindsched.instances.errors import InputError
 from hindsched.instances.grid.packaged_log import kth_sp2
 from hindsched.instances.grid.workloads import import_log
 
-#: job, submit, wait, run, processors, cpu, memory, requested processors
+#: Columns: job, submit, wait, run, processors, cpu, memory, requested processors.
 LOG = """; a comment; of any length
   1  100  0  60   2 -1 -1  4
   2  100  5  61   0 -1 -1  3
@@ -80,11 +80,11 @@ def test_jobs_wider_than_the_grid(log):
     assert rows(log, nodes=2, wide="drop") == [(0, 1, 1), (1, 2, 1), (2, 2, 1)]
     assert import_log(log, nodes=2, slot_s=60, wide="drop").wide == 1
     assert rows(log, nodes=2, first=2, wide="drop") == [(2, 2, 1)]  # slot 0 begins with the job that is dropped
-    assert rows(log, nodes=2, count=2) == [(0, 1, 1), (1, 2, 1)]  # outside of the window nothing is refused
+    assert rows(log, nodes=2, count=2) == [(0, 1, 1), (1, 2, 1)]  # jobs outside the window are not refused
 
 
 @pytest.mark.parametrize("line", ["1 2 3 4 5 6 7", "1 x 0 1 1 0 0 1", "1 0 0 nan 1 0 0 1", "1 0 0 1 1/2 0 0 1", "1"])
-def test_lines_that_cannot_be_meant_are_refused(tmp_path, line):
+def test_invalid_lines_are_refused(tmp_path, line):
     path = tmp_path / "log"
     path.write_text(f"{LOG}{line}\n")
     with pytest.raises(InputError, match="line 8"):
@@ -107,13 +107,13 @@ def test_lines_that_cannot_be_meant_are_refused(tmp_path, line):
         {"slot_s": 0},
     ],
 )
-def test_options_that_cannot_be_meant_are_refused(log, options):
+def test_options_out_of_range_are_refused(log, options):
     with pytest.raises(InputError) as caught:
         rows(log, **options)
     assert caught.value.place in options
 
 
-def test_the_log_that_comes_along():
+def test_the_packaged_log():
     jobs = kth_sp2(slot_s=1)
     assert (len(jobs), jobs.nodes, int(jobs.submit[0])) == (1500, 100, 0)
     assert int(jobs.width.max()) <= 100
