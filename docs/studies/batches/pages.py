@@ -40,7 +40,7 @@ class Published:
 
     def writers(self) -> dict[str, Writer]:
         """Return the writers of marks (see `docs.studies.marked_pages`), by name."""
-        tables = (self.claims, self.algorithm_3, self.options, self.requests, self.expected_requests, self.one_copy)
+        tables = (self.failed_claims, self.algorithm_3, self.options, self.requests, self.expected_requests)
         more = (self.first_calls, self.overdue, self.arrivals, self.scale)
         numbers = (self.num_claims, self.runs, self.theorem, self.mean, self.requested, self.supplied_by, self.stuck)
         return {writer.__name__: writer for writer in (*tables, *more, *numbers)} | self._booking.writers()
@@ -135,9 +135,11 @@ class Published:
 
     # ---- tables
 
-    def claims(self, *words: str) -> str:
-        """Return the claims with these verdicts."""
-        return claims_table(self._claims, *words)
+    def failed_claims(self, *sources: str) -> str:
+        """Return the claims from these parts of the paper that do not hold; underscores stand for spaces."""
+        known = {claim.source.replace(" ", "_") for claim in self._claims}
+        wanted = {one_of(source, sorted(known)) for source in sources}
+        return claims_table([claim for claim in self._claims if claim.source.replace(" ", "_") in wanted], "fails")
 
     def algorithm_3(self) -> str:
         """Return the results of Algorithm 3 by setting of times and predictor, beside the hindsight optima."""
@@ -200,17 +202,6 @@ class Published:
             numbers = map(number, (wanted, hours, stretch, wanted / stretch, observed))
             lines.append([count(tasks), *numbers, _percent(runs, "fed")])
         return text_table([*head, "enough requests"], lines)
-
-    def one_copy(self) -> str:
-        """Return the results with requests for one copy and for two, beside the hindsight optimum."""
-        columns: dict[str, Column] = {
-            "batches": lambda mine: _percent(mine, "satisfied_batches"),
-            "stream": lambda mine: _percent(mine, "stream_batches"),
-            "tasks": lambda mine: _percent(mine, "satisfied_tasks"),
-            "stream, tasks": lambda mine: _percent(mine, "stream_tasks"),
-            "copies": lambda mine: _plain(mine, "copies_per_task"),
-        }
-        return _grouped(self._question("requests"), ("copies_lambda", "policy"), columns)
 
     def first_calls(self) -> str:
         """Return the share of batches with enough requests under Algorithm 2 by ``first``."""
