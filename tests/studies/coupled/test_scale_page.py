@@ -62,26 +62,17 @@ def test_open_points_are_compared_with_the_earlier_version(page):
 def test_longer_runs_count_other_instances_as_they_are(page):
     (row,) = page.still_open("long").to_dict("records")
     assert [row[name] for name in ("bound_now", "value_now", "bound_long", "value_long")] == [100, 130, 104, 125]
-    assert [page.number(what, "long") for what in ("instances", "tried", "proven", "most", "above", "above_20")] == [
+    assert [page.number(what, "long") for what in ("instances", "tried", "proven", "most")] == [
         "4",
         "1",
         "2",
         "not known",
-        "1",
-        "2",
     ]
 
 
 def test_a_gap_that_is_not_known_stays_among_the_others(page):
-    assert [page.number(what) for what in ("instances", "proven", "median", "most", "above")] == [
-        "4",
-        "2",
-        "not known",
-        "not known",
-        "1",
-    ]
+    assert [page.number(what) for what in ("instances", "proven", "median", "most")] == ["4", "2"] + 2 * ["not known"]
     assert page.number("proven_by_p") == "2 at 20"
-    assert page.number("above", "before") == "1"
     with pytest.raises(InputError, match="expected one of"):
         page.number("gap")
     with pytest.raises(InputError, match="expected one of"):

@@ -61,7 +61,7 @@ class Published:
 
     def writers(self) -> dict[str, Writer]:
         """Return the writers of marks (see `docs.studies.marked_pages`), by name."""
-        tables = (self.versus, self.ratios, self.medians, self.optima)
+        tables = (self.versus, self.ratios, self.optima)
         numbers = (self.runs, self.instances, self.impossible, self.fails, self.rank, self.first, self.spearman)
         more = (self.ratio, self.slower, self.duel, self.rescued, self.longer)
         mine = {writer.__name__: writer for writer in (*tables, *numbers, *more)}
@@ -175,16 +175,6 @@ class Published:
             cells += [share(row[name]) for name in ("within10", "within30", "within100")]
             rows.append([row["policy"], *cells, share(row["unfinished"] / row["runs"])])
         return text_table(["heuristic", *names, "within 10%", "30%", "100%", "unfinished"], rows)
-
-    def medians(self, reading: str, axis: str, policies: str) -> str:
-        """Return medians of the ratio at each value of a parameter; policies are separated by commas."""
-        ratios = self._ratios[_one_of(reading, READINGS)]
-        names = [_one_of(policy, ratios["policy"].unique()) for policy in policies.split(",")]
-        by_value = distribution(ratios[ratios["policy"].isin(names)], [_one_of(axis, ("m", "n_com", "wmin"))])
-        cells = {(row["policy"], row[axis]): interval(*ends(row, "median")) for row in records(by_value)}
-        values = sorted(by_value[axis].unique())
-        headings = ["heuristic", *(f"{axis} = {values[0]}", *map(str, values[1:]))]
-        return text_table(headings, [[name, *(cells[name, value] for value in values)] for name in names])
 
     def optima(self) -> str:
         """Return the median optimum at each point of the experiment."""

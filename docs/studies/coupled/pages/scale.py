@@ -35,7 +35,6 @@ class ScalePage:
         """Return the writers of marks (see `docs.studies.marked_pages`), by name."""
         return {
             "coupled_scale": self.table,
-            "coupled_scale_k": self.by_iterations,
             "coupled_scale_real": self.real,
             "coupled_scale_threads": self.by_threads,
             "coupled_scale_number": self.number,
@@ -81,24 +80,6 @@ class ScalePage:
             rows.append(found)
         return pd.DataFrame(rows)
 
-    def by_iterations(self) -> str:
-        """Return times, or gaps, against K."""
-        rows = _rows("coupled_scale_k")
-        ks = sorted({row["iterations"] for row in rows})
-        lines: dict[tuple[int, ...], list[str]] = {}
-        for row in sorted(rows, key=lambda row: (row["p"], row["n_com"], row["wmin"], row["iterations"])):
-            point = (row["p"], row["n_com"], row["wmin"])
-            found = _gap(row)
-            said = (
-                f"{row['seconds']:.2g}"
-                if row["status"] in PROVEN
-                else "**none**"
-                if found is None
-                else f"**{found:.1%}**"
-            )
-            lines.setdefault(point, [count(value) for value in point]).append(said)
-        return text_table(["p", "n_com", "wmin", *(f"K = {k}" for k in ks)], list(lines.values()))
-
     def real(self) -> str:
         """Return optima and times, or what is proven, on real traces."""
         rows = [[row["instance"], _cell(row)] for row in _rows("coupled_scale") if row["p"] is None]
@@ -119,9 +100,8 @@ class ScalePage:
     def number(self, what: str, search: str = "now") -> str:
         """Return a number over the generated instances: how many, ``proven``, or the ``median`` or ``most`` of gaps.
 
-        ``proven_by_p`` lists those that are proven for each p; of ``above`` the gap is above 30 %, or not known, of
-        ``above_20`` above 20 %. A gap that is not known is more than all others. A search that was not for an instance
-        has today's row for it; it was for ``tried``.
+        ``proven_by_p`` lists those that are proven for each p. A gap that is not known is more than all others. A
+        search that was not for an instance has today's row for it; it was for ``tried``.
         """
         if search not in _SEARCHES:
             raise InputError(f"{search!r}, expected one of {', '.join(_SEARCHES)}")
@@ -136,8 +116,6 @@ class ScalePage:
             "proven_by_p": lambda: _by_p(proven),
             "median": lambda: _percent(statistics.median(gaps), 1),
             "most": lambda: _percent(max(gaps), 0),
-            "above": lambda: count(_above(left, 30)),
-            "above_20": lambda: count(_above(left, 20)),
             "tried": lambda: count(len(tried)),
         }
         if what not in said:
@@ -147,11 +125,6 @@ class ScalePage:
 
 def _percent(share: float, digits: int) -> str:
     return f"{100 * share:.{digits}f} %" if math.isfinite(share) else "not known"
-
-
-def _above(rows: Iterable[_Row], percent: int) -> int:
-    """Return of how many the gap is above that, or not known."""
-    return sum(row["value"] is None or 100 * row["value"] > (100 + percent) * row["bound"] for row in rows)
 
 
 def _by_p(rows: Iterable[_Row]) -> str:
