@@ -267,7 +267,18 @@ class _Life(NamedTuple):
 
 
 def draw_volunteer(seed: int, worker: int, habits: VolunteerParameters) -> Volunteer:
-    """Return one volunteer, from its own stream.
+    """Return one volunteer, drawn from the stream named ("batches", "volunteer", seed, worker).
+
+    The draws, with the default constants, are in this order; z is a standard normal number, U uniform in [0, 1).
+
+    1. Share a: Beta(1.66, 2.34), cut to [0.02, 0.98].
+    2. Birth: 318 U days. Life: exponential with mean 150 days. Death: the earlier of 318 days and birth + life.
+    3. Speed: exp(0.5 z - 0.125).
+    4. U < 0.1: daily. Phase: (18 h + 4 h z) modulo a day. There are n = floor((death - birth) / day) + 3 days d from
+       floor((birth - phase) / day) on. First all n begins d day + phase + 1800 z, then n lengths
+       a day exp(0.3 z - 0.045), then n numbers U: a day of the weekend, (d + 6) mod 7 >= 5, is omitted if U < 0.15.
+    5. Otherwise: cycle 1 h exp(0.7 z), then n = floor(2 (death - birth) / cycle) + 30 on-times
+       a cycle exp(1.2 z - 0.72), then n off-times with 1 - a instead of a. The volunteer is on first, from its birth.
 
     Examples
     --------

@@ -94,6 +94,11 @@ def generate(
 ) -> Instance:
     """Return a random workload: Poisson submissions, widths that are powers of two or wide, log-normal lengths.
 
+    Job j takes five words of the stream ("grid", "generate", seed), each made a number u = (floor(word / 2^11) + 1/2) /
+    2^53. u1 gives the gap before the job, -ln u1; u2 and u3 the width (`JobMix.width`); u4 the quantile of the length
+    (`JobMix.length`); u5 is not used. Job 0 arrives in slot 0, and job j its gap after job j - 1. Gaps are scaled by
+    the area of all jobs / (``load`` * M * the sum of all gaps, with that of job 0); running sums are rounded up.
+
     Parameters
     ----------
     nodes, slot_s

@@ -20,7 +20,7 @@ FEW = VolunteerParameters(days=40)
 
 
 def _by_hand(seed: int, j: int, days: int) -> tuple[float, list[tuple[int, int]]]:
-    """Draw one volunteer as section 7 of docs/batches/model.md is written, number after number."""
+    """Draw one volunteer as `draw_volunteer` documents it, number after number."""
     numbers = stream("batches", "volunteer", seed, j)
     share = min(max(numbers.beta(1.66, 2.34), 0.02), 0.98)
     born = numbers.random() * days * 86400
