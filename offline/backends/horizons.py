@@ -24,7 +24,7 @@ from typing import Generic, Protocol, TypeVar
 
 from hindsched.offline.limits import Limit, OutOfTimeError, Stopwatch
 
-__all__ = ["Growth", "HorizonSearch", "Question", "Reply", "Rounds", "doubling", "short_steps"]
+__all__ = ["Growth", "HorizonSearch", "Rounds", "WindowAnswer", "WindowProblem", "doubling", "short_steps"]
 
 #: The next horizon, given a slot before which no plan ends, the number of horizons tried, and whether a plan is known.
 Growth = Callable[[int, int, bool], float]
@@ -50,21 +50,21 @@ def short_steps(least: int, tries: int, is_known: bool) -> float:
 
 
 @dataclass(frozen=True, slots=True)
-class Question(Generic[Window]):
+class WindowProblem(Generic[Window]):
     """The problem of a model: find rounds that end within these windows, the last one as early as possible.
 
     Parameters
     ----------
     windows
         One per round.
-    is_any_good
+    is_any_sufficient
         Whether any feasible plan suffices; otherwise the last round has to end as early as possible.
     share_s
         Seconds for this problem; None: no limit.
     """
 
     windows: Sequence[Window]
-    is_any_good: bool
+    is_any_sufficient: bool
     share_s: float | None
 
     def left_s(self, watch: Stopwatch) -> float | None:
@@ -73,7 +73,7 @@ class Question(Generic[Window]):
 
 
 @dataclass(frozen=True, slots=True)
-class Reply(Generic[Round]):
+class WindowAnswer(Generic[Round]):
     """The answer of a model.
 
     Parameters
@@ -116,7 +116,7 @@ class Rounds(Protocol[Round, Window]):
     def end_of(self, plan: Sequence[Round]) -> int:
         """Return the slot in which the last round of a plan ends."""
 
-    def solve_windows(self, question: Question[Window], watch: Stopwatch) -> Reply[Round]:
+    def solve_windows(self, problem: WindowProblem[Window], watch: Stopwatch) -> WindowAnswer[Round]:
         """Build and solve the model; `OutOfTimeError` if the time is over before it is built."""
 
 
@@ -183,10 +183,12 @@ class HorizonSearch(Generic[Round, Window]):
                 most = len(rounds.earliest_ends(None, self._proven)) if is_possible else len(self._proven)
                 continue
             wanted = len(self._longest()) + 1
-            reply = self._solve(rounds.earliest_ends(wanted, ()), rounds.slots, self._watch.left_s(), is_any_good=True)
-            if reply.plan is not None:
-                self._plans.append(reply.plan)
-            elif reply.is_final:
+            answer = self._solve(
+                rounds.earliest_ends(wanted, ()), rounds.slots, self._watch.left_s(), is_any_sufficient=True
+            )
+            if answer.plan is not None:
+                self._plans.append(answer.plan)
+            elif answer.is_final:
                 most = wanted - 1
             else:
                 break
@@ -205,35 +207,35 @@ class HorizonSearch(Generic[Round, Window]):
             longest = rounds.slots if best is None else rounds.end_of(best)
             horizon = int(min(longest, self._growth(least, tries, best is not None)))
             tries += 1
-            reply = self._solve(earliest, horizon, share_s, is_any_good=False)
-            if reply.plan is not None:
-                best = reply.plan
+            answer = self._solve(earliest, horizon, share_s, is_any_sufficient=False)
+            if answer.plan is not None:
+                best = answer.plan
                 self._plans.append(best if count == target else rounds.first_plan(target, self._watch, best))
-            if not reply.is_final:
-                least = max(least, min(horizon, reply.least_end or 0))
+            if not answer.is_final:
+                least = max(least, min(horizon, answer.least_end or 0))
                 break
-            least = horizon if reply.plan is None else rounds.end_of(reply.plan)
+            least = horizon if answer.plan is None else rounds.end_of(answer.plan)
             if best is None and horizon == rounds.slots:
                 return False
         self._proven = [*earliest[:-1], least]
         return True
 
     def _solve(
-        self, earliest: Sequence[int], horizon: int, share_s: float | None, *, is_any_good: bool
-    ) -> Reply[Round]:
+        self, earliest: Sequence[int], horizon: int, share_s: float | None, *, is_any_sufficient: bool
+    ) -> WindowAnswer[Round]:
         """Solve the model for rounds that end before slot ``horizon``."""
         if self._watch.is_over():
-            return Reply(None, is_final=False)
+            return WindowAnswer(None, is_final=False)
         windows = self._rounds.windows(earliest, horizon)
         if windows is None:
-            return Reply(None, is_final=True)
+            return WindowAnswer(None, is_final=True)
         try:
-            reply = self._rounds.solve_windows(Question(windows, is_any_good, share_s), self._watch)
+            answer = self._rounds.solve_windows(WindowProblem(windows, is_any_sufficient, share_s), self._watch)
         except OutOfTimeError:
-            return Reply(None, is_final=False)
-        if not reply.is_final:
-            self._limit = reply.limit
-        return reply
+            return WindowAnswer(None, is_final=False)
+        if not answer.is_final:
+            self._limit = answer.limit
+        return answer
 
     def _best(self, count: int) -> list[Round] | None:
         """Return the first ``count`` rounds of the plan that completes them earliest."""

@@ -16,7 +16,7 @@ from ortools.sat.python import cp_model
 from hindsched.instances.coupled.model import Instance
 from hindsched.instances.errors import SelfCheckError
 from hindsched.offline.backends.cpsat_runs import limit_met, make_solver, solve_interruptibly
-from hindsched.offline.backends.horizons import Question, Reply, doubling
+from hindsched.offline.backends.horizons import WindowAnswer, WindowProblem, doubling
 from hindsched.offline.backends.model_files import PROTO_FORMS, expect_form, write_whole
 from hindsched.offline.coupled.models.cpsat_model import SlotModel
 from hindsched.offline.coupled.models.round_windows import SlotRounds, Window, windows_to_write
@@ -69,12 +69,12 @@ class _CpsatRounds(SlotRounds):
         super().__init__(instance, stand_by, limits, by)
         self.count(models=0, variables=0, branches=0, conflicts=0)
 
-    def solve_windows(self, question: Question[Window], watch: Stopwatch) -> Reply[IterationPlan]:
-        """Put a question to CP-SAT."""
-        slot_model = SlotModel(self.instance, question.windows, watch, stand_by=self.stand_by)
-        if not question.is_any_good:
+    def solve_windows(self, problem: WindowProblem[Window], watch: Stopwatch) -> WindowAnswer[IterationPlan]:
+        """Solve the problem of the windows by CP-SAT."""
+        slot_model = SlotModel(self.instance, problem.windows, watch, stand_by=self.stand_by)
+        if not problem.is_any_sufficient:
             slot_model.minimise_end()
-        solver = make_solver(self.limits, question.left_s(watch))
+        solver = make_solver(self.limits, problem.left_s(watch))
         status = solve_interruptibly(solver, slot_model.model)
         self.count(
             models=1,
@@ -83,14 +83,14 @@ class _CpsatRounds(SlotRounds):
             conflicts=solver.num_conflicts,
         )
         if status == cp_model.INFEASIBLE:
-            return Reply(None, is_final=True)
+            return WindowAnswer(None, is_final=True)
         if status == cp_model.OPTIMAL:
-            return Reply(slot_model.plan(solver), is_final=True)
+            return WindowAnswer(slot_model.plan(solver), is_final=True)
         if status not in (cp_model.FEASIBLE, cp_model.UNKNOWN):
             raise SelfCheckError(f"CP-SAT status {solver.status_name(status)}, expected a valid model")
         plan = slot_model.plan(solver) if status == cp_model.FEASIBLE else None
         # CP-SAT reports 0.0 without a bound, which is a valid bound here
-        return Reply(plan, False, ceil(solver.best_objective_bound - 1e-6), limit_met(solver))
+        return WindowAnswer(plan, False, ceil(solver.best_objective_bound - 1e-6), limit_met(solver))
 
 
 class _WholeRounds(_CpsatRounds):

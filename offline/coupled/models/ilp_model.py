@@ -100,7 +100,7 @@ class SlotProgram:
         Stops the construction of a large program.
     stand_by
         Whether a program may be sent for a later iteration.
-    is_any_good
+    is_any_sufficient
         Whether any schedule suffices; otherwise the last end is minimised.
 
     Raises
@@ -112,7 +112,13 @@ class SlotProgram:
     program: pulp.LpProblem
 
     def __init__(
-        self, instance: Instance, windows: Sequence[Window], watch: Stopwatch, *, stand_by: bool, is_any_good: bool
+        self,
+        instance: Instance,
+        windows: Sequence[Window],
+        watch: Stopwatch,
+        *,
+        stand_by: bool,
+        is_any_sufficient: bool,
     ) -> None:
         import pulp
 
@@ -135,7 +141,7 @@ class SlotProgram:
             if watch.is_over():
                 raise OutOfTimeError
             self._add_iteration(i, watch)
-        if not is_any_good:
+        if not is_any_sufficient:
             self.program.setObjective(self._sum((end, e) for e, end in self._end[-1].items()))
 
     # ------------------------------------------------------------------------------------------------ writing

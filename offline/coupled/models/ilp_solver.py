@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from math import ceil
 
 from hindsched.instances.coupled.model import Instance
-from hindsched.offline.backends.horizons import Question, Reply, short_steps
+from hindsched.offline.backends.horizons import WindowAnswer, WindowProblem, short_steps
 from hindsched.offline.backends.model_files import PROGRAM_FORMS, ModelForm, expect_form, write_whole
 from hindsched.offline.backends.pulp_runs import MilpSolver, run
 from hindsched.offline.coupled.models.ilp_model import SlotProgram
@@ -77,7 +77,7 @@ def write_program(
     form = expect_form(path, PROGRAM_FORMS)
     windows = windows_to_write(instance, horizon, with_pairs=True)
     watch = Stopwatch(limits)
-    program = SlotProgram(instance, windows, watch, stand_by=stand_by, is_any_good=False).program
+    program = SlotProgram(instance, windows, watch, stand_by=stand_by, is_any_sufficient=False).program
     write_whole(path, PROGRAM_FORMS, program.writeLP if form is ModelForm.LP else program.writeMPS)
 
 
@@ -93,15 +93,15 @@ class _PulpRounds(SlotRounds):
         """Return windows with ``latest_before``, which the program uses in constraints."""
         return windows_with_pairs(self.bound, earliest, horizon)
 
-    def solve_windows(self, question: Question[Window], watch: Stopwatch) -> Reply[IterationPlan]:
-        """Put a question to the solver."""
+    def solve_windows(self, problem: WindowProblem[Window], watch: Stopwatch) -> WindowAnswer[IterationPlan]:
+        """Solve the problem of the windows by the ILP solver."""
         model = SlotProgram(
-            self.instance, question.windows, watch, stand_by=self.stand_by, is_any_good=question.is_any_good
+            self.instance, problem.windows, watch, stand_by=self.stand_by, is_any_sufficient=problem.is_any_sufficient
         )
         self.count(programs=1, variables=model.program.numVariables(), constraints=model.program.numConstraints())
-        claim = run(model.program, self._solver, self.limits, question.left_s(watch))
+        claim = run(model.program, self._solver, self.limits, problem.left_s(watch))
         plan = model.plan() if claim.has_solution else None
         least_end = None
-        if claim.bound is not None and not question.is_any_good:
+        if claim.bound is not None and not problem.is_any_sufficient:
             least_end = ceil(claim.bound - 1e-6)
-        return Reply(plan, claim.is_proven, least_end, claim.limit)
+        return WindowAnswer(plan, claim.is_proven, least_end, claim.limit)

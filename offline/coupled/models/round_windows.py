@@ -13,7 +13,7 @@ from itertools import pairwise
 
 from hindsched.instances.coupled.model import Instance
 from hindsched.instances.errors import InputError, SelfCheckError
-from hindsched.offline.backends.horizons import Growth, HorizonSearch, Question, Reply
+from hindsched.offline.backends.horizons import Growth, HorizonSearch, WindowAnswer, WindowProblem
 from hindsched.offline.coupled.bounds.free_prefetch import FreePrefetch
 from hindsched.offline.coupled.bounds.prefetch_relaxation import PrefetchRelaxation
 from hindsched.offline.coupled.models.greedy_plan import greedy_plan
@@ -187,5 +187,5 @@ class SlotRounds(ABC):
         return end
 
     @abstractmethod
-    def solve_windows(self, question: Question[Window], watch: Stopwatch) -> Reply[IterationPlan]:
-        """Put a question to the model."""
+    def solve_windows(self, problem: WindowProblem[Window], watch: Stopwatch) -> WindowAnswer[IterationPlan]:
+        """Solve the model within the windows."""

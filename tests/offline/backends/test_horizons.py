@@ -6,7 +6,14 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from hindsched.offline.backends.horizons import Growth, HorizonSearch, Question, Reply, doubling, short_steps
+from hindsched.offline.backends.horizons import (
+    Growth,
+    HorizonSearch,
+    WindowAnswer,
+    WindowProblem,
+    doubling,
+    short_steps,
+)
 from hindsched.offline.limits import Limits, OutOfTimeError, Stopwatch
 
 #: Every way the two families of solvers use the driver, and the others.
@@ -26,7 +33,7 @@ class OneWorker:
     w: int
     waste: int | None = 0
     stops: dict[int, str] = field(default_factory=dict)
-    solved: list[Question[tuple[int, int]]] = field(default_factory=list)
+    solved: list[WindowProblem[tuple[int, int]]] = field(default_factory=list)
 
     def earliest_ends(self, count: int | None, proven: Sequence[int]) -> list[int]:
         ends = list(proven)
@@ -63,16 +70,16 @@ class OneWorker:
             plan.append(ends[0])
         return plan
 
-    def solve_windows(self, question: Question[tuple[int, int]], watch: Stopwatch) -> Reply[int]:
-        self.solved.append(question)
-        found, stop = self.best(question.windows), self.stops.get(len(self.solved))
+    def solve_windows(self, problem: WindowProblem[tuple[int, int]], watch: Stopwatch) -> WindowAnswer[int]:
+        self.solved.append(problem)
+        found, stop = self.best(problem.windows), self.stops.get(len(self.solved))
         if stop is None:
-            return Reply(found, is_final=True)
+            return WindowAnswer(found, is_final=True)
         if stop == "while it is written":
             raise OutOfTimeError
         if stop == "with nothing":
-            return Reply(None, is_final=False)
-        return Reply(found, is_final=False, least_end=None if found is None else found[-1])
+            return WindowAnswer(None, is_final=False)
+        return WindowAnswer(found, is_final=False, least_end=None if found is None else found[-1])
 
 
 def random_worker(seed: int) -> tuple[OneWorker, int]:
@@ -142,18 +149,18 @@ def test_no_model_is_solved_if_the_first_plan_meets_the_bound() -> None:
 def test_horizons_grow_by_short_steps_even_with_a_known_plan() -> None:
     worker = OneWorker([0, *range(30, 60)], 60, w=2)
     assert search(worker, short_steps, False).least_end(2) == ([30, 32], 32)
-    horizons = [question.windows[-1][1] + 1 for question in worker.solved]
+    horizons = [problem.windows[-1][1] + 1 for problem in worker.solved]
     assert horizons[:4] == [7, 12, 19, 28]  # 3 + 4, then steps of 5, 7 and 9
     assert max(horizons) <= 32
     worker.solved.clear()
     assert search(worker, doubling, False).least_end(2) == ([30, 32], 32)
-    assert [question.windows[-1][1] + 1 for question in worker.solved] == [32]  # everything better than the first plan
+    assert [problem.windows[-1][1] + 1 for problem in worker.solved] == [32]  # everything better than the first plan
 
 
 def test_stepwise_windows_begin_at_the_previous_answer() -> None:
     worker = OneWorker([5, 9, 20, 21, 22, 40], 41, w=2, waste=None)
     assert search(worker, doubling, True).least_end(3) == ([9, 21, 40], 40)
-    earliest = [[first for first, _ in question.windows] for question in worker.solved]
+    earliest = [[first for first, _ in problem.windows] for problem in worker.solved]
     assert earliest[0] == [1]
     assert earliest[-1] == [9, 21, 23]
 
@@ -161,5 +168,5 @@ def test_stepwise_windows_begin_at_the_previous_answer() -> None:
 def test_time_is_divided_among_the_remaining_steps() -> None:
     worker = OneWorker([5, 9, 20, 21, 22, 40], 41, w=2, waste=None)
     HorizonSearch(worker, Stopwatch(Limits(1000)), doubling, is_stepwise=True).least_end(3)
-    shares = {len(question.windows): question.share_s for question in worker.solved}
+    shares = {len(problem.windows): problem.share_s for problem in worker.solved}
     assert [round((share or 0) / 1000, 2) for share in shares.values()] == [0.5, 0.67, 1.0]

@@ -66,7 +66,7 @@ def end_by_the_program_alone(instance: Instance, stand_by: bool) -> int | None:
     windows = [
         Window(i, last + i, {e: e - 1 for e in range(i, last + i + 1)} if i else {}) for i in range(instance.iterations)
     ]
-    model = SlotProgram(instance, windows, Stopwatch(Limits()), stand_by=stand_by, is_any_good=False)
+    model = SlotProgram(instance, windows, Stopwatch(Limits()), stand_by=stand_by, is_any_sufficient=False)
     claim = ilp_solver.run(model.program, "highs", Limits(), None)
     assert claim.is_proven
     return round(model.program.objective.value()) if claim.has_solution else None
@@ -163,7 +163,7 @@ def test_a_program_that_exceeds_its_time_raises() -> None:
     windows = windows_with_pairs(bound, bound.earliest_ends(4), 40)
     assert windows is not None
     with pytest.raises(OutOfTimeError):
-        SlotProgram(PAPER, windows, watch, stand_by=True, is_any_good=False)
+        SlotProgram(PAPER, windows, watch, stand_by=True, is_any_sufficient=False)
 
 
 # ------------------------------------------------------------------------------------------------------------- files
